@@ -79,6 +79,11 @@ impl Context {
         }
     }
 
+    /// Writes a note about values that the output lacks to standard error, even if notes are hidden.
+    pub(crate) fn loud_note(&self, text: &str) {
+        complain(&format!("note: {text}"));
+    }
+
     /// Writes a note to standard error.
     pub(crate) fn note(&self, text: &str) {
         if !self.quiet {

@@ -1,10 +1,10 @@
 //! Directories, patterns and prefixes on the command line: many files as one table.
 
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
-use std::sync::Arc;
 #[cfg(feature = "remote")]
-use std::sync::atomic::AtomicUsize;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use herringbone::filter::Predicate;
 use herringbone::source::Source;
@@ -26,7 +26,71 @@ const PATTERN: [char; 3] = ['*', '?', '['];
 
 /// Advice for files whose columns differ from those of the first file.
 pub(crate) const BY_NAME: &str =
-    "`cat`, `head` and `concat` read the columns of all files with --by-name and --cast";
+    "--by-name reads the columns of all files, and --cast those of different types";
+
+/// The number of lost columns that a message names.
+const NAMED: usize = 20;
+
+/// The columns and nested fields that a table loses because the files of a folder differ.
+#[derive(Debug, Default)]
+pub(crate) struct LostColumns {
+    /// Columns that the table does not have.
+    left_out: Vec<Vec<String>>,
+    /// Columns that the file does not have, so that its rows have nulls.
+    missing: Vec<Vec<String>>,
+}
+
+impl LostColumns {
+    /// Returns true if nothing is lost.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.left_out.is_empty() && self.missing.is_empty()
+    }
+}
+
+/// The certainty of a loss.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Loss {
+    /// The output has lost the columns.
+    Done,
+    /// The command ends, so that it loses nothing.
+    Refused,
+}
+
+impl LostColumns {
+    /// Returns the description of the columns.
+    pub(crate) fn text(&self, loss: Loss) -> String {
+        let sentence = |paths: &[Vec<String>], fate: &str, file: &str| {
+            let named = paths.iter().take(NAMED);
+            let named = named.map(|path| format!("`{}`", path.join(".")));
+            let mut names = named.collect::<Vec<_>>().join(", ");
+            if paths.len() > NAMED {
+                names += &format!(" and {} more", paths.len() - NAMED);
+            }
+            let (column, is, it) = match paths {
+                [] => return None,
+                [_] => ("column", "is", "it"),
+                _ => ("columns", "are", "them"),
+            };
+            let is = if loss == Loss::Refused {
+                "would be"
+            } else {
+                is
+            };
+            Some(format!(
+                "the {column} {names} {is} {fate}, because {file} does not have {it}"
+            ))
+        };
+        let sentences = [
+            sentence(&self.left_out, "left out", "the first file"),
+            sentence(&self.missing, "null", "this file"),
+        ];
+        sentences
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join("; ")
+    }
+}
 
 /// The footers to read rows by.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -58,8 +122,8 @@ pub(crate) struct Folder {
     /// The name of the column with the path of the file.
     path_column: Option<String>,
     footers: Footers,
-    /// True if the command noted a column that the table does not have.
-    is_noted: AtomicBool,
+    /// The lost columns that the command noted.
+    noted: Mutex<HashSet<Vec<String>>>,
     /// The objects, if the operand is a URL.
     #[cfg(feature = "remote")]
     objects: Vec<Arc<RemoteFile>>,
@@ -149,33 +213,44 @@ impl Member {
             .any(|it| it.name() == column)
     }
 
-    /// Emits a note if the table lacks columns or nested fields of the file, unless another file of the folder led to such a
-    /// note.
+    /// Returns the columns and nested fields that the table loses with the file. The caller drops some of them.
     ///
     /// # Errors
     /// Data if the columns of the file have no Arrow types.
-    pub(crate) fn note_left_out(
+    pub(crate) fn lost_columns(
         &self,
-        context: &Context,
         (file, types): (&ParquetFile, &SchemaOptions),
         table: &Schema,
         is_dropped: impl Fn(&[String]) -> bool,
-    ) -> Result<()> {
-        let is_noted = self.folder.is_noted.load(Ordering::Relaxed);
-        let Some(this) = self.file().filter(|_| !is_noted) else {
-            return Ok(());
-        };
-        let name = self.folder.name_of(this);
+        is_unread: impl Fn(&[String]) -> bool,
+    ) -> Result<LostColumns> {
+        let name = self.file().map(|file| self.folder.name_of(file));
         let schema = file.arrow_schema(types);
-        let schema = schema.map_err(|error| Failure::parquet(&name, &error))?;
-        if let Some(path) = left_out(&[], schema.fields(), table.fields(), &is_dropped) {
-            self.folder.is_noted.store(true, Ordering::Relaxed);
-            let column = path.join(".");
-            context.note(&format!(
-                "{name}: the column `{column}` is left out, because the first file does not have it; {BY_NAME}"
-            ));
+        let schema = schema.map_err(|error| Failure::parquet(&name.unwrap_or_default(), &error))?;
+        let is_in_path = |path: &[String]| {
+            let [name] = path else { return false };
+            self.has_value_of(name)
+        };
+        let (in_file, in_table) = (schema.fields(), table.fields());
+        let mut lost = LostColumns::default();
+        push_missing(&[], in_file, in_table, &is_dropped, &mut lost.left_out);
+        let is_unread = |path: &[String]| is_in_path(path) || is_unread(path);
+        push_missing(&[], in_table, in_file, &is_unread, &mut lost.missing);
+        Ok(lost)
+    }
+
+    /// Emits a note about lost columns, except for those noted for another file of the folder. It is not hidden by
+    /// --quiet.
+    pub(crate) fn note_lost(&self, context: &Context, name: &str, mut lost: LostColumns) {
+        let mut noted = self.folder.noted.lock();
+        let noted = noted.as_deref_mut().map_err(|_| ());
+        if let Ok(noted) = noted {
+            lost.left_out.retain(|path| noted.insert(path.clone()));
+            lost.missing.retain(|path| noted.insert(path.clone()));
         }
-        Ok(())
+        if !lost.is_empty() {
+            context.loud_note(&format!("{name}: {}; {BY_NAME}", lost.text(Loss::Done)));
+        }
     }
 
     /// Requests the footers of this file and of some files after it: more of them, the more have been read.
@@ -220,7 +295,7 @@ impl Folder {
             columns: Arc::new(Schema::new(columns)),
             path_column: reading.path_column.map(str::to_owned),
             footers: reading.footers,
-            is_noted: AtomicBool::default(),
+            noted: Mutex::default(),
             #[cfg(feature = "remote")]
             objects: Vec::new(),
             #[cfg(feature = "remote")]
@@ -338,33 +413,51 @@ fn open(path: &Path, reading: Reading<'_>, context: &Context) -> Result<Folder> 
     Folder::new(name, dataset, reading)
 }
 
-/// Returns the path of the first field that a table lacks and the caller keeps. Values of extension types are whole.
-fn left_out(
+/// Adds the paths of the fields that `others` lack, except for dropped ones. Values of extension types are whole.
+fn push_missing(
     above: &[String],
     fields: &[FieldRef],
-    table: &[FieldRef],
+    others: &[FieldRef],
     is_dropped: &impl Fn(&[String]) -> bool,
-) -> Option<Vec<String>> {
-    fields.iter().find_map(|field| {
+    missing: &mut Vec<Vec<String>>,
+) {
+    let others: HashMap<&str, &FieldRef> =
+        others.iter().map(|it| (it.name().as_str(), it)).collect();
+    for field in fields {
         let path = [above, std::slice::from_ref(field.name())].concat();
         if is_dropped(&path) {
-            return None;
+            continue;
         }
-        let Some(same) = table.iter().find(|it| it.name() == field.name()) else {
-            return Some(path);
-        };
-        let is_whole = field.extension_type_name().is_some();
-        let (field, same) = (field.data_type(), same.data_type());
-        match (is_whole, fields_of(field), fields_of(same)) {
-            (true, ..) => None,
-            // Files may name keys and values differently.
-            (false, [_, value], [_, same]) if matches!(field, DataType::Map(..)) => {
-                let (value, same) = (value.data_type(), same.data_type());
-                left_out(&path, fields_of(value), fields_of(same), is_dropped)
+        match others.get(field.name().as_str()) {
+            None => missing.push(path),
+            Some(same) if field.extension_type_name().is_none() => {
+                let (field, same) = (field.data_type(), same.data_type());
+                push_missing_inside(&path, field, same, is_dropped, missing);
             }
-            (false, inner, same) => left_out(&path, inner, same, is_dropped),
+            Some(_) => {}
         }
-    })
+    }
+}
+
+/// Adds the paths of the fields inside a type that another type lacks.
+fn push_missing_inside(
+    path: &[String],
+    data_type: &DataType,
+    other: &DataType,
+    is_dropped: &impl Fn(&[String]) -> bool,
+    missing: &mut Vec<Vec<String>>,
+) {
+    let (fields, others) = (fields_of(data_type), fields_of(other));
+    match data_type {
+        // Files may name keys and values differently.
+        DataType::Map(..) => {
+            for (field, other) in fields.iter().zip(others) {
+                let (field, other) = (field.data_type(), other.data_type());
+                push_missing_inside(path, field, other, is_dropped, missing);
+            }
+        }
+        _ => push_missing(path, fields, others, is_dropped, missing),
+    }
 }
 
 /// Returns the failure for a column of paths with the name of another column.

@@ -1,10 +1,12 @@
-//! Handling of interrupts: the file under construction is removed, and an upload is aborted.
+//! Handling of interrupts: files under construction are removed, and an upload is aborted.
 //!
 //! A signal ends the command at any place, even while it waits for standard input or for the reader of a pipe. Only
 //! the unfinished output has to be cleaned up. It is recorded here while it exists.
 
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
+
+use crate::parts::Leftovers;
 
 /// An unfinished output.
 pub(crate) enum Unfinished {
@@ -34,13 +36,23 @@ impl Unfinished {
     }
 }
 
-/// The unfinished output, if there is one.
-static UNFINISHED: Mutex<Option<Unfinished>> = Mutex::new(None);
+/// The outputs to clean up.
+pub(crate) struct Record {
+    /// The unfinished output, if there is one.
+    pub(crate) unfinished: Option<Unfinished>,
+    /// The complete parts that do not have their names yet, and their folders.
+    pub(crate) leftovers: Leftovers,
+}
 
-/// Runs a step that creates, completes or removes the unfinished output. No signal is handled between that and the
-/// update of the record.
-pub(crate) fn uninterrupted<T>(step: impl FnOnce(&mut Option<Unfinished>) -> T) -> T {
-    step(&mut UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner))
+static RECORD: Mutex<Record> = Mutex::new(Record {
+    unfinished: None,
+    leftovers: Leftovers::new(),
+});
+
+/// Runs a step that creates, completes or removes an output. No signal is handled between that and the update of the
+/// record.
+pub(crate) fn uninterrupted<T>(step: impl FnOnce(&mut Record) -> T) -> T {
+    step(&mut RECORD.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// The stack size of the signal thread in bytes, independent of that of other threads.
@@ -50,9 +62,20 @@ const STACK_BYTES: usize = 256 << 10;
 /// Makes SIGINT, SIGTERM and SIGHUP remove the unfinished output before they end the command.
 ///
 /// A signal ignored at the start of the command stays ignored: SIGHUP under `nohup`, SIGINT in the background of a
-/// script.
+/// script. Calls after the first do nothing, because a thread and two descriptors are enough for all outputs.
 #[cfg(unix)]
 pub(crate) fn watch() -> std::io::Result<()> {
+    static IS_STARTED: Mutex<bool> = Mutex::new(false);
+    let mut is_started = IS_STARTED.lock().unwrap_or_else(PoisonError::into_inner);
+    if !*is_started {
+        start()?;
+        *is_started = true;
+    }
+    Ok(())
+}
+
+#[cfg(unix)]
+fn start() -> std::io::Result<()> {
     use crate::context::complain;
     use crate::failure::Failure;
     use signal_hook::iterator::Signals;
@@ -68,10 +91,11 @@ pub(crate) fn watch() -> std::io::Result<()> {
         };
         tell.send(Ok(())).ok();
         if signals.forever().next().is_some() {
-            uninterrupted(|unfinished| {
-                if let Some(unfinished) = unfinished.take() {
+            uninterrupted(|record| {
+                if let Some(unfinished) = record.unfinished.take() {
                     unfinished.remove();
                 }
+                record.leftovers.remove();
                 complain("interrupted");
                 std::process::exit(i32::from(Failure::INTERRUPTED));
             });

@@ -36,6 +36,7 @@ mod load;
 mod memory;
 mod output;
 mod pager;
+mod parts;
 mod profile;
 mod progress;
 #[cfg(feature = "remote")]

@@ -36,14 +36,23 @@ pub(crate) fn parquet(
     options: WriteOptions,
     rows: Rows<'_>,
 ) -> Result<()> {
+    let target = Target::create(destination)?;
+    parquet_to(context, (destination, target), options, rows)
+}
+
+/// Writes a Parquet file to a target with this destination.
+///
+/// # Errors
+/// See [`parquet`].
+pub(crate) fn parquet_to(
+    context: &Context,
+    to: (&Destination, Target),
+    options: WriteOptions,
+    rows: Rows<'_>,
+) -> Result<()> {
     let batches = rows.batches;
     let write = |saver: &mut Saver<'_>| saver.batches(batches);
-    parquet_with(
-        context,
-        destination,
-        (options, rows.schema, rows.work),
-        write,
-    )
+    parquet_with(context, to, (options, rows.schema, rows.work), write)
 }
 
 /// Writes a Parquet file of the row groups of `inputs`. They are copied without decoding them, except for the inputs
@@ -62,16 +71,16 @@ pub(crate) fn copies(
             .iter()
             .try_for_each(|input| saver.copy(input, (request, &shape)))
     };
-    parquet_with(context, destination, plan, write)
+    let target = Target::create(destination)?;
+    parquet_with(context, (destination, target), plan, write)
 }
 
 fn parquet_with(
     context: &Context,
-    destination: &Destination,
+    (destination, mut target): (&Destination, Target),
     (options, schema, work): (WriteOptions, SchemaRef, Work),
     write: impl FnOnce(&mut Saver<'_>) -> Result<()>,
 ) -> Result<()> {
-    let mut target = Target::create(destination)?;
     let name = target.name.clone();
     all_columns_exist(&schema, &options, &name)?;
     let is_sorted = !options.sorting_columns.is_empty();

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{self, IsTerminal as _, Stdout, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use herringbone::FileTarget;
 
@@ -24,6 +24,8 @@ pub(crate) struct Target {
     /// The progress of writing, for some commands.
     pub(crate) written: BytesWritten,
     file: Option<FileTarget>,
+    /// The temporary name of a part, under which it waits for the others.
+    staged: Option<PathBuf>,
     #[cfg(feature = "remote")]
     upload: Option<Upload>,
     stdout: Stdout,
@@ -92,6 +94,7 @@ impl Target {
             name: name_of(&to.path),
             written: BytesWritten::default(),
             file: None,
+            staged: None,
             #[cfg(feature = "remote")]
             upload: None,
             stdout: io::stdout(),
@@ -106,24 +109,48 @@ impl Target {
             target.upload = Some(Upload::create(&to.path, to.force)?);
             return Ok(target);
         }
-        let open = || match to.force {
-            true => FileTarget::create(&to.path),
-            false => FileTarget::create_new(&to.path),
+        target.open(&to.path, to.force)?;
+        Ok(target)
+    }
+
+    /// Starts a part, which is complete under the temporary name `staged` once it is [committed](Self::commit).
+    ///
+    /// # Errors
+    /// System.
+    pub(crate) fn staged(to: &Destination, staged: &Path) -> Result<Self> {
+        let mut target = Self {
+            name: name_of(&to.path),
+            written: BytesWritten::default(),
+            file: None,
+            staged: Some(staged.to_owned()),
+            #[cfg(feature = "remote")]
+            upload: None,
+            stdout: io::stdout(),
         };
-        let is_special = fs::metadata(&to.path).is_ok_and(|metadata| !metadata.is_file());
+        watch().map_err(|error| Failure::System(format!("signals: {error}")))?;
+        target.open(staged, false)?;
+        Ok(target)
+    }
+
+    fn open(&mut self, path: &Path, replaces: bool) -> Result<()> {
+        let open = || match replaces {
+            true => FileTarget::create(path),
+            false => FileTarget::create_new(path),
+        };
+        let is_special = fs::metadata(path).is_ok_and(|metadata| !metadata.is_file());
         let file = match is_special {
             // Opening a pipe waits for its reader, and needs no temporary file: signals are allowed.
             true => open(),
-            false => uninterrupted(|unfinished| {
+            false => uninterrupted(|record| {
                 let file = open()?;
                 let temporary = file.temporary_path().map(Path::to_owned);
-                *unfinished = temporary.map(Unfinished::File);
+                record.unfinished = temporary.map(Unfinished::File);
                 Ok(file)
             }),
         };
         let file = file.map_err(|error| Failure::System(error.message().into()))?;
-        target.file = Some(file);
-        Ok(target)
+        self.file = Some(file);
+        Ok(())
     }
 
     /// Renames the complete file to its final name.
@@ -144,16 +171,19 @@ impl Target {
         };
         // Syncing may take long, so signals are allowed. They still remove the temporary file.
         let synced = file.sync().map_err(failed);
-        uninterrupted(|unfinished| {
+        uninterrupted(|record| {
             let done = synced.and_then(|()| file.commit().map_err(failed));
-            *unfinished = None;
+            record.unfinished = None;
+            if done.is_ok() {
+                record.leftovers.files.extend(self.staged.take());
+            }
             done
         })
     }
 }
 
 /// Returns the failure for a file that already exists.
-fn exists(name: &str) -> Failure {
+pub(crate) fn exists(name: &str) -> Failure {
     Failure::Usage(format!(
         "{name}: the file already exists; --force replaces it"
     ))
@@ -187,9 +217,9 @@ impl Write for Target {
 
 impl Drop for Target {
     fn drop(&mut self) {
-        uninterrupted(|unfinished| {
+        uninterrupted(|record| {
             drop(self.file.take());
-            *unfinished = None;
+            record.unfinished = None;
         });
     }
 }

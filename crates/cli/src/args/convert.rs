@@ -5,7 +5,9 @@ use std::str::FromStr;
 
 use clap::Args;
 
-use super::{Choice, Csv, CsvInput, Damage, Decode, FileFormat, OutputArgument, Setting, Write};
+use super::{
+    Choice, Csv, CsvInput, Damage, Decode, FileFormat, Merge, OutputArgument, Setting, Write,
+};
 
 /// The options of `convert`.
 #[derive(Debug, Args)]
@@ -44,6 +46,8 @@ pub(crate) struct Convert {
     pub(crate) csv_input: CsvInput,
     #[command(flatten)]
     pub(crate) damage: Damage,
+    #[command(flatten)]
+    pub(crate) merge: Merge,
     #[command(flatten)]
     pub(crate) choice: Choice,
     #[command(flatten)]

@@ -90,7 +90,8 @@ pub(crate) struct CsvInput {
     pub(crate) decimal_comma: bool,
     /// Format of dates or timestamps, e.g. `%d.%m.%Y`
     ///
-    /// The syntax is that of `strftime`. Dates of ISO 8601 are read as well. The option may be given several times.
+    /// The syntax is that of `strftime`. Dates of ISO 8601 are read as well. The option may be given several times. A column has the
+    /// first of them that fits all of its dates.
     #[arg(long = "date-format", value_name = "FORMAT")]
     pub(crate) date_formats: Vec<DateFormat>,
     /// Encoding of the text, e.g. `latin1` or `utf-16le` [default: UTF-8]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::selection::unchanged;
-use super::{Columns, ListFormatChoice, Selection, Sort, Wanted};
+use super::{Columns, ListFormatChoice, Merge, Selection, Sort, Wanted};
 
 /// The options of `diff`.
 #[derive(Debug, Args)]
@@ -24,6 +24,8 @@ pub(crate) struct Diff {
     pub(crate) columns: Option<Selection>,
     #[command(flatten)]
     pub(crate) wanted: Wanted,
+    #[command(flatten)]
+    pub(crate) merge: Merge,
     /// Print at most N rows that differ; the numbers are those of all rows
     #[arg(
         short = 'n',

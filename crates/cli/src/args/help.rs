@@ -44,9 +44,11 @@ Examples:
 
 /// The end of the help page of `diff`.
 pub(super) const DIFF: &str = "\
-Compares Arrow schemas, then sizes and row groups, then the rows, by the columns that both
-files have. With --key, both are sorted by these columns, and rows with equal keys are
-compared; without it, rows at the same position. Values are compared as `cat` prints them.
+Compares schemas, then sizes and row groups, then the rows, by the columns that both files
+have. Arrow layouts of the same values and names of list items are no difference. With --key,
+both are sorted by these columns, and rows with equal keys are compared; without it, rows at
+the same position. Values of different types are compared exactly: 1 equals 1.0 and 1.00, a
+millisecond 1000 microseconds, but 0.1 as FLOAT is not 0.1 as DOUBLE, nor is -0.0 0.0.
 JSON lines have an object a difference, of kind schema, storage, changed, only_in_a, only_in_b
 and rows; the last one has the numbers.
 
@@ -136,7 +138,7 @@ A directory, a pattern in quotes such as 'sales/**/*.parquet', and a URL of a st
 with / or has a * are one table. Names that begin with . or _ are left out. Directories such as
 year=2024 become columns of their files. Conditions on these leave out directories and files
 before they are opened. Columns are those of the first file: what another file does not have is
-null, and other columns are left out with a note. --by-name takes the columns of all files.
+null, and other columns are left out, with a note. --by-name takes the columns of all files.
 
 --by-name finds columns, and fields of structs, by name. Their order may differ, what a file
 does not have is null, and a column of nulls without a type takes the type of other files.
@@ -228,7 +230,8 @@ the metadata, as `rewrite` does. The other options are those of `concat`. With -
 are sorted by the column first, and a file is written for each of its values. Characters of a
 value that mean something in paths become %2F and the like. A null becomes
 __HIVE_DEFAULT_PARTITION__. If the path names the column too, as in city={city}, the files do
-not contain it: readers take it from the path. Folders are created.
+not contain it: readers take it from the path. Folders are created. Parts get their names once
+all of them are complete, so a failure leaves none.
 --json prints a line for each file: file, value, num_rows.
 
 Examples:

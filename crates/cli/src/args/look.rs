@@ -7,8 +7,8 @@ use herringbone::Projection;
 
 use super::selection::unchanged;
 use super::{
-    Columns, Destination, Files, FooterChoice, Json, ListFormatChoice, Part, RowGroups, Sampling,
-    Selection, Wanted, help,
+    Columns, Destination, Files, FooterChoice, Json, ListFormatChoice, Merge, Part, RowGroups,
+    Sampling, Selection, Wanted, help,
 };
 
 /// The options of `browse`.
@@ -54,6 +54,7 @@ pub(crate) struct Count {
     pub(crate) wanted: Wanted,
     #[command(flatten)]
     pub(crate) footers: FooterChoice,
+    pub(crate) merge: Merge,
     /// Row groups of each file, counted from 0, e.g. `0,2-4`
     #[arg(long, value_name = "LIST")]
     pub(crate) row_groups: Option<RowGroups>,
@@ -82,6 +83,9 @@ pub(crate) struct Report {
     /// Leave values of the file out: bounds, and values in the findings of `verify`
     #[arg(long)]
     pub(crate) no_values: bool,
+    /// Allow the page to contain values of encrypted columns, in plaintext
+    #[arg(long, conflicts_with = "no_values")]
+    pub(crate) plaintext_values: bool,
 }
 
 impl Report {
@@ -112,6 +116,7 @@ pub(crate) struct Stats {
     pub(crate) wanted: Wanted,
     #[command(flatten)]
     pub(crate) footers: FooterChoice,
+    pub(crate) merge: Merge,
     #[command(flatten)]
     pub(crate) part: Part,
     #[command(flatten)]
@@ -152,6 +157,7 @@ pub(crate) struct Freq {
     pub(crate) wanted: Wanted,
     #[command(flatten)]
     pub(crate) footers: FooterChoice,
+    pub(crate) merge: Merge,
     #[command(flatten)]
     pub(crate) sampling: Sampling,
     /// Row groups of each file, counted from 0, e.g. `0,2-4`

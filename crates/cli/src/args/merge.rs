@@ -15,6 +15,11 @@ pub(crate) struct Merge {
 }
 
 impl Merge {
+    /// Returns true if one of the options is given.
+    pub(crate) fn is_given(&self) -> bool {
+        self.by_name || self.cast
+    }
+
     /// Returns the choice as a type of the library.
     pub(crate) fn choice(&self) -> SchemaMerge {
         let mut merge = SchemaMerge::default();

@@ -26,6 +26,8 @@ pub(crate) struct Rewrite {
     #[arg(long, alias = "jsonl", requires = "explain")]
     pub(crate) json: bool,
     #[command(flatten)]
+    pub(crate) merge: Merge,
+    #[command(flatten)]
     pub(crate) copy: CopyChunks,
     #[command(flatten)]
     pub(crate) rewriting: Rewriting,

@@ -31,6 +31,9 @@ pub(crate) struct Split {
     /// One file per value of this column
     #[arg(long, value_name = "COLUMN")]
     by: Option<Columns>,
+    /// Allow --by to write the values of an encrypted column into the names of files, in plaintext
+    #[arg(long, requires = "by")]
+    pub(crate) plaintext_names: bool,
     #[command(flatten)]
     pub(crate) json: Json,
     #[command(flatten)]

@@ -71,7 +71,7 @@ well. --delimiter sets another; it is for CSV that is written too, as is --no-he
   --comment '#'                  lines that begin with # are ignored
   --null NA                      nulls are NA without quotes
   --decimal-comma                1.234,50 is a number (in quotes too, between commas)
-  --date-format %d.%m.%Y         31.12.2024 is a date; may be given several times
+  --date-format %d.%m.%Y         31.12.2024 is a date; of several, a column has one
   --csv-encoding latin1          the text is not UTF-8; names are those of browsers
   --type zip,phone=Utf8          types of some columns; --infer-rows 0 makes all of them text
   --schema FILE                  types of all columns

@@ -39,7 +39,7 @@ impl Screen {
             }));
         });
         let terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
-        uninterrupted(|unfinished| *unfinished = Some(Unfinished::Screen(give_back)));
+        uninterrupted(|record| record.unfinished = Some(Unfinished::Screen(give_back)));
         watch()?;
         IS_TAKEN.store(true, Ordering::SeqCst);
         let screen = Self { terminal };
@@ -73,7 +73,7 @@ impl Screen {
 impl Drop for Screen {
     fn drop(&mut self) {
         give_back();
-        uninterrupted(|unfinished| *unfinished = None);
+        uninterrupted(|record| record.unfinished = None);
     }
 }
 

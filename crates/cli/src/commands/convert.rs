@@ -8,7 +8,6 @@ use herringbone::schema::DictionaryOutput;
 use herringbone::variant::extension::{Shredding, VariantExtension};
 use herringbone::variant::shredding::{InferOptions, ShreddingType, variant_field};
 use herringbone_arrow::schema::{DataType, Field, Schema, SchemaRef};
-use herringbone_rewrite::SchemaMerge;
 use herringbone_rewrite::encryption::Protection;
 
 use crate::args::{Convert, Destination, FileFormat, VariantColumn};
@@ -189,6 +188,9 @@ fn check(convert: &Convert, from: FileFormat, to: FileFormat) -> Result<()> {
     if from != FileFormat::Parquet && convert.damage.is_given() {
         return usage("--on-error is for Parquet input");
     }
+    if from != FileFormat::Parquet && convert.merge.is_given() {
+        return usage("--by-name and --cast are for Parquet input");
+    }
     if let (Some(option), false, false) = (convert.csv.given(), is_csv, to.is_csv()) {
         return usage(&format!(
             "{option} is for CSV, but neither IN nor OUT is CSV"
@@ -221,7 +223,8 @@ fn parquet(
     )?;
     let choice = &convert.choice;
     let options = convert.damage.choose(convert.decode.options());
-    let mut request = Request::new(&inputs, options, choice, SchemaMerge::default())?;
+    let mut request = Request::new(&inputs, options, choice, convert.merge.choice())?;
+    request.is_written = true;
     let window = Window::of(&choice.part);
     if to != FileFormat::Parquet {
         // Files with different shreddings have one schema after unshredding.

@@ -22,6 +22,7 @@ pub(crate) fn run(context: &Context, count: &Count, output: &mut Output<'_>) -> 
     let options = ReadOptions::new().projection(Projection::Paths(Vec::new()));
     let mut request = Request::all(options);
     request.wanted = Some(&count.wanted);
+    request.merge = count.merge.choice();
     request.row_groups = count.row_groups.as_ref();
     if count.explain {
         return explain(&inputs, &request, count.json.json, output);

@@ -1,9 +1,12 @@
 //! `diff`: the differences between two files.
 
+mod form;
+mod number;
 mod pairs;
 mod schemas;
 
 use herringbone::geospatial::Geospatial;
+use herringbone::schema::DictionaryOutput;
 use herringbone::{Int96Overflow, Projection, ReadOptions, SchemaOptions};
 use herringbone_arrow::array::RecordBatch;
 use serde_json::Value;
@@ -21,7 +24,7 @@ use crate::render::table::shown;
 use crate::render::value;
 use crate::rows::{Batches, Request, Source, Window, schema_of_sorted, sorted, survey};
 use crate::table_or_jsonl;
-use pairs::{Pair, Pairs};
+use pairs::{Pair, Pairs, key_columns};
 
 pub(super) use schemas::{changes, columns};
 
@@ -38,6 +41,9 @@ pub(crate) fn run(context: &Context, diff: &Diff, output: &mut Output<'_>) -> Re
     let (request_a, request_b) = (request(a, diff)?, request(b, diff)?);
     let (columns_a, columns_b) = (columns(&request_a.1), columns(&request_b.1));
     let of_schema = changes(&columns_a, &columns_b);
+    let key = diff.key.as_ref();
+    let key = key.map(|key| key_columns(&request_a.1, &request_b.1, &key.paths));
+    let key = key.transpose()?;
     let mut printer = Printer {
         format,
         output,
@@ -48,10 +54,22 @@ pub(crate) fn run(context: &Context, diff: &Diff, output: &mut Output<'_>) -> Re
     let mut counts = Counts::default();
     let (rows_a, schema_a) = rows(context, a, &request_a, diff)?;
     let (rows_b, schema_b) = rows(context, b, &request_b, diff)?;
-    let key = diff.key.as_ref().map(|key| key.paths.as_slice());
-    let mut pairs = Pairs::new((rows_a, &schema_a), (rows_b, &schema_b), key)?;
+    let mut pairs = Pairs::new((rows_a, &schema_a), (rows_b, &schema_b), key.as_deref())?;
     while let Some(pair) = pairs.next()? {
         counts.add(&pair, &mut printer)?;
+    }
+    for (table, repeats) in tables.iter().zip(pairs.repeats()) {
+        if repeats.rows > 0 {
+            context.note(&format!(
+                "{}: {} the --key of another, such as {}; rows of one key are compared in their order",
+                table.first().map_or("", |input| input.table_name()),
+                match repeats.rows {
+                    1 => "1 row has".to_owned(),
+                    rows => format!("{rows} rows have"),
+                },
+                repeats.key
+            ));
+        }
     }
     printer.rows(&counts)?;
     match of_schema.is_empty() && counts.are_equal() {
@@ -66,10 +84,14 @@ type Schema = herringbone_arrow::schema::SchemaRef;
 fn request<'a>(inputs: &'a [Input], diff: &'a Diff) -> Result<(Request<'a>, Schema)> {
     let mut schema = SchemaOptions::default();
     schema.int96_overflow = Int96Overflow::CoarserUnit;
+    schema.dictionary = DictionaryOutput::Never;
     let options = ReadOptions::new()
         .schema(schema)
         .extension(Geospatial::new());
     let mut request = Request::all(options);
+    request.merge = diff.merge.choice();
+    // A column that some files of a directory lack is null in their rows, and not left out of all others.
+    request.merge.by_name = inputs.iter().any(|input| input.member.is_some());
     if let Some(selection) = &diff.columns {
         request.options.projection = Projection::Paths(request.paths(inputs, selection)?);
     }

@@ -13,7 +13,7 @@ use crate::describe::Object;
 use crate::failure::{Failure, Result};
 use crate::input::{self, Input};
 use crate::output::Output;
-use crate::profile::{Leaf, leaves};
+use crate::profile::{Leaf, leaves, one_per_number};
 use crate::progress::Progress;
 use crate::render::table::shown;
 use crate::render::value;
@@ -84,6 +84,7 @@ fn count(context: &Context, inputs: &[Input], request: &Freq) -> Result<Vec<Coun
         .extension(Geospatial::new());
     let mut read = rows::Request::all(options);
     read.wanted = Some(&request.wanted);
+    read.merge = request.merge.choice();
     read.row_groups = request.row_groups.as_ref();
     read.sample = request.sampling.get();
     read.unshredding = request.wanted.variants.options();
@@ -138,7 +139,8 @@ impl Counts {
     /// # Errors
     /// Data if the different values take too much memory.
     pub(crate) fn add(&mut self, leaf: &Leaf) -> Result<()> {
-        let values = value::of(&leaf.field, &leaf.array)?;
+        let array = one_per_number(&leaf.array);
+        let values = value::of(&leaf.field, &array)?;
         let mut text = String::new();
         for row in 0..leaf.array.len() {
             text.clear();

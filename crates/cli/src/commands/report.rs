@@ -5,8 +5,9 @@ use std::io::Write as _;
 use crate::args::Report;
 use crate::context::Context;
 use crate::describe::Object;
+use crate::encryption::encrypted_leaves;
 use crate::failure::{Failure, Result};
-use crate::input;
+use crate::input::{self, Input};
 use crate::output::Output;
 use crate::render::printable::json_line;
 use crate::report::{Facts, findings, page};
@@ -25,6 +26,9 @@ pub(crate) fn run(context: &Context, report: &Report, output: &mut Output<'_>) -
     let Some(input) = inputs.first() else {
         return Err(Failure::Usage("no file is named".into()));
     };
+    if destination.is_some() && !report.no_values && !report.plaintext_values {
+        check_values(input)?;
+    }
     let facts = Facts::of(context, input, report.no_values)?;
     if let Some(destination) = &destination {
         let html = page(&facts);
@@ -45,4 +49,24 @@ pub(crate) fn run(context: &Context, report: &Report, output: &mut Output<'_>) -
         }
     }
     Ok(())
+}
+
+/// Checks that a page with values has none of encrypted columns. Without keys, it cannot have any.
+///
+/// # Errors
+/// Data if the keys of encrypted columns are given.
+fn check_values(input: &Input) -> Result<()> {
+    if input.decryption().is_none() {
+        return Ok(());
+    }
+    let leaves = encrypted_leaves(&input.open()?).map_err(|error| input.failure(&error))?;
+    match leaves.first() {
+        None => Ok(()),
+        Some(path) => Err(Failure::Data(format!(
+            "{}: the column `{}` is encrypted, but the page would have its values in plaintext; --no-values leaves \
+             values out, and --plaintext-values allows them",
+            input.name,
+            path.join(".")
+        ))),
+    }
 }

@@ -4,7 +4,6 @@ use std::io;
 use std::slice;
 
 use herringbone::{Explanation, WriteOptions};
-use herringbone_rewrite::SchemaMerge;
 use herringbone_rewrite::encryption::Protection;
 
 use crate::args::{Destination, Rewrite, Write};
@@ -32,7 +31,7 @@ pub(crate) fn run(context: &Context, rewrite: &Rewrite) -> Result<()> {
     )?;
     let choice = &rewrite.rewriting.choice;
     let options = rewrite.rewriting.read_options();
-    let request = Request::new(&inputs, options, choice, SchemaMerge::default())?;
+    let request = Request::new(&inputs, options, choice, rewrite.merge.choice())?;
     let mut options = rewrite.rewriting.write_options();
     choice.sort.choose(&mut options);
     let explanation = rewrite.explain.then(Explanation::new);
@@ -73,6 +72,7 @@ pub(super) fn anew(
     mut options: WriteOptions,
     protection: Protection,
 ) -> Result<()> {
+    request.is_written = true;
     request.choose_int96_unit(inputs, window)?;
     let Some((schema, rows)) = survey(inputs, &mut request)? else {
         return Ok(());

@@ -1,18 +1,14 @@
 //! `split`: rows in several files.
 
 use std::collections::HashSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::slice;
 use std::sync::Arc;
 
-use half::f16;
 use herringbone::WriteOptions;
-use herringbone_arrow::array::cast::AsArray as _;
-use herringbone_arrow::array::types::{Float16Type, Float32Type, Float64Type};
-use herringbone_arrow::array::{Array as _, ArrayRef, RecordBatch};
+use herringbone_arrow::array::{ArrayRef, RecordBatch};
 use herringbone_arrow::row::{OwnedRow, RowConverter, SortField};
-use herringbone_arrow::schema::{ArrowError, DataType, Field, SchemaRef};
+use herringbone_arrow::schema::{ArrowError, Field, SchemaRef};
 use herringbone_rewrite::encryption::Protection;
 use serde_json::Value;
 
@@ -20,11 +16,14 @@ use crate::args::{Split, SplitBy};
 use crate::carry_over;
 use crate::context::Context;
 use crate::describe::Object;
+use crate::encryption::encrypted_leaves;
 use crate::failure::{Failure, Result};
 use crate::folder::Footers;
 use crate::input::{self, Input};
 use crate::load::{Rows, Work};
 use crate::output::Output;
+use crate::parts::Parts;
+use crate::profile::one_per_number;
 use crate::render::plural::counted;
 use crate::render::printable::json_line;
 use crate::render::value;
@@ -33,7 +32,6 @@ use crate::rows::{
     windowed,
 };
 use crate::save;
-use crate::target::Target;
 use crate::url::name_of;
 
 /// The name of a folder for nulls, as in Hive.
@@ -52,6 +50,7 @@ pub(crate) fn run(context: &Context, split: &Split, output: &mut Output<'_>) -> 
     let choice = &split.rewriting.choice;
     let options = split.rewriting.read_options();
     let mut request = Request::new(&inputs, options, choice, split.merge.choice())?;
+    request.is_written = true;
     let window = Window::of(&choice.part);
     request.choose_int96_unit(&inputs, window)?;
     let Some((schema, _)) = survey(&inputs, &mut request)? else {
@@ -61,6 +60,9 @@ pub(crate) fn run(context: &Context, split: &Split, output: &mut Output<'_>) -> 
     let shape = Shape::new(request.columns, &schema)?;
     let unsorted = schema_of_sorted(shape.schema(), request.sort);
     let origins = shape.renamed();
+    if let (SplitBy::Column(column), false) = (&by, split.plaintext_names) {
+        check_names(&inputs, shape.path_of(column).unwrap_or_default())?;
+    }
     let sort = match &by {
         SplitBy::Column(column) => Some(choice.sort.after(column)),
         SplitBy::Rows(_) | SplitBy::Bytes(_) => None,
@@ -91,24 +93,45 @@ pub(crate) fn run(context: &Context, split: &Split, output: &mut Output<'_>) -> 
         let message = "the key material of the file is in a file next to it, and cannot be split";
         return Err(Failure::Usage(message.into()));
     }
+    let parts = Parts::new(inputs.iter().filter_map(Input::path));
     write(
         context,
-        (split, &pattern),
+        (split, &pattern, parts),
         (&schema, &options),
         cutter,
         output,
     )
 }
 
+/// Checks that a column whose values become names is not encrypted.
+///
+/// # Errors
+/// Data if it is.
+fn check_names(inputs: &[Input], path: &[String]) -> Result<()> {
+    for input in inputs {
+        let leaves = encrypted_leaves(&input.open()?).map_err(|error| input.failure(&error))?;
+        if !path.is_empty() && leaves.iter().any(|leaf| leaf.starts_with(path)) {
+            return Err(Failure::Data(format!(
+                "{}: the column `{}` is encrypted, but the names of the parts would have its values in plaintext; \
+                 --plaintext-names allows that",
+                input.name,
+                path.join(".")
+            )));
+        }
+    }
+    Ok(())
+}
+
 /// Writes the parts, and reports them.
 fn write(
     context: &Context,
-    (split, pattern): (&Split, &Pattern),
+    (split, pattern, mut files): (&Split, &Pattern, Parts),
     (schema, options): (&SchemaRef, &WriteOptions),
     mut cutter: Cutter<'_>,
     output: &mut Output<'_>,
 ) -> Result<()> {
     let (mut parts, mut paths) = (0_u64, HashSet::new());
+    let mut lines = Vec::new();
     while let Some(part) = cutter.start()? {
         let before = cutter.rows_taken;
         let (value, name) = part.map_or_else(|| (None, format!("{parts:05}")), Part::named);
@@ -119,23 +142,24 @@ fn write(
                 name_of(&destination.path)
             )));
         }
-        create_folder(&destination.path)?;
-        Target::check(&destination)?;
+        let target = files.start(&destination)?;
         let rows = Rows {
             schema: schema.clone(),
             batches: Box::new(&mut cutter),
             work: Work::Unknown,
         };
-        save::parquet(context, &destination, options.clone(), rows)?;
+        save::parquet_to(context, (&destination, target), options.clone(), rows)?;
         parts += 1;
         if split.json.json {
             let object = Object::new()
                 .with("file", name_of(&destination.path))
                 .some("value", value)
                 .with("num_rows", cutter.rows_taken - before);
-            output.line(&json_line(&object.into()))?;
+            lines.push(json_line(&object.into()));
         }
     }
+    files.publish()?;
+    lines.iter().try_for_each(|line| output.line(line))?;
     if !split.json.json {
         context.note(&format!(
             "{} in {}",
@@ -144,14 +168,6 @@ fn write(
         ));
     }
     Ok(())
-}
-
-fn create_folder(path: &Path) -> Result<()> {
-    let Some(folder) = path.parent().filter(|it| !it.as_os_str().is_empty()) else {
-        return Ok(());
-    };
-    fs::create_dir_all(folder)
-        .map_err(|error| Failure::System(format!("{}: {error}", folder.display())))
 }
 
 /// Returns a schema without a column.
@@ -372,27 +388,14 @@ impl Iterator for Cutter<'_> {
     }
 }
 
-/// Returns the values of a column. Equal floats in the order of rows are the same here: both zeros, and all NaNs.
+/// Returns the values of a column. Both zeros are one value here, and so are all NaNs.
 fn values(batch: &RecordBatch, at: usize) -> Result<ArrayRef> {
     let missing = || Failure::Data("a column is missing in a batch".into());
-    let column = batch.columns().get(at).ok_or_else(missing)?;
-    macro_rules! floats {
-        ($type:ident, $native:ident) => {{
-            let same = |value: $native| match value {
-                value if value.is_nan() => $native::NAN,
-                value if value == $native::default() => $native::default(),
-                value => value,
-            };
-            let values = column.as_primitive::<$type>();
-            Arc::new(values.unary::<_, $type>(same)) as ArrayRef
-        }};
-    }
-    Ok(match column.data_type() {
-        DataType::Float16 => floats!(Float16Type, f16),
-        DataType::Float32 => floats!(Float32Type, f32),
-        DataType::Float64 => floats!(Float64Type, f64),
-        _ => column.clone(),
-    })
+    batch
+        .columns()
+        .get(at)
+        .map(one_per_number)
+        .ok_or_else(missing)
 }
 
 /// The value of a part, in JSON and as text. A null has no text.

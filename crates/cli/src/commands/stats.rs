@@ -63,7 +63,7 @@ pub(crate) fn run(
     chunks: &Chunks,
     output: &mut Output<'_>,
 ) -> Result<()> {
-    if request.fast && request.leaves_out_rows() {
+    if request.fast && (request.leaves_out_rows() || request.merge.is_given()) {
         let message = "--fast reads no rows, so it can only be used with --row-groups";
         return Err(Failure::Usage(message.into()));
     }
@@ -110,6 +110,7 @@ fn of_rows(
         .extension(Geospatial::new());
     let mut read = rows::Request::all(options);
     read.row_groups = chunks.row_groups.as_ref();
+    read.merge = request.merge.choice();
     read.wanted = Some(&request.wanted);
     read.sample = request.sampling.get();
     read.unshredding = request.wanted.variants.options();

@@ -6,6 +6,8 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use herringbone::encryption::key_tools::{FileKeyMaterialStore, KeyMaterialStore};
 use herringbone::encryption::keys_file::KeysFile;
 use herringbone::encryption::{FileDecryptionProperties, FileEncryptionProperties};
@@ -46,6 +48,13 @@ impl Keys {
         if as_url(&path).is_some() {
             let message = "keys are read from local files only";
             return Err(Failure::Usage(format!("{}: {message}", name_of(&path))));
+        }
+        if is_secret(&path.to_string_lossy()) && !path.exists() {
+            return Err(Failure::Usage(
+                "--keys and HERRINGBONE_KEYS name a file, but the value is JSON or a key, which other users of the \
+                 machine can see; write it to a file, or send it to standard input with --keys -"
+                    .into(),
+            ));
         }
         let is_stdin = path.as_os_str() == STDIN;
         let name = match is_stdin {
@@ -111,6 +120,15 @@ impl Keys {
     fn failure(&self, error: &herringbone::Error) -> Failure {
         Failure::Usage(format!("{}: {}", self.name, error.message()))
     }
+}
+
+/// Returns true if a text in place of a path seems to be JSON, or a key in base64 or as hexadecimal digits.
+fn is_secret(text: &str) -> bool {
+    let text = text.trim();
+    let is_key = |bytes: usize| [16, 24, 32].contains(&bytes);
+    let is_hex = text.bytes().all(|byte| byte.is_ascii_hexdigit()) && is_key(text.len() / 2);
+    let decoded = STANDARD.decode(text).ok().map(Zeroizing::new);
+    text.starts_with(['{', '[', '"']) || is_hex || decoded.is_some_and(|it| is_key(it.len()))
 }
 
 /// Reads all bytes into memory wiped on drop.

@@ -5,3 +5,4 @@ mod summary;
 
 pub(crate) use keys::Keys;
 pub(crate) use summary::Summary;
+pub(crate) use summary::encrypted_leaves;

@@ -44,6 +44,21 @@ impl ColumnKey {
     }
 }
 
+/// Returns the paths of the encrypted leaves of a file.
+///
+/// # Errors
+/// Metadata that cannot be decoded.
+pub(crate) fn encrypted_leaves(file: &ParquetFile) -> Result<Vec<Vec<String>>> {
+    let Some(summary) = Summary::of(file)? else {
+        return Ok(Vec::new());
+    };
+    let schema = file.parquet_schema();
+    let keys = summary.columns.iter().enumerate();
+    let encrypted = keys.filter(|(_, key)| **key != ColumnKey::Plaintext);
+    let path = |leaf: usize| schema.path(leaf).into_iter().map(str::to_owned).collect();
+    Ok(encrypted.map(|(leaf, _)| path(leaf)).collect())
+}
+
 /// A summary of a file's encryption.
 pub(crate) struct Summary {
     algorithm: Algorithm,

@@ -1,10 +1,10 @@
-//! Casts of the values of a column to another type, by their text: a value is kept exactly, or is an error.
+//! Casts of the values of a column to another type, by their text. A value is kept exactly, or is an error.
 //!
 //! ```text
 //! array ── render ──► text ── Column of `load::value` ──► array
 //! ```
 //!
-//! The exceptions are those that users write a cast for: a timestamp becomes its date or its time of day, whole numbers
+//! The exceptions are those that users write a cast for: a fraction becomes the nearest floating-point number, a timestamp becomes its date or its time of day, whole numbers
 //! in floating-point columns become integers, and times without a zone are taken to be in UTC.
 
 use std::sync::Arc;

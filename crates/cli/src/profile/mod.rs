@@ -6,7 +6,9 @@
 
 mod distinct;
 mod leaves;
+mod numbers;
 mod summary;
 
 pub(crate) use leaves::{Leaf, leaves};
+pub(crate) use numbers::one_per_number;
 pub(crate) use summary::Summary;

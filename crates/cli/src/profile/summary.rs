@@ -9,8 +9,8 @@ use herringbone_arrow::array::{Array as _, ArrayRef};
 use herringbone_arrow::row::{OwnedRow, RowConverter, SortField};
 use herringbone_arrow::schema::{ArrowError, DataType, FieldRef};
 
-use super::Leaf;
 use super::distinct::Distinct;
+use super::{Leaf, one_per_number};
 use crate::failure::{Failure, Result};
 use crate::render::value;
 
@@ -72,6 +72,7 @@ impl Summary {
     /// # Errors
     /// Data if the values cannot be compared or printed.
     pub(crate) fn add(&mut self, array: &ArrayRef) -> Result<()> {
+        let array = &one_per_number(array);
         let nulls = array.logical_nulls();
         self.values += array.len() as u64;
         self.nulls += nulls.as_ref().map_or(0, |nulls| nulls.null_count() as u64);

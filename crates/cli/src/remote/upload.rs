@@ -161,7 +161,7 @@ impl Upload {
                 runtime.block_on(async { timeout(ABORT, upload.abort()).await.ok() });
             }
         };
-        uninterrupted(|unfinished| *unfinished = Some(Unfinished::Upload(Box::new(abort))));
+        uninterrupted(|record| record.unfinished = Some(Unfinished::Upload(Box::new(abort))));
         Ok(())
     }
 
@@ -231,7 +231,7 @@ impl Drop for Upload {
             // The parts remain invisible even if this fails.
             self.wait(parts.abort()).ok();
         }
-        uninterrupted(|unfinished| *unfinished = None);
+        uninterrupted(|record| record.unfinished = None);
     }
 }
 

@@ -8,7 +8,6 @@ use herringbone::{Loss, Lost, ParquetFile, ReadOptions, Reader};
 use herringbone_arrow::array::RecordBatch;
 
 use super::{Request, Window};
-use crate::args::Selection;
 use crate::context::Context;
 use crate::failure::Result;
 use crate::folder::BY_NAME;
@@ -69,14 +68,9 @@ impl<'a> Batches<'a> {
             let file = input.open()?;
             let options = self.window.options((at, input), &file, self.request)?;
             self.place.set(at);
-            if let (Some(member), true) = (&input.member, self.request.reads_all)
-                && let Some(wanted) = &self.request.options.wanted_schema
-            {
-                let dropped = self.request.columns.map_or(&[][..], Selection::dropped);
-                let types = (&file, &self.request.options.schema);
-                member.note_left_out(self.context, types, wanted.schema(), |path| {
-                    dropped.iter().any(|it| it == path)
-                })?;
+            if let Some(member) = &input.member {
+                let lost = self.request.lost_columns(member, &file)?;
+                member.note_lost(self.context, &input.name, lost);
             }
             self.current = match options {
                 Some(options) => Some(Rows::start(self.context, input, &file, options)?),

@@ -16,7 +16,7 @@ use super::{Window, count, count_read, options, sample, survey};
 use crate::args::{Choice, RowGroups, Selection, Sort, Wanted};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
-use crate::folder::Member;
+use crate::folder::{LostColumns, Member};
 use crate::input::Input;
 
 /// The parts of each file to read, and the options.
@@ -41,6 +41,8 @@ pub(crate) struct Request<'a> {
     pub(crate) unshreds: bool,
     /// True if all columns of all files are read.
     pub(super) reads_all: bool,
+    /// True if a file is written of the rows, so that a folder must not lose columns or fill them with nulls.
+    pub(crate) is_written: bool,
     /// The options for unshredding.
     pub(crate) unshredding: UnshredOptions,
 }
@@ -108,6 +110,7 @@ impl<'a> Request<'a> {
             merge: SchemaMerge::default(),
             unshreds: false,
             reads_all: false,
+            is_written: false,
             unshredding: UnshredOptions::default(),
         }
     }
@@ -195,10 +198,35 @@ impl<'a> Request<'a> {
     }
 
     /// Returns true if the columns of a file contribute to the schema of all. In a folder, only the first file does,
-    /// unless columns are matched by name.
+    /// unless files may differ.
     pub(super) fn is_surveyed(&self, input: &Input) -> bool {
         let member = input.member.as_ref();
-        self.merge.by_name || member.is_none_or(Member::is_first)
+        self.merge != SchemaMerge::default() || member.is_none_or(Member::is_first)
+    }
+
+    /// Returns the columns that the table of a folder loses with this file. Call it after a [`survey`].
+    ///
+    /// # Errors
+    /// Data if the columns of the file have no Arrow types.
+    pub(super) fn lost_columns(&self, member: &Member, file: &ParquetFile) -> Result<LostColumns> {
+        let (Some(wanted), true) = (
+            &self.options.wanted_schema,
+            self.merge == SchemaMerge::default(),
+        ) else {
+            return Ok(LostColumns::default());
+        };
+        let dropped = self.columns.map_or(&[][..], Selection::dropped);
+        let is_read = |path: &[String]| match &self.options.projection {
+            // Other wanted columns are there for tests.
+            Projection::Paths(paths) => paths.iter().any(|it| it.first() == path.first()),
+            _ => true,
+        };
+        member.lost_columns(
+            (file, &self.options.schema),
+            wanted.schema(),
+            |path| !self.reads_all || dropped.iter().any(|it| it == path),
+            |path| !is_read(path),
+        )
     }
 
     /// Limits the wanted columns to those of the projection. Other columns are there for tests.

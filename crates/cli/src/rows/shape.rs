@@ -107,6 +107,13 @@ impl Shape {
         }
     }
 
+    /// Returns the path of the input that a column of the output is taken from.
+    pub(crate) fn path_of(&self, name: &str) -> Option<&[String]> {
+        let origins = self.columns.iter().map(|column| &column.origin);
+        let mut named = origins.filter(|origin| origin.name == name);
+        named.next().map(|origin| origin.path.as_slice())
+    }
+
     /// Returns a batch of the output.
     ///
     /// # Errors

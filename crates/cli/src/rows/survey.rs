@@ -6,12 +6,12 @@ use std::sync::Arc;
 use herringbone::variant::shredding::is_variant;
 use herringbone::{ParquetFile, Projection, ReadOptions, WantedSchema};
 use herringbone_arrow::schema::{DataType, Field, FieldRef, Schema, SchemaRef};
-use herringbone_rewrite::difference;
+use herringbone_rewrite::{SchemaMerge, difference};
 
 use super::{Request, count, has_column, is_in_path, options};
 use crate::advice::Advised;
 use crate::failure::{Failure, Result};
-use crate::folder::Member;
+use crate::folder::{BY_NAME, Loss, Member};
 use crate::input::Input;
 
 /// Returns the common schema of all files, and their total number of rows if it is known. If the files differ, the
@@ -76,14 +76,56 @@ pub(crate) fn survey(
     let surveyed: Vec<_> = surveyed.filter(|it| request.is_surveyed(it.1)).collect();
     for (of_named, (at, input)) in surveyed.into_iter().enumerate() {
         let file = input.open()?;
-        let read = schema_of(input, &file, options((at, input), &file, request)?)?;
+        let read = file.read(options((at, input), &file, request)?.limit(0));
+        let read = read.map_err(|error| unreadable(input, request, &error))?;
+        let read = read.schema();
         if is_wanted {
             all = read;
         } else if !same(&all, &read) {
             return Err(differ(&merge.refusal(&named, of_named)));
         }
     }
+    if request.is_written {
+        check_nothing_is_lost(inputs, request)?;
+    }
     Ok(Some((all, rows)))
+}
+
+/// Returns the failure for a file that cannot be read with the columns of all. A condition may need another column.
+fn unreadable(input: &Input, request: &Request<'_>, error: &herringbone::Error) -> Failure {
+    let Some(column) = error
+        .message()
+        .strip_prefix("the wanted schema has no column ")
+    else {
+        return input.failure(error);
+    };
+    let is_of_first = input.member.is_some() && request.merge == SchemaMerge::default();
+    let (file, advice) = match is_of_first {
+        true => (", the first file", format!("; {BY_NAME}")),
+        false => ("", String::new()),
+    };
+    let name = &input.name;
+    Failure::Usage(format!(
+        "there is no column {column} in {name}{file}{advice}"
+    ))
+}
+
+/// Checks that the tables of folders have all columns of their files, and that each file has all columns of its table.
+///
+/// # Errors
+/// Data if not.
+fn check_nothing_is_lost(inputs: &[Input], request: &Request<'_>) -> Result<()> {
+    for input in inputs {
+        let Some(member) = input.member.as_ref().filter(|it| !it.is_first()) else {
+            continue;
+        };
+        let lost = request.lost_columns(member, &input.open()?)?;
+        if !lost.is_empty() {
+            let lost = lost.text(Loss::Refused);
+            return Err(Failure::Data(format!("{}: {lost}; {BY_NAME}", input.name)));
+        }
+    }
+    Ok(())
 }
 
 /// Returns the failure for differing files. The message already names them.
@@ -114,9 +156,12 @@ fn some_file_has_each_column(inputs: &[Input], request: &Request<'_>) -> Result<
             "there is no column `{}` in {}",
             path.join("."),
             match inputs {
-                [first, rest @ ..] if rest.iter().all(|it| it.is_in_folder_of(first)) =>
-                    &first.name,
-                _ => "any of the files",
+                [first, rest @ ..]
+                    if !request.is_surveyed(rest.last().unwrap_or(first))
+                        && rest.iter().all(|it| it.is_in_folder_of(first)) =>
+                    format!("{}, the first file; {BY_NAME}", first.name),
+                [only] => only.name.clone(),
+                _ => "any of the files".into(),
             }
         ))),
     }

@@ -385,12 +385,13 @@ fn columns_are_those_of_the_first_file() {
     let folder = Folder::new();
     let union = copy(&folder, "union");
     herringbone(&["cat", &union]).fails(3, "p=2/b.parquet");
-    herringbone(&["cat", &union]).fails(3, "with --by-name and --cast");
+    herringbone(&["cat", &union]).fails(3, "; --by-name reads the columns of all files");
     fs::remove_dir_all(format!("{union}/p=2")).unwrap();
     let first = herringbone(&["cat", &union]);
     first.fails(
         0,
-        "p=3/c.parquet: the column `f` is left out, because the first file does not have it",
+        "p=3/c.parquet: the column `f` is left out, because the first file does not have it; the column `x` \
+         is null, because this file does not have it; --by-name reads the columns of all files",
     );
     assert!(
         first
@@ -430,6 +431,124 @@ fn fields_that_the_first_file_lacks_are_noted() {
     fs::remove_file(folder.file("t/b.parquet")).unwrap();
     write("c", r#"{"id":3,"s":{"x":2},"l":[{"x":1,"z":7}]}"#);
     herringbone(&["cat", &table]).fails(0, "c.parquet: the column `l.z` is left out");
+}
+
+/// Commands that write refuse a directory as they refuse its files by their names.
+#[test]
+fn no_written_file_lacks_columns_of_a_directory() {
+    let folder = Folder::new();
+    let write = |name: &str, row: &str| {
+        let rows = folder.with("rows.jsonl", row);
+        let file = folder.file(&format!("{name}.parquet"));
+        fs::create_dir_all(std::path::Path::new(&file).parent().unwrap()).unwrap();
+        herringbone(&["convert", "-q", "-f", &rows, &file]).ok("");
+    };
+    write("later/1", r#"{"id":1}"#);
+    write("later/2", r#"{"id":2,"new":"x","s":{"a":1}}"#);
+    write("renamed/1", r#"{"id":1,"amt":1.5}"#);
+    write("renamed/2", r#"{"id":2,"amount":2.5}"#);
+    write("nested/1", r#"{"id":1,"s":{"a":1}}"#);
+    write("nested/2", r#"{"id":2,"s":{"a":2,"b":3}}"#);
+    let out = |extension: &str| folder.file(&format!("out.{extension}"));
+    let (parquet, csv, parts) = (out("parquet"), out("csv"), folder.file("part-{}.parquet"));
+    for (table, lost, rows) in [
+        (
+            "later",
+            "the columns `new`, `s` would be left out",
+            "{\"id\":1,\"new\":null,\"s\":null}\n{\"id\":2,\"new\":\"x\",\"s\":{\"a\":1}}\n",
+        ),
+        (
+            "renamed",
+            "the column `amount` would be left out, because the first file does not have it; the column \
+             `amt` would be null",
+            "{\"id\":1,\"amt\":1.5,\"amount\":null}\n{\"id\":2,\"amt\":null,\"amount\":2.5}\n",
+        ),
+        (
+            "nested",
+            "the column `s.b` would be left out",
+            "{\"id\":1,\"s\":{\"a\":1,\"b\":null}}\n{\"id\":2,\"s\":{\"a\":2,\"b\":3}}\n",
+        ),
+    ] {
+        let table = folder.file(table);
+        for line in [
+            &["concat", &table, "-o", &parquet][..],
+            &["rewrite", &table, &parquet],
+            &["convert", &table, &parquet],
+            &["convert", &table, &csv],
+            &["split", &table, "--part-rows", "5", "-o", &parts],
+        ] {
+            let run = herringbone(line);
+            run.fails(3, lost);
+            run.fails(3, "--by-name reads the columns of all files, and --cast");
+            let outputs = folder.names().into_iter();
+            let mut outputs = outputs.filter(|it| it.starts_with("out") || it.starts_with("part"));
+            assert_eq!(outputs.next(), None, "{line:?}");
+            if line.contains(&csv.as_str()) {
+                continue;
+            }
+            herringbone(&[line, &["-q", "--by-name"]].concat()).ok("");
+            let written = match line[0] {
+                "split" => folder.file("part-00000.parquet"),
+                _ => parquet.clone(),
+            };
+            herringbone(&["cat", &written]).ok(rows);
+            fs::remove_file(&written).unwrap();
+            // Columns that all files have are written.
+            herringbone(&[line, &["-q", "-c", "id"]].concat()).ok("");
+            fs::remove_file(&written).unwrap();
+        }
+        // Commands that print have a note, which -q does not hide.
+        let printed = herringbone(&["cat", "-q", &table]);
+        printed.fails(
+            0,
+            &lost.replace("would be", "is").replace("s` is", "s` are"),
+        );
+    }
+}
+
+/// The counts are by hand.
+#[test]
+fn all_commands_that_read_rows_find_columns_by_name() {
+    let folder = Folder::new();
+    fs::create_dir(folder.file("t")).unwrap();
+    for (name, row) in [("1", r#"{"id":1}"#), ("2", r#"{"id":2.5,"new":"x"}"#)] {
+        let rows = folder.with("rows.jsonl", row);
+        let file = folder.file(&format!("t/{name}.parquet"));
+        let types: &[&str] = if name == "1" {
+            &["--type", "id=Int32"]
+        } else {
+            &[]
+        };
+        herringbone(&[&["convert", "-q", &rows, &file], types].concat()).ok("");
+    }
+    let table = folder.file("t");
+    let both = ["--by-name", "--cast"];
+    let count = ["count", "-w", "new = 'x'", &table];
+    herringbone(&count).fails(2, "--by-name");
+    herringbone(&[&count[..], &both].concat()).ok("1\n");
+    herringbone(&["freq", "new", &table]).fails(2, "--by-name");
+    let run = herringbone(&[&["freq", "--json", "new", &table][..], &both].concat());
+    assert_eq!(run.stdout.lines().count(), 2, "{}", run.stderr);
+    herringbone(&["stats", "-c", "new", &table]).fails(2, "--by-name");
+    let run = herringbone(&[&["stats", "--json", &table][..], &both].concat());
+    let max: Vec<Value> = run
+        .stdout
+        .lines()
+        .map(|it| serde_json::from_str::<Value>(it).unwrap()["max"].clone())
+        .collect();
+    assert_eq!(max, [Value::from(2.5), "x".into()], "{}", run.stderr);
+    let out = folder.file("out.jsonl");
+    herringbone(&[&["convert", &table, &out][..], &both].concat()).ok("");
+    let rows = fs::read_to_string(&out).unwrap();
+    assert_eq!(
+        rows,
+        "{\"id\":1.0,\"new\":null}\n{\"id\":2.5,\"new\":\"x\"}\n"
+    );
+    let out = folder.file("out.parquet");
+    herringbone(&[&["rewrite", "-q", &table, &out][..], &both].concat()).ok("");
+    herringbone(&["cat", &out]).ok(&rows);
+    herringbone(&["convert", "--cast", &folder.file("rows.jsonl"), &out, "-f"])
+        .fails(2, "for Parquet input");
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod conditions;
 mod convert;
 mod csv;
 mod described;
+mod diff;
 mod encryption;
 mod exact;
 mod folders;
@@ -24,6 +25,7 @@ mod interrupt;
 mod jobs;
 mod names;
 mod on_error;
+mod parts;
 #[cfg(feature = "remote")]
 mod remote;
 mod repair;

@@ -88,6 +88,57 @@ fn lines_that_are_not_csv_are_ignored() {
         .fails(3, "there is no row to infer a schema from");
 }
 
+/// The expected dates are those of `strptime` of Python, in one format for each column.
+fn formats_of_dates() {
+    let both = ["--date-format", "%d/%m/%Y", "--date-format", "%m/%d/%Y"];
+    let of = |texts: &[&str], options: &[&str]| {
+        let text = format!("d\n{}\n", texts.join("\n"));
+        let (stderr, rows) = lines("x.csv", &text, &[&both[..], options].concat());
+        let values = rows.lines().map(|line| {
+            let row: serde_json::Value = serde_json::from_str(line).unwrap();
+            row["d"].as_str().unwrap().to_owned()
+        });
+        (stderr, values.collect::<Vec<_>>())
+    };
+    let day_first = ["13/04/2024", "01/02/2024", "2024-05-06"];
+    let (stderr, rows) = of(&day_first, &[]);
+    assert_eq!(rows, ["2024-04-13", "2024-02-01", "2024-05-06"]);
+    assert_eq!(stderr, "");
+    let (stderr, rows) = of(&["04/25/2024", "01/02/2024"], &[]);
+    assert_eq!(rows, ["2024-04-25", "2024-01-02"]);
+    assert_eq!(stderr, "");
+    // Both formats fit all dates, and they disagree about one of them.
+    let (stderr, rows) = of(&["05/05/2024", "01/02/2024"], &[]);
+    assert_eq!(rows, ["2024-05-05", "2024-02-01"]);
+    let note = "column `d` has dates that are read as `%d/%m/%Y`, but `%m/%d/%Y` fits them, too";
+    assert!(stderr.contains(note), "{stderr}");
+    let (stderr, _) = of(&["05/05/2024", "06/06/2024"], &[]);
+    assert_eq!(stderr, "");
+    // No format fits all of them.
+    let mixed = ["01/02/2024", "13/04/2024", "04/25/2024"];
+    let (stderr, rows) = of(&mixed, &[]);
+    assert_eq!(rows, mixed);
+    let note = "column `d` is text, because no single --date-format fits all of its dates";
+    assert!(stderr.contains(note), "{stderr}");
+    // A column with a type has a single format, too.
+    let (_, rows) = of(&["01/02/2024", "04/25/2024"], &["--type", "d=Date32"]);
+    assert_eq!(rows, ["2024-01-02", "2024-04-25"]);
+    let (stderr, _) = of(&mixed, &["--type", "d=Date32"]);
+    assert!(stderr.contains("04/25/2024"), "{stderr}");
+    let folder = Folder::new();
+    let schema = folder.with("s.txt", "d: Date32\n");
+    let (_, rows) = of(&["01/02/2024", "04/25/2024"], &["--schema", &schema]);
+    assert_eq!(rows, ["2024-01-02", "2024-04-25"]);
+    // Numbers of another column stay numbers.
+    let text = "d,n\n13/04/2024,20240131\n14/04/2024,7\n";
+    let options = [&both[..], &["--date-format", "%Y%m%d"]].concat();
+    let (_, rows) = lines("x.csv", text, &options);
+    assert_eq!(
+        rows,
+        "{\"d\":\"2024-04-13\",\"n\":20240131}\n{\"d\":\"2024-04-14\",\"n\":7}\n"
+    );
+}
+
 #[test]
 fn numbers_and_dates_of_other_countries() {
     let text = "id;name;price;day\r\n1;Müller;1.234,50;31.12.2024\r\n2;Ünal;-0,5;1.1.2025\r\n";
@@ -140,7 +191,7 @@ fn numbers_and_dates_of_other_countries() {
         stderr.contains("allows dots only between groups of three digits"),
         "{stderr}"
     );
-    // Timestamps, in two formats.
+    // Timestamps in two formats, one for each column.
     let options = [
         "--date-format",
         "%m/%d/%Y %H:%M",
@@ -149,13 +200,14 @@ fn numbers_and_dates_of_other_countries() {
     ];
     let (_, rows) = lines(
         "x.csv",
-        "at\n01/31/2024 13:45\n05-Mar-2024 01:02:03\n",
+        "at,to\n01/31/2024 13:45,05-Mar-2024 01:02:03\n",
         &options,
     );
     assert_eq!(
         rows,
-        "{\"at\":\"2024-01-31T13:45:00\"}\n{\"at\":\"2024-03-05T01:02:03\"}\n"
+        "{\"at\":\"2024-01-31T13:45:00\",\"to\":\"2024-03-05T01:02:03\"}\n"
     );
+    formats_of_dates();
     herringbone(&["convert", "--date-format", "%H:%M", "a.csv", "b.csv"])
         .fails(2, "does not have a day");
     herringbone(&["convert", "--csv-encoding", "klingon", "a.csv", "b.csv"])

@@ -1,12 +1,15 @@
 //! Rows of two files side by side: those with the same key, or at the same position.
 
 use std::cmp::Ordering;
+use std::sync::Arc;
 
-use herringbone_arrow::array::{ArrayRef, RecordBatch};
+use herringbone_arrow::array::{ArrayRef, RecordBatch, new_empty_array};
 use herringbone_arrow::row::{OwnedRow, RowConverter, Rows, SortField};
-use herringbone_arrow::schema::{ArrowError, FieldRef, SchemaRef, SortOptions};
+use herringbone_arrow::schema::{ArrowError, DataType, Field, FieldRef, SchemaRef, SortOptions};
 
+use super::form::{Form, Which, counterparts};
 use crate::failure::{Failure, Result};
+use crate::profile::one_per_number;
 use crate::render::value;
 use crate::rows::Source;
 
@@ -26,8 +29,8 @@ pub(super) enum Pair<'a> {
 pub(super) struct Pairs<'a> {
     a: Side<'a>,
     b: Side<'a>,
-    /// The columns that both files have.
-    common: Vec<(usize, usize, FieldRef, FieldRef)>,
+    /// The fields of the columns that both files have.
+    common: Vec<(FieldRef, FieldRef, Form)>,
     has_key: bool,
     /// The number of pairs so far.
     position: u64,
@@ -37,50 +40,116 @@ pub(super) struct Pairs<'a> {
 
 /// The rows of one file.
 struct Side<'a> {
+    which: Which,
     source: Source<'a>,
     batch: Option<RecordBatch>,
     at: usize,
-    /// The columns of the key.
-    key: Vec<usize>,
+    /// The indexes and forms of the columns that both files have.
+    common: Vec<(usize, Form)>,
+    /// These columns of the batch, in their forms.
+    columns: Vec<ArrayRef>,
+    /// The indexes and forms of the columns of the key.
+    key: Vec<(usize, Form)>,
     order: RowConverter,
     keys: Option<Rows>,
     last: Option<OwnedRow>,
+    repeats: Repeats,
+}
+
+/// The rows with the key of the row before.
+#[derive(Debug, Default)]
+pub(super) struct Repeats {
+    pub(super) rows: u64,
+    /// The first such key.
+    pub(super) key: String,
+}
+
+/// A column of the key: its indexes in both files, and the form of its values.
+pub(super) type KeyColumn = (usize, usize, Form);
+
+/// Returns the columns of a key.
+///
+/// # Errors
+/// Usage if a file does not have a column of the key, or has several of its name, or if their types have no common order.
+pub(super) fn key_columns(
+    a: &SchemaRef,
+    b: &SchemaRef,
+    key: &[Vec<String>],
+) -> Result<Vec<KeyColumn>> {
+    let column = |path: &Vec<String>| {
+        let [name] = path.as_slice() else {
+            return Err(Failure::Usage(format!(
+                "--key: `{}` is inside a column; a key has whole columns",
+                path.join(".")
+            )));
+        };
+        let found = |schema: &SchemaRef, file: &str| {
+            let fields = schema.fields().iter().enumerate();
+            let mut named = fields.filter(|(_, field)| field.name() == name);
+            match (named.next(), named.next()) {
+                (Some((at, field)), None) => Ok((at, field.clone())),
+                (None, _) => Err(Failure::Usage(format!(
+                    "--key: there is no column `{name}` in the {file} file"
+                ))),
+                (Some(_), Some(_)) => Err(Failure::Usage(format!(
+                    "--key: the {file} file has several columns `{name}`"
+                ))),
+            }
+        };
+        let ((at_a, of_a), (at_b, of_b)) = (found(a, "first")?, found(b, "second")?);
+        if of_a.data_type().is_nested() || of_b.data_type().is_nested() {
+            return Err(Failure::Usage(format!(
+                "--key: `{name}` is a struct, list or map; a key has columns of single values"
+            )));
+        }
+        match Form::new(&of_a, &of_b) {
+            Form::Never | Form::Json(..) => Err(Failure::Usage(format!(
+                "--key: `{name}` is {} in the first file and {} in the second; `rewrite` one of them with -c",
+                of_a.data_type(),
+                of_b.data_type()
+            ))),
+            form => Ok((at_a, at_b, form)),
+        }
+    };
+    key.iter().map(column).collect()
 }
 
 impl<'a> Pairs<'a> {
+    /// Creates the pairs of the rows of two files, which are sorted by the key if there is one.
+    ///
+    /// # Errors
+    /// Data if keys of this type cannot be compared.
     pub(super) fn new(
         (rows_a, schema_a): (Source<'a>, &SchemaRef),
         (rows_b, schema_b): (Source<'a>, &SchemaRef),
-        key: Option<&[Vec<String>]>,
+        key: Option<&[KeyColumn]>,
     ) -> Result<Self> {
-        for path in key.unwrap_or_default() {
-            let of = |schema: &SchemaRef| {
-                let field = path.first().and_then(|name| schema.fields().find(name));
-                field.map(|(_, field)| field.data_type().clone())
-            };
-            if let (Some(a), Some(b)) = (of(schema_a), of(schema_b))
-                && a != b
-            {
-                return Err(Failure::Usage(format!(
-                    "--key: `{}` is {a} in the first file and {b} in the second; `rewrite` one of them with -c",
-                    path.join(".")
-                )));
-            }
-        }
+        let has_key = key.is_some();
+        let key = key.unwrap_or_default();
+        let of_a = key.iter().map(|(at, _, form)| (*at, form.clone()));
+        let of_b = key.iter().map(|(_, at, form)| (*at, form.clone()));
+        let mut a = Side::new(Which::A, rows_a, schema_a, of_a.collect())?;
+        let mut b = Side::new(Which::B, rows_b, schema_b, of_b.collect())?;
         let mut common = Vec::new();
-        for (at, field) in schema_a.fields().iter().enumerate() {
-            if let Some((other, theirs)) = schema_b.fields().find(field.name()) {
-                common.push((at, other, field.clone(), theirs.clone()));
-            }
+        for (at_a, at_b, of_a, of_b) in counterparts(schema_a.fields(), schema_b.fields()) {
+            let form = Form::new(of_a, of_b);
+            a.common.push((at_a, form.clone()));
+            b.common.push((at_b, form.clone()));
+            common.push((of_a.clone(), of_b.clone(), form));
         }
         Ok(Self {
-            a: Side::new(rows_a, schema_a, key.unwrap_or_default())?,
-            b: Side::new(rows_b, schema_b, key.unwrap_or_default())?,
+            a,
+            b,
             common,
-            has_key: key.is_some(),
+            has_key,
             position: 0,
             span: 1,
         })
+    }
+
+    /// Returns the rows of each file that repeat a key. Call it after the last pair.
+    pub(super) fn repeats(&self) -> [&Repeats; 2] {
+        [&self.a.repeats, &self.b.repeats]
     }
 
     /// Returns the next pair.
@@ -105,7 +174,7 @@ impl<'a> Pairs<'a> {
         let run = self.run(&batch_a, &batch_b);
         let (from_a, from_b) = (self.a.at, self.b.at);
         // Most rows are equal: one comparison decides on many, and on few after a difference.
-        if self.is_equal((&batch_a, &batch_b), (from_a, from_b), run) {
+        if self.is_equal((from_a, from_b), run) {
             self.span = self.span.saturating_mul(2);
             self.advance(run);
             return Ok(Some(Pair::Equal(run as u64)));
@@ -163,20 +232,9 @@ impl<'a> Pairs<'a> {
         (0..left).take_while(same).count()
     }
 
-    fn is_equal(
-        &self,
-        (batch_a, batch_b): (&RecordBatch, &RecordBatch),
-        (from_a, from_b): (usize, usize),
-        rows: usize,
-    ) -> bool {
-        self.common.iter().all(|(at, other, field, theirs)| {
-            let columns = (batch_a.columns().get(*at), batch_b.columns().get(*other));
-            let (Some(a), Some(b)) = columns else {
-                return false;
-            };
-            field.data_type() == theirs.data_type()
-                && a.slice(from_a, rows) == b.slice(from_b, rows)
-        })
+    fn is_equal(&self, (from_a, from_b): (usize, usize), rows: usize) -> bool {
+        let mut columns = self.a.columns.iter().zip(&self.b.columns);
+        columns.all(|(a, b)| a.slice(from_a, rows) == b.slice(from_b, rows))
     }
 
     /// Returns the columns in which two rows differ, with both values as JSON.
@@ -186,18 +244,32 @@ impl<'a> Pairs<'a> {
         (row_a, row_b): (usize, usize),
     ) -> Result<Vec<(String, String, String)>> {
         let mut changes = Vec::new();
-        for (at, other, field, theirs) in &self.common {
-            let (Some(a), Some(b)) = (batch_a.columns().get(*at), batch_b.columns().get(*other))
-            else {
+        let places = self.a.common.iter().zip(&self.b.common);
+        let formed = self.a.columns.iter().zip(&self.b.columns);
+        let pairs = self.common.iter().zip(places).zip(formed);
+        for (((of_a, of_b, form), ((at_a, _), (at_b, _))), (a, b)) in pairs {
+            let (formed_a, formed_b) = (a.slice(row_a, 1), b.slice(row_b, 1));
+            if *formed_a == *formed_b {
+                continue;
+            }
+            let columns = (batch_a.columns().get(*at_a), batch_b.columns().get(*at_b));
+            let (Some(a), Some(b)) = columns else {
                 continue;
             };
             let (a, b) = (a.slice(row_a, 1), b.slice(row_b, 1));
-            if field.data_type() == theirs.data_type() && *a == *b {
-                continue;
-            }
-            let (a, b) = (json(field, &a)?, json(theirs, &b)?);
-            if a != b {
-                changes.push((field.name().clone(), a, b));
+            let (a, b) = (json(of_a, &a)?, json(of_b, &b)?);
+            match (a == b, form) {
+                // NaNs are all the same value, and so are two encodings of a variant.
+                (true, Form::Same | Form::Plain | Form::Json(..)) => {}
+                // A number of 32 bits has a shorter text than the same one of 64 bits.
+                (true, Form::Float) => {
+                    let wide = |array| {
+                        let field = Field::new("", DataType::Float64, true);
+                        json(&Arc::new(field), array)
+                    };
+                    changes.push((of_a.name().clone(), wide(&formed_a)?, wide(&formed_b)?));
+                }
+                _ => changes.push((of_a.name().clone(), a, b)),
             }
         }
         Ok(changes)
@@ -211,37 +283,34 @@ fn json(field: &FieldRef, array: &ArrayRef) -> Result<String> {
 }
 
 impl<'a> Side<'a> {
-    fn new(source: Source<'a>, schema: &SchemaRef, key: &[Vec<String>]) -> Result<Self> {
-        let (mut columns, mut fields) = (Vec::new(), Vec::new());
-        for path in key {
-            let [name] = path.as_slice() else {
-                return Err(Failure::Usage(format!(
-                    "--key: `{}` is inside a column; a key has whole columns",
-                    path.join(".")
-                )));
-            };
-            let found = schema.fields().find(name);
-            let (at, field) = found
-                .ok_or_else(|| Failure::Usage(format!("--key: there is no column `{name}`")))?;
-            columns.push(at);
-            // Dictionaries and layouts do not matter.
-            let options = SortOptions {
-                descending: false,
-                nulls_first: false,
-            };
-            fields.push(SortField::new_with_options(
-                field.data_type().clone(),
-                options,
-            ));
+    fn new(
+        which: Which,
+        source: Source<'a>,
+        schema: &SchemaRef,
+        key: Vec<(usize, Form)>,
+    ) -> Result<Self> {
+        let options = SortOptions {
+            descending: false,
+            nulls_first: false,
+        };
+        let mut fields = Vec::new();
+        for (at, form) in &key {
+            let empty = new_empty_array(schema.field(*at).data_type());
+            let data_type = form.of(which, &empty)?.data_type().clone();
+            fields.push(SortField::new_with_options(data_type, options));
         }
         Ok(Self {
+            which,
             source,
             batch: None,
             at: 0,
-            key: columns,
+            common: Vec::new(),
+            columns: Vec::new(),
+            key,
             order: RowConverter::new(fields).map_err(|error| failed(&error))?,
             keys: None,
             last: None,
+            repeats: Repeats::default(),
         })
     }
 
@@ -257,33 +326,52 @@ impl<'a> Side<'a> {
             let Some(batch) = &self.batch else {
                 return Ok(());
             };
+            let columns = self.common.iter();
+            let columns = columns.map(|(at, form)| form.of(self.which, column(batch, *at)?));
+            self.columns = columns.collect::<Result<_>>()?;
             if self.key.is_empty() || batch.num_rows() == 0 {
                 continue;
             }
-            let columns = self
-                .key
-                .iter()
-                .filter_map(|at| batch.columns().get(*at))
-                .cloned();
-            let columns: Vec<ArrayRef> = columns.collect();
+            let columns = self.key.iter();
+            let columns =
+                columns.map(|(at, form)| form.of(self.which, &one_per_number(column(batch, *at)?)));
+            let columns = columns.collect::<Result<Vec<_>>>()?;
             let keys = self
                 .order
                 .convert_columns(&columns)
                 .map_err(|error| failed(&error))?;
-            let mut before = self.last.take();
-            let first = keys.row(0);
-            let ascends = before.as_ref().is_none_or(|last| last.row() <= first)
-                && (1..keys.num_rows()).all(|row| keys.row(row - 1) <= keys.row(row));
-            if !ascends {
-                return Err(Failure::Data(
-                    "--key: rows with special values of this type, such as -0.0 or NaN, have no single order"
-                        .into(),
-                ));
-            }
-            before.replace(keys.row(keys.num_rows() - 1).owned());
-            self.last = before;
-            self.keys = Some(keys);
+            self.follow(keys)?;
         }
+        Ok(())
+    }
+
+    /// Takes the keys of the next batch, and counts those that repeat the key before.
+    ///
+    /// # Errors
+    /// Data if the keys do not ascend.
+    fn follow(&mut self, keys: Rows) -> Result<()> {
+        let last = self.last.take();
+        let mut before = last.as_ref().map(OwnedRow::row);
+        for (at, row) in keys.iter().enumerate() {
+            match before.map(|before| before.cmp(&row)) {
+                Some(Ordering::Greater) => {
+                    return Err(Failure::Data(
+                        "--key: rows with special values of this type have no single order".into(),
+                    ));
+                }
+                Some(Ordering::Equal) => {
+                    if self.repeats.rows == 0 {
+                        self.repeats.key = self.key_of(at)?;
+                    }
+                    self.repeats.rows += 1;
+                }
+                _ => {}
+            }
+            before = Some(row);
+        }
+        let last = before.map(|row| row.owned());
+        self.last = last;
+        self.keys = Some(keys);
         Ok(())
     }
 
@@ -303,21 +391,39 @@ impl<'a> Side<'a> {
 
     /// Returns the name of the next row: its key, or its position.
     fn name(&self, has_key: bool, position: u64) -> Result<String> {
-        let Some(batch) = self.batch.as_ref().filter(|_| has_key) else {
-            return Ok(format!("row {position}"));
-        };
+        match has_key {
+            true => self.key_of(self.at),
+            false => Ok(format!("row {position}")),
+        }
+    }
+
+    /// Returns the key of a row of the batch as text. A null is not an empty text, nor the text `null`.
+    fn key_of(&self, row: usize) -> Result<String> {
         let mut parts = Vec::new();
-        for at in &self.key {
-            let schema = batch.schema();
-            let Some(column) = batch.columns().get(*at) else {
-                continue;
-            };
-            let mut text = format!("{}=", schema.field(*at).name());
-            value::of(schema.field(*at), &column.slice(self.at, 1))?.cell(0, &mut text);
-            parts.push(text);
+        let Some(batch) = &self.batch else {
+            return Ok(String::new());
+        };
+        for (at, _) in &self.key {
+            let (schema, array) = (batch.schema(), column(batch, *at)?.slice(row, 1));
+            let field = schema.field(*at);
+            let values = value::of(field, &array)?;
+            let mut text = String::new();
+            values.cell(0, &mut text);
+            if values.is_null(0) {
+                text = "null".into();
+            } else if text.is_empty() || text == "null" {
+                text = format!("\"{text}\"");
+            }
+            parts.push(format!("{}={text}", field.name()));
         }
         Ok(parts.join(", "))
     }
+}
+
+/// Returns a column of a batch.
+fn column(batch: &RecordBatch, at: usize) -> Result<&ArrayRef> {
+    let missing = || Failure::Data("a column is missing in a batch".into());
+    batch.columns().get(at).ok_or_else(missing)
 }
 
 fn failed(error: &ArrowError) -> Failure {

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use herringbone_arrow::schema::{DataType, Field, Fields, Schema, SchemaRef};
 
 use super::delimiter::{advice, found, take_directive};
-use super::dialect::Dialect;
+use super::dialect::Notation;
 use super::kind::Kind;
+use super::look::Look;
 use super::names::{distinct, similar};
 use super::records::{RecordError, Records};
 use crate::failure::{Failure, Result};
@@ -29,6 +30,10 @@ pub(super) struct Beginning {
     header_line: usize,
     pub(super) names: Vec<String>,
     kinds: Vec<Kind>,
+    /// The notation of each column.
+    notations: Vec<Notation>,
+    /// Descriptions of columns with several formats of dates.
+    dates: Vec<String>,
     /// True if quotes have no meaning: all fields have them, and the header has them needlessly.
     pub(super) all_quoted: bool,
     /// The first name that looks like a value. `None` unless all names have the types of their
@@ -107,6 +112,7 @@ impl Beginning {
                  confuse them"
             ));
         }
+        self.note_dates(file, options);
         let mut columns = self.names.iter().zip(&self.kinds);
         let is_inferred = |name: &str| !options.types.iter().any(|it| it.name() == name);
         let shifted = columns.find(|(name, kind)| kind.is_shifted() && is_inferred(name));
@@ -115,6 +121,20 @@ impl Beginning {
                 "column `{name}`: timestamps become instants in UTC, without their offsets; --type \
                  '{name}=Utf8' keeps the text"
             ));
+        }
+    }
+}
+
+impl Beginning {
+    /// Returns the notation of a column.
+    pub(super) fn notation(&self, column: usize) -> Notation {
+        self.notations.get(column).cloned().unwrap_or_default()
+    }
+
+    /// Emits notes about columns with several formats of dates.
+    pub(super) fn note_dates(&self, file: &str, options: &TextOptions<'_>) {
+        for text in &self.dates {
+            (options.note)(&format!("{file}: {text}"));
         }
     }
 }
@@ -129,17 +149,22 @@ struct Parser<'o> {
     wanted: usize,
     /// The number of rows inspected so far.
     done: usize,
+    /// The notations that a column may have.
+    notations: Vec<Notation>,
     /// The kinds of the columns if quotes turn a field into text.
-    kinds: Vec<Kind>,
+    looks: Vec<Look>,
     /// The kinds of the columns if quotes have no meaning.
-    kinds_in_quotes: Vec<Kind>,
+    looks_in_quotes: Vec<Look>,
     /// True if every field so far is quoted or null.
     all_quoted: bool,
 }
 
 impl<'o> Parser<'o> {
     fn new(options: &'o TextOptions<'o>, delimiter: u8, line: usize) -> Self {
+        let notations = options.dialect.notations();
         let wanted = match options.schema {
+            // Only the rows show the formats of dates.
+            Some(_) if notations.len() > 1 => options.infer_rows,
             Some(_) => 0,
             // Without a header, the first row determines the number of columns.
             None => options.infer_rows.max(usize::from(!options.header)),
@@ -159,8 +184,9 @@ impl<'o> Parser<'o> {
             in_rows: !options.header,
             wanted,
             done: 0,
-            kinds: Vec::new(),
-            kinds_in_quotes: Vec::new(),
+            notations,
+            looks: Vec::new(),
+            looks_in_quotes: Vec::new(),
             all_quoted: options.header,
         }
     }
@@ -209,24 +235,25 @@ impl<'o> Parser<'o> {
     /// Inspects the fields of complete records, and drops the records.
     fn look(&mut self) -> Result<(), RecordError> {
         let width = self.rows.width.unwrap_or(0);
-        let (null, dialect) = (&self.options.null, &self.options.dialect);
-        self.kinds.resize(width, Kind::Nothing);
-        self.kinds_in_quotes.resize(width, Kind::Nothing);
+        let null = &self.options.null;
+        let notations = &self.notations;
+        self.looks.resize(width, Look::new(notations));
+        self.looks_in_quotes.resize(width, Look::new(notations));
+        let dialect = &self.options.dialect;
         let fields = self.rows.text()?;
         for record in 0..self.rows.len() {
-            let kinds = self.kinds.iter_mut().zip(&mut self.kinds_in_quotes);
-            for (column, (kind, in_quotes)) in kinds.enumerate() {
+            let looks = self.looks.iter_mut().zip(&mut self.looks_in_quotes);
+            for (column, (look, in_quotes)) in looks.enumerate() {
                 let (text, quoted) = fields.get(record, column)?;
                 let is_null = !quoted && (text.is_empty() || text == null);
                 self.all_quoted &= quoted || is_null;
-                if !is_null && *kind != Kind::Text {
-                    *kind = match dialect.is_text((text, quoted), self.rows.delimiter) {
-                        true => Kind::Text,
-                        false => kind.with(dialect.kind(text)),
-                    };
+                match dialect.is_text((text, quoted), self.rows.delimiter) {
+                    _ if is_null => {}
+                    true => look.text(),
+                    false => look.add(text, notations),
                 }
                 if self.all_quoted && !text.is_empty() && !is_null {
-                    *in_quotes = in_quotes.with(dialect.kind(text));
+                    in_quotes.add(text, notations);
                 }
             }
         }
@@ -243,8 +270,9 @@ impl<'o> Parser<'o> {
         line: usize,
     ) -> Result<Beginning, RecordError> {
         let width = self.rows.width.unwrap_or(0);
-        self.kinds.resize(width, Kind::Nothing);
-        self.kinds_in_quotes.resize(width, Kind::Nothing);
+        self.looks.resize(width, Look::new(&self.notations));
+        let in_quotes = Look::new(&self.notations);
+        self.looks_in_quotes.resize(width, in_quotes);
         let fields = self.header.text()?;
         let names = if self.options.header { 0..width } else { 0..0 };
         let header = names.map(|column| fields.get(0, column));
@@ -254,14 +282,19 @@ impl<'o> Parser<'o> {
         let all_quoted = self.all_quoted
             && header.iter().all(|(_, quoted)| *quoted)
             && header.iter().any(|(name, _)| is_needless(name));
-        let mut kinds = match all_quoted {
-            true => self.kinds_in_quotes,
-            false => self.kinds,
+        let looks = match all_quoted {
+            true => self.looks_in_quotes,
+            false => self.looks,
         };
+        let mut kinds: Vec<Kind> = looks.iter().map(Look::kind).collect();
+        let chosen = looks.iter().map(Look::notation);
+        let notations: Vec<Notation> = chosen
+            .filter_map(|at| self.notations.get(at).cloned())
+            .collect();
         if self.options.infer_rows == 0 {
             kinds.fill(Kind::Text);
         }
-        let looks_like_a_row = looks_like_a_row(&header, &kinds, all_quoted, &self.options.dialect);
+        let looks_like_a_row = looks_like_a_row(&header, &kinds, all_quoted, &notations);
         let mut names: Vec<String> = match self.options.header {
             true => header.iter().map(|(name, _)| (*name).to_owned()).collect(),
             false => (1..=width)
@@ -275,7 +308,18 @@ impl<'o> Parser<'o> {
                 (self.options.note)(&format!("{}: {changes}", sample.name()));
             }
         }
+        let columns = names.iter().zip(&looks);
+        let dates = columns.filter_map(|(name, look)| {
+            let note = look.note(&self.notations)?;
+            Some(format!("column `{name}` {note}"))
+        });
+        let dates = match self.options.infer_rows {
+            0 => Vec::new(),
+            _ => dates.collect(),
+        };
         Ok(Beginning {
+            notations,
+            dates,
             sample,
             delimiter,
             line,
@@ -296,15 +340,16 @@ fn looks_like_a_row(
     header: &[(&str, bool)],
     kinds: &[Kind],
     all_quoted: bool,
-    dialect: &Dialect,
+    notations: &[Notation],
 ) -> Option<String> {
     let mut found = None;
-    for ((name, quoted), kind) in header.iter().zip(kinds) {
+    let columns = kinds.iter().zip(notations);
+    for ((name, quoted), (kind, notation)) in header.iter().zip(columns) {
         let is_value = match quoted {
             true if !all_quoted => false,
-            _ => dialect.kind(name).data_type() != DataType::Utf8,
+            _ => notation.kind(name).data_type() != DataType::Utf8,
         };
-        let fits = is_value && kind.with(dialect.kind(name)).data_type() != DataType::Utf8;
+        let fits = is_value && kind.with(notation.kind(name)).data_type() != DataType::Utf8;
         match kind {
             Kind::Text => {}
             Kind::Nothing if !is_value => {}

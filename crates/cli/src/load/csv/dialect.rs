@@ -14,8 +14,16 @@ use crate::load::value::number::Number;
 pub(crate) struct Dialect {
     /// True if a comma stands before the fraction, and dots may stand between groups of three digits.
     pub(crate) decimal_comma: bool,
-    /// The formats of dates and timestamps, in addition to ISO 8601.
+    /// The formats of dates and timestamps, in addition to ISO 8601. A column has one of them.
     pub(crate) dates: Vec<DateFormat>,
+}
+
+/// The notation of the values in a column.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Notation {
+    pub(super) decimal_comma: bool,
+    /// The format of dates and timestamps, in addition to ISO 8601.
+    pub(super) date: Option<DateFormat>,
 }
 
 /// The format of a date or timestamp, in the syntax of `strftime`.
@@ -39,6 +47,11 @@ impl FromStr for DateFormat {
 }
 
 impl DateFormat {
+    /// Returns the format as it was given.
+    pub(super) fn text(&self) -> &str {
+        &self.0
+    }
+
     /// Returns the ISO 8601 form of a text in this format.
     fn iso(&self, text: &str) -> Option<String> {
         let mut parsed = Parsed::new();
@@ -54,14 +67,28 @@ impl DateFormat {
 }
 
 impl Dialect {
-    /// Returns true if values have their usual form.
-    pub(super) fn is_usual(&self) -> bool {
-        !self.decimal_comma && self.dates.is_empty()
+    /// Returns the notations that a column may have, at least one: each format of dates makes one.
+    pub(super) fn notations(&self) -> Vec<Notation> {
+        let notation = |date| Notation {
+            decimal_comma: self.decimal_comma,
+            date,
+        };
+        match self.dates.is_empty() {
+            true => vec![notation(None)],
+            false => self.dates.iter().cloned().map(Some).map(notation).collect(),
+        }
     }
 
     /// Returns true if quotes make a field text. A number with a comma needs them between commas.
     pub(super) fn is_text(&self, (text, quoted): (&str, bool), delimiter: u8) -> bool {
         quoted && !(self.decimal_comma && delimiter == b',' && text.contains(','))
+    }
+}
+
+impl Notation {
+    /// Returns true if values have their usual form.
+    pub(super) fn is_usual(&self) -> bool {
+        !self.decimal_comma && self.date.is_none()
     }
 
     /// Returns the kind of a field that quotes do not make text.
@@ -95,8 +122,9 @@ impl Dialect {
         }
     }
 
-    fn date(&self, text: &str) -> Option<String> {
-        self.dates.iter().find_map(|format| format.iso(text))
+    /// Returns the ISO 8601 form of a date or timestamp in the format of this notation.
+    pub(super) fn date(&self, text: &str) -> Option<String> {
+        self.date.as_ref().and_then(|format| format.iso(text))
     }
 
     fn number<'t>(&self, text: &'t str) -> Result<Cow<'t, str>, &'static str> {
@@ -165,15 +193,15 @@ mod tests {
 
     #[test]
     fn numbers_in_another_notation_are_not_numbers() {
-        let dialect = Dialect {
+        let notation = Notation {
             decimal_comma: true,
-            dates: Vec::new(),
+            date: None,
         };
-        assert_eq!(dialect.kind("1.5"), Kind::Text);
-        assert_eq!(dialect.kind("nan"), Kind::Special);
-        assert!(dialect.value("1.5", &DataType::Float64).is_err());
-        assert_eq!(dialect.value("1.5", &DataType::Utf8).unwrap(), "1.5");
-        assert_eq!(dialect.value("nan", &DataType::Float64).unwrap(), "nan");
+        assert_eq!(notation.kind("1.5"), Kind::Text);
+        assert_eq!(notation.kind("nan"), Kind::Special);
+        assert!(notation.value("1.5", &DataType::Float64).is_err());
+        assert_eq!(notation.value("1.5", &DataType::Utf8).unwrap(), "1.5");
+        assert_eq!(notation.value("nan", &DataType::Float64).unwrap(), "nan");
     }
 
     /// The expected values are those of `strptime` of Python.

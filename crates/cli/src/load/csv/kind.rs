@@ -101,6 +101,11 @@ impl Kind {
         }
     }
 
+    /// Returns true for dates and timestamps.
+    pub(super) fn is_temporal(self) -> bool {
+        matches!(self, Self::Date | Self::Timestamps(_))
+    }
+
     /// Returns the type that holds all of the fields.
     pub(super) fn data_type(self) -> DataType {
         let data_type = match self {

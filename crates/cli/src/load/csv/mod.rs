@@ -7,6 +7,7 @@ mod beginning;
 mod delimiter;
 mod dialect;
 mod kind;
+mod look;
 mod names;
 mod records;
 
@@ -19,6 +20,7 @@ use herringbone_arrow::schema::{DataType, Field, FieldRef, Schema, SchemaRef};
 pub(crate) use self::dialect::{DateFormat, Dialect};
 
 use self::beginning::Beginning;
+use self::dialect::Notation;
 use self::kind::Kind;
 use self::records::Records;
 use super::row_size::batch_rows;
@@ -38,10 +40,14 @@ pub(crate) fn csv(stream: Stream, options: &TextOptions<'_>) -> Result<Rows<'sta
     let beginning = Beginning::of(stream, options)?;
     let (schema, order) = match &options.schema {
         Some(schema) if options.header => {
+            beginning.note_dates(&name, options);
             let order = matched(&beginning.names, schema).map_err(data_failure)?;
             (schema.clone(), order)
         }
-        Some(schema) => (schema.clone(), (0..schema.fields().len()).collect()),
+        Some(schema) => {
+            beginning.note_dates(&name, options);
+            (schema.clone(), (0..schema.fields().len()).collect())
+        }
         None => {
             options.all_are_in(&name, |column| beginning.names.contains(column))?;
             let schema = beginning.schema(options).map_err(data_failure)?;
@@ -53,7 +59,8 @@ pub(crate) fn csv(stream: Stream, options: &TextOptions<'_>) -> Result<Rows<'sta
     let rows = batch_rows(&schema, options.limits).map_err(data_failure)?;
     let column = |(field, &from): (&FieldRef, &usize)| {
         let chosen = options.types.iter().any(|it| it.name() == field.name());
-        Column::new(field, from, options.schema.is_none() && !chosen)
+        let inferred = options.schema.is_none() && !chosen;
+        Column::new(field, (from, beginning.notation(from)), inferred)
     };
     let columns = schema.fields().iter().zip(&order).map(column);
     let columns = columns.collect::<Result<Vec<_>, ParseError>>();
@@ -122,17 +129,23 @@ struct Column {
     from: usize,
     may_be_empty: bool,
     data_type: DataType,
+    notation: Notation,
     /// True if the type was inferred.
     inferred: bool,
 }
 
 impl Column {
-    fn new(field: &Field, from: usize, inferred: bool) -> Result<Self, ParseError> {
+    fn new(
+        field: &Field,
+        (from, notation): (usize, Notation),
+        inferred: bool,
+    ) -> Result<Self, ParseError> {
         Ok(Self {
             slot: Slot::new(field, "", &Rules::default())?,
             from,
             may_be_empty: may_be_empty(field.data_type()),
             data_type: field.data_type().clone(),
+            notation,
             inferred,
         })
     }
@@ -146,13 +159,13 @@ impl Column {
         (text, quoted): (&str, bool),
         text_in_quotes: bool,
         null: &str,
-        dialect: &Dialect,
     ) -> Result<(), ParseError> {
         let is_empty = text.is_empty() && !self.may_be_empty;
         if !quoted && text == null || is_empty && !(self.inferred && text_in_quotes) {
             return self.slot.null();
         }
-        if dialect.is_usual() && !text_in_quotes && self.slot.usual(text) {
+        let notation = &self.notation;
+        if notation.is_usual() && !text_in_quotes && self.slot.usual(text) {
             return Ok(());
         }
         let data_type = &self.data_type;
@@ -162,11 +175,11 @@ impl Column {
                 let error = invalid("it is quoted and therefore text");
                 return Err(self.slot.locate(error));
             }
-            if !dialect.kind(text).goes_with(data_type) {
+            if !notation.kind(text).goes_with(data_type) {
                 return Err(self.slot.locate(invalid("")));
             }
         }
-        let value = match dialect.value(text, data_type) {
+        let value = match notation.value(text, data_type) {
             Ok(value) => value,
             Err(why) => return Err(self.slot.locate(invalid(why))),
         };
@@ -248,7 +261,7 @@ impl<R: BufRead> Batches<R> {
                 let field = fields.get(record, column.from).map_err(record_error)?;
                 let is_text = !self.all_quoted && self.dialect.is_text(field, delimiter);
                 column
-                    .append(field, is_text, &self.null, &self.dialect)
+                    .append(field, is_text, &self.null)
                     .map_err(|error| (self.records.line(record), error))?;
             }
         }
@@ -300,21 +313,22 @@ mod tests {
         text: &str,
         data_type: &DataType,
         inferred: bool,
-        dialect: &Dialect,
+        notation: &Notation,
     ) -> Result<ArrayRef, ParseError> {
-        let mut column = Column::new(&Field::new("c", data_type.clone(), true), 0, inferred)?;
-        column.append((text, false), false, "", dialect)?;
+        let field = Field::new("c", data_type.clone(), true);
+        let mut column = Column::new(&field, (0, notation.clone()), inferred)?;
+        column.append((text, false), false, "")?;
         column.slot.finish()
     }
 
     #[test]
     fn usual_forms_are_read_like_all_others() {
         // This format of dates changes nothing, but turns usual forms off.
-        let slow = Dialect {
-            dates: vec!["@%F".parse().unwrap()],
-            ..Dialect::default()
+        let slow = Notation {
+            date: Some("@%F".parse().unwrap()),
+            ..Notation::default()
         };
-        assert!(Dialect::default().is_usual() && !slow.is_usual());
+        assert!(Notation::default().is_usual() && !slow.is_usual());
         let mut texts: Vec<String> = [
             "9007199254740993",
             "999999999999999999",
@@ -361,13 +375,14 @@ mod tests {
             for text in &texts {
                 for inferred in [true, false] {
                     let expected = read(text, &data_type, inferred, &slow);
-                    let found = read(text, &data_type, inferred, &Dialect::default());
+                    let found = read(text, &data_type, inferred, &Notation::default());
                     let shown = |it: &Result<ArrayRef, ParseError>| format!("{it:?}");
                     assert_eq!(shown(&found), shown(&expected), "{text:?} as {data_type}");
                     values += usize::from(expected.is_ok());
                 }
-                let mut column =
-                    Column::new(&Field::new("c", data_type.clone(), true), 0, true).unwrap();
+                let field = Field::new("c", data_type.clone(), true);
+                let place = (0, Notation::default());
+                let mut column = Column::new(&field, place, true).unwrap();
                 usual += usize::from(column.slot.usual(text));
             }
             assert!(

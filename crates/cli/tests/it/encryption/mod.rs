@@ -3,6 +3,7 @@
 mod keep;
 mod keys;
 mod official;
+mod plaintext;
 mod said;
 
 use crate::common::{EXAMPLE, Folder, Run, herringbone, json};

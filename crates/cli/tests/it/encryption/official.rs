@@ -152,3 +152,23 @@ fn key_material_goes_with_the_file() {
     std::fs::remove_file(folder.file(material)).unwrap();
     herringbone(&["cat", &out, "--keys", &keys]).fails(4, "key material");
 }
+
+/// `int32_field` is in plaintext, and `double_field` is not.
+#[test]
+fn columns_in_plaintext_may_become_names() {
+    let name = "encrypt_columns_and_footer";
+    let Some(file) = official(name) else { return };
+    let folder = Folder::new();
+    let keys = folder.with("keys.json", by_metadata(name, ""));
+    for (column, is_refused) in [("int32_field", false), ("double_field", true)] {
+        let pattern = folder.file(&format!("{{{column}}}.parquet"));
+        let split = [
+            "split", "-q", &file, "-o", &pattern, "--by", column, "--keys", &keys,
+        ];
+        let run = herringbone(&[&split[..], &INT96].concat());
+        match is_refused {
+            true => run.fails(3, "the column `double_field` is encrypted"),
+            false => run.ok(""),
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! Several files of one command, which get their names together.
+//!
+//! A part is complete under a temporary name in its folder, and no descriptor is open for it. Once all parts are
+//! complete, they get their names. If the command fails or is interrupted before, none of them remains, nor do folders
+//! made for them.
+
+use std::collections::HashSet;
+use std::collections::hash_map::RandomState;
+use std::fs::{self, File};
+use std::hash::{BuildHasher as _, Hasher as _};
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::process;
+
+use crate::args::Destination;
+use crate::failure::{Failure, Result};
+use crate::interrupt::uninterrupted;
+use crate::target::{Target, exists};
+use crate::url::name_of;
+
+/// The parts of a command.
+pub(crate) struct Parts {
+    /// The files that the command reads.
+    inputs: HashSet<PathBuf>,
+    /// The temporary names of complete parts, and their destinations.
+    complete: Vec<(PathBuf, Destination)>,
+    /// A number that temporary names of no other process have.
+    id: u64,
+}
+
+/// The temporary files and new folders of parts.
+#[derive(Debug)]
+pub(crate) struct Leftovers {
+    pub(crate) files: Vec<PathBuf>,
+    /// New folders, each after those above it.
+    folders: Vec<PathBuf>,
+}
+
+impl Leftovers {
+    pub(crate) const fn new() -> Self {
+        Self {
+            files: Vec::new(),
+            folders: Vec::new(),
+        }
+    }
+
+    /// Removes the files, and folders without other files. Errors are ignored.
+    pub(crate) fn remove(&mut self) {
+        for file in self.files.drain(..) {
+            fs::remove_file(file).ok();
+        }
+        for folder in self.folders.drain(..).rev() {
+            fs::remove_dir(folder).ok();
+        }
+    }
+}
+
+impl Parts {
+    /// Creates the parts of a command that reads these local files.
+    pub(crate) fn new<'p>(inputs: impl Iterator<Item = &'p Path>) -> Self {
+        Self {
+            inputs: inputs
+                .filter_map(|path| fs::canonicalize(path).ok())
+                .collect(),
+            complete: Vec::new(),
+            id: RandomState::new().build_hasher().finish(),
+        }
+    }
+
+    /// Starts a part. When it is [committed](Target::commit), pass its destination to [`Self::publish`]. Objects of
+    /// stores, devices and pipes are written directly.
+    ///
+    /// # Errors
+    /// Usage if the file exists already, or if it is an input; System if it cannot be created.
+    pub(crate) fn start(&mut self, to: &Destination) -> Result<Target> {
+        if !Target::is_local(&to.path) {
+            return Target::create(to);
+        }
+        let failed = |path: &Path, error| Failure::System(format!("{}: {error}", name_of(path)));
+        if let Some(folder) = to.path.parent() {
+            create_folders(folder).map_err(|error| failed(folder, error))?;
+        }
+        match fs::symlink_metadata(&to.path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            // The name may be too long.
+            Err(error) => return Err(failed(&to.path, error)),
+            Ok(_) => Target::check(to)?,
+        }
+        match fs::metadata(&to.path) {
+            Ok(metadata) if metadata.is_dir() => {
+                let error = io::Error::from(ErrorKind::IsADirectory);
+                return Err(failed(&to.path, error));
+            }
+            Ok(metadata) if !metadata.is_file() => return Target::create(to),
+            _ => {}
+        }
+        let path = fs::canonicalize(&to.path);
+        if path.is_ok_and(|path| self.inputs.contains(&path)) {
+            return Err(Failure::Usage(format!(
+                "{}: this part would replace an input of the command; write the parts to other files",
+                name_of(&to.path)
+            )));
+        }
+        let (pid, ordinal) = (process::id(), self.complete.len());
+        let name = format!(".herringbone.{pid}.{:016x}.{ordinal}.part", self.id);
+        let staged = to.path.with_file_name(name);
+        let target = Target::staged(to, &staged)?;
+        self.complete.push((staged, to.clone()));
+        Ok(target)
+    }
+
+    /// Gives all parts their names. Each of them must have been committed.
+    ///
+    /// # Errors
+    /// Usage if another file has taken a name; System. Parts with their names are then removed, except for those in
+    /// place of a file.
+    pub(crate) fn publish(self) -> Result<()> {
+        uninterrupted(|record| {
+            let mut new: Vec<&Path> = Vec::new();
+            for (staged, to) in &self.complete {
+                match named(staged, to) {
+                    Ok(true) => new.push(&to.path),
+                    Ok(false) => {}
+                    Err(error) => {
+                        for path in new {
+                            fs::remove_file(path).ok();
+                        }
+                        let name = name_of(&to.path);
+                        return Err(match error.kind() {
+                            ErrorKind::AlreadyExists => exists(&name),
+                            _ => Failure::output(&name, &error),
+                        });
+                    }
+                }
+            }
+            record.leftovers = Leftovers::new();
+            Ok(())
+        })
+    }
+}
+
+impl Drop for Parts {
+    fn drop(&mut self) {
+        uninterrupted(|record| record.leftovers.remove());
+    }
+}
+
+/// Gives a part its name. Returns true if there was no file of that name.
+fn named(staged: &Path, to: &Destination) -> io::Result<bool> {
+    let existing = fs::metadata(&to.path).ok().filter(|_| to.force);
+    if let Some(existing) = existing {
+        fs::set_permissions(staged, existing.permissions())?;
+        // A symbolic link stays a link: the file that it points to is replaced.
+        fs::rename(staged, fs::canonicalize(&to.path)?)?;
+        return Ok(false);
+    }
+    match fs::hard_link(staged, &to.path) {
+        Ok(()) => fs::remove_file(staged)?,
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => return Err(error),
+        // Some file systems do not support hard links. An empty file reserves the name.
+        Err(_) => {
+            drop(File::create_new(&to.path)?);
+            fs::rename(staged, &to.path).inspect_err(|_| drop(fs::remove_file(&to.path)))?;
+        }
+    }
+    Ok(true)
+}
+
+/// Creates a folder and those above it, and records the new ones.
+fn create_folders(folder: &Path) -> io::Result<()> {
+    let missing = folder.ancestors();
+    let missing = missing.take_while(|it| !it.as_os_str().is_empty() && !it.exists());
+    let mut missing: Vec<&Path> = missing.collect();
+    missing.reverse();
+    uninterrupted(|record| {
+        for folder in missing {
+            match fs::create_dir(folder) {
+                Ok(()) => record.leftovers.folders.push(folder.to_owned()),
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    })
+}
