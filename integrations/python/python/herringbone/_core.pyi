@@ -19,9 +19,12 @@ __all__ = [
     "File",
     "Dataset",
     "Writer",
+    "Condition",
+    "NotUnderstood",
     "check_filter",
     "leaf_paths",
     "main",
+    "pyarrow_condition",
     "repair",
     "write_dataset",
 ]
@@ -336,6 +339,12 @@ class Writer:
     def abort(self) -> None: ...
 
 def check_filter(filter: tuple[Any, ...]) -> str: ...
+@final
+class Condition: ...
+
+class NotUnderstood(ValueError): ...
+
+def pyarrow_condition(file: bytes, schema: Any) -> Condition: ...
 def leaf_paths(schema: Any) -> list[str]: ...
 def main() -> int: ...
 def repair(

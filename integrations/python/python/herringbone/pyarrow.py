@@ -38,7 +38,7 @@ from ._core import (
     Statistics,
 )
 from ._filters import filter_columns, filter_tree
-from ._substrait import NotUnderstood
+from ._expressions import NotUnderstood
 
 __all__ = [
     "ColumnChunkMetaData",
