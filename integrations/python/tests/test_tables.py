@@ -118,3 +118,29 @@ def test_partitions_have_the_names_of_pyarrow(tmp_path):
         names = [sorted(one.name for one in (tmp_path / which / name).iterdir()) for which in ("ours", "theirs")]
         assert names[0] == names[1], name
         assert sorted(pq.read_table(tmp_path / "ours" / name, partitioning=None)["id"].to_pylist()) == [0, 1, 2]
+
+
+def test_counts_of_filters_that_pyarrow_tests(tmp_path):
+    numbers = range(100)
+    table = pa.table(
+        {
+            "i": numbers,
+            "f": pa.array([float(at) for at in numbers], pa.float32()),
+            "du": pa.array(numbers, pa.duration("us")),
+            "fb": pa.array([b"%05d" % at for at in numbers], pa.binary(5)),
+            "s": [str(at) for at in numbers],
+        }
+    )
+    (tmp_path / "d").mkdir()
+    for path in (tmp_path / "a.parquet", tmp_path / "d" / "a.parquet"):
+        pq.write_table(table, path)
+    field = pa.compute.field
+    for filters, rows in (
+        ([("f", ">", 50)], 49), ([("f", ">", 50.1)], 49), ([("du", ">", pa.scalar(50, pa.duration("us")))], 49), ([("fb", ">", b"00050")], 49),
+        ([("fb", ">", b"0005")], 50), (field("i") + 1 > 51, 49), (pa.compute.utf8_length(field("s")) == 1, 10),
+    ):
+        for source in (tmp_path / "a.parquet", tmp_path / "d"):
+            for columns in ([], ["i"], ["i", "s"]):
+                found = hpq.read_table(source, columns=columns, filters=filters)
+                assert (found.num_rows, found.column_names) == (rows, columns), (filters, columns)
+                assert found.schema.equals(pq.read_table(source, columns=columns, filters=filters).schema)

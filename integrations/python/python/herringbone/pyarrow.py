@@ -528,6 +528,9 @@ def _has_fields(schema: Any, columns: Sequence[Any]) -> bool:
 
 def _selected(table: Any, columns: Sequence[str]) -> Any:
     """Return columns of a table. A field of a struct is a column of its own, as in pyarrow."""
+    if not columns:
+        # A table that is made of no arrays has no rows.
+        return table.select([])
     fields, arrays = [], []
     for name in columns:
         path = _field_path(table.schema, name) or [name.split(".")[0]]
