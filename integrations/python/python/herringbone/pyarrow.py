@@ -309,8 +309,32 @@ def _open_dataset(
     return _read.ParquetDataset(paths, filesystem, schema, partitioning=partitioning, **options), has_extensions
 
 
+class _PassingOn:
+    """A class whose other attributes are those of pyarrow's own object, which `install` allows us to make."""
+
+    _arguments: tuple[Any, ...]
+    _keywords: dict[str, Any]
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or "_keywords" not in self.__dict__:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        if type(self).__name__ not in _originals:
+            raise AttributeError(
+                f"herringbone.pyarrow.{type(self).__name__} does not have the attribute {name!r}; after install(), it is "
+                "that of pyarrow's own object"
+            )
+        found = getattr(self._theirs, name)
+        _note(Unsupported(type(self).__name__, name, "attribute"), type(self).__name__)
+        return found
+
+    @functools.cached_property
+    def _theirs(self) -> Any:
+        """The object that pyarrow makes of the same arguments."""
+        return _originals[type(self).__name__](*self._arguments, **self._keywords)
+
+
 @_class_raising
-class ParquetFile:
+class ParquetFile(_PassingOn):
     """`pyarrow.parquet.ParquetFile`."""
 
     def __init__(
@@ -336,6 +360,20 @@ class ParquetFile:
     ) -> None:
         if metadata is not None and not isinstance(metadata, FileMetaData):
             raise Unsupported("ParquetFile", "metadata", metadata)
+        self._arguments = (source,)
+        self._keywords = {
+            "read_dictionary": read_dictionary,
+            "binary_type": binary_type,
+            "list_type": list_type,
+            "coerce_int96_timestamp_unit": coerce_int96_timestamp_unit,
+            "decryption_properties": decryption_properties,
+            "thrift_string_size_limit": thrift_string_size_limit,
+            "thrift_container_size_limit": thrift_container_size_limit,
+            "schema_depth_limit": schema_depth_limit,
+            "filesystem": filesystem,
+            "page_checksum_verification": page_checksum_verification,
+            "arrow_extensions_enabled": arrow_extensions_enabled,
+        }
         self._file = _read.ParquetFile(
             source,
             metadata=metadata,
@@ -569,8 +607,32 @@ def _parsed(function: str, partitioning: Any) -> _partitioning.Partitioning | No
         raise Unsupported(function, "partitioning", partitioning) from None
 
 
+class _Dataset:
+    """What callers take for pyarrow's dataset of a `ParquetDataset`: reads are ours, and all else is pyarrow's."""
+
+    def __init__(self, owner: ParquetDataset) -> None:
+        self._owner = owner
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or "_owner" not in self.__dict__:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(self._owner._theirs._dataset, name)
+
+    @property
+    def schema(self) -> Any:
+        """The Arrow schema of the table."""
+        return self._owner.schema
+
+    def to_table(self, columns: Any = None, filter: Any = None, use_threads: bool = True, **options: Any) -> Any:
+        """Read the dataset as a `pyarrow.Table`."""
+        if options or isinstance(columns, Mapping):
+            return self._owner._theirs._dataset.to_table(columns, filter=filter, use_threads=use_threads, **options)
+        keywords = {**self._owner._keywords, "filters": filter}
+        return ParquetDataset(*self._owner._arguments, **keywords).read(columns, use_threads)
+
+
 @_class_raising
-class ParquetDataset:
+class ParquetDataset(_PassingOn):
     """`pyarrow.parquet.ParquetDataset`."""
 
     def __init__(
@@ -628,7 +690,7 @@ class ParquetDataset:
         if _files.is_many(path_or_paths, filesystem):
             if columns is not None and columns.types is not None and not _files.local_paths(path_or_paths, filesystem):
                 raise Unsupported(_function, "partitioning", partitioning)
-            self._dataset, self._has_extensions = _open_dataset(
+            self._several, self._has_extensions = _open_dataset(
                 path_or_paths, filesystem, schema, partitioning, options, arrow_extensions_enabled
             )
             # The partition columns whose types are inferred.
@@ -650,19 +712,19 @@ class ParquetDataset:
         return bool(self.files == other.files and self.schema == other.schema)
 
     def _partition_names(self) -> set[str]:
-        return {name for keys in self._dataset._partitions() for name, _ in keys}
+        return {name for keys in self._several._partitions() for name, _ in keys}
 
     @property
     def files(self) -> list[str]:
         """The paths of the files."""
-        return [str(self._source)] if self._file is not None else self._dataset.files
+        return [str(self._source)] if self._file is not None else self._several.files
 
     @property
     def schema(self) -> Any:
         """The Arrow schema of the table."""
         if self._schema is not None:
             return self._schema
-        found = pa.schema((self._file.schema_arrow if self._file is not None else self._dataset.schema))
+        found = pa.schema((self._file.schema_arrow if self._file is not None else self._several.schema))
         found = _as_stored(found, self._has_extensions)
         return pa.schema([self._typed(field) for field in found], metadata=found.metadata)
 
@@ -712,7 +774,7 @@ class ParquetDataset:
 
     def _common_pandas_metadata(self) -> bytes | None:
         """Return what `_common_metadata` or `_metadata` of a directory say about pandas, if its files do not."""
-        if self._file is not None or b"pandas" in self._dataset.schema.metadata:
+        if self._file is not None or b"pandas" in self._several.schema.metadata:
             return None
         path, filesystem = _files.resolve(self._source, self._filesystem) if _files.is_path(self._source) else (None, None)
         if path is None or filesystem is not None or not os.path.isdir(path):
@@ -725,28 +787,11 @@ class ParquetDataset:
         return None
 
     @property
-    def fragments(self) -> Any:
-        """The fragments of pyarrow's own dataset, which read with pyarrow. They exist after `install`."""
-        return self._theirs("fragments")
-
-    @property
-    def partitioning(self) -> Any:
-        """The partitioning of pyarrow's own dataset. It exists after `install`."""
-        return self._theirs("partitioning")
-
-    @property
-    def filesystem(self) -> Any:
-        """The filesystem of pyarrow's own dataset. It exists after `install`."""
-        return self._theirs("filesystem")
-
-    def _theirs(self, name: str) -> Any:
-        """Return an attribute of the dataset that pyarrow has for the same files."""
-        original = _originals.get("ParquetDataset")
-        error = Unsupported("ParquetDataset", name, "attribute")
-        if original is None:
-            raise error
-        _note(error, "ParquetDataset")
-        return getattr(original(*self._arguments, **self._keywords), name)
+    def _dataset(self) -> Any:
+        """The dataset of pyarrow's class, from which geopandas reads. It exists after `install`."""
+        if "ParquetDataset" not in _originals:
+            raise AttributeError("herringbone.pyarrow.ParquetDataset has a `_dataset` after install() only")
+        return _Dataset(self)
 
     def read_pandas(self, **kwargs: Any) -> Any:
         """Read the files with the columns of their pandas index."""
@@ -761,7 +806,7 @@ class ParquetDataset:
             return _to_pyarrow(stream, self._has_extensions)
         if columns is not None and _has_fields(self.schema, columns):
             columns = list(dict.fromkeys((_field_path(self.schema, name) or [name])[0] for name in columns))
-        stream = self._dataset._stream(columns, use_threads, use_pandas_metadata, options)
+        stream = self._several._stream(columns, use_threads, use_pandas_metadata, options)
         table = _to_pyarrow(stream, self._has_extensions)
         for at, field in enumerate(table.schema):
             if field.name in self._partitions and self._schema is None:
