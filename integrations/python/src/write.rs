@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use herringbone::arrow::array::RecordBatch;
-use herringbone::arrow::schema::{Schema as ArrowSchema, SchemaRef};
+use herringbone::arrow::schema::{DataType, FieldRef, Schema as ArrowSchema, SchemaRef};
 use herringbone::format::{Encoding, KeyValue};
 use herringbone::geospatial::Geospatial;
 use herringbone::schema::{HintPolicy, ParquetSchema, WriteSchemaOptions, from_arrow};
@@ -228,6 +228,13 @@ impl WriteArguments<'_> {
             }
         }
         options = self.columns_of(&written, options)?;
+        if options.schema.arrow_schema_hint != HintPolicy::None {
+            for leaf in ordered_leaves(schema) {
+                let path = written.path(leaf).into_iter().map(str::to_owned).collect();
+                let dictionary = ColumnOptions::new().dictionary(true);
+                options = options.column_override(ColumnSelector::Path(path), dictionary);
+            }
+        }
         let options = options.extension(VariantExtension::new());
         Ok(Geospatial::new().write_options(options))
     }
@@ -308,6 +315,32 @@ pub(crate) fn leaf_paths(schema: PySchema) -> Result<Vec<String>> {
     Ok((0..written.leaves().len())
         .map(|leaf| written.path(leaf).join("."))
         .collect())
+}
+
+/// Returns the leaves of ordered dictionaries. Readers take the order from their dictionary pages, so they have these pages
+/// even if `use_dictionary` leaves out other ones.
+fn ordered_leaves(schema: &ArrowSchema) -> Vec<usize> {
+    let mut fields: Vec<&FieldRef> = schema.fields().iter().rev().collect();
+    let (mut leaf, mut ordered) = (0, Vec::new());
+    while let Some(field) = fields.pop() {
+        match field.data_type() {
+            DataType::Struct(inner) => fields.extend(inner.iter().rev()),
+            DataType::List(inner)
+            | DataType::LargeList(inner)
+            | DataType::ListView(inner)
+            | DataType::LargeListView(inner)
+            | DataType::FixedSizeList(inner, _)
+            | DataType::Map(inner, _)
+            | DataType::RunEndEncoded(_, inner) => fields.push(inner),
+            _ => {
+                if field.dict_is_ordered() == Some(true) {
+                    ordered.push(leaf);
+                }
+                leaf += 1;
+            }
+        }
+    }
+    ordered
 }
 
 /// Returns the leaves at or below a path written with dots.

@@ -218,7 +218,7 @@ def _is_simple(kind: Any) -> bool:
     """Return True if pyarrow reads a type as we do, whatever the file stores."""
     types = pa.types
     is_changed = types.is_timestamp(kind) or types.is_date64(kind) or types.is_time32(kind) or types.is_dictionary(kind)
-    return not is_changed and not types.is_nested(kind)
+    return not is_changed and not types.is_nested(kind) and not types.is_interval(kind)
 
 
 def _without_json(names: Sequence[str], schema: ParquetSchema) -> list[str]:
@@ -228,12 +228,21 @@ def _without_json(names: Sequence[str], schema: ParquetSchema) -> list[str]:
     return [name for name in names if name not in json]
 
 
+def _intervals(file: _read.ParquetFile) -> list[str]:
+    """Return the columns of intervals, which pyarrow reads as their 12 bytes."""
+    if not any("Interval" in kind for kind in file.schema_arrow.types):
+        return []
+    columns = (file.schema.column(i) for i in range(len(file.schema)))
+    return [column.path for column in columns if column.converted_type == "INTERVAL"]
+
+
 def _use_pyarrow_types(file: _read.ParquetFile, has_extensions: bool) -> bool:
     """Change the types that a file is read with to those of pyarrow. Return True if it is read with extension types.
 
     A stored Arrow schema has its extension types in any case.
     """
     schema = file._options["schema"]
+    schema["ignore_annotations"] = _intervals(file)
     if b"ARROW:schema" not in (file.metadata.metadata or {}):
         if has_extensions and "dictionary" in schema:
             schema["dictionary"] = _without_json(schema["dictionary"], file.schema)
@@ -306,6 +315,7 @@ def _open_dataset(
         schema_options = first._options["schema"]
     options = {**options, "read_dictionary": schema_options.get("dictionary")}
     options |= {name: schema_options.get(name) for name in ("binary_type", "list_type", "arrow_schema")}
+    options["ignore_annotations"] = schema_options["ignore_annotations"]
     return _read.ParquetDataset(paths, filesystem, schema, partitioning=partitioning, **options), has_extensions
 
 
@@ -431,17 +441,33 @@ class ParquetFile(_PassingOn):
         paths = [known.column(i).path for i in range(len(known))]
         return [name for name in columns if any(path == name or path.startswith(f"{name}.") for path in paths)]
 
+    def _places(self, columns: Sequence[str] | None) -> list[int] | None:
+        """Return the places of columns if several have one of the names: pyarrow reads all of them."""
+        names = self._file.schema_arrow.names
+        wanted = [] if columns is None else list(dict.fromkeys(columns))
+        if all(names.count(name) == 1 for name in wanted) or not set(wanted) <= set(names):
+            return None
+        return [at for name in wanted for at, found in enumerate(names) if found == name]
+
     def _stream(
         self, columns: Any, use_threads: bool, use_pandas_metadata: bool, options: dict[str, Any]
-    ) -> RecordBatchReader:
-        options["columns"] = self._columns(columns)
-        return self._file._reader(use_threads, use_pandas_metadata, options)
+    ) -> tuple[RecordBatchReader, Callable[[Any], Any]]:
+        """Return a stream, and a function that makes tables of pyarrow of its tables."""
+        places = self._places(columns)
+        options["columns"] = None if places else self._columns(columns)
+        stream = self._file._reader(use_threads, use_pandas_metadata, options)
+
+        def converted(table: Any) -> Any:
+            found = _as_stored(pa.table(table), self._has_extensions)
+            return found.select(places) if places else found
+
+        return stream, converted
 
     def read(
         self, columns: Sequence[str] | None = None, use_threads: bool = True, use_pandas_metadata: bool = False
     ) -> Any:
-        stream = self._stream(columns, use_threads, use_pandas_metadata, {})
-        return _to_pyarrow(stream, self._has_extensions)
+        stream, converted = self._stream(columns, use_threads, use_pandas_metadata, {})
+        return converted(_read._read_all(stream))
 
     def read_row_group(
         self,
@@ -459,8 +485,9 @@ class ParquetFile(_PassingOn):
         use_threads: bool = True,
         use_pandas_metadata: bool = False,
     ) -> Any:
-        stream = self._stream(columns, use_threads, use_pandas_metadata, {"row_groups": list(row_groups)})
-        return _to_pyarrow(stream, self._has_extensions)
+        options = {"row_groups": list(row_groups)}
+        stream, converted = self._stream(columns, use_threads, use_pandas_metadata, options)
+        return converted(_read._read_all(stream))
 
     def iter_batches(
         self,
@@ -472,17 +499,19 @@ class ParquetFile(_PassingOn):
     ) -> Iterator[Any]:
         groups = None if row_groups is None else list(row_groups)
         options = {"row_groups": groups, "batch_size": batch_size}
-        stream = self._stream(columns, use_threads, use_pandas_metadata, options)
-        return self._full_batches(stream, batch_size)
+        stream, converted = self._stream(columns, use_threads, use_pandas_metadata, options)
+        return self._full_batches(stream, converted, batch_size)
 
-    def _full_batches(self, stream: RecordBatchReader, batch_size: int) -> Iterator[Any]:
+    def _full_batches(
+        self, stream: RecordBatchReader, converted: Callable[[Any], Any], batch_size: int
+    ) -> Iterator[Any]:
         rest: list[Any] = []
         for table in stream:
             if table.num_columns == 0:
                 # pyarrow joins tables without columns to one without rows.
                 yield pa.RecordBatch.from_struct_array(pa.array([{}] * len(table), pa.struct([])))
                 continue
-            rest.append(_as_stored(pa.table(table), self._has_extensions))
+            rest.append(converted(table))
             rows = sum(len(one) for one in rest)
             # pyarrow's batches have this size across row groups.
             if rows >= batch_size:
