@@ -11,6 +11,7 @@ mod command;
 mod dataset;
 mod dictionary;
 mod error;
+mod exclusive;
 mod expression;
 mod file;
 mod filter;
