@@ -73,8 +73,8 @@ mod tests {
 
     use herringbone_arrow::array::types::Int8Type;
     use herringbone_arrow::array::{
-        ArrayRef, BooleanArray, Date32Array, Decimal128Array, DictionaryArray, Float64Array,
-        Int64Array, StringArray, TimestampMicrosecondArray,
+        ArrayRef, BooleanArray, Date32Array, Decimal128Array, DictionaryArray,
+        DurationMillisecondArray, Float64Array, Int64Array, StringArray, TimestampMicrosecondArray,
     };
     use herringbone_format::ErrorKind;
 
@@ -191,6 +191,14 @@ mod tests {
             of(Arc::new(times), p().lt("1970-01-01T00:00:01Z")),
             [All, None]
         );
+        let durations: ArrayRef = Arc::new(DurationMillisecondArray::from(vec![5, 6]));
+        let micros = |micros: i128| crate::Literal::Duration(micros * 1_000);
+        assert_eq!(of(durations.clone(), p().eq(micros(5_000))), [All, None]);
+        assert_eq!(of(durations.clone(), p().gt(micros(5_001))), [None, All]);
+        let beyond = crate::Literal::Duration(i128::MAX);
+        assert_eq!(of(durations.clone(), p().lt(beyond)), [All, All]);
+        // A number is in the unit of the column.
+        assert_eq!(of(durations, p().eq(6)), [None, All]);
         let prices = Decimal128Array::from(vec![150, 200]).with_precision_and_scale(5, 2);
         assert_eq!(of(Arc::new(prices.unwrap()), p().eq(2)), [None, All]);
         let flags: ArrayRef = Arc::new(BooleanArray::from(vec![true, false]));

@@ -43,6 +43,9 @@ pub enum Literal {
         /// True if counted in UTC. Otherwise the time zone is unspecified.
         is_utc: bool,
     },
+    /// Nanoseconds of a duration, which may exceed 64 bits. A column of durations can be compared with a number, too,
+    /// which is in the column's unit.
+    Duration(i128),
 }
 
 impl Literal {
@@ -69,6 +72,7 @@ impl Literal {
             Self::Date(_) => "a date",
             Self::Time(_) => "a time",
             Self::Timestamp { .. } => "a timestamp",
+            Self::Duration(_) => "a duration",
         }
     }
 }
@@ -90,6 +94,7 @@ impl fmt::Display for Literal {
             Self::Date(days) => write!(f, "day {days}"),
             Self::Time(nanos) => write!(f, "{nanos} ns of the day"),
             Self::Timestamp { nanos, .. } => write!(f, "{nanos} ns since 1970"),
+            Self::Duration(nanos) => write!(f, "{nanos} ns"),
         }
     }
 }

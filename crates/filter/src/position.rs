@@ -85,7 +85,11 @@ pub(super) fn position(literal: &Literal, data_type: &DataType) -> Result<Positi
         | DataType::Decimal64(_, scale)
         | DataType::Decimal128(_, scale)
         | DataType::Decimal256(_, scale) => number(literal, i32::from(*scale)),
-        other if other.is_integer() || matches!(other, DataType::Duration(_)) => number(literal, 0),
+        DataType::Duration(unit) => match literal {
+            L::Duration(nanos) => Some(Position::quotient(*nanos, nanos_of(*unit))),
+            _ => number(literal, 0),
+        },
+        other if other.is_integer() => number(literal, 0),
         _ => None,
     };
     found.ok_or_else(|| not_comparable(literal, data_type))

@@ -150,6 +150,9 @@ impl PartitioningArguments {
     }
 }
 
+/// The number of rows to write between two questions for Ctrl-C.
+const SLICE_ROWS: usize = 1 << 16;
+
 /// Writes the rows of an object to files in directories by the values of columns. Returns pairs of path and metadata.
 #[pyfunction]
 pub(crate) fn write_dataset<'py>(
@@ -169,7 +172,15 @@ pub(crate) fn write_dataset<'py>(
     let files = detached(py, || {
         let mut writer = DatasetWriter::create(root, schema, options)?;
         for batch in reader {
-            writer.write(&batch?)?;
+            let batch = batch?;
+            let mut first = 0;
+            // A batch without rows is written, too.
+            while first == 0 || first < batch.num_rows() {
+                let rows = SLICE_ROWS.min(batch.num_rows() - first);
+                writer.write(&batch.slice(first, rows))?;
+                interrupt::check()?;
+                first += rows.max(1);
+            }
         }
         Ok(writer.finish()?)
     })?;

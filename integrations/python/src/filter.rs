@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! ("and", [filter, …])  ("or", [filter, …])  ("not", filter)  ("sql", text)  ("total", filter)  ("eq", path, value)
+//! ("condition", Condition)
 //! ```
 //!
 //! NaN compares as in IEEE 754, like in pyarrow. In SQL and in a total order, it equals itself and is above all
@@ -13,6 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 
 use crate::error::{Failure, Result, argument};
+use crate::expression::Condition;
 use crate::literal::literal;
 
 /// The maximum depth of a filter, which is processed recursively.
@@ -71,6 +73,11 @@ impl Tree<'_> {
                     ..*self
                 };
                 tree.predicate(&filter.get_item(1)?, depth + 1)
+            }
+            "condition" => {
+                let condition = filter.get_item(1)?;
+                let condition = condition.cast::<Condition>().map_err(PyErr::from)?;
+                Ok(condition.get().0.clone())
             }
             "sql" => {
                 let text: String = filter.get_item(1)?.extract()?;

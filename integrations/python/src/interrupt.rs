@@ -1,7 +1,8 @@
-//! Ctrl-C during reads.
+//! Ctrl-C during reads and writes.
 //!
-//! Python notes a signal, and its main thread runs the handler when it asks. While this thread decodes, it asks at most
-//! every 50 ms, before it reads bytes. The exception of the handler ends the read.
+//! Python notes a signal, and its main thread runs the handler when it asks. While this thread works, it asks at most
+//! every 50 ms: before it reads bytes, between two batches, and between two parts of a write. The exception of the
+//! handler ends the call.
 
 use std::cell::Cell;
 use std::io;
@@ -21,7 +22,7 @@ thread_local! {
     static ASKED: Cell<Option<Instant>> = const { Cell::new(None) };
 }
 
-/// Notes that a read starts in this thread, and asks for signals if they are handled here.
+/// Notes that a read or write starts in this thread, and asks for signals if they are handled here.
 pub(crate) fn start(py: Python<'_>) -> PyResult<()> {
     let threading = py.import("threading")?;
     let main = threading.call_method0("main_thread")?;
@@ -30,8 +31,8 @@ pub(crate) fn start(py: Python<'_>) -> PyResult<()> {
     py.check_signals()
 }
 
-/// Fails if the handler of a signal raised an exception.
-fn check() -> herringbone::Result<()> {
+/// Fails if the handler of a signal raised an exception. Only called without the GIL.
+pub(crate) fn check() -> herringbone::Result<()> {
     let is_due = |asked: Instant| asked.elapsed().as_millis() >= INTERVAL_MILLIS;
     if !ASKED.get().is_some_and(is_due) {
         return Ok(());

@@ -11,6 +11,8 @@ mod command;
 mod dataset;
 mod dictionary;
 mod error;
+mod exclusive;
+mod expression;
 mod file;
 mod filter;
 mod interrupt;
@@ -38,6 +40,8 @@ mod _core {
     use super::dataset::{Dataset, write_dataset};
     #[pymodule_export]
     use super::error::ParquetError;
+    #[pymodule_export]
+    use super::expression::{Condition, NotUnderstood, pyarrow_condition};
     #[pymodule_export]
     use super::file::File;
     #[pymodule_export]

@@ -67,6 +67,7 @@ fn write(repair: &Repair, sink: Sink) -> Result<Vec<String>> {
     let mut writer = Writer::new(sink, carried.schema, options)?;
     while let Some(batch) = reader.next_batch()? {
         writer.write(&batch)?;
+        interrupt::check()?;
     }
     writer.finish_into()?.1.commit()?;
     Ok(carried.notes.iter().map(ToString::to_string).collect())

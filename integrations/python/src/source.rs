@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::ops::Range;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use herringbone::Error;
@@ -13,11 +13,11 @@ use herringbone::source::{FetchPolicy, FileSource, Source};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::sync::MutexExt as _;
 use pyo3::types::{PyBytes, PyMemoryView};
 use pyo3_arrow::buffer::PyArrowBuffer;
 
-use crate::error::{Result, of_io};
+use crate::error::{Failure, Result, of_io};
+use crate::exclusive::Exclusive;
 
 /// Opens the source of a file: a path, bytes, a buffer, or a file object with `read` and `seek`.
 pub(crate) fn open(source: &Bound<'_, PyAny>) -> Result<Arc<dyn Source>> {
@@ -84,7 +84,7 @@ impl AsRef<[u8]> for Owned {
 
 /// A file object of Python. One thread at a time seeks and reads.
 struct FileObject {
-    file: Mutex<Py<PyAny>>,
+    file: Exclusive<Py<PyAny>>,
     bytes: u64,
 }
 
@@ -99,16 +99,13 @@ impl FileObject {
         file.call_method1("seek", (0, 2))?;
         let bytes = file.call_method0("tell")?.extract()?;
         Ok(Self {
-            file: Mutex::new(file.clone().unbind()),
+            file: Exclusive::new("file object", file.clone().unbind()),
             bytes,
         })
     }
 
-    fn read_attached(&self, py: Python<'_>, range: &Range<u64>) -> PyResult<Bytes> {
+    fn read_attached(&self, file: &Bound<'_, PyAny>, range: &Range<u64>) -> PyResult<Bytes> {
         let length = range.end.saturating_sub(range.start);
-        let file = self.file.lock_py_attached(py);
-        let file = file.unwrap_or_else(std::sync::PoisonError::into_inner);
-        let file = file.bind(py);
         file.call_method1("seek", (range.start,))?;
         let first = read_some(file, length)?;
         if first.len() as u64 == length {
@@ -164,8 +161,13 @@ impl Source for FileObject {
                 range.start, range.end, self.bytes
             )));
         }
-        let read = Python::try_attach(|py| self.read_attached(py, &range));
-        match read {
+        // Reads run without the GIL, so this thread does not keep it from the owner of the lock.
+        let file = match self.file.lock() {
+            Ok(file) => file,
+            Err(Failure::Parquet(error)) => return Err(error),
+            Err(Failure::Python(error)) => return Err(io::Error::other(error).into()),
+        };
+        match Python::try_attach(|py| self.read_attached(file.bind(py), &range)) {
             Some(read) => read.map_err(|error| io::Error::other(error).into()),
             None => Err(io::Error::other("the Python interpreter has ended").into()),
         }

@@ -20,6 +20,7 @@ use pyo3_arrow::input::AnyRecordBatch;
 
 use crate::allocator::keep_memory_of;
 use crate::error::{Failure, Result, argument, detached, guarded};
+use crate::exclusive::Exclusive;
 use crate::{interrupt, ipc};
 
 /// An Arrow schema.
@@ -401,7 +402,7 @@ fn next_of_chain(
 /// Returns the batches of a part. Errors of our own readers keep their type.
 fn part_of_chain(part: &Bound<'_, PyAny>) -> Result<Stream> {
     match part.cast::<RecordBatchReader>() {
-        Ok(reader) => Ok(Box::new(Owned(reader.get().take()?))),
+        Ok(reader) => Ok(Box::new(Owned(reader.get().take(part.py())?))),
         Err(_) => import(part),
     }
 }
@@ -432,7 +433,7 @@ impl array::RecordBatchReader for Owned {
 /// Iterating over it yields tables. It is a context manager, which ends the read.
 #[pyclass(module = "herringbone", frozen)]
 pub(crate) struct RecordBatchReader {
-    open: Mutex<Option<Open>>,
+    open: Exclusive<Option<Open>>,
     schema: SchemaRef,
     losses: Mutex<Vec<Loss>>,
 }
@@ -459,24 +460,20 @@ impl RecordBatchReader {
     fn new(open: Open) -> Self {
         Self {
             schema: open.schema.clone(),
-            open: Mutex::new(Some(open)),
+            open: Exclusive::new("reader", Some(open)),
             losses: Mutex::default(),
         }
     }
 
     /// Takes the batches out of the reader.
-    fn take(&self) -> Result<Open> {
-        let open = self
-            .open
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
+    fn take(&self, py: Python<'_>) -> Result<Open> {
+        let open = detached(py, || Ok(self.open.lock()?.take()))?;
         open.ok_or_else(|| PyValueError::new_err("the reader is at its end, or was closed").into())
     }
 
     /// Returns the next batch. Only called without the GIL, which the read may need.
     fn next(&self) -> Result<Option<RecordBatch>> {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.open.lock()?;
         let Some(reader) = open.as_mut() else {
             return Ok(None);
         };
@@ -563,6 +560,7 @@ impl RecordBatchReader {
             let mut batches = Vec::new();
             while let Some(batch) = self.next()? {
                 batches.push(batch);
+                interrupt::check()?;
             }
             let bytes = batches.iter().map(RecordBatch::get_array_memory_size);
             keep_memory_of(bytes.sum());
@@ -585,12 +583,7 @@ impl RecordBatchReader {
     /// Ends the read, and frees its memory.
     fn close(&self, py: Python<'_>) -> Result<()> {
         detached(py, || {
-            drop(
-                self.open
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .take(),
-            );
+            drop(self.open.lock()?.take());
             Ok(())
         })
     }
@@ -628,7 +621,7 @@ impl RecordBatchReader {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyCapsule>>,
     ) -> Result<Bound<'py, PyCapsule>> {
-        let mut open = Some(self.take()?);
+        let mut open = Some(self.take(py)?);
         // The caller may hold the GIL, which the read may need.
         let arrays = std::iter::from_fn(move || {
             let next = Python::try_attach(|py| {

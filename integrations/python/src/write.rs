@@ -1,9 +1,9 @@
 //! Writing: a dict of Python as [`WriteOptions`], and the writer.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use herringbone::arrow::array::RecordBatch;
-use herringbone::arrow::schema::{Schema as ArrowSchema, SchemaRef};
+use herringbone::arrow::schema::{DataType, FieldRef, Schema as ArrowSchema, SchemaRef};
 use herringbone::format::{Encoding, KeyValue};
 use herringbone::geospatial::Geospatial;
 use herringbone::schema::{HintPolicy, ParquetSchema, WriteSchemaOptions, from_arrow};
@@ -19,6 +19,7 @@ use pyo3::types::PyDict;
 use pyo3_arrow::PySchema;
 
 use crate::error::{Failure, Result, argument, detached};
+use crate::exclusive::Exclusive;
 use crate::metadata::FileMetaData;
 use crate::read::unknown;
 use crate::sink::Sink;
@@ -228,6 +229,13 @@ impl WriteArguments<'_> {
             }
         }
         options = self.columns_of(&written, options)?;
+        if options.schema.arrow_schema_hint != HintPolicy::None {
+            for leaf in ordered_leaves(schema) {
+                let path = written.path(leaf).into_iter().map(str::to_owned).collect();
+                let dictionary = ColumnOptions::new().dictionary(true);
+                options = options.column_override(ColumnSelector::Path(path), dictionary);
+            }
+        }
         let options = options.extension(VariantExtension::new());
         Ok(Geospatial::new().write_options(options))
     }
@@ -310,6 +318,32 @@ pub(crate) fn leaf_paths(schema: PySchema) -> Result<Vec<String>> {
         .collect())
 }
 
+/// Returns the leaves of ordered dictionaries. Readers take the order from their dictionary pages, so they have these pages
+/// even if `use_dictionary` leaves out other ones.
+fn ordered_leaves(schema: &ArrowSchema) -> Vec<usize> {
+    let mut fields: Vec<&FieldRef> = schema.fields().iter().rev().collect();
+    let (mut leaf, mut ordered) = (0, Vec::new());
+    while let Some(field) = fields.pop() {
+        match field.data_type() {
+            DataType::Struct(inner) => fields.extend(inner.iter().rev()),
+            DataType::List(inner)
+            | DataType::LargeList(inner)
+            | DataType::ListView(inner)
+            | DataType::LargeListView(inner)
+            | DataType::FixedSizeList(inner, _)
+            | DataType::Map(inner, _)
+            | DataType::RunEndEncoded(_, inner) => fields.push(inner),
+            _ => {
+                if field.dict_is_ordered() == Some(true) {
+                    ordered.push(leaf);
+                }
+                leaf += 1;
+            }
+        }
+    }
+    ordered
+}
+
 /// Returns the leaves at or below a path written with dots.
 fn leaves_of(schema: &ParquetSchema, option: &str, name: &str) -> Result<Vec<usize>> {
     let parts = crate::paths::resolve(schema, name);
@@ -325,7 +359,7 @@ fn leaves_of(schema: &ParquetSchema, option: &str, name: &str) -> Result<Vec<usi
 /// A file under construction. The Python module `herringbone` wraps it.
 #[pyclass(module = "herringbone._core", frozen)]
 pub(crate) struct Writer {
-    writer: Mutex<Option<herringbone::Writer<Sink>>>,
+    writer: Exclusive<Option<OpenWriter>>,
     schema: SchemaRef,
 }
 
@@ -340,7 +374,7 @@ impl Writer {
         let copy = schema.clone();
         let writer = detached(py, || Ok(herringbone::Writer::new(sink, copy, options)?))?;
         Ok(Self {
-            writer: Mutex::new(Some(writer)),
+            writer: Exclusive::new("writer", Some(writer)),
             schema,
         })
     }
@@ -364,20 +398,20 @@ impl Writer {
         let reader = import(data)?;
         self.check(&reader.schema())?;
         detached(py, || {
-            self.with(|writer| {
-                let before = writer.num_rows();
-                for batch in reader {
-                    append(writer, &batch?, row_group_rows)?;
-                }
-                if !ends_row_group {
-                    return Ok(());
-                }
-                writer.flush()?;
-                match writer.num_rows() == before {
-                    true => append_empty(writer),
-                    false => Ok(()),
-                }
-            })
+            let mut slot = self.writer.lock()?;
+            let before = open(&mut slot)?.num_rows();
+            for batch in reader {
+                append(&mut slot, &batch?, row_group_rows)?;
+            }
+            if !ends_row_group {
+                return Ok(());
+            }
+            flush(&mut slot)?;
+            let writer = open(&mut slot)?;
+            match writer.num_rows() == before {
+                true => append_empty(writer),
+                false => Ok(()),
+            }
         })?;
         Ok(py.check_signals()?)
     }
@@ -389,19 +423,23 @@ impl Writer {
         pairs: Vec<(String, Option<String>)>,
     ) -> Result<()> {
         detached(py, || {
-            self.with(|writer| {
-                for (key, value) in pairs {
-                    writer.add_key_value(KeyValue::new(key, value));
-                }
-                Ok(())
-            })
+            let mut slot = self.writer.lock()?;
+            let writer = open(&mut slot)?;
+            for (key, value) in pairs {
+                writer.add_key_value(KeyValue::new(key, value));
+            }
+            Ok(())
         })
     }
 
     /// Ends the file, and returns its metadata. The file of a path appears now.
     fn finish(&self, py: Python<'_>) -> Result<FileMetaData> {
+        interrupt::start(py)?;
         detached(py, || {
-            let writer = self.lock().take().ok_or_else(closed)?;
+            let mut slot = self.writer.lock()?;
+            open(&mut slot)?.start_finish()?;
+            run(&mut slot)?;
+            let writer = slot.take().ok_or_else(closed)?;
             let warnings = writer.warnings().to_vec();
             let (metadata, sink) = writer.finish_into()?;
             sink.commit()?;
@@ -412,9 +450,14 @@ impl Writer {
     /// Drops the file. That of a path does not appear.
     fn abort(&self, py: Python<'_>) -> Result<()> {
         detached(py, || {
-            drop(self.lock().take());
+            drop(self.writer.lock()?.take());
             Ok(())
         })
+    }
+
+    /// Fails if this call is part of another one, which reads the rows to write.
+    fn check_not_in_use(&self) -> Result<()> {
+        self.writer.check()
     }
 
     #[getter]
@@ -429,16 +472,28 @@ fn closed() -> Failure {
     PyValueError::new_err("the writer is closed").into()
 }
 
+fn open(slot: &mut Option<OpenWriter>) -> Result<&mut OpenWriter> {
+    slot.as_mut().ok_or_else(closed)
+}
+
+/// Does the started work, and asks for Ctrl-C between its parts. Only called without the GIL, which the sink may need.
+fn run(slot: &mut Option<OpenWriter>) -> Result<()> {
+    while open(slot)?.step()? {
+        if let Err(error) = interrupt::check() {
+            // A part of the rows is written, so that the file cannot be continued.
+            drop(slot.take());
+            return Err(error.into());
+        }
+    }
+    Ok(())
+}
+
+fn flush(slot: &mut Option<OpenWriter>) -> Result<()> {
+    open(slot)?.start_flush()?;
+    run(slot)
+}
+
 impl Writer {
-    fn lock(&self) -> MutexGuard<'_, Option<OpenWriter>> {
-        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Runs a step with the open writer. Only called without the GIL, which the step may need.
-    fn with<T>(&self, step: impl FnOnce(&mut OpenWriter) -> Result<T>) -> Result<T> {
-        step(self.lock().as_mut().ok_or_else(closed)?)
-    }
-
     /// Fails if a table has other columns than the file.
     fn check(&self, found: &SchemaRef) -> Result<()> {
         match found.fields() == self.schema.fields() {
@@ -454,20 +509,23 @@ impl Writer {
 
 /// Appends a batch. A row group ends when it has `row_group_rows` rows.
 fn append(
-    writer: &mut OpenWriter,
+    slot: &mut Option<OpenWriter>,
     batch: &RecordBatch,
     row_group_rows: Option<usize>,
 ) -> Result<()> {
     let Some(most) = row_group_rows else {
-        return Ok(writer.write(batch)?);
+        open(slot)?.start_write(batch)?;
+        return run(slot);
     };
     let mut first = 0;
     while first < batch.num_rows() {
+        let writer = open(slot)?;
         let room = most.saturating_sub(writer.rows_in_progress()).max(1);
         let rows = room.min(batch.num_rows() - first);
-        writer.write(&batch.slice(first, rows))?;
-        if writer.rows_in_progress() >= most {
-            writer.flush()?;
+        writer.start_write(&batch.slice(first, rows))?;
+        run(slot)?;
+        if open(slot)?.rows_in_progress() >= most {
+            flush(slot)?;
         }
         first += rows;
     }

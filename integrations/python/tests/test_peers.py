@@ -274,7 +274,7 @@ def test_dask(tmp_path, example, monkeypatch):
             assert len(frames.read_parquet(written, filesystem="arrow").compute()) == 24
         assert hpq.passed_on()["ParquetDataset", "fragments"] == 1
     assert "herringbone" in pq.read_metadata(next((tmp_path / "written").glob("*.parquet"))).created_by
-    with pytest.raises(hpq.Unsupported, match="fragments"):
+    with pytest.raises(AttributeError, match="after install"):
         hpq.ParquetDataset(written).fragments
 
 
@@ -579,3 +579,48 @@ def test_arguments_that_are_easily_mistaken(example, tmp_path):
     hpq.write_to_dataset(pa.table({"a": range(10), "p": ["x"] * 10}), tmp_path / "d", ["p"], row_group_size=4)
     (file,) = (tmp_path / "d" / "p=x").iterdir()
     assert pq.read_metadata(file).num_row_groups == 3
+
+
+def test_geopandas(tmp_path, monkeypatch):
+    geopandas = pytest.importorskip("geopandas")
+    from geopandas.testing import assert_geodataframe_equal
+
+    monkeypatch.setattr(hpq, "_passed_on", {})
+    points = geopandas.points_from_xy([1.0, 2.0, 30.0], [1.0, 2.0, 30.0])
+    frame = geopandas.GeoDataFrame({"name": ["a", "b", "c"], "n": [1, 2, 3]}, geometry=points, crs="EPSG:25832")
+    path = tmp_path / "a.parquet"
+    frame.to_parquet(path, write_covering_bbox=True)
+    calls = [{}, {"columns": ["n", "geometry"]}, {"bbox": (0, 0, 5, 5)}, {"filters": [("n", ">", 1)]}, {"filters": pa.compute.field("n") > 1}]
+    expected = [geopandas.read_parquet(path, **call) for call in calls]
+    opened = []
+    read = hb.ParquetFile._reader
+    monkeypatch.setattr(hb.ParquetFile, "_reader", lambda *arguments: opened.append(1) or read(*arguments))
+    with hpq.installed():
+        for call, theirs in zip(calls, expected):
+            ours = geopandas.read_parquet(path, **call)
+            assert_geodataframe_equal(ours, theirs)
+            assert ours.crs == theirs.crs
+        frame.to_parquet(tmp_path / "b.parquet")
+        assert_geodataframe_equal(geopandas.read_parquet(tmp_path / "b.parquet"), frame)
+        assert hpq.passed_on() == {}
+    assert len(opened) >= len(calls)
+
+
+def test_other_attributes_are_those_of_pyarrow(example, monkeypatch):
+    monkeypatch.setattr(hpq, "_passed_on", {})
+    with hpq.installed():
+        dataset, file = pq.ParquetDataset(example), pq.ParquetFile(example)
+        with pytest.warns(UserWarning, match="fragments"):
+            assert len(dataset.fragments) == 1
+        with pytest.warns(UserWarning, match="reader"):
+            assert file.reader.num_row_groups == 2
+        assert hpq.passed_on() == {("ParquetDataset", "fragments"): 1, ("ParquetFile", "reader"): 1}
+        assert dataset._dataset.count_rows() == 24
+        assert dataset._dataset.to_table({"double": pa.compute.field("id") * 2}).num_rows == 24
+        for one in (dataset, file):
+            with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+                one.nothing
+            assert not hasattr(one, "__nothing__")
+    for one in (hpq.ParquetDataset(example), hpq.ParquetFile(example)):
+        with pytest.raises(AttributeError, match="after install"):
+            one.reader

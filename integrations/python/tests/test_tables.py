@@ -118,3 +118,79 @@ def test_partitions_have_the_names_of_pyarrow(tmp_path):
         names = [sorted(one.name for one in (tmp_path / which / name).iterdir()) for which in ("ours", "theirs")]
         assert names[0] == names[1], name
         assert sorted(pq.read_table(tmp_path / "ours" / name, partitioning=None)["id"].to_pylist()) == [0, 1, 2]
+
+
+def test_counts_of_filters_that_pyarrow_tests(tmp_path):
+    numbers = range(100)
+    table = pa.table(
+        {
+            "i": numbers,
+            "f": pa.array([float(at) for at in numbers], pa.float32()),
+            "du": pa.array(numbers, pa.duration("us")),
+            "fb": pa.array([b"%05d" % at for at in numbers], pa.binary(5)),
+            "s": [str(at) for at in numbers],
+        }
+    )
+    (tmp_path / "d").mkdir()
+    for path in (tmp_path / "a.parquet", tmp_path / "d" / "a.parquet"):
+        pq.write_table(table, path)
+    field = pa.compute.field
+    for filters, rows in (
+        ([("f", ">", 50)], 49), ([("f", ">", 50.1)], 49), ([("du", ">", pa.scalar(50, pa.duration("us")))], 49), ([("fb", ">", b"00050")], 49),
+        ([("fb", ">", b"0005")], 50), (field("i") + 1 > 51, 49), (pa.compute.utf8_length(field("s")) == 1, 10),
+    ):
+        for source in (tmp_path / "a.parquet", tmp_path / "d"):
+            for columns in ([], ["i"], ["i", "s"]):
+                found = hpq.read_table(source, columns=columns, filters=filters)
+                assert (found.num_rows, found.column_names) == (rows, columns), (filters, columns)
+                assert found.schema.equals(pq.read_table(source, columns=columns, filters=filters).schema)
+
+
+def test_intervals_are_those_of_pyarrow(tmp_path):
+    duckdb = pytest.importorskip("duckdb")
+    (tmp_path / "d").mkdir()
+    for path in (tmp_path / "a.parquet", tmp_path / "d" / "a.parquet"):
+        query = "select interval 1 month as i, {'a': interval 3 day} as s, [interval 1 hour] as l, x from range(3) t(x)"
+        duckdb.sql(query).write_parquet(str(path))
+    for source in (tmp_path / "a.parquet", tmp_path / "d", [tmp_path / "a.parquet"] * 2):
+        for options in ({}, {"columns": ["i"]}, {"filters": [("x", ">", 0)]}, {"filters": pa.compute.field("i").is_valid()}):
+            theirs = pq.read_table(source, **options)
+            assert theirs.schema.field("i").type == pa.binary(12)
+            assert hpq.read_table(source, **options).equals(theirs), options
+    value = theirs["i"][0].as_py()
+    filters = [("i", "=", value)]
+    assert hpq.read_table(tmp_path / "a.parquet", filters=filters).equals(pq.read_table(tmp_path / "a.parquet", filters=filters))
+    assert hpq.ParquetFile(tmp_path / "a.parquet").schema_arrow == pq.ParquetFile(tmp_path / "a.parquet").schema_arrow
+
+
+@pytest.mark.parametrize("writer", [hb, hpq], ids=["hb", "pyarrow"])
+@pytest.mark.parametrize("use_dictionary", [False, ["v"]], ids=str)
+def test_ordered_categories_keep_their_order(tmp_path, writer, use_dictionary):
+    order = pd.CategoricalDtype(["low", "mid", "high"], ordered=True)
+    codes = pa.array(pd.Categorical(["mid", None, "high", "low"] * 5, dtype=order)).indices
+    column = pa.DictionaryArray.from_arrays(codes, ["low", "mid", "high"], ordered=True)
+    nested = pa.StructArray.from_arrays([column, pa.array(range(20))], ["c", "n"])
+    table = pa.table({"v": range(20), "c": column, "n": nested, "l": [[1]] * 20, "s": ["x"] * 20})
+    path = tmp_path / "a.parquet"
+    writer.write_table(table, path, use_dictionary=use_dictionary)
+    assert hpq.read_table(path).equals(table)
+    assert pq.read_table(path)["c"].to_pylist() == column.to_pylist()
+    frame = hpq.read_table(path)["c"].to_pandas()
+    assert frame.cat.ordered and list(frame.cat.categories) == ["low", "mid", "high"]
+    group = pq.read_metadata(path).row_group(0)
+    has_dictionary = {group.column(at).path_in_schema: group.column(at).has_dictionary_page for at in range(6)}
+    has_dictionary.pop("v")
+    assert has_dictionary == {"c": True, "n.c": True, "n.n": False, "l.list.element": False, "s": False}
+
+
+def test_columns_of_one_name(tmp_path):
+    path = tmp_path / "a.parquet"
+    arrays = [pa.array([1, 2, 3]), pa.array(["x", "y", "z"]), pa.array([3, 4, 5])]
+    pq.write_table(pa.Table.from_arrays(arrays, names=["a", "b", "a"]), path, row_group_size=2)
+    for columns in (["a"], ["b", "a"], ["a", "b"], ["b"], ["a", "a"], [], None):
+        ours, theirs = hpq.ParquetFile(path), pq.ParquetFile(path)
+        assert ours.read(columns).equals(theirs.read(columns)), columns
+        assert ours.read_row_group(1, columns).equals(theirs.read_row_group(1, columns)), columns
+        if columns != []:
+            pairs = zip(ours.iter_batches(2, columns=columns), theirs.iter_batches(2, columns=columns), strict=True)
+            assert all(one.equals(other) for one, other in pairs), columns

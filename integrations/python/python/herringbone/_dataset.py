@@ -12,7 +12,7 @@ import pyarrow.fs
 from . import _read
 from ._core import Schema
 from ._filters import filter_tree
-from ._substrait import NotUnderstood
+from ._expressions import NotUnderstood
 
 
 def dataset(source: Any, *, filesystem: Any = None, schema: Any = None, partitioning: Any = "hive") -> Dataset:

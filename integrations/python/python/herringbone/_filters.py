@@ -152,7 +152,7 @@ def filter_tree(filters: Any, schema: Callable[[], Any]) -> tuple[Any, ...] | No
     if isinstance(filters, str):
         return sql(filters)._tree
     if type(filters).__module__.startswith("pyarrow"):
-        from ._substrait import expression_tree
+        from ._expressions import expression_tree
 
         return expression_tree(filters, schema())
     if not isinstance(filters, (list, tuple)) or not filters:

@@ -470,7 +470,10 @@ class ParquetDataset:
         options["threads"] = None if use_threads else 1
         if options.get("batch_size") is None:
             options["batch_size"] = _BATCH_ROWS
-        options["schema"] = {"ignore_arrow_schema": self._options.get("ignore_arrow_schema", False)}
+        options["schema"] = {
+            "ignore_arrow_schema": self._options.get("ignore_arrow_schema", False),
+            "ignore_annotations": list(self._options.get("ignore_annotations") or ()),
+        }
         for name in ("on_error", "page_checksum_verification"):
             options[name] = self._options.get(name)
         return self._dataset.read(_present(options))

@@ -289,6 +289,7 @@ class ParquetWriter:
         """End the file. Closing a second time does nothing."""
         if not self.is_open:
             return
+        self._writer.check_not_in_use()
         self.is_open = False
         try:
             self.metadata = self._writer.finish()
@@ -301,6 +302,7 @@ class ParquetWriter:
 
     def abort(self) -> None:
         """Drop the file. A path does not appear."""
+        self._writer.check_not_in_use()
         self.is_open = False
         self._writer.abort()
         if self._file is not None:

@@ -38,7 +38,7 @@ from ._core import (
     Statistics,
 )
 from ._filters import filter_columns, filter_tree
-from ._substrait import NotUnderstood
+from ._expressions import NotUnderstood
 
 __all__ = [
     "ColumnChunkMetaData",
@@ -218,7 +218,7 @@ def _is_simple(kind: Any) -> bool:
     """Return True if pyarrow reads a type as we do, whatever the file stores."""
     types = pa.types
     is_changed = types.is_timestamp(kind) or types.is_date64(kind) or types.is_time32(kind) or types.is_dictionary(kind)
-    return not is_changed and not types.is_nested(kind)
+    return not is_changed and not types.is_nested(kind) and not types.is_interval(kind)
 
 
 def _without_json(names: Sequence[str], schema: ParquetSchema) -> list[str]:
@@ -228,12 +228,21 @@ def _without_json(names: Sequence[str], schema: ParquetSchema) -> list[str]:
     return [name for name in names if name not in json]
 
 
+def _intervals(file: _read.ParquetFile) -> list[str]:
+    """Return the columns of intervals, which pyarrow reads as their 12 bytes."""
+    if not any("Interval" in kind for kind in file.schema_arrow.types):
+        return []
+    columns = (file.schema.column(i) for i in range(len(file.schema)))
+    return [column.path for column in columns if column.converted_type == "INTERVAL"]
+
+
 def _use_pyarrow_types(file: _read.ParquetFile, has_extensions: bool) -> bool:
     """Change the types that a file is read with to those of pyarrow. Return True if it is read with extension types.
 
     A stored Arrow schema has its extension types in any case.
     """
     schema = file._options["schema"]
+    schema["ignore_annotations"] = _intervals(file)
     if b"ARROW:schema" not in (file.metadata.metadata or {}):
         if has_extensions and "dictionary" in schema:
             schema["dictionary"] = _without_json(schema["dictionary"], file.schema)
@@ -306,11 +315,36 @@ def _open_dataset(
         schema_options = first._options["schema"]
     options = {**options, "read_dictionary": schema_options.get("dictionary")}
     options |= {name: schema_options.get(name) for name in ("binary_type", "list_type", "arrow_schema")}
+    options["ignore_annotations"] = schema_options["ignore_annotations"]
     return _read.ParquetDataset(paths, filesystem, schema, partitioning=partitioning, **options), has_extensions
 
 
+class _PassingOn:
+    """A class whose other attributes are those of pyarrow's own object, which `install` allows us to make."""
+
+    _arguments: tuple[Any, ...]
+    _keywords: dict[str, Any]
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or "_keywords" not in self.__dict__:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        if type(self).__name__ not in _originals:
+            raise AttributeError(
+                f"herringbone.pyarrow.{type(self).__name__} does not have the attribute {name!r}; after install(), it is "
+                "that of pyarrow's own object"
+            )
+        found = getattr(self._theirs, name)
+        _note(Unsupported(type(self).__name__, name, "attribute"), type(self).__name__)
+        return found
+
+    @functools.cached_property
+    def _theirs(self) -> Any:
+        """The object that pyarrow makes of the same arguments."""
+        return _originals[type(self).__name__](*self._arguments, **self._keywords)
+
+
 @_class_raising
-class ParquetFile:
+class ParquetFile(_PassingOn):
     """`pyarrow.parquet.ParquetFile`."""
 
     def __init__(
@@ -336,6 +370,20 @@ class ParquetFile:
     ) -> None:
         if metadata is not None and not isinstance(metadata, FileMetaData):
             raise Unsupported("ParquetFile", "metadata", metadata)
+        self._arguments = (source,)
+        self._keywords = {
+            "read_dictionary": read_dictionary,
+            "binary_type": binary_type,
+            "list_type": list_type,
+            "coerce_int96_timestamp_unit": coerce_int96_timestamp_unit,
+            "decryption_properties": decryption_properties,
+            "thrift_string_size_limit": thrift_string_size_limit,
+            "thrift_container_size_limit": thrift_container_size_limit,
+            "schema_depth_limit": schema_depth_limit,
+            "filesystem": filesystem,
+            "page_checksum_verification": page_checksum_verification,
+            "arrow_extensions_enabled": arrow_extensions_enabled,
+        }
         self._file = _read.ParquetFile(
             source,
             metadata=metadata,
@@ -393,17 +441,33 @@ class ParquetFile:
         paths = [known.column(i).path for i in range(len(known))]
         return [name for name in columns if any(path == name or path.startswith(f"{name}.") for path in paths)]
 
+    def _places(self, columns: Sequence[str] | None) -> list[int] | None:
+        """Return the places of columns if several have one of the names: pyarrow reads all of them."""
+        names = self._file.schema_arrow.names
+        wanted = [] if columns is None else list(dict.fromkeys(columns))
+        if all(names.count(name) == 1 for name in wanted) or not set(wanted) <= set(names):
+            return None
+        return [at for name in wanted for at, found in enumerate(names) if found == name]
+
     def _stream(
         self, columns: Any, use_threads: bool, use_pandas_metadata: bool, options: dict[str, Any]
-    ) -> RecordBatchReader:
-        options["columns"] = self._columns(columns)
-        return self._file._reader(use_threads, use_pandas_metadata, options)
+    ) -> tuple[RecordBatchReader, Callable[[Any], Any]]:
+        """Return a stream, and a function that makes tables of pyarrow of its tables."""
+        places = self._places(columns)
+        options["columns"] = None if places else self._columns(columns)
+        stream = self._file._reader(use_threads, use_pandas_metadata, options)
+
+        def converted(table: Any) -> Any:
+            found = _as_stored(pa.table(table), self._has_extensions)
+            return found.select(places) if places else found
+
+        return stream, converted
 
     def read(
         self, columns: Sequence[str] | None = None, use_threads: bool = True, use_pandas_metadata: bool = False
     ) -> Any:
-        stream = self._stream(columns, use_threads, use_pandas_metadata, {})
-        return _to_pyarrow(stream, self._has_extensions)
+        stream, converted = self._stream(columns, use_threads, use_pandas_metadata, {})
+        return converted(_read._read_all(stream))
 
     def read_row_group(
         self,
@@ -421,8 +485,9 @@ class ParquetFile:
         use_threads: bool = True,
         use_pandas_metadata: bool = False,
     ) -> Any:
-        stream = self._stream(columns, use_threads, use_pandas_metadata, {"row_groups": list(row_groups)})
-        return _to_pyarrow(stream, self._has_extensions)
+        options = {"row_groups": list(row_groups)}
+        stream, converted = self._stream(columns, use_threads, use_pandas_metadata, options)
+        return converted(_read._read_all(stream))
 
     def iter_batches(
         self,
@@ -434,17 +499,19 @@ class ParquetFile:
     ) -> Iterator[Any]:
         groups = None if row_groups is None else list(row_groups)
         options = {"row_groups": groups, "batch_size": batch_size}
-        stream = self._stream(columns, use_threads, use_pandas_metadata, options)
-        return self._full_batches(stream, batch_size)
+        stream, converted = self._stream(columns, use_threads, use_pandas_metadata, options)
+        return self._full_batches(stream, converted, batch_size)
 
-    def _full_batches(self, stream: RecordBatchReader, batch_size: int) -> Iterator[Any]:
+    def _full_batches(
+        self, stream: RecordBatchReader, converted: Callable[[Any], Any], batch_size: int
+    ) -> Iterator[Any]:
         rest: list[Any] = []
         for table in stream:
             if table.num_columns == 0:
                 # pyarrow joins tables without columns to one without rows.
                 yield pa.RecordBatch.from_struct_array(pa.array([{}] * len(table), pa.struct([])))
                 continue
-            rest.append(_as_stored(pa.table(table), self._has_extensions))
+            rest.append(converted(table))
             rows = sum(len(one) for one in rest)
             # pyarrow's batches have this size across row groups.
             if rows >= batch_size:
@@ -528,6 +595,9 @@ def _has_fields(schema: Any, columns: Sequence[Any]) -> bool:
 
 def _selected(table: Any, columns: Sequence[str]) -> Any:
     """Return columns of a table. A field of a struct is a column of its own, as in pyarrow."""
+    if not columns:
+        # A table that is made of no arrays has no rows.
+        return table.select([])
     fields, arrays = [], []
     for name in columns:
         path = _field_path(table.schema, name) or [name.split(".")[0]]
@@ -566,8 +636,32 @@ def _parsed(function: str, partitioning: Any) -> _partitioning.Partitioning | No
         raise Unsupported(function, "partitioning", partitioning) from None
 
 
+class _Dataset:
+    """What callers take for pyarrow's dataset of a `ParquetDataset`: reads are ours, and all else is pyarrow's."""
+
+    def __init__(self, owner: ParquetDataset) -> None:
+        self._owner = owner
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or "_owner" not in self.__dict__:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(self._owner._theirs._dataset, name)
+
+    @property
+    def schema(self) -> Any:
+        """The Arrow schema of the table."""
+        return self._owner.schema
+
+    def to_table(self, columns: Any = None, filter: Any = None, use_threads: bool = True, **options: Any) -> Any:
+        """Read the dataset as a `pyarrow.Table`."""
+        if options or isinstance(columns, Mapping):
+            return self._owner._theirs._dataset.to_table(columns, filter=filter, use_threads=use_threads, **options)
+        keywords = {**self._owner._keywords, "filters": filter}
+        return ParquetDataset(*self._owner._arguments, **keywords).read(columns, use_threads)
+
+
 @_class_raising
-class ParquetDataset:
+class ParquetDataset(_PassingOn):
     """`pyarrow.parquet.ParquetDataset`."""
 
     def __init__(
@@ -625,7 +719,7 @@ class ParquetDataset:
         if _files.is_many(path_or_paths, filesystem):
             if columns is not None and columns.types is not None and not _files.local_paths(path_or_paths, filesystem):
                 raise Unsupported(_function, "partitioning", partitioning)
-            self._dataset, self._has_extensions = _open_dataset(
+            self._several, self._has_extensions = _open_dataset(
                 path_or_paths, filesystem, schema, partitioning, options, arrow_extensions_enabled
             )
             # The partition columns whose types are inferred.
@@ -647,19 +741,19 @@ class ParquetDataset:
         return bool(self.files == other.files and self.schema == other.schema)
 
     def _partition_names(self) -> set[str]:
-        return {name for keys in self._dataset._partitions() for name, _ in keys}
+        return {name for keys in self._several._partitions() for name, _ in keys}
 
     @property
     def files(self) -> list[str]:
         """The paths of the files."""
-        return [str(self._source)] if self._file is not None else self._dataset.files
+        return [str(self._source)] if self._file is not None else self._several.files
 
     @property
     def schema(self) -> Any:
         """The Arrow schema of the table."""
         if self._schema is not None:
             return self._schema
-        found = pa.schema((self._file.schema_arrow if self._file is not None else self._dataset.schema))
+        found = pa.schema((self._file.schema_arrow if self._file is not None else self._several.schema))
         found = _as_stored(found, self._has_extensions)
         return pa.schema([self._typed(field) for field in found], metadata=found.metadata)
 
@@ -709,7 +803,7 @@ class ParquetDataset:
 
     def _common_pandas_metadata(self) -> bytes | None:
         """Return what `_common_metadata` or `_metadata` of a directory say about pandas, if its files do not."""
-        if self._file is not None or b"pandas" in self._dataset.schema.metadata:
+        if self._file is not None or b"pandas" in self._several.schema.metadata:
             return None
         path, filesystem = _files.resolve(self._source, self._filesystem) if _files.is_path(self._source) else (None, None)
         if path is None or filesystem is not None or not os.path.isdir(path):
@@ -722,28 +816,11 @@ class ParquetDataset:
         return None
 
     @property
-    def fragments(self) -> Any:
-        """The fragments of pyarrow's own dataset, which read with pyarrow. They exist after `install`."""
-        return self._theirs("fragments")
-
-    @property
-    def partitioning(self) -> Any:
-        """The partitioning of pyarrow's own dataset. It exists after `install`."""
-        return self._theirs("partitioning")
-
-    @property
-    def filesystem(self) -> Any:
-        """The filesystem of pyarrow's own dataset. It exists after `install`."""
-        return self._theirs("filesystem")
-
-    def _theirs(self, name: str) -> Any:
-        """Return an attribute of the dataset that pyarrow has for the same files."""
-        original = _originals.get("ParquetDataset")
-        error = Unsupported("ParquetDataset", name, "attribute")
-        if original is None:
-            raise error
-        _note(error, "ParquetDataset")
-        return getattr(original(*self._arguments, **self._keywords), name)
+    def _dataset(self) -> Any:
+        """The dataset of pyarrow's class, from which geopandas reads. It exists after `install`."""
+        if "ParquetDataset" not in _originals:
+            raise AttributeError("herringbone.pyarrow.ParquetDataset has a `_dataset` after install() only")
+        return _Dataset(self)
 
     def read_pandas(self, **kwargs: Any) -> Any:
         """Read the files with the columns of their pandas index."""
@@ -758,7 +835,7 @@ class ParquetDataset:
             return _to_pyarrow(stream, self._has_extensions)
         if columns is not None and _has_fields(self.schema, columns):
             columns = list(dict.fromkeys((_field_path(self.schema, name) or [name])[0] for name in columns))
-        stream = self._dataset._stream(columns, use_threads, use_pandas_metadata, options)
+        stream = self._several._stream(columns, use_threads, use_pandas_metadata, options)
         table = _to_pyarrow(stream, self._has_extensions)
         for at, field in enumerate(table.schema):
             if field.name in self._partitions and self._schema is None:

@@ -1,10 +1,16 @@
 //! Python values as literals of filters.
 
+mod arrow;
+mod numpy;
+
 use herringbone::arrow::buffer::i256;
 use herringbone::filter::Literal;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyByteArray, PyBytes, PyFloat, PyInt, PyString};
+use pyo3_arrow::PyArray;
+
+pub(crate) use self::arrow::literal_at;
 
 use crate::error::{Result, argument};
 
@@ -46,8 +52,19 @@ fn of_module(value: &Bound<'_, PyAny>) -> Result<Option<Literal>> {
     let py = value.py();
     let datetime = py.import("datetime")?;
     let is = |name: &str| -> PyResult<bool> { value.is_instance(&datetime.getattr(name)?) };
+    // Both of pandas have nanoseconds, a range of their own, and NaT.
+    if value.hasattr("to_datetime64")? {
+        let is_utc = !value.getattr("tzinfo")?.is_none();
+        return numpy::datetime64(&value.call_method0("to_datetime64")?, is_utc).map(Some);
+    }
+    if value.hasattr("to_timedelta64")? {
+        return numpy::timedelta64(&value.call_method0("to_timedelta64")?).map(Some);
+    }
     if is("datetime")? {
         return timestamp(value, &datetime).map(Some);
+    }
+    if is("timedelta")? {
+        return Ok(Some(Literal::Duration(nanos_of_timedelta(value)?)));
     }
     if is("date")? {
         let days = value.call_method0("toordinal")?.extract::<i32>()?;
@@ -81,23 +98,18 @@ fn timestamp(value: &Bound<'_, PyAny>, datetime: &Bound<'_, PyModule>) -> Result
             .call1((1970, 1, 1, 0, 0, 0, 0, utc))?,
         false => datetime.getattr("datetime")?.call1((1970, 1, 1))?,
     };
-    // A Timestamp of pandas has nanoseconds, and a range of its own.
-    let value = match value.hasattr("to_pydatetime")? {
-        true => (
-            value.call_method1("to_pydatetime", (false,))?,
-            value.getattr("nanosecond")?,
-        ),
-        false => (value.clone(), 0_i128.into_pyobject(value.py())?.into_any()),
-    };
-    let (value, rest) = (value.0, value.1.extract::<i128>()?);
     let since = value.call_method1("__sub__", (start,))?;
-    let part = |name: &str| -> PyResult<i128> { since.getattr(name)?.extract() };
-    let seconds = part("days")? * SECONDS_PER_DAY + part("seconds")?;
-    let micros = part("microseconds")?;
     Ok(Literal::Timestamp {
-        nanos: seconds * NANOS_PER_SECOND + micros * NANOS_PER_MICRO + rest,
+        nanos: nanos_of_timedelta(&since)?,
         is_utc,
     })
+}
+
+/// Returns the nanoseconds of a `timedelta`.
+fn nanos_of_timedelta(value: &Bound<'_, PyAny>) -> Result<i128> {
+    let part = |name: &str| -> PyResult<i128> { value.getattr(name)?.extract() };
+    let seconds = part("days")? * SECONDS_PER_DAY + part("seconds")?;
+    Ok(seconds * NANOS_PER_SECOND + part("microseconds")? * NANOS_PER_MICRO)
 }
 
 /// Parses a decimal with all of its digits.
@@ -130,29 +142,34 @@ fn decimal(text: &str) -> Result<Literal> {
 /// The maximum number of digits and signs of a decimal.
 const MAX_DIGITS: usize = 76;
 
-/// Returns the literal of a scalar: `as_py` of pyarrow, `item` of NumPy.
+/// Returns the literal of a scalar of pyarrow, NumPy or pandas.
 fn of_scalar(value: &Bound<'_, PyAny>) -> Result<Literal> {
-    let name = value.get_type().name()?.to_string();
-    if name == "datetime64" {
-        let nanos = value.call_method1("astype", ("datetime64[ns]",))?;
-        let nanos = nanos.call_method1("astype", ("int64",))?;
-        return Ok(Literal::Timestamp {
-            nanos: nanos.call_method0("item")?.extract()?,
-            is_utc: false,
-        });
+    let kind = value.get_type();
+    let name = kind.name()?.to_string();
+    match name.as_str() {
+        "datetime64" => return numpy::datetime64(value, false),
+        "timedelta64" => return numpy::timedelta64(value),
+        // The null of pandas.
+        "NAType" => return Ok(Literal::Null),
+        _ => {}
     }
-    for method in ["as_py", "item"] {
-        if value.hasattr(method)? {
-            let plain = value.call_method0(method)?;
-            if plain.get_type().is(value.get_type()) {
-                break;
-            }
+    if value.hasattr("as_py")? {
+        // Its value as an object of Python may be out of range there, or lack nanoseconds.
+        let array = value.py().import("pyarrow")?;
+        let array = array.call_method1("array", ([value], value.getattr("type")?))?;
+        let array: PyArray = array.extract()?;
+        if let Some(literal) = literal_at(array.array(), 0) {
+            return Ok(literal);
+        }
+    } else if value.hasattr("item")? {
+        let plain = value.call_method0("item")?;
+        if !plain.get_type().is(&kind) {
             return literal(&plain);
         }
     }
     Err(PyTypeError::new_err(format!(
-        "a filter cannot compare with {name}; use None, bool, int, float, str, bytes, Decimal, date, time, datetime \
-         or UUID"
+        "a filter cannot compare with {name}; use None, bool, int, float, str, bytes, Decimal, date, time, datetime, \
+         timedelta or UUID"
     ))
     .into())
 }
