@@ -54,6 +54,7 @@ pub(crate) struct Count {
     pub(crate) wanted: Wanted,
     #[command(flatten)]
     pub(crate) footers: FooterChoice,
+    #[command(flatten)]
     pub(crate) merge: Merge,
     /// Row groups of each file, counted from 0, e.g. `0,2-4`
     #[arg(long, value_name = "LIST")]
@@ -116,6 +117,7 @@ pub(crate) struct Stats {
     pub(crate) wanted: Wanted,
     #[command(flatten)]
     pub(crate) footers: FooterChoice,
+    #[command(flatten)]
     pub(crate) merge: Merge,
     #[command(flatten)]
     pub(crate) part: Part,
@@ -157,6 +159,7 @@ pub(crate) struct Freq {
     pub(crate) wanted: Wanted,
     #[command(flatten)]
     pub(crate) footers: FooterChoice,
+    #[command(flatten)]
     pub(crate) merge: Merge,
     #[command(flatten)]
     pub(crate) sampling: Sampling,
