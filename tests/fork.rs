@@ -109,7 +109,7 @@ fn unfinished_files_belong_to_the_parent() {
         RecordBatch::try_from_iter([("id", ids)]).unwrap()
     };
     let (first, second) = (ids(0..1000), ids(1000..2000));
-    // Each batch is a row group, so its bytes are in the file before the fork.
+    // Row groups end with batches, so bytes are in the file before the fork.
     let options = WriteOptions::new().row_group_rows(1000).threads(1);
     let mut writer = herringbone::create_with(&path, first.schema(), options).unwrap();
     writer.write(&first).unwrap();

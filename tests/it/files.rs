@@ -12,7 +12,7 @@ use herringbone_arrow::schema::Schema;
 pub(crate) fn arrow_schema(file: &ParquetFile) -> Schema {
     let pairs = file.metadata().key_value_metadata();
     let pair = pairs.iter().find(|pair| pair.key == "ARROW:schema");
-    let text = pair.and_then(|pair| pair.value.as_deref()).unwrap();
+    let text = pair.and_then(|pair| pair.text()).unwrap();
     let bytes = STANDARD.decode(text).unwrap();
     ipc::convert::try_schema_from_ipc_buffer(&bytes).unwrap()
 }

@@ -108,7 +108,8 @@ impl Dataset {
     ///
     /// # Errors
     /// Io if a path does not exist or cannot be listed; Argument if files have different partition columns, or if a literal
-    /// of the filter cannot be compared with them; Limit if there are too many files or levels; errors of the footers that
+    /// of the filter cannot be compared with them; Limit if there are too many files or levels, or too many paths to one
+    /// directory; errors of the footers that
     /// the schema needs.
     pub async fn open_async(
         listing: Arc<dyn Listing>,

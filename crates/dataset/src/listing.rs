@@ -20,6 +20,13 @@ pub trait Listing: Debug + Send + Sync {
     /// Returns the bytes of the file at a path. `identity` is that of its listing. Sends no request.
     fn object(&self, path: &str, identity: &Identity) -> Arc<dyn Object>;
 
+    /// Returns the identity of a directory, equal for all paths that lead to it, or `None` if only one path may. A dataset
+    /// has at most 10,000 paths to one directory.
+    fn directory_identity(&self, directory: &str) -> Option<String> {
+        let _ = directory;
+        None
+    }
+
     /// Returns the path of a file in the file system of this machine, if it is there. Blocking reads then need no futures.
     fn local_path(&self, path: &str) -> Option<PathBuf> {
         let _ = path;

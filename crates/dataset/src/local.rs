@@ -17,7 +17,8 @@ use crate::listing::{Entry, Listing};
 
 /// The files of this machine. Requests block the thread that polls them.
 ///
-/// Symbolic links are followed. A link to a directory above it is an error.
+/// Symbolic links are followed. A link to a directory above it is an error, and so are links that make very many paths to
+/// one directory.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct LocalFiles;
 
@@ -39,8 +40,36 @@ impl Listing for LocalFiles {
         })
     }
 
+    fn directory_identity(&self, directory: &str) -> Option<String> {
+        directory_identity(here_if_empty(directory))
+    }
+
     fn local_path(&self, path: &str) -> Option<PathBuf> {
         Some(PathBuf::from(path))
+    }
+}
+
+/// Returns the device and the inode of a directory.
+#[cfg(unix)]
+fn directory_identity(path: &Path) -> Option<String> {
+    use std::os::unix::fs::MetadataExt as _;
+
+    let metadata = fs::metadata(path).ok()?;
+    Some(format!("{} {}", metadata.dev(), metadata.ino()))
+}
+
+/// Returns the path of a directory without links.
+#[cfg(not(unix))]
+fn directory_identity(path: &Path) -> Option<String> {
+    let path = fs::canonicalize(path).ok()?;
+    Some(path.to_string_lossy().into_owned())
+}
+
+/// Returns the path of a directory for the system.
+fn here_if_empty(directory: &str) -> &Path {
+    match directory {
+        "" => Path::new("."),
+        directory => Path::new(directory),
     }
 }
 
@@ -50,10 +79,7 @@ pub(crate) fn identity(metadata: &Metadata) -> Identity {
 }
 
 fn list(directory: &str) -> Result<Vec<Entry>> {
-    let path = match directory {
-        "" => Path::new("."),
-        directory => Path::new(directory),
-    };
+    let path = here_if_empty(directory);
     let in_directory = |error| at_path(directory, error);
     let mut entries = Vec::new();
     for entry in fs::read_dir(path).map_err(in_directory)? {

@@ -48,7 +48,8 @@ pub struct DatasetOptions {
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub enum SchemaFrom {
-    /// The first file, in the order of paths. Its footer alone is read.
+    /// The first file, in the order of paths. Its footer alone is read. If there are other files, all columns and fields
+    /// are nullable.
     #[default]
     FirstFile,
     /// This schema. No footer is read.

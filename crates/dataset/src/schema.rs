@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use herringbone::arrow::schema::{Field, FieldRef, Schema, SchemaRef};
 use herringbone::{ReadOptions, Result};
-use herringbone_rewrite::SchemaMerge;
+use herringbone_rewrite::{SchemaMerge, nullable};
 
 use crate::files::Files;
 use crate::options::{DatasetOptions, SchemaFrom};
@@ -27,7 +27,12 @@ pub(crate) async fn schema(
         SchemaFrom::Given(schema) => schema.clone(),
         SchemaFrom::FirstFile => {
             let first = found.files.get(..found.files.len().min(1));
-            union(first.unwrap_or_default(), files, options).await?
+            let schema = union(first.unwrap_or_default(), files, options).await?;
+            // Later files may have nulls, and their footers are not read.
+            match found.files.len() > 1 {
+                true => Arc::new(nullable(&schema)),
+                false => schema,
+            }
         }
         SchemaFrom::Union => union(&found.files, files, options).await?,
     };

@@ -5,7 +5,7 @@
 //!                                                                         └─► partition values ─► verdicts: ruled out?
 //! ```
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::sync::Arc;
 
@@ -27,6 +27,10 @@ const LISTED_AT_ONCE: usize = 16;
 
 /// The number of levels below a path. Real datasets have a few.
 const MAX_LEVELS: usize = 64;
+
+/// The number of paths to one directory. Several links may lead to the files of one partition, but links in each of many
+/// levels lead to more paths than could ever be listed.
+const MAX_PATHS: u32 = 10_000;
 
 /// A file of a dataset.
 #[derive(Debug, Clone)]
@@ -77,8 +81,8 @@ pub(crate) struct Root {
 /// Finds the files at paths, which may be files, directories or patterns.
 ///
 /// # Errors
-/// Io if a path does not exist or cannot be listed; Argument if files have different partition columns, or if a literal
-/// of the predicate cannot be compared with them; Limit if there are too many files or levels.
+/// Io if a path does not exist or cannot be listed; Argument if a literal of the predicate cannot be compared with partition
+/// columns; Limit if there are too many files or levels, or too many paths to one directory.
 pub(crate) async fn walk(
     files: &mut Files,
     paths: &[Root],
@@ -95,6 +99,7 @@ pub(crate) async fn walk(
             metadata_files: Vec::new(),
         },
         entries: 0,
+        paths: HashMap::new(),
     };
     let mut level = walk.roots(paths).await?;
     let mut depth = 0;
@@ -119,6 +124,8 @@ struct Walk<'a> {
     found: Found,
     /// The number of files and directories found so far.
     entries: usize,
+    /// The number of paths by which each directory was listed, by its identity.
+    paths: HashMap<Box<str>, u32>,
 }
 
 impl Walk<'_> {
@@ -225,6 +232,9 @@ impl Walk<'_> {
 
     /// Lists the directories of a level. Returns those of the next level that the predicate does not rule out.
     async fn next_level(&mut self, level: Vec<Directory>) -> Result<Vec<Directory>> {
+        for directory in &level {
+            self.count_paths(&directory.path)?;
+        }
         let (listing, mut next) = (self.listing.clone(), Vec::new());
         let mut above = level.iter();
         let start = |directory: &Directory| listing.list(&directory.path);
@@ -318,6 +328,24 @@ impl Walk<'_> {
             root,
         });
         Ok(())
+    }
+
+    /// Counts a path to a directory that other paths may lead to, too.
+    fn count_paths(&mut self, path: &str) -> Result<()> {
+        let Some(identity) = self.listing.directory_identity(path) else {
+            return Ok(());
+        };
+        let paths = self.paths.entry(identity.into()).or_default();
+        *paths += 1;
+        match *paths > MAX_PATHS {
+            false => Ok(()),
+            true => Err(Error::new(
+                ErrorKind::Limit,
+                format!(
+                    "{path}: symbolic links lead to this directory by more than {MAX_PATHS} paths"
+                ),
+            )),
+        }
     }
 
     /// Counts a file or directory.

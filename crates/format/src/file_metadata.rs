@@ -162,7 +162,7 @@ impl FileMetadata {
         let pairs = self
             .key_value_metadata
             .iter()
-            .map(|pair| pair.key.capacity() + pair.value.as_ref().map_or(0, String::capacity));
+            .map(|pair| pair.key.capacity() + pair.value.as_ref().map_or(0, Vec::capacity));
         let sorting = self.row_groups.iter().map(|row_group| {
             let columns = row_group.header.sorting_columns.as_ref();
             columns.map_or(0, |it| it.capacity() * size_of::<SortingColumn>())

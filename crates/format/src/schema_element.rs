@@ -104,25 +104,46 @@ pub(crate) fn read_schema(
     Ok(elements)
 }
 
-/// A key and its value, added by the writer for its readers. Writers put arbitrary bytes there, so invalid
-/// UTF-8 is not an error: it is replaced by U+FFFD.
+/// A key and its value, added by the writer for its readers. Values should be UTF-8, but writers put any bytes there.
+///
+/// ```
+/// use herringbone_format::KeyValue;
+///
+/// assert_eq!(KeyValue::new("writer", "a program").text(), Some("a program"));
+/// assert_eq!(KeyValue::new("pickle", [0x80, 0x04]).text(), None);
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct KeyValue {
-    /// The key.
+    /// The key. U+FFFD replaces bytes other than UTF-8.
     pub key: String,
-    /// The value.
-    pub value: Option<String>,
+    /// The bytes of the value.
+    pub value: Option<Vec<u8>>,
 }
 
 impl KeyValue {
-    /// Creates a pair with a key and an optional value.
+    /// Creates a pair with a key and a value.
     #[must_use]
-    pub fn new(key: impl Into<String>, value: impl Into<Option<String>>) -> Self {
+    pub fn new(key: impl Into<String>, value: impl Into<Vec<u8>>) -> Self {
         Self {
             key: key.into(),
-            value: value.into(),
+            value: Some(value.into()),
         }
+    }
+
+    /// Creates a pair without a value.
+    #[must_use]
+    pub fn without_value(key: impl Into<String>) -> Self {
+        Self {
+            key: key.into(),
+            value: None,
+        }
+    }
+
+    /// Returns the value, if there is one and it is UTF-8.
+    #[must_use]
+    pub fn text(&self) -> Option<&str> {
+        str::from_utf8(self.value.as_deref()?).ok()
     }
 
     /// Writes the pair as a struct of the compact protocol.
@@ -131,10 +152,10 @@ impl KeyValue {
     }
 }
 
-impl<K: Into<String>, V: Into<String>> From<(K, V)> for KeyValue {
+impl<K: Into<String>, V: Into<Vec<u8>>> From<(K, V)> for KeyValue {
     /// Creates a pair with a key and a value.
     fn from((key, value): (K, V)) -> Self {
-        Self::new(key, value.into())
+        Self::new(key, value)
     }
 }
 
@@ -147,7 +168,7 @@ impl Value for KeyValue {
         while let Some(field) = reader.field(&mut last)? {
             match field.id {
                 1 if field.wire == Wire::Binary => key = Some(lossy_text(reader, field.wire)?),
-                2 if field.wire == Wire::Binary => value = Some(lossy_text(reader, field.wire)?),
+                2 if field.wire == Wire::Binary => value = Some(reader.binary()?.to_vec()),
                 _ => reader.skip(field.wire)?,
             }
         }
@@ -161,7 +182,8 @@ impl Value for KeyValue {
         writer.begin_struct();
         self.key.write_field(writer, 1);
         if let Some(value) = &self.value {
-            value.write_field(writer, 2);
+            writer.field(2, Wire::Binary);
+            writer.binary(value);
         }
         writer.end_struct();
     }

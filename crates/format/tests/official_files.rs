@@ -209,7 +209,7 @@ fn newer_fields_are_decoded() {
         .key_value_metadata
         .iter()
         .flatten()
-        .map(|pair| (&*pair.key, pair.value.as_deref()))
+        .map(|pair| (&*pair.key, pair.text()))
         .collect();
     assert_eq!(
         pairs,

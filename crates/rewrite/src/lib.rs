@@ -70,4 +70,4 @@ pub use geometries::is_geoarrow;
 pub use note::Note;
 pub use origins::ColumnOrigin;
 pub use schema_diff::difference;
-pub use schema_merge::{SchemaMerge, names_that_differ_in_case};
+pub use schema_merge::{SchemaMerge, names_that_differ_in_case, nullable};

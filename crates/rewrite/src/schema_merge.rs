@@ -123,6 +123,44 @@ impl SchemaMerge {
     }
 }
 
+/// Returns a schema whose columns and fields are all nullable, except for the keys of maps and fields within an extension
+/// type. It holds the rows of a schema with other nullability.
+#[must_use]
+pub fn nullable(schema: &Schema) -> Schema {
+    let fields: Fields = schema.fields().iter().map(nullable_field).collect();
+    Schema::new_with_metadata(fields, schema.metadata().clone())
+}
+
+fn nullable_field(field: &FieldRef) -> FieldRef {
+    let whole = Field::clone(field).with_nullable(true);
+    if field.extension_type_name().is_some() {
+        // Its definition decides about the fields within it.
+        return Arc::new(whole);
+    }
+    let data_type = match field.data_type() {
+        DataType::Struct(fields) => DataType::Struct(fields.iter().map(nullable_field).collect()),
+        DataType::List(item) => DataType::List(nullable_field(item)),
+        DataType::LargeList(item) => DataType::LargeList(nullable_field(item)),
+        DataType::ListView(item) => DataType::ListView(nullable_field(item)),
+        DataType::LargeListView(item) => DataType::LargeListView(nullable_field(item)),
+        DataType::FixedSizeList(item, size) => DataType::FixedSizeList(nullable_field(item), *size),
+        DataType::Map(entries, is_sorted) => {
+            let DataType::Struct(pair) = entries.data_type() else {
+                return Arc::new(whole);
+            };
+            let pair = pair.iter().enumerate().map(|(at, field)| match at {
+                0 => field.clone(),
+                _ => nullable_field(field),
+            });
+            let pair = DataType::Struct(pair.collect());
+            let entries = Field::clone(entries).with_data_type(pair);
+            DataType::Map(Arc::new(entries), *is_sorted)
+        }
+        other => other.clone(),
+    };
+    Arc::new(whole.with_data_type(data_type))
+}
+
 /// Returns the names of columns that differ only in case, in the order of the schema.
 ///
 /// Some readers cannot distinguish such columns.

@@ -110,7 +110,7 @@ fn pruned(fields: &[Node], marks: &[bool], lists: ListLayout) -> Vec<Node> {
 /// Maps a file to its Arrow schema. The inputs are its Parquet schema, the Arrow schema under
 /// [`ARROW_SCHEMA_KEY`] in its key-value metadata, if present, and the caller's options.
 ///
-/// The other key-value metadata becomes the metadata of the Arrow schema.
+/// The other key-value metadata becomes the metadata of the Arrow schema, except for values of other bytes than UTF-8.
 ///
 /// # Errors
 ///
@@ -163,7 +163,8 @@ pub fn to_arrow_extended(
     let mut metadata: HashMap<String, String> = key_values
         .iter()
         .filter(|pair| ![ARROW_SCHEMA_KEY, EXACT_SCHEMA_KEY].contains(&pair.key.as_str()))
-        .filter_map(|pair| Some((pair.key.clone(), pair.value.clone()?)))
+        // Arrow has text alone. Other values stay in the metadata of the file.
+        .filter_map(|pair| Some((pair.key.clone(), pair.text()?.to_owned())))
         .collect();
     let mut restore = Restore::new(schema, options, &ignored, &mut warnings);
     if let Some(schema) = &options.arrow_schema {
@@ -188,9 +189,7 @@ pub fn to_arrow_extended(
     let mut values = HashMap::new();
     if !extensions.types.is_empty() || !extensions.columns.is_empty() {
         for pair in key_values {
-            values
-                .entry(pair.key.as_str())
-                .or_insert(pair.value.as_deref());
+            values.entry(pair.key.as_str()).or_insert(pair.text());
         }
     }
     let extensions = Extensions {

@@ -637,7 +637,7 @@ mod tests {
         let limits = herringbone_format::Limits::default();
         let root = herringbone_format::SchemaElement::new("root".to_owned()).num_children(0);
         let parquet_schema = ParquetSchema::new(&[root], &limits).unwrap();
-        let pair = |key: &str| KeyValue::new(key, None);
+        let pair = |key: &str| KeyValue::without_value(key);
         let mut schema = WriteSchemaOptions::default();
         schema.date64 = Date64::Int64;
         let options = WriteOptions::new()

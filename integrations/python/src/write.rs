@@ -162,7 +162,7 @@ struct WriteArguments<'py> {
     #[pyo3(item, default)]
     sort_by: Vec<(String, bool, bool)>,
     #[pyo3(item, default)]
-    key_value_metadata: Vec<(String, Option<String>)>,
+    key_value_metadata: Vec<Pair>,
     #[pyo3(item, default)]
     store_schema: Option<bool>,
     #[pyo3(item, default)]
@@ -205,7 +205,7 @@ impl WriteArguments<'_> {
         self.choices(&mut options)?;
         let pairs = self.key_value_metadata.iter();
         options.key_value_metadata = pairs
-            .map(|(key, value)| KeyValue::new(key.clone(), value.clone()))
+            .map(|(key, value)| key_value(key, value.as_deref()))
             .collect();
         let schema_options = &mut options.schema;
         schema_options.int96_timestamps = self.int96_timestamps;
@@ -417,16 +417,12 @@ impl Writer {
     }
 
     /// Adds pairs to the metadata of the file.
-    fn add_key_value_metadata(
-        &self,
-        py: Python<'_>,
-        pairs: Vec<(String, Option<String>)>,
-    ) -> Result<()> {
+    fn add_key_value_metadata(&self, py: Python<'_>, pairs: Vec<Pair>) -> Result<()> {
         detached(py, || {
             let mut slot = self.writer.lock()?;
             let writer = open(&mut slot)?;
             for (key, value) in pairs {
-                writer.add_key_value(KeyValue::new(key, value));
+                writer.add_key_value(key_value(&key, value.as_deref()));
             }
             Ok(())
         })
@@ -467,6 +463,16 @@ impl Writer {
 }
 
 type OpenWriter = herringbone::Writer<Sink>;
+
+/// A key and its value in the metadata of a file.
+type Pair = (String, Option<Vec<u8>>);
+
+fn key_value(key: &str, value: Option<&[u8]>) -> KeyValue {
+    match value {
+        Some(value) => KeyValue::new(key, value),
+        None => KeyValue::without_value(key),
+    }
+}
 
 fn closed() -> Failure {
     PyValueError::new_err("the writer is closed").into()

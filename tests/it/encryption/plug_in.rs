@@ -239,7 +239,7 @@ impl FileEncryption for Xor {
         metadata
             .key_value_metadata
             .get_or_insert_default()
-            .push(herringbone::format::KeyValue::new("xor", None));
+            .push(herringbone::format::KeyValue::without_value("xor"));
         if self.plaintext_footer {
             metadata.encryption_algorithm = Some(RawStruct(ALGORITHM.to_vec()));
             metadata.footer_signing_key_metadata = Some(b"signed".to_vec());

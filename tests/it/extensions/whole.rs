@@ -138,7 +138,7 @@ fn others_read_the_storage() {
 
 #[test]
 fn key_values_are_added_at_the_end() {
-    let pair = |value: &str| KeyValue::new("cells", value.to_owned());
+    let pair = |value: &str| KeyValue::new("cells", value);
     // An outdated pair is removed.
     let options = WriteOptions::new().key_value_metadata(vec![pair("old")]);
     let options = options.extension(Cell::default());

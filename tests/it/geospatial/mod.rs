@@ -82,5 +82,5 @@ fn chunk(file: &ParquetFile, row_group: usize, leaf: usize) -> ColumnMetaData {
 fn value_of<'a>(file: &'a ParquetFile, key: &str) -> Option<&'a str> {
     let mut pairs = file.metadata().key_value_metadata().iter();
     let pair: &KeyValue = pairs.find(|pair| pair.key == key)?;
-    pair.value.as_deref()
+    pair.text()
 }

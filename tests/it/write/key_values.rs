@@ -3,12 +3,14 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use herringbone::format::KeyValue;
 use herringbone::geospatial::geoparquet::Version;
 use herringbone::geospatial::{GeoParquetOptions, Geospatial};
 use herringbone::{ParquetFile, ReadOptions, WriteOptions, Writer};
 use herringbone_arrow::array::{ArrayRef, BinaryArray, LargeStringArray, RecordBatch};
-use herringbone_arrow::schema::{Field, Schema};
+use herringbone_arrow::schema::{DataType, Field, Schema};
 
 use crate::files::arrow_schema;
 
@@ -18,7 +20,7 @@ fn pairs(pairs: &[(&str, &str)]) -> HashMap<String, String> {
 }
 
 fn pair(key: &str, value: &str) -> KeyValue {
-    KeyValue::new(key, value.to_owned())
+    KeyValue::new(key, value)
 }
 
 /// A file with one column that needs the Arrow schema.
@@ -41,8 +43,7 @@ fn file(batch: &RecordBatch, options: WriteOptions) -> ParquetFile {
 fn in_footer(file: &ParquetFile) -> Vec<(&str, Option<&str>)> {
     let all = file.metadata().key_value_metadata().iter();
     let all = all.filter(|pair| pair.key != "ARROW:schema");
-    all.map(|pair| (pair.key.as_str(), pair.value.as_deref()))
-        .collect()
+    all.map(|pair| (pair.key.as_str(), pair.text())).collect()
 }
 
 fn read(file: &ParquetFile) -> HashMap<String, String> {
@@ -68,7 +69,7 @@ fn pairs_of_the_schema_and_of_the_options_are_in_both_places() {
         .key_value_metadata(vec![pair("asked", "1")])
         .key_value_metadata(vec![
             pair("both", "of the options"),
-            KeyValue::new("none", None),
+            KeyValue::without_value("none"),
         ]);
     let metadata = pairs(&[("pandas", "{}"), ("both", "of the schema")]);
     let file = written(metadata, options);
@@ -155,4 +156,33 @@ fn a_hundred_thousand_pairs() {
     assert_eq!(in_footer(&file).len(), 2 * PAIRS);
     assert_eq!(in_arrow_schema(&file).len(), 2 * PAIRS);
     assert_eq!(read(&file).len(), 2 * PAIRS);
+}
+
+/// The bytes of a value are in the footer, and as they are in the Arrow schema, where Arrow C++ looks for them.
+#[test]
+fn values_of_any_bytes_are_kept() {
+    let pickle: &[u8] = &[0x80, 0x04, 0x95, 0xFF, 0x00, b'a'];
+    let added = vec![KeyValue::new("pickle", pickle), pair("text", "t")];
+    let file = written(
+        pairs(&[("of the schema", "s")]),
+        WriteOptions::new().key_value_metadata(added),
+    );
+    let found = file.metadata().key_value_metadata().iter();
+    let found: Vec<_> = found.filter(|it| it.key == "pickle").collect();
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].value.as_deref(), Some(pickle));
+    assert_eq!(found[0].text(), None);
+    let of_schema = file.metadata().key_value_metadata().iter();
+    let of_schema = of_schema.filter(|it| it.key == "ARROW:schema");
+    let of_schema: Vec<_> = of_schema.filter_map(KeyValue::text).collect();
+    let bytes = STANDARD.decode(of_schema[0]).unwrap();
+    // A flatbuffer has the length of a text before it, and a zero after it.
+    let stored = [&[6, 0, 0, 0], pickle, &[0]].concat();
+    assert_eq!(bytes.windows(11).filter(|it| *it == stored).count(), 1);
+    // Arrow in Rust has text alone, and the types do not suffer.
+    let expected = pairs(&[("of the schema", "s"), ("text", "t")]);
+    assert_eq!(read(&file), expected);
+    let reader = file.read(ReadOptions::new()).unwrap();
+    assert_eq!(reader.schema().field(0).data_type(), &DataType::LargeUtf8);
+    assert_eq!(reader.warnings(), [""; 0]);
 }

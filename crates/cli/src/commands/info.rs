@@ -373,7 +373,7 @@ fn paragraph(
         line(name, value);
     }
     for pair in metadata.key_value_metadata() {
-        let length = pair.value.as_ref().map_or(0, String::len);
+        let length = pair.value.as_ref().map_or(0, Vec::len);
         line(
             "key",
             format!("{} ({})", shown(&pair.key), bytes(length as i128)),

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::bound::Bounds;
 use super::statistics::{geospatial_statistics, size_statistics, statistics};
-use super::{Object, list};
+use super::{Object, base64, list};
 
 /// Describes a row group without its column chunks.
 pub(crate) fn row_group(header: &RowGroupHeader) -> Object {
@@ -94,11 +94,13 @@ fn meta_data(bounds: &Bounds, data: &ColumnMetaData) -> Value {
         .into()
 }
 
-/// Describes keys and values in their order. A key may occur twice.
+/// Describes keys and values in their order. A key may occur twice. Values other than UTF-8 are in base64.
 pub(crate) fn key_values(pairs: &[KeyValue]) -> Value {
     list(pairs, |pair| {
+        let bytes = pair.value.as_ref().filter(|_| pair.text().is_none());
         Object::new()
             .with("key", pair.key.as_str())
-            .some("value", pair.value.as_deref())
+            .some("value", pair.text())
+            .some("value_base64", bytes.map(|it| base64(it)))
     })
 }

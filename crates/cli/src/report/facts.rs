@@ -131,7 +131,7 @@ impl Facts {
         };
         let keys = metadata.key_value_metadata().iter();
         facts.keys = keys
-            .map(|pair| (pair.key.clone(), pair.value.as_ref().map_or(0, String::len)))
+            .map(|pair| (pair.key.clone(), pair.value.as_ref().map_or(0, Vec::len)))
             .collect();
         facts.gather(&file).map_err(|error| input.failure(&error))?;
         facts.verify(context, input, &file)?;

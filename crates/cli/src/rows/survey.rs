@@ -6,7 +6,7 @@ use std::sync::Arc;
 use herringbone::variant::shredding::is_variant;
 use herringbone::{ParquetFile, Projection, ReadOptions, WantedSchema};
 use herringbone_arrow::schema::{DataType, Field, FieldRef, Schema, SchemaRef};
-use herringbone_rewrite::{SchemaMerge, difference};
+use herringbone_rewrite::{SchemaMerge, difference, nullable};
 
 use super::{Request, count, has_column, is_in_path, options};
 use crate::advice::Advised;
@@ -18,7 +18,7 @@ use crate::input::Input;
 /// request is changed to read them with that schema.
 ///
 /// The schemas of all files are checked before the first row is printed: a partial output is worse than none. In a
-/// folder, the schema is that of the first file. Others are checked when they are read.
+/// folder, the schema is that of the first file, and nullable. Others are checked when they are read.
 ///
 /// # Errors
 /// Data if the files have no common schema.
@@ -58,6 +58,10 @@ pub(crate) fn survey(
     }
     let merge = request.merge;
     let mut all = merge.schema(&named).map_err(|error| differ(&error))?;
+    if inputs.iter().any(|input| !request.is_surveyed(input)) {
+        // Files whose footers are read later may have nulls.
+        all = Arc::new(nullable(&all));
+    }
     if request.options.wanted_schema.is_none() {
         request.reads_all = match request.columns {
             Some(columns) => columns.has_rest(),

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use herringbone::format::{KeyValue, LogicalType, Repetition, SchemaElement, Type};
 use herringbone::schema::ParquetSchema;
-use herringbone::{Limits, WriteOptions, Writer};
-use herringbone_arrow::array::{ArrayRef, RecordBatch, StringArray};
+use herringbone::{Limits, ParquetFile, SchemaOptions, WriteOptions, Writer};
+use herringbone_arrow::array::{ArrayRef, LargeStringArray, RecordBatch, StringArray};
 use herringbone_arrow::schema::{DataType, Field, Schema};
 use serde_json::Value;
 
@@ -106,7 +106,7 @@ fn keys_may_repeat() {
 
 /// Returns a file without rows that has one column and this key-value metadata.
 fn with_keys(pairs: &[(&str, &str)]) -> Vec<u8> {
-    let pair = |(key, value): &(&str, &str)| KeyValue::new(*key, (*value).to_owned());
+    let pair = |(key, value): &(&str, &str)| KeyValue::new(*key, *value);
     let options = WriteOptions::new().key_value_metadata(pairs.iter().map(pair).collect());
     let schema = Schema::new(vec![Field::new("x", DataType::Int32, true)]);
     let mut file = Vec::new();
@@ -296,4 +296,55 @@ fn annotations_stay_where_the_files_agree() {
         run.stderr
     );
     assert_eq!(schema(&out), of("STRING"));
+}
+
+/// Python programs keep pickles in the metadata of files.
+#[test]
+fn metadata_of_any_bytes_stay() {
+    let folder = Folder::new();
+    let pickle: &[u8] = &[0x80, 0x04, 0x95, 0xFF, 0x00, b'a'];
+    let texts: ArrayRef = Arc::new(LargeStringArray::from(vec!["a", "b"]));
+    let batch = RecordBatch::try_from_iter([("s", texts)]).unwrap();
+    let mut bytes = Vec::new();
+    let pairs = vec![KeyValue::new("pickle", pickle), KeyValue::new("text", "t")];
+    let options = WriteOptions::new().key_value_metadata(pairs);
+    let mut writer = Writer::new(&mut bytes, batch.schema(), options).unwrap();
+    writer.write(&batch).unwrap();
+    writer.finish().unwrap();
+    let one = folder.file("one.parquet");
+    fs::write(&one, bytes).unwrap();
+    let out = folder.file("out.parquet");
+    let parts = folder.file("{}.parquet");
+    for arguments in [
+        &["rewrite", &one, &out][..],
+        &["rewrite", "--copy", &one, &out],
+        &["concat", &one, &one, "-o", &out],
+        &["convert", &one, &out],
+        &["repair", &one, &out],
+        &["split", &one, "-o", &parts, "--part-rows", "2"],
+    ] {
+        let written = match arguments[0] {
+            "split" => folder.file("00000.parquet"),
+            _ => out.clone(),
+        };
+        fs::remove_file(&written).ok();
+        let run = herringbone(arguments);
+        assert_eq!(run.code, 0, "{arguments:?}: {}", run.stderr);
+        assert!(!run.stderr.contains("ARROW:schema"), "{}", run.stderr);
+        let file = ParquetFile::open(&written).unwrap();
+        let pairs = file.metadata().key_value_metadata();
+        let found = pairs.iter().find(|pair| pair.key == "pickle").unwrap();
+        assert_eq!(found.value.as_deref(), Some(pickle), "{arguments:?}");
+        let schema = file.arrow_schema(&SchemaOptions::default()).unwrap();
+        assert_eq!(schema.field(0).data_type(), &DataType::LargeUtf8);
+    }
+    let metadata = &json(&herringbone(&["meta", &one]))["key_value_metadata"];
+    let pairs = metadata.as_array().unwrap();
+    let shown = |key: &str| pairs.iter().find(|pair| pair["key"] == key).unwrap();
+    // base64 of 80 04 95 ff 00 61.
+    let expected = serde_json::json!({"key": "pickle", "value_base64": "gASV/wBh"});
+    assert_eq!(shown("pickle"), &expected);
+    assert_eq!(shown("text")["value"], "t");
+    let info = herringbone(&["info", &one]);
+    assert!(info.stdout.contains("pickle (6 bytes)"), "{}", info.stdout);
 }

@@ -282,6 +282,39 @@ fn hostile_names_and_links() {
     );
 }
 
+/// Two links in each of 30 directories make 2^30 paths to the last one.
+#[cfg(unix)]
+#[test]
+fn paths_to_one_directory_are_bounded() {
+    use std::os::unix::fs::symlink;
+    let folder = Folder::new("many-paths");
+    folder.add("x/a.parquet", 0..1);
+    for at in 0..30 {
+        folder.add(&format!("s/{at}/a.parquet"), at..at + 1);
+    }
+    for at in 0..29 {
+        let next = folder.0.join(format!("s/{}", at + 1));
+        for link in ["a", "b"] {
+            symlink(&next, folder.0.join(format!("s/{at}/{link}"))).unwrap();
+        }
+    }
+    let start = std::time::Instant::now();
+    let error = Dataset::open(folder.0.join("s/0"), DatasetOptions::new()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Limit);
+    assert!(error.message().contains("10000 paths"), "{error}");
+    assert!(start.elapsed().as_secs() < 60);
+    // A thousand partitions with the files of one directory.
+    fs::create_dir(folder.0.join("t")).unwrap();
+    for k in 0..1000 {
+        symlink(folder.0.join("x"), folder.0.join(format!("t/k={k}"))).unwrap();
+    }
+    let partitions = Dataset::open(folder.0.join("t"), DatasetOptions::new()).unwrap();
+    assert_eq!(partitions.files().len(), 1000);
+    let filter = ReadOptions::new().filter(col("k").lt(10));
+    let rows = all(partitions.read(filter).unwrap()).unwrap();
+    assert_eq!(ids(&rows), [0; 10]);
+}
+
 #[cfg(unix)]
 #[test]
 fn links_that_lead_above_are_errors() {

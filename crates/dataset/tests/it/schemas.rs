@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use futures::executor::block_on;
 use herringbone::arrow::array::{
-    Array, ArrayRef, Float64Array, Int32Array, Int64Array, RecordBatch, StringArray, cast::AsArray,
-    types,
+    Array, ArrayRef, Float64Array, Int32Array, Int64Array, ListArray, RecordBatch, StringArray,
+    StructArray, cast::AsArray, types,
 };
-use herringbone::arrow::schema::{DataType, Field, Schema};
+use herringbone::arrow::buffer::OffsetBuffer;
+use herringbone::arrow::schema::{DataType, Field, Fields, Schema};
 use herringbone::filter::col;
 use herringbone::schema::ByteLayout;
 use herringbone::{ReadOptions, Result, SchemaOptions};
@@ -111,4 +112,59 @@ fn arrow_types_are_chosen_for_all_files() {
     assert_eq!(dataset.schema().field(1).data_type(), &DataType::Utf8View);
     let batches = all(dataset.read(ReadOptions::new()).unwrap()).unwrap();
     assert_eq!(batches[0].column(1).as_string_view().value(1), "b");
+}
+
+/// In files of cuDF and others, columns without a null are not nullable.
+#[test]
+fn a_later_file_may_have_nulls() {
+    let folder = |folder: &str| {
+        let ints = |nullable, values: [Option<i32>; 2]| {
+            let values: ArrayRef = Arc::new(Int32Array::from(values.to_vec()));
+            let inner = Fields::from(vec![Field::new("x", DataType::Int32, nullable)]);
+            let nested = StructArray::new(inner.clone(), vec![values.clone()], None);
+            let item = Arc::new(Field::new("item", DataType::Int32, nullable));
+            let offsets = OffsetBuffer::from_lengths([1, 1]);
+            let lists = ListArray::new(item.clone(), offsets, values.clone(), None);
+            let schema = Schema::new(vec![
+                Field::new("a", DataType::Int32, nullable),
+                Field::new("s", DataType::Struct(inner), nullable),
+                Field::new("l", DataType::List(item), nullable),
+            ]);
+            let columns: Vec<ArrayRef> = vec![values, Arc::new(nested), Arc::new(lists)];
+            file(&RecordBatch::try_new(Arc::new(schema), columns).unwrap())
+        };
+        let files = [
+            (format!("{folder}/p=1/a"), ints(false, [Some(1), Some(2)])),
+            (format!("{folder}/p=2/b"), ints(true, [None, Some(4)])),
+        ];
+        let one = DatasetOptions::new().filter(col("p").eq(1));
+        let open = |options| {
+            let paths = [folder.to_owned()];
+            block_on(Dataset::open_async(
+                Bucket::new(files.clone()),
+                &paths,
+                options,
+            ))
+            .unwrap()
+        };
+        (open(DatasetOptions::new()), open(one))
+    };
+    let (dataset, alone) = folder("d");
+    // One file keeps its schema.
+    assert!(!alone.schema().field(0).is_nullable());
+    let mut stream = dataset.stream(ReadOptions::new()).unwrap();
+    let mut streamed = Vec::new();
+    while let Some(batch) = block_on(stream.next_batch()).unwrap() {
+        streamed.push(batch);
+    }
+    let batches = all(dataset.read(ReadOptions::new()).unwrap()).unwrap();
+    assert_eq!(batches, streamed);
+    let values = |array: &ArrayRef| array.as_primitive::<types::Int32Type>().clone();
+    for (batch, expected) in batches.iter().zip([[Some(1), Some(2)], [None, Some(4)]]) {
+        let expected = Int32Array::from(expected.to_vec());
+        assert_eq!(values(batch.column(0)), expected);
+        assert_eq!(values(batch.column(1).as_struct().column(0)), expected);
+        assert_eq!(values(batch.column(2).as_list::<i32>().values()), expected);
+    }
+    assert_eq!(batches.len(), 2);
 }

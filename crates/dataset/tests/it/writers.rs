@@ -133,7 +133,7 @@ fn values_of_given_types_come_back() {
     let texts: ArrayRef = Arc::new(StringArray::from(vec!["a/b", "c"]));
     let keys = Int32Array::from(vec![Some(1), Some(0), None]);
     let columns: [(&str, ArrayRef, bool); 4] = [
-        ("id", Arc::new(Int64Array::from(vec![0, 1, 2])), false),
+        ("id", Arc::new(Int64Array::from(vec![0, 1, 2])), true),
         ("time", Arc::new(times), true),
         ("price", Arc::new(prices), true),
         ("text", Arc::new(DictionaryArray::new(keys, texts)), true),

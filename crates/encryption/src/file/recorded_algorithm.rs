@@ -11,14 +11,14 @@ use crate::{Algorithm, Error, ErrorKind, Result};
 
 /// Returns the entry that a writer adds to the footer.
 pub(crate) fn key_value(algorithm: Algorithm) -> KeyValue {
-    KeyValue::new(ALGORITHM_KEY, algorithm.name().to_owned())
+    KeyValue::new(ALGORITHM_KEY, algorithm.name())
 }
 
 /// Rejects a footer that names another algorithm. Only our files name one.
 pub(crate) fn check(algorithm: Algorithm, footer: &[KeyValue]) -> Result<()> {
     let recorded = footer.iter().filter(|entry| entry.key == ALGORITHM_KEY);
     for entry in recorded {
-        if entry.value.as_deref() != Some(algorithm.name()) {
+        if entry.text() != Some(algorithm.name()) {
             return Err(Error::new(
                 ErrorKind::Key,
                 format!(

@@ -44,7 +44,7 @@ mod tests {
             6,
         )
         .path_in_schema(vec!["a".into()])
-        .key_value_metadata(vec![KeyValue::new("k", None)])
+        .key_value_metadata(vec![KeyValue::without_value("k")])
         .index_page_offset(7)
         .dictionary_page_offset(8)
         .statistics(Statistics::default())

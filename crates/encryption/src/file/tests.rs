@@ -155,7 +155,7 @@ fn a_downgrade_is_found() {
         open.check_key_value_metadata(std::slice::from_ref(&recorded))
             .is_err()
     );
-    let other = KeyValue::new("other", None);
+    let other = KeyValue::without_value("other");
     assert!(open.check_key_value_metadata(&[other]).is_ok());
     file.encryption_algorithm.algorithm = Algorithm::AesGcmV1;
     let open =

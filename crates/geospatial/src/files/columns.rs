@@ -77,9 +77,7 @@ impl GeometryColumn {
     pub fn of_file(schema: &ParquetSchema, metadata: &FileMetadata) -> Result<Vec<Self>> {
         let mut values = HashMap::new();
         for pair in metadata.key_value_metadata() {
-            values
-                .entry(pair.key.as_str())
-                .or_insert(pair.value.as_deref());
+            values.entry(pair.key.as_str()).or_insert(pair.text());
         }
         let value_of = |key: &str| values.get(key).copied().flatten();
         let geo = value_of(KEY).and_then(|text| GeoMetadata::parse(text).ok());

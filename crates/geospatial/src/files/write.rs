@@ -120,7 +120,7 @@ fn kept(asked: &LogicalType, meaning: &ExtensionMetadata) -> Result<Option<Optio
     if let (CrsForm::ProjjsonKey(key), Some(ExtensionCrs::Projjson(definition))) =
         (crs.form(), &meaning.crs)
     {
-        return Ok(Some(Some(KeyValue::new(key, definition.clone()))));
+        return Ok(Some(Some(KeyValue::new(key, definition.as_bytes()))));
     }
     let is_same = crs.is_same(&Crs::of(&meaning.logical_type()));
     Ok(is_same.then_some(None))

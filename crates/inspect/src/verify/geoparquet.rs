@@ -30,7 +30,7 @@ pub(super) fn check(file: &ParquetFile, report: &mut Report) -> Result<()> {
 
 fn value_of<'a>(file: &'a ParquetFile, key: &str) -> Option<&'a str> {
     let mut pairs = file.metadata().key_value_metadata().iter();
-    pairs.find(|pair| pair.key == key)?.value.as_deref()
+    pairs.find(|pair| pair.key == key)?.text()
 }
 
 /// Returns the annotation of a geometry column, including the definition of its CRS.

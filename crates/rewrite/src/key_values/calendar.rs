@@ -52,7 +52,7 @@ impl CalendarKeys {
         let spark = [VERSION, TIME_ZONE, LEGACY_DATE_TIME, LEGACY_INT96];
         for pair in pairs {
             if spark.iter().chain(&HIVE).any(|key| *key == pair.key) {
-                let value = pair.value.clone().unwrap_or_default();
+                let value = pair.text().unwrap_or_default().to_owned();
                 values.entry(pair.key.clone()).or_insert(value);
             }
         }

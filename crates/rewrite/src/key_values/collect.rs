@@ -27,7 +27,7 @@ struct Known {
     /// The ordinal of the first file with the key.
     file: usize,
     /// The values in that file, as a key may be repeated.
-    values: Vec<Option<String>>,
+    values: Vec<Option<Vec<u8>>>,
     /// The number of files with the key.
     num_files: usize,
 }
@@ -37,7 +37,7 @@ impl KeyValues {
     pub(crate) fn add(&mut self, name: &str, pairs: &[KeyValue], notes: &mut Vec<Note>) {
         let file = self.num_files;
         self.num_files += 1;
-        let mut here: HashMap<&str, Vec<Option<&str>>> = HashMap::new();
+        let mut here: HashMap<&str, Vec<Option<&[u8]>>> = HashMap::new();
         for pair in pairs.iter().filter(|pair| !is_made_anew(&pair.key, file)) {
             let values = here.entry(&pair.key).or_default();
             values.push(pair.value.as_deref());
@@ -60,7 +60,10 @@ impl KeyValues {
                 continue;
             };
             if known.file == file {
-                known.values = values.into_iter().map(|it| it.map(str::to_owned)).collect();
+                known.values = values
+                    .into_iter()
+                    .map(|it| it.map(<[u8]>::to_vec))
+                    .collect();
             } else if known.values.iter().map(Option::as_deref).ne(values) {
                 notes.push(Note::KeyValueDiffers {
                     file: name.to_owned(),

@@ -115,55 +115,63 @@ impl<'a> Descriptions<'a> {
                 true => form(&pair.key).map(|_| Form::Opaque),
                 false => form(&pair.key),
             };
-            let value = self.value((&pair.key, form), pair.value.as_deref(), file, notes);
-            pairs.extend(value.map(|value| KeyValue::new(pair.key.clone(), value)));
+            pairs.extend(
+                match self.value((&pair.key, form), pair.value.as_deref(), file, notes) {
+                    Adapted::Same => Some(pair.clone()),
+                    Adapted::Changed(value) => {
+                        Some(KeyValue::new(pair.key.clone(), value.to_string()))
+                    }
+                    Adapted::Untrue => None,
+                },
+            );
         }
         let mut metadata = HashMap::new();
         for (key, value) in schema.metadata() {
             // Other keys are only in the Arrow schema, which is that of the first file.
-            if !collected.has(key)
-                && let Some(Some(value)) = self.value((key, form(key)), Some(value), 0, notes)
-            {
-                metadata.insert(key.clone(), value);
+            if collected.has(key) {
+                continue;
             }
+            match self.value((key, form(key)), Some(value.as_bytes()), 0, notes) {
+                Adapted::Same => metadata.insert(key.clone(), value.clone()),
+                Adapted::Changed(value) => metadata.insert(key.clone(), value.to_string()),
+                Adapted::Untrue => None,
+            };
         }
         for pair in &pairs {
-            if let Some(value) = &pair.value {
-                metadata.insert(pair.key.clone(), value.clone());
+            if let Some(text) = pair.text() {
+                metadata.insert(pair.key.clone(), text.to_owned());
             }
         }
         let schema = Schema::new_with_metadata(schema.fields().clone(), metadata);
         (pairs, Arc::new(schema))
     }
 
-    /// Returns the value of a key for the new file, or `None` if the key is omitted.
+    /// Adapts the value of a key to the new file. A note names an omitted key.
     fn value(
         &self,
         (key, form): (&str, Option<Form>),
-        value: Option<&str>,
+        value: Option<&[u8]>,
         file: usize,
         notes: &mut Vec<Note>,
-    ) -> Option<Option<String>> {
-        let unchanged = || Some(value.map(str::to_owned));
+    ) -> Adapted {
         let original = self.files.get(file).zip(self.columns.get(file));
-        let (Some(form), Some((original, columns)), Some(text)) = (form, original, value) else {
-            return unchanged();
+        let (Some(form), Some((original, columns)), Some(value)) = (form, original, value) else {
+            return Adapted::Same;
         };
+        // Bytes cannot be parsed, like text other than JSON.
+        let text = str::from_utf8(value).unwrap_or_default();
         let compare = || Columns::compare(&original.schema, self.new.schema);
-        match self.adapted(form, (original, columns.get_or_init(compare)), text, notes) {
-            Adapted::Same => unchanged(),
-            Adapted::Changed(value) => Some(Some(value.to_string())),
-            Adapted::Untrue => {
-                let note = Note::KeyLeftOut {
-                    file: original.name.clone(),
-                    key: key.to_owned(),
-                };
-                if notes.last() != Some(&note) {
-                    notes.push(note);
-                }
-                None
+        let adapted = self.adapted(form, (original, columns.get_or_init(compare)), text, notes);
+        if matches!(adapted, Adapted::Untrue) {
+            let note = Note::KeyLeftOut {
+                file: original.name.clone(),
+                key: key.to_owned(),
+            };
+            if notes.last() != Some(&note) {
+                notes.push(note);
             }
         }
+        adapted
     }
 
     /// Returns the names of the columns that are missing in some file.

@@ -88,7 +88,7 @@ pub struct StoredField<'a> {
     /// The Arrow field to read if no extension type maps it, after applying `ARROW:schema` and the options. A
     /// group contains only the projected fields. A leaf may be a dictionary.
     pub storage: &'a Field,
-    /// The value of the first pair of each key.
+    /// The value of the first pair of each key, if it is UTF-8.
     pub(crate) values: &'a HashMap<&'a str, Option<&'a str>>,
     /// The footer's information about nulls, or `None` if no read is planned.
     pub(crate) nulls: Option<&'a dyn NullColumns>,

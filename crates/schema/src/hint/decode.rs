@@ -11,10 +11,13 @@
 //! Bounds checks do not rule out that many tables refer to the same one, so that a few bytes unfold to a huge
 //! tree. A budget derived from the length of the message prevents that.
 
+use std::collections::HashMap;
+
 use base64::Engine as _;
 use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use herringbone_arrow::ipc;
+use herringbone_arrow::schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
 use herringbone_arrow::schema::{DataType, IntervalUnit, TimeUnit};
 
 use super::flatbuffer::{Invalid, Table, Tables};
@@ -58,8 +61,10 @@ impl<'a> ArrowSchemaHint<'a> {
             _ => return Err("it does not contain a schema".to_owned()),
         };
         let mut decoder = Decoder::new(message.len());
+        // The file's own metadata has the other pairs.
+        let (metadata, _) = decoder.metadata(schema.tables(ipc::Schema::VT_CUSTOM_METADATA)?)?;
         Ok(Self {
-            metadata: decoder.metadata(schema.tables(ipc::Schema::VT_CUSTOM_METADATA)?)?,
+            metadata,
             fields: schema.tables(ipc::Schema::VT_FIELDS)?,
             decoder,
         })
@@ -93,6 +98,34 @@ impl<'a> ArrowSchemaHint<'a> {
     fn name(&self, place: usize) -> Result<Option<&'a [u8]>, Invalid> {
         self.fields.get(place)?.text(ipc::Field::VT_NAME)
     }
+}
+
+/// Puts bytes in place of the values of these keys in the metadata of a schema's message. The values there have the same
+/// lengths.
+///
+/// **Errors**: the reason why a value cannot be replaced.
+pub(crate) fn put_values(
+    message: &mut [u8],
+    values: &HashMap<String, Vec<u8>>,
+) -> Result<(), String> {
+    let mut places = Vec::new();
+    let schema = Table::root(message)?.table(ipc::Message::VT_HEADER)?;
+    let pairs = schema
+        .ok_or(Invalid)?
+        .tables(ipc::Schema::VT_CUSTOM_METADATA)?;
+    for pair in pairs.iter() {
+        let pair = pair?;
+        let key = pair.text(ipc::KeyValue::VT_KEY)?.unwrap_or_default();
+        let value = str::from_utf8(key).ok().and_then(|key| values.get(key));
+        if let (Some(value), Some(place)) = (value, pair.place_of_text(ipc::KeyValue::VT_VALUE)?) {
+            places.push((place, value));
+        }
+    }
+    for (place, value) in places {
+        let place = message.get_mut(place).filter(|it| it.len() == value.len());
+        place.ok_or(Invalid)?.copy_from_slice(value);
+    }
+    Ok(())
 }
 
 /// Returns the flatbuffer, without the marker and the length before it.
@@ -136,16 +169,31 @@ impl Decoder {
         Ok(text.to_owned())
     }
 
-    fn metadata(&mut self, pairs: Tables<'_>) -> Result<Vec<(String, String)>, String> {
-        let mut metadata = Vec::new();
+    /// Returns the pairs of text, and the number of others. Other libraries write any bytes.
+    fn metadata(&mut self, pairs: Tables<'_>) -> Result<(Vec<(String, String)>, usize), String> {
+        let (mut metadata, mut left_out) = (Vec::new(), 0);
+        let mut has_extension_metadata = true;
         for pair in pairs.iter() {
             let pair = pair?;
             let key = pair.text(ipc::KeyValue::VT_KEY)?;
-            if let (Some(key), Some(value)) = (key, pair.text(ipc::KeyValue::VT_VALUE)?) {
-                metadata.push((self.text(key)?, self.text(value)?));
+            let (Some(key), Some(value)) = (key, pair.text(ipc::KeyValue::VT_VALUE)?) else {
+                continue;
+            };
+            self.spend(key)?;
+            self.spend(value)?;
+            match (str::from_utf8(key), str::from_utf8(value)) {
+                (Ok(key), Ok(value)) => metadata.push((key.to_owned(), value.to_owned())),
+                (key, _) => {
+                    left_out += 1;
+                    has_extension_metadata &= key != Ok(EXTENSION_TYPE_METADATA_KEY);
+                }
             }
         }
-        Ok(metadata)
+        if !has_extension_metadata {
+            // The type means nothing without its parameters.
+            metadata.retain(|(key, _)| key != EXTENSION_TYPE_NAME_KEY);
+        }
+        Ok((metadata, left_out))
     }
 
     fn field(&mut self, field: Table<'_>, depth: usize) -> Result<Hint, String> {
@@ -158,7 +206,7 @@ impl Decoder {
         }
         let name = field.text(ipc::Field::VT_NAME)?;
         let name = name.map(|name| self.text(name)).transpose()?;
-        let metadata = self.metadata(field.tables(ipc::Field::VT_CUSTOM_METADATA)?)?;
+        let (metadata, left_out) = self.metadata(field.tables(ipc::Field::VT_CUSTOM_METADATA)?)?;
         let mut kind = self.kind(field, depth)?;
         let mut is_ordered = false;
         let dictionary_key = match field.table(ipc::Field::VT_DICTIONARY)? {
@@ -180,6 +228,7 @@ impl Decoder {
             name,
             nullable: field.bool(ipc::Field::VT_NULLABLE)?,
             metadata,
+            left_out,
             kind,
             dictionary_key,
             is_ordered,

@@ -33,7 +33,7 @@ pub(crate) struct SchemaText<'a> {
 pub(crate) fn most_exact(key_values: &[KeyValue]) -> Option<SchemaText<'_>> {
     let value = |key| {
         let pair = key_values.iter().find(|pair| pair.key == key);
-        pair.and_then(|pair| pair.value.as_deref())
+        pair.and_then(KeyValue::text)
     };
     let arrow_schema = value(ARROW_SCHEMA_KEY)?;
     let exact = value(EXACT_SCHEMA_KEY).and_then(|value| value.split_once(' '));
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn only_beside_its_own_arrow_schema_is_it_believed() {
-        let pair = |key: &str, value: &str| KeyValue::new(key, value.to_owned());
+        let pair = |key: &str, value: &str| KeyValue::new(key, value);
         let exact = pair(EXACT_SCHEMA_KEY, &exact_value("old", "exact"));
         let file = |text| [exact.clone(), pair(ARROW_SCHEMA_KEY, text)];
         let found =

@@ -13,6 +13,8 @@
 //! it is accessed. So reading a few fields of a wide schema is cheap, and damage in one field does not affect
 //! the others.
 
+use std::ops::Range;
+
 /// An offset that points outside the buffer, or text that is not UTF-8.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Invalid;
@@ -96,11 +98,23 @@ impl<'a> Table<'a> {
 
     /// Returns a text, not yet checked to be UTF-8.
     pub(super) fn text(self, slot: u16) -> Result<Option<&'a [u8]>> {
+        let place = self.place_of_text(slot)?;
+        place
+            .map(|place| self.bytes.get(place).ok_or(Invalid))
+            .transpose()
+    }
+
+    /// Returns the place of a text in the buffer.
+    pub(super) fn place_of_text(self, slot: u16) -> Result<Option<Range<usize>>> {
         let Some(at) = self.field(slot)? else {
             return Ok(None);
         };
         let (length, rest) = vector(self.bytes, at)?;
-        rest.get(..length).map(Some).ok_or(Invalid)
+        let start = self.bytes.len() - rest.len();
+        match length <= rest.len() {
+            true => Ok(Some(start..start + length)),
+            false => Err(Invalid),
+        }
     }
 
     /// Returns a vector of tables, empty if it is absent.

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use herringbone_arrow::schema::{DataType, Field, FieldRef};
 
-pub(crate) use decode::{ArrowSchemaHint, bytes_of};
+pub(crate) use decode::{ArrowSchemaHint, bytes_of, put_values};
 pub(crate) use exact::{SchemaText, exact_value, most_exact};
 pub(crate) use restore::{HintedDictionary, Restore};
 pub(crate) use value::restored;
@@ -28,6 +28,8 @@ pub(crate) struct Hint {
     pub(crate) name: Option<String>,
     pub(crate) nullable: bool,
     pub(crate) metadata: Vec<(String, String)>,
+    /// The number of pairs of metadata other than text, which Arrow cannot represent.
+    pub(crate) left_out: usize,
     pub(crate) kind: HintKind,
     /// The type of the keys if the field was dictionary encoded. `kind` is then that of the values.
     pub(crate) dictionary_key: Option<DataType>,

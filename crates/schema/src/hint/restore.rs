@@ -179,6 +179,13 @@ impl<'a> Restore<'a> {
             self.disagreement(node, hint);
         }
         self.merge_metadata(node, &outer.metadata, fits);
+        if outer.left_out > 0 && !self.warnings.is_full() {
+            let path = self.schema.node_path(node.schema_node).join(".");
+            self.warnings.push(format!(
+                "metadata of the field `{path}` is left out: {} of its values in ARROW:schema are not UTF-8",
+                outer.left_out
+            ));
+        }
     }
 
     fn add_wrappers(&self, node: &mut Node, mut wrappers: Vec<ArrowWrapper>, nullable: bool) {

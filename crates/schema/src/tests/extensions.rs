@@ -52,7 +52,7 @@ fn extended(
     projection: &Projection,
     extensions: &ReadExtensions,
 ) -> Result<ArrowMapping> {
-    let pair = KeyValue::new("k", None);
+    let pair = KeyValue::without_value("k");
     to_arrow_extended(schema, &[pair], options, projection, extensions)
 }
 

@@ -23,6 +23,7 @@ use super::HintPolicy;
 use super::decimal::stored_decimal;
 use super::group::no_fields;
 use crate::hint::exact_value;
+use crate::hint::put_values;
 use crate::{ARROW_SCHEMA_KEY, EXACT_SCHEMA_KEY, ParquetSchema, SchemaOptions, to_arrow};
 
 /// Returns true if the hint must be written to the file.
@@ -51,7 +52,7 @@ pub(super) fn key_values<'a>(
     let stored = fields(of);
     let value = |pair: &KeyValue| pair.value.clone().unwrap_or_default();
     let metadata = metadata.map(|pair| (pair.key.clone(), value(pair)));
-    let hint = arrow_schema_text(&stored, metadata.collect())?;
+    let hint = text_of(&stored, metadata.collect())?;
     let mut pairs = Vec::new();
     if &stored != of || of.iter().any(|field| orders_numbers(field)) {
         let exact = exact_value(&hint, &arrow_schema_text(of, HashMap::new())?);
@@ -71,6 +72,17 @@ pub(crate) fn arrow_schema_text(
     fields: &Fields,
     metadata: HashMap<String, String>,
 ) -> Result<String> {
+    let metadata = metadata.into_iter();
+    text_of(
+        fields,
+        metadata
+            .map(|(key, value)| (key, value.into_bytes()))
+            .collect(),
+    )
+}
+
+/// Returns an Arrow schema whose metadata may be any bytes. Arrow C++ reads and writes such schemas, too.
+fn text_of(fields: &Fields, metadata: HashMap<String, Vec<u8>>) -> Result<String> {
     const CONTINUATION: [u8; 4] = [0xFF; 4];
     let lengths = metadata.iter().map(|(key, value)| key.len() + value.len());
     let bytes = lengths.sum::<usize>() as u64;
@@ -81,13 +93,29 @@ pub(crate) fn arrow_schema_text(
             MAX_METADATA_BYTES,
         ));
     }
-    let message = IpcDataGenerator::default()
+    // Arrow's writer takes text alone. Bytes get the place of a text of the same length.
+    let mut others = HashMap::new();
+    let metadata = metadata.into_iter().map(|(key, value)| {
+        let value = String::from_utf8(value).unwrap_or_else(|error| {
+            let value = error.into_bytes();
+            let place = " ".repeat(value.len());
+            others.insert(key.clone(), value);
+            place
+        });
+        (key, value)
+    });
+    let metadata: HashMap<String, String> = metadata.collect();
+    let mut message = IpcDataGenerator::default()
         .schema_to_bytes_with_dictionary_tracker(
             &Schema::new_with_metadata(fields.clone(), metadata),
             &mut DictionaryTracker::new(false),
             &IpcWriteOptions::default(),
         )
         .ipc_message;
+    if !others.is_empty() {
+        put_values(&mut message, &others)
+            .map_err(|why| Error::unsupported(format!("the Arrow schema for the file: {why}")))?;
+    }
     let length = i32::try_from(message.len())
         .map_err(|_| Error::unsupported("an Arrow schema of more than 2 GiB"))?;
     let mut bytes = Vec::with_capacity(message.len() + 8);

@@ -162,7 +162,7 @@ pub fn from_arrow_extended(
         .metadata()
         .iter()
         .filter(|(key, _)| !OF_THE_FILE_ALONE.contains(&key.as_str()))
-        .map(|(key, value)| KeyValue::new(key.clone(), value.clone()))
+        .map(|(key, value)| KeyValue::new(key.clone(), value.as_bytes()))
         .collect();
     // Hash maps have no order, and equal schemas should produce equal files.
     metadata.sort_unstable_by(|a, b| a.key.cmp(&b.key));

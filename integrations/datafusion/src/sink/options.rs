@@ -92,9 +92,10 @@ pub(crate) fn write_options(options: &TableParquetOptions) -> Result<WriteOption
     }
     let mut pairs: Vec<_> = options.key_value_metadata.iter().collect();
     pairs.sort_unstable();
-    let pairs = pairs
-        .into_iter()
-        .map(|(key, value)| KeyValue::new(key.clone(), value.clone()));
+    let pairs = pairs.into_iter().map(|(key, value)| match value {
+        Some(value) => KeyValue::new(key, value.as_bytes()),
+        None => KeyValue::without_value(key),
+    });
     Ok(write.key_value_metadata(pairs.collect()))
 }
 

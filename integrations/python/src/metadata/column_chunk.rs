@@ -208,7 +208,7 @@ impl ColumnChunkMetaData {
             let value = pair.value.as_deref().unwrap_or_default();
             dict.set_item(
                 PyBytes::new(py, pair.key.as_bytes()),
-                PyBytes::new(py, value.as_bytes()),
+                PyBytes::new(py, value),
             )?;
         }
         Ok(Some(dict))

@@ -1,5 +1,7 @@
 //! The matching of fields to hints, and the effects of hints and options other than types.
 
+use herringbone_arrow::schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
+
 use super::*;
 
 #[test]
@@ -87,7 +89,7 @@ fn key_values_become_metadata_of_the_schema() {
     let key_values = [
         pair("both", "file"),
         pair(ARROW_SCHEMA_KEY, &encoded(&message(&hint), true)),
-        KeyValue::new("no value", None),
+        KeyValue::without_value("no value"),
     ];
     let file = schema("optional int32 a;");
     let mapping = to_arrow(&file, &key_values, &SchemaOptions::default()).unwrap();
@@ -137,4 +139,64 @@ fn what_the_caller_chose_wins() {
         describe(&with(fields, hint, &options)),
         "a: Dictionary<Int32, LargeUtf8>; b: Utf8; c: Decimal256(5, 2); d: Timestamp(µs)"
     );
+}
+
+/// The `ARROW:schema` that pyarrow 26 writes for `pa.schema([pa.field("d", pa.dictionary(pa.int32(), pa.string()),
+/// metadata={b"f": b"\xff\x00x", b"g": b"h"}), pa.field("z", pa.timestamp("us", "Europe/Rome"))], metadata={b"pickle":
+/// b"\x80\x04\x95", b"text": b"t"})`.
+const OF_PYARROW: &str = concat!(
+    "/////5gBAAAQAAAAAAAKAA4ABgAFAAgACgAAAAABBAAQAAAAAAAKAAwAAAAEAAgACgAAAFQAAAAEAAAAAgAAACgAAAAEAAAA/P7/",
+    "/xAAAAAEAAAAAQAAAHQAAAAEAAAAdGV4dAAAAAAc////EAAAAAQAAAADAAAAgASVAAYAAABwaWNrbGUAAAIAAABwAAAAFAAAABAA",
+    "FAAIAAYABwAMAAAAEAAQAAAAAAABChAAAAAcAAAABAAAAAAAAAABAAAAegAAAAgADAAGAAgACAAAAAAAAgAEAAAACwAAAEV1cm9w",
+    "ZS9Sb21lAAAAEgAcAAgABgAHAAwAEAAUABgAEgAAAAAAAQUYAAAAkAAAAGwAAAAIAAAAEAAAAAAAAAABAAAAZAAAAAIAAAAsAAAA",
+    "BAAAAOT///8QAAAABAAAAAEAAABoAAAAAQAAAGcAAAAIAAwABAAIAAgAAAAQAAAABAAAAAMAAAD/AHgAAQAAAGYAAAAIAAgAAAAE",
+    "AAgAAAAMAAAACAAMAAgABwAIAAAAAAAAASAAAAAEAAQABAAAAAAAAAA=",
+);
+
+#[test]
+fn types_do_not_depend_on_metadata_of_other_bytes() {
+    let fields = "optional binary d (STRING); optional int64 z (TIMESTAMP(MICROS, true));";
+    let key_values = [
+        KeyValue::new("pickle", [0x80, 0x04, 0x95]),
+        pair("text", "t"),
+        pair(ARROW_SCHEMA_KEY, OF_PYARROW),
+    ];
+    let mapping = to_arrow(&schema(fields), &key_values, &SchemaOptions::default()).unwrap();
+    assert_eq!(
+        describe(&mapping),
+        "d: Dictionary<Int32, Utf8> {g=h}; z: Timestamp(µs, Europe/Rome)"
+    );
+    // Arrow has text alone.
+    let metadata = mapping.schema.metadata();
+    assert_eq!(metadata.len(), 1);
+    assert_eq!(metadata.get("text").map(String::as_str), Some("t"));
+    let metadata = mapping.schema.field(0).metadata();
+    assert_eq!(metadata.len(), 1);
+    assert_eq!(metadata.get("g").map(String::as_str), Some("h"));
+    assert_eq!(
+        mapping.warnings,
+        ["metadata of the field `d` is left out: 1 of its values in ARROW:schema are not UTF-8"]
+    );
+}
+
+/// The parameters of an extension type may be any bytes, for example a pickle of Python.
+#[test]
+fn an_extension_type_needs_its_parameters() {
+    let metadata = [
+        (EXTENSION_TYPE_NAME_KEY, "a.type"),
+        (EXTENSION_TYPE_METADATA_KEY, "~~~"),
+        ("note", "n"),
+    ];
+    let metadata = metadata.map(|(key, value)| (key.to_owned(), value.to_owned()));
+    let field = Field::new("a", DataType::Int32, true).with_metadata(HashMap::from(metadata));
+    let mut message = message(&Schema::new(vec![field]));
+    let at = message.windows(3).position(|it| it == b"~~~").unwrap();
+    message[at] = 0xFF;
+    let hint = pair(ARROW_SCHEMA_KEY, &encoded(&message, true));
+    let file = schema("optional int32 a;");
+    let mapping = to_arrow(&file, &[hint], &SchemaOptions::default()).unwrap();
+    let metadata = mapping.schema.field(0).metadata();
+    assert_eq!(metadata.len(), 1);
+    assert_eq!(metadata.get("note").map(String::as_str), Some("n"));
+    assert_eq!(mapping.warnings.len(), 1);
 }

@@ -41,7 +41,7 @@ fn encoded(message: &[u8], marker: bool) -> String {
 }
 
 fn pair(key: &str, value: &str) -> KeyValue {
-    KeyValue::new(key, value.to_owned())
+    KeyValue::new(key, value)
 }
 
 fn with(fields: &str, hint: Vec<Field>, options: &SchemaOptions) -> ArrowMapping {
