@@ -39,4 +39,5 @@ done
 "$folder/peers/bin/python" -m mypy --config-file integrations/python/pyproject.toml integrations/python/python/herringbone
 "$folder/peers/bin/python" -m mypy.stubtest herringbone._core
 integrations/python/tests/pyarrow_suite.sh "$folder/peers/bin/python"
+integrations/python/tests/peer_suites.sh "$folder/peers/bin/python"
 echo "$state" > "$folder/passed"

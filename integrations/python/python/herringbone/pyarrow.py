@@ -610,8 +610,8 @@ def _selected(table: Any, columns: Sequence[str]) -> Any:
     return pa.Table.from_arrays(arrays, schema=pa.schema(fields, metadata=table.schema.metadata))
 
 
-#: The types that pyarrow compares in another way: halves and floats as doubles, and values of any length with bytes of a
-#: fixed length. Our filters do not compare durations.
+#: The types that pyarrow compares in another way: halves and floats as doubles, values of any length with bytes of a fixed
+#: length, and durations with durations alone.
 _COMPARED_OTHERWISE = (
     pa.types.is_float16, pa.types.is_float32, pa.types.is_duration, pa.types.is_fixed_size_binary,
 )
