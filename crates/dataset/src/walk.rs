@@ -30,7 +30,7 @@ const MAX_LEVELS: usize = 64;
 
 /// The number of paths to one directory. Several links may lead to the files of one partition, but links in each of many
 /// levels lead to more paths than could ever be listed.
-const MAX_PATHS: u32 = 10_000;
+const MAX_PATHS: u32 = 1000;
 
 /// A file of a dataset.
 #[derive(Debug, Clone)]
