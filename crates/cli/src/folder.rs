@@ -53,7 +53,7 @@ pub(crate) struct Folder {
     /// The operand.
     pub(crate) name: String,
     dataset: Dataset,
-    /// The columns whose values are in the path of a file: the partition columns, and the path itself.
+    /// The columns whose values are in the paths of files: the partition columns, and the path itself.
     columns: SchemaRef,
     /// The name of the column with the path of the file.
     path_column: Option<String>,
@@ -96,20 +96,22 @@ impl Member {
         self.folder.objects.get(self.at)
     }
 
-    /// Returns the values of the columns in the path as a single row.
+    /// Returns the values of the columns in the path as a single row. The table may have more partition columns.
     pub(crate) fn partition(&self) -> herringbone::Result<RecordBatch> {
         let Some(file) = self.file() else {
             return Ok(RecordBatch::new_empty(Arc::new(Schema::empty())));
         };
         let folder = &self.folder;
         let values = folder.dataset.partition_values(file)?;
-        if folder.path_column.is_none() {
+        let Some(column) = &folder.path_column else {
             return Ok(values);
-        }
-        let path = StringArray::from(vec![folder.name_of(file)]);
+        };
+        let mut fields = values.schema_ref().fields().to_vec();
+        fields.push(Arc::new(Field::new(column, DataType::Utf8, false)));
         let mut columns = values.columns().to_vec();
-        columns.push(Arc::new(path));
-        RecordBatch::try_new(folder.columns.clone(), columns).map_err(herringbone::Error::from)
+        columns.push(Arc::new(StringArray::from(vec![folder.name_of(file)])));
+        RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)
+            .map_err(herringbone::Error::from)
     }
 
     /// Checks that the file does not have a column with the name of the column of paths.
@@ -229,9 +231,8 @@ impl Folder {
     }
 
     /// Returns the columns whose values are in the paths.
-    pub(crate) fn partition_columns(&self) -> impl Iterator<Item = &Field> {
-        let fields = self.columns.fields().iter();
-        fields.map(AsRef::as_ref)
+    pub(crate) fn partition_columns(&self) -> impl Iterator<Item = &FieldRef> {
+        self.columns.fields().iter()
     }
 
     /// Returns the number of directories listed.
@@ -378,9 +379,7 @@ fn taken(column: &str) -> Failure {
 fn failure(name: &str, error: &herringbone::Error) -> Failure {
     let plain = name.trim_end_matches('/');
     let advised = Advised::new(error);
-    // The library names its option.
     let message = advised.without_kind();
-    let message = message.replace("choose `Partitioning::None` or", "choose");
     match (error.message().contains(plain), error.kind()) {
         (true, ErrorKind::Argument) => Failure::Usage(message),
         (false, ErrorKind::Argument) => Failure::Usage(format!("{name}: {message}")),
