@@ -1,6 +1,7 @@
 //! Directories, patterns and prefixes on the command line: many files as one table.
 
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 #[cfg(feature = "remote")]
 use std::sync::atomic::AtomicUsize;
@@ -58,6 +59,8 @@ pub(crate) struct Folder {
     /// The name of the column with the path of the file.
     path_column: Option<String>,
     footers: Footers,
+    /// True if the command line named the files, not a directory or a pattern.
+    is_of_named_files: bool,
     /// True if the command noted a column that the table does not have.
     is_noted: AtomicBool,
     /// The objects, if the operand is a URL.
@@ -80,9 +83,9 @@ pub(crate) struct Member {
 }
 
 impl Member {
-    /// Returns true for the first file of the folder, whose schema is that of the table.
+    /// Returns true for the first file of the table, whose schema is that of the table.
     pub(crate) fn is_first(&self) -> bool {
-        self.at == 0
+        self.at == 0 || self.is_named()
     }
 
     /// Returns the file.
@@ -94,6 +97,11 @@ impl Member {
     #[cfg(feature = "remote")]
     pub(crate) fn object(&self) -> Option<&Arc<RemoteFile>> {
         self.folder.objects.get(self.at)
+    }
+
+    /// Returns true if the file was named itself, next to others with the same partition columns. It is a table of its own.
+    pub(crate) fn is_named(&self) -> bool {
+        self.folder.is_of_named_files
     }
 
     /// Returns the values of the columns in the path as a single row. The table may have more partition columns.
@@ -222,6 +230,7 @@ impl Folder {
             columns: Arc::new(Schema::new(columns)),
             path_column: reading.path_column.map(str::to_owned),
             footers: reading.footers,
+            is_of_named_files: false,
             is_noted: AtomicBool::default(),
             #[cfg(feature = "remote")]
             objects: Vec::new(),
@@ -317,11 +326,53 @@ pub(crate) fn find(path: &Path, reading: Reading<'_>, context: &Context) -> Resu
     Ok(places.map(member).collect())
 }
 
+/// Returns the places of files that the command line named, if the paths of all of them have the same partition columns. A
+/// pattern that the shell replaced by its files thus gives the same columns as one that the command sees.
+pub(crate) fn of_named_files(paths: &[PathBuf]) -> Vec<Member> {
+    let has_key = |path: &PathBuf| path.to_string_lossy().contains('=');
+    if paths.len() < 2 || !paths.iter().all(has_key) {
+        return Vec::new();
+    }
+    // Files with other names of directories are read as they are.
+    let Ok(dataset) = Dataset::open_all(paths, options()) else {
+        return Vec::new();
+    };
+    let names = |file: &DataFile| -> BTreeSet<String> {
+        file.partition().map(|(name, _)| name.to_owned()).collect()
+    };
+    let first = dataset.files().first().map(names).unwrap_or_default();
+    let all_same = dataset.files().iter().all(|file| names(file) == first);
+    if first.is_empty() || !all_same || dataset.files().len() != paths.len() {
+        return Vec::new();
+    }
+    let reading = Reading {
+        filter: None,
+        path_column: None,
+        footers: Footers::Own,
+    };
+    let Ok(folder) = Folder::new(String::new(), dataset, reading) else {
+        return Vec::new();
+    };
+    let folder = Arc::new(Folder {
+        is_of_named_files: true,
+        ..folder
+    });
+    let member = |at| Member {
+        folder: folder.clone(),
+        at,
+    };
+    (0..paths.len()).map(member).collect()
+}
+
+/// Returns the options of a dataset whose footers are read later, file by file.
+fn options() -> DatasetOptions {
+    let no_columns = Arc::new(Schema::empty());
+    DatasetOptions::new().schema(SchemaFrom::Given(no_columns))
+}
+
 fn open(path: &Path, reading: Reading<'_>, context: &Context) -> Result<Folder> {
     let name = name_of(path);
-    // The footers are read later, file by file.
-    let no_columns = Arc::new(Schema::empty());
-    let mut options = DatasetOptions::new().schema(SchemaFrom::Given(no_columns));
+    let mut options = options();
     options.filter = reading.filter.cloned();
     options.use_metadata_file = reading.footers == Footers::Shared;
     options.files.open = OpenOptions::from(context.limits.clone());
