@@ -1,7 +1,7 @@
 //! Directories, patterns and prefixes on the command line: many files as one table.
 
-use std::collections::{HashMap, HashSet};
-use std::path::Path;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::path::{Path, PathBuf};
 #[cfg(feature = "remote")]
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -117,11 +117,13 @@ pub(crate) struct Folder {
     /// The operand.
     pub(crate) name: String,
     dataset: Dataset,
-    /// The columns whose values are in the path of a file: the partition columns, and the path itself.
+    /// The columns whose values are in the paths of files: the partition columns, and the path itself.
     columns: SchemaRef,
     /// The name of the column with the path of the file.
     path_column: Option<String>,
     footers: Footers,
+    /// True if the command line named the files, not a directory or a pattern.
+    is_of_named_files: bool,
     /// The lost columns that the command noted.
     noted: Mutex<HashSet<Vec<String>>>,
     /// The objects, if the operand is a URL.
@@ -144,9 +146,9 @@ pub(crate) struct Member {
 }
 
 impl Member {
-    /// Returns true for the first file of the folder, whose schema is that of the table.
+    /// Returns true for the first file of the table, whose schema is that of the table.
     pub(crate) fn is_first(&self) -> bool {
-        self.at == 0
+        self.at == 0 || self.is_named()
     }
 
     /// Returns the file.
@@ -160,20 +162,27 @@ impl Member {
         self.folder.objects.get(self.at)
     }
 
-    /// Returns the values of the columns in the path as a single row.
+    /// Returns true if the file was named itself, next to others with the same partition columns. It is a table of its own.
+    pub(crate) fn is_named(&self) -> bool {
+        self.folder.is_of_named_files
+    }
+
+    /// Returns the values of the columns in the path as a single row. The table may have more partition columns.
     pub(crate) fn partition(&self) -> herringbone::Result<RecordBatch> {
         let Some(file) = self.file() else {
             return Ok(RecordBatch::new_empty(Arc::new(Schema::empty())));
         };
         let folder = &self.folder;
         let values = folder.dataset.partition_values(file)?;
-        if folder.path_column.is_none() {
+        let Some(column) = &folder.path_column else {
             return Ok(values);
-        }
-        let path = StringArray::from(vec![folder.name_of(file)]);
+        };
+        let mut fields = values.schema_ref().fields().to_vec();
+        fields.push(Arc::new(Field::new(column, DataType::Utf8, false)));
         let mut columns = values.columns().to_vec();
-        columns.push(Arc::new(path));
-        RecordBatch::try_new(folder.columns.clone(), columns).map_err(herringbone::Error::from)
+        columns.push(Arc::new(StringArray::from(vec![folder.name_of(file)])));
+        RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)
+            .map_err(herringbone::Error::from)
     }
 
     /// Checks that the file does not have a column with the name of the column of paths.
@@ -295,6 +304,7 @@ impl Folder {
             columns: Arc::new(Schema::new(columns)),
             path_column: reading.path_column.map(str::to_owned),
             footers: reading.footers,
+            is_of_named_files: false,
             noted: Mutex::default(),
             #[cfg(feature = "remote")]
             objects: Vec::new(),
@@ -304,9 +314,8 @@ impl Folder {
     }
 
     /// Returns the columns whose values are in the paths.
-    pub(crate) fn partition_columns(&self) -> impl Iterator<Item = &Field> {
-        let fields = self.columns.fields().iter();
-        fields.map(AsRef::as_ref)
+    pub(crate) fn partition_columns(&self) -> impl Iterator<Item = &FieldRef> {
+        self.columns.fields().iter()
     }
 
     /// Returns the number of directories listed.
@@ -391,11 +400,53 @@ pub(crate) fn find(path: &Path, reading: Reading<'_>, context: &Context) -> Resu
     Ok(places.map(member).collect())
 }
 
+/// Returns the places of files that the command line named, if the paths of all of them have the same partition columns. A
+/// pattern that the shell replaced by its files thus gives the same columns as one that the command sees.
+pub(crate) fn of_named_files(paths: &[PathBuf]) -> Vec<Member> {
+    let has_key = |path: &PathBuf| path.to_string_lossy().contains('=');
+    if paths.len() < 2 || !paths.iter().all(has_key) {
+        return Vec::new();
+    }
+    // Files with other names of directories are read as they are.
+    let Ok(dataset) = Dataset::open_all(paths, options()) else {
+        return Vec::new();
+    };
+    let names = |file: &DataFile| -> BTreeSet<String> {
+        file.partition().map(|(name, _)| name.to_owned()).collect()
+    };
+    let first = dataset.files().first().map(names).unwrap_or_default();
+    let all_same = dataset.files().iter().all(|file| names(file) == first);
+    if first.is_empty() || !all_same || dataset.files().len() != paths.len() {
+        return Vec::new();
+    }
+    let reading = Reading {
+        filter: None,
+        path_column: None,
+        footers: Footers::Own,
+    };
+    let Ok(folder) = Folder::new(String::new(), dataset, reading) else {
+        return Vec::new();
+    };
+    let folder = Arc::new(Folder {
+        is_of_named_files: true,
+        ..folder
+    });
+    let member = |at| Member {
+        folder: folder.clone(),
+        at,
+    };
+    (0..paths.len()).map(member).collect()
+}
+
+/// Returns the options of a dataset whose footers are read later, file by file.
+fn options() -> DatasetOptions {
+    let no_columns = Arc::new(Schema::empty());
+    DatasetOptions::new().schema(SchemaFrom::Given(no_columns))
+}
+
 fn open(path: &Path, reading: Reading<'_>, context: &Context) -> Result<Folder> {
     let name = name_of(path);
-    // The footers are read later, file by file.
-    let no_columns = Arc::new(Schema::empty());
-    let mut options = DatasetOptions::new().schema(SchemaFrom::Given(no_columns));
+    let mut options = options();
     options.filter = reading.filter.cloned();
     options.use_metadata_file = reading.footers == Footers::Shared;
     options.files.open = OpenOptions::from(context.limits.clone());
@@ -471,9 +522,7 @@ fn taken(column: &str) -> Failure {
 fn failure(name: &str, error: &herringbone::Error) -> Failure {
     let plain = name.trim_end_matches('/');
     let advised = Advised::new(error);
-    // The library names its option.
     let message = advised.without_kind();
-    let message = message.replace("choose `Partitioning::None` or", "choose");
     match (error.message().contains(plain), error.kind()) {
         (true, ErrorKind::Argument) => Failure::Usage(message),
         (false, ErrorKind::Argument) => Failure::Usage(format!("{name}: {message}")),

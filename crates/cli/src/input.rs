@@ -21,7 +21,7 @@ use crate::args::Wanted;
 use crate::context::Context;
 use crate::encryption::Keys;
 use crate::failure::{Failure, Result};
-use crate::folder::{Footers, Member, Reading, find, is_folder};
+use crate::folder::{Footers, Member, Reading, find, is_folder, of_named_files};
 use crate::load::foreign::{Foreign, foreign, text_format};
 #[cfg(feature = "remote")]
 use crate::remote::RemoteFile;
@@ -45,7 +45,7 @@ pub(crate) struct Input {
     limits: Limits,
     decryption: Option<FileDecryptionProperties>,
     ignores_checksums: Option<&'static str>,
-    /// The place of the file in a folder, if the folder was named.
+    /// The place of the file among the files of a folder, or among named files with the same partition columns.
     pub(crate) member: Option<Member>,
     /// The file at a URL, once its footer has been read.
     #[cfg(feature = "remote")]
@@ -151,9 +151,14 @@ impl Input {
         }))
     }
 
+    /// Returns the place of the file in the named directory, pattern or prefix.
+    pub(crate) fn folder(&self) -> Option<&Member> {
+        self.member.as_ref().filter(|member| !member.is_named())
+    }
+
     /// Returns true if both are files of one folder.
     pub(crate) fn is_in_folder_of(&self, other: &Self) -> bool {
-        match (&self.member, &other.member) {
+        match (self.folder(), other.folder()) {
             (Some(one), Some(other)) => Arc::ptr_eq(&one.folder, &other.folder),
             _ => false,
         }
@@ -161,7 +166,7 @@ impl Input {
 
     /// Returns the name of the table: that of the folder, or that of a file without one.
     pub(crate) fn table_name(&self) -> &str {
-        let of_folder = self.member.as_ref().map(|member| &member.folder.name);
+        let of_folder = self.folder().map(|member| &member.folder.name);
         of_folder.unwrap_or(&self.name)
     }
 
@@ -322,12 +327,34 @@ pub(crate) fn all(paths: &[PathBuf], context: &Context) -> Result<Vec<Input>> {
     paths.iter().map(|path| Input::new(path, context)).collect()
 }
 
-/// Returns the files of the command line for a command that reads tables. Directories and patterns are replaced by
+/// Returns the files of the command line for a command that reads tables together. Named files whose paths have the same
+/// partition columns get these columns.
+///
+/// # Errors
+/// See [`each_table`].
+pub(crate) fn tables(
+    paths: &[PathBuf],
+    wanted: Option<&Wanted>,
+    footers: Footers,
+    context: &Context,
+) -> Result<Vec<Input>> {
+    let mut inputs = each_table(paths, wanted, footers, context)?;
+    let is_named = |input: &&mut Input| input.member.is_none() && input.path().is_some();
+    let named = inputs.iter().filter(|it| it.member.is_none());
+    let named: Vec<PathBuf> = named.filter_map(|it| Some(it.path()?.to_owned())).collect();
+    let members = of_named_files(&named);
+    for (input, member) in inputs.iter_mut().filter(is_named).zip(members) {
+        input.member = Some(member);
+    }
+    Ok(inputs)
+}
+
+/// Returns the files of the command line for a command about several tables. Directories and patterns are replaced by
 /// their files, except for those ruled out by conditions on partition columns.
 ///
 /// # Errors
 /// See [`all`] and [`folder::find`](crate::folder::find); Usage if the paths of files are wanted, but a single file is named.
-pub(crate) fn tables(
+pub(crate) fn each_table(
     paths: &[PathBuf],
     wanted: Option<&Wanted>,
     footers: Footers,

@@ -107,10 +107,9 @@ impl Dataset {
     /// [options](DatasetOptions::use_metadata_file) ask for it.
     ///
     /// # Errors
-    /// Io if a path does not exist or cannot be listed; Argument if files have different partition columns, or if a literal
-    /// of the filter cannot be compared with them; Limit if there are too many files or levels, or too many paths to one
-    /// directory; errors of the footers that
-    /// the schema needs.
+    /// Io if a path does not exist or cannot be listed; Argument if a literal of the filter cannot be compared with partition
+    /// columns; Limit if there are too many files or levels, or too many paths to one directory; errors of the footers that the
+    /// schema needs.
     pub async fn open_async(
         listing: Arc<dyn Listing>,
         paths: &[String],
@@ -159,7 +158,7 @@ impl Dataset {
         &self.0.found
     }
 
-    /// Returns the values in the path of this file of the dataset: a single row of the partition columns.
+    /// Returns the values in the path of this file of the dataset: a single row of the partition columns that the path has.
     ///
     /// # Errors
     /// Argument if a value is not of the given type; Unsupported if that type is not a type of partitions.

@@ -21,7 +21,7 @@ pub trait Listing: Debug + Send + Sync {
     fn object(&self, path: &str, identity: &Identity) -> Arc<dyn Object>;
 
     /// Returns the identity of a directory, equal for all paths that lead to it, or `None` if only one path may. A dataset
-    /// has at most 10,000 paths to one directory.
+    /// has at most 1,000 paths to one directory.
     fn directory_identity(&self, directory: &str) -> Option<String> {
         let _ = directory;
         None

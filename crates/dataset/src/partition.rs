@@ -4,6 +4,7 @@
 //! year=2024/code=a%2Fb/x.parquet ─► [("year", "2024"), ("code", "a/b")] ─► columns of values ─► types
 //! ```
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use herringbone::arrow::array::{RecordBatch, RecordBatchOptions};
@@ -132,7 +133,9 @@ fn decoded(text: &str, name: &str) -> Result<String> {
 pub(crate) struct PartitionTypes {
     /// The schemas of the caller. The first with a column decides.
     given: Vec<SchemaRef>,
-    columns: Vec<(String, Inferred)>,
+    columns: HashMap<String, Inferred>,
+    /// The names of the columns, in the order in which they were seen.
+    pub(crate) names: Vec<String>,
 }
 
 /// The types that can represent the values of a column.
@@ -155,24 +158,25 @@ impl PartitionTypes {
             }
             Partitioning::Hive | Partitioning::None => {}
         }
-        let columns = Vec::new();
-        Self { given, columns }
+        Self {
+            given,
+            ..Self::default()
+        }
     }
 
     /// Records the values of a partition.
     pub(crate) fn add(&mut self, partition: &Partition) {
         for (name, value) in partition.names.iter().zip(partition.values.iter()) {
-            let at = self.columns.iter().position(|column| column.0 == *name);
-            let at = at.unwrap_or_else(|| {
+            if !self.columns.contains_key(name) {
                 let unknown = Inferred {
                     is_integer: true,
                     is_date: true,
                     has_value: false,
                 };
-                self.columns.push((name.clone(), unknown));
-                self.columns.len() - 1
-            });
-            if let (Some(value), Some((_, known))) = (value, self.columns.get_mut(at)) {
+                self.columns.insert(name.clone(), unknown);
+                self.names.push(name.clone());
+            }
+            if let (Some(value), Some(known)) = (value, self.columns.get_mut(name)) {
                 known.is_integer &= integer(value).is_some();
                 known.is_date &= date(value).is_some();
                 known.has_value = true;
@@ -186,8 +190,8 @@ impl PartitionTypes {
         if let Some(field) = given.find_map(|schema| schema.field_with_name(name).ok()) {
             return field.clone();
         }
-        let known = self.columns.iter().find(|column| column.0 == name);
-        let data_type = match known.map(|column| column.1).filter(|it| it.has_value) {
+        let known = self.columns.get(name);
+        let data_type = match known.filter(|it| it.has_value) {
             Some(known) if known.is_integer => DataType::Int64,
             Some(known) if known.is_date => DataType::Date32,
             _ => DataType::Utf8,

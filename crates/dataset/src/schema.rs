@@ -1,9 +1,12 @@
 //! The schema of a dataset.
 
+use std::collections::HashSet;
+use std::slice;
 use std::sync::Arc;
 
 use herringbone::arrow::schema::{Field, FieldRef, Schema, SchemaRef};
 use herringbone::{ReadOptions, Result};
+use herringbone_filter::tested_paths;
 use herringbone_rewrite::{SchemaMerge, nullable};
 
 use crate::files::Files;
@@ -37,23 +40,52 @@ pub(crate) async fn schema(
         SchemaFrom::Union => union(&found.files, files, options).await?,
     };
     let is_given = matches!(options.schema, SchemaFrom::Given(_));
-    let names = found.files.first().map(|file| file.partition.names.clone());
-    let names = names.unwrap_or_default();
-    let is_partition = |field: &&FieldRef| !is_given && names.contains(field.name());
+    let names = partition_columns(found, options);
+    let set: HashSet<&str> = names.iter().copied().collect();
+    let is_partition = |field: &&FieldRef| !is_given && set.contains(field.name().as_str());
     let fields = of_files
         .fields()
         .iter()
         .filter(|it| !is_partition(it))
         .cloned();
     let mut fields: Vec<FieldRef> = fields.collect();
-    for name in names.iter() {
-        if !fields.iter().any(|field| field.name() == name) {
+    let of_files_alone: HashSet<String> = fields.iter().map(|it| it.name().clone()).collect();
+    for name in names {
+        if !of_files_alone.contains(name) {
             let field: Field = found.types.field(name);
             fields.push(Arc::new(field));
         }
     }
     let metadata = of_files.metadata().clone();
     Ok(Arc::new(Schema::new_with_metadata(fields, metadata)))
+}
+
+/// Returns the partition columns of all files, in the order in which the paths of the files have them first. Columns of
+/// directories without such files follow if the filter tests them, because it ruled these directories out.
+fn partition_columns<'a>(found: &'a Found, options: &DatasetOptions) -> Vec<&'a str> {
+    let (mut names, mut seen) = (Vec::new(), HashSet::new());
+    if found.files.is_empty() {
+        return names;
+    }
+    let mut last: &[String] = &[];
+    for file in &found.files {
+        // Most files have the columns of the one before.
+        if *last != *file.partition.names {
+            last = &file.partition.names;
+            names.extend(
+                last.iter()
+                    .map(String::as_str)
+                    .filter(|it| seen.insert(*it)),
+            );
+        }
+    }
+    let tested = options.filter.as_ref().map(tested_paths);
+    let tested = tested.unwrap_or_default();
+    let tested: HashSet<&[String]> = tested.iter().map(Vec::as_slice).collect();
+    let others = found.types.names.iter();
+    let others = others.filter(|name| tested.contains(slice::from_ref(*name)));
+    names.extend(others.map(String::as_str).filter(|it| seen.insert(*it)));
+    names
 }
 
 /// Returns the schema that holds the rows of all of these files. Their footers are fetched side by side.

@@ -30,7 +30,7 @@ const MAX_LEVELS: usize = 64;
 
 /// The number of paths to one directory. Several links may lead to the files of one partition, but links in each of many
 /// levels lead to more paths than could ever be listed.
-const MAX_PATHS: u32 = 10_000;
+const MAX_PATHS: u32 = 1000;
 
 /// A file of a dataset.
 #[derive(Debug, Clone)]
@@ -367,13 +367,6 @@ impl Walk<'_> {
             let order = one.root.cmp(&other.root);
             order.then_with(|| one.path.split('/').cmp(other.path.split('/')))
         });
-        if let Some([first, other]) = differing(&found.files) {
-            return Err(Error::argument(format!(
-                "{} has the partition columns {:?}, and {} has {:?}; choose `Partitioning::None` \
-                 or fewer files",
-                first.path, first.partition.names, other.path, other.partition.names
-            )));
-        }
         let partitions: Vec<_> = found.files.iter().map(|it| &it.partition).collect();
         let verdicts = verdicts(&found.types, &partitions, self.options.filter.as_ref())?;
         let mut verdicts = verdicts.into_iter();
@@ -382,15 +375,6 @@ impl Walk<'_> {
             .retain(|_| verdicts.next() != Some(Verdict::None));
         Ok(found)
     }
-}
-
-/// Returns two files with different partition columns, if there are any.
-fn differing(files: &[DataFile]) -> Option<[&DataFile; 2]> {
-    let first = files.first()?;
-    let other = files
-        .iter()
-        .find(|it| it.partition.names != first.partition.names)?;
-    Some([first, other])
 }
 
 /// Returns true for names of other things than data: `.crc`, `_SUCCESS`, `_metadata`, `_delta_log`, but not `_a=1/`.

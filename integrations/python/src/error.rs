@@ -130,7 +130,6 @@ pub(crate) fn text(error: &Error) -> String {
 /// Returns a message with the Python names of options.
 fn in_python(message: &str) -> String {
     let names = [
-        ("`Partitioning::None`", "partitioning=None"),
         (
             "`Partitioning::Directories`",
             "partitioning= with names of columns",

@@ -32,7 +32,7 @@ pub(super) use schemas::{changes, columns};
 pub(crate) fn run(context: &Context, diff: &Diff, output: &mut Output<'_>) -> Result<()> {
     let format = table_or_jsonl::format(diff.format.get(), output);
     let files = [diff.a.clone(), diff.b.clone()];
-    let inputs = input::tables(&files, Some(&diff.wanted), Footers::Own, context)?;
+    let inputs = input::each_table(&files, Some(&diff.wanted), Footers::Own, context)?;
     let tables: Vec<&[Input]> = by_table(&inputs).collect();
     let [a, b] = tables.as_slice() else {
         return Err(Failure::Usage("`diff` needs two files".into()));
@@ -128,7 +128,7 @@ fn rows<'a>(
 fn storage(table: &[Input]) -> Result<String> {
     let bytes: i128 = table.iter().map(|input| i128::from(input.size)).sum();
     if let [input] = table
-        && input.member.is_none()
+        && input.folder().is_none()
     {
         let file = input.open()?;
         let groups = counted(file.metadata().num_row_groups() as i128, "row group");

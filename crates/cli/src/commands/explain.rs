@@ -101,7 +101,7 @@ impl<'a> Explained<'a> {
             counted(row_groups.len() as u64, "row group")
         ))?;
         let mut line = |name: &str, text: &str| output.line(&format!("  {name:<15}  {text}"));
-        if let Some(member) = &first.member {
+        if let Some(member) = first.folder() {
             let listed = counted(member.folder.directories_listed() as u64, "folder");
             let files = counted(self.table.len() as u64, "file");
             line("listing", &format!("{files} in {listed}"))?;

@@ -47,7 +47,7 @@ use crate::rows::{self, Pick, Window};
 /// Runs the command line.
 pub(crate) fn run(context: &Context, arguments: &Arguments, output: &mut Output<'_>) -> Result<()> {
     let open = |files: &Files| input::all(&files.files, context);
-    let tables = |files: &Files| input::tables(&files.files, None, Footers::Own, context);
+    let tables = |files: &Files| input::each_table(&files.files, None, Footers::Own, context);
     let rows = |files: &Files, read: &Read| printed(context, files, read);
     match &arguments.command {
         Command::Browse(request) => browse::run(context, &request.file),

@@ -101,7 +101,7 @@ fn arrow_schema(input: &Input, file: &ParquetFile) -> Result<SchemaRef> {
         .filter(|field| !member.has_value_of(field.name()))
         .collect();
     let in_path = member.folder.partition_columns();
-    fields.extend(in_path.map(|field| FieldRef::from(field.clone())));
+    fields.extend(in_path.cloned());
     Ok(SchemaRef::from(Schema::new(fields)))
 }
 

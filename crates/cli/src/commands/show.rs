@@ -33,7 +33,7 @@ pub(crate) fn run(
             output.write(b"\n")?;
         }
         let input = match table {
-            [input] if input.member.is_none() => input,
+            [input] if input.folder().is_none() => input,
             _ => {
                 output.line(&summary_of_folder(table)?)?;
                 rows::print(context, table, read, Pick::Table(window), output)?;

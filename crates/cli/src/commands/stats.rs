@@ -75,7 +75,9 @@ pub(crate) fn run(
             output.line(&format!("{}:", printable(name)))?;
         }
         let lines = match (request.fast, table) {
-            (true, [input]) if input.member.is_none() => of_footer(input, &input.open()?, chunks)?,
+            (true, [input]) if input.folder().is_none() => {
+                of_footer(input, &input.open()?, chunks)?
+            }
             (true, _) => {
                 let message = "--fast is for single files; leave it out to read the rows";
                 return Err(Failure::Usage(format!("{name}: {message}")));

@@ -11,7 +11,7 @@ use herringbone_rewrite::{SchemaMerge, difference, nullable};
 use super::{Request, count, has_column, is_in_path, options};
 use crate::advice::Advised;
 use crate::failure::{Failure, Result};
-use crate::folder::{BY_NAME, Loss, Member};
+use crate::folder::{BY_NAME, Loss};
 use crate::input::Input;
 
 /// Returns the common schema of all files, and their total number of rows if it is known. If the files differ, the
@@ -187,10 +187,11 @@ pub(super) fn columns_of(
         Projection::Paths(paths) => paths.iter().any(|path| path == slice::from_ref(name)),
         _ => true,
     };
-    let in_path = input.member.as_ref().map(Member::partition).transpose();
-    let in_path = in_path.map_err(|error| input.failure(&error))?;
-    let in_path = in_path.as_ref().map(|batch| batch.schema_ref().fields());
-    let in_path: Vec<&FieldRef> = in_path.into_iter().flatten().collect();
+    let folder = input.member.as_ref().map(|member| &member.folder);
+    let in_path: Vec<&FieldRef> = folder
+        .into_iter()
+        .flat_map(|it| it.partition_columns())
+        .collect();
     let mut fields: Vec<FieldRef> = projected.fields().iter().cloned().collect();
     fields.retain(|field| in_path.iter().all(|it| it.name() != field.name()));
     let (read, tested): (Vec<_>, Vec<_>) = in_path.into_iter().partition(|it| is_read(it.name()));

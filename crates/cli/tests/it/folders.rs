@@ -1,7 +1,10 @@
 //! Directories and patterns as tables.
 
 use std::fs;
+use std::sync::Arc;
 
+use herringbone_arrow::array::{ArrayRef, Int64Array, RecordBatch};
+use herringbone_arrow::schema::{DataType, Field, Schema};
 use serde_json::Value;
 
 use crate::common::{EXAMPLE, Folder, herringbone, path};
@@ -576,7 +579,6 @@ fn names_and_commands_without_a_table_are_refused() {
     }
     herringbone(&["stats", "--fast", &codes]).fails(2, "--fast is for single files");
     herringbone(&["cat", &format!("{DATASETS}/nothing-*")]).fails(2, "no files were found");
-    herringbone(&["cat", DATASETS]).fails(2, "has the partition columns");
     herringbone(&["cat", "-c", "nme", &codes]).fails(2, "there is no column `nme` in");
     herringbone(&["cat", "-w", "nme = 1", &codes]).fails(2, "`nme`");
     herringbone(&["cat", "-w", "year = 'x'", &codes]).fails(2, "which is text (column year)");
@@ -584,4 +586,79 @@ fn names_and_commands_without_a_table_are_refused() {
     let odd = folder.with("[a]*.parquet", fs::read(path(EXAMPLE)).unwrap());
     herringbone(&["count", &odd]).ok("24\n");
     herringbone(&["pages", "-q", &odd]).code(&[0]);
+}
+
+/// A pattern that the shell replaced by its files.
+#[test]
+fn named_files_have_the_columns_of_their_paths() {
+    let folder = Folder::new();
+    let one = |path: &str, id: i64| {
+        let path = folder.file(path);
+        fs::create_dir_all(std::path::Path::new(&path).parent().unwrap()).unwrap();
+        let ids: ArrayRef = Arc::new(Int64Array::from(vec![id]));
+        let batch = RecordBatch::try_from_iter([("id", ids)]).unwrap();
+        let mut writer = herringbone::create(&path, batch.schema()).unwrap();
+        writer.write(&batch).unwrap();
+        writer.finish().unwrap();
+        path
+    };
+    let (a, b) = (one("t/k=1/a.parquet", 10), one("t/k=2/b.parquet", 20));
+    let plain = one("t/c.parquet", 30);
+    let pattern = folder.file("t/k=*/*.parquet");
+    let out = folder.file("out.parquet");
+    // duckdb: read_parquet(['t/k=1/a.parquet', 't/k=2/b.parquet']).
+    let expected = "{\"id\":10,\"k\":1}\n{\"id\":20,\"k\":2}\n";
+    herringbone(&["cat", &pattern]).ok(expected);
+    herringbone(&["cat", &a, &b]).ok(expected);
+    herringbone(&["cat", "-w", "k = 2", &a, &b]).ok("{\"id\":20,\"k\":2}\n");
+    herringbone(&["cat", "-c", "k", &a, &b]).ok("{\"k\":1}\n{\"k\":2}\n");
+    for named in [&[pattern.as_str()][..], &[&a, &b]] {
+        let arguments = [&["concat", "--force", "-o", &out], named].concat();
+        herringbone(&arguments).ok("");
+        herringbone(&["cat", &out]).ok(expected);
+    }
+    // Each file is still a table of its own.
+    herringbone(&["count", &a, &b]).ok(&format!("1\t{a}\n1\t{b}\n2\ttotal\n"));
+    herringbone(&["count", "-w", "k = 2", &a, &b]).ok(&format!("0\t{a}\n1\t{b}\n1\ttotal\n"));
+    assert_eq!(herringbone(&["stats", "--fast", &a, &b]).code, 0);
+    // One file alone, and files with different keys, stay as they are.
+    herringbone(&["cat", &a]).ok("{\"id\":10}\n");
+    herringbone(&["cat", &a, &plain]).ok("{\"id\":10}\n{\"id\":30}\n");
+    let c = one("t/j=1/c.parquet", 40);
+    herringbone(&["cat", &a, &c]).ok("{\"id\":10}\n{\"id\":40}\n");
+    // `diff` compares two tables.
+    let same = one("t/k=3/b.parquet", 20);
+    assert_eq!(herringbone(&["diff", &b, &same]).code, 0);
+}
+
+/// The rows are those of pyarrow.
+#[test]
+fn files_differ_in_nulls_and_partition_columns() {
+    let folder = Folder::new();
+    let one = |path: &str, value: Option<i64>, is_nullable| {
+        let path = folder.file(path);
+        fs::create_dir_all(std::path::Path::new(&path).parent().unwrap()).unwrap();
+        let ids: ArrayRef = Arc::new(Int64Array::from(vec![value]));
+        let schema = Arc::new(Schema::new(vec![Field::new(
+            "id",
+            DataType::Int64,
+            is_nullable,
+        )]));
+        let batch = RecordBatch::try_new(schema.clone(), vec![ids]).unwrap();
+        let mut writer = herringbone::create(&path, schema).unwrap();
+        writer.write(&batch).unwrap();
+        writer.finish().unwrap();
+    };
+    one("t/a=1/b=2/x.parquet", Some(1), false);
+    one("t/b=3/a=4/y.parquet", None, true);
+    one("t/z.parquet", Some(3), false);
+    let (table, out) = (folder.file("t"), folder.file("out.parquet"));
+    let expected = "{\"id\":1,\"a\":1,\"b\":2}\n{\"id\":null,\"a\":4,\"b\":3}\n{\"id\":3,\"a\":null,\"b\":null}\n";
+    herringbone(&["cat", &table]).ok(expected);
+    herringbone(&["rewrite", &table, &out]).ok("");
+    herringbone(&["cat", &out]).ok(expected);
+    herringbone(&["count", "-w", "a is null", &table]).ok("1\n");
+    herringbone(&["count", "-w", "a = 4 and b = 3", &table]).ok("1\n");
+    let by_name = herringbone(&["cat", "--by-name", &table]);
+    by_name.ok(expected);
 }

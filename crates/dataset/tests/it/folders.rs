@@ -3,13 +3,15 @@
 use std::fs;
 use std::sync::Arc;
 
-use herringbone::arrow::array::{Array, StringArray, cast::AsArray, types};
+use herringbone::arrow::array::{
+    Array, ArrayRef, Int64Array, RecordBatch, StringArray, cast::AsArray, types,
+};
 use herringbone::arrow::schema::{DataType, Field, Schema};
 use herringbone::filter::{Predicate, col};
 use herringbone::{ErrorKind, ReadOptions, VirtualColumn};
 use herringbone_dataset::{Dataset, DatasetOptions, DatasetReadOptions, Partitioning};
 
-use crate::files::{Folder, all, ids};
+use crate::files::{Folder, all, file, ids};
 
 fn read(folder: &Folder, pattern: &str, filter: Option<Predicate>) -> Vec<i64> {
     let mut options = DatasetOptions::new();
@@ -245,6 +247,77 @@ fn columns_offsets_and_origins() {
     assert_eq!((explained.ruled_out[0].1, explained.undecided), (5, 5));
 }
 
+/// Returns the rows of `id` and these columns.
+fn rows(dataset: &Dataset, columns: &[&str]) -> Vec<(i64, Vec<Option<i64>>)> {
+    let batches = all(dataset.read(ReadOptions::new()).unwrap()).unwrap();
+    let mut rows = Vec::new();
+    for batch in batches {
+        for (row, id) in ids(std::slice::from_ref(&batch)).into_iter().enumerate() {
+            let values = columns.iter().map(|name| {
+                let column = batch.column_by_name(name).unwrap();
+                let column = column.as_primitive::<types::Int64Type>();
+                column.is_valid(row).then(|| column.value(row))
+            });
+            rows.push((id, values.collect()));
+        }
+    }
+    rows
+}
+
+/// The rows are those of pyarrow 26, by `pyarrow.dataset.dataset(folder, partitioning="hive")`.
+#[test]
+fn files_may_have_different_partition_columns() {
+    let open = |folder: &Folder, options| Dataset::open(&folder.0, options).unwrap();
+    // Another order.
+    let folder = Folder::new("another-order");
+    folder.add("a=1/b=2/x.parquet", 1..2);
+    folder.add("b=3/a=4/y.parquet", 2..3);
+    let dataset = open(&folder, DatasetOptions::new());
+    let names = dataset.schema().fields().iter().map(|it| it.name().clone());
+    assert_eq!(names.collect::<Vec<_>>(), ["id", "a", "b"]);
+    let expected = [(1, vec![Some(1), Some(2)]), (2, vec![Some(4), Some(3)])];
+    assert_eq!(rows(&dataset, &["a", "b"]), expected);
+    assert_eq!(read(&folder, "", Some(col("a").eq(4))), [2]);
+    // Other columns, at other depths.
+    let folder = Folder::new("other-columns");
+    folder.add("a=1/x.parquet", 1..2);
+    folder.add("a=2/b=5/y.parquet", 2..3);
+    folder.add("c=9/z.parquet", 3..4);
+    folder.add("w.parquet", 4..5);
+    // Directories without files count for nothing.
+    fs::create_dir(folder.0.join("empty=1")).unwrap();
+    let dataset = open(&folder, DatasetOptions::new());
+    assert_eq!(dataset.schema().fields().len(), 4);
+    let expected = [
+        (1, vec![Some(1), None, None]),
+        (2, vec![Some(2), Some(5), None]),
+        (3, vec![None, None, Some(9)]),
+        (4, vec![None, None, None]),
+    ];
+    assert_eq!(rows(&dataset, &["a", "b", "c"]), expected);
+    assert_eq!(read(&folder, "", Some(col("a").eq(1))), [1]);
+    assert_eq!(read(&folder, "", Some(col("a").is_null())), [3, 4]);
+    assert_eq!(read(&folder, "", Some(col("b").is_null())), [1, 3, 4]);
+    let partial = open(&folder, DatasetOptions::new().filter(col("c").is_null()));
+    let batches = all(partial.read(ReadOptions::new()).unwrap()).unwrap();
+    assert_eq!(ids(&batches), [1, 2, 4]);
+    let values = dataset.partition_values(&dataset.files()[0]).unwrap();
+    assert_eq!((values.num_rows(), values.num_columns()), (1, 1));
+    // A file without the directory has the column itself.
+    let folder = Folder::new("own-column");
+    folder.add("k=1/y.parquet", 2..3);
+    let column = |values: Vec<i64>| -> ArrayRef { Arc::new(Int64Array::from(values)) };
+    let own = RecordBatch::try_from_iter([("id", column(vec![1])), ("k", column(vec![7]))]);
+    folder.put("x.parquet", &file(&own.unwrap()));
+    let dataset = open(&folder, DatasetOptions::new());
+    assert_eq!(
+        rows(&dataset, &["k"]),
+        [(2, vec![Some(1)]), (1, vec![Some(7)])]
+    );
+    assert_eq!(read(&folder, "", Some(col("k").eq(7))), [1]);
+    assert_eq!(read(&folder, "", Some(col("k").eq(1))), [2]);
+}
+
 #[test]
 fn hostile_names_and_links() {
     let folder = Folder::new("hostile");
@@ -258,8 +331,6 @@ fn hostile_names_and_links() {
     assert!(open().unwrap_err().message().contains("UTF-8"));
     fs::remove_dir_all(folder.0.join("a=%FF")).unwrap();
     folder.add("plain/x.parquet", 0..1);
-    let error = open().unwrap_err();
-    assert!(error.message().contains("partition columns"), "{error}");
     let plain = DatasetOptions::new().partitioning(Partitioning::None);
     assert_eq!(
         Dataset::open(&folder.0, plain.clone())
@@ -301,7 +372,7 @@ fn paths_to_one_directory_are_bounded() {
     let start = std::time::Instant::now();
     let error = Dataset::open(folder.0.join("s/0"), DatasetOptions::new()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Limit);
-    assert!(error.message().contains("10000 paths"), "{error}");
+    assert!(error.message().contains("1000 paths"), "{error}");
     assert!(start.elapsed().as_secs() < 60);
     // A thousand partitions with the files of one directory.
     fs::create_dir(folder.0.join("t")).unwrap();
