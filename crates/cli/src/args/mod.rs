@@ -27,6 +27,7 @@ mod short_forms;
 mod size;
 mod sort;
 mod split;
+mod synonyms;
 mod topics;
 mod variants;
 mod wanted;
@@ -372,7 +373,7 @@ fn at_least_one(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(0) => Err("must be at least 1".into()),
         Ok(number) => Ok(number),
-        Err(error) => Err(format!("{error}")),
+        Err(_) => Err("expected a whole number of at least 1, such as 10".into()),
     }
 }
 
