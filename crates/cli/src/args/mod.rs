@@ -88,7 +88,7 @@ pub(crate) struct Arguments {
     /// The command
     #[command(subcommand)]
     pub(crate) command: Command,
-    /// Hide progress and notes (errors are still shown)
+    /// Hide progress and notes (errors and lost columns are still shown)
     #[arg(short, long, global = true, display_order = 900)]
     pub(crate) quiet: bool,
     /// Raise or lower a limit, e.g. `--max page_bytes=4294967296`; errors name the limit
