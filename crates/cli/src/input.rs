@@ -216,8 +216,25 @@ impl Input {
         let is_io = matches!(error.kind(), ErrorKind::Io | ErrorKind::Replaced);
         match (!is_io).then(|| self.foreign()).flatten() {
             Some(foreign) => Failure::Data(foreign.instead_of("Parquet", &self.name)),
+            None if !is_io && self.has_lost_its_end() => self.failure(error).hinting(&format!(
+                "; it begins like Parquet, so its end may be missing, as after an incomplete download: `herringbone \
+                 repair {} OUT.parquet` recovers the readable parts",
+                self.name
+            )),
             None => self.failure(error),
         }
+    }
+
+    /// Returns true if the file has the mark of Parquet at its beginning and not at its end.
+    fn has_lost_its_end(&self) -> bool {
+        let Ok(source) = self.source() else {
+            return false;
+        };
+        let size = source.len();
+        let mark = |range| source.read(range).unwrap_or_default();
+        let (first, last) = (mark(0..size.min(4)), mark(size.saturating_sub(4)..size));
+        let is_mark = |bytes: &[u8]| [MAGIC, MAGIC_ENCRYPTED].iter().any(|it| bytes == it);
+        is_mark(&first) && (!is_mark(&last) || size < 8)
     }
 
     /// Returns the format of the file according to its first bytes, unless it has a Parquet mark at either end.

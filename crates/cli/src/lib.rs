@@ -74,7 +74,15 @@ pub fn main_of(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let words: Vec<OsString> = arguments.into_iter().collect();
     let result = match (words.get(1), words.get(2..)) {
         // All options are those of the other program.
-        (Some(first), Some(rest)) if first == "sql" => commands::sql::run(rest),
+        (Some(first), Some(rest)) if first == "sql" => match commands::sql::run(rest) {
+            // Without that program, its page here explains how to get it.
+            Err(Failure::Usage(_)) if is_help(rest) => {
+                parse(vec!["herringbone".into(), "help".into(), "sql".into()])
+                    .map_err(|error| Failure::Usage(error.to_string()))
+                    .and_then(|arguments| run(&arguments))
+            }
+            other => other,
+        },
         _ => match parse(written_out(words)) {
             Ok(mut arguments) => resolve_urls(&mut arguments).and_then(|()| run(&arguments)),
             Err(error) => return explain(error),
@@ -89,6 +97,11 @@ pub fn main_of(arguments: impl IntoIterator<Item = OsString>) -> u8 {
             failure.code()
         }
     }
+}
+
+/// Returns true if the arguments ask for help alone.
+fn is_help(arguments: &[OsString]) -> bool {
+    matches!(arguments, [only] if only == "-h" || only == "--help")
 }
 
 /// Replaces `file` URLs by paths.
@@ -146,10 +159,6 @@ fn run(arguments: &Arguments) -> failure::Result<()> {
 
 /// Prints a message of clap: help on standard output, mistakes on standard error.
 fn explain(mut error: clap::Error) -> u8 {
-    if error.kind() == ErrorKind::UnknownArgument {
-        // Unknown options are not values, so the advice to pass them as values is left out.
-        error.remove(ContextKind::Suggested);
-    }
     for kind in [
         ContextKind::InvalidArg,
         ContextKind::InvalidSubcommand,

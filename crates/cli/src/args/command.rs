@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use clap::{CommandFactory as _, FromArgMatches as _};
 
 use super::Arguments;
+use super::synonyms::advised;
 
 /// The commands by purpose. Others follow under the last heading.
 const GROUPS: [(&str, &[&str]); 4] = [
@@ -134,7 +135,8 @@ fn with_short_help(command: clap::Command) -> clap::Command {
 /// The command line is wrong, or asks for help.
 pub(crate) fn parse(arguments: Vec<OsString>) -> Result<Arguments, clap::Error> {
     let mut command = command();
-    let mut matches = command.try_get_matches_from_mut(arguments)?;
+    let matches = command.try_get_matches_from_mut(arguments.iter().cloned());
+    let mut matches = matches.map_err(|error| advised(error, &command, &arguments))?;
     Arguments::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
 }
 

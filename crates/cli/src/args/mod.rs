@@ -27,6 +27,7 @@ mod short_forms;
 mod size;
 mod sort;
 mod split;
+mod synonyms;
 mod topics;
 mod variants;
 mod wanted;
@@ -89,7 +90,7 @@ pub(crate) struct Arguments {
     /// The command
     #[command(subcommand)]
     pub(crate) command: Command,
-    /// Hide progress and notes (errors are still shown)
+    /// Hide progress and notes (errors and lost columns are still shown)
     #[arg(short, long, global = true, display_order = 900)]
     pub(crate) quiet: bool,
     /// Raise or lower a limit, e.g. `--max page_bytes=4294967296`; errors name the limit
@@ -393,7 +394,7 @@ fn at_least_one(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(0) => Err("must be at least 1".into()),
         Ok(number) => Ok(number),
-        Err(error) => Err(format!("{error}")),
+        Err(_) => Err("expected a whole number of at least 1, such as 10".into()),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Short forms of command lines that clap does not know: `FILE`, `--json FILE` and `head -5 FILE`.
 
 use std::ffi::OsString;
+use std::path::Path;
 
 /// The commands that take a number of rows after a hyphen, as `head` of Unix does.
 const NUMBERED: [&str; 4] = ["head", "tail", "cat", "sample"];
@@ -8,8 +9,7 @@ const NUMBERED: [&str; 4] = ["head", "tail", "cat", "sample"];
 /// Returns the arguments with their short forms written out.
 pub(crate) fn written_out(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     let mut arguments: Vec<OsString> = arguments.into_iter().collect();
-    let is_word = |it: &&OsString| !is_option(&it.to_string_lossy());
-    if arguments.iter().skip(1).find(is_word).is_some_and(is_file) && !names_command(&arguments) {
+    if names_file(&arguments) {
         arguments.insert(1, "show".into());
         return arguments;
     }
@@ -31,20 +31,51 @@ pub(crate) fn written_out(arguments: impl IntoIterator<Item = OsString>) -> Vec<
     arguments
 }
 
-/// Returns true if an argument in place of a command is a file. No command has one of these characters.
-fn is_file(argument: &OsString) -> bool {
-    let text = argument.to_string_lossy();
-    text == "-" || (!is_option(&text) && text.contains(['.', '/', '\\', ':']))
+/// Returns true if the first word other than options and their values is a file or folder, and not a command.
+fn names_file(arguments: &[OsString]) -> bool {
+    let starts_so = |it: &OsString| is_option(&it.to_string_lossy()) || is_file(it);
+    if !arguments.get(1).is_some_and(starts_so) {
+        return false;
+    }
+    let program = super::command();
+    let mut words = arguments.iter().skip(1);
+    while let Some(word) = words.next() {
+        let text = word.to_string_lossy();
+        if !is_option(&text) {
+            return program.find_subcommand(word).is_none() && is_file(word);
+        }
+        if takes_value(&program, &text) {
+            words.next();
+        }
+    }
+    false
 }
 
-/// Returns true if a command follows options. The value of an option may be a file.
-fn names_command(arguments: &[OsString]) -> bool {
-    let has_options = arguments.get(1).is_some_and(|it| !is_file(it));
-    has_options && {
-        let program = super::command();
-        let mut words = arguments.iter().skip(2);
-        words.any(|word| program.find_subcommand(word).is_some())
+/// Returns true if the next word is the value of an option of the program, or of `show`.
+fn takes_value(program: &clap::Command, option: &str) -> bool {
+    let show = program.find_subcommand("show");
+    let all = program.get_arguments();
+    let mut all = all.chain(show.into_iter().flat_map(clap::Command::get_arguments));
+    match option.strip_prefix("--") {
+        Some(name) => all.any(|it| {
+            let names = it.get_long_and_visible_aliases().unwrap_or_default();
+            let hidden = it.get_all_aliases().unwrap_or_default();
+            let is_it = names.contains(&name) || hidden.contains(&name);
+            is_it && it.get_action().takes_values()
+        }),
+        // The value may follow the last of several letters.
+        None => all.any(|it| {
+            let is_it = it.get_short().is_some_and(|short| option.ends_with(short));
+            is_it && it.get_action().takes_values()
+        }),
     }
+}
+
+/// Returns true if an argument in place of a command seems to be a file. No command has one of these characters.
+fn is_file(argument: &OsString) -> bool {
+    let text = argument.to_string_lossy();
+    let is_path = || text.contains(['.', '/', '\\', ':']) || Path::new(argument).exists();
+    text == "-" || (!is_option(&text) && is_path())
 }
 
 fn is_option(text: &str) -> bool {
@@ -66,10 +97,23 @@ mod tests {
         assert_eq!(written("h -q tail -12 f"), "h -q tail -n 12 f");
         assert_eq!(written("h f.p -n 3"), "h show f.p -n 3");
         assert_eq!(written("h --json f.p"), "h show --json f.p");
+        assert_eq!(written("h -c id f.p"), "h show -c id f.p");
+        assert_eq!(
+            written("h --columns id -n 3 f.p"),
+            "h show --columns id -n 3 f.p"
+        );
+        assert_eq!(written("h --columns=id f.p"), "h show --columns=id f.p");
+        // The tests run in the folder of this crate.
+        assert_eq!(written("h src"), "h show src");
+        assert_eq!(written("h -q src"), "h show -q src");
         for line in [
             "h --keys k.json head f.p",
             "h --keys k.json inspect f.p",
             "h --version",
+            "h srcs",
+            "h -q frobnicate f.p",
+            "h frobnicate f.p",
+            "h -c id",
             "h head f -5",
             "h head -x f",
             "h head -",

@@ -80,7 +80,7 @@ pub(crate) fn run(context: &Context, convert: &Convert) -> Result<()> {
 
 /// Returns the rows of a text.
 fn text<'a>(convert: &Convert, from: FileFormat, mut options: TextOptions<'a>) -> Result<Rows<'a>> {
-    let mut stream = Stream::open(&convert.input)?.unpacked()?;
+    let mut stream = Stream::open(&convert.input)?.unpacked(options.limits)?;
     if let Some(encoding) = convert.csv_input.encoding {
         stream = stream.decoded(encoding);
     }

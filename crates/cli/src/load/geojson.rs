@@ -55,7 +55,8 @@ pub(crate) fn geojson<'a>(stream: Stream, mut options: TextOptions<'a>) -> Resul
         name.clone(),
         Sample::start(stream)?.whole(),
         Some(see_collection),
-    );
+    )
+    .limited(options.limits);
     let features = Sampled::new(file_rows, options.infer_rows.max(1))?;
     let columns = Columns::of(features.sample.iter().map(|(_, row)| row.as_slice()));
     for (property, column) in &columns.renamed {

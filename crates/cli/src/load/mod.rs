@@ -71,6 +71,20 @@ const BATCH_ROWS: usize = 8192;
 /// The maximum number of text bytes in a batch. Does not count the last row.
 const BATCH_BYTES: usize = 16 << 20;
 
+/// Returns the maximum number of text bytes in a row: those of a single value. Offsets of 32 bits must reach its end.
+fn max_row_bytes(limits: &Limits) -> usize {
+    limits.batch_column_bytes.min(i32::MAX as usize)
+}
+
+/// Returns the message about a row with more bytes than [`max_row_bytes`].
+fn too_long(max_row_bytes: usize) -> String {
+    let advice = match max_row_bytes < i32::MAX as usize {
+        true => "; raise it with --max batch_column_bytes=N",
+        false => "",
+    };
+    format!("a row of more than {max_row_bytes} bytes, the limit `batch_column_bytes`{advice}")
+}
+
 /// Advice for values that do not fit the inferred type.
 const INFERRED: &str = "; the types were inferred: use --infer-rows N to look at more rows, or set \
                         types with --type COLUMN=TYPE or --schema FILE";
@@ -184,12 +198,12 @@ impl Stream {
         }
     }
 
-    /// Unpacks the bytes if they are compressed with gzip or Zstandard.
+    /// Unpacks the bytes if they are compressed with gzip or Zstandard. A read fails if they are too many.
     ///
     /// # Errors
     /// System.
-    pub(crate) fn unpacked(mut self) -> Result<Self> {
-        let unpacked = unpacked::unpacked(self.bytes, &self.source);
+    pub(crate) fn unpacked(mut self, limits: &Limits) -> Result<Self> {
+        let unpacked = unpacked::unpacked(self.bytes, &self.source, limits);
         self.bytes = unpacked.map_err(|error| unreadable(&self.name, &error))?;
         Ok(self)
     }

@@ -47,28 +47,35 @@ impl Sample {
         })
     }
 
-    /// Skips lines. Call it before [`read`](Self::read).
+    /// Skips lines, and returns their number, which is smaller if the text ends. Call it before [`read`](Self::read).
     ///
     /// # Errors
     /// System, or Data if a compressed text is damaged.
-    pub(super) fn skip_lines(&mut self, count: usize) -> Result<()> {
-        for _ in 0..count {
-            self.skip_line().map_err(|error| {
+    pub(super) fn skip_lines(&mut self, count: usize) -> Result<usize> {
+        for skipped in 0..count {
+            let is_there = self.skip_line().map_err(|error| {
                 let name = &self.rest.get_ref().name;
                 unreadable(name, &error)
             })?;
+            if !is_there {
+                return Ok(skipped);
+            }
         }
-        Ok(())
+        Ok(count)
     }
 
-    fn skip_line(&mut self) -> io::Result<()> {
+    /// Skips a line. Returns false at the end of the text.
+    fn skip_line(&mut self) -> io::Result<bool> {
+        if self.rest.fill_buf()?.is_empty() {
+            return Ok(false);
+        }
         loop {
             let text = self.rest.fill_buf()?;
             let Some(end) = memchr::memchr2(b'\n', b'\r', text) else {
                 let length = text.len();
                 self.rest.consume(length);
                 match length {
-                    0 => return Ok(()),
+                    0 => return Ok(true),
                     _ => continue,
                 }
             };
@@ -77,7 +84,7 @@ impl Sample {
             if is_return && self.rest.fill_buf()?.starts_with(b"\n") {
                 self.rest.consume(1);
             }
-            return Ok(());
+            return Ok(true);
         }
     }
 

@@ -4,8 +4,10 @@ use std::cell::Cell;
 use std::iter::Enumerate;
 use std::rc::Rc;
 
-use herringbone::{Loss, Lost, ParquetFile, ReadOptions, Reader};
+use herringbone::{Loss, Lost, ParquetFile, ReadOptions, Reader, SchemaOptions};
 use herringbone_arrow::array::RecordBatch;
+use herringbone_arrow::schema::SchemaRef;
+use herringbone_rewrite::SchemaMerge;
 
 use super::{Request, Window};
 use crate::context::Context;
@@ -108,11 +110,13 @@ impl<'a> Rows<'a> {
         options: ReadOptions,
     ) -> Result<Self> {
         let is_counted = options.filter.is_none() && options.row_ranges.is_none();
+        let wanted = options.wanted_schema.clone();
         let reader = file.read(options).map_err(|error| {
             let failure = input.failure(&error);
-            match input.member.as_ref().is_some_and(|it| !it.is_first()) {
-                true => failure.in_data().hinting(&format!("; {BY_NAME}")),
-                false => failure,
+            let is_later = input.member.as_ref().is_some_and(|it| !it.is_first());
+            match wanted.filter(|_| is_later) {
+                Some(wanted) => failure.in_data().hinting(&advice(file, wanted.schema())),
+                None => failure,
             }
         })?;
         for warning in reader.warnings() {
@@ -140,6 +144,22 @@ impl<'a> Rows<'a> {
             self.context.lost(&self.input.name, &more);
         }
         Ok(batch)
+    }
+}
+
+/// Returns advice about a file that cannot be read with the columns of the first file of its folder.
+fn advice(file: &ParquetFile, table: &SchemaRef) -> String {
+    let mut merge = SchemaMerge::default();
+    (merge.by_name, merge.cast) = (true, true);
+    let schema = file.arrow_schema(&SchemaOptions::default());
+    let helps = schema.and_then(|schema| merge.schema(&[("", table.clone()), ("", schema)]));
+    match helps {
+        Ok(_) => format!("; {BY_NAME}"),
+        Err(_) => {
+            "; no type has the values of both: leave the column out with -c '!COLUMN', or change its type in one of \
+             the files with `rewrite -c`"
+                .into()
+        }
     }
 }
 

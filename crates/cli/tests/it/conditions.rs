@@ -410,3 +410,15 @@ fn conditions_on_every_kind_of_column() {
     let at = format!("@{}", folder.with("long.sql", long));
     assert_eq!(ids(&["-w", &at, &file]), [3]);
 }
+
+#[test]
+fn conditions_in_files_are_bounded_while_they_are_read() {
+    let folder = Folder::new();
+    let marked = folder.with("marked.sql", "\u{feff}id < 3\n");
+    let plain = herringbone(&["count", "-w", "id < 3", EXAMPLE]).stdout;
+    herringbone(&["count", "-w", &format!("@{marked}"), EXAMPLE]).ok(&plain);
+    if cfg!(unix) {
+        herringbone(&["count", "-w", "@/dev/zero", EXAMPLE])
+            .fails(2, "/dev/zero: the condition has more than 1048576 bytes");
+    }
+}

@@ -509,6 +509,28 @@ fn no_written_file_lacks_columns_of_a_directory() {
     }
 }
 
+#[test]
+fn advice_about_types_is_true() {
+    let folder = Folder::new();
+    let table = folder.file("t");
+    fs::create_dir(&table).unwrap();
+    let write = |name: &str, row: &str| {
+        let rows = folder.with("rows.jsonl", row);
+        let file = folder.file(&format!("t/{name}.parquet"));
+        herringbone(&["convert", "-q", "-f", &rows, &file]).ok("");
+    };
+    write("1", r#"{"a":1,"b":true}"#);
+    write("2", r#"{"a":1.5,"b":false}"#);
+    let run = herringbone(&["cat", &table]);
+    run.fails(
+        3,
+        "no type has the values of both: leave the column out with -c '!COLUMN'",
+    );
+    assert!(!run.stderr.contains("--cast"), "{}", run.stderr);
+    let rows = "{\"b\":true}\n{\"b\":false}\n";
+    herringbone(&["cat", "-c", "!a", &table]).ok(rows);
+}
+
 /// The counts are by hand.
 #[test]
 fn all_commands_that_read_rows_find_columns_by_name() {

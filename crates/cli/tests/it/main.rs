@@ -20,6 +20,7 @@ mod indexes;
 mod int96;
 mod look;
 mod merged;
+mod mistakes;
 mod interrupt;
 #[cfg(unix)]
 mod jobs;

@@ -140,6 +140,55 @@ fn formats_of_dates() {
 }
 
 #[test]
+fn more_lines_are_skipped_than_there_are() {
+    let folder = Folder::new();
+    let csv = folder.with("x.csv", "a\n1\n");
+    for count in ["3", "18446744073709551615"] {
+        herringbone(&["convert", "--skip-lines", count, &csv, "-", "--to", "jsonl"])
+            .fails(3, "there is no row to infer a schema from");
+    }
+}
+
+#[test]
+fn large_rows_and_texts_that_unpack_to_much_are_refused() {
+    let folder = Folder::new();
+    let long = "x".repeat(40 << 20);
+    let csv = folder.with("x.csv", format!("a,b\n1,2\n3,{long}\n"));
+    let json = folder.with("x.jsonl", format!("{{\"a\":1}}\n{{\"a\":\"{long}\"}}\n"));
+    let packed = folder.with("x.csv.gz", gzip(&format!("a,b\n1,2\n3,{long}\n")));
+    let convert = |from: &str, limits: &[&str]| {
+        let out = folder.file("out.parquet");
+        let line = ["convert", "-f", "-q", "--type", "b=Utf8", from, &out];
+        let line = if from == json {
+            [&line[..3], &line[5..]].concat()
+        } else {
+            line.to_vec()
+        };
+        herringbone(&[&line[..], limits].concat())
+    };
+    for from in [&csv, &json, &packed] {
+        let run = convert(from, &["--max", "batch_column_bytes=1000000"]);
+        run.fails(
+            3,
+            "a row of more than 1000000 bytes, the limit `batch_column_bytes`; raise it with",
+        );
+    }
+    // 40 MiB of one character are about a thousandth in gzip.
+    let small = [
+        "--max",
+        "page_bytes=1000000",
+        "--max",
+        "decompression_ratio=100",
+    ];
+    convert(&packed, &small).fails(
+        3,
+        "100 bytes per compressed byte, the limit `decompression_ratio`",
+    );
+    let run = convert(&packed, &["--max", "page_bytes=1000000"]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+}
+
+#[test]
 fn numbers_and_dates_of_other_countries() {
     let text = "id;name;price;day\r\n1;Müller;1.234,50;31.12.2024\r\n2;Ünal;-0,5;1.1.2025\r\n";
     let latin1: Vec<u8> = text.chars().map(|it| it as u32 as u8).collect();

@@ -6,7 +6,8 @@ mod tests_of_columns;
 
 use std::cell::Cell;
 use std::fmt::Display;
-use std::fs;
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::str::FromStr;
 use std::thread;
 
@@ -28,6 +29,9 @@ use tests_of_columns::{Check, Comparison};
 
 /// The maximum length of a condition in bytes.
 const MAX_BYTES: usize = 1 << 20;
+
+/// The mark that some programs put before UTF-8.
+const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// The stack that the parts of a condition take per byte. A chain of operators is as deep as it has operators.
 const STACK_BYTES_PER_BYTE: usize = 512;
@@ -104,9 +108,23 @@ impl FromStr for Condition {
         let Some(path) = text.strip_prefix('@') else {
             return of_text(text);
         };
-        let text = fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
-        of_text(&text)
+        let text = of_file(path).map_err(|error| format!("{path}: {error}"))?;
+        of_text(text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&text))
     }
+}
+
+/// Reads the text of a condition. More than [`MAX_BYTES`] are not read: a device has no end.
+fn of_file(path: &str) -> io::Result<String> {
+    let mut text = String::new();
+    let most = MAX_BYTES + BYTE_ORDER_MARK.len_utf8();
+    let file = File::open(path)?.take(most as u64 + 1);
+    let mut file = io::BufReader::new(file);
+    let read = file.read_to_string(&mut text);
+    if file.get_ref().limit() == 0 {
+        let text = format!("the condition has more than {MAX_BYTES} bytes");
+        return Err(io::Error::other(text));
+    }
+    read.map(|_| text)
 }
 
 /// Parses a condition with a stack of sufficient depth.

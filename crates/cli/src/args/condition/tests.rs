@@ -165,7 +165,7 @@ fn special_numbers_have_names() {
 #[test]
 fn a_condition_may_be_in_a_file() {
     let file = tempfile::NamedTempFile::new().unwrap();
-    fs::write(file.path(), "a > 5\n  and b is null\n").unwrap();
+    std::fs::write(file.path(), "a > 5\n  and b is null\n").unwrap();
     let at = format!("@{}", file.path().display());
     assert_eq!(read(&at).unwrap(), "(a > 5 and b is null)");
     assert!(

@@ -49,14 +49,14 @@ impl Beginning {
     pub(super) fn of(stream: Stream, options: &TextOptions<'_>) -> Result<Self> {
         let name = stream.name.clone();
         let mut sample = Sample::start(stream)?;
-        sample.skip_lines(options.skip_lines)?;
+        let skipped = sample.skip_lines(options.skip_lines)?;
         let mut bytes = 0;
         sample.read(|line| {
             bytes += line.len();
             Ok(options.delimiter.is_some() || bytes >= PROBE)
         })?;
         let directive = take_directive(&mut sample);
-        let line = 1 + options.skip_lines + usize::from(directive.is_some());
+        let line = 1 + skipped + usize::from(directive.is_some());
         let delimiter = options.delimiter.or(directive);
         let delimiter = delimiter.unwrap_or_else(|| found(&sample, options));
         if options.delimiter.is_none() && delimiter != b',' {

@@ -26,7 +26,9 @@ use self::records::Records;
 use super::row_size::batch_rows;
 use super::value::number::Number;
 use super::value::{ParseError, Rules, Scalar, Slot, may_be_empty};
-use super::{BATCH_BYTES, INFERRED, Rows, Stream, TextOptions, unreadable};
+use super::{
+    BATCH_BYTES, INFERRED, Rows, Stream, TextOptions, max_row_bytes, too_long, unreadable,
+};
 use crate::failure::{Failure, Result};
 
 /// Reads CSV.
@@ -85,6 +87,7 @@ pub(crate) fn csv(stream: Stream, options: &TextOptions<'_>) -> Result<Rows<'sta
             header: options.header,
             null: options.null.clone(),
             dialect: options.dialect.clone(),
+            max_row_bytes: max_row_bytes(options.limits),
             rows,
             failed: false,
         }),
@@ -199,6 +202,7 @@ struct Batches<R> {
     null: String,
     dialect: Dialect,
     all_quoted: bool,
+    max_row_bytes: usize,
     /// The maximum number of rows in a batch.
     rows: usize,
     failed: bool,
@@ -238,6 +242,11 @@ impl<R: BufRead> Batches<R> {
             let available = text.len();
             let taken = self.records.read(text, rows, BATCH_BYTES);
             let taken = taken.map_err(|(line, text)| self.failure(line, ParseError::new(text)))?;
+            if self.records.bytes() > self.max_row_bytes.saturating_add(BATCH_BYTES) {
+                let last = self.records.line(self.records.len());
+                let error = ParseError::new(too_long(self.max_row_bytes));
+                return Err(self.failure(last, error));
+            }
             self.input.consume(taken);
             // Stop once the parser has seen the end of the input, or has enough records.
             if available == 0 || taken < available {
@@ -250,9 +259,9 @@ impl<R: BufRead> Batches<R> {
     fn arrays(&mut self) -> Result<Vec<ArrayRef>, (usize, ParseError)> {
         let record_error = |(line, text): records::RecordError| (line, ParseError::new(text));
         if i32::try_from(self.records.bytes()).is_err() {
-            let text = "a row of more than 2 GiB";
             let last = self.records.len().saturating_sub(1);
-            return Err((self.records.line(last), ParseError::new(text)));
+            let error = ParseError::new(too_long(i32::MAX as usize));
+            return Err((self.records.line(last), error));
         }
         let delimiter = self.records.delimiter;
         let fields = self.records.text().map_err(record_error)?;

@@ -25,7 +25,8 @@ use crate::failure::{Failure, Result};
 /// Data if a schema cannot be inferred; System.
 pub(crate) fn jsonl(stream: Stream, options: &TextOptions<'_>) -> Result<Rows<'static>> {
     let (name, work) = (stream.name.clone(), stream.work());
-    let rows = FileRows::new(name.clone(), Sample::start(stream)?.whole(), None);
+    let rows =
+        FileRows::new(name.clone(), Sample::start(stream)?.whole(), None).limited(options.limits);
     let (schema, batches) = batches(&name, rows, options)?;
     Ok(Rows {
         schema,

@@ -11,10 +11,12 @@
 use std::collections::VecDeque;
 use std::io::BufRead;
 
+use herringbone::Limits;
+
 use crate::failure::{Failure, Result};
 use crate::load::foreign::NOT_UTF8;
 use crate::load::value::ParseError;
-use crate::load::{BATCH_BYTES, unreadable};
+use crate::load::{BATCH_BYTES, max_row_bytes, too_long, unreadable};
 
 /// The maximum size of a row in bytes: the limit of 32-bit offsets.
 const MAX_ROW_BYTES: usize = i32::MAX as usize;
@@ -51,6 +53,7 @@ pub(in crate::load) struct FileRows<'a, R> {
     next: Next,
     /// The callback for collections. `None` if objects are never collections.
     see_collection: Option<SeeCollection<'a>>,
+    max_row_bytes: usize,
 }
 
 /// A bracket around rows.
@@ -82,6 +85,15 @@ impl<'a, R: BufRead> FileRows<'a, R> {
             around: Vec::new(),
             next: Next::RowOrEnd,
             see_collection,
+            max_row_bytes: MAX_ROW_BYTES,
+        }
+    }
+
+    /// Limits the size of a row.
+    pub(in crate::load) fn limited(self, limits: &Limits) -> Self {
+        Self {
+            max_row_bytes: max_row_bytes(limits),
+            ..self
         }
     }
 
@@ -150,8 +162,9 @@ impl<'a, R: BufRead> FileRows<'a, R> {
             let lines = line_ends(part);
             row.extend_from_slice(part);
             self.consume(end, lines);
-            if row.len() > MAX_ROW_BYTES {
-                return Err(self.failure(self.line, ParseError::new("a row of more than 2 GiB")));
+            if row.len() > self.max_row_bytes {
+                let error = ParseError::new(too_long(self.max_row_bytes));
+                return Err(self.failure(self.line, error));
             }
             match stop {
                 Stop::No => {}

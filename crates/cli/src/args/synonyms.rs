@@ -1,0 +1,333 @@
+//! Advice about words that the command line does not know.
+//!
+//! A similar word is advice only if it is a likely slip of the hand. Words of other programs have a table, because the
+//! words that resemble them mean something else.
+
+use std::error::Error as _;
+use std::ffi::OsString;
+use std::num::ParseIntError;
+
+use clap::builder::StyledStr;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+/// Words for commands in other programs, and the advice.
+const COMMANDS: &[(&[&str], &str)] = &[
+    (&["compare", "cmp"], "`diff A B` compares files"),
+    (
+        &["describe", "profile", "summary", "summarize", "summarise"],
+        "`stats FILE` summarises the values of each column",
+    ),
+    (
+        &[
+            "export", "import", "to-csv", "tocsv", "from-csv", "csv", "json", "write",
+        ],
+        "`convert IN OUT` converts between formats",
+    ),
+    (
+        &[
+            "filter", "select", "grep", "query", "where", "search", "print", "dump", "project",
+        ],
+        "`cat -w CONDITION -c COLUMNS FILE` prints chosen rows and columns",
+    ),
+    (
+        &["sort", "order"],
+        "`rewrite --sort-by COLUMNS IN OUT` sorts rows",
+    ),
+    (
+        &["drop", "rename", "cast"],
+        "`rewrite -c LIST IN OUT` drops, renames and casts columns",
+    ),
+    (
+        &[
+            "uniq",
+            "unique",
+            "groupby",
+            "group-by",
+            "value-counts",
+            "top",
+        ],
+        "`freq COLUMNS FILE` counts the most frequent values",
+    ),
+    (&["join", "union"], "`sql QUERY` joins tables"),
+    (
+        &["partition"],
+        "`split --by COLUMN FILE -o PATTERN` writes a file for each value",
+    ),
+    (
+        &["compact", "append"],
+        "`concat FILE... -o OUT` writes the rows of several files to one",
+    ),
+    (
+        &["fix", "recover"],
+        "`repair IN OUT` recovers damaged files",
+    ),
+    (&["metadata", "footer"], "`meta FILE` prints all metadata"),
+    (
+        &["columns", "types"],
+        "`schema FILE` prints columns and types",
+    ),
+];
+
+/// Names of options in other programs, and the options here with that meaning.
+const OPTIONS: &[(&[&str], &[&str])] = &[
+    (
+        &["sep", "separator", "delim", "field-separator"],
+        &["delimiter"],
+    ),
+    (
+        &["skip", "skip-rows", "skiprows", "header-lines"],
+        &["skip-lines", "offset"],
+    ),
+    (
+        &[
+            "row-group-size",
+            "rows-per-group",
+            "rows-per-row-group",
+            "row-group-length",
+            "chunk-size",
+        ],
+        &["row-group-rows"],
+    ),
+    (
+        &[
+            "partition-by",
+            "partition-cols",
+            "partition-columns",
+            "partition",
+        ],
+        &["by"],
+    ),
+    (&["ignore-errors", "skip-errors", "errors"], &["on-error"]),
+    (
+        &["first", "max-rows", "num-rows", "nrows", "top", "count"],
+        &["limit"],
+    ),
+    (&["fields", "cols", "usecols", "column"], &["columns"]),
+    (
+        &["codec", "compress", "level", "compression-level"],
+        &["compression"],
+    ),
+    (
+        &["out", "out-file", "outfile", "output-file", "dest"],
+        &["output"],
+    ),
+    (&["overwrite", "replace", "yes", "clobber"], &["force"]),
+    (&["charset", "csv-charset"], &["csv-encoding"]),
+    (&["na", "nullstr", "null-value", "na-values"], &["null"]),
+    (&["no-headers", "noheader"], &["no-header"]),
+    (&["dtype", "dtypes", "types"], &["type"]),
+    (&["infer-schema-length", "sample-size"], &["infer-rows"]),
+    (&["union-by-name", "merge-schema"], &["by-name"]),
+    (&["jobs", "parallel", "num-threads"], &["threads"]),
+    (&["sort", "order-by", "orderby"], &["sort-by"]),
+    (&["on", "keys-on", "primary-key"], &["key"]),
+    (&["query", "condition"], &["where"]),
+    (&["silent"], &["quiet"]),
+    (&["random-seed", "random-state"], &["seed"]),
+    (&["bloom", "bloom-filters"], &["bloom-filter"]),
+    (
+        &["skip-checksums", "no-checksum", "no-checksums"],
+        &["ignore-crc", "no-crc"],
+    ),
+];
+
+/// Replaces the advice of an error about the command line.
+pub(super) fn advised(
+    error: clap::Error,
+    program: &clap::Command,
+    arguments: &[OsString],
+) -> clap::Error {
+    match error.kind() {
+        ErrorKind::InvalidSubcommand => of_command(error),
+        ErrorKind::UnknownArgument => of_option(error, program, arguments),
+        ErrorKind::ValueValidation => of_number(error, program),
+        _ => error,
+    }
+}
+
+fn of_command(mut error: clap::Error) -> clap::Error {
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else {
+        return error;
+    };
+    let word = word.to_lowercase();
+    let found = COMMANDS.iter().find(|(words, _)| words.contains(&&*word));
+    let tip = found.map(|(_, tip)| StyledStr::from(*tip));
+    let similar = match error.get(ContextKind::SuggestedSubcommand) {
+        Some(ContextValue::Strings(all)) => all.clone(),
+        _ => Vec::new(),
+    };
+    let similar: Vec<String> = similar
+        .into_iter()
+        .filter(|it| tip.is_none() && is_slip(&word, it))
+        .collect();
+    error.remove(ContextKind::SuggestedSubcommand);
+    // The words after `--` are not files of this command either.
+    error.remove(ContextKind::Suggested);
+    if !similar.is_empty() {
+        error.insert(
+            ContextKind::SuggestedSubcommand,
+            ContextValue::Strings(similar),
+        );
+    }
+    if let Some(tip) = tip {
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
+    }
+    error
+}
+
+fn of_option(
+    mut error: clap::Error,
+    program: &clap::Command,
+    arguments: &[OsString],
+) -> clap::Error {
+    // Unknown options are not values, so the advice to pass them as values is left out.
+    error.remove(ContextKind::Suggested);
+    let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else {
+        return error;
+    };
+    let Some(name) = option.strip_prefix("--").map(|it| it.replace('_', "-")) else {
+        return error;
+    };
+    let name = name.split('=').next().unwrap_or_default().to_lowercase();
+    let words = arguments.iter().skip(1);
+    let command = words
+        .filter_map(|word| program.find_subcommand(word))
+        .next();
+    let has = |name: &&&str| {
+        let mut options = command.into_iter().flat_map(clap::Command::get_arguments);
+        options.any(|it| it.get_long() == Some(**name))
+    };
+    let found = OPTIONS.iter().find(|(words, _)| words.contains(&&*name));
+    let right: Vec<&&str> = found
+        .map_or(&[][..], |it| it.1)
+        .iter()
+        .filter(has)
+        .collect();
+    if let Some(ContextValue::String(similar)) = error.get(ContextKind::SuggestedArg) {
+        let is_slip = is_slip(&name, similar.trim_start_matches('-'));
+        if !is_slip || !right.is_empty() {
+            error.remove(ContextKind::SuggestedArg);
+            // The usage has the similar option, too.
+            if let Some(command) = command {
+                let usage = command.clone().render_usage();
+                error.insert(ContextKind::Usage, ContextValue::StyledStr(usage));
+            }
+        }
+    }
+    let mut tips: Vec<StyledStr> = Vec::new();
+    if let [first, others @ ..] = right.as_slice() {
+        let others = others.iter().map(|it| format!(" or `--{it}`"));
+        tips.push(format!("this option is `--{first}`{}", others.collect::<String>()).into());
+    } else if found.is_some_and(|(_, right)| right.contains(&"by")) {
+        tips.push("`split --by COLUMN FILE -o PATTERN` writes a file for each value".into());
+    }
+    if !tips.is_empty() {
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
+    }
+    error
+}
+
+/// Replaces the reason why a value is not a number. That of the library names a digit, even if the value has none.
+fn of_number(error: clap::Error, program: &clap::Command) -> clap::Error {
+    let source = error.source();
+    if !source.is_some_and(|it| it.is::<ParseIntError>()) {
+        return error;
+    }
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => crate::failure::shortened(text),
+        _ => String::new(),
+    };
+    let (option, value) = (
+        text(ContextKind::InvalidArg),
+        text(ContextKind::InvalidValue),
+    );
+    let message = format!(
+        "invalid value '{value}' for '{option}': expected a whole number from 0 to {}, such as 10",
+        u64::MAX
+    );
+    clap::Error::raw(ErrorKind::ValueValidation, message + "\n").with_cmd(program)
+}
+
+/// Returns true if one word may be a slip of the hand for another: one or two letters differ, are missing, too many
+/// or in another order.
+fn is_slip(wrong: &str, right: &str) -> bool {
+    let most = if wrong.chars().count() < 6 { 1 } else { 2 };
+    distance(wrong, right) <= most
+}
+
+/// Returns the number of letters by which words differ. Two letters in the wrong order count once.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut before: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=b.len()).collect();
+    for (row, letter) in a.iter().enumerate() {
+        let mut next = vec![row + 1];
+        for (column, other) in b.iter().enumerate() {
+            let at =
+                |line: &[usize], column: usize| line.get(column).copied().unwrap_or(usize::MAX / 2);
+            let changed = at(&last, column) + usize::from(letter != other);
+            let mut least = changed
+                .min(at(&last, column + 1) + 1)
+                .min(at(&next, column) + 1);
+            let is_swapped = row > 0
+                && column > 0
+                && a.get(row - 1) == Some(other)
+                && b.get(column - 1) == Some(letter);
+            if is_swapped {
+                least = least.min(at(&before, column - 1) + 1);
+            }
+            next.push(least);
+        }
+        before = std::mem::replace(&mut last, next);
+    }
+    last.last().copied().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slips_are_one_or_two_letters() {
+        for (wrong, right) in [
+            ("haed", "head"),
+            ("shema", "schema"),
+            ("convrt", "convert"),
+            ("columms", "columns"),
+            ("dif", "diff"),
+        ] {
+            assert!(is_slip(wrong, right), "{wrong}");
+        }
+        for (wrong, right) in [
+            ("sep", "help"),
+            ("verbose", "version"),
+            ("drop", "decrypt"),
+            ("many", "man"),
+            ("skip-rows", "page-rows"),
+            ("row-group-size", "row-groups"),
+            ("ignore-errors", "ignore-crc"),
+        ] {
+            assert_eq!(is_slip(wrong, right), wrong == "many", "{wrong}");
+        }
+    }
+
+    #[test]
+    fn advice_names_commands_and_options_of_this_program() {
+        let program = super::super::command();
+        for (words, tip) in COMMANDS {
+            let command = tip.trim_start_matches('`').split(' ').next().unwrap();
+            assert!(program.find_subcommand(command).is_some(), "{tip}");
+            for word in *words {
+                assert!(program.find_subcommand(word).is_none(), "{word}");
+            }
+        }
+        let subcommands: Vec<_> = program.get_subcommands().collect();
+        for (_, right) in OPTIONS {
+            for name in *right {
+                let mut options = subcommands.iter().flat_map(|it| it.get_arguments());
+                let has = options.any(|it| it.get_long() == Some(*name));
+                assert!(has || *name == "quiet", "{name}");
+            }
+        }
+    }
+}
