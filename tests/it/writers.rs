@@ -1,14 +1,15 @@
 //! Files of writers that bend the rules. All readers of the library accept them alike. Their contents are checked with
-//! all other generated files.
+//! all other generated files. Files of many versions of writers are in `testdata/writers/`.
 
 use bytes::Bytes;
 use herringbone::{ErrorKind, ParquetFile, ReadOptions};
 use herringbone_inspect::repair::{Repair, RepairOptions};
 use herringbone_inspect::verify::Severity;
 
+use crate::expectation::Expectation;
 use crate::files;
 use crate::push::{SUPPLIES, pushed};
-use crate::table::Table;
+use crate::table::{Table, without_panic};
 
 /// Files, and the findings of `verify`.
 const FILES: [(&str, &[&str]); 7] = [
@@ -110,5 +111,43 @@ fn only_the_root_may_bend_them() {
         let path = files::testdata().join(format!("hostile/{name}.parquet"));
         let error = ParquetFile::open(path).err().unwrap();
         assert!(error.message().contains(message), "{error}");
+    }
+}
+
+/// Bytes after a page's last value differ between versions, and are not damage.
+#[test]
+fn each_version_of_each_writer_is_read() {
+    let files = files::parquet_files(&files::testdata().join("writers"));
+    let mut wrong = Vec::new();
+    for path in &files {
+        let name = files::short(path);
+        let expectation = Expectation::open(&path.with_extension("json"));
+        let read = || Table::read(ParquetFile::open(path)?.read(ReadOptions::default())?);
+        match without_panic(read) {
+            Err(panic) => wrong.push(format!("{name}: panic: {panic}")),
+            Ok(Err(error)) => wrong.push(format!("{name}: {error}")),
+            Ok(Ok(table)) => {
+                let found = expectation.check(&table);
+                wrong.extend(found.iter().map(|fault| format!("{name}: {fault}")));
+            }
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} files, {} faults:\n{}",
+        files.len(),
+        wrong.len(),
+        wrong.join("\n")
+    );
+}
+
+/// A repair of a sound file loses nothing.
+#[test]
+fn repair_keeps_all_rows_of_each_version() {
+    for path in files::parquet_files(&files::testdata().join("writers")) {
+        let bytes: Bytes = std::fs::read(&path).unwrap().into();
+        let table = repaired(&bytes, false);
+        let wrong = Expectation::open(&path.with_extension("json")).check(&table);
+        assert!(wrong.is_empty(), "{}: {wrong:?}", files::short(&path));
     }
 }

@@ -6,6 +6,7 @@ what JSON lines of the command have: dates and times as ISO 8601, decimals as te
 
 import base64
 import datetime as dt
+import functools
 import json
 
 ROWS = (0, 1, 7, 8, 9, 255, 256, 257, 1024)
@@ -142,7 +143,9 @@ def columns(shape, kinds=tuple(KINDS)):
     return [f"{kind}_{nulls}" for kind in of if kind in kinds for nulls in NULLS]
 
 
+@functools.lru_cache(maxsize=4096)
 def values(column, rows):
+    """The values of a column; callers leave them as they are."""
     kind, null = KINDS[kind_of(column)], NULLS[nulls_of(column)]
     return [None if null(i) else kind(i) for i in range(rows)]
 

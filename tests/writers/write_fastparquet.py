@@ -69,8 +69,8 @@ def frame(names, rows):
 def write(path, names, rows, options):
     options = dict(options)
     internals.DATAPAGE_VERSION = options.pop("version", 1)
-    if options.get("row_group_offsets") == 8 and rows > 300:
-        options["row_group_offsets"] = 256
+    if options.get("row_group_offsets") == 8 and rows > 9:
+        options["row_group_offsets"] = 128
     kinds = {name: "bytes" if tables.kind_of(name) == "binary" else "utf8" for name in names
              if tables.kind_of(name) in ("binary", "text", "word", "category")}
     # A file of this writer has no name of its index, if there is none.

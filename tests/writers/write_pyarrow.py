@@ -76,8 +76,8 @@ def write(path, names, rows, options):
         made.clear()
         made[key] = pa.table([array(name, rows) for name in names], names=names)
     options = dict(options)
-    if options.get("row_group_size") == 8 and rows > 300:
-        options["row_group_size"] = 1024
+    if options.get("row_group_size") == 8 and rows > 9:
+        options["row_group_size"] = 128
     pq.write_table(made[key], str(path), **options)
 
 
