@@ -39,6 +39,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
+pub(crate) use bounding_box::defects_of;
 pub(crate) use choice::{Choice, Part, Sampling};
 pub(crate) use columns::Columns;
 pub(crate) use command::{command, parse};
