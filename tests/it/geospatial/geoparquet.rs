@@ -334,12 +334,15 @@ fn row_groups_are_excluded_by_their_boxes_alone() {
         all.extent().bbox(),
         Some(BoundingBox::new(-10.0, 20.0, 1.0, 1.0))
     );
-    // Without GeoParquet metadata, there are no geometry columns.
+    // Without GeoParquet metadata and annotation, the extension type of the Arrow schema counts. There are no boxes.
     let plain = write(&rows, WriteOptions::new()).unwrap();
     let columns = GeometryColumn::of_file(plain.parquet_schema(), plain.metadata()).unwrap();
+    assert_eq!((columns.len(), columns[0].is_primary), (1, true));
+    let bbox = BoundingBox::new(-20.0, -10.0, 0.0, 2.0);
     assert!(
-        columns.is_empty(),
-        "the extension type alone is no geometry of the file"
+        columns[0]
+            .may_intersect(plain.metadata(), 0, &bbox)
+            .unwrap()
     );
 }
 

@@ -244,7 +244,11 @@ fn sources_of_the_reference_system_that_disagree() {
     );
     assert_eq!(
         said(default, &[("geo", "{}")], None),
-        ["error geoparquet: version of the GeoParquet metadata is missing, not text"]
+        [
+            "error geoparquet: version of the GeoParquet metadata is missing, not text",
+            "error geoparquet: primary_column of the GeoParquet metadata is missing, not text",
+            "error geoparquet: columns of the GeoParquet metadata is missing, not an object",
+        ]
     );
     assert_eq!(
         said(geometry(Some("projjson:here")), &[("here", "{}")], None),

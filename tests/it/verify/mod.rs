@@ -3,6 +3,7 @@
 mod agreement;
 pub(crate) mod damage;
 mod footer;
+mod geoparquet;
 mod geospatial;
 mod known;
 mod many;

@@ -5,6 +5,7 @@ use std::str::FromStr;
 use herringbone::filter::Predicate;
 use herringbone::format::BoundingBox;
 use herringbone::geospatial::GeometryColumn;
+use herringbone::geospatial::geoparquet::{GeoMetadata, KEY};
 use herringbone::{Error, ParquetFile};
 
 use super::Columns;
@@ -66,20 +67,39 @@ impl WantedBox {
             None => columns.iter().find(|it| it.is_primary),
         };
         let found = found.ok_or_else(|| {
+            let mut pairs = file.metadata().key_value_metadata().iter();
+            let geo = pairs.find(|pair| pair.key == KEY);
+            let defects = defects_of(geo.and_then(|pair| pair.value.as_deref()));
             Error::argument(match (&self.column, columns.is_empty()) {
-                (_, true) => "--bbox: the file does not have a geometry column".to_owned(),
+                (_, true) => {
+                    format!("--bbox: the file does not have a geometry column{defects}")
+                }
                 (Some(path), _) => format!(
-                    "--bbox: `{}` is not a geometry column; the geometry columns are: {names}",
+                    "--bbox: `{}` is not a geometry column; the geometry columns are: \
+                     {names}{defects}",
                     path.join(".")
                 ),
                 (None, _) => format!(
                     "--bbox: the file does not have a primary geometry column; name one, as in \
-                     --bbox COLUMN=xmin,ymin,xmax,ymax: {names}"
+                     --bbox COLUMN=xmin,ymin,xmax,ymax: {names}{defects}"
                 ),
             })
         })?;
         found.intersects(&self.bbox)
     }
+}
+
+/// Returns the defects of GeoParquet metadata, for the end of a message. Empty if there are none.
+pub(crate) fn defects_of(geo: Option<&str>) -> String {
+    let defects = match geo.map(GeoMetadata::parse_usable) {
+        None => return String::new(),
+        Some(Ok((_, defects))) => defects,
+        Some(Err(error)) => vec![error],
+    };
+    let messages = defects
+        .iter()
+        .map(|defect| format!("; {}", defect.message()));
+    messages.take(3).collect()
 }
 
 #[cfg(test)]

@@ -386,7 +386,7 @@ mouse. First, findings in sentences, each with a command that helps, by these ru
   no bounds                    a column chunk without bounds, of a type that has an order
   weak codec                   10 % of the data or more without a codec, or with gzip, lzo, lz4
   sorted, but not declared     the bounds of all pages and row groups of a column ascend
-  digits as text               least and greatest text are numbers without leading zeros
+  digits as text               all values are digits without leading zeros
   INT96                        a column of this type
   small pages                  more than 100 of a column, and less than 8 KiB on average
   a large footer               5 % of the file or more, and more than 64 KiB
@@ -408,14 +408,15 @@ pub(super) const VERIFY: &str = "\
 Decodes every page and compares with it what the file says of itself: offsets and lengths, page
 headers, checksums, counts, bounds, page indexes, bloom filters, encodings, sorting columns,
 values that their annotation does not allow, null keys of maps, digits of decimals, VARIANT
-values, bounding boxes of geometries, the Arrow schema. A line for each finding: file, severity,
-kind, message, place (counted from 0). Severities:
+values, boxes and types of geometries, also those of GeoParquet, the Arrow schema. A line for
+each finding: file, severity, kind, message, place (counted from 0). Severities:
 
   error    a reader that believes the file fails, or gets wrong rows
   warning  some readers may fail or get wrong rows, or something could not be checked
   note     not as the specification has it, but no reader gets other rows because of it
 
-What the specification leaves to writers is not a finding.
+What the specification leaves to writers is not a finding. Pages without checksums are noted
+on standard error: if valid bytes of their values change, the file still is sound.
 
 JSON lines have an object a finding: file, severity, kind, message and, as far as they are
 known, row_group, column, page and offset.

@@ -55,11 +55,13 @@ Types are those of Arrow, as `schema --format arrow` prints them, also in lower 
 
 --schema takes the schema of a Parquet or Arrow file, or a text as `schema --format arrow`
 prints it: a field a line, those inside of others indented by two more spaces, `not null` and
-extension types behind the type. Columns of CSV are found by their names. Bytes are base64,
-UUIDs have their usual form, durations and intervals are like \"PT1.5S\" and \"P1M2DT3S\", maps are
-objects or lists of [key,value]; in CSV, nested values are JSON. Every text is taken that says a
-value of the type exactly: 1.50 is a Decimal128(5, 1), 1.55 is none. Only fractions become the
-nearest float. A timestamp has an offset where its type has a time zone, and only there.";
+extension types behind the type. A name with line ends, or that begins with #, a blank or a
+quote, is a string of JSON: \"#CHROM\": Utf8. Columns of CSV are found by their names. Bytes are
+base64, UUIDs have their usual form, durations and intervals are like \"PT1.5S\" and \"P1M2DT3S\",
+maps are objects or lists of [key,value]; in CSV, nested values are JSON. Every text is taken
+that says a value of the type exactly: 1.50 is a Decimal128(5, 1), 1.55 is none. Only
+fractions become the nearest float. A timestamp has an offset where its type has a time zone,
+and only there.";
 
 /// The topic `csv`.
 const CSV: &str = "\

@@ -31,6 +31,7 @@ mod verify;
 
 pub(crate) use explain::Explained;
 pub(crate) use info::dictionary_pages;
+pub(crate) use verify::unchecked_pages;
 
 use std::path::Path;
 

@@ -1,5 +1,7 @@
 //! `schema`: the columns, in one of three formats.
 
+use std::borrow::Cow;
+
 use herringbone::geospatial::crs::Crs;
 use herringbone::geospatial::geoarrow::ExtensionMetadata;
 use herringbone::geospatial::{Edges, Geospatial};
@@ -16,7 +18,7 @@ use crate::encryption::Summary;
 use crate::failure::{Failure, Result};
 use crate::input::{Input, by_table};
 use crate::output::Output;
-use crate::render::printable::{printable, printable_lines, write_json};
+use crate::render::printable::{printable, printable_json, printable_lines, write_json};
 
 /// Prints the schema that all files share.
 pub(crate) fn run(
@@ -141,7 +143,7 @@ fn push_field(out: &mut String, indent: usize, field: &Field) {
         other => printable(&other.to_string()),
     };
     out.extend(std::iter::repeat_n("  ", indent));
-    out.push_str(&printable(field.name()));
+    out.push_str(&shown_name(field.name()));
     out.push_str(": ");
     out.push_str(&name);
     if !field.is_nullable() {
@@ -157,6 +159,16 @@ fn push_field(out: &mut String, indent: usize, field: &Field) {
     out.push('\n');
     for child in children {
         push_field(out, indent + 1, child);
+    }
+}
+
+/// Returns a name as `--schema` reads it: in quotes, as a string of JSON, if it does not fit in a line, or if its first
+/// character has a meaning there.
+fn shown_name(name: &str) -> Cow<'_, str> {
+    let is_plain = !name.starts_with(['#', ' ', '"']) && printable(name) == name;
+    match is_plain {
+        true => Cow::Borrowed(name),
+        false => Cow::Owned(printable_json(&Value::from(name).to_string())),
     }
 }
 
@@ -209,7 +221,7 @@ mod tests {
         ]);
         assert_eq!(
             arrow_text(&schema),
-            "id: Int64 not null\ns: Struct\n  in\\nner: List not null\n    item: Utf8\n"
+            "id: Int64 not null\ns: Struct\n  \"in\\nner\": List not null\n    item: Utf8\n"
         );
     }
 }

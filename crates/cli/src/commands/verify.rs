@@ -81,6 +81,9 @@ fn file(context: &Context, input: &Input, options: Options, output: &mut Output<
         progress.advance_to(verify.chunks_done());
     }
     drop(progress);
+    if let Some(remark) = unchecked_pages(verify.pages_without_checksum(), verify.num_pages()) {
+        context.note(&format!("{}: {remark}", input.name));
+    }
     let is_sound = errors + warnings == 0;
     if !json {
         let mut summary = match is_sound {
@@ -100,6 +103,18 @@ fn file(context: &Context, input: &Input, options: Options, output: &mut Output<
         true => Failure::SUCCESS,
         false => Failure::FINDINGS,
     })
+}
+
+/// Returns a remark on pages without checksums, if there are any.
+pub(crate) fn unchecked_pages(unchecked: u64, all: u64) -> Option<String> {
+    let which = match unchecked {
+        0 => return None,
+        _ if unchecked == all => "the pages have no checksums".to_owned(),
+        _ => format!("{unchecked} of {all} pages have no checksums"),
+    };
+    Some(format!(
+        "{which}, so changed bytes inside their values cannot be noticed"
+    ))
 }
 
 fn object(file: &str, finding: &Finding) -> Value {

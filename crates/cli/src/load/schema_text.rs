@@ -6,8 +6,13 @@
 //! tags: List
 //!   item: Utf8
 //! key: FixedSizeBinary(16) (arrow.uuid)
+//! "#CHROM": Utf8
 //! ```
+//!
+//! A name in quotes is a string of JSON. Names with line ends need quotes, and names that begin with `#`, a blank or a
+//! quote.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -105,7 +110,7 @@ fn depth(text: &str) -> usize {
 struct Line<'t> {
     number: usize,
     depth: usize,
-    name: &'t str,
+    name: Cow<'t, str>,
     data_type: &'t str,
     nullable: bool,
     extension: Option<&'t str>,
@@ -115,8 +120,12 @@ impl<'t> Line<'t> {
     fn of(number: usize, line: &'t str) -> Result<Self, String> {
         let text = line.trim_start_matches(' ');
         let spaces = line.len() - text.len();
-        let (name, rest) = text
-            .rsplit_once(": ")
+        let plain = || {
+            text.rsplit_once(": ")
+                .map(|(name, rest)| (name.into(), rest))
+        };
+        let (name, rest) = quoted(text)
+            .or_else(plain)
             .ok_or_else(|| format!("line {number}: expected `name: Type`, found `{text}`"))?;
         let mut rest = rest.trim_end();
         let mut extension = None;
@@ -141,6 +150,20 @@ impl<'t> Line<'t> {
     fn error(&self, what: &str) -> String {
         format!("line {}: `{}` {what}", self.number, self.name)
     }
+}
+
+/// Splits a line after a name in quotes. Returns `None` if the line does not begin with one.
+fn quoted(text: &str) -> Option<(Cow<'_, str>, &str)> {
+    let inside = text.strip_prefix('"')?;
+    let mut is_escaped = false;
+    let end = inside.find(|character| {
+        let is_end = character == '"' && !is_escaped;
+        is_escaped = character == '\\' && !is_escaped;
+        is_end
+    })?;
+    let (name, rest) = text.split_at_checked(end + 2)?;
+    let name: String = serde_json::from_str(name).ok()?;
+    Some((name.into(), rest.strip_prefix(": ")?))
 }
 
 type Lines<'t> = std::iter::Peekable<std::vec::IntoIter<Line<'t>>>;
@@ -183,7 +206,7 @@ fn field(line: &Line<'_>, children: &Fields) -> Result<Field, String> {
 
 /// Returns the field of a line, with its extension type.
 fn extended(line: &Line<'_>, data_type: DataType) -> Result<Field, String> {
-    let field = Field::new(line.name, data_type, line.nullable);
+    let field = Field::new(line.name.as_ref(), data_type, line.nullable);
     Ok(match line.extension {
         None => field,
         Some(extension) => {
@@ -249,6 +272,20 @@ mod tests {
         );
         assert!(!schema.field(0).is_nullable() && schema.field(1).is_nullable());
         assert_eq!(schema.field(4).extension_type_name(), Some("arrow.uuid"));
+    }
+
+    #[test]
+    fn names_in_quotes_are_strings_of_json() {
+        let text = "\"#CHROM\": Utf8\n\" a\": Int64 not null\n\"l\\nm\": Struct\n  \"\\u202eq\\\"\": Int8\n\"a: b\": Int8\n\
+                    q\"u: Int8\n\"half: Int8\n";
+        let schema = schema(text).unwrap();
+        let names = ["#CHROM", " a", "l\nm", "a: b", "q\"u", "\"half"];
+        assert!(schema.fields().iter().map(|it| it.name()).eq(names));
+        let DataType::Struct(inner) = schema.field(2).data_type() else {
+            panic!("{schema}");
+        };
+        assert_eq!(inner[0].name(), "\u{202e}q\"");
+        assert!(!schema.field(1).is_nullable());
     }
 
     #[test]

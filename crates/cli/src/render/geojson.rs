@@ -12,6 +12,7 @@ use super::geometry::is_geometry;
 use super::json::Lines;
 use super::nested::Struct;
 use super::value::Value as _;
+use crate::args::defects_of;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
 
@@ -128,12 +129,13 @@ fn primary(schema: &Schema) -> Result<usize> {
         .filter(|(_, field)| is_geometry(field) && is_bytes(field.data_type()))
         .collect();
     let geo = schema.metadata().get(KEY);
-    let geo = geo.and_then(|text| GeoMetadata::parse(text).ok());
-    let name = geo.map_or_else(|| "geometry".to_owned(), |it| it.primary_column);
+    let usable = geo.and_then(|text| GeoMetadata::parse_usable(text).ok());
+    let name = usable.map_or_else(|| "geometry".to_owned(), |(it, _)| it.primary_column);
     match columns.as_slice() {
-        [] => Err(Failure::Data(
-            "GeoJSON needs a geometry column in well-known binary, but there is none".into(),
-        )),
+        [] => Err(Failure::Data(format!(
+            "GeoJSON needs a geometry column in well-known binary, but there is none{}",
+            defects_of(geo.map(String::as_str))
+        ))),
         [(only, _)] => Ok(*only),
         several => {
             let primary = several.iter().find(|(_, field)| *field.name() == name);

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use herringbone::ParquetFile;
 use herringbone::format::{ColumnMetaData, Type};
 use herringbone::pruning::ColumnBounds;
+use herringbone::{ParquetFile, Projection, ReadOptions, SchemaOptions};
+use herringbone_arrow::array::cast::AsArray as _;
 use herringbone_arrow::array::{Array as _, ArrayRef};
 use herringbone_arrow::row::{RowConverter, SortField};
 use herringbone_arrow::schema::Field;
@@ -43,6 +44,8 @@ pub(crate) struct Facts {
     /// The findings of `verify`, up to a limit.
     pub(super) faults: Vec<String>,
     pub(super) more_faults: usize,
+    /// The number of pages without a checksum, and of all pages.
+    pub(super) unchecked_pages: (u64, u64),
     /// True if values of the file are left out.
     pub(super) hides_values: bool,
 }
@@ -63,7 +66,8 @@ pub(super) struct Column {
     pub(super) names: Vec<String>,
     pub(super) type_: String,
     pub(super) is_int96: bool,
-    pub(super) is_text: bool,
+    /// True if all values are text of the digits of a number that fits in a BIGINT and gives back the text.
+    pub(super) is_digits: bool,
     pub(super) is_in_list: bool,
     pub(super) codecs: BTreeSet<String>,
     pub(super) encodings: BTreeSet<String>,
@@ -127,6 +131,7 @@ impl Facts {
             keys: Vec::new(),
             faults: Vec::new(),
             more_faults: 0,
+            unchecked_pages: (0, 0),
             hides_values,
         };
         let keys = metadata.key_value_metadata().iter();
@@ -175,7 +180,6 @@ impl Facts {
             names: schema.path(leaf).into_iter().map(str::to_owned).collect(),
             type_: type_of(element),
             is_int96: element.type_ == Some(Type::Int96),
-            is_text: schema.is_text(leaf),
             is_in_list: schema
                 .leaves()
                 .get(leaf)
@@ -211,6 +215,8 @@ impl Facts {
             }
         }
         self.bounds(file, leaf, &mut column, pages_left)?;
+        // The finding would reveal something about the values.
+        column.is_digits = !self.hides_values && !column.is_in_list && is_digits(file, leaf);
         Ok(column)
     }
 
@@ -313,6 +319,7 @@ impl Facts {
             }
             progress.advance_to(verify.chunks_done());
         }
+        self.unchecked_pages = (verify.pages_without_checksum(), verify.num_pages());
         Ok(())
     }
 
@@ -320,6 +327,51 @@ impl Facts {
     pub(super) fn rows(&self) -> u64 {
         self.groups.iter().map(|group| group.rows).sum()
     }
+}
+
+/// Returns true if a column of text has values, and all of them are digits. Reads the column up to the first other value.
+/// A column that cannot be read does not count: `verify` reports it.
+fn is_digits(file: &ParquetFile, leaf: usize) -> bool {
+    if !file.parquet_schema().is_text(leaf) {
+        return false;
+    }
+    let mut schema = SchemaOptions::default();
+    schema.use_arrow_schema = false;
+    let options = ReadOptions::new()
+        .limits(file.limits().clone())
+        .schema(schema)
+        .projection(Projection::Leaves(vec![leaf]));
+    let Ok(mut reader) = file.read(options) else {
+        return false;
+    };
+    let mut has_values = false;
+    loop {
+        let batch = match reader.next_batch() {
+            Ok(Some(batch)) => batch,
+            Ok(None) => return has_values,
+            Err(_) => return false,
+        };
+        let mut array = batch.columns().first().cloned();
+        // Text in structs is read as structs.
+        while let Some(fields) = array.as_ref().and_then(|it| it.as_struct_opt()) {
+            array = fields.columns().first().cloned();
+        }
+        let Some(texts) = array.as_ref().and_then(|it| it.as_string_opt::<i32>()) else {
+            return false;
+        };
+        for text in texts.iter().flatten() {
+            has_values = true;
+            if !is_number(text) {
+                return false;
+            }
+        }
+    }
+}
+
+/// Returns true for the digits of a number of up to 18 digits, without leading zeros: a BIGINT gives back the text.
+fn is_number(text: &str) -> bool {
+    let are_digits = text.bytes().all(|byte| byte.is_ascii_digit());
+    are_digits && (1..19).contains(&text.len()) && (text == "0" || !text.starts_with('0'))
 }
 
 impl Column {

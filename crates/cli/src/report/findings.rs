@@ -9,7 +9,7 @@
 //! | no bounds | any column chunk of an ordered type without bounds |
 //! | weak codec | 10 % of the data or more without a codec, or with gzip, lzo or lz4 |
 //! | sorted, but not declared | bounds of two pages or more ascend without overlap |
-//! | digits as text | least and greatest text are numbers without leading zeros |
+//! | digits as text | all values are digits without leading zeros |
 //! | INT96 | any such column |
 //! | small pages | more than 100 in one column and less than 8 KiB on average |
 //! | a large footer | 5 % of the file or more, and more than 64 KiB |
@@ -85,15 +85,14 @@ fn word(text: &str) -> String {
 }
 
 /// Returns the path of a column in the syntax of --columns.
-fn path(column: &Column) -> String {
+fn path(names: &[String]) -> String {
     let is_plain = |it: char| it.is_alphanumeric() || it == '_';
-    let names =
-        column.names.iter().map(
-            |name| match !name.is_empty() && name.chars().all(is_plain) {
-                true => name.clone(),
-                false => format!("\"{}\"", name.replace('\\', r"\\").replace('"', "\\\"")),
-            },
-        );
+    let names = names.iter().map(
+        |name| match !name.is_empty() && name.chars().all(is_plain) {
+            true => name.clone(),
+            false => format!("\"{}\"", name.replace('\\', r"\\").replace('"', "\\\"")),
+        },
+    );
     names.collect::<Vec<_>>().join(".")
 }
 
@@ -139,7 +138,10 @@ fn abandoned_dictionaries(facts: &Facts, found: &mut Vec<(String, String)>) {
         );
         found.push((
             text,
-            format!("--dictionary {}", word(&format!("{}=off", path(column)))),
+            format!(
+                "--dictionary {}",
+                word(&format!("{}=off", path(&column.names)))
+            ),
         ));
     }
 }
@@ -238,35 +240,38 @@ fn undeclared_order(facts: &Facts, found: &mut Vec<(String, String)>) {
             "Row groups and pages ascend by `{}`, but the file does not say that it is sorted",
             column.path
         );
-        found.push((text, format!("--sort-by {}", word(&path(column)))));
+        found.push((text, format!("--sort-by {}", word(&path(&column.names)))));
     }
 }
 
 fn digits_as_text(facts: &Facts, found: &mut Vec<(String, String)>) {
-    let is_number = |text: &Option<String>| {
-        let digits = text.as_deref().unwrap_or_default();
-        let is_plain = digits.bytes().all(|byte| byte.is_ascii_digit());
-        is_plain
-            && !digits.is_empty()
-            && digits.len() < 19
-            && (digits == "0" || !digits.starts_with('0'))
-    };
-    for column in facts
+    let is_cast = |column: &&Column| column.is_digits && column.names.len() == 1;
+    for column in facts.columns.iter().filter(is_cast) {
+        let text = format!(
+            "The text of `{}` is numbers, which are smaller and faster as BIGINT",
+            column.path
+        );
+        found.push((text, cast(facts, &[column], "bigint")));
+    }
+}
+
+/// Returns the option that casts some columns, which have one name each. All columns keep their places.
+fn cast(facts: &Facts, columns: &[&Column], data_type: &str) -> String {
+    let mut roots: Vec<&String> = facts
         .columns
         .iter()
-        .filter(|column| column.is_text && !column.is_in_list)
-    {
-        if is_number(&column.min) && is_number(&column.max) && column.names.len() == 1 {
-            let text = format!(
-                "The text of `{}` seems to be numbers, which are smaller and faster as BIGINT",
-                column.path
-            );
-            found.push((
-                text,
-                format!("-c {}", word(&format!("*, {}:bigint", path(column)))),
-            ));
+        .filter_map(|it| it.names.first())
+        .collect();
+    roots.dedup();
+    let columns = roots.into_iter().map(|root| {
+        let is_cast = columns.iter().any(|it| it.names.first() == Some(root));
+        match is_cast {
+            true => format!("{}:{data_type}", path(std::slice::from_ref(root))),
+            false => path(std::slice::from_ref(root)),
         }
-    }
+    });
+    let columns: Vec<String> = columns.collect();
+    format!("-c {}", word(&columns.join(", ")))
 }
 
 fn int96(facts: &Facts, found: &mut Vec<(String, String)>) {
@@ -274,12 +279,11 @@ fn int96(facts: &Facts, found: &mut Vec<(String, String)>) {
     let (count, names) = names(of_type(), ("is", "are"));
     if count > 0 {
         let text = format!("{names} INT96, which is deprecated and has no bounds; use a timestamp");
-        let whole = of_type().filter(|column| column.names.len() == 1);
-        let cast = whole.map(|column| format!(", {}:timestamptz", path(column)));
-        let cast: String = cast.collect();
-        let arguments = match cast.is_empty() {
+        let whole: Vec<&Column> = of_type().filter(|column| column.names.len() == 1).collect();
+        let arguments = match whole.is_empty() {
             true => String::new(),
-            false => format!("-c {}", word(&format!("*{cast}"))),
+            // Readers take INT96 for a local time, like a timestamp without a zone.
+            false => cast(facts, &whole, "timestamp"),
         };
         found.push((text, arguments));
     }
@@ -320,7 +324,10 @@ fn only_nulls(facts: &Facts, found: &mut Vec<(String, String)>) {
     };
     for column in facts.columns.iter().filter(is_null).take(10) {
         let text = format!("`{}` has nothing but nulls", column.path);
-        found.push((text, format!("-c {}", word(&format!("!{}", path(column))))));
+        found.push((
+            text,
+            format!("-c {}", word(&format!("!{}", path(&column.names)))),
+        ));
     }
 }
 
@@ -347,6 +354,7 @@ mod tests {
             keys: Vec::new(),
             faults: Vec::new(),
             more_faults: 0,
+            unchecked_pages: (0, 0),
             hides_values: false,
         }
     }
@@ -417,11 +425,9 @@ mod tests {
                 .contains("100 % of the data is stored with GZIP")
         );
         assert!(of(|it| it.ascends = true).ends_with("--sort-by a"));
-        let digits = of(|it| {
-            (it.is_text, it.min, it.max) = (true, Some("1".into()), Some("99".into()));
-        });
-        assert!(digits.ends_with("-c '*, a:bigint'"), "{digits}");
-        assert!(of(|it| it.is_int96 = true).ends_with("-c '*, a:timestamptz'"));
+        let digits = of(|it| it.is_digits = true);
+        assert!(digits.ends_with("-c a:bigint"), "{digits}");
+        assert!(of(|it| it.is_int96 = true).ends_with("-c a:timestamp"));
         assert!(one(&|facts| facts.footer = 10 << 20).contains("10 % of the file"));
         assert!(of(|it| it.nulls = Some(20)).ends_with("-c '!a'"));
         let pages = of(|it| {
@@ -429,6 +435,28 @@ mod tests {
             it.boxes = (0..400).map(|_| page()).collect();
         });
         assert!(pages.contains("less than 8 KiB"), "{pages}");
+    }
+
+    #[test]
+    fn casts_keep_the_places_of_all_columns() {
+        let mut facts = facts();
+        for (names, is_cast) in [
+            (&["a"][..], false),
+            (&["d"], true),
+            (&["s", "x"], false),
+            (&["s", "y"], false),
+            (&["the o"], true),
+            (&["n"], false),
+        ] {
+            facts.columns.push(column(|it| {
+                it.names = names.iter().map(|name| (*name).to_owned()).collect();
+                (it.path, it.is_int96) = (names.join("."), is_cast);
+            }));
+        }
+        let found = findings(&facts);
+        let command = found[0].command.as_deref().unwrap();
+        let columns = "-c 'a, d:timestamp, s, \"the o\":timestamp, n'";
+        assert!(command.ends_with(columns), "{command}");
     }
 
     /// Asserts that changed facts give no finding.
@@ -502,19 +530,10 @@ mod tests {
         of("lists that ascend", |it| {
             (it.ascends, it.is_in_list) = (true, true)
         });
-        let digits = |min: &str, max: &str, path: &str| {
-            none(min, &|facts| {
-                let it = &mut facts.columns[0];
-                (it.is_text, it.path) = (true, path.into());
-                it.names = path.split('.').map(str::to_owned).collect();
-                (it.min, it.max) = (Some(min.into()), Some(max.into()));
-            });
-        };
-        digits("007", "99", "a");
-        digits("1", "9x", "a");
-        digits("1", "1000000000000000000", "a");
-        digits("", "9", "a");
-        digits("1", "9", "a.b");
+        of("digits in a struct", |it| {
+            it.path = "a.b".into();
+            (it.names, it.is_digits) = (vec!["a".into(), "b".into()], true);
+        });
         let pages = |count: usize, data: u64, uncompressed: u64| {
             none("pages", &|facts| {
                 let it = &mut facts.columns[0];

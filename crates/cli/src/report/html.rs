@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use super::facts::Facts;
 use super::findings::findings;
 use super::{page_map, tables, treemap};
+use crate::commands::unchecked_pages;
 use crate::render::plural::{counted, size};
 use crate::render::printable::{printable, printable_lines};
 
@@ -139,6 +140,10 @@ fn push_verify(out: &mut String, facts: &Facts) {
     let mut content = String::new();
     if facts.faults.is_empty() {
         content.push_str("<p>Sound: all metadata agrees with the data.</p>");
+        let (unchecked, all) = facts.unchecked_pages;
+        if let Some(remark) = unchecked_pages(unchecked, all) {
+            _ = write!(content, "<p>But {}.</p>", escaped(&remark));
+        }
     } else {
         content.push_str("<ul>");
         for fault in &facts.faults {

@@ -1,5 +1,11 @@
 //! Geometries: text, GeoJSON, GeoParquet.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use herringbone::{WriteOptions, Writer};
+use herringbone_arrow::array::{ArrayRef, BinaryArray, RecordBatch};
+use herringbone_arrow::schema::{DataType, Field, Schema};
 use serde_json::Value;
 
 use crate::common::{EXAMPLE, Folder, herringbone};
@@ -359,4 +365,87 @@ fn rows_of_geoparquet_come_back_by_its_schema() {
         herringbone(&["schema", "--format", "arrow", &second]).stdout,
         herringbone(&["schema", "--format", "arrow", &first]).stdout
     );
+}
+
+/// A file with the points (1 2), (100 50), a null and (-170 10) in a column of bytes, with this metadata.
+fn points(folder: &Folder, geo: Option<&str>, field: Field) -> String {
+    let point = |x: f64, y: f64| {
+        let ordinates = [x, y].map(f64::to_le_bytes).concat();
+        Some([&[1, 1, 0, 0, 0][..], &ordinates].concat())
+    };
+    let values: BinaryArray = [
+        point(1.0, 2.0),
+        point(100.0, 50.0),
+        None,
+        point(-170.0, 10.0),
+    ]
+    .into_iter()
+    .collect();
+    let metadata = geo.map(|geo| ("geo".to_owned(), geo.to_owned()));
+    let metadata: HashMap<_, _> = metadata.into_iter().collect();
+    let other = Field::new("other", DataType::Binary, true);
+    let schema = Schema::new_with_metadata(vec![field, other], metadata);
+    let columns: Vec<ArrayRef> = vec![Arc::new(values.clone()), Arc::new(values)];
+    let batch = RecordBatch::try_new(Arc::new(schema), columns).unwrap();
+    let path = folder.file("points.parquet");
+    let file = std::fs::File::create(&path).unwrap();
+    let mut writer = Writer::new(file, batch.schema(), WriteOptions::new()).unwrap();
+    writer.write(&batch).unwrap();
+    writer.finish().unwrap();
+    path
+}
+
+/// Defects of the `geo` metadata that do not concern the values, as geopandas and GDAL read them.
+#[test]
+fn columns_survive_defects_of_the_metadata() {
+    let folder = Folder::new();
+    let plain = || Field::new("geometry", DataType::Binary, true);
+    let column = |version: &str, members: &str, others: &str| {
+        format!(
+            r#"{{"version": "{version}", "primary_column": "geometry", "columns": {{"geometry":
+                {{"encoding": "WKB", {members}}}{others}}}}}"#
+        )
+    };
+    let types = r#""geometry_types": []"#;
+    let with = |member: &str| column("1.1.0", &format!("{types}, {member}"), "");
+    for geo in [
+        column("1.1.0", types, ""),
+        with(r#""crs": "EPSG:4326""#),
+        column("1.0.0", r#""geometry_types": null"#, ""),
+        column("0.4.0", r#""geometry_type": "Point""#, ""),
+        column("1.1.0", types, r#", "other": {"encoding": "WKB"}"#),
+        column(
+            "1.1.0",
+            types,
+            r#", "other": {"encoding": "WKT", "geometry_types": []}"#,
+        ),
+        with(r#""covering": {"bbox": {"xmin": ["bbox", "nope"]}}"#),
+        with(
+            r#""covering": {"bbox": {"xmin": ["gone", "xmin"], "ymin": ["gone", "ymin"],
+                "xmax": ["gone", "xmax"], "ymax": ["gone", "ymax"]}}"#,
+        ),
+    ] {
+        let file = points(&folder, Some(&geo), plain());
+        herringbone(&["count", "--bbox", "90,40,110,60", &file]).ok("1\n");
+        let columns = ["-c", "geometry", "-n", "1"];
+        herringbone(&[&["cat", &file], &columns[..]].concat())
+            .ok("{\"geometry\":\"POINT (1 2)\"}\n");
+        let out = folder.file("out.parquet");
+        herringbone(&["rewrite", "-q", "--force", &file, &out]).code(&[0]);
+        herringbone(&["count", "--bbox", "90,40,110,60", &out]).ok("1\n");
+    }
+    // A column that the Arrow schema alone calls geometries.
+    let name = ("ARROW:extension:name".to_owned(), "geoarrow.wkb".to_owned());
+    let hinted = plain().with_metadata(HashMap::from([name]));
+    let file = points(&folder, None, hinted);
+    herringbone(&["count", "--bbox", "90,40,110,60", &file]).ok("1\n");
+    herringbone(&["count", "--bbox", "geometry=0,0,5,5", &file]).ok("1\n");
+    // Without a column that can be used, the message names the defect.
+    let geo = column("1.1.0", types, "").replace("WKB", "WKT");
+    let file = points(&folder, Some(&geo), plain());
+    let message = "columns.geometry.encoding of the GeoParquet metadata is \"WKT\"";
+    herringbone(&["count", "--bbox", "90,40,110,60", &file]).fails(2, message);
+    herringbone(&["cat", "--format", "geojson", &file]).fails(3, message);
+    let file = points(&folder, Some("{not json"), plain());
+    herringbone(&["count", "--bbox", "90,40,110,60", &file]).fails(2, "is not JSON");
 }

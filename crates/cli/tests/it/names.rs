@@ -32,7 +32,6 @@ fn text_has_escapes() {
     for command in [
         &["info"][..],
         &["schema"],
-        &["schema", "--format", "arrow"],
         &["head", "--format", "table"],
         &["pages", "--format", "table"],
     ] {
@@ -41,6 +40,11 @@ fn text_has_escapes() {
         assert!(run.stdout.contains(SHOWN), "{command:?}: {}", run.stdout);
         is_harmless(&run.stdout);
     }
+    // The text of a schema can be read again.
+    let run = herringbone(&["schema", "--format", "arrow", &file]);
+    let name = r#""a\u009b2J\u202eb\u2029": "#;
+    assert!(run.stdout.contains(name), "{}", run.stdout);
+    is_harmless(&run.stdout);
     let run = herringbone(&["cat", &file, "testdata/example.parquet"]);
     run.fails(3, SHOWN);
     is_harmless(&run.stderr);
@@ -117,5 +121,26 @@ fn a_key_of_json_is_there_once() {
         run.stderr.contains("`id` and `ID` differ only in case"),
         "{}",
         run.stderr
+    );
+}
+
+/// Names with a meaning in the text of a schema are in quotes there, and are read again.
+#[test]
+fn names_in_a_printed_schema_are_read_again() {
+    let folder = Folder::new();
+    let csv = folder.with(
+        "a.csv",
+        "#CHROM, y,\"l\nm\",\"\"\"q\"\"\",a: b,z \n1,2,3,4,5,6\n",
+    );
+    let (first, second) = (folder.file("1.parquet"), folder.file("2.parquet"));
+    herringbone(&["convert", "-q", &csv, &first]).ok("");
+    let schema = herringbone(&["schema", "--format", "arrow", &first]);
+    schema.ok(
+        "\"#CHROM\": Int64\n\" y\": Int64\n\"l\\nm\": Int64\n\"\\\"q\\\"\": Int64\na: b: Int64\nz : Int64\n",
+    );
+    let schema = folder.with("schema.txt", schema.stdout.replace("Int64", "Utf8"));
+    herringbone(&["convert", "-q", "--schema", &schema, &csv, &second]).ok("");
+    herringbone(&["cat", &second]).ok(
+        "{\"#CHROM\":\"1\",\" y\":\"2\",\"l\\nm\":\"3\",\"\\\"q\\\"\":\"4\",\"a: b\":\"5\",\"z \":\"6\"}\n",
     );
 }

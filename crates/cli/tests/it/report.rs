@@ -66,9 +66,9 @@ fn findings_are_json_lines() {
     let schema = folder.with("types.txt", "zip: Utf8\n");
     herringbone(&["convert", "-q", "--schema", &schema, &jsonl, &file]).ok("");
     let expected = format!(
-        "{{\"file\":\"{file}\",\"kind\":\"digits_as_text\",\"message\":\"The text of `zip` seems to be numbers, \
+        "{{\"file\":\"{file}\",\"kind\":\"digits_as_text\",\"message\":\"The text of `zip` is numbers, \
          which are smaller and faster as BIGINT\",\"command\":\"herringbone rewrite {file} OUT.parquet \
-         -c '*, zip:bigint'\"}}\n"
+         -c zip:bigint\"}}\n"
     );
     herringbone(&["report", "--json", &file]).ok(&expected);
     let out = folder.file("report.html");
@@ -80,8 +80,34 @@ fn findings_are_json_lines() {
     );
     herringbone(&["report", "--json", &file, "-o", "-"]).fails(2, "OUT must be a file");
     herringbone(&["report", &file]).fails(2, "--output <OUT>");
-    // Without bounds, the rule cannot hint at the values.
+    // The finding would hint at the values.
     herringbone(&["report", "--json", "--no-values", &file]).ok("");
+}
+
+/// The least and the greatest text are numbers, and others are not.
+#[test]
+fn digits_in_bounds_alone_are_not_a_finding() {
+    let folder = Folder::new();
+    let schema = folder.with("types.txt", "a: Utf8\nd: Utf8\nn: Int64\n");
+    let rows = |texts: &[&str]| -> String {
+        let row = |text: &&str| format!("{{\"a\":\"{text}\",\"d\":\"{text}0\",\"n\":1}}\n");
+        texts.iter().map(row).collect()
+    };
+    let file = folder.file("a.parquet");
+    let jsonl = folder.with("a.jsonl", rows(&["1", "2024-05-06", "3x", "4.5", "9"]));
+    herringbone(&["convert", "-q", "--schema", &schema, &jsonl, &file]).ok("");
+    herringbone(&["report", "--json", &file]).ok("");
+    // The column keeps its place between the others.
+    let jsonl = folder.with(
+        "a.jsonl",
+        rows(&["1", "9"]).replace("\"a\":\"", "\"a\":\"x"),
+    );
+    herringbone(&[
+        "convert", "-q", "--force", "--schema", &schema, &jsonl, &file,
+    ])
+    .ok("");
+    let run = herringbone(&["report", "--json", &file]);
+    assert!(run.stdout.contains("-c 'a, d:bigint, n'"), "{}", run.stdout);
 }
 
 /// Runs the commands of findings about a file in a shell. Returns the kinds of the findings.

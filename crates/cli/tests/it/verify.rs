@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::common::{EXAMPLE, herringbone};
+use crate::common::{EXAMPLE, Folder, herringbone};
 
 const DAMAGED: &str = "testdata/hostile/checksum_wrong.parquet";
 
@@ -10,6 +10,34 @@ const DAMAGED: &str = "testdata/hostile/checksum_wrong.parquet";
 fn sound_files_end_with_0() {
     herringbone(&["verify", EXAMPLE]).ok("testdata/example.parquet: sound\n");
     herringbone(&["verify", "--json", EXAMPLE]).ok("");
+}
+
+/// Without checksums, no reader can notice a changed value: a remark, which does not change the exit code.
+#[test]
+fn pages_without_checksums_are_noted() {
+    let folder = Folder::new();
+    let (file, page) = (folder.file("a.parquet"), folder.file("a.html"));
+    for (option, remark) in [
+        (&[][..], None),
+        (
+            &["--no-crc"],
+            Some("the pages have no checksums, so changed bytes"),
+        ),
+    ] {
+        herringbone(&[&["rewrite", "-q", "--force", EXAMPLE, &file], option].concat()).ok("");
+        let run = herringbone(&["verify", &file]);
+        assert_eq!((run.code, run.stdout), (0, format!("{file}: sound\n")));
+        herringbone(&["report", "-q", "--force", &file, "-o", &page]).code(&[0]);
+        let html = std::fs::read_to_string(&page).unwrap();
+        assert!(html.contains("Sound: all metadata agrees"));
+        match remark {
+            None => assert_eq!(run.stderr, ""),
+            Some(remark) => {
+                assert!(run.stderr.contains(remark), "{}", run.stderr);
+                assert!(html.contains(remark));
+            }
+        }
+    }
 }
 
 #[test]

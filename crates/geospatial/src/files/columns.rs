@@ -1,15 +1,19 @@
 //! The geometry columns of a file and the extents of their geometries.
 
+use std::cell::LazyCell;
 use std::collections::HashMap;
 use std::ops::Range;
 
 use herringbone_format::{
-    BoundingBox, ColumnMetaData, FileMetadata, GeospatialStatistics, Repetition, Result, Type,
+    BoundingBox, ColumnMetaData, FileMetadata, GeospatialStatistics, KeyValue, Repetition, Result,
+    Type,
 };
-use herringbone_schema::ParquetSchema;
+use herringbone_schema::{Node, NodeKind, ParquetSchema, SchemaOptions, to_arrow};
 
+use super::read::is_binary;
 use crate::bounds::{Extent, intersects};
 use crate::crs::Crs;
+use crate::geoarrow::{EXTENSION_NAME, ExtensionMetadata, FORMER_EXTENSION_NAME};
 use crate::geoparquet::{Encoding, GeoColumn, GeoMetadata, KEY};
 use crate::{ColumnMeaning, Edges, StatisticsBuilder};
 
@@ -68,8 +72,9 @@ pub struct GeometryColumn {
 }
 
 impl GeometryColumn {
-    /// Returns the geometry columns of a file, in the order of its schema. GeoParquet metadata that cannot be parsed
-    /// is ignored.
+    /// Returns the geometry columns of a file, in the order of its schema: by their logical types, the GeoParquet
+    /// metadata, or the extension types of the Arrow schema. Of GeoParquet metadata, the [usable
+    /// part](GeoMetadata::parse_usable) counts.
     ///
     /// # Errors
     ///
@@ -80,7 +85,9 @@ impl GeometryColumn {
             values.entry(pair.key.as_str()).or_insert(pair.text());
         }
         let value_of = |key: &str| values.get(key).copied().flatten();
-        let geo = value_of(KEY).and_then(|text| GeoMetadata::parse(text).ok());
+        let geo = value_of(KEY).and_then(|text| GeoMetadata::parse_usable(text).ok());
+        let geo = geo.map(|(geo, _)| geo);
+        let hints = LazyCell::new(|| Hints::new(schema, metadata.key_value_metadata()));
         let mut columns = Vec::new();
         for (ordinal, node) in schema.nodes().iter().enumerate().skip(1) {
             let is_root = node.parent == 0 && node.repetition() != Repetition::Repeated;
@@ -94,7 +101,12 @@ impl GeometryColumn {
             };
             let geoparquet = geoparquet.filter(|it| it.encoding == encoding);
             let logical_type = node.element.logical_type.as_ref();
-            let meaning = ColumnMeaning::new(logical_type, geoparquet, None)?;
+            let is_open = logical_type.is_none() && geoparquet.is_none();
+            let hint = match is_open {
+                true => hints.of_leaf(node.leaves.start),
+                false => None,
+            };
+            let meaning = ColumnMeaning::new(logical_type, geoparquet, hint)?;
             let Some(mut meaning) = meaning else { continue };
             if let Ok(crs) = meaning.crs.resolve(value_of) {
                 meaning.crs = crs;
@@ -117,7 +129,8 @@ impl GeometryColumn {
                 is_repeated: encoding == Encoding::Wkb && is_below_list,
             });
         }
-        if let ([only], None) = (columns.as_mut_slice(), &geo) {
+        let has_primary = geo.is_some_and(|geo| !geo.primary_column.is_empty());
+        if let ([only], false) = (columns.as_mut_slice(), has_primary) {
             only.is_primary = true;
         }
         Ok(columns)
@@ -215,6 +228,46 @@ impl GeometryColumn {
     #[must_use]
     pub fn crs(&self) -> &Crs {
         &self.meaning.crs
+    }
+}
+
+/// The extension types that the Arrow schema of a file gives to columns of bytes, by their leaves.
+struct Hints(HashMap<usize, ExtensionMetadata>);
+
+impl Hints {
+    /// Finds the extension types. An Arrow schema that cannot be used is ignored, like on reading.
+    fn new(schema: &ParquetSchema, key_values: &[KeyValue]) -> Self {
+        let mut found = HashMap::new();
+        if let Ok(mapping) = to_arrow(schema, key_values, &SchemaOptions::default()) {
+            mapping
+                .fields
+                .iter()
+                .for_each(|node| Self::add(node, &mut found));
+        }
+        Self(found)
+    }
+
+    fn add(node: &Node, found: &mut HashMap<usize, ExtensionMetadata>) {
+        match &node.kind {
+            NodeKind::Leaf { leaf, .. } => {
+                let name = node.field.extension_type_name();
+                let text = node.field.extension_type_metadata().unwrap_or_default();
+                let is_own = |name| [EXTENSION_NAME, FORMER_EXTENSION_NAME].contains(&name);
+                if name.is_some_and(is_own)
+                    && is_binary(node.field.data_type())
+                    && let Ok(hint) = ExtensionMetadata::parse(text)
+                {
+                    found.insert(*leaf, hint);
+                }
+            }
+            NodeKind::Struct(fields) => fields.iter().for_each(|field| Self::add(field, found)),
+            NodeKind::List { child, .. } => Self::add(child, found),
+            NodeKind::Map { entries, .. } => Self::add(entries, found),
+        }
+    }
+
+    fn of_leaf(&self, leaf: usize) -> Option<&ExtensionMetadata> {
+        self.0.get(&leaf)
     }
 }
 

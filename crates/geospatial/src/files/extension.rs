@@ -30,7 +30,8 @@ impl ExtensionMapping for Geospatial {
 impl ExtensionType for Geospatial {
     fn for_file(&self, schema: &Schema) -> Result<Option<Arc<dyn ExtensionType>>> {
         let former = schema.metadata().get(KEY);
-        let former = former.and_then(|text| GeoMetadata::parse(text).ok());
+        let former = former.and_then(|text| GeoMetadata::parse_usable(text).ok());
+        let former = former.map(|(former, _)| former);
         let options = match (&self.geoparquet, &former) {
             (Some(options), _) => options.clone(),
             (None, Some(former)) => GeoParquetOptions::new(true_version(former)),

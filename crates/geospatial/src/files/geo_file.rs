@@ -174,8 +174,25 @@ impl GeoColumn {
         }
         self.is_counterclockwise = former.is_counterclockwise;
         self.others = former.others.clone();
+        if !is_asked {
+            self.keep_crs_text();
+        }
         let has_covering = |it: &&Covering| schema.field_with_name(&it.column).is_ok();
         self.covering = former.covering.as_ref().filter(has_covering).cloned();
+    }
+}
+
+impl GeoColumn {
+    /// Keeps a CRS of text, against the specification, as it was: its definition is not known.
+    fn keep_crs_text(&mut self) {
+        let is_code = !matches!(
+            self.crs.form(),
+            CrsForm::Default | CrsForm::Undefined | CrsForm::Projjson(_)
+        );
+        if let Some(text) = self.crs.text().filter(|_| is_code) {
+            self.others.keep("crs", text);
+            self.crs = Crs::default();
+        }
     }
 }
 

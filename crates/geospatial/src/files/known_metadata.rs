@@ -9,7 +9,7 @@ use crate::geoparquet::GeoMetadata;
 pub(super) struct KnownMetadata(Mutex<Option<(String, Option<Arc<GeoMetadata>>)>>);
 
 impl KnownMetadata {
-    /// Parses the text from a file. `None` if it cannot be parsed; the file can still be read.
+    /// Parses the usable part of the text from a file. `None` if it is not JSON; the file can still be read.
     pub(super) fn of(&self, text: &str) -> Option<Arc<GeoMetadata>> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((of_text, metadata)) = &*known
@@ -17,7 +17,8 @@ impl KnownMetadata {
         {
             return metadata.clone();
         }
-        let metadata = GeoMetadata::parse(text).ok().map(Arc::new);
+        let metadata = GeoMetadata::parse_usable(text).ok();
+        let metadata = metadata.map(|(metadata, _)| Arc::new(metadata));
         *known = Some((text.to_owned(), metadata.clone()));
         metadata
     }

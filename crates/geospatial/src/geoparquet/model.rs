@@ -71,6 +71,14 @@ impl fmt::Display for Version {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Others(pub(super) Map<String, Value>);
 
+impl Others {
+    /// Adds a member with text.
+    #[cfg(any(feature = "arrow-59", feature = "arrow-60"))]
+    pub(crate) fn keep(&mut self, name: &str, text: &str) {
+        self.0.insert(name.to_owned(), text.into());
+    }
+}
+
 /// The metadata of a column.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GeoColumn {

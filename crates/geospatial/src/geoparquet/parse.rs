@@ -18,6 +18,36 @@ impl GeoMetadata {
     ///
     /// The text is not JSON, a member is missing or has the wrong type, or the version is not known.
     pub fn parse(text: &str) -> Result<Self> {
+        let (metadata, defects) = Self::parse_usable(text)?;
+        match defects.into_iter().next() {
+            Some(defect) => Err(defect),
+            None => Ok(metadata),
+        }
+    }
+
+    /// Parses the usable part of the text under [`KEY`](super::KEY), and returns its defects as errors.
+    ///
+    /// A column is left out if its encoding or its edges are unknown, because its geometries could not be located
+    /// then. Other members with defects count as missing. A CRS of text is kept as it is.
+    ///
+    /// ```
+    /// use herringbone::geospatial::geoparquet::GeoMetadata;
+    ///
+    /// let json = r#"{
+    ///     "version": "1.1.0", "primary_column": "place",
+    ///     "columns": {"place": {"encoding": "WKB", "geometry_types": null, "crs": "EPSG:4326"}}
+    /// }"#;
+    /// let (geo, defects) = GeoMetadata::parse_usable(json)?;
+    /// assert_eq!(geo.column("place").and_then(|it| it.crs.text()), Some("EPSG:4326"));
+    /// assert_eq!(defects.len(), 2);
+    /// # Ok::<(), herringbone::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The text is not a JSON object.
+    pub fn parse_usable(text: &str) -> Result<(Self, Vec<Error>)> {
+        let mut defects = Defects(Vec::new());
         let value = serde_json::from_str(text).map_err(|error| {
             Error::corrupt(format!("the GeoParquet metadata is not JSON: {error}"))
         })?;
@@ -27,61 +57,105 @@ impl GeoMetadata {
             ));
         };
         let root = Place::Root;
-        let version = version(&text_of(&mut members, &root, "version")?)?;
-        let primary_column = text_of(&mut members, &root, "primary_column")?;
+        let version =
+            text_of(&mut members, &root, "version").map(|text| version(&text, &mut defects));
+        let is_foreign = version.is_ok() && !defects.0.is_empty();
+        let version = defects.or(version, Version::V1_0);
+        let primary_column = text_of(&mut members, &root, "primary_column");
+        let primary_column = defects.or(primary_column, String::new());
         let place = root.member("columns");
-        let columns = match members.shift_remove("columns") {
-            Some(Value::Object(columns)) => columns,
-            other => return Err(place.is(other.as_ref(), "an object")),
+        let all = match members.shift_remove("columns") {
+            Some(Value::Object(columns)) => Ok(columns),
+            other => Err(place.is(other.as_ref(), "an object")),
         };
-        let columns = columns.into_iter().map(|(name, value)| {
+        let mut columns = Vec::new();
+        for (name, value) in defects.or(all, Members::new()) {
             let place = place.member(&name);
             let column = match value {
-                Value::Object(members) => column(members, &place)?,
-                other => return Err(place.is(Some(&other), "an object")),
+                Value::Object(members) => column(members, &place, &mut defects),
+                other => Err(place.is(Some(&other), "an object")),
             };
-            Ok((name, column))
-        });
-        Ok(Self {
+            match column {
+                Ok(column) => columns.push((name, column)),
+                Err(defect) => defects.0.push(defect),
+            }
+        }
+        if is_foreign {
+            // The rules of other versions are not known, so the rest may not be a defect.
+            defects.0.truncate(1);
+        }
+        let metadata = Self {
             version,
             primary_column,
-            columns: columns.collect::<Result<_>>()?,
+            columns,
             others: Others(members),
+        };
+        Ok((metadata, defects.0))
+    }
+}
+
+/// The defects found so far.
+struct Defects(Vec<Error>);
+
+impl Defects {
+    /// Returns the result, or a replacement if it is a defect.
+    fn or<T>(&mut self, result: Result<T>, replacement: T) -> T {
+        result.unwrap_or_else(|defect| {
+            self.0.push(defect);
+            replacement
         })
     }
 }
 
-fn version(text: &str) -> Result<Version> {
+/// Returns the version. An unknown one counts as the nearest: earlier versions had the same encoding.
+fn version(text: &str, defects: &mut Defects) -> Version {
     let mut parts = text.splitn(3, '.');
-    match (parts.next(), parts.next()) {
-        (Some("1"), Some("0")) => Ok(Version::V1_0),
+    let nearest = match (parts.next(), parts.next()) {
+        (Some("1"), Some("0")) => return Version::V1_0,
         // Previews of a 1.2 exist, which became 2.0.
-        (Some("1"), Some(_)) => Ok(Version::V1_1),
-        (Some("2"), Some(_)) => Ok(Version::V2_0),
-        _ => Err(Error::unsupported(format!(
-            "GeoParquet metadata of version {text:?}; 1.0, 1.1 and 2.0 are supported"
-        ))),
-    }
+        (Some("1"), Some(_)) => return Version::V1_1,
+        (Some("2"), Some(_)) => return Version::V2_0,
+        (Some("0"), _) => Version::V1_0,
+        _ => Version::V1_1,
+    };
+    defects.0.push(Error::unsupported(format!(
+        "GeoParquet metadata of version {text:?}; 1.0, 1.1 and 2.0 are supported"
+    )));
+    nearest
 }
 
-fn column(mut members: Members, place: &Place<'_>) -> Result<GeoColumn> {
+/// Returns the metadata of a column.
+///
+/// # Errors
+/// The first defect without which the geometries could be located.
+fn column(mut members: Members, place: &Place<'_>, defects: &mut Defects) -> Result<GeoColumn> {
+    let encoding = encoding(&mut members, place)?;
+    let geometry_types = geometry_types(&mut members, place);
+    let geometry_types = defects.or(geometry_types, Vec::new());
+    let crs = crs(&mut members, place, defects);
+    let edges = edges(&mut members, place)?;
+    let is_counterclockwise = is_counterclockwise(&mut members, place);
+    let is_counterclockwise = defects.or(is_counterclockwise, false);
+    let bbox = bounds(&mut members, place);
+    let bbox = defects.or(bbox, None);
+    let epoch = match optional(&mut members, "epoch") {
+        None => Ok(None),
+        Some(Value::Number(year)) => Ok(year.as_f64()),
+        other => Err(place.member("epoch").is(other.as_ref(), "a number")),
+    };
+    let epoch = defects.or(epoch, None);
+    let covering = covering(&mut members, place);
+    let covering = defects.or(covering, None);
+    let never_wraps = members.shift_remove(Covering::NEVER_WRAPS) == Some(true.into());
     Ok(GeoColumn {
-        encoding: encoding(&mut members, place)?,
-        geometry_types: geometry_types(&mut members, place)?,
-        crs: crs(&mut members, place)?,
-        edges: edges(&mut members, place)?,
-        is_counterclockwise: is_counterclockwise(&mut members, place)?,
-        bbox: bounds(&mut members, place)?,
-        epoch: match optional(&mut members, "epoch") {
-            None => None,
-            Some(Value::Number(year)) => year.as_f64(),
-            other => return Err(place.member("epoch").is(other.as_ref(), "a number")),
-        },
-        covering: {
-            let covering = covering(&mut members, place)?;
-            let never_wraps = members.shift_remove(Covering::NEVER_WRAPS) == Some(true.into());
-            covering.map(|it| Covering { never_wraps, ..it })
-        },
+        encoding,
+        geometry_types,
+        crs,
+        edges,
+        is_counterclockwise,
+        bbox,
+        epoch,
+        covering: covering.map(|it| Covering { never_wraps, ..it }),
         others: Others(members),
     })
 }
@@ -127,15 +201,18 @@ fn geometry_type(name: &str) -> Option<GeometryType> {
     ))
 }
 
-fn crs(members: &mut Members, place: &Place<'_>) -> Result<Crs> {
-    match members.shift_remove("crs") {
-        None => Ok(Crs::default()),
-        Some(Value::Null) => Ok(Crs::undefined()),
-        Some(definition @ Value::Object(_)) => Ok(Crs::new(Some(definition.to_string()))),
-        other => Err(place
-            .member("crs")
-            .is(other.as_ref(), "a PROJJSON object or null")),
-    }
+/// Returns the reference system. Text is kept, because it names one, if not in the form that the format requires.
+fn crs(members: &mut Members, place: &Place<'_>, defects: &mut Defects) -> Crs {
+    let (crs, given) = match members.shift_remove("crs") {
+        None => return Crs::default(),
+        Some(Value::Null) => return Crs::undefined(),
+        Some(definition @ Value::Object(_)) => return Crs::new(Some(definition.to_string())),
+        Some(Value::String(text)) => (Crs::new(Some(text.clone())), Value::String(text)),
+        Some(other) => (Crs::undefined(), other),
+    };
+    let wanted = "a PROJJSON object or null";
+    defects.0.push(place.member("crs").is(Some(&given), wanted));
+    crs
 }
 
 fn edges(members: &mut Members, place: &Place<'_>) -> Result<Edges> {

@@ -271,3 +271,92 @@ fn what_a_version_has_no_place_for_is_refused() {
             .contains("crs")
     );
 }
+
+/// The usable part of metadata, and the messages of its defects.
+fn usable(version: &str, members: &str) -> (GeoMetadata, Vec<String>) {
+    let (metadata, defects) = GeoMetadata::parse_usable(&with_column(version, members)).unwrap();
+    let messages = defects.iter().map(|it| it.message().to_owned());
+    (metadata, messages.collect())
+}
+
+#[test]
+fn defects_that_do_not_concern_the_values_leave_a_column() {
+    let crs = |text: &str| Crs::new(Some(text.to_owned()));
+    let plain = GeoColumn::default;
+    for (version, member, expected, defect) in [
+        (
+            "1.1.0",
+            r#", "crs": "EPSG:4326""#,
+            GeoColumn {
+                crs: crs("EPSG:4326"),
+                ..plain()
+            },
+            "columns.g.crs",
+        ),
+        (
+            "1.1.0",
+            r#", "crs": 4326"#,
+            GeoColumn {
+                crs: Crs::undefined(),
+                ..plain()
+            },
+            "columns.g.crs",
+        ),
+        ("0.4.0", "", plain(), "version \"0.4.0\""),
+        ("9.0.0", "", plain(), "version \"9.0.0\""),
+        (
+            "1.1.0",
+            r#", "covering": {"bbox": {"xmin": ["bbox", "nope"]}}"#,
+            plain(),
+            "columns.g.covering.bbox.xmin",
+        ),
+        ("1.1.0", r#", "bbox": [1, 2]"#, plain(), "columns.g.bbox"),
+        (
+            "1.1.0",
+            r#", "orientation": 7"#,
+            plain(),
+            "columns.g.orientation",
+        ),
+        ("1.1.0", r#", "epoch": "now""#, plain(), "columns.g.epoch"),
+    ] {
+        let (metadata, defects) = usable(version, &format!("{WKB}{member}"));
+        assert_eq!(metadata.column("g"), Some(&expected), "{member}");
+        assert_eq!(metadata.primary_column, "g");
+        let [found] = defects.as_slice() else {
+            panic!("{member}: {defects:?}");
+        };
+        assert!(found.contains(defect), "{found}");
+        // A strict parse has the same error.
+        let error = GeoMetadata::parse(&with_column(version, &format!("{WKB}{member}")));
+        assert_eq!(error.unwrap_err().message(), found);
+    }
+    for types in [r#""geometry_types": null"#, r#""geometry_types": ["Pnt"]"#] {
+        let (metadata, defects) = usable("1.0.0", &format!(r#""encoding": "WKB", {types}"#));
+        assert_eq!(metadata.column("g"), Some(&plain()), "{types}");
+        assert!(
+            defects[0].contains("columns.g.geometry_types"),
+            "{defects:?}"
+        );
+    }
+}
+
+#[test]
+fn sound_columns_survive_others() {
+    let text = r#"{"version": "1.0.0", "primary_column": "g", "columns": {
+        "a": {"encoding": "WKT", "geometry_types": []},
+        "b": "WKB",
+        "c": {"encoding": "WKB", "geometry_types": [], "edges": "bent"},
+        "g": {"encoding": "WKB", "geometry_types": ["Point"]}
+    }}"#;
+    let (metadata, defects) = GeoMetadata::parse_usable(text).unwrap();
+    let names: Vec<&str> = metadata
+        .columns
+        .iter()
+        .map(|(name, _)| name.as_str())
+        .collect();
+    assert_eq!((names, defects.len()), (vec!["g"], 3));
+    let (metadata, defects) = GeoMetadata::parse_usable(r#"{"version": "1.0.0"}"#).unwrap();
+    assert_eq!((metadata.columns.len(), defects.len()), (0, 2));
+    assert!(GeoMetadata::parse_usable("{not json").is_err());
+    assert!(GeoMetadata::parse_usable("[]").is_err());
+}

@@ -44,6 +44,15 @@ pub(super) struct Checked {
     pub(super) sizes: Option<Sizes>,
     /// `None` if a page could not be decoded.
     pub(super) nesting: Option<Nesting>,
+    pub(super) pages: PageCounts,
+}
+
+/// The numbers of pages found.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct PageCounts {
+    pub(super) all: u64,
+    /// The number of pages without a checksum. Encryption takes the place of a checksum.
+    pub(super) without_checksum: u64,
 }
 
 /// Checks a column chunk of a row group with `num_rows` rows.
@@ -119,6 +128,8 @@ pub(super) fn check(
         dictionary_lost: false,
         first_data_page: None,
         sizes: Sizes::default(),
+        page_counts: PageCounts::default(),
+        is_encrypted: cipher.is_some(),
     };
     let complete = walk.pages(report)?;
     report.end_page();
@@ -126,6 +137,7 @@ pub(super) fn check(
     Ok(Checked {
         sizes: complete.then_some(walk.sizes),
         nesting: (complete && walk.observed.is_some()).then_some(walk.nesting),
+        pages: walk.page_counts,
     })
 }
 
@@ -212,6 +224,8 @@ struct Walk<'a> {
     dictionary_lost: bool,
     first_data_page: Option<u64>,
     sizes: Sizes,
+    page_counts: PageCounts,
+    is_encrypted: bool,
 }
 
 impl Walk<'_> {
@@ -242,6 +256,9 @@ impl Walk<'_> {
                     return Ok(false);
                 }
             };
+            let is_unchecked = header.crc.is_none() && !self.is_encrypted;
+            self.page_counts.all += 1;
+            self.page_counts.without_checksum += u64::from(is_unchecked);
             self.sizes.compressed += body.end - start.offset;
             self.sizes.uncompressed += self.walker.header_bytes() as u64
                 + u64::try_from(header.uncompressed_page_size).unwrap_or_default();

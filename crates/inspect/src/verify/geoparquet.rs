@@ -20,15 +20,23 @@ use super::finding::{FindingKind, Report};
 pub(super) fn check(file: &ParquetFile, report: &mut Report) -> Result<()> {
     references(file, report);
     if let Some(text) = value_of(file, KEY) {
-        match GeoMetadata::parse(text) {
-            Ok(metadata) => against_columns(file, &metadata, report),
+        match GeoMetadata::parse_usable(text) {
+            Ok((metadata, defects)) => {
+                // Columns missing because of a defect would be a second finding.
+                if defects.is_empty() {
+                    against_columns(file, &metadata, report);
+                }
+                for defect in defects {
+                    report.failed(FindingKind::GeoParquet, defect)?;
+                }
+            }
             Err(error) => report.failed(FindingKind::GeoParquet, error)?,
         }
     }
     against_hint(file, report)
 }
 
-fn value_of<'a>(file: &'a ParquetFile, key: &str) -> Option<&'a str> {
+pub(super) fn value_of<'a>(file: &'a ParquetFile, key: &str) -> Option<&'a str> {
     let mut pairs = file.metadata().key_value_metadata().iter();
     pairs.find(|pair| pair.key == key)?.text()
 }

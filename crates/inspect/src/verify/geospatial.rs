@@ -15,7 +15,7 @@ use super::finding::{FindingKind, Report};
 
 /// The tolerance for the bounds of a GEOGRAPHY in degrees, a tenth of a millimetre. They are computed from
 /// points on a sphere, and rounded.
-const ROUNDED: f64 = 1e-9;
+pub(super) const ROUNDED: f64 = 1e-9;
 /// The tolerance for arcs between positions in degrees, a decimetre, because their extent is computed.
 const CALCULATED: f64 = 1e-6;
 
@@ -38,20 +38,20 @@ pub(super) struct Geometries<'a> {
 
 /// The number of values of some kind, and the ordinal of the first one.
 #[derive(Debug, Default, Clone, Copy)]
-struct Occurrences {
-    count: u64,
-    first: u64,
+pub(super) struct Occurrences {
+    pub(super) count: u64,
+    pub(super) first: u64,
 }
 
 impl Occurrences {
-    fn note(&mut self, value: u64) {
+    pub(super) fn note(&mut self, value: u64) {
         if self.count == 0 {
             self.first = value;
         }
         self.count += 1;
     }
 
-    fn note_if(&mut self, is: bool, value: u64) {
+    pub(super) fn note_if(&mut self, is: bool, value: u64) {
         if is {
             self.note(value);
         }

@@ -12,8 +12,8 @@
 //! - VARIANT values, and whether they are shredded according to the rules;
 //! - counts of rows, values, nulls and NaNs, sizes, level histograms, encodings;
 //! - bounds of column chunks and pages, in the order of the column, and whether they are exact;
-//! - page indexes, bloom filters, sorting columns, bounding boxes and types of geometries, the Arrow schema in
-//!   the key-value metadata.
+//! - page indexes, bloom filters, sorting columns, the Arrow schema in the key-value metadata;
+//! - bounding boxes and types of geometries, in statistics, in GeoParquet metadata and in coverings.
 //!
 //! Choices that the specification leaves to writers are not findings: omitted metadata, bounds that hold
 //! without being tight, and the orders once used for the deprecated `min` and `max`. Encrypted columns without
@@ -30,6 +30,7 @@ mod encodings;
 mod file;
 mod finding;
 mod geoparquet;
+mod geoparquet_values;
 mod geospatial;
 mod index;
 mod nesting;
@@ -49,7 +50,7 @@ use std::sync::Arc;
 use herringbone_format::{Location, Result};
 use herringbone_pipeline::{Spawn, threads};
 
-use chunk::Sizes;
+use chunk::{PageCounts, Sizes};
 use finding::Report;
 use herringbone::ParquetFile;
 use nesting::Shared;
@@ -80,6 +81,7 @@ pub struct Verify {
     sizes: Option<Sizes>,
     shared: Shared,
     done: u64,
+    pages: PageCounts,
 }
 
 /// The next step of the check.
@@ -100,6 +102,7 @@ impl Verify {
             sizes: Some(Sizes::default()),
             shared: Shared::default(),
             done: 0,
+            pages: PageCounts::default(),
         }
     }
 
@@ -132,6 +135,20 @@ impl Verify {
     #[must_use]
     pub fn chunks_done(&self) -> u64 {
         self.done
+    }
+
+    /// Returns the number of pages in the column chunks checked so far.
+    #[must_use]
+    pub fn num_pages(&self) -> u64 {
+        self.pages.all
+    }
+
+    /// Returns the number of pages without a checksum in the column chunks checked so far. Changed bytes in their values
+    /// cannot be noticed if they still are valid values. Such a page is not a finding, because the format leaves
+    /// checksums to writers. Encrypted pages do not count: their ciphers notice changes.
+    #[must_use]
+    pub fn pages_without_checksum(&self) -> u64 {
+        self.pages.without_checksum
     }
 
     /// Checks the next part of the file (its footer, a column chunk, or the properties of a row group). Returns
@@ -200,6 +217,8 @@ impl Verify {
                     uncompressed: all.uncompressed + one.uncompressed,
                 });
                 self.done += 1;
+                self.pages.all += checked.pages.all;
+                self.pages.without_checksum += checked.pages.without_checksum;
             }
             Task::Overlap { .. } => self.report.findings.append(&mut report.findings),
             Task::Order { row_group } => {

@@ -6,7 +6,7 @@ use super::ChunkId;
 use super::chunk::{self, Checked};
 use super::column::Column;
 use super::finding::{FindingKind, Report};
-use super::{sorting, variants};
+use super::{geoparquet_values, sorting, variants};
 use herringbone::ParquetFile;
 
 /// A part of a file that is checked separately.
@@ -86,6 +86,7 @@ fn chunk(
 
 fn order(file: &ParquetFile, row_group: usize, report: &mut Report) -> Result<()> {
     variants::check(file, row_group, report)?;
+    geoparquet_values::check(file, row_group, report)?;
     match &file.metadata().row_group_header(row_group)?.sorting_columns {
         Some(sorting) if !sorting.is_empty() => sorting::check(file, row_group, sorting, report),
         _ => Ok(()),
