@@ -2,6 +2,7 @@
 
 mod arrange;
 mod batches;
+mod nullable;
 mod print;
 mod request;
 mod sample;

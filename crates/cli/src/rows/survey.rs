@@ -8,7 +8,7 @@ use herringbone::{ParquetFile, Projection, ReadOptions, WantedSchema};
 use herringbone_arrow::schema::{DataType, Field, FieldRef, Schema, SchemaRef};
 use herringbone_rewrite::{SchemaMerge, difference, nullable};
 
-use super::{Request, count, has_column, is_in_path, options};
+use super::{Request, count, has_column, is_in_path, nullable, options};
 use crate::advice::Advised;
 use crate::failure::{Failure, Result};
 use crate::folder::{BY_NAME, Loss};
@@ -68,6 +68,9 @@ pub(crate) fn survey(
             None => matches!(request.options.projection, Projection::All),
         };
     }
+    if merge == SchemaMerge::default() {
+        all = nullable_in_folders(inputs, request, all)?;
+    }
     match has_folder {
         true => request.options.wanted_schema = Some(WantedSchema::new(all.clone())),
         false => merge.read_as(&all, &mut request.options),
@@ -93,6 +96,33 @@ pub(crate) fn survey(
         check_nothing_is_lost(inputs, request)?;
     }
     Ok(Some((all, rows)))
+}
+
+/// Returns a schema that allows the nulls of all files of folders. Only the first files contributed to it. If rows are
+/// written, the footers of all files are read. Otherwise any value may be null, because footers are read when they are needed.
+fn nullable_in_folders(
+    inputs: &[Input],
+    request: &Request<'_>,
+    schema: SchemaRef,
+) -> Result<SchemaRef> {
+    let mut fields = schema.fields().clone();
+    let later = inputs.iter().filter(|input| !request.is_surveyed(input));
+    for input in later {
+        if !request.is_written {
+            let is_in_path = |field: &Field| is_in_path(input, slice::from_ref(field.name()));
+            let wide = |field: &FieldRef| match is_in_path(field) {
+                true => field.clone(),
+                false => nullable::all(field),
+            };
+            fields = fields.iter().map(wide).collect();
+            break;
+        }
+        let of_file = input.open()?.arrow_schema(&request.options.schema);
+        let of_file = of_file.map_err(|error| input.failure(&error))?;
+        fields = nullable::in_either(&fields, of_file.fields());
+    }
+    let metadata = schema.metadata().clone();
+    Ok(Arc::new(Schema::new_with_metadata(fields, metadata)))
 }
 
 /// Returns the failure for a file that cannot be read with the columns of all. A condition may need another column.

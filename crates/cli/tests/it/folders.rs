@@ -509,6 +509,48 @@ fn no_written_file_lacks_columns_of_a_directory() {
     }
 }
 
+/// pyarrow, DuckDB and polars read such files, which cuDF writes: a column is `not null` if the file has no null.
+#[test]
+fn a_later_file_may_have_nulls() {
+    let folder = Folder::new();
+    let table = folder.file("t");
+    fs::create_dir(&table).unwrap();
+    let schema = |required: &str| {
+        let text = format!(
+            "a: Int64{required}\ns: Struct{required}\n  x: Int64{required}\nl: List\n  item: Int64{required}\n"
+        );
+        folder.with("schema.txt", text)
+    };
+    let write = |name: &str, required: &str, row: &str| {
+        let rows = folder.with("rows.jsonl", row);
+        let (schema, file) = (schema(required), folder.file(&format!("t/{name}.parquet")));
+        let run = herringbone(&["convert", "-q", "--schema", &schema, &rows, &file]);
+        assert_eq!(run.code, 0, "{}", run.stderr);
+    };
+    let rows = [
+        r#"{"a":1,"s":{"x":1},"l":[1]}"#,
+        r#"{"a":null,"s":{"x":null},"l":[null]}"#,
+    ];
+    write("1", " not null", rows[0]);
+    write("2", "", rows[1]);
+    let both = format!("{}\n{}\n", rows[0], rows[1]);
+    herringbone(&["cat", "-q", &table]).ok(&both);
+    let out = folder.file("out.parquet");
+    for line in [
+        &["rewrite", &table, &out][..],
+        &["concat", &table, "-o", &out],
+    ] {
+        herringbone(&[line, &["-q", "-f"]].concat()).ok("");
+        herringbone(&["cat", &out]).ok(&both);
+    }
+    // Columns stay `not null` if they are so in all files.
+    fs::remove_file(folder.file("t/2.parquet")).unwrap();
+    write("3", " not null", rows[0]);
+    herringbone(&["rewrite", "-q", "-f", &table, &out]).ok("");
+    let schema = herringbone(&["schema", "--format", "arrow", &out]).stdout;
+    assert!(schema.starts_with("a: Int64 not null\n"), "{schema}");
+}
+
 #[test]
 fn advice_about_types_is_true() {
     let folder = Folder::new();
