@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use herringbone::filter::Predicate;
-use herringbone::format::BoundingBox;
+use herringbone::format::{BoundingBox, KeyValue};
 use herringbone::geospatial::GeometryColumn;
 use herringbone::geospatial::geoparquet::{GeoMetadata, KEY};
 use herringbone::{Error, ParquetFile};
@@ -69,7 +69,7 @@ impl WantedBox {
         let found = found.ok_or_else(|| {
             let mut pairs = file.metadata().key_value_metadata().iter();
             let geo = pairs.find(|pair| pair.key == KEY);
-            let defects = defects_of(geo.and_then(|pair| pair.value.as_deref()));
+            let defects = defects_of(geo.and_then(KeyValue::text));
             Error::argument(match (&self.column, columns.is_empty()) {
                 (_, true) => {
                     format!("--bbox: the file does not have a geometry column{defects}")
