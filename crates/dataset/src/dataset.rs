@@ -10,7 +10,7 @@ use herringbone::source::Source;
 use herringbone::{Error, ParquetFile, Result};
 
 use crate::explain::{DatasetExplanation, explain};
-use crate::files::{Files, in_file};
+use crate::files::Files;
 use crate::listing::Listing;
 use crate::local::LocalFiles;
 use crate::options::{DatasetOptions, DatasetReadOptions};
@@ -169,7 +169,8 @@ impl Dataset {
     /// Opens a file of the dataset by the footer that a `_metadata` file has for it, for readers of your own. `source` has
     /// the bytes of the file. Returns `None` if there is no such footer.
     ///
-    /// Reads nothing yet. The first read of bytes also reads the file's own footer, and fails if the two disagree.
+    /// Reads nothing yet. The first read of bytes also reads the file's own footer, and fails if the two disagree. Errors do
+    /// not name the file.
     ///
     /// # Errors
     /// Corrupt if `_metadata` lists a column chunk twice; Replaced if one is outside the file, or if the file has another
@@ -179,10 +180,7 @@ impl Dataset {
         file: &DataFile,
         source: Arc<dyn Source>,
     ) -> Result<Option<ParquetFile>> {
-        self.0
-            .files
-            .known_file(file, source)
-            .map_err(|error| in_file(file.path(), error))
+        self.0.files.known_file(file, source)
     }
 
     /// Returns the number of listed directories.
