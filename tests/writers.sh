@@ -9,4 +9,4 @@ if [ -z "${HB:-}" ]; then
     cargo build --quiet -p herringbone-cli
     export HB="${CARGO_TARGET_DIR:-target}/debug/herringbone"
 fi
-python3 tests/writers/matrix.py --seconds 200 "$@"
+python3 tests/writers/matrix.py --seconds 180 "$@"

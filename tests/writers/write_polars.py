@@ -72,10 +72,10 @@ def write(path, names, rows, options):
 
 
 if pl.__version__.startswith("0.18"):
-    # It writes decimals as doubles, with bits that are none.
+    # It writes decimals as doubles of other values.
     TYPES = {kind: of for kind, of in TYPES.items() if not kind.startswith("decimal")}
 if pl.__version__.startswith(("1.0", "1.10", "1.20")):
     # It writes times as plain integers if it cuts a frame.
     OPTIONS = [{**options, "without": ["time"]} if "row_group_size" in options else options for options in OPTIONS]
-# Its structs cannot be null before 1.0, and are not written as null by the first of them.
+# Structs cannot be null before 1.0, and 1.0.0 does not write them as null.
 writer.Writer(write, OPTIONS, TYPES, structs_of_nulls=pl.__version__ < "1.0.1").run()
