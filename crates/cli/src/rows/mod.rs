@@ -2,7 +2,6 @@
 
 mod arrange;
 mod batches;
-mod nullable;
 mod print;
 mod request;
 mod sample;

@@ -8,7 +8,7 @@ use herringbone::{ParquetFile, Projection, ReadOptions, WantedSchema};
 use herringbone_arrow::schema::{DataType, Field, FieldRef, Schema, SchemaRef};
 use herringbone_rewrite::{SchemaMerge, difference, nullable};
 
-use super::{Request, count, has_column, is_in_path, nullable, options};
+use super::{Request, count, has_column, is_in_path, options};
 use crate::advice::Advised;
 use crate::failure::{Failure, Result};
 use crate::folder::{BY_NAME, Loss};
@@ -58,10 +58,6 @@ pub(crate) fn survey(
     }
     let merge = request.merge;
     let mut all = merge.schema(&named).map_err(|error| differ(&error))?;
-    if inputs.iter().any(|input| !request.is_surveyed(input)) {
-        // Files whose footers are read later may have nulls.
-        all = Arc::new(nullable(&all));
-    }
     if request.options.wanted_schema.is_none() {
         request.reads_all = match request.columns {
             Some(columns) => columns.has_rest(),
@@ -105,21 +101,29 @@ fn nullable_in_folders(
     request: &Request<'_>,
     schema: SchemaRef,
 ) -> Result<SchemaRef> {
-    let mut fields = schema.fields().clone();
-    let later = inputs.iter().filter(|input| !request.is_surveyed(input));
-    for input in later {
-        if !request.is_written {
-            let is_in_path = |field: &Field| is_in_path(input, slice::from_ref(field.name()));
-            let wide = |field: &FieldRef| match is_in_path(field) {
-                true => field.clone(),
-                false => nullable::all(field),
+    let wide = nullable(&schema);
+    let mut fields: Vec<FieldRef> = schema.fields().iter().cloned().collect();
+    for input in inputs.iter().filter(|input| !request.is_surveyed(input)) {
+        let of_file = match request.is_written {
+            true => Some(input.open()?.arrow_schema(&request.options.schema)),
+            false => None,
+        };
+        let of_file = of_file.transpose().map_err(|error| input.failure(&error))?;
+        for (field, wide) in fields.iter_mut().zip(wide.fields()) {
+            let is_same = match &of_file {
+                Some(schema) => schema.field_with_name(field.name()).map_or(true, |other| {
+                    other.is_nullable() == field.is_nullable()
+                        && other.data_type() == field.data_type()
+                }),
+                None => is_in_path(input, slice::from_ref(field.name())),
             };
-            fields = fields.iter().map(wide).collect();
+            if !is_same {
+                field.clone_from(wide);
+            }
+        }
+        if !request.is_written {
             break;
         }
-        let of_file = input.open()?.arrow_schema(&request.options.schema);
-        let of_file = of_file.map_err(|error| input.failure(&error))?;
-        fields = nullable::in_either(&fields, of_file.fields());
     }
     let metadata = schema.metadata().clone();
     Ok(Arc::new(Schema::new_with_metadata(fields, metadata)))
