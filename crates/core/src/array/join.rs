@@ -57,7 +57,7 @@ pub fn concat(arrays: &[ArrayRef]) -> Result<Option<ArrayRef>> {
     Ok(Some(make_array(all.freeze())))
 }
 
-/// Returns the number of leading arrays that can be [concatenated](concat), at least one. `arrays` is called again for
+/// Returns the number of leading arrays that can be [concatenated](concat()), at least one. `arrays` is called again for
 /// each attempt.
 pub fn num_joinable<I: ExactSizeIterator<Item = ArrayRef>>(arrays: impl Fn() -> I) -> usize {
     let (first, num_arrays) = (arrays().next(), arrays().len());
