@@ -156,7 +156,10 @@ def test_intervals_are_those_of_pyarrow(tmp_path):
         for options in ({}, {"columns": ["i"]}, {"filters": [("x", ">", 0)]}, {"filters": pa.compute.field("i").is_valid()}):
             theirs = pq.read_table(source, **options)
             assert theirs.schema.field("i").type == pa.binary(12)
-            assert hpq.read_table(source, **options).equals(theirs), options
+            ours = hpq.read_table(source, **options)
+            assert ours.schema.types == theirs.schema.types, options
+            # Columns of several files are nullable, because a later file may have nulls.
+            assert ours.cast(theirs.schema).equals(theirs), options
     value = theirs["i"][0].as_py()
     filters = [("i", "=", value)]
     assert hpq.read_table(tmp_path / "a.parquet", filters=filters).equals(pq.read_table(tmp_path / "a.parquet", filters=filters))
