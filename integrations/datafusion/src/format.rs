@@ -36,7 +36,7 @@ use crate::ordering::ordering;
 use crate::sink::HerringboneSink;
 use crate::source::HerringboneSource;
 use crate::statistics::{TableColumns, statistics};
-use crate::{options, sink};
+use crate::{options, partitions, sink};
 
 /// The extension of Parquet files.
 const EXTENSION: &str = "parquet";
@@ -272,6 +272,7 @@ impl FileFormat for HerringboneFormat {
         let source = conf.file_source().downcast_ref::<HerringboneSource>();
         let source = source
             .ok_or_else(|| internal_datafusion_err!("the scan has the source of another format"))?;
+        partitions::check(&conf)?;
         let source = source
             .clone()
             .of_format(self.options.clone(), self.keys.clone());

@@ -31,6 +31,7 @@ mod format;
 mod object;
 mod options;
 mod ordering;
+mod partitions;
 mod scan;
 #[cfg(feature = "session")]
 mod session;

@@ -283,7 +283,7 @@ async fn tables_are_written(two: &SessionContext, folder: &Folder) {
     assert!(
         key_values
             .iter()
-            .any(|it| it.key == "who" && it.text() == Some("us"))
+            .any(|it| it.key == "who" && it.value.as_deref() == Some("us"))
     );
     let compression = metadata.row_group(0).column(0).compression();
     assert_eq!(compression, parquet::basic::Compression::UNCOMPRESSED);

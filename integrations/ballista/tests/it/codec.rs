@@ -266,7 +266,7 @@ async fn sinks_are_sent() {
     assert!(
         key_values
             .iter()
-            .any(|it| it.key == "who" && it.text() == Some("us"))
+            .any(|it| it.key == "who" && it.value.as_deref() == Some("us"))
     );
     let row_group = metadata.row_group(0);
     assert_eq!(row_group.num_rows(), 300);

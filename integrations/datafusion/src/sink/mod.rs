@@ -33,6 +33,7 @@ use tokio::sync::mpsc::Receiver;
 use crate::encryption::TableKeys;
 use crate::error::from_library;
 
+mod null_partition;
 mod options;
 
 pub(crate) use options::check;
@@ -177,6 +178,7 @@ impl DataSink for HerringboneSink {
         data: SendableRecordBatchStream,
         context: &Arc<TaskContext>,
     ) -> Result<u64> {
+        let data = null_partition::named(data, &self.config.table_partition_cols);
         FileSink::write_all(self, data, context).await
     }
 }
@@ -350,7 +352,10 @@ impl FileJob {
     /// Gives a batch the schema of the file: the metadata and nullability of a plan's batches may differ from it.
     fn with_schema(&self, batch: &RecordBatch) -> Result<RecordBatch> {
         let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
-        let columns = batch.columns().to_vec();
+        let columns = batch.columns().iter().zip(self.schema.fields());
+        let columns = columns
+            .map(|(column, field)| null_partition::restored(column, field))
+            .collect();
         Ok(RecordBatch::try_new_with_options(
             self.schema.clone(),
             columns,

@@ -8,6 +8,8 @@ mod damage;
 #[cfg(test)]
 mod metrics;
 #[cfg(test)]
+mod partitions;
+#[cfg(test)]
 mod parts;
 #[cfg(test)]
 mod pushdown;

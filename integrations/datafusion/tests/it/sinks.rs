@@ -262,3 +262,128 @@ async fn encrypted_files_are_written_and_read() {
         assert!(!error.contains(key), "{error}");
     }
 }
+
+/// Returns the directories of files below a folder, and the sums of the column `id` in them.
+async fn sums_of_directories(session: &SessionContext, path: &str) -> Vec<String> {
+    let mut sums = Vec::new();
+    for file in files(path) {
+        let directory = file.rsplit_once('/').unwrap().0;
+        let directory = directory.strip_prefix(path).unwrap().trim_matches('/');
+        let sum = rows(session, &format!("select sum(id) from '{file}'")).await;
+        sums.push(format!("{directory} {sum}"));
+    }
+    sums.sort_unstable();
+    sums
+}
+
+#[tokio::test]
+async fn nulls_have_a_partition_of_their_own() {
+    let folder = Folder::new();
+    let ours = session(Reader::Herringbone, 2).enable_url_table();
+    // The names are those of Hive, Spark, pyarrow and DuckDB.
+    for (name, values, directories) in [
+        ("integer", ["5", "null", "0"], ["k=0 4", "k=5 1"]),
+        (
+            "date",
+            ["date '2020-01-02'", "null", "date '1970-01-01'"],
+            ["k=1970-01-01 4", "k=2020-01-02 1"],
+        ),
+        ("text", ["'x'", "null", "''"], ["k= 4", "k=x 1"]),
+        (
+            "boolean",
+            ["true", "null", "false"],
+            ["k=false 4", "k=true 1"],
+        ),
+        ("double", ["1.5", "null", "0.0"], ["k=0 4", "k=1.5 1"]),
+        (
+            "large",
+            [
+                "arrow_cast('x', 'LargeUtf8')",
+                "null",
+                "arrow_cast('', 'LargeUtf8')",
+            ],
+            ["k= 4", "k=x 1"],
+        ),
+        (
+            "view",
+            [
+                "arrow_cast('x', 'Utf8View')",
+                "null",
+                "arrow_cast('', 'Utf8View')",
+            ],
+            ["k= 4", "k=x 1"],
+        ),
+        (
+            "dictionary",
+            [
+                "arrow_cast('x', 'Dictionary(Int32, Utf8)')",
+                "null",
+                "arrow_cast('y', 'Dictionary(Int32, Utf8)')",
+            ],
+            ["k=x 1", "k=y 4"],
+        ),
+    ] {
+        let path = folder.path(name);
+        let [first, second, third] = values;
+        let copy = format!(
+            "copy (select column1 as id, column2 as k from (values (1, {first}), (2, {second}), (4, {third}), \
+             (8, null))) to '{path}/' stored as parquet partitioned by (k)"
+        );
+        assert_eq!(rows(&ours, &copy).await, "4", "{name}");
+        let mut expected = Vec::from(directories.map(str::to_owned));
+        expected.push("k=__HIVE_DEFAULT_PARTITION__ 10".to_owned());
+        expected.sort_unstable();
+        assert_eq!(sums_of_directories(&ours, &path).await, expected, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn nulls_in_several_partition_columns() {
+    let folder = Folder::new();
+    let ours = session(Reader::Herringbone, 2).enable_url_table();
+    let query = "select column1 as id, column2 as a, column3 as b from (values (1, 1, 'x'), (2, null, 'x'), \
+        (4, 1, null), (8, null, null), (16, 1, 'x'))";
+    let path = folder.path("two");
+    let copy = format!("copy ({query}) to '{path}/' stored as parquet partitioned by (a, b)");
+    run(&ours, &copy).await.unwrap();
+    let null = "__HIVE_DEFAULT_PARTITION__";
+    assert_eq!(
+        sums_of_directories(&ours, &path).await,
+        [
+            format!("a=1/b={null} 4"),
+            "a=1/b=x 17".to_owned(),
+            format!("a={null}/b={null} 8"),
+            format!("a={null}/b=x 2"),
+        ]
+    );
+    // Files that keep the columns have nulls in them.
+    let path = folder.path("kept");
+    let copy = format!(
+        "copy ({query}) to '{path}/' stored as parquet partitioned by (a, b) \
+         options ('execution.keep_partition_by_columns' 'true')"
+    );
+    run(&ours, &copy).await.unwrap();
+    let mut kept = Vec::new();
+    for file in files(&path) {
+        kept.extend(sorted_rows(&ours, &format!("select id, a, b from '{file}'")).await);
+    }
+    kept.sort_unstable();
+    assert_eq!(kept, sorted_rows(&ours, query).await);
+}
+
+/// The engine declares partition columns of tables as not null.
+#[tokio::test]
+async fn inserts_have_no_nulls_in_partition_columns() {
+    let folder = Folder::new();
+    let ours = session(Reader::Herringbone, 2);
+    let path = folder.path("table/");
+    std::fs::create_dir_all(&path).unwrap();
+    let create = format!(
+        "create external table t (id bigint, k bigint) stored as parquet partitioned by (k) location '{path}'"
+    );
+    run(&ours, &create).await.unwrap();
+    let insert = "insert into t values (1, 5), (2, null)";
+    let error = run(&ours, insert).await.unwrap_err();
+    assert!(error.contains("null"), "{error}");
+    assert_eq!(files(&path), Vec::<String>::new());
+}
