@@ -129,8 +129,8 @@ struct OpenPage {
     max_def_level: u8,
     /// The number of levels that the header declares.
     num_levels: usize,
-    /// The number of nulls, if the header contains it.
-    num_nulls: Option<usize>,
+    /// The number of non-null values, if the header counts them.
+    num_non_null: Option<u64>,
     levels_left: usize,
     /// The number of values not returned yet of the decoded levels.
     values_left: usize,
@@ -302,7 +302,7 @@ impl PageDecoder {
             definition: Levels::new(None, 0),
             max_def_level: 0,
             num_levels: num_values,
-            num_nulls: None,
+            num_non_null: None,
             levels_left: num_values,
             values_left: 0,
         });
@@ -317,7 +317,7 @@ impl PageDecoder {
             definition: Levels::new(page.definition, self.max_def_level),
             max_def_level: self.max_def_level,
             num_levels: page.num_values,
-            num_nulls: page.num_nulls,
+            num_non_null: page.num_non_null,
             levels_left: page.num_values,
             values_left: 0,
         });
@@ -375,10 +375,7 @@ impl PageDecoder {
             num_levels: page.num_levels,
             created_by: self.created_by,
         };
-        // Writers disagree about the empty lists in the number of nulls.
-        let nulls = page.num_nulls.filter(|_| self.max_rep_level == 0);
-        let non_null = nulls.and_then(|nulls| page.num_levels.checked_sub(nulls));
-        self.ending = end.ending(|| non_null.map(|values| values as u64))?;
+        self.ending = end.ending(|| page.num_non_null)?;
         Ok(None)
     }
 }

@@ -196,7 +196,7 @@ impl BodyDecoder {
         )?;
         Ok(DataPage {
             num_values,
-            num_nulls: None,
+            num_non_null: None,
             repetition,
             definition,
             encoding: v1.encoding,
@@ -232,9 +232,11 @@ impl BodyDecoder {
             None if is_compressed => self.decompress(body, uncompressed_size, shared)?,
             None => uncompressed(body, uncompressed_size)?,
         };
+        let num_non_null = v2.num_values.checked_sub(v2.num_nulls);
+        let num_non_null = num_non_null.and_then(|values| u64::try_from(values).ok());
         Ok(DataPage {
             num_values,
-            num_nulls: usize::try_from(v2.num_nulls).ok(),
+            num_non_null: num_non_null.filter(|_| self.is_flat()),
             repetition,
             definition,
             encoding: v2.encoding,

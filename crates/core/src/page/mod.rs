@@ -51,8 +51,9 @@ pub(crate) enum Page {
 pub(crate) struct DataPage {
     /// The number of levels in the page: values, nulls and empty lists.
     pub(crate) num_values: usize,
-    /// The number of nulls, which only headers of version 2 contain.
-    pub(crate) num_nulls: Option<usize>,
+    /// The number of non-null values by the header. Only version 2 counts nulls, and below lists, writers disagree about
+    /// the empty ones, so it is `None` there.
+    pub(crate) num_non_null: Option<u64>,
     /// The repetition levels; `None` if the column has only level 0.
     pub(crate) repetition: Option<LevelSection>,
     /// The definition levels; `None` if the column has only level 0.

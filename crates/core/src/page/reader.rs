@@ -326,11 +326,6 @@ impl PageReader {
         u64::try_from(non_null?).ok()
     }
 
-    /// Returns true if each level is a row.
-    pub(crate) fn is_flat(&self) -> bool {
-        self.decoder.is_flat()
-    }
-
     /// Skips the body of the page whose header was returned last.
     pub(crate) fn pass(&mut self) -> Result<()> {
         self.check_num_values()?;

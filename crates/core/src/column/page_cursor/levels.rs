@@ -14,8 +14,8 @@ pub(super) struct OpenPage {
     pub(super) definition: Levels,
     /// The number of levels that the header declares.
     pub(super) num_levels: usize,
-    /// The number of nulls, if the header contains it.
-    pub(super) num_nulls: Option<usize>,
+    /// The number of non-null values, if the header counts them.
+    pub(super) num_non_null: Option<u64>,
     pub(super) levels_left: usize,
     /// The size of levels and values, in bytes.
     pub(super) body_bytes: usize,

@@ -215,20 +215,12 @@ impl PageCursor {
             num_levels: page.num_levels,
             created_by: self.pages.created_by(),
         };
-        let ending = end.ending(|| self.num_non_null(page));
+        let by_metadata = || self.pages.num_non_null(page.num_levels);
+        let ending = end.ending(|| page.num_non_null.or_else(by_metadata));
         if ending.map_err(|error| page.place.locate(error))? == Ending::Open {
             self.count.request();
         }
         Ok(())
-    }
-
-    /// Returns a page's number of non-null values by metadata other than its levels.
-    fn num_non_null(&self, page: &OpenPage) -> Option<u64> {
-        // Writers disagree about the empty lists in this number.
-        let nulls = page.num_nulls.filter(|_| self.pages.is_flat());
-        let by_header = nulls.and_then(|nulls| page.num_levels.checked_sub(nulls));
-        let by_header = by_header.map(|values| values as u64);
-        by_header.or_else(|| self.pages.num_non_null(page.num_levels))
     }
 
     /// Opens or skips one page.
@@ -394,7 +386,7 @@ impl PageCursor {
                     repetition: Levels::new(page.repetition, self.plan.max_rep_level),
                     definition: Levels::new(page.definition, self.plan.max_def_level),
                     num_levels: page.num_values,
-                    num_nulls: page.num_nulls,
+                    num_non_null: page.num_non_null,
                     levels_left: page.num_values,
                     body_bytes,
                     is_lost: false,
@@ -412,7 +404,7 @@ impl PageCursor {
             repetition: Levels::constant(0, 0),
             definition: Levels::constant(max_def.saturating_sub(1), max_def),
             num_levels: rows,
-            num_nulls: None,
+            num_non_null: None,
             levels_left: rows,
             body_bytes: 0,
             is_lost: true,
