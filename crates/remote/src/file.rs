@@ -86,8 +86,8 @@ impl RemoteFile {
         }
         let policy = options.fetch_policy.clone();
         let policy = policy.unwrap_or_else(|| object.fetch_policy());
-        let (tail, identity) = request::tail(&object, policy.suffix_bytes.max(8)).await?;
-        let identity = Arc::new(identity);
+        let opened = request::open(object, policy.suffix_bytes.max(8)).await?;
+        let (object, tail, identity) = (opened.object, opened.tail, Arc::new(opened.identity));
         let (handle, tail) = match cached_footer(&*object, &identity, &options) {
             Some(handle) => (handle, tail),
             None => read_footer((&object, &identity), tail, &options).await?,

@@ -1,6 +1,8 @@
 //! The interface to an object in a store.
 
 use std::fmt::{self, Debug};
+use std::future::ready;
+use std::io;
 use std::ops::Range;
 use std::pin::Pin;
 use std::time::SystemTime;
@@ -64,6 +66,15 @@ pub trait Object: Debug + Send + Sync {
     /// The request should have a precondition, such as `If-Match`. If the store has another object under this name
     /// now, the error is of kind [`Replaced`](herringbone::ErrorKind::Replaced).
     fn range(&self, range: Range<u64>, identity: &Identity) -> BoxFuture<Result<Answer>>;
+
+    /// Requests all of the object at once, for servers that answer requests for ranges with all of it.
+    ///
+    /// An object of more than `most` bytes is an error of kind Io. By default, each object is.
+    fn whole(&self, most: u64) -> BoxFuture<Result<Answer>> {
+        let message = format!("the object has no request for all of it, of at most {most} bytes");
+        let error = io::Error::new(io::ErrorKind::Unsupported, message);
+        Box::pin(ready(Err(error.into())))
+    }
 
     /// Returns the identity of the object if it is known beforehand, for example from a listing. Then the first request
     /// has a precondition too, and [`Self::tail`] is not used.

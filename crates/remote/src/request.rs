@@ -16,14 +16,115 @@
 
 use std::error::Error as StdError;
 use std::fmt;
+use std::future::ready;
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use herringbone::push::FetchPolicy;
 use herringbone::{Error, ErrorKind, Result};
 
 use crate::object::{Answer, BoxFuture, Identity, Object};
+
+/// The largest object, in bytes, that [`open`] reads whole from a server without requests for ranges.
+pub const MAX_WHOLE_BYTES: u64 = 256 << 20;
+
+/// An object that answered the request for its end.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Opened {
+    /// The object to read the rest of. It is in memory if the server has no requests for ranges.
+    pub object: Arc<dyn Object>,
+    /// The end of the object. It has all bytes if the server has no requests for ranges.
+    pub tail: Bytes,
+    /// The identity of the object.
+    pub identity: Identity,
+}
+
+/// Requests the last `bytes` bytes of an object as [`tail`] does. If the server answers with the whole object, because it
+/// has no requests for ranges, reads all of it, so that it takes no further request.
+///
+/// # Errors
+/// Those of [`tail`]; Io if the server has no requests for ranges, and the object more than [`MAX_WHOLE_BYTES`].
+pub async fn open(object: Arc<dyn Object>, bytes: u64) -> Result<Opened> {
+    match tail(&object, bytes).await {
+        Ok((tail, identity)) => Ok(Opened {
+            object,
+            tail,
+            identity,
+        }),
+        Err(error) if ignores_ranges(&error) => {
+            let answer = object.whole(MAX_WHOLE_BYTES).await;
+            let checked = answer.and_then(|answer| {
+                check(&answer, &(0..answer.identity.length))?;
+                Ok(answer)
+            });
+            let answer = checked.map_err(|error| named(object.name(), &"all bytes", error))?;
+            Ok(Opened {
+                object: Arc::new(HeldObject {
+                    name: object.name().to_owned(),
+                    bytes: answer.bytes.clone(),
+                    identity: answer.identity.clone(),
+                }),
+                tail: answer.bytes,
+                identity: answer.identity,
+            })
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Returns true if a server answers requests for ranges with the whole object.
+fn ignores_ranges(error: &Error) -> bool {
+    let kind = error.io_error().map(io::Error::kind);
+    kind == Some(io::ErrorKind::Unsupported)
+}
+
+/// An object in memory.
+#[derive(Debug)]
+struct HeldObject {
+    name: String,
+    bytes: Bytes,
+    identity: Identity,
+}
+
+impl HeldObject {
+    fn answer(&self, range: Range<u64>) -> BoxFuture<Result<Answer>> {
+        let length = self.bytes.len();
+        let at = |at: u64| usize::try_from(at).map_or(length, |at| at.min(length));
+        let (start, end) = (at(range.start), at(range.end));
+        let answer = Answer {
+            bytes: self.bytes.slice(start.min(end)..end),
+            range,
+            identity: self.identity.clone(),
+        };
+        Box::pin(ready(Ok(answer)))
+    }
+}
+
+impl Object for HeldObject {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn tail(&self, bytes: u64) -> BoxFuture<Result<Answer>> {
+        let length = self.identity.length;
+        self.answer(length.saturating_sub(bytes)..length)
+    }
+
+    fn range(&self, range: Range<u64>, _: &Identity) -> BoxFuture<Result<Answer>> {
+        self.answer(range)
+    }
+
+    fn identity(&self) -> Option<Identity> {
+        Some(self.identity.clone())
+    }
+
+    fn fetch_policy(&self) -> FetchPolicy {
+        FetchPolicy::local()
+    }
+}
 
 /// Requests the last `bytes` bytes of an object, or all of it if it is shorter. Returns them with its identity.
 ///

@@ -56,6 +56,26 @@ fn resolve(directory: &str, path: &str) -> Option<String> {
     (!names.is_empty()).then(|| names.join("/"))
 }
 
+/// Returns true if this is the error of an answer with the whole object to a request for a range.
+fn is_whole(message: &str) -> bool {
+    message.contains("Received non-partial response")
+}
+
+/// Returns true if a server may answer so to requests for the end of an object, which it does not have.
+fn lacks_suffixes(message: &str) -> bool {
+    matches!(status(message), Some(400 | 405 | 416 | 500 | 501))
+}
+
+/// Returns the HTTP status that the error of a store reports.
+fn status(message: &str) -> Option<u16> {
+    const STATUS: [&str; 2] = [
+        "Server returned non-2xx status code: ",
+        "Server returned error response: ",
+    ];
+    let rest = STATUS.iter().find_map(|it| message.split_once(it));
+    rest?.1.get(..3)?.parse().ok()
+}
+
 macro_rules! adapter {
     ($module:ident, $version:literal) => {
         #[doc = concat!("Objects and sinks of the stores of `object_store` ", $version, ".")]
@@ -165,18 +185,22 @@ macro_rules! adapter {
                         range,
                         ..Default::default()
                     };
-                    match self.clone().get(options, bytes).await {
+                    let identity = match self.clone().get(options, bytes).await {
                         // Azure has no requests for the end of an object.
-                        Err(StoreError::NotSupported { .. }) => {}
+                        Err(StoreError::NotSupported { .. }) => {
+                            let head = GetOptions {
+                                head: true,
+                                ..Default::default()
+                            };
+                            identity(&self.store.get_opts(&self.path, head).await?.meta)
+                        }
+                        Err(error) if super::lacks_suffixes(&error.to_string()) => {
+                            self.clone().probe(error).await?
+                        }
                         result => return result,
-                    }
-                    let head = GetOptions {
-                        head: true,
-                        ..Default::default()
                     };
-                    let meta = self.store.get_opts(&self.path, head).await?.meta;
-                    let identity = identity(&meta);
-                    let range = meta.size.saturating_sub(bytes)..meta.size;
+                    let length = identity.length;
+                    let range = length.saturating_sub(bytes)..length;
                     if range.is_empty() {
                         let bytes = bytes::Bytes::new();
                         return Ok(Answer {
@@ -186,6 +210,44 @@ macro_rules! adapter {
                         });
                     }
                     self.get(conditional(range, &identity), bytes).await
+                }
+
+                /// Returns the identity of an object of a server without requests for the end. `first` is the error of
+                /// that request.
+                ///
+                /// The answer to a request for the first byte has the length of the object. Unlike HEAD, it fits a
+                /// signature for GET.
+                async fn probe(self, first: StoreError) -> Result<Identity, StoreError> {
+                    match self.get(conditional(0..1, &Identity::new(0)), 1).await {
+                        Ok(answer) => Ok(answer.identity),
+                        Err(error) if super::is_whole(&error.to_string()) => Err(error),
+                        // An empty object has no range that satisfies a request.
+                        Err(error) if super::status(&error.to_string()) == Some(416) => {
+                            let source = error.into();
+                            Err(StoreError::NotSupported { source })
+                        }
+                        Err(_) => Err(first),
+                    }
+                }
+
+                async fn whole(self, most: u64) -> Result<Answer> {
+                    let result = self.store.get_opts(&self.path, GetOptions::default());
+                    let result = result.await.map_err(error)?;
+                    let identity = identity(&result.meta);
+                    let length = identity.length;
+                    if length > most {
+                        let message = format!(
+                            "the server has no requests for ranges, and the file has {length} bytes, more than the {most} \
+                             that are read at once; download it"
+                        );
+                        return Err(io::Error::new(io::ErrorKind::Unsupported, message).into());
+                    }
+                    let bytes = super::collect(result.into_stream(), length).await;
+                    Ok(Answer {
+                        bytes: bytes.map_err(error)?,
+                        range: 0..length,
+                        identity,
+                    })
                 }
             }
 
@@ -208,6 +270,10 @@ macro_rules! adapter {
                     let options = conditional(range, identity);
                     let object = self.clone();
                     Box::pin(async move { object.get(options, most).await.map_err(error) })
+                }
+
+                fn whole(&self, most: u64) -> BoxFuture<Result<Answer>> {
+                    Box::pin(self.clone().whole(most))
                 }
 
                 fn identity(&self) -> Option<Identity> {
@@ -317,8 +383,8 @@ macro_rules! adapter {
                     StoreError::PermissionDenied { .. } | StoreError::Unauthenticated { .. } => {
                         io::ErrorKind::PermissionDenied
                     }
-                    // Such as an answer with all bytes to a request for a range.
                     StoreError::NotSupported { .. } => io::ErrorKind::Unsupported,
+                    _ if super::is_whole(&error.to_string()) => io::ErrorKind::Unsupported,
                     _ => io::ErrorKind::Other,
                 };
                 io::Error::new(kind, error).into()

@@ -15,20 +15,15 @@ use herringbone::{Error, Result};
 use herringbone_remote::object_store_014::StoreObject;
 use herringbone_remote::{Identity, Object, request};
 use object_store::path::Path as StorePath;
-use object_store::{GetOptions, ObjectStore};
 use tokio::runtime::Handle;
 use tokio::task::{JoinError, JoinSet};
 
-use super::problem::{SERVER, of_store, plain, status};
+use super::problem::{SERVER, plain};
 use super::runtime;
 use super::store::Place;
 use super::windows::Windows;
 use crate::failure::Failure;
 
-/// The size limit, in bytes, for reading a whole file in one request from a server without requests for ranges.
-const MOST_AT_ONCE: u64 = 256 << 20;
-/// The text in errors of stores that answered with the whole object.
-const WHOLE: &str = "Received non-partial response";
 /// The maximum number of bytes at the ends of files that all files together retain.
 const MOST_RETAINED: u64 = 256 << 20;
 /// The number of bytes that all files retain.
@@ -79,7 +74,7 @@ impl RemoteFile {
         let runtime = runtime().map_err(|error| failed(&error.into()))?;
         let object = StoreObject::new(place.store.clone(), place.path.clone()).name(SERVER);
         let mut file = Self::new(Arc::new(object), Identity::new(0), runtime, place.unsigned);
-        file.read_end(&place).map_err(|error| {
+        file.read_end().map_err(|error| {
             let failure = failed(&error);
             match failure {
                 Failure::System(message)
@@ -129,23 +124,18 @@ impl RemoteFile {
     }
 
     /// Reads the end of the object, or all of it from a server without requests for ranges.
-    fn read_end(&mut self, place: &Place) -> Result<()> {
+    fn read_end(&mut self) -> Result<()> {
         let suffix = self.fetch_policy().suffix_bytes;
         let object = self.object.clone();
-        let end = self.answer(async move { request::tail(&object, suffix).await });
-        let ((tail, identity), has_ranges) = match end {
-            Ok(end) => (end, true),
-            Err(error) if ignores_ranges(&error) => (self.read_all(place)?, false),
-            Err(error) if lacks_suffixes(&error) => {
-                self.read_end_otherwise(place, suffix, error)?
-            }
-            Err(error) => return Err(plain(error, self.unsigned)),
-        };
-        let length = tail.len() as u64;
-        self.identity = Arc::new(identity);
+        let opened = self.answer(async move { request::open(object, suffix).await });
+        let opened = opened.map_err(|error| plain(error, self.unsigned))?;
+        let is_held = !Arc::ptr_eq(&self.object, &opened.object);
+        let length = opened.tail.len() as u64;
+        self.object = opened.object;
+        self.identity = Arc::new(opened.identity);
         self.count(1, length);
-        if self.reserve(length) || !has_ranges {
-            self.keep(tail);
+        if self.reserve(length) || is_held {
+            self.keep(opened.tail);
         }
         Ok(())
     }
@@ -223,43 +213,6 @@ impl RemoteFile {
             }
             Ok(())
         })
-    }
-
-    /// Reads the end of an object from a server without requests for the end. `first` is the error of that request.
-    /// Returns false if the server has no requests for ranges either, so that all of the object was read.
-    fn read_end_otherwise(
-        &self,
-        place: &Place,
-        suffix: u64,
-        first: Error,
-    ) -> Result<((Bytes, Identity), bool)> {
-        let object = self.object.clone();
-        // The answer has the length of the object. Unlike HEAD, it fits a signature for GET.
-        let probe = async move { object.range(0..1, &Identity::new(0)).await };
-        self.count(1, 1);
-        let identity = match self.answer(probe) {
-            Ok(answer) => answer.identity,
-            // An empty object has no range that satisfies a request.
-            Err(error) if ignores_ranges(&error) || status(&error) == Some(416) => {
-                return Ok((self.read_all(place)?, false));
-            }
-            Err(_) => return Err(plain(first, self.unsigned)),
-        };
-        let range = identity.length.saturating_sub(suffix)..identity.length;
-        let (object, known) = (self.object.clone(), Arc::new(identity.clone()));
-        let tail = self.answer(async move { request::range(object, range, known).await });
-        let tail = tail.map_err(|error| plain(error, self.unsigned))?;
-        Ok(((tail, identity), true))
-    }
-
-    /// Reads the whole object in one request.
-    fn read_all(&self, place: &Place) -> Result<(Bytes, Identity)> {
-        let (store, path) = (place.store.clone(), place.path.clone());
-        let all = self.answer(async move {
-            let result = store.get_opts(&path, GetOptions::default()).await;
-            collect(result.map_err(|error| of_store(&error, None))?).await
-        });
-        all.map_err(|error| plain(error, self.unsigned))
     }
 
     /// Waits for a future on the thread of all requests.
@@ -449,49 +402,4 @@ fn joined(head: Bytes, tail: Bytes) -> Bytes {
 
 fn error_kind(error: &Error) -> Option<ErrorKind> {
     error.io_error().map(io::Error::kind)
-}
-
-/// Returns true if a server answers requests for ranges with the whole object.
-fn ignores_ranges(error: &Error) -> bool {
-    let is_whole = error.message().contains(WHOLE);
-    is_whole || error_kind(error) == Some(ErrorKind::Unsupported)
-}
-
-/// Returns true if a server may answer so to requests for the end of an object.
-fn lacks_suffixes(error: &Error) -> bool {
-    matches!(status(error), Some(400 | 405 | 416 | 500 | 501))
-}
-
-/// Collects a whole object.
-///
-/// # Errors
-/// Io if it is too large, or if the answer is incomplete.
-async fn collect(result: object_store::GetResult) -> Result<(Bytes, Identity)> {
-    let length = result.meta.size;
-    if length > MOST_AT_ONCE {
-        return Err(io::Error::new(
-            ErrorKind::Unsupported,
-            format!(
-                "the server has no requests for ranges, and the file has {length} bytes, more than the \
-                 {MOST_AT_ONCE} that are read at once; download it"
-            ),
-        )
-        .into());
-    }
-    let identity = Identity::new(length)
-        .e_tag(result.meta.e_tag.clone())
-        .modified(Some(result.meta.last_modified.into()));
-    let bytes = result
-        .bytes()
-        .await
-        .map_err(|error| of_store(&error, None))?;
-    let got = bytes.len() as u64;
-    match got == length {
-        true => Ok((bytes, identity)),
-        false => Err(io::Error::new(
-            ErrorKind::UnexpectedEof,
-            format!("the answer ends after {got} of {length} bytes"),
-        )
-        .into()),
-    }
 }

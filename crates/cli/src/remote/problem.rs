@@ -78,13 +78,6 @@ pub(super) fn of_store(error: &object_store::Error, unsigned: Option<&str>) -> E
     plain(io::Error::new(kind, text).into(), unsigned)
 }
 
-/// Returns the HTTP status that an error reports.
-pub(super) fn status(error: &Error) -> Option<u16> {
-    let message = error.message();
-    let rest = STATUS.iter().find_map(|it| message.split_once(it));
-    rest?.1.get(..3)?.parse().ok()
-}
-
 /// Returns the message of the innermost cause.
 fn deepest(error: &(dyn StdError + 'static)) -> Option<String> {
     let mut cause = error.source()?;
@@ -184,15 +177,5 @@ mod tests {
         let other = plain(io(io::ErrorKind::Other, "x"), Some("KEY"));
         assert_eq!(other.message(), "x");
         assert_eq!(plain(Error::corrupt("x://a?b"), None).message(), "x://a?b");
-    }
-
-    #[test]
-    fn the_status_is_found() {
-        let error = io(
-            io::ErrorKind::Other,
-            "Server returned non-2xx status code: 416 Range",
-        );
-        assert_eq!(status(&error), Some(416));
-        assert_eq!(status(&io(io::ErrorKind::Other, "416")), None);
     }
 }

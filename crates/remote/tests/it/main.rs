@@ -23,6 +23,8 @@ mod requests;
 #[cfg(test)]
 mod row_groups;
 #[cfg(all(test, any(feature = "object-store-013", feature = "object-store-014")))]
+mod servers;
+#[cfg(all(test, any(feature = "object-store-013", feature = "object-store-014")))]
 mod stores;
 #[cfg(test)]
 mod writes;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use bytes::Bytes;
 use herringbone::push::FetchPolicy;
 use herringbone::{ErrorKind, Limits, ReadOptions, WriteOptions};
-use herringbone_remote::{ChunkObjects, LruMetadataCache, Object, RemoteFile, RemoteOptions};
+use herringbone_remote::{ChunkObjects, LruMetadataCache, RemoteFile, RemoteOptions};
 use herringbone_remote::{RemoteWriteOptions, RemoteWriter};
 
 use crate::files::{batch, blocking, file, written};
