@@ -159,7 +159,7 @@ fn longs_below(random: &mut Random, end: usize) -> ArrayRef {
 
 /// Returns the queries of the engine's two files of ClickBench, without those that describe plans.
 fn queries() -> Vec<String> {
-    let folder = crate::slt::package().join("test_files");
+    let folder = crate::engine_files::package().join("test_files");
     let records = ["clickbench.slt", "clickbench_extended.slt"]
         .into_iter()
         .flat_map(|name| parse_file::<DFColumnType>(folder.join(name)).unwrap());

@@ -6,6 +6,8 @@ mod clickbench;
 #[cfg(test)]
 mod damage;
 #[cfg(test)]
+mod engine_files;
+#[cfg(test)]
 mod metrics;
 #[cfg(test)]
 mod partitions;
@@ -19,8 +21,6 @@ mod random;
 mod schemas;
 #[cfg(test)]
 mod sinks;
-#[cfg(test)]
-mod slt;
 #[cfg(test)]
 mod support;
 #[cfg(test)]

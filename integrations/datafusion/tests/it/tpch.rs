@@ -100,7 +100,7 @@ async fn answers_are_right(ours: &SessionContext) {
     if scale() != 0.1 {
         return;
     }
-    let answers = crate::slt::package().join("test_files/tpch/answers");
+    let answers = crate::engine_files::package().join("test_files/tpch/answers");
     for number in 1..=22 {
         let text = std::fs::read_to_string(answers.join(format!("q{number}.slt.part"))).unwrap();
         let (_, query) = text.split_once("\nquery ").unwrap();

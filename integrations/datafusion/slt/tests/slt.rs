@@ -1,6 +1,6 @@
 //! The engine's own test files on Parquet, run with both readers.
 //!
-//! `slt_differences.txt` lists the records whose result is not the expected one, with the reader and the reason. All
+//! `differences.txt` lists the records whose result is not the expected one, with the reader and the reason. All
 //! other records pass.
 
 use std::collections::BTreeMap;
@@ -13,7 +13,10 @@ use futures::StreamExt;
 use indicatif::ProgressBar;
 use sqllogictest::{Normalizer, Record, Runner, parse_file, strict_column_validator};
 
-use crate::support::Reader;
+use engine_files::package;
+
+#[path = "../../tests/it/engine_files.rs"]
+mod engine_files;
 
 /// The files on Parquet, `COPY`, partitions, schema evolution, push-down, sorting and ClickBench.
 const FILES: [&str; 35] = [
@@ -60,31 +63,19 @@ const RECORDS: usize = 2452;
 /// The number of files that run at the same time.
 const FILES_AT_ONCE: usize = 4;
 
+/// The reader of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reader {
+    Herringbone,
+    Stock,
+}
+
 /// A record and its failure.
 struct Outcome {
     /// The file and line.
     place: String,
     sql: String,
     failure: Option<String>,
-}
-
-/// Returns the folder of the crate with the test files.
-pub(crate) fn package() -> PathBuf {
-    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
-    let metadata = std::process::Command::new(cargo)
-        .args(["metadata", "--format-version", "1", "--offline"])
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .output()
-        .unwrap();
-    let metadata = String::from_utf8(metadata.stdout).unwrap();
-    let manifests = metadata.split("\"manifest_path\":\"").skip(1);
-    let manifest = manifests
-        .filter_map(|it| it.split('"').next())
-        .find(|it| it.contains("/datafusion-sqllogictest-"));
-    PathBuf::from(manifest.unwrap())
-        .parent()
-        .unwrap()
-        .to_owned()
 }
 
 /// Copies the test files to the target folder, as in a checkout of the engine: they write next to themselves. Returns
@@ -187,7 +178,7 @@ async fn run_twice(name: &'static str) -> [Vec<Outcome>; 2] {
 
 /// Returns the listed differences: the failing reader by place. The rest of a line is the reason.
 fn listed() -> BTreeMap<String, String> {
-    let lines = include_str!("../slt_differences.txt").lines();
+    let lines = include_str!("../differences.txt").lines();
     let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
     let entry = |line: &str| match line.splitn(3, ' ').collect::<Vec<_>>()[..] {
         [place, reader, _reason] => (place.to_owned(), reader.to_owned()),
