@@ -13,7 +13,7 @@ use herringbone::filter::col;
 use herringbone::format::{ColumnIndex, Encoding};
 use herringbone::{
     BloomFilterOptions, ColumnOptions, Compression, DataPageVersion, Lost, OnError, ParquetFile,
-    ReadOptions, WriteOptions, Writer,
+    ReadOptions, Result, WriteOptions, Writer,
 };
 use parquet::arrow::ArrowWriter;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
@@ -107,14 +107,17 @@ pub(crate) struct Outcome {
 }
 
 pub(crate) fn read(file: &Bytes, options: ReadOptions) -> Outcome {
+    read_opened(ParquetFile::from_bytes(file.clone()), options)
+}
+
+pub(crate) fn read_opened(file: Result<ParquetFile>, options: ReadOptions) -> Outcome {
     let mut outcome = Outcome {
         rows: Vec::new(),
         lost_rows: 0,
         lost_values: 0,
         is_failed: false,
     };
-    let reader = ParquetFile::from_bytes(file.clone()).and_then(|file| file.read(options));
-    let Ok(mut reader) = reader else {
+    let Ok(mut reader) = file.and_then(|file| file.read(options)) else {
         outcome.is_failed = true;
         return outcome;
     };

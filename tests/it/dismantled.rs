@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use herringbone::ParquetFile;
-use herringbone::format::footer::{MAGIC, Tail};
+use herringbone::format::footer::{MAGIC, MAGIC_ENCRYPTED, Tail};
 use herringbone::format::thrift::CompactWriter;
 use herringbone::format::{
     ColumnChunk, ColumnIndex, ColumnOrder, FileMetadataParts, OffsetIndex, PageHeader, PageType,
@@ -37,6 +37,14 @@ impl Page {
             }
         }
     }
+}
+
+/// The place of a page in its file.
+#[allow(dead_code, reason = "another binary encrypts no pages")]
+pub(crate) struct PagePlace {
+    pub(crate) row_group: usize,
+    pub(crate) column: usize,
+    pub(crate) data_pages_before: usize,
 }
 
 /// A column chunk.
@@ -131,17 +139,43 @@ impl Dismantled {
 
     /// Assembles the file. The indexes contain the actual positions of pages.
     pub(crate) fn assemble(&self) -> Bytes {
-        let mut out = MAGIC.to_vec();
-        let mut footer = self.footer.clone();
-        for (group, chunks) in footer.row_groups.iter_mut().zip(&self.row_groups) {
-            group.columns = chunks.iter().map(|chunk| chunk.write(&mut out)).collect();
+        let encode =
+            |_: &PagePlace, page: &Page| [encoded(&page.header), page.body.to_vec()].concat();
+        self.assemble_with(false, encode, |footer| {
+            let mut writer = CompactWriter::new();
+            footer.encode(&mut writer);
+            writer.finish()
+        })
+    }
+
+    /// Assembles the file from the bytes that the closures return for pages and for the footer.
+    pub(crate) fn assemble_with(
+        &self,
+        is_footer_encrypted: bool,
+        page: impl Fn(&PagePlace, &Page) -> Vec<u8>,
+        footer: impl FnOnce(FileMetadataParts) -> Vec<u8>,
+    ) -> Bytes {
+        let mut out = match is_footer_encrypted {
+            true => MAGIC_ENCRYPTED.to_vec(),
+            false => MAGIC.to_vec(),
+        };
+        let mut parts = self.footer.clone();
+        let groups = parts.row_groups.iter_mut().zip(&self.row_groups);
+        for (row_group, (group, chunks)) in groups.enumerate() {
+            let chunks = chunks.iter().enumerate().map(|(column, chunk)| {
+                let place = PagePlace {
+                    row_group,
+                    column,
+                    data_pages_before: 0,
+                };
+                chunk.write(place, &page, &mut out)
+            });
+            group.columns = chunks.collect();
         }
-        let mut writer = CompactWriter::new();
-        footer.encode(&mut writer);
-        let footer = writer.finish();
+        let footer = footer(parts);
         let tail = Tail {
             metadata_length: u32::try_from(footer.len()).unwrap(),
-            encrypted: false,
+            encrypted: is_footer_encrypted,
         };
         out.extend_from_slice(&footer);
         out.extend_from_slice(&tail.encode());
@@ -149,17 +183,27 @@ impl Dismantled {
     }
 }
 
+/// The bytes of a page header.
+pub(crate) fn encoded(header: &PageHeader) -> Vec<u8> {
+    let mut writer = CompactWriter::new();
+    header.encode(&mut writer);
+    writer.finish()
+}
+
 impl Chunk {
-    fn write(&self, out: &mut Vec<u8>) -> ColumnChunk {
+    fn write(
+        &self,
+        mut place: PagePlace,
+        encode: impl Fn(&PagePlace, &Page) -> Vec<u8>,
+        out: &mut Vec<u8>,
+    ) -> ColumnChunk {
         let at = |out: &Vec<u8>| i64::try_from(out.len()).unwrap();
         let start = at(out);
         let (mut dictionary, mut places) = (None, Vec::new());
         for page in &self.pages {
             let offset = at(out);
-            let mut writer = CompactWriter::new();
-            page.header.encode(&mut writer);
-            out.extend_from_slice(&writer.finish());
-            out.extend_from_slice(&page.body);
+            out.extend_from_slice(&encode(&place, page));
+            place.data_pages_before += usize::from(page.is_data());
             match page.is_data() {
                 true => places.push((offset, i32::try_from(at(out) - offset).unwrap())),
                 false => dictionary = Some(offset),

@@ -22,7 +22,7 @@ const PAGES: usize = 3;
 
 /// Something that a writer leaves after the last value of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Padding {
+pub(crate) enum Padding {
     /// DuckDB 1.3: a packed block of definition levels after full blocks.
     LevelBlock,
     /// fastparquet 2023: a group of definition levels after full groups, in one run.
@@ -49,7 +49,7 @@ enum Padding {
 
 use Padding::*;
 
-const ALL: [Padding; 11] = [
+pub(crate) const ALL: [Padding; 11] = [
     LevelBlock,
     LevelGroup,
     LevelRun,
@@ -95,7 +95,7 @@ fn plain(values: impl Iterator<Item = i32>) -> Vec<u8> {
 
 impl Padding {
     /// The number of rows in each page.
-    fn rows(self) -> usize {
+    pub(crate) fn rows(self) -> usize {
         match self {
             LevelBlock | IndexBlock => 256,
             NullableIndexBlock => 384,
@@ -105,7 +105,7 @@ impl Padding {
         }
     }
 
-    fn is_nullable(self) -> bool {
+    pub(crate) fn is_nullable(self) -> bool {
         matches!(
             self,
             LevelBlock | LevelGroup | LevelRun | NullableIndexBlock | NoGroups
@@ -133,7 +133,7 @@ impl Padding {
     }
 
     /// The value of a row; `None` is null.
-    fn value(self, row: usize) -> Option<i32> {
+    pub(crate) fn value(self, row: usize) -> Option<i32> {
         let is_null = match self {
             NoGroups => true,
             LevelRun => false,
@@ -239,7 +239,7 @@ impl Padding {
     }
 
     /// A file in which the pages in `padded` have padding, and `change` was applied to the pages of `a`.
-    fn file_with(self, padded: &[usize], change: impl FnOnce(&mut [Page])) -> Bytes {
+    pub(crate) fn file_with(self, padded: &[usize], change: impl FnOnce(&mut [Page])) -> Bytes {
         let rows = self.rows();
         let mut pages: Vec<_> = (0..PAGES)
             .map(|number| self.page(number, padded.contains(&number)))
@@ -280,12 +280,12 @@ impl Padding {
         parts.assemble()
     }
 
-    fn file(self, padded: &[usize]) -> Bytes {
+    pub(crate) fn file(self, padded: &[usize]) -> Bytes {
         self.file_with(padded, |_| {})
     }
 
     /// The rows of both columns.
-    fn expected(self) -> Vec<Vec<String>> {
+    pub(crate) fn expected(self) -> Vec<Vec<String>> {
         let b = (0..PAGES * self.rows()).map(|row| row.to_string());
         let a = lines(&self.array()).into_iter();
         a.zip(b).map(|(a, b)| vec![a, b]).collect()
@@ -485,4 +485,21 @@ fn a_page_without_rows_is_compared_before_its_rows() {
     let outcome = read(&file, ReadOptions::new().batch_size(1));
     assert!(outcome.is_failed);
     assert!(outcome.rows.len() <= NoRows.rows());
+}
+
+#[test]
+fn the_error_of_a_page_without_rows_says_what_is_wrong() {
+    let file = NoRows.file_with(&[0, 1, 2], |pages| {
+        let header = pages[1].header.data_page_header_v2.as_mut().unwrap();
+        header.num_values -= 1;
+    });
+    let error = error_of(&file).unwrap();
+    for part in [
+        "declares 0 rows and 10 values",
+        "29 of its 30 values",
+        "column a, row group 0, page 0",
+    ] {
+        assert!(error.contains(part), "{error}");
+    }
+    assert!(!error.contains("more levels"), "{error}");
 }

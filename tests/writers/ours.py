@@ -7,6 +7,7 @@ come back as JSON lines, and are compared with those of the table.
 import base64
 import datetime as dt
 import decimal
+import functools
 import json
 import sys
 from pathlib import Path
@@ -71,6 +72,23 @@ def with_fastparquet(path):
     return found
 
 
+@functools.cache
+def spark_session():
+    from pyspark.sql import SparkSession
+
+    local = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1", "spark.ui.enabled": "false"}
+    builder = SparkSession.builder.master("local[1]").config(map={**local, "spark.sql.session.timeZone": "UTC"})
+    spark = builder.getOrCreate()
+    spark.sparkContext.setLogLevel("OFF")
+    return spark
+
+
+def with_pyspark(path):
+    frame = spark_session().read.parquet(str(path.resolve()))
+    rows = [row.asDict(recursive=True) for row in frame.collect()]
+    return {name: [row[name] for row in rows] for name in frame.columns}
+
+
 def plain(kind, value):
     """A value of the peer in the form of the tables."""
     if value is None:
@@ -129,7 +147,8 @@ def fault(file, found, structs_of_nulls):
 
 def main():
     name, folder = sys.argv[1], Path(sys.argv[2])
-    read = {"duckdb": with_duckdb, "pyarrow": with_pyarrow, "polars": with_polars, "fastparquet": with_fastparquet}[name]
+    readers = {"duckdb": with_duckdb, "pyarrow": with_pyarrow, "polars": with_polars, "fastparquet": with_fastparquet}
+    read = {**readers, "pyspark": with_pyspark}[name]
     for line in (folder / "index.jsonl").read_text().splitlines():
         file = json.loads(line)
         try:

@@ -3,6 +3,7 @@
 mod key_tools;
 mod modules;
 mod official;
+mod padding;
 mod plug_in;
 mod changed;
 mod round_trip;

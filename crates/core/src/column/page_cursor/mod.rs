@@ -27,7 +27,7 @@ mod split_ends;
 use dictionary_lifetime::{DictionaryLifetime, is_indices};
 use levels::{LevelBlock, OpenPage};
 use map_seek::MapSeek;
-use page_count::PageCount;
+use page_count::{CountCause, PageCount};
 use split_ends::SplitEnds;
 
 /// The position of a column among the pages of its chunk, and the levels of the open page.
@@ -218,7 +218,7 @@ impl PageCursor {
         let by_metadata = || self.pages.num_non_null(page.num_levels);
         let ending = end.ending(|| page.num_non_null.or_else(by_metadata));
         if ending.map_err(|error| page.place.locate(error))? == Ending::Open {
-            self.count.request();
+            self.count.request(CountCause::Ending);
         }
         Ok(())
     }
@@ -241,8 +241,11 @@ impl PageCursor {
             Step::Ready(None) => return Ok(Step::Ready(PageStep::End)),
             Step::Ready(Some(next)) => next,
         };
-        if next.lacks_rows && self.count.request() {
-            return skipped(0);
+        if next.lacks_rows {
+            let num_values = next.rows.unwrap_or_default();
+            if self.count.request(CountCause::NoRows { num_values }) {
+                return skipped(0);
+            }
         }
         if let Some(rows) = self.jump_to_split(&next, rows) {
             return skipped(rows);
@@ -310,6 +313,10 @@ impl PageCursor {
         let Some(rows) = rows.filter(|&rows| rows <= unselected) else {
             return Ok(None);
         };
+        // The rows of later pages would shift if the header hid levels. An index that agrees shows that it does not.
+        if rows > 0 && self.map.is_none() {
+            self.count.request(CountCause::Skipped);
+        }
         self.pages.pass()?;
         batch.memory().metrics().pages_skipped.add(1);
         Ok(Some(rows))

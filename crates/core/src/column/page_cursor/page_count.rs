@@ -1,9 +1,10 @@
 //! The comparison of page headers with the chunk metadata.
 //!
 //! If something follows a page's levels, it may be padding, or levels that the header does not declare. The rows of
-//! the page are right either way, since they are its first ones. Those of later pages would shift. So before the column
-//! opens the next page, it walks over the remaining headers of the chunk, once, and compares the number of levels that all
-//! headers declare with the chunk metadata. A single wrong header makes the two differ.
+//! the page are right either way, since they are its first ones. Those of later pages would shift. They would also shift
+//! after a page skipped by a wrong header. So before the column opens the next page, it walks over the remaining
+//! headers of the chunk, once, and compares the number of levels that all headers declare with the chunk metadata. A
+//! single wrong header makes the two differ.
 
 use herringbone_format::{Error, Result};
 
@@ -20,18 +21,52 @@ pub(super) enum PageCount {
     #[default]
     Unneeded,
     /// A page must be compared before the next one is opened.
-    Needed,
+    Needed(CountCause),
     /// Some headers are counted.
-    Started(Box<PageReaderState>),
+    Started(Box<PageReaderState>, CountCause),
     /// The headers agree with the chunk metadata.
     Agrees,
 }
 
+/// The reason for the comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CountCause {
+    /// Something follows the levels of a page.
+    Ending,
+    /// The header of the next page declares these values and no rows.
+    NoRows {
+        /// The number of levels.
+        num_values: usize,
+    },
+    /// A page was skipped by its header.
+    Skipped,
+}
+
+impl CountCause {
+    /// Returns an error of the comparison with its meaning.
+    fn explain(self, error: &Error) -> Error {
+        let found = error.message();
+        Error::corrupt(match self {
+            Self::Ending => format!(
+                "the page has more levels than its header declares, or one of the headers after it is damaged: {found}"
+            ),
+            Self::NoRows { num_values } => format!(
+                "the page header declares 0 rows and {num_values} values, and the page headers of the column chunk do \
+                 not confirm the values: {found}"
+            ),
+            Self::Skipped => format!(
+                "pages before this one were skipped by their headers, but one of the headers of the column chunk is \
+                 wrong: {found}"
+            ),
+        })
+    }
+}
+
 impl PageCount {
     /// Requests a comparison, unless one was made. Returns true if one is due.
-    pub(super) fn request(&mut self) -> bool {
+    pub(super) fn request(&mut self, cause: CountCause) -> bool {
         if matches!(self, Self::Unneeded) {
-            *self = Self::Needed;
+            *self = Self::Needed(cause);
         }
         !matches!(self, Self::Agrees)
     }
@@ -39,8 +74,8 @@ impl PageCount {
     /// Returns the page to which the column returns after the comparison.
     pub(super) fn start(&self) -> Option<PageStart> {
         match self {
-            Self::Started(state) => Some(state.start()),
-            Self::Unneeded | Self::Needed | Self::Agrees => None,
+            Self::Started(state, _) => Some(state.start()),
+            Self::Unneeded | Self::Needed(_) | Self::Agrees => None,
         }
     }
 }
@@ -51,27 +86,27 @@ impl PageCursor {
     /// # Errors
     /// Corrupt if the numbers differ, with both of them and the place of the page.
     pub(super) fn compare_count(&mut self, batch: &mut BatchBuilder) -> Result<Step<()>> {
-        match &self.count {
+        let cause = match &self.count {
             PageCount::Unneeded | PageCount::Agrees => return Ok(Step::Ready(())),
-            PageCount::Needed => {
-                self.count = PageCount::Started(Box::new(self.pages.start_count()));
+            PageCount::Needed(cause) => {
+                let cause = *cause;
+                self.count = PageCount::Started(Box::new(self.pages.start_count()), cause);
+                cause
             }
-            PageCount::Started(_) => {}
-        }
+            PageCount::Started(_, cause) => *cause,
+        };
         match self.pages.count(batch.memory()) {
             Ok(Step::Need(range)) => return Ok(Step::Need(range)),
             Ok(Step::Ready(())) => {}
             Err(error) if is_damage(&error) && !Budget::refused(&error) => {
                 let start = self.count.start().unwrap_or(self.pages.start());
                 let place = self.page.as_ref().map_or(start, |page| page.place);
-                return Err(place.locate(Error::corrupt(format!(
-                    "the page has more levels than its header declares, or one of the headers after it is damaged: {}",
-                    error.message()
-                ))));
+                return Err(place.locate(cause.explain(&error)));
             }
             Err(error) => return Err(error),
         }
-        if let PageCount::Started(state) = std::mem::replace(&mut self.count, PageCount::Agrees) {
+        if let PageCount::Started(state, _) = std::mem::replace(&mut self.count, PageCount::Agrees)
+        {
             self.pages.return_to(*state);
         }
         Ok(Step::Ready(()))
