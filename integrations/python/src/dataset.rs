@@ -4,19 +4,21 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use herringbone::ParquetFile;
 use herringbone::arrow::schema::Schema as ArrowSchema;
+use herringbone::source::FileSource;
 use herringbone_dataset::{
     DatasetOptions, DatasetReadOptions, DatasetWriteOptions, DatasetWriter, Partitioning,
     SchemaFrom,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use pyo3_arrow::PySchema;
 
 use crate::error::{Result, detached};
 use crate::metadata::FileMetaData;
 use crate::read::{SchemaArguments, arguments, limits};
-use crate::table::{Batches, RecordBatchReader, Schema, import};
+use crate::schema::{BytePairs, Schema, byte_pairs};
+use crate::table::{Batches, RecordBatchReader, import};
 use crate::{dictionary, interrupt, paths, write};
 
 /// The files of directories, patterns and lists.
@@ -24,6 +26,8 @@ use crate::{dictionary, interrupt, paths, write};
 pub(crate) struct Dataset {
     dataset: herringbone_dataset::Dataset,
     limits: herringbone::Limits,
+    /// The binary metadata of the schema.
+    bytes: BytePairs,
 }
 
 #[pymethods]
@@ -34,7 +38,7 @@ impl Dataset {
     fn new(
         py: Python<'_>,
         paths: Vec<PathBuf>,
-        schema: Option<PySchema>,
+        schema: Option<Schema>,
         partitioning: Option<PartitioningArguments>,
         union: bool,
         types: Option<SchemaArguments>,
@@ -48,8 +52,8 @@ impl Dataset {
             .partitioning(
                 partitioning.map_or(Partitioning::None, PartitioningArguments::partitioning),
             )
-            .schema(match (schema, union) {
-                (Some(schema), _) => SchemaFrom::Given(schema.into_inner()),
+            .schema(match (&schema, union) {
+                (Some(schema), _) => SchemaFrom::Given(schema.arrow().clone()),
                 (None, true) => SchemaFrom::Union,
                 (None, false) => SchemaFrom::FirstFile,
             });
@@ -62,12 +66,20 @@ impl Dataset {
             let options = options.schema(SchemaFrom::Given(Arc::new(plain)));
             Ok(herringbone_dataset::Dataset::open_all(&paths, options)?)
         })?;
-        Ok(Self { dataset, limits })
+        let bytes = match schema {
+            Some(schema) => schema.bytes().clone(),
+            None => detached(py, || bytes_of_first_file(&dataset, &limits))?,
+        };
+        Ok(Self {
+            dataset,
+            limits,
+            bytes,
+        })
     }
 
     #[getter]
     fn schema(&self) -> Schema {
-        Schema(self.dataset.schema().clone())
+        Schema::new(self.dataset.schema().clone(), self.bytes.clone())
     }
 
     #[getter]
@@ -99,7 +111,7 @@ impl Dataset {
         let options = DatasetReadOptions::from(arguments.options(&resolve, &self.limits)?);
         let reader = detached(py, || Ok(self.dataset.read(options)?))?;
         let order = arguments.order(&resolve, &reader.schema())?;
-        RecordBatchReader::new_of(Batches::Files(Box::new(reader)), order)
+        RecordBatchReader::new_of(Batches::Files(Box::new(reader)), order, self.bytes.clone())
     }
 
     /// Returns what pruning rules out, and the bytes to fetch, as sums over all files.
@@ -125,6 +137,18 @@ impl Dataset {
     }
 }
 
+/// Returns the binary metadata of the first file. The schema of the dataset has the others.
+fn bytes_of_first_file(
+    dataset: &herringbone_dataset::Dataset,
+    limits: &herringbone::Limits,
+) -> Result<BytePairs> {
+    let Some(first) = dataset.files().first() else {
+        return Ok(BytePairs::new());
+    };
+    let file = ParquetFile::from_source(FileSource::open(first.path())?, limits.clone())?;
+    Ok(byte_pairs(&file.metadata_handle()))
+}
+
 /// The partition columns of a dataset.
 #[derive(FromPyObject)]
 struct PartitioningArguments {
@@ -133,12 +157,12 @@ struct PartitioningArguments {
     names: Option<Vec<String>>,
     /// The types of columns.
     #[pyo3(item)]
-    types: Option<PySchema>,
+    types: Option<Schema>,
 }
 
 impl PartitioningArguments {
     fn partitioning(self) -> Partitioning {
-        let types = self.types.map(PySchema::into_inner);
+        let types = self.types.map(Schema::into_arrow);
         match (self.names, types) {
             (Some(names), types) => Partitioning::Directories {
                 names,
@@ -163,9 +187,9 @@ pub(crate) fn write_dataset<'py>(
 ) -> Result<Bound<'py, PyList>> {
     let py = data.py();
     interrupt::start(py)?;
-    let reader = import(data)?;
-    let schema = reader.schema();
+    let (reader, schema) = import(data)?;
     let write = write::options(options, &schema)?;
+    let schema = schema.into_arrow();
     let options = DatasetWriteOptions::new()
         .write(write)
         .partition_by(partition_by);

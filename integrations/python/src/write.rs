@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use herringbone::arrow::array::RecordBatch;
-use herringbone::arrow::schema::{DataType, FieldRef, Schema as ArrowSchema, SchemaRef};
+use herringbone::arrow::schema::{DataType, FieldRef, Schema as ArrowSchema};
 use herringbone::format::{Encoding, KeyValue};
 use herringbone::geospatial::Geospatial;
 use herringbone::schema::{HintPolicy, ParquetSchema, WriteSchemaOptions, from_arrow};
@@ -16,14 +16,14 @@ use herringbone::{
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use pyo3_arrow::PySchema;
 
 use crate::error::{Failure, Result, argument, detached};
 use crate::exclusive::Exclusive;
 use crate::metadata::FileMetaData;
 use crate::read::unknown;
+use crate::schema::Schema;
 use crate::sink::Sink;
-use crate::table::{Schema, import, shown};
+use crate::table::import;
 use crate::{interrupt, keys};
 
 /// The options of one or all columns.
@@ -304,15 +304,23 @@ impl WriteArguments<'_> {
     }
 }
 
-/// Returns the options of a dict, for a table with this schema.
-pub(crate) fn options(options: &Bound<'_, PyDict>, schema: &ArrowSchema) -> Result<WriteOptions> {
-    options.extract::<WriteArguments<'_>>()?.options(schema)
+/// Returns the options of a dict, for a table with this schema. They have the binary metadata of the schema.
+pub(crate) fn options(options: &Bound<'_, PyDict>, schema: &Schema) -> Result<WriteOptions> {
+    let arguments = options.extract::<WriteArguments<'_>>()?;
+    let mut options = arguments.options(schema.arrow())?;
+    let named = |key: &str| options.key_value_metadata.iter().any(|it| it.key == key);
+    let pairs = schema.bytes().iter().filter(|(key, _)| !named(key));
+    let pairs: Vec<_> = pairs
+        .map(|(key, value)| key_value(key, Some(value)))
+        .collect();
+    options.key_value_metadata.extend(pairs);
+    Ok(options)
 }
 
 /// Returns the paths of the columns that an Arrow schema has in a file.
 #[pyfunction]
-pub(crate) fn leaf_paths(schema: PySchema) -> Result<Vec<String>> {
-    let (written, _) = from_arrow(schema.as_ref(), &WriteSchemaOptions::default())?;
+pub(crate) fn leaf_paths(schema: Schema) -> Result<Vec<String>> {
+    let (written, _) = from_arrow(schema.arrow(), &WriteSchemaOptions::default())?;
     Ok((0..written.leaves().len())
         .map(|leaf| written.path(leaf).join("."))
         .collect())
@@ -360,18 +368,17 @@ fn leaves_of(schema: &ParquetSchema, option: &str, name: &str) -> Result<Vec<usi
 #[pyclass(module = "herringbone._core", frozen)]
 pub(crate) struct Writer {
     writer: Exclusive<Option<OpenWriter>>,
-    schema: SchemaRef,
+    schema: Schema,
 }
 
 #[pymethods]
 impl Writer {
     #[new]
-    fn new(sink: &Bound<'_, PyAny>, schema: PySchema, options: &Bound<'_, PyDict>) -> Result<Self> {
-        let schema = schema.into_inner();
+    fn new(sink: &Bound<'_, PyAny>, schema: Schema, options: &Bound<'_, PyDict>) -> Result<Self> {
         let options = self::options(options, &schema)?;
         let py = sink.py();
         let sink = Sink::open(sink)?;
-        let copy = schema.clone();
+        let copy = schema.arrow().clone();
         let writer = detached(py, || Ok(herringbone::Writer::new(sink, copy, options)?))?;
         Ok(Self {
             writer: Exclusive::new("writer", Some(writer)),
@@ -395,8 +402,8 @@ impl Writer {
         }
         let py = data.py();
         interrupt::start(py)?;
-        let reader = import(data)?;
-        self.check(&reader.schema())?;
+        let (reader, schema) = import(data)?;
+        self.check(&schema)?;
         detached(py, || {
             let mut slot = self.writer.lock()?;
             let before = open(&mut slot)?.num_rows();
@@ -458,7 +465,7 @@ impl Writer {
 
     #[getter]
     fn schema(&self) -> Schema {
-        Schema(self.schema.clone())
+        self.schema.clone()
     }
 }
 
@@ -501,13 +508,13 @@ fn flush(slot: &mut Option<OpenWriter>) -> Result<()> {
 
 impl Writer {
     /// Fails if a table has other columns than the file.
-    fn check(&self, found: &SchemaRef) -> Result<()> {
-        match found.fields() == self.schema.fields() {
+    fn check(&self, found: &Schema) -> Result<()> {
+        match found.arrow().fields() == self.schema.arrow().fields() {
             true => Ok(()),
             false => Err(argument(format!(
                 "Table schema does not match schema used to create file:\ntable:\n{}\nfile:\n{}",
-                shown(found),
-                shown(&self.schema)
+                found.shown(),
+                self.schema.shown()
             ))),
         }
     }
