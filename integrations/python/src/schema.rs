@@ -163,6 +163,11 @@ impl Schema {
             .collect()
     }
 
+    /// Returns the schema of several files. This is that of the first one, and later ones may have nulls.
+    fn _nullable(&self) -> Self {
+        self.with_arrow(Arc::new(herringbone_rewrite::nullable(&self.arrow)))
+    }
+
     fn __len__(&self) -> usize {
         self.arrow.fields().len()
     }
