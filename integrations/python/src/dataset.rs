@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use herringbone::ParquetFile;
 use herringbone::arrow::schema::Schema as ArrowSchema;
 use herringbone::source::FileSource;
+use herringbone::{Interrupt as _, ParquetFile};
 use herringbone_dataset::{
     DatasetOptions, DatasetReadOptions, DatasetWriteOptions, DatasetWriter, Partitioning,
     SchemaFrom,
@@ -15,11 +15,12 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 use crate::error::{Result, detached};
+use crate::interrupt::{self, WriteInterrupt};
 use crate::metadata::FileMetaData;
 use crate::read::{SchemaArguments, arguments, limits};
 use crate::schema::{BytePairs, Schema, byte_pairs};
 use crate::table::{Batches, RecordBatchReader, import};
-use crate::{dictionary, interrupt, paths, write};
+use crate::{dictionary, paths, write};
 
 /// The files of directories, patterns and lists.
 #[pyclass(module = "herringbone._core", frozen)]
@@ -188,7 +189,8 @@ pub(crate) fn write_dataset<'py>(
     let py = data.py();
     interrupt::start(py)?;
     let (reader, schema) = import(data)?;
-    let write = write::options(options, &schema)?;
+    let ending = Arc::<WriteInterrupt>::default();
+    let write = write::options(options, &schema)?.interrupt(ending.clone());
     let schema = schema.into_arrow();
     let options = DatasetWriteOptions::new()
         .write(write)
@@ -202,12 +204,13 @@ pub(crate) fn write_dataset<'py>(
             while first == 0 || first < batch.num_rows() {
                 let rows = SLICE_ROWS.min(batch.num_rows() - first);
                 writer.write(&batch.slice(first, rows))?;
-                interrupt::check()?;
+                ending.check()?;
                 first += rows.max(1);
             }
         }
         Ok(writer.finish()?)
-    })?;
+    });
+    let files = files.map_err(|error| ending.cause(error))?;
     let list = PyList::empty(py);
     for file in files {
         list.append((

@@ -10,8 +10,8 @@ use herringbone::schema::{HintPolicy, ParquetSchema, WriteSchemaOptions, from_ar
 use herringbone::variant::extension::VariantExtension;
 use herringbone::{
     BloomFilterOptions, BrotliLevel, ColumnEncoder, ColumnOptions, ColumnSelector, Compatibility,
-    Compression, ContentDefinedChunking, DataPageVersion, GzipLevel, Prefer, SortingColumnOption,
-    StatisticsLevel, UnsortedRows, WriteOptions, ZstdLevel,
+    Compression, ContentDefinedChunking, DataPageVersion, GzipLevel, Interrupt as _, Prefer,
+    SortingColumnOption, StatisticsLevel, UnsortedRows, WriteOptions, ZstdLevel,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -19,12 +19,13 @@ use pyo3::types::PyDict;
 
 use crate::error::{Failure, Result, argument, detached};
 use crate::exclusive::Exclusive;
+use crate::interrupt::{self, WriteInterrupt};
+use crate::keys;
 use crate::metadata::FileMetaData;
 use crate::read::unknown;
 use crate::schema::Schema;
 use crate::sink::Sink;
 use crate::table::import;
-use crate::{interrupt, keys};
 
 /// The options of one or all columns.
 #[derive(FromPyObject)]
@@ -369,13 +370,15 @@ fn leaves_of(schema: &ParquetSchema, option: &str, name: &str) -> Result<Vec<usi
 pub(crate) struct Writer {
     writer: Exclusive<Option<OpenWriter>>,
     schema: Schema,
+    interrupt: Arc<WriteInterrupt>,
 }
 
 #[pymethods]
 impl Writer {
     #[new]
     fn new(sink: &Bound<'_, PyAny>, schema: Schema, options: &Bound<'_, PyDict>) -> Result<Self> {
-        let options = self::options(options, &schema)?;
+        let interrupt = Arc::<WriteInterrupt>::default();
+        let options = self::options(options, &schema)?.interrupt(interrupt.clone());
         let py = sink.py();
         let sink = Sink::open(sink)?;
         let copy = schema.arrow().clone();
@@ -383,6 +386,7 @@ impl Writer {
         Ok(Self {
             writer: Exclusive::new("writer", Some(writer)),
             schema,
+            interrupt,
         })
     }
 
@@ -404,17 +408,16 @@ impl Writer {
         interrupt::start(py)?;
         let (reader, schema) = import(data)?;
         self.check(&schema)?;
-        detached(py, || {
-            let mut slot = self.writer.lock()?;
-            let before = open(&mut slot)?.num_rows();
+        self.work(py, |slot| {
+            let before = open(slot)?.num_rows();
             for batch in reader {
-                append(&mut slot, &batch?, row_group_rows)?;
+                self.append(slot, &batch?, row_group_rows)?;
             }
             if !ends_row_group {
                 return Ok(());
             }
-            flush(&mut slot)?;
-            let writer = open(&mut slot)?;
+            self.flush(slot)?;
+            let writer = open(slot)?;
             match writer.num_rows() == before {
                 true => append_empty(writer),
                 false => Ok(()),
@@ -438,10 +441,9 @@ impl Writer {
     /// Ends the file, and returns its metadata. The file of a path appears now.
     fn finish(&self, py: Python<'_>) -> Result<FileMetaData> {
         interrupt::start(py)?;
-        detached(py, || {
-            let mut slot = self.writer.lock()?;
-            open(&mut slot)?.start_finish()?;
-            run(&mut slot)?;
+        self.work(py, |slot| {
+            open(slot)?.start_finish()?;
+            self.run(slot)?;
             let writer = slot.take().ok_or_else(closed)?;
             let warnings = writer.warnings().to_vec();
             let (metadata, sink) = writer.finish_into()?;
@@ -453,7 +455,9 @@ impl Writer {
     /// Drops the file. That of a path does not appear.
     fn abort(&self, py: Python<'_>) -> Result<()> {
         detached(py, || {
-            drop(self.writer.lock()?.take());
+            let mut slot = self.writer.lock()?;
+            self.interrupt.end();
+            drop(slot.take());
             Ok(())
         })
     }
@@ -489,24 +493,63 @@ fn open(slot: &mut Option<OpenWriter>) -> Result<&mut OpenWriter> {
     slot.as_mut().ok_or_else(closed)
 }
 
-/// Does the started work, and asks for Ctrl-C between its parts. Only called without the GIL, which the sink may need.
-fn run(slot: &mut Option<OpenWriter>) -> Result<()> {
-    while open(slot)?.step()? {
-        if let Err(error) = interrupt::check() {
-            // A part of the rows is written, so that the file cannot be continued.
-            drop(slot.take());
-            return Err(error.into());
-        }
-    }
-    Ok(())
-}
-
-fn flush(slot: &mut Option<OpenWriter>) -> Result<()> {
-    open(slot)?.start_flush()?;
-    run(slot)
-}
-
 impl Writer {
+    /// Uses the open writer without the GIL, which the sink may need. After Ctrl-C, a part of the rows is written, so that the
+    /// file cannot be continued.
+    fn work<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut Option<OpenWriter>) -> Result<T> + Send,
+    ) -> Result<T> {
+        detached(py, || {
+            let mut slot = self.writer.lock()?;
+            let done = work(&mut slot);
+            if self.interrupt.has_ended() {
+                drop(slot.take());
+            }
+            done.map_err(|error| self.interrupt.cause(error))
+        })
+    }
+
+    /// Does the started work, and asks for Ctrl-C between its parts.
+    fn run(&self, slot: &mut Option<OpenWriter>) -> Result<()> {
+        while open(slot)?.step()? {
+            self.interrupt.check()?;
+        }
+        Ok(())
+    }
+
+    fn flush(&self, slot: &mut Option<OpenWriter>) -> Result<()> {
+        open(slot)?.start_flush()?;
+        self.run(slot)
+    }
+
+    /// Appends a batch. A row group ends when it has `row_group_rows` rows.
+    fn append(
+        &self,
+        slot: &mut Option<OpenWriter>,
+        batch: &RecordBatch,
+        row_group_rows: Option<usize>,
+    ) -> Result<()> {
+        let Some(most) = row_group_rows else {
+            open(slot)?.start_write(batch)?;
+            return self.run(slot);
+        };
+        let mut first = 0;
+        while first < batch.num_rows() {
+            let writer = open(slot)?;
+            let room = most.saturating_sub(writer.rows_in_progress()).max(1);
+            let rows = room.min(batch.num_rows() - first);
+            writer.start_write(&batch.slice(first, rows))?;
+            self.run(slot)?;
+            if open(slot)?.rows_in_progress() >= most {
+                self.flush(slot)?;
+            }
+            first += rows;
+        }
+        Ok(())
+    }
+
     /// Fails if a table has other columns than the file.
     fn check(&self, found: &Schema) -> Result<()> {
         match found.arrow().fields() == self.schema.arrow().fields() {
@@ -518,31 +561,6 @@ impl Writer {
             ))),
         }
     }
-}
-
-/// Appends a batch. A row group ends when it has `row_group_rows` rows.
-fn append(
-    slot: &mut Option<OpenWriter>,
-    batch: &RecordBatch,
-    row_group_rows: Option<usize>,
-) -> Result<()> {
-    let Some(most) = row_group_rows else {
-        open(slot)?.start_write(batch)?;
-        return run(slot);
-    };
-    let mut first = 0;
-    while first < batch.num_rows() {
-        let writer = open(slot)?;
-        let room = most.saturating_sub(writer.rows_in_progress()).max(1);
-        let rows = room.min(batch.num_rows() - first);
-        writer.start_write(&batch.slice(first, rows))?;
-        run(slot)?;
-        if open(slot)?.rows_in_progress() >= most {
-            flush(slot)?;
-        }
-        first += rows;
-    }
-    Ok(())
 }
 
 /// Appends a row group without rows, which pyarrow's readers may ask for by its ordinal.
