@@ -81,7 +81,7 @@ fn row_groups_with_wrong_bounds_are_not_copied() {
         .unwrap()
         .schema()
         .clone();
-    let writer = Writer::new(Vec::new(), schema.clone(), WriteOptions::new()).unwrap();
+    let writer = Writer::new(Vec::new(), schema, WriteOptions::new()).unwrap();
     let error = writer.check_copy(&of_polars).unwrap_err().to_string();
     assert!(error.contains("by its name, `Polars`"), "{error}");
 }
