@@ -49,6 +49,8 @@ mod metadata_handle;
 #[cfg(test)]
 mod column_bounds;
 #[cfg(test)]
+mod polars_bounds;
+#[cfg(test)]
 mod skipping;
 #[cfg(test)]
 mod tightened;

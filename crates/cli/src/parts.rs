@@ -1,7 +1,7 @@
 //! Several files of one command, which get their names together.
 //!
 //! A part is complete under a temporary name in its folder, and no descriptor is open for it. Once all parts are
-//! complete, they get their names. If the command fails or is interrupted before, none of them remains, nor do folders
+//! complete, they get their names. A part in a store is uploaded, except for the request by which it appears. If the command fails or is interrupted before, none of them remains, nor do folders
 //! made for them.
 
 use std::collections::HashSet;
@@ -15,7 +15,11 @@ use std::process;
 use crate::args::Destination;
 use crate::failure::{Failure, Result};
 use crate::interrupt::uninterrupted;
+#[cfg(feature = "remote")]
+use crate::remote::Uploads;
 use crate::target::{Target, exists};
+#[cfg(feature = "remote")]
+use crate::url::as_url;
 use crate::url::name_of;
 
 /// The parts of a command.
@@ -24,16 +28,20 @@ pub(crate) struct Parts {
     inputs: HashSet<PathBuf>,
     /// The temporary names of complete parts, and their destinations.
     complete: Vec<(PathBuf, Destination)>,
+    #[cfg(feature = "remote")]
+    uploads: Uploads,
     /// A number that temporary names of no other process have.
     id: u64,
 }
 
-/// The temporary files and new folders of parts.
-#[derive(Debug)]
+/// The temporary files, new folders and uploads of parts.
 pub(crate) struct Leftovers {
     pub(crate) files: Vec<PathBuf>,
     /// New folders, each after those above it.
     folders: Vec<PathBuf>,
+    /// Calls that abort uploads.
+    #[cfg(feature = "remote")]
+    pub(crate) uploads: Vec<Box<dyn FnOnce() + Send>>,
 }
 
 impl Leftovers {
@@ -41,6 +49,8 @@ impl Leftovers {
         Self {
             files: Vec::new(),
             folders: Vec::new(),
+            #[cfg(feature = "remote")]
+            uploads: Vec::new(),
         }
     }
 
@@ -52,6 +62,8 @@ impl Leftovers {
         for folder in self.folders.drain(..).rev() {
             fs::remove_dir(folder).ok();
         }
+        #[cfg(feature = "remote")]
+        self.uploads.drain(..).for_each(|abort| abort());
     }
 }
 
@@ -63,16 +75,22 @@ impl Parts {
                 .filter_map(|path| fs::canonicalize(path).ok())
                 .collect(),
             complete: Vec::new(),
+            #[cfg(feature = "remote")]
+            uploads: Uploads::default(),
             id: RandomState::new().build_hasher().finish(),
         }
     }
 
     /// Starts a part. When it is [committed](Target::commit), pass its destination to [`Self::publish`]. Objects of
-    /// stores, devices and pipes are written directly.
+    /// web servers, devices and pipes are written directly.
     ///
     /// # Errors
     /// Usage if the file exists already, or if it is an input; System if it cannot be created.
     pub(crate) fn start(&mut self, to: &Destination) -> Result<Target> {
+        #[cfg(feature = "remote")]
+        if as_url(&to.path).is_some() {
+            return Target::uploaded(to, self.uploads.clone());
+        }
         if !Target::is_local(&to.path) {
             return Target::create(to);
         }
@@ -115,6 +133,8 @@ impl Parts {
     /// Usage if another file has taken a name; System. Parts with their names are then removed, except for those in
     /// place of a file.
     pub(crate) fn publish(self) -> Result<()> {
+        #[cfg(feature = "remote")]
+        self.uploads.complete()?;
         uninterrupted(|record| {
             let mut new: Vec<&Path> = Vec::new();
             for (staged, to) in &self.complete {

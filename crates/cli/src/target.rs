@@ -11,7 +11,7 @@ use crate::failure::{Failure, Result};
 use crate::interrupt::{Unfinished, uninterrupted, watch};
 use crate::progress::BytesWritten;
 #[cfg(feature = "remote")]
-use crate::remote::Upload;
+use crate::remote::{Upload, Uploads};
 use crate::url::{as_url, name_of};
 
 /// The path that stands for standard output.
@@ -28,6 +28,9 @@ pub(crate) struct Target {
     staged: Option<PathBuf>,
     #[cfg(feature = "remote")]
     upload: Option<Upload>,
+    /// The uploads that appear together with this one.
+    #[cfg(feature = "remote")]
+    uploads: Option<Uploads>,
     stdout: Stdout,
 }
 
@@ -97,6 +100,8 @@ impl Target {
             staged: None,
             #[cfg(feature = "remote")]
             upload: None,
+            #[cfg(feature = "remote")]
+            uploads: None,
             stdout: io::stdout(),
         };
         if Self::is_stdout(&to.path) {
@@ -125,10 +130,23 @@ impl Target {
             staged: Some(staged.to_owned()),
             #[cfg(feature = "remote")]
             upload: None,
+            #[cfg(feature = "remote")]
+            uploads: None,
             stdout: io::stdout(),
         };
         watch().map_err(|error| Failure::System(format!("signals: {error}")))?;
         target.open(staged, false)?;
+        Ok(target)
+    }
+
+    /// Starts an object that waits for the others when it is [committed](Self::commit).
+    ///
+    /// # Errors
+    /// See [`Self::create`].
+    #[cfg(feature = "remote")]
+    pub(crate) fn uploaded(to: &Destination, uploads: Uploads) -> Result<Self> {
+        let mut target = Self::create(to)?;
+        target.uploads = Some(uploads);
         Ok(target)
     }
 
@@ -164,7 +182,10 @@ impl Target {
         };
         #[cfg(feature = "remote")]
         if let Some(upload) = self.upload.take() {
-            return upload.complete();
+            return match &self.uploads {
+                Some(uploads) => uploads.add(upload),
+                None => upload.complete(),
+            };
         }
         let Some(file) = self.file.take() else {
             return self.stdout.flush().map_err(failed);

@@ -19,6 +19,9 @@ pub struct CreatedBy {
     /// True if it truncates upper bounds of byte arrays in column indexes without incrementing them. Values may then
     /// lie above the bounds (segmentio/parquet-go issue 495, fixed in April 2023).
     pub truncates_upper_bounds: bool,
+    /// True if it compares the bounds of pages as bytes without a sign, to find those of a column chunk of decimals in
+    /// byte arrays. Some values are then outside of the bounds (polars 0.20 to 1.30).
+    pub compares_decimals_as_bytes: bool,
     /// True if it left the header of the dictionary page out of `total_compressed_size` (PARQUET-816). The last page
     /// may then start after the end of its column chunk.
     pub(crate) omits_dictionary_header: bool,
@@ -33,6 +36,8 @@ impl CreatedBy {
             // Its last version was 1.5.1. Arrow before 3.0 still used this name and version.
             compresses_all_pages: name == "parquet-cpp" && version < [2, 0, 0],
             appends_zeros: name == "fastparquet-python" || name == "fastparquet",
+            // Later versions state their number.
+            compares_decimals_as_bytes: created_by == Some("Polars"),
             truncates_upper_bounds: CUTTING_WRITERS.iter().any(|it| name.starts_with(it)),
         }
     }

@@ -14,7 +14,7 @@ use super::predicate::Quantifier;
 use super::verdicts::Verdicts;
 use super::wanted_columns::BoundsCast;
 use crate::pruning::BoundsDecoder;
-use crate::pruning::index_trust::{IndexTrust, has_nulls_of_chunk};
+use crate::pruning::index_trust::{IndexTrust, has_nulls_of_chunk, has_true_bounds};
 
 /// A test of bounds.
 #[derive(Debug)]
@@ -78,7 +78,7 @@ impl BoundsTest {
             decoder,
             test,
             is_signed: natural == ColumnOrderKind::Signed && !ignored,
-            is_ordered: is_ordered && !ignored,
+            is_ordered: is_ordered && !ignored && has_true_bounds(metadata, natural),
             is_float: natural.is_float(),
             is_below_list: asked.quantifier.is_some(),
             trust: IndexTrust::new(metadata, leaf_schema),

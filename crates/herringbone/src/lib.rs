@@ -110,7 +110,7 @@ pub use herringbone_read::{
 pub use herringbone_schema::{Int96Overflow, Projection, SchemaOptions};
 pub use herringbone_write::{
     BloomFilterOptions, CREATED_BY, ColumnChoice, ColumnOptions, ColumnSelector, Compatibility,
-    ContentDefinedChunking, DataPageVersion, EncodingEstimate, Explanation, Prefer,
+    ContentDefinedChunking, DataPageVersion, EncodingEstimate, Explanation, Interrupt, Prefer,
     SortingColumnOption, StatisticsLevel, StoredAs, UnsortedRows, WriteOptions,
 };
 pub use int96_units::Int96Units;

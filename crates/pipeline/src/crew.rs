@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
 
 use crate::gate::{Gate, Ticket};
 use crate::pool::{self, Spawn, process_id};
@@ -42,6 +43,15 @@ pub trait Work: Send + Sync + Sized + 'static {
 
     /// Stores the output of a task in the state.
     fn finish(&self, state: &mut Self::State, output: Self::Output);
+
+    /// The time after which a caller that waits for helpers calls [`attend`](Self::attend), again and again. By default, it
+    /// does not.
+    fn patience(&self) -> Option<Duration> {
+        None
+    }
+
+    /// Lets the program act while its thread waits, without the lock.
+    fn attend(&self) {}
 }
 
 /// The caller's handle to some work.
@@ -200,12 +210,26 @@ impl<W: Work> Shared<W> {
             } else if inner.running == 0 || process != process_id() {
                 return None;
             } else {
-                inner.caller_waits = true;
-                let woken = self.changed.wait(inner);
-                inner = woken.unwrap_or_else(PoisonError::into_inner);
-                inner.caller_waits = false;
+                inner = self.sleep(inner);
             }
         }
+    }
+
+    /// Waits until the state was changed, or for the caller's patience.
+    fn sleep<'a>(&'a self, mut inner: MutexGuard<'a, Inner<W>>) -> MutexGuard<'a, Inner<W>> {
+        inner.caller_waits = true;
+        let Some(patience) = self.work.patience() else {
+            let woken = self.changed.wait(inner);
+            inner = woken.unwrap_or_else(PoisonError::into_inner);
+            inner.caller_waits = false;
+            return inner;
+        };
+        let woken = self.changed.wait_timeout(inner, patience);
+        let (mut inner, _) = woken.unwrap_or_else(PoisonError::into_inner);
+        inner.caller_waits = false;
+        drop(inner);
+        self.work.attend();
+        self.lock()
     }
 
     fn take(&self, inner: &mut Inner<W>, scratch: &mut W::Scratch) -> Option<W::Task> {

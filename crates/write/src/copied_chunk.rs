@@ -7,7 +7,7 @@ use herringbone_format::{
     ColumnIndex, ColumnMetaData, ColumnOrder, Error, FileMetadata, OffsetIndex, Result, Statistics,
     Type,
 };
-use herringbone_schema::{ParquetSchema, SchemaNode};
+use herringbone_schema::{ColumnOrderKind, ParquetSchema, SchemaNode};
 
 use super::options::UnsortedRows;
 use super::plan::WritePlan;
@@ -48,7 +48,12 @@ impl WritePlan {
             return Err(refused("one of the files is encrypted"));
         }
         let created_by = source.metadata.created_by();
-        if CreatedBy::new(created_by) != CreatedBy::default() {
+        let mut writer = CreatedBy::new(created_by);
+        let all = 0..source.schema.leaves().len();
+        let mut orders = all.map(|leaf| source.schema.order(leaf));
+        // Other columns of this writer have no fault.
+        writer.compares_decimals_as_bytes &= orders.any(|it| it == ColumnOrderKind::SignedBytes);
+        if writer != CreatedBy::default() {
             return Err(refused(format!(
                 "readers correct faults of its writer, which they recognize by its name, `{}`",
                 created_by.unwrap_or_default()

@@ -15,6 +15,7 @@
 
 mod content_defined;
 mod levels;
+mod interrupt;
 mod options;
 mod selector;
 mod settings;
@@ -50,6 +51,7 @@ pub use content_defined::ContentDefinedChunking;
 pub use copied_chunk::{CopiedChunk, CopySource};
 pub use explanation::{ColumnChoice, EncodingEstimate, Explanation, StoredAs};
 pub use file::FileEncoder;
+pub use interrupt::Interrupt;
 pub use options::{
     BloomFilterOptions, CREATED_BY, ColumnOptions, Compatibility, DataPageVersion, Prefer,
     SortingColumnOption, StatisticsLevel, UnsortedRows, WriteOptions,

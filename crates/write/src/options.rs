@@ -11,6 +11,7 @@ use herringbone_schema::{ParquetSchema, WriteSchemaOptions};
 use super::column_statistics::ColumnStatisticsFactory;
 use super::content_defined::ContentDefinedChunking;
 use super::explanation::Explanation;
+use super::interrupt::Interrupt;
 use super::selector::ColumnSelector;
 use herringbone_core::compression::Compression;
 use herringbone_core::extension::ExtensionType;
@@ -419,6 +420,8 @@ pub struct WriteOptions {
     pub threads: usize,
     /// The program's own threads. If `None`, a pool shared by all readers and writers of the process is used.
     pub spawn: Option<Arc<dyn Spawn>>,
+    /// The program's wish to end the write early, such as for Ctrl-C. See [`Interrupt`].
+    pub interrupt: Option<Arc<dyn Interrupt>>,
     /// True if the writer may make the C library of GNU/Linux retain freed memory for the next row group. This is a
     /// permanent setting of the whole process. Without it, each row group may cause a page fault for every 4 KiB.
     pub tune_allocator: bool,
@@ -466,6 +469,7 @@ impl Default for WriteOptions {
             created_by: CREATED_BY.to_owned(),
             threads: 0,
             spawn: None,
+            interrupt: None,
             tune_allocator: true,
             schema: WriteSchemaOptions::default(),
             encryption: None,
@@ -602,6 +606,8 @@ setters! { WriteOptions {
     threads: usize;
     /// Sets the program's own threads.
     spawn: Arc<dyn Spawn> => Some;
+    /// Sets the way in which the program ends a write early.
+    interrupt: Arc<dyn Interrupt> => Some;
     /// Allows or forbids tuning of the allocator.
     tune_allocator: bool;
     /// Allows or forbids values outside the range of their type.

@@ -5,25 +5,30 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use herringbone::arrow::schema::Schema as ArrowSchema;
+use herringbone::source::FileSource;
+use herringbone::{Interrupt as _, ParquetFile};
 use herringbone_dataset::{
     DatasetOptions, DatasetReadOptions, DatasetWriteOptions, DatasetWriter, Partitioning,
     SchemaFrom,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use pyo3_arrow::PySchema;
 
 use crate::error::{Result, detached};
+use crate::interrupt::{self, WriteInterrupt};
 use crate::metadata::FileMetaData;
 use crate::read::{SchemaArguments, arguments, limits};
-use crate::table::{Batches, RecordBatchReader, Schema, import};
-use crate::{dictionary, interrupt, paths, write};
+use crate::schema::{BytePairs, Schema, byte_pairs};
+use crate::table::{Batches, RecordBatchReader, import};
+use crate::{dictionary, paths, write};
 
 /// The files of directories, patterns and lists.
 #[pyclass(module = "herringbone._core", frozen)]
 pub(crate) struct Dataset {
     dataset: herringbone_dataset::Dataset,
     limits: herringbone::Limits,
+    /// The binary metadata of the schema.
+    bytes: BytePairs,
 }
 
 #[pymethods]
@@ -34,7 +39,7 @@ impl Dataset {
     fn new(
         py: Python<'_>,
         paths: Vec<PathBuf>,
-        schema: Option<PySchema>,
+        schema: Option<Schema>,
         partitioning: Option<PartitioningArguments>,
         union: bool,
         types: Option<SchemaArguments>,
@@ -48,8 +53,8 @@ impl Dataset {
             .partitioning(
                 partitioning.map_or(Partitioning::None, PartitioningArguments::partitioning),
             )
-            .schema(match (schema, union) {
-                (Some(schema), _) => SchemaFrom::Given(schema.into_inner()),
+            .schema(match (&schema, union) {
+                (Some(schema), _) => SchemaFrom::Given(schema.arrow().clone()),
                 (None, true) => SchemaFrom::Union,
                 (None, false) => SchemaFrom::FirstFile,
             });
@@ -62,12 +67,20 @@ impl Dataset {
             let options = options.schema(SchemaFrom::Given(Arc::new(plain)));
             Ok(herringbone_dataset::Dataset::open_all(&paths, options)?)
         })?;
-        Ok(Self { dataset, limits })
+        let bytes = match schema {
+            Some(schema) => schema.bytes().clone(),
+            None => detached(py, || bytes_of_first_file(&dataset, &limits))?,
+        };
+        Ok(Self {
+            dataset,
+            limits,
+            bytes,
+        })
     }
 
     #[getter]
     fn schema(&self) -> Schema {
-        Schema(self.dataset.schema().clone())
+        Schema::new(self.dataset.schema().clone(), self.bytes.clone())
     }
 
     #[getter]
@@ -99,7 +112,7 @@ impl Dataset {
         let options = DatasetReadOptions::from(arguments.options(&resolve, &self.limits)?);
         let reader = detached(py, || Ok(self.dataset.read(options)?))?;
         let order = arguments.order(&resolve, &reader.schema())?;
-        RecordBatchReader::new_of(Batches::Files(Box::new(reader)), order)
+        RecordBatchReader::new_of(Batches::Files(Box::new(reader)), order, self.bytes.clone())
     }
 
     /// Returns what pruning rules out, and the bytes to fetch, as sums over all files.
@@ -125,6 +138,18 @@ impl Dataset {
     }
 }
 
+/// Returns the binary metadata of the first file. The schema of the dataset has the others.
+fn bytes_of_first_file(
+    dataset: &herringbone_dataset::Dataset,
+    limits: &herringbone::Limits,
+) -> Result<BytePairs> {
+    let Some(first) = dataset.files().first() else {
+        return Ok(BytePairs::new());
+    };
+    let file = ParquetFile::from_source(FileSource::open(first.path())?, limits.clone())?;
+    Ok(byte_pairs(&file.metadata_handle()))
+}
+
 /// The partition columns of a dataset.
 #[derive(FromPyObject)]
 struct PartitioningArguments {
@@ -133,12 +158,12 @@ struct PartitioningArguments {
     names: Option<Vec<String>>,
     /// The types of columns.
     #[pyo3(item)]
-    types: Option<PySchema>,
+    types: Option<Schema>,
 }
 
 impl PartitioningArguments {
     fn partitioning(self) -> Partitioning {
-        let types = self.types.map(PySchema::into_inner);
+        let types = self.types.map(Schema::into_arrow);
         match (self.names, types) {
             (Some(names), types) => Partitioning::Directories {
                 names,
@@ -163,9 +188,10 @@ pub(crate) fn write_dataset<'py>(
 ) -> Result<Bound<'py, PyList>> {
     let py = data.py();
     interrupt::start(py)?;
-    let reader = import(data)?;
-    let schema = reader.schema();
-    let write = write::options(options, &schema)?;
+    let (reader, schema) = import(data)?;
+    let ending = Arc::<WriteInterrupt>::default();
+    let write = write::options(options, &schema)?.interrupt(ending.clone());
+    let schema = schema.into_arrow();
     let options = DatasetWriteOptions::new()
         .write(write)
         .partition_by(partition_by);
@@ -178,12 +204,13 @@ pub(crate) fn write_dataset<'py>(
             while first == 0 || first < batch.num_rows() {
                 let rows = SLICE_ROWS.min(batch.num_rows() - first);
                 writer.write(&batch.slice(first, rows))?;
-                interrupt::check()?;
+                ending.check()?;
                 first += rows.max(1);
             }
         }
         Ok(writer.finish()?)
-    })?;
+    });
+    let files = files.map_err(|error| ending.cause(error))?;
     let list = PyList::empty(py);
     for file in files {
         list.append((

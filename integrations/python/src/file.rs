@@ -17,7 +17,8 @@ use crate::error::{Result, detached};
 use crate::interrupt::{self, Interruptible};
 use crate::metadata::FileMetaData;
 use crate::read::{arguments, limits};
-use crate::table::{Batches, RecordBatchReader, Schema, Table};
+use crate::schema::{Schema, byte_pairs};
+use crate::table::{Batches, RecordBatchReader, Table};
 use crate::{keys, paths, source};
 
 /// An open file. The Python module `herringbone` wraps it.
@@ -65,9 +66,11 @@ impl File {
     /// Returns the Arrow schema that a read of all columns has.
     fn schema_arrow(&self, py: Python<'_>, options: &Bound<'_, PyDict>) -> Result<Schema> {
         let options = self.options(options)?;
-        detached(py, || {
-            Ok(Schema(self.file.plan(&options)?.schema().clone()))
-        })
+        let schema = detached(py, || Ok(self.file.plan(&options)?.schema().clone()))?;
+        Ok(Schema::new(
+            schema,
+            byte_pairs(&self.file.metadata_handle()),
+        ))
     }
 
     /// Starts a read.
@@ -78,7 +81,11 @@ impl File {
         let options = arguments.options(&resolve, self.file.limits())?;
         let reader = detached(py, || Ok(self.file.read(options)?))?;
         let order = arguments.order(&resolve, &reader.schema())?;
-        RecordBatchReader::new_of(Batches::File(Box::new(reader)), order)
+        let bytes = match arguments.wanted_schema() {
+            Some(wanted) => wanted.bytes().clone(),
+            None => byte_pairs(&self.file.metadata_handle()),
+        };
+        RecordBatchReader::new_of(Batches::File(Box::new(reader)), order, bytes)
     }
 
     /// Returns a dict for each row group: what pruning rules out, and the bytes to fetch.
@@ -165,7 +172,8 @@ pub(crate) fn schema_of(handle: &MetadataHandle) -> Result<Schema> {
     let options = ReadOptions::new()
         .extension(herringbone::geospatial::Geospatial::new())
         .extension(herringbone::variant::extension::VariantExtension::new());
-    Ok(Schema(handle.plan(&options)?.schema().clone()))
+    let schema = handle.plan(&options)?.schema().clone();
+    Ok(Schema::new(schema, byte_pairs(handle)))
 }
 
 fn step_name(step: herringbone::filter::PruningStep) -> String {
@@ -207,6 +215,6 @@ fn bounds_table(bounds: &ColumnBounds) -> Result<Table> {
     let arrays = columns.into_iter().map(|(_, array)| array).collect();
     Ok(Table::new(
         vec![RecordBatch::try_new(schema.clone(), arrays)?],
-        schema,
+        schema.into(),
     ))
 }

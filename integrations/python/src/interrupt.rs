@@ -1,18 +1,22 @@
 //! Ctrl-C during reads and writes.
 //!
 //! Python notes a signal, and its main thread runs the handler when it asks. While this thread works, it asks at most
-//! every 50 ms: before it reads bytes, between two batches, and between two parts of a write. The exception of the
-//! handler ends the call.
+//! every 50 ms: before it reads bytes, between two batches, between two parts and two pages of a write, and while it waits for
+//! threads that encode. The exception of the handler ends the call.
 
 use std::cell::Cell;
 use std::io;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use bytes::Bytes;
+use herringbone::Interrupt;
 use herringbone::source::{FetchPolicy, Source};
 use pyo3::prelude::*;
+
+use crate::error::Failure;
 
 /// The time between two questions, in milliseconds.
 const INTERVAL_MILLIS: u128 = 50;
@@ -40,6 +44,44 @@ pub(crate) fn check() -> herringbone::Result<()> {
     ASKED.set(Some(Instant::now()));
     let result = Python::try_attach(|py| py.check_signals()).unwrap_or(Ok(()));
     result.map_err(|error| io::Error::other(error).into())
+}
+
+/// Ends a write after Ctrl-C, in all threads that encode. The thread that writes asks for signals.
+#[derive(Debug, Default)]
+pub(crate) struct WriteInterrupt {
+    has_ended: AtomicBool,
+    /// The exception of the signal's handler.
+    raised: Mutex<Option<herringbone::Error>>,
+}
+
+impl WriteInterrupt {
+    /// Lets the threads that encode end at their next page.
+    pub(crate) fn end(&self) {
+        self.has_ended.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        self.has_ended.load(Ordering::Relaxed)
+    }
+
+    /// Returns the exception of the signal's handler, if there is one, and otherwise this error.
+    pub(crate) fn cause(&self, error: Failure) -> Failure {
+        let mut raised = self.raised.lock().unwrap_or_else(PoisonError::into_inner);
+        raised.take().map_or(error, Failure::from)
+    }
+}
+
+impl Interrupt for WriteInterrupt {
+    fn check(&self) -> herringbone::Result<()> {
+        if !self.has_ended() {
+            let Err(error) = check() else {
+                return Ok(());
+            };
+            *self.raised.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+            self.end();
+        }
+        Err(io::Error::other("the write was ended").into())
+    }
 }
 
 /// A source whose reads fail after Ctrl-C.

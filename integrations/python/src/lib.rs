@@ -24,6 +24,7 @@ mod paths;
 mod read;
 mod repair;
 mod scalar;
+mod schema;
 mod sink;
 mod source;
 mod table;
@@ -54,7 +55,9 @@ mod _core {
     #[pymodule_export]
     use super::repair::repair;
     #[pymodule_export]
-    use super::table::{RecordBatchReader, Schema, Table};
+    use super::schema::Schema;
+    #[pymodule_export]
+    use super::table::{RecordBatchReader, Table};
     #[pymodule_export]
     use super::write::{Writer, leaf_paths};
 

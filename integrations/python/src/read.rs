@@ -15,7 +15,6 @@ use herringbone::{
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
-use pyo3_arrow::PySchema;
 
 use crate::dictionary::PlainDictionaries;
 use crate::error::{Failure, Result, argument};
@@ -37,7 +36,7 @@ pub(crate) struct ReadArguments<'py> {
     #[pyo3(item, default)]
     on_error: Option<String>,
     #[pyo3(item, default)]
-    wanted_schema: Option<PySchema>,
+    wanted_schema: Option<crate::schema::Schema>,
     #[pyo3(item, default)]
     match_fields: Option<String>,
     #[pyo3(item, default)]
@@ -79,7 +78,7 @@ pub(crate) struct SchemaArguments {
     ignore_arrow_schema: bool,
     /// The Arrow schema to use instead of the one in the file.
     #[pyo3(item, default)]
-    arrow_schema: Option<PySchema>,
+    arrow_schema: Option<crate::schema::Schema>,
     #[pyo3(item, default)]
     ignore_annotations: Vec<String>,
 }
@@ -146,7 +145,7 @@ impl SchemaArguments {
             };
         }
         options.use_arrow_schema = !self.ignore_arrow_schema;
-        options.arrow_schema = self.arrow_schema.as_ref().map(SchemaRef::from);
+        options.arrow_schema = self.arrow_schema.as_ref().map(|it| it.arrow().clone());
         options.ignore_annotations = paths(&self.ignore_annotations);
         Ok(options)
     }
@@ -197,6 +196,10 @@ impl ReadArguments<'_> {
                 "on_error= works for one file at a time; read the damaged file alone",
             )),
         }
+    }
+
+    pub(crate) fn wanted_schema(&self) -> Option<&crate::schema::Schema> {
+        self.wanted_schema.as_ref()
     }
 
     /// Returns the options for a file whose columns have these paths.
@@ -265,7 +268,7 @@ impl ReadArguments<'_> {
         resolve: Resolve<'_>,
     ) -> Result<ReadOptions> {
         if let Some(wanted) = &self.wanted_schema {
-            let wanted = self.with_constants(wanted)?;
+            let wanted = self.with_constants(wanted.arrow())?;
             options = options.wanted_schema(wanted.matching(match self.match_fields.as_deref() {
                 None | Some("name") => FieldMatching::Name,
                 Some("name_ignoring_case") => FieldMatching::NameIgnoringCase,
@@ -291,8 +294,7 @@ impl ReadArguments<'_> {
     }
 
     /// Returns the wanted schema with the constant columns at its end.
-    fn with_constants(&self, wanted: &PySchema) -> Result<WantedSchema> {
-        let schema = SchemaRef::from(wanted);
+    fn with_constants(&self, schema: &SchemaRef) -> Result<WantedSchema> {
         let mut fields: Vec<FieldRef> = schema.fields().iter().cloned().collect();
         let mut values = Vec::with_capacity(self.constants.len());
         for (name, value, is_integer) in &self.constants {

@@ -9,11 +9,11 @@ use herringbone_inspect::repair::{Repair, RepairOptions, RepairSchema};
 use herringbone_rewrite::{CarryOver, InputFile};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use pyo3_arrow::PySchema;
 
 use crate::error::{Result, detached};
 use crate::interrupt::{self, Interruptible};
 use crate::read::limits;
+use crate::schema::Schema;
 use crate::sink::Sink;
 use crate::source;
 
@@ -23,7 +23,7 @@ use crate::source;
 pub(crate) fn repair<'py>(
     source: &Bound<'py, PyAny>,
     where_: &Bound<'py, PyAny>,
-    schema: Option<PySchema>,
+    schema: Option<Schema>,
     row_group_rows: Option<u64>,
     ignore_footer: bool,
     limits: Option<HashMap<String, u64>>,
@@ -35,7 +35,7 @@ pub(crate) fn repair<'py>(
     options.ignore_footer = ignore_footer;
     options.row_group_rows = row_group_rows;
     options.schema = match schema {
-        Some(schema) => Some(RepairSchema::of_arrow(schema.as_ref())?),
+        Some(schema) => Some(RepairSchema::of_arrow(schema.arrow())?),
         None => None,
     };
     let source = Interruptible(source::open(source)?);

@@ -1,4 +1,4 @@
-//! Schemas, tables and streams of record batches, with the capsules of the Arrow C interfaces.
+//! Tables and streams of record batches, with the capsules of the Arrow C interfaces.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -14,104 +14,16 @@ use pyo3::exceptions::{PyStopIteration, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyIterator, PyList, PyTuple};
-use pyo3_arrow::PySchema;
-use pyo3_arrow::ffi::{ArrayReader, to_schema_pycapsule, to_stream_pycapsule};
+use pyo3_arrow::ffi::{ArrayReader, to_stream_pycapsule};
 use pyo3_arrow::input::AnyRecordBatch;
 
 use crate::allocator::keep_memory_of;
 use crate::error::{Failure, Result, argument, detached, guarded};
 use crate::exclusive::Exclusive;
+use crate::schema::{BytePairs, Reduced, Schema, without_bytes};
 use crate::{interrupt, ipc};
 
-/// An Arrow schema.
-#[pyclass(module = "herringbone", frozen, eq)]
-#[derive(PartialEq)]
-pub(crate) struct Schema(pub(crate) SchemaRef);
-
-#[pymethods]
-impl Schema {
-    #[new]
-    fn new(schema: PySchema) -> Self {
-        Self(schema.into_inner())
-    }
-
-    /// The names of the columns.
-    #[getter]
-    fn names(&self) -> Vec<String> {
-        let fields = self.0.fields().iter();
-        fields.map(|field| field.name().clone()).collect()
-    }
-
-    /// The types of the columns, as text.
-    #[getter]
-    fn types(&self) -> Vec<String> {
-        let fields = self.0.fields().iter();
-        fields.map(|field| field.data_type().to_string()).collect()
-    }
-
-    /// The metadata of the schema.
-    #[getter]
-    fn metadata(&self) -> std::collections::HashMap<Vec<u8>, Vec<u8>> {
-        let pairs = self.0.metadata().iter();
-        pairs
-            .map(|(key, value)| (key.clone().into_bytes(), value.clone().into_bytes()))
-            .collect()
-    }
-
-    fn __len__(&self) -> usize {
-        self.0.fields().len()
-    }
-
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> Result<Reduced<'py>> {
-        let restore = slf.get_type().getattr("_from_ipc")?;
-        let stream = ipc::encode(&slf.get().0, &[])?;
-        Ok((restore, (PyBytes::new(slf.py(), &stream),)))
-    }
-
-    #[staticmethod]
-    fn _from_ipc(stream: PyBackedBytes) -> Result<Self> {
-        guarded(|| Ok(Self(ipc::decode(stream)?.0)))
-    }
-
-    fn __copy__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
-        slf
-    }
-
-    fn __deepcopy__<'py>(slf: PyRef<'py, Self>, _memo: &Bound<'py, PyAny>) -> PyRef<'py, Self> {
-        slf
-    }
-
-    fn __repr__(&self) -> String {
-        shown(&self.0)
-    }
-
-    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyCapsule>> {
-        Ok(to_schema_pycapsule(py, self.0.as_ref()).map_err(PyErr::from)?)
-    }
-
-    /// Returns a `pyarrow.Schema`.
-    pub(crate) fn to_pyarrow<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("pyarrow")?.call_method1("schema", (slf,))
-    }
-}
-
-/// Returns one line for each field.
-pub(crate) fn shown(schema: &SchemaRef) -> String {
-    let line = |field: &FieldRef| {
-        let null = if field.is_nullable() { "" } else { " not null" };
-        format!("{}: {}{null}", field.name(), field.data_type())
-    };
-    schema
-        .fields()
-        .iter()
-        .map(line)
-        .collect::<Vec<_>>()
-        .join("\n")
-}
-
-/// A function and its arguments, which `pickle` stores.
-type Reduced<'py, T = (Bound<'py, PyBytes>,)> = (Bound<'py, PyAny>, T);
-type TableState<'py> = (Bound<'py, PyBytes>, Vec<Loss>);
+type TableState<'py> = (Bound<'py, PyBytes>, Vec<Loss>, BytePairs);
 
 /// A dropped part of a damaged file: "rows" or "values", their number, and the error.
 type Loss = (String, u64, String);
@@ -120,12 +32,12 @@ type Loss = (String, u64, String);
 #[pyclass(module = "herringbone", frozen)]
 pub(crate) struct Table {
     batches: Vec<RecordBatch>,
-    schema: SchemaRef,
+    schema: Schema,
     losses: Vec<Loss>,
 }
 
 impl Table {
-    pub(crate) fn new(batches: Vec<RecordBatch>, schema: SchemaRef) -> Self {
+    pub(crate) fn new(batches: Vec<RecordBatch>, schema: Schema) -> Self {
         Self {
             batches,
             schema,
@@ -139,9 +51,8 @@ impl Table {
     /// Takes the rows of any object with `__arrow_c_stream__` or `__arrow_c_array__`.
     #[new]
     fn py_new(py: Python<'_>, data: &Bound<'_, PyAny>) -> Result<Self> {
-        let reader = import(data)?;
+        let (reader, schema) = import(data)?;
         detached(py, || {
-            let schema = reader.schema();
             let batches = reader.collect::<Result<_, ArrowError>>()?;
             Ok(Self::new(batches, schema))
         })
@@ -149,7 +60,7 @@ impl Table {
 
     #[getter]
     fn schema(&self) -> Schema {
-        Schema(self.schema.clone())
+        self.schema.clone()
     }
 
     #[getter]
@@ -159,12 +70,12 @@ impl Table {
 
     #[getter]
     fn num_columns(&self) -> usize {
-        self.schema.fields().len()
+        self.schema.arrow().fields().len()
     }
 
     #[getter]
     fn column_names(&self) -> Vec<String> {
-        self.schema().names()
+        self.schema.names()
     }
 
     /// The size of all buffers in memory, in bytes.
@@ -183,7 +94,7 @@ impl Table {
     /// Returns a dict of lists.
     fn to_pydict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let columns = PyDict::new(py);
-        for (column, field) in self.schema.fields().iter().enumerate() {
+        for (column, field) in self.schema.arrow().fields().iter().enumerate() {
             let values = PyList::empty(py);
             for batch in &self.batches {
                 let array = batch.column(column);
@@ -204,16 +115,23 @@ impl Table {
         let py = slf.py();
         let restore = slf.get_type().getattr("_from_ipc")?;
         let table = slf.get();
-        let stream = detached(py, || ipc::encode(&table.schema, &table.batches))?;
-        Ok((restore, (PyBytes::new(py, &stream), table.losses())))
+        let stream = detached(py, || ipc::encode(table.schema.arrow(), &table.batches))?;
+        let bytes = table.schema.bytes().clone();
+        Ok((restore, (PyBytes::new(py, &stream), table.losses(), bytes)))
     }
 
     #[staticmethod]
-    fn _from_ipc(py: Python<'_>, stream: PyBackedBytes, losses: Vec<Loss>) -> Result<Self> {
+    #[pyo3(signature = (stream, losses, bytes=BytePairs::new()))]
+    fn _from_ipc(
+        py: Python<'_>,
+        stream: PyBackedBytes,
+        losses: Vec<Loss>,
+        bytes: BytePairs,
+    ) -> Result<Self> {
         let (schema, batches) = detached(py, || ipc::decode(stream))?;
         Ok(Self {
             batches,
-            schema,
+            schema: Schema::new(schema, bytes),
             losses,
         })
     }
@@ -231,12 +149,12 @@ impl Table {
         format!(
             "herringbone.Table ({} rows)\n{}",
             self.num_rows(),
-            shown(&self.schema)
+            self.schema.shown()
         )
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyCapsule>> {
-        self.schema().__arrow_c_schema__(py)
+        self.schema.__arrow_c_schema__(py)
     }
 
     #[pyo3(signature = (requested_schema=None))]
@@ -247,12 +165,15 @@ impl Table {
     ) -> Result<Bound<'py, PyCapsule>> {
         let batches = self.batches.clone().into_iter();
         let arrays = batches.map(|batch| Ok(Arc::new(StructArray::from(batch)) as ArrayRef));
-        export(py, &self.schema, Box::new(arrays), requested_schema)
+        export(py, self.schema.arrow(), Box::new(arrays), requested_schema)
     }
 
     /// Returns a `pyarrow.Table` that shares the memory of this one.
     fn to_pyarrow<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("pyarrow")?.call_method1("table", (slf,))
+        let table = slf.py().import("pyarrow")?.call_method1("table", (slf,))?;
+        slf.get()
+            .schema
+            .give_metadata(table, "replace_schema_metadata")
     }
 
     /// Returns a `polars.DataFrame` that shares memory with this table, where polars has the same types.
@@ -276,8 +197,8 @@ fn bytes_of(data: &ArrayData) -> usize {
 /// Batches of another library, or of a reader of ours.
 pub(crate) type Stream = Box<dyn array::RecordBatchReader + Send>;
 
-/// Returns the stream of an object with one of the capsules.
-pub(crate) fn import(data: &Bound<'_, PyAny>) -> Result<Stream> {
+/// Returns the stream of an object with one of the capsules, and its schema.
+pub(crate) fn import(data: &Bound<'_, PyAny>) -> Result<(Stream, Schema)> {
     if !data.hasattr("__arrow_c_stream__")? && !data.hasattr("__arrow_c_array__")? {
         return Err(PyTypeError::new_err(format!(
             "expected a table with `__arrow_c_stream__` or `__arrow_c_array__`, found {}",
@@ -285,22 +206,25 @@ pub(crate) fn import(data: &Bound<'_, PyAny>) -> Result<Stream> {
         ))
         .into());
     }
+    let (data, bytes) = without_bytes(data)?;
     let is_of_pyarrow = data.get_type().module()?.to_string().starts_with("pyarrow");
     let unsliced = match is_of_pyarrow {
         true => {
             let slices = data.py().import("herringbone._slices")?;
             slices.call_method1("unsliced", (data,))?
         }
-        false => data.clone(),
+        false => data,
     };
     let data = &unsliced;
-    guarded(|| {
+    let stream = guarded(|| {
         let data: AnyRecordBatch = match data.hasattr("__arrow_c_stream__")? {
             true => AnyRecordBatch::Stream(data.extract()?),
             false => AnyRecordBatch::RecordBatch(data.extract()?),
         };
         Ok(data.into_reader()?)
-    })
+    })?;
+    let schema = Schema::new(stream.schema(), bytes);
+    Ok((stream, schema))
 }
 
 type Arrays = Box<dyn Iterator<Item = Result<ArrayRef, ArrowError>> + Send>;
@@ -403,7 +327,7 @@ fn next_of_chain(
 fn part_of_chain(part: &Bound<'_, PyAny>) -> Result<Stream> {
     match part.cast::<RecordBatchReader>() {
         Ok(reader) => Ok(Box::new(Owned(reader.get().take(part.py())?))),
-        Err(_) => import(part),
+        Err(_) => Ok(import(part)?.0),
     }
 }
 
@@ -434,13 +358,17 @@ impl array::RecordBatchReader for Owned {
 #[pyclass(module = "herringbone", frozen)]
 pub(crate) struct RecordBatchReader {
     open: Exclusive<Option<Open>>,
-    schema: SchemaRef,
+    schema: Schema,
     losses: Mutex<Vec<Loss>>,
 }
 
 impl RecordBatchReader {
-    /// Creates a reader. `order` has the places of its columns in the batches.
-    pub(crate) fn new_of(batches: Batches, order: Option<Vec<usize>>) -> Result<Self> {
+    /// Creates a reader. `order` has the places of its columns in the batches, and `bytes` the binary metadata.
+    pub(crate) fn new_of(
+        batches: Batches,
+        order: Option<Vec<usize>>,
+        bytes: BytePairs,
+    ) -> Result<Self> {
         let whole = match &batches {
             Batches::File(reader) => reader.schema(),
             Batches::Files(reader) => reader.schema(),
@@ -450,16 +378,18 @@ impl RecordBatchReader {
             Some(order) => Arc::new(whole.project(order)?),
             None => whole,
         };
-        Ok(Self::new(Open {
-            batches,
-            schema,
-            order,
-        }))
+        let schema = Schema::new(schema, bytes);
+        Ok(Self::new(batches, schema, order))
     }
 
-    fn new(open: Open) -> Self {
+    fn new(batches: Batches, schema: Schema, order: Option<Vec<usize>>) -> Self {
+        let open = Open {
+            batches,
+            schema: schema.arrow().clone(),
+            order,
+        };
         Self {
-            schema: open.schema.clone(),
+            schema,
             open: Exclusive::new("reader", Some(open)),
             losses: Mutex::default(),
         }
@@ -520,11 +450,12 @@ impl RecordBatchReader {
     #[staticmethod]
     #[pyo3(signature = (schema, parts, nullable=Vec::new()))]
     fn from_parts(
-        schema: PySchema,
+        schema: Schema,
         parts: &Bound<'_, PyAny>,
         nullable: Vec<String>,
     ) -> PyResult<Self> {
-        let (parts, schema) = (parts.try_iter()?.unbind(), schema.into_inner());
+        let (parts, given) = (parts.try_iter()?.unbind(), schema);
+        let schema = given.arrow();
         let fields = schema.fields().iter().map(|field| {
             let is_nullable = field.is_nullable() || nullable.contains(field.name());
             Field::clone(field).with_nullable(is_nullable)
@@ -532,16 +463,13 @@ impl RecordBatchReader {
         let fields: Vec<_> = fields.collect();
         let metadata = schema.metadata().clone();
         let schema = Arc::new(ArrowSchema::new_with_metadata(fields, metadata));
-        Ok(Self::new(Open {
-            batches: Batches::Chain(parts, None, schema.clone()),
-            schema,
-            order: None,
-        }))
+        let batches = Batches::Chain(parts, None, schema.clone());
+        Ok(Self::new(batches, given.with_arrow(schema), None))
     }
 
     #[getter]
     fn schema(&self) -> Schema {
-        Schema(self.schema.clone())
+        self.schema.clone()
     }
 
     /// Dropped parts of a damaged file, known at the end of the stream. See `Table.losses`.
@@ -608,11 +536,11 @@ impl RecordBatchReader {
     }
 
     fn __repr__(&self) -> String {
-        format!("herringbone.RecordBatchReader\n{}", shown(&self.schema))
+        format!("herringbone.RecordBatchReader\n{}", self.schema.shown())
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyCapsule>> {
-        self.schema().__arrow_c_schema__(py)
+        self.schema.__arrow_c_schema__(py)
     }
 
     #[pyo3(signature = (requested_schema=None))]
@@ -636,13 +564,18 @@ impl RecordBatchReader {
                 Err(error) => Err(said(error)),
             })
         });
-        export(py, &self.schema, Box::new(arrays), requested_schema)
+        export(py, self.schema.arrow(), Box::new(arrays), requested_schema)
     }
 
     /// Returns a `pyarrow.RecordBatchReader`, which reads the rest of the stream.
     fn to_pyarrow<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let class = slf.py().import("pyarrow")?.getattr("RecordBatchReader")?;
-        class.call_method1("from_stream", (slf,))
+        let schema = Bound::new(slf.py(), slf.get().schema.clone())?;
+        let reader = class.call_method1("from_stream", (slf,))?;
+        match schema.get().bytes().is_empty() {
+            true => Ok(reader),
+            false => class.call_method1("from_batches", (Schema::to_pyarrow(&schema)?, reader)),
+        }
     }
 
     /// Reads the rest of the stream into a `polars.DataFrame`.

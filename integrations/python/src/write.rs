@@ -3,28 +3,29 @@
 use std::sync::Arc;
 
 use herringbone::arrow::array::RecordBatch;
-use herringbone::arrow::schema::{DataType, FieldRef, Schema as ArrowSchema, SchemaRef};
+use herringbone::arrow::schema::{DataType, FieldRef, Schema as ArrowSchema};
 use herringbone::format::{Encoding, KeyValue};
 use herringbone::geospatial::Geospatial;
 use herringbone::schema::{HintPolicy, ParquetSchema, WriteSchemaOptions, from_arrow};
 use herringbone::variant::extension::VariantExtension;
 use herringbone::{
     BloomFilterOptions, BrotliLevel, ColumnEncoder, ColumnOptions, ColumnSelector, Compatibility,
-    Compression, ContentDefinedChunking, DataPageVersion, GzipLevel, Prefer, SortingColumnOption,
-    StatisticsLevel, UnsortedRows, WriteOptions, ZstdLevel,
+    Compression, ContentDefinedChunking, DataPageVersion, GzipLevel, Interrupt as _, Prefer,
+    SortingColumnOption, StatisticsLevel, UnsortedRows, WriteOptions, ZstdLevel,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use pyo3_arrow::PySchema;
 
 use crate::error::{Failure, Result, argument, detached};
 use crate::exclusive::Exclusive;
+use crate::interrupt::{self, WriteInterrupt};
+use crate::keys;
 use crate::metadata::FileMetaData;
 use crate::read::unknown;
+use crate::schema::Schema;
 use crate::sink::Sink;
-use crate::table::{Schema, import, shown};
-use crate::{interrupt, keys};
+use crate::table::import;
 
 /// The options of one or all columns.
 #[derive(FromPyObject)]
@@ -304,15 +305,23 @@ impl WriteArguments<'_> {
     }
 }
 
-/// Returns the options of a dict, for a table with this schema.
-pub(crate) fn options(options: &Bound<'_, PyDict>, schema: &ArrowSchema) -> Result<WriteOptions> {
-    options.extract::<WriteArguments<'_>>()?.options(schema)
+/// Returns the options of a dict, for a table with this schema. They have the binary metadata of the schema.
+pub(crate) fn options(options: &Bound<'_, PyDict>, schema: &Schema) -> Result<WriteOptions> {
+    let arguments = options.extract::<WriteArguments<'_>>()?;
+    let mut options = arguments.options(schema.arrow())?;
+    let named = |key: &str| options.key_value_metadata.iter().any(|it| it.key == key);
+    let pairs = schema.bytes().iter().filter(|(key, _)| !named(key));
+    let pairs: Vec<_> = pairs
+        .map(|(key, value)| key_value(key, Some(value)))
+        .collect();
+    options.key_value_metadata.extend(pairs);
+    Ok(options)
 }
 
 /// Returns the paths of the columns that an Arrow schema has in a file.
 #[pyfunction]
-pub(crate) fn leaf_paths(schema: PySchema) -> Result<Vec<String>> {
-    let (written, _) = from_arrow(schema.as_ref(), &WriteSchemaOptions::default())?;
+pub(crate) fn leaf_paths(schema: Schema) -> Result<Vec<String>> {
+    let (written, _) = from_arrow(schema.arrow(), &WriteSchemaOptions::default())?;
     Ok((0..written.leaves().len())
         .map(|leaf| written.path(leaf).join("."))
         .collect())
@@ -360,22 +369,24 @@ fn leaves_of(schema: &ParquetSchema, option: &str, name: &str) -> Result<Vec<usi
 #[pyclass(module = "herringbone._core", frozen)]
 pub(crate) struct Writer {
     writer: Exclusive<Option<OpenWriter>>,
-    schema: SchemaRef,
+    schema: Schema,
+    interrupt: Arc<WriteInterrupt>,
 }
 
 #[pymethods]
 impl Writer {
     #[new]
-    fn new(sink: &Bound<'_, PyAny>, schema: PySchema, options: &Bound<'_, PyDict>) -> Result<Self> {
-        let schema = schema.into_inner();
-        let options = self::options(options, &schema)?;
+    fn new(sink: &Bound<'_, PyAny>, schema: Schema, options: &Bound<'_, PyDict>) -> Result<Self> {
+        let interrupt = Arc::<WriteInterrupt>::default();
+        let options = self::options(options, &schema)?.interrupt(interrupt.clone());
         let py = sink.py();
         let sink = Sink::open(sink)?;
-        let copy = schema.clone();
+        let copy = schema.arrow().clone();
         let writer = detached(py, || Ok(herringbone::Writer::new(sink, copy, options)?))?;
         Ok(Self {
             writer: Exclusive::new("writer", Some(writer)),
             schema,
+            interrupt,
         })
     }
 
@@ -395,19 +406,18 @@ impl Writer {
         }
         let py = data.py();
         interrupt::start(py)?;
-        let reader = import(data)?;
-        self.check(&reader.schema())?;
-        detached(py, || {
-            let mut slot = self.writer.lock()?;
-            let before = open(&mut slot)?.num_rows();
+        let (reader, schema) = import(data)?;
+        self.check(&schema)?;
+        self.work(py, |slot| {
+            let before = open(slot)?.num_rows();
             for batch in reader {
-                append(&mut slot, &batch?, row_group_rows)?;
+                self.append(slot, &batch?, row_group_rows)?;
             }
             if !ends_row_group {
                 return Ok(());
             }
-            flush(&mut slot)?;
-            let writer = open(&mut slot)?;
+            self.flush(slot)?;
+            let writer = open(slot)?;
             match writer.num_rows() == before {
                 true => append_empty(writer),
                 false => Ok(()),
@@ -431,10 +441,9 @@ impl Writer {
     /// Ends the file, and returns its metadata. The file of a path appears now.
     fn finish(&self, py: Python<'_>) -> Result<FileMetaData> {
         interrupt::start(py)?;
-        detached(py, || {
-            let mut slot = self.writer.lock()?;
-            open(&mut slot)?.start_finish()?;
-            run(&mut slot)?;
+        self.work(py, |slot| {
+            open(slot)?.start_finish()?;
+            self.run(slot)?;
             let writer = slot.take().ok_or_else(closed)?;
             let warnings = writer.warnings().to_vec();
             let (metadata, sink) = writer.finish_into()?;
@@ -446,7 +455,9 @@ impl Writer {
     /// Drops the file. That of a path does not appear.
     fn abort(&self, py: Python<'_>) -> Result<()> {
         detached(py, || {
-            drop(self.writer.lock()?.take());
+            let mut slot = self.writer.lock()?;
+            self.interrupt.end();
+            drop(slot.take());
             Ok(())
         })
     }
@@ -458,7 +469,7 @@ impl Writer {
 
     #[getter]
     fn schema(&self) -> Schema {
-        Schema(self.schema.clone())
+        self.schema.clone()
     }
 }
 
@@ -482,60 +493,74 @@ fn open(slot: &mut Option<OpenWriter>) -> Result<&mut OpenWriter> {
     slot.as_mut().ok_or_else(closed)
 }
 
-/// Does the started work, and asks for Ctrl-C between its parts. Only called without the GIL, which the sink may need.
-fn run(slot: &mut Option<OpenWriter>) -> Result<()> {
-    while open(slot)?.step()? {
-        if let Err(error) = interrupt::check() {
-            // A part of the rows is written, so that the file cannot be continued.
-            drop(slot.take());
-            return Err(error.into());
-        }
-    }
-    Ok(())
-}
-
-fn flush(slot: &mut Option<OpenWriter>) -> Result<()> {
-    open(slot)?.start_flush()?;
-    run(slot)
-}
-
 impl Writer {
+    /// Uses the open writer without the GIL, which the sink may need. After Ctrl-C, a part of the rows is written, so that the
+    /// file cannot be continued.
+    fn work<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut Option<OpenWriter>) -> Result<T> + Send,
+    ) -> Result<T> {
+        detached(py, || {
+            let mut slot = self.writer.lock()?;
+            let done = work(&mut slot);
+            if self.interrupt.has_ended() {
+                drop(slot.take());
+            }
+            done.map_err(|error| self.interrupt.cause(error))
+        })
+    }
+
+    /// Does the started work, and asks for Ctrl-C between its parts.
+    fn run(&self, slot: &mut Option<OpenWriter>) -> Result<()> {
+        while open(slot)?.step()? {
+            self.interrupt.check()?;
+        }
+        Ok(())
+    }
+
+    fn flush(&self, slot: &mut Option<OpenWriter>) -> Result<()> {
+        open(slot)?.start_flush()?;
+        self.run(slot)
+    }
+
+    /// Appends a batch. A row group ends when it has `row_group_rows` rows.
+    fn append(
+        &self,
+        slot: &mut Option<OpenWriter>,
+        batch: &RecordBatch,
+        row_group_rows: Option<usize>,
+    ) -> Result<()> {
+        let Some(most) = row_group_rows else {
+            open(slot)?.start_write(batch)?;
+            return self.run(slot);
+        };
+        let mut first = 0;
+        while first < batch.num_rows() {
+            let writer = open(slot)?;
+            let room = most.saturating_sub(writer.rows_in_progress()).max(1);
+            let rows = room.min(batch.num_rows() - first);
+            writer.start_write(&batch.slice(first, rows))?;
+            self.run(slot)?;
+            if open(slot)?.rows_in_progress() >= most {
+                self.flush(slot)?;
+            }
+            first += rows;
+        }
+        Ok(())
+    }
+
     /// Fails if a table has other columns than the file.
-    fn check(&self, found: &SchemaRef) -> Result<()> {
-        match found.fields() == self.schema.fields() {
+    fn check(&self, found: &Schema) -> Result<()> {
+        match found.arrow().fields() == self.schema.arrow().fields() {
             true => Ok(()),
             false => Err(argument(format!(
                 "Table schema does not match schema used to create file:\ntable:\n{}\nfile:\n{}",
-                shown(found),
-                shown(&self.schema)
+                found.shown(),
+                self.schema.shown()
             ))),
         }
     }
-}
-
-/// Appends a batch. A row group ends when it has `row_group_rows` rows.
-fn append(
-    slot: &mut Option<OpenWriter>,
-    batch: &RecordBatch,
-    row_group_rows: Option<usize>,
-) -> Result<()> {
-    let Some(most) = row_group_rows else {
-        open(slot)?.start_write(batch)?;
-        return run(slot);
-    };
-    let mut first = 0;
-    while first < batch.num_rows() {
-        let writer = open(slot)?;
-        let room = most.saturating_sub(writer.rows_in_progress()).max(1);
-        let rows = room.min(batch.num_rows() - first);
-        writer.start_write(&batch.slice(first, rows))?;
-        run(slot)?;
-        if open(slot)?.rows_in_progress() >= most {
-            flush(slot)?;
-        }
-        first += rows;
-    }
-    Ok(())
 }
 
 /// Appends a row group without rows, which pyarrow's readers may ask for by its ordinal.

@@ -447,7 +447,7 @@ def test_pickled_and_copied(example):
     assert pickle.loads(pickle.dumps(table.schema)) == table.schema
     for one in (table, table.schema):
         assert copy.copy(one) is one and copy.deepcopy(one) is one
-    restore, (stream, losses) = table.__reduce__()
+    restore, (stream, losses, _) = table.__reduce__()
     assert again.nbytes == restore(stream, losses).nbytes < len(stream)
     for end in range(0, len(stream) - 8, 97):
         with pytest.raises(ValueError):

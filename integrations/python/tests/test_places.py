@@ -116,6 +116,29 @@ def test_partition_columns_of_other_filesystems(table):
     assert lazy.collect().rows() == [(0, "a/b"), (1, "a/b"), (2, "a/b")]
 
 
+def test_later_files_of_other_filesystems_may_have_nulls(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    pytest.importorskip("fsspec")
+
+    def schema(nullable):
+        field = lambda name, kind: pa.field(name, kind, nullable)
+        inner = [field("id", pa.int64()), field("list", pa.list_(field("item", pa.int32())))]
+        return pa.schema([*inner, field("s", pa.struct(inner))])
+
+    rows = [{"id": 1, "list": [1], "s": {"id": 1, "list": [1]}}]
+    # Each column and each field below is null in a row of the second file.
+    nulls = [{"id": None, "list": None, "s": None}, {"id": 2, "list": [None], "s": {"id": None, "list": [None]}}]
+    for place in ("memory://nulls", str(tmp_path)):
+        hb.write_table(pa.Table.from_pylist(rows, schema=schema(False)), f"{place}/1.parquet")
+        hb.write_table(pa.Table.from_pylist(nulls, schema=schema(True)), f"{place}/2.parquet")
+    found = hb.read_table("memory://nulls")
+    assert found.to_pyarrow().to_pylist() == rows + nulls
+    assert found.schema == hb.read_table(tmp_path).schema == hb.ParquetDataset("memory://nulls").schema
+    assert found.to_pyarrow().schema == schema(True)
+    # A file alone keeps its own.
+    assert hb.read_table(["memory://nulls/1.parquet"]).to_pyarrow().schema == schema(False)
+
+
 def test_urls_with_signs(table, tmp_path):
     fsspec = pytest.importorskip("fsspec")
     hb.write_table(table, "memory://signs/a[1]?.parquet")

@@ -22,6 +22,7 @@ mod peer_reads;
 mod peer_writes;
 mod content_defined;
 mod foreign_row_groups;
+mod interrupt;
 mod failures;
 mod failing_output;
 mod pages_on_threads;

@@ -64,6 +64,8 @@ pub(super) const COUNT: &str = "\
 One file or directory: the number alone. Several: a line for each, number, tab and name, then
 the total.
 With --where or --bbox, only the columns in them are read. See `herringbone help where`.
+--use-metadata-file believes the numbers of rows in `_metadata`: files that changed after it was
+written are noticed only if rows of theirs are read.
 
 Examples:
   herringbone count trips.parquet
@@ -231,7 +233,8 @@ are sorted by the column first, and a file is written for each of its values. Ch
 value that mean something in paths become %2F and the like. A null becomes
 __HIVE_DEFAULT_PARTITION__. If the path names the column too, as in city={city}, the files do
 not contain it: readers take it from the path. Folders are created. Parts get their names once
-all of them are complete, so a failure leaves none.
+all of them are complete, so a failure leaves none. This is true of stores such as S3, too; web
+servers take each part alone.
 --json prints a line for each file: file, value, num_rows.
 
 Examples:

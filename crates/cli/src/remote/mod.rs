@@ -28,7 +28,7 @@ use crate::url::name_of;
 pub(crate) use bucket::Bucket;
 pub(crate) use file::{RemoteFile, Traffic};
 pub(crate) use reader::Reader;
-pub(crate) use upload::Upload;
+pub(crate) use upload::{Upload, Uploads};
 
 /// Returns the runtime of all requests.
 ///

@@ -38,6 +38,7 @@ const METADATA_SERVICE_WAIT: Duration = Duration::from_millis(300);
 const METADATA_SERVICE: ([u8; 4], u16) = ([169, 254, 169, 254], 80);
 
 /// An object in a store.
+#[derive(Clone)]
 pub(super) struct Place {
     pub(super) store: Arc<dyn ObjectStore>,
     pub(super) path: Path,

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use object_store::{
-    Error as StoreError, GetOptions, MultipartUpload, ObjectStore as _, PutMode,
-    PutMultipartOptions, PutOptions, PutPayload,
+    Error as StoreError, GetOptions, MultipartUpload, ObjectStore as _, ObjectStoreExt as _,
+    PutMode, PutMultipartOptions, PutOptions, PutPayload,
 };
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
@@ -27,6 +27,9 @@ const IN_FLIGHT: usize = 4;
 /// The largest file, in bytes, that a server takes in one request.
 const MOST_AT_ONCE: usize = 256 << 20;
 
+/// The bytes of small parts of a command that wait here for the others. More wait in the store.
+const MOST_HELD: usize = 64 << 20;
+
 /// The longest time that an interrupted command takes to abort its upload.
 const ABORT: Duration = Duration::from_secs(5);
 
@@ -42,6 +45,62 @@ pub(crate) struct Upload {
     /// The upload of parts, once there is one. An interrupt takes it from here.
     parts: Parts,
     in_flight: VecDeque<JoinHandle<object_store::Result<()>>>,
+}
+
+/// The complete uploads of a command, whose objects appear together.
+#[derive(Clone, Default)]
+pub(crate) struct Uploads(Arc<Mutex<Vec<Upload>>>);
+
+impl Uploads {
+    /// Makes an upload wait for the others, without the rest of its bytes. A web server takes an object in one request, so
+    /// that it does not wait.
+    ///
+    /// # Errors
+    /// See [`Upload::complete`].
+    pub(crate) fn add(&self, mut upload: Upload) -> Result<()> {
+        if !upload.place.takes_parts {
+            return upload.complete();
+        }
+        let mut waiting = self.lock();
+        let held: usize = waiting.iter().map(|it| it.part.capacity()).sum();
+        upload.part.shrink_to_fit();
+        let is_small = lock(&upload.parts).is_none() && held + upload.part.len() <= MOST_HELD;
+        if !is_small {
+            let sent = upload.send_part().and_then(|()| upload.drain(0));
+            sent.map_err(|error| upload.failure(&error))?;
+        }
+        uninterrupted(|record| {
+            if let Some(Unfinished::Upload(abort)) = record.unfinished.take() {
+                record.leftovers.uploads.push(abort);
+            }
+        });
+        waiting.push(upload);
+        Ok(())
+    }
+
+    /// Makes all objects appear. If one cannot, new ones are removed.
+    ///
+    /// # Errors
+    /// See [`Upload::complete`].
+    pub(crate) fn complete(&self) -> Result<()> {
+        let mut new: Vec<Place> = Vec::new();
+        for upload in self.lock().drain(..) {
+            let (runtime, place) = (upload.runtime, upload.place.clone());
+            let force = upload.force;
+            if let Err(failure) = upload.complete() {
+                for place in new {
+                    runtime.block_on(place.store.delete(&place.path)).ok();
+                }
+                return Err(failure);
+            }
+            new.extend((!force).then_some(place));
+        }
+        Ok(())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Upload>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Upload {
@@ -156,7 +215,7 @@ impl Upload {
         let abort = move || {
             // While the upload is being completed, it is too late.
             if let Ok(mut parts) = parts.try_lock()
-                && let Some(upload) = &mut *parts
+                && let Some(mut upload) = parts.take()
             {
                 runtime.block_on(async { timeout(ABORT, upload.abort()).await.ok() });
             }

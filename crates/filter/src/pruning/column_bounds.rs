@@ -18,7 +18,7 @@ use herringbone_schema::{ColumnOrderKind, ParquetSchema, SchemaOptions};
 use herringbone_core::array::LeafType;
 
 use super::BoundsDecoder;
-use super::index_trust::IndexTrust;
+use super::index_trust::{IndexTrust, has_true_bounds};
 
 /// A file's metadata on the values of a leaf. The leaf may be nested. There is one slot per row group, or per page of
 /// a column chunk, in the order of the file. A slot is null if the metadata is missing or unusable.
@@ -184,7 +184,7 @@ impl ColumnBoundsDecoder {
             decoder,
             read: None,
             order,
-            is_ordered: is_ordered && !is_ignored,
+            is_ordered: is_ordered && !is_ignored && has_true_bounds(metadata, order),
             is_signed: order == ColumnOrderKind::Signed && !is_ignored,
             leaf,
             trust: IndexTrust::new(metadata, column),

@@ -3,9 +3,15 @@
 use std::ops::Range;
 
 use herringbone_format::{ColumnIndex, FileMetadata, Statistics, Type};
-use herringbone_schema::Leaf;
+use herringbone_schema::{ColumnOrderKind, Leaf};
 
 use herringbone_core::created_by::CreatedBy;
+
+/// Returns false if the writer is known to get the bounds of columns with this order wrong.
+pub fn has_true_bounds(metadata: &FileMetadata, order: ColumnOrderKind) -> bool {
+    let writer = CreatedBy::new(metadata.created_by());
+    !(writer.compares_decimals_as_bytes && order == ColumnOrderKind::SignedBytes)
+}
 
 /// The extent to which the column indexes of one column are trusted.
 #[derive(Debug, Clone, Copy)]

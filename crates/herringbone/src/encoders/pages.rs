@@ -90,6 +90,7 @@ impl Done<EncodedColumn> {
 
 impl PageSink for Pages<'_> {
     fn page(&mut self, mut page: UnfinishedPage) -> Result<PageBuffers> {
+        self.shared.work().check()?;
         let (bytes, options) = (page.bytes(), self.shared.work().plan.options());
         let make_room = |state: &mut State| state.make_room(bytes, options.memory_bytes);
         let buffers = if page.is_work() && self.shared.update(make_room) {
@@ -113,10 +114,10 @@ impl PageJob {
         self.page.bytes()
     }
 
-    /// Finishes the page. Returns its chunk, which may have reports.
-    pub(super) fn run(self) -> Arc<Chunk> {
+    /// Finishes the page, unless there is an error. Returns its chunk, which may have reports.
+    pub(super) fn run(self, checked: Result<()>) -> Arc<Chunk> {
         let ordinal = self.page.ordinal();
-        let mut page = self.page.finish();
+        let mut page = checked.and_then(|()| self.page.finish());
         if let Ok(page) = &mut page {
             // The uncompressed bytes are no longer needed.
             drop(page.next_buffers());

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Duration;
 
 use herringbone_arrow::array::ArrayRef;
 use herringbone_format::Result;
@@ -10,6 +11,9 @@ use herringbone_write::{BlockMemory, EndedColumn, WritePlan};
 
 use super::pages::{Chunk, Done, Pages, Waiting};
 use super::state::{ColumnJob, Job, Outcome, State, Task, Writing};
+
+/// The time after which a waiting caller asks whether the program ends the write.
+const PATIENCE: Duration = Duration::from_millis(50);
 
 /// The planned work of encoding the columns of a file.
 pub(super) struct Encoding {
@@ -55,7 +59,7 @@ impl Work for Encoding {
         } = match job {
             Job::Page(page) => {
                 let bytes = page.bytes();
-                return JobDone::Page(bytes, page.run());
+                return JobDone::Page(bytes, page.run(self.check()));
             }
             Job::Column(job) => job,
         };
@@ -84,6 +88,26 @@ impl Work for Encoding {
                 state.page_is_finished(bytes);
                 state.report_all(&chunk);
             }
+        }
+    }
+
+    fn patience(&self) -> Option<Duration> {
+        let interrupt = self.plan.options().interrupt.as_ref();
+        interrupt.map(|_| PATIENCE)
+    }
+
+    fn attend(&self) {
+        // The threads that encode receive the error, too.
+        drop(self.check());
+    }
+}
+
+impl Encoding {
+    /// Fails if the program ends the write.
+    pub(super) fn check(&self) -> Result<()> {
+        match &self.plan.options().interrupt {
+            Some(interrupt) => interrupt.check(),
+            None => Ok(()),
         }
     }
 }

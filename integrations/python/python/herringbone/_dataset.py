@@ -34,7 +34,7 @@ class Dataset(ds.FileSystemDataset):  # type: ignore[misc]
         self._arguments = arguments
         source, filesystem, schema, partitioning = arguments
         self._files = _read.ParquetDataset(source, filesystem, schema, partitioning=partitioning)
-        self._schema = pa.schema(self._files.schema)
+        self._schema = self._files.schema.to_pyarrow()
         parquet, local = ds.ParquetFileFormat(), pa.fs.LocalFileSystem()
         super().__init__([parquet.make_fragment(_NO_FILE, local)], self._schema, parquet, local)
 

@@ -492,7 +492,7 @@ class ParquetDataset:
             for part in self._parts:
                 file = ParquetFile(part.source, filesystem=part.filesystem, **self._options)
                 if wanted is None:
-                    wanted = file.schema_arrow
+                    wanted = file.schema_arrow if len(self._parts) == 1 else file.schema_arrow._nullable()
                 constants = [(name, _key(value, self._keys[name]), self._keys[name]) for name, value in part.keys]
                 parts = {**options, "filters": filters, "wanted_schema": wanted, "constants": constants}
                 yield file._reader(use_threads, use_pandas_metadata, parts)

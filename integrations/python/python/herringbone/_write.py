@@ -222,32 +222,6 @@ def _text(value: Any) -> str:
     return value.decode() if isinstance(value, bytes) else str(value)
 
 
-def _is_text(value: Any) -> bool:
-    try:
-        _bytes(value).decode()
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
-def _text_alone(data: Any) -> Any:
-    """Return a schema, table or batch of pyarrow without metadata that are not text, which pass no other interface."""
-    schema = getattr(data, "schema", data)
-    metadata = getattr(schema, "metadata", None)
-    replace = getattr(data, "replace_schema_metadata", None) or getattr(data, "with_metadata", None)
-    if replace is None or not isinstance(metadata, Mapping) or all(map(_is_text, metadata.values())):
-        return data
-    return replace({key: value for key, value in metadata.items() if _is_text(value)})
-
-
-def _other_metadata(schema: Any) -> dict[Any, Any]:
-    """Return the metadata of a schema that are not text."""
-    metadata = getattr(schema, "metadata", None)
-    if not isinstance(metadata, Mapping):
-        return {}
-    return {key: value for key, value in metadata.items() if not _is_text(value)}
-
-
 class ParquetWriter:
     """A Parquet file under construction.
 
@@ -275,14 +249,12 @@ class ParquetWriter:
         self.is_open = False
         self._sink, self._file = _files.open_output(where, filesystem)
         try:
-            self._writer = _core.Writer(self._sink, _text_alone(schema), core)
+            self._writer = _core.Writer(self._sink, schema, core)
         except BaseException:
             if self._file is not None:
                 self._file.discard()
             raise
         self.is_open = True
-        if others := _other_metadata(schema):
-            self.add_key_value_metadata(others)
         #: The metadata of the file, once it is closed.
         self.metadata: FileMetaData | None = None
 
@@ -311,7 +283,7 @@ class ParquetWriter:
         if row_group_size is not None and row_group_size <= 0:
             raise ValueError(f"row_group_size is a positive number, not {row_group_size}")
         has_rows = row_group_size is not None and getattr(data, "num_rows", 1) > 0
-        self._writer.write(_text_alone(data), row_group_size, ends_row_group or has_rows)
+        self._writer.write(data, row_group_size, ends_row_group or has_rows)
 
     def add_key_value_metadata(self, key_value_metadata: Mapping[Any, Any]) -> None:
         """Add pairs to the metadata of the file."""

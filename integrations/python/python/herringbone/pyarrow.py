@@ -26,7 +26,7 @@ import pyarrow.parquet as _pq
 
 from pyarrow.parquet import SortingColumn, filters_to_expression
 
-from . import _core, _files, _partitioning, _read, _write
+from . import _core, _files, _metadata, _partitioning, _read, _write
 from ._core import (
     ColumnChunkMetaData,
     ColumnSchema,
@@ -139,7 +139,7 @@ _LISTS = (
 
 def _to_pyarrow(reader: RecordBatchReader, has_extensions: bool) -> Any:
     """Read the rest of a stream as a table of pyarrow."""
-    return _as_stored(pa.table(_read._read_all(reader)), has_extensions)
+    return _as_stored(_read._read_all(reader).to_pyarrow(), has_extensions)
 
 
 def _as_stored(table: Any, has_extensions: bool) -> Any:
@@ -427,7 +427,7 @@ class ParquetFile(_PassingOn):
 
     @property
     def schema_arrow(self) -> Any:
-        return _as_stored(pa.schema(self._file.schema_arrow), self._has_extensions)
+        return _as_stored(self._file.schema_arrow.to_pyarrow(), self._has_extensions)
 
     @property
     def num_row_groups(self) -> int:
@@ -458,7 +458,7 @@ class ParquetFile(_PassingOn):
         stream = self._file._reader(use_threads, use_pandas_metadata, options)
 
         def converted(table: Any) -> Any:
-            found = _as_stored(pa.table(table), self._has_extensions)
+            found = _as_stored(table.to_pyarrow(), self._has_extensions)
             return found.select(places) if places else found
 
         return stream, converted
@@ -753,8 +753,8 @@ class ParquetDataset(_PassingOn):
         """The Arrow schema of the table."""
         if self._schema is not None:
             return self._schema
-        found = pa.schema((self._file.schema_arrow if self._file is not None else self._several.schema))
-        found = _as_stored(found, self._has_extensions)
+        found = self._file.schema_arrow if self._file is not None else self._several.schema
+        found = _as_stored(found.to_pyarrow(), self._has_extensions)
         return pa.schema([self._typed(field) for field in found], metadata=found.metadata)
 
     def _typed(self, field: Any) -> Any:
@@ -1027,6 +1027,10 @@ class ParquetWriter:
     def __init__(self, where: Any, schema: Any, filesystem: Any = None, flavor: Any = None, **options: Any) -> None:
         self._metadata_collector = options.pop("metadata_collector", None)
         core, all_options = _core_options("ParquetWriter", flavor, options)
+        try:
+            _metadata.check_fields(schema)
+        except ValueError as error:
+            raise Unsupported("ParquetWriter", "schema", str(error)) from error
         self._cast = _Cast(schema, flavor, all_options)
         if filesystem is not None and not _files.is_path(where):
             raise ValueError(f"filesystem= is passed, but the specified path is file-like: {where!r}")

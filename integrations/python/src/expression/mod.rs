@@ -17,11 +17,11 @@ use herringbone::filter::Predicate;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3_arrow::PySchema;
 
 use self::conditions::Conditions;
 use self::parts::Parts;
 use crate::error::{Failure, Result, guarded};
+use crate::schema::Schema;
 
 pyo3::create_exception!(
     herringbone._core,
@@ -40,10 +40,10 @@ pub(crate) struct Condition(pub(crate) Predicate);
 
 /// Translates a pickled expression of pyarrow over the columns of an Arrow schema.
 #[pyfunction]
-pub(crate) fn pyarrow_condition(file: PyBackedBytes, schema: PySchema) -> Result<Condition> {
+pub(crate) fn pyarrow_condition(file: PyBackedBytes, schema: Schema) -> Result<Condition> {
     guarded(|| {
         let parts = Parts::of_file(file)?;
-        let conditions = Conditions::new(schema.into_inner(), &parts);
+        let conditions = Conditions::new(schema.into_arrow(), &parts);
         Ok(Condition(conditions.predicate()?))
     })
 }

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 
 use super::{ParquetLogicalType, hash_of, index, lines, same};
 use crate::error::Result;
-use crate::table::Schema;
+use crate::schema::Schema;
 
 /// The Parquet schema of a file.
 #[pyclass(module = "herringbone", frozen)]

@@ -188,3 +188,90 @@ fn web_servers_take_a_file_in_one_request() {
     let copy = folder.with("copy.parquet", bytes);
     herringbone(&["count", &copy]).ok("24\n");
 }
+
+/// The parts of `split` appear together, like local files.
+#[test]
+fn parts_appear_after_all_of_them_are_complete() {
+    let split = [
+        "split",
+        "-q",
+        EXAMPLE,
+        "-o",
+        "s3://b/{}.parquet",
+        "--part-rows",
+        "10",
+    ];
+    let server = bucket(|_| false);
+    s3(&server, &split).ok("");
+    let requests = server.take();
+    let names = ["00000", "00001", "00002"];
+    let of = |method: &str| names.map(|name| format!("{method} /b/{name}.parquet"));
+    assert_eq!(seen(&requests), [of("HEAD"), of("PUT")].concat());
+    let new = |it: &Request| it.header("if-none-match") == Some("*");
+    assert!(requests[3..].iter().all(new));
+
+    // An object exists: none appears.
+    let server = Server::new(|request, _| match request.target.contains("00002") {
+        true => Answer::status(200)
+            .with("ETag", "\"e\"")
+            .with("Last-Modified", "Wed, 21 Oct 2015 07:28:00 GMT"),
+        false => Answer::status(404),
+    });
+    s3(&server, &split).fails(2, "s3://b/00002.parquet: the file already exists");
+    assert_eq!(seen(&server.take()), of("HEAD"));
+    // The last one is refused: others are removed, unless they may have replaced an object.
+    for force in [false, true] {
+        let server = bucket(|it| it.method == "PUT" && it.target.contains("00002"));
+        let mut arguments = split.to_vec();
+        arguments.extend(force.then_some("--force"));
+        s3(&server, &arguments).fails(4, "s3://b/00002.parquet: HTTP status 403");
+        let requests = server.take();
+        let removals = requests
+            .iter()
+            .filter(|it| it.method == "POST" && it.target.contains("?delete"));
+        let removals: String = removals
+            .map(|it| String::from_utf8_lossy(&it.body))
+            .collect();
+        let removed = |name: &str| removals.contains(&format!("<Key>{name}.parquet</Key>"));
+        assert_eq!(names.map(removed), [!force, !force, false], "{removals}");
+    }
+}
+
+/// A large part waits in the store, and small ones in memory.
+#[test]
+fn large_parts_are_uploaded_before_they_appear() {
+    let folder = Folder::new();
+    let lines = lines(&folder, "");
+    let all = format!("{lines}.parquet");
+    herringbone(&["convert", "-q", "--compression", "none", &lines, &all]).ok("");
+    let split = [
+        "split",
+        "-q",
+        &all,
+        "-o",
+        "s3://b/{}.parquet",
+        "--part-rows",
+        "20000",
+        "--compression",
+        "none",
+    ];
+    let server = bucket(|_| false);
+    s3(&server, &split).ok("");
+    let requests = seen(&server.take());
+    let completed = |it: &String| it.starts_with("POST") && it.contains("uploadId");
+    let completed = requests.iter().position(completed).unwrap();
+    let sent = requests
+        .iter()
+        .rposition(|it| it.contains("partNumber=2"))
+        .unwrap();
+    let second = requests
+        .iter()
+        .position(|it| it == "HEAD /b/00001.parquet")
+        .unwrap();
+    assert!(sent < second && second < completed, "{requests:?}");
+    assert_eq!(requests.last().unwrap(), "PUT /b/00001.parquet");
+    // The second part is refused before the first one is completed.
+    let server = bucket(|it| it.method == "HEAD" && it.target.contains("00001"));
+    s3(&server, &split).fails(4, "HTTP status 403");
+    aborted(&server.take());
+}

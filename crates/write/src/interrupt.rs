@@ -1,0 +1,42 @@
+//! The end of a write before its rows are written.
+
+use std::fmt::Debug;
+
+use herringbone_format::Result;
+
+/// The wish of a program to end a write early, such as for Ctrl-C.
+///
+/// Pages can take long to compress, so each thread asks before each of them. The thread that writes also asks every 50
+/// milliseconds while it waits for others.
+///
+/// ```
+/// use std::sync::Arc;
+/// use std::sync::atomic::{AtomicBool, Ordering};
+///
+/// use herringbone_write::{Interrupt, WriteOptions};
+///
+/// #[derive(Debug, Default)]
+/// struct Stop(AtomicBool);
+///
+/// impl Interrupt for Stop {
+///     fn check(&self) -> herringbone_format::Result<()> {
+///         match self.0.load(Ordering::Relaxed) {
+///             true => Err(std::io::Error::other("the user stopped the write").into()),
+///             false => Ok(()),
+///         }
+///     }
+/// }
+///
+/// let stop = Arc::new(Stop::default());
+/// let options = WriteOptions::new().interrupt(stop.clone());
+/// // Any thread may end the write.
+/// stop.0.store(true, Ordering::Relaxed);
+/// # assert!(options.interrupt.is_some_and(|it| it.check().is_err()));
+/// ```
+pub trait Interrupt: Debug + Send + Sync {
+    /// Fails if the write should end. After an error, all later calls fail.
+    ///
+    /// # Errors
+    /// The error that the write returns.
+    fn check(&self) -> Result<()>;
+}

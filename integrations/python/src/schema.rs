@@ -1,0 +1,215 @@
+//! Arrow schemas. Unlike those of Rust, they may have metadata in other bytes than UTF-8.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use herringbone::MetadataHandle;
+use herringbone::arrow::schema::{FieldRef, Schema as ArrowSchema, SchemaRef};
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::{PyBytes, PyCapsule};
+use pyo3_arrow::PySchema;
+use pyo3_arrow::ffi::to_schema_pycapsule;
+
+use crate::error::{Result, guarded};
+use crate::ipc;
+
+/// A function and its arguments, which `pickle` stores.
+pub(crate) type Reduced<'py, T> = (Bound<'py, PyAny>, T);
+
+/// The keys and values of metadata whose values are not UTF-8.
+pub(crate) type BytePairs = Vec<(String, Vec<u8>)>;
+
+/// An Arrow schema.
+#[pyclass(module = "herringbone", frozen, eq)]
+#[derive(Clone, PartialEq)]
+pub(crate) struct Schema {
+    arrow: SchemaRef,
+    bytes: Arc<BytePairs>,
+}
+
+impl From<SchemaRef> for Schema {
+    fn from(arrow: SchemaRef) -> Self {
+        Self::new(arrow, BytePairs::new())
+    }
+}
+
+impl Schema {
+    pub(crate) fn new(arrow: SchemaRef, bytes: BytePairs) -> Self {
+        let bytes = Arc::new(bytes);
+        Self { arrow, bytes }
+    }
+
+    /// The schema, without its binary metadata.
+    pub(crate) fn arrow(&self) -> &SchemaRef {
+        &self.arrow
+    }
+
+    pub(crate) fn into_arrow(self) -> SchemaRef {
+        self.arrow
+    }
+
+    /// The binary metadata.
+    pub(crate) fn bytes(&self) -> &BytePairs {
+        &self.bytes
+    }
+
+    /// Returns another Arrow schema with the binary metadata of this one.
+    pub(crate) fn with_arrow(&self, arrow: SchemaRef) -> Self {
+        let bytes = self.bytes.clone();
+        Self { arrow, bytes }
+    }
+
+    /// Returns one line for each field.
+    pub(crate) fn shown(&self) -> String {
+        let line = |field: &FieldRef| {
+            let null = if field.is_nullable() { "" } else { " not null" };
+            format!("{}: {}{null}", field.name(), field.data_type())
+        };
+        let lines: Vec<_> = self.arrow.fields().iter().map(line).collect();
+        lines.join("\n")
+    }
+
+    /// Gives an object of pyarrow the metadata of this schema, if some are not text. `replace` is its method for this.
+    pub(crate) fn give_metadata<'py>(
+        &self,
+        object: Bound<'py, PyAny>,
+        replace: &str,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        match self.bytes.is_empty() {
+            true => Ok(object),
+            false => object.call_method1(replace, (self.metadata(),)),
+        }
+    }
+}
+
+/// Returns the binary metadata in a footer.
+pub(crate) fn byte_pairs(handle: &MetadataHandle) -> BytePairs {
+    let pairs = handle.metadata().key_value_metadata().iter();
+    let in_bytes = pairs.filter_map(|pair| {
+        let value = pair.value.as_deref()?;
+        str::from_utf8(value)
+            .is_err()
+            .then(|| (pair.key.clone(), value.to_vec()))
+    });
+    in_bytes.collect()
+}
+
+/// A schema in an argument: an object with `__arrow_c_schema__`. Text alone passes through this interface.
+impl<'py> FromPyObject<'_, 'py> for Schema {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if let Ok(schema) = object.cast::<Self>() {
+            return Ok(schema.get().clone());
+        }
+        let (object, bytes) = without_bytes(&object)?;
+        let schema: PySchema = object.extract()?;
+        Ok(Self::new(schema.into_inner(), bytes))
+    }
+}
+
+/// Splits a schema, table, batch or stream of pyarrow into itself with text alone as its metadata, and the other pairs.
+/// Those of our own classes pass the capsules without such pairs, and other libraries do not have them.
+pub(crate) fn without_bytes<'py>(
+    object: &Bound<'py, PyAny>,
+) -> PyResult<(Bound<'py, PyAny>, BytePairs)> {
+    if object
+        .get_type()
+        .module()?
+        .to_string()
+        .starts_with("pyarrow")
+    {
+        let module = object.py().import("herringbone._metadata")?;
+        return module.call_method1("without_bytes", (object,))?.extract();
+    }
+    let schema = object.getattr_opt("schema")?;
+    let schema = schema.as_ref().and_then(|it| it.cast::<Schema>().ok());
+    let bytes = schema.map_or_else(BytePairs::new, |it| it.get().bytes().clone());
+    Ok((object.clone(), bytes))
+}
+
+#[pymethods]
+impl Schema {
+    #[new]
+    fn py_new(schema: Self) -> Self {
+        schema
+    }
+
+    /// The names of the columns.
+    #[getter]
+    pub(crate) fn names(&self) -> Vec<String> {
+        let fields = self.arrow.fields().iter();
+        fields.map(|field| field.name().clone()).collect()
+    }
+
+    /// The types of the columns, as text.
+    #[getter]
+    fn types(&self) -> Vec<String> {
+        let fields = self.arrow.fields().iter();
+        fields.map(|field| field.data_type().to_string()).collect()
+    }
+
+    /// The metadata of the schema.
+    #[getter]
+    fn metadata(&self) -> HashMap<Vec<u8>, Vec<u8>> {
+        let text = self.arrow.metadata().iter();
+        let text = text.map(|(key, value)| (key.as_bytes(), value.as_bytes()));
+        let bytes = self.bytes.iter();
+        let bytes = bytes.map(|(key, value)| (key.as_bytes(), value.as_slice()));
+        bytes
+            .chain(text)
+            .map(|(key, value)| (key.to_vec(), value.to_vec()))
+            .collect()
+    }
+
+    /// Returns the schema of several files. This is that of the first one, and later ones may have nulls.
+    fn _nullable(&self) -> Self {
+        self.with_arrow(Arc::new(herringbone_rewrite::nullable(&self.arrow)))
+    }
+
+    fn __len__(&self) -> usize {
+        self.arrow.fields().len()
+    }
+
+    fn __reduce__<'py>(
+        slf: &Bound<'py, Self>,
+    ) -> Result<Reduced<'py, (Bound<'py, PyBytes>, BytePairs)>> {
+        let restore = slf.get_type().getattr("_from_ipc")?;
+        let schema = slf.get();
+        let stream = ipc::encode(&schema.arrow, &[])?;
+        Ok((
+            restore,
+            (PyBytes::new(slf.py(), &stream), schema.bytes().clone()),
+        ))
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (stream, bytes=BytePairs::new()))]
+    fn _from_ipc(stream: PyBackedBytes, bytes: BytePairs) -> Result<Self> {
+        guarded(|| Ok(Self::new(ipc::decode(stream)?.0, bytes)))
+    }
+
+    fn __copy__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        slf
+    }
+
+    fn __deepcopy__<'py>(slf: PyRef<'py, Self>, _memo: &Bound<'py, PyAny>) -> PyRef<'py, Self> {
+        slf
+    }
+
+    fn __repr__(&self) -> String {
+        self.shown()
+    }
+
+    pub(crate) fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyCapsule>> {
+        let schema: &ArrowSchema = &self.arrow;
+        Ok(to_schema_pycapsule(py, schema).map_err(PyErr::from)?)
+    }
+
+    /// Returns a `pyarrow.Schema`.
+    pub(crate) fn to_pyarrow<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let schema = slf.py().import("pyarrow")?.call_method1("schema", (slf,))?;
+        slf.get().give_metadata(schema, "with_metadata")
+    }
+}
