@@ -16,6 +16,8 @@
 mod content_defined;
 mod levels;
 mod options;
+mod names;
+mod named;
 mod selector;
 mod settings;
 mod plan;
@@ -50,6 +52,7 @@ pub use content_defined::ContentDefinedChunking;
 pub use copied_chunk::{CopiedChunk, CopySource};
 pub use explanation::{ColumnChoice, EncodingEstimate, Explanation, StoredAs};
 pub use file::FileEncoder;
+pub use named::{OptionKind, WriteOption};
 pub use options::{
     BloomFilterOptions, CREATED_BY, ColumnOptions, Compatibility, DataPageVersion, Prefer,
     SortingColumnOption, StatisticsLevel, UnsortedRows, WriteOptions,
