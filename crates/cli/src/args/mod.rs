@@ -16,6 +16,7 @@ mod limit;
 mod lists;
 mod look;
 mod merge;
+mod named;
 mod read;
 mod repair;
 mod rewrite;
