@@ -7,9 +7,7 @@ use herringbone_format::{Error, Result};
 use herringbone_text::size::Size;
 
 use super::content_defined::ContentDefinedChunking;
-use super::options::{
-    BloomFilterOptions, Compatibility, DataPageVersion, Prefer, StatisticsLevel, UnsortedRows,
-};
+use super::options::{BloomFilterOptions, Compatibility, DataPageVersion, Prefer, StatisticsLevel};
 
 /// Returns the value of this name, in upper or lower case, and with hyphens or underscores.
 ///
@@ -33,8 +31,6 @@ macro_rules! names {
         impl $name {
             /// All values.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
-            /// The names of the values, which `Display` writes and `FromStr` reads.
-            pub const NAMES: &'static [&'static str] = &[$($text,)+];
         }
 
         impl fmt::Display for $name {
@@ -83,12 +79,6 @@ names! { "level of statistics" StatisticsLevel {
     Counts "counts",
     Chunk "chunk",
     Page "page",
-}}
-
-names! { "handling of unsorted rows" UnsortedRows {
-    Unchecked "unchecked",
-    Error "error",
-    OmitSortingColumns "omit_sorting_columns",
 }}
 
 impl fmt::Display for ContentDefinedChunking {
@@ -221,7 +211,6 @@ mod tests {
         returns(Prefer::ALL);
         returns(DataPageVersion::ALL);
         returns(StatisticsLevel::ALL);
-        returns(UnsortedRows::ALL);
         assert_eq!("reading".parse::<Prefer>().unwrap(), Prefer::ReadSpeed);
         assert_eq!(
             "2.0".parse::<DataPageVersion>().unwrap(),
