@@ -7,7 +7,7 @@
 use std::fmt;
 
 use crate::{
-    Result,
+    Error, Result,
     thrift::{CompactReader, CompactWriter, Value, Wire},
 };
 
@@ -206,6 +206,26 @@ open_enum! {
     }
 }
 
+impl std::str::FromStr for Encoding {
+    type Err = Error;
+
+    /// # Errors
+    ///
+    /// Argument if no encoding of [`Encoding::ALL`] has this name, in upper or lower case.
+    fn from_str(text: &str) -> Result<Self> {
+        let known = Self::ALL
+            .iter()
+            .find(|it| it.to_string().eq_ignore_ascii_case(text));
+        known.copied().ok_or_else(|| {
+            let names: Vec<String> = Self::ALL.iter().map(Self::to_string).collect();
+            Error::argument(format!(
+                "unknown encoding `{text}`; use one of: {}",
+                names.join(", ")
+            ))
+        })
+    }
+}
+
 impl Encoding {
     /// Returns the physical types whose values the encoding supports, according to `Encodings.md`. Empty if it
     /// only encodes levels, or is unknown.
@@ -374,6 +394,17 @@ mod tests {
         assert_eq!(PageType::DataPageV2.id(), 3);
         assert_eq!(ConvertedType::from_id(21), ConvertedType::Interval);
         assert_eq!(BoundaryOrder::from_id(1), BoundaryOrder::Ascending);
+    }
+
+    #[test]
+    fn names_are_read_back() {
+        for encoding in Encoding::ALL {
+            let text = encoding.to_string();
+            assert_eq!(text.parse::<Encoding>().unwrap(), *encoding);
+            assert_eq!(text.to_lowercase().parse::<Encoding>().unwrap(), *encoding);
+        }
+        let error = "UNKNOWN(99)".parse::<Encoding>().unwrap_err();
+        assert!(error.message().contains("use one of: PLAIN, "), "{error}");
     }
 
     #[test]

@@ -110,8 +110,9 @@ pub use herringbone_read::{
 pub use herringbone_schema::{Int96Overflow, Projection, SchemaOptions};
 pub use herringbone_write::{
     BloomFilterOptions, CREATED_BY, ColumnChoice, ColumnOptions, ColumnSelector, Compatibility,
-    ContentDefinedChunking, DataPageVersion, EncodingEstimate, Explanation, Interrupt, Prefer,
-    SortingColumnOption, StatisticsLevel, StoredAs, UnsortedRows, WriteOptions,
+    ContentDefinedChunking, DataPageVersion, EncodingEstimate, Explanation, Interrupt, OptionKind,
+    Prefer, SortingColumnOption, StatisticsLevel, StoredAs, UnsortedRows, WriteOption,
+    WriteOptions,
 };
 pub use int96_units::Int96Units;
 pub use metadata_handle::MetadataHandle;

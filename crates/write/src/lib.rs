@@ -17,6 +17,8 @@ mod content_defined;
 mod levels;
 mod interrupt;
 mod options;
+mod names;
+mod named;
 mod selector;
 mod settings;
 mod plan;
@@ -52,6 +54,7 @@ pub use copied_chunk::{CopiedChunk, CopySource};
 pub use explanation::{ColumnChoice, EncodingEstimate, Explanation, StoredAs};
 pub use file::FileEncoder;
 pub use interrupt::Interrupt;
+pub use named::{OptionKind, WriteOption};
 pub use options::{
     BloomFilterOptions, CREATED_BY, ColumnOptions, Compatibility, DataPageVersion, Prefer,
     SortingColumnOption, StatisticsLevel, UnsortedRows, WriteOptions,

@@ -1,7 +1,7 @@
 //! The options of a table, and their meaning for reads.
 
 use std::any::Any;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use arrow::datatypes::TimeUnit;
@@ -11,7 +11,9 @@ use datafusion_common::config::{
 use datafusion_common::{Result, config_datafusion_err, config_err};
 use datafusion_session::Session;
 use herringbone::filter::{PruningStep, PruningSteps};
-use herringbone::{Int96Overflow, SchemaOptions};
+use herringbone::{Int96Overflow, SchemaOptions, WriteOption};
+
+use crate::sink;
 
 /// The options of this crate in a session, under the prefix `herringbone`.
 #[derive(Debug, Clone)]
@@ -20,11 +22,18 @@ pub struct HerringboneOptions {
     /// True if scans evaluate the filters of a query. Otherwise they use filters only to rule out data by its
     /// statistics, and the engine evaluates them.
     pub pushdown: bool,
+    /// The options of written files, by the names of [`WriteOption::ALL`], as in
+    /// `SET herringbone.write.prefer = 'size'`. Two colons and a pattern select columns. They take precedence over
+    /// DataFusion's options.
+    pub write: BTreeMap<String, String>,
 }
 
 impl Default for HerringboneOptions {
     fn default() -> Self {
-        Self { pushdown: true }
+        Self {
+            pushdown: true,
+            write: BTreeMap::new(),
+        }
     }
 }
 
@@ -42,19 +51,35 @@ impl ExtensionOptions for HerringboneOptions {
     }
 
     fn set(&mut self, key: &str, value: &str) -> Result<()> {
-        match key {
-            "pushdown" => ConfigField::set(&mut self.pushdown, key, value),
+        match (key, key.strip_prefix("write.")) {
+            ("pushdown", _) => ConfigField::set(&mut self.pushdown, key, value),
+            (_, Some(name)) => {
+                sink::check_session(name, value)?;
+                self.write.insert(name.to_owned(), value.to_owned());
+                Ok(())
+            }
             _ => config_err!("Config value {key:?} not found on HerringboneOptions"),
         }
     }
 
     /// Returns the options with the prefix, under which `SHOW` and other machines find them.
     fn entries(&self) -> Vec<ConfigEntry> {
-        vec![ConfigEntry {
+        let mut entries = vec![ConfigEntry {
             key: format!("{}.pushdown", Self::PREFIX),
             value: Some(self.pushdown.to_string()),
             description: "True if scans evaluate the filters of a query",
-        }]
+        }];
+        let entry = |name: &str, value: Option<&String>, description| ConfigEntry {
+            key: format!("{}.write.{name}", Self::PREFIX),
+            value: value.cloned(),
+            description,
+        };
+        let of_files = WriteOption::ALL.iter();
+        entries.extend(of_files.map(|it| entry(it.name, self.write.get(it.name), it.help)));
+        let of_columns = self.write.iter().filter(|(name, _)| name.contains("::"));
+        let of_column = "An option of some columns";
+        entries.extend(of_columns.map(|(name, value)| entry(name, Some(value), of_column)));
+        entries
     }
 }
 

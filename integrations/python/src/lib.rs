@@ -59,7 +59,7 @@ mod _core {
     #[pymodule_export]
     use super::table::{RecordBatchReader, Table};
     #[pymodule_export]
-    use super::write::{Writer, leaf_paths};
+    use super::write::{Writer, leaf_paths, write_options};
 
     #[allow(non_upper_case_globals, reason = "Python's name")]
     #[pymodule_export]

@@ -9,9 +9,8 @@ use herringbone::geospatial::Geospatial;
 use herringbone::schema::{HintPolicy, ParquetSchema, WriteSchemaOptions, from_arrow};
 use herringbone::variant::extension::VariantExtension;
 use herringbone::{
-    BloomFilterOptions, BrotliLevel, ColumnEncoder, ColumnOptions, ColumnSelector, Compatibility,
-    Compression, ContentDefinedChunking, DataPageVersion, GzipLevel, Interrupt as _, Prefer,
-    SortingColumnOption, StatisticsLevel, UnsortedRows, WriteOptions, ZstdLevel,
+    ColumnEncoder, ColumnOptions, ColumnSelector, Interrupt as _, SortingColumnOption,
+    UnsortedRows, WriteOption, WriteOptions,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -22,142 +21,50 @@ use crate::exclusive::Exclusive;
 use crate::interrupt::{self, WriteInterrupt};
 use crate::keys;
 use crate::metadata::FileMetaData;
-use crate::read::unknown;
 use crate::schema::Schema;
 use crate::sink::Sink;
 use crate::table::import;
 
-/// The options of one or all columns.
-#[derive(FromPyObject)]
-struct ColumnArguments {
-    #[pyo3(item)]
-    compression: Option<String>,
-    #[pyo3(item, default)]
-    compression_level: Option<i32>,
-    #[pyo3(item, default)]
-    dictionary: Option<bool>,
-    #[pyo3(item, default)]
-    dictionary_bytes: Option<usize>,
-    #[pyo3(item, default)]
-    encoding: Option<String>,
-    #[pyo3(item, default)]
-    statistics: Option<String>,
-    #[pyo3(item, default)]
-    distinct_counts: Option<bool>,
-    #[pyo3(item, default)]
-    page_bytes: Option<usize>,
-    #[pyo3(item, default)]
-    page_rows: Option<usize>,
-    #[pyo3(item, default)]
-    bloom_filter: Option<(Option<u64>, f64)>,
-}
+/// A value of an option: the keyword of Python, the column if it is for one, the name in the table of
+/// [`WriteOption`], and the text.
+type Chosen = (String, Option<String>, String, String);
 
-impl ColumnArguments {
-    fn options(&self) -> Result<ColumnOptions> {
-        let mut options = ColumnOptions::new();
-        if let Some(name) = &self.compression {
-            options.compression = Some(compression(name, self.compression_level)?);
-        }
-        options.dictionary = self.dictionary;
-        options.dictionary_bytes = self.dictionary_bytes;
-        if let Some(name) = &self.encoding {
-            options.encoding = Some(encoding(name)?);
-        }
-        if let Some(level) = &self.statistics {
-            options.statistics = Some(match level.as_str() {
-                "none" => StatisticsLevel::None,
-                "counts" => StatisticsLevel::Counts,
-                "chunk" => StatisticsLevel::Chunk,
-                "page" => StatisticsLevel::Page,
-                _ => return Err(unknown("statistics", level, "none, counts, chunk, page")),
-            });
-        }
-        options.distinct_counts = self.distinct_counts;
-        options.page_bytes = self.page_bytes;
-        options.page_rows = self.page_rows;
-        if let Some((distinct, false_positives)) = self.bloom_filter {
-            let mut filter = BloomFilterOptions::new(false_positives);
-            filter.distinct_values = distinct;
-            options.bloom_filter = Some(filter);
-        }
-        Ok(options)
-    }
-}
-
-/// Returns the codec with this name, in any case.
-fn compression(name: &str, level: Option<i32>) -> Result<Compression> {
-    let codec = match name.to_ascii_lowercase().as_str() {
-        "none" | "uncompressed" => Compression::Uncompressed,
-        "snappy" => Compression::Snappy,
-        "gzip" => Compression::Gzip(level.map_or(Ok(GzipLevel::default()), GzipLevel::new)?),
-        "brotli" => {
-            Compression::Brotli(level.map_or(Ok(BrotliLevel::default()), BrotliLevel::new)?)
-        }
-        "zstd" => Compression::Zstd(level.map_or(Ok(ZstdLevel::default()), ZstdLevel::new)?),
-        "lz4" | "lz4_raw" => Compression::Lz4Raw,
-        _ => {
-            let names = "none, snappy, gzip, brotli, zstd, lz4";
-            return Err(unknown("compression", name, names));
-        }
+/// Returns the options of a writer: name, whether columns may have values of their own, kind, choices, default and
+/// purpose.
+#[pyfunction]
+pub(crate) fn write_options() -> Vec<Described> {
+    let describe = |option: &WriteOption| {
+        let kind = format!("{:?}", option.kind).to_lowercase();
+        let choices = option.choices();
+        (
+            option.name,
+            option.is_of_columns(),
+            kind,
+            choices,
+            option.default,
+            option.help,
+        )
     };
-    let has_level = matches!(
-        codec,
-        Compression::Gzip(_) | Compression::Brotli(_) | Compression::Zstd(_)
-    );
-    match level {
-        Some(level) if !has_level => Err(argument(format!(
-            "compression {name} does not have levels, but compression_level is {level}"
-        ))),
-        _ => Ok(codec),
-    }
+    WriteOption::ALL.iter().map(describe).collect()
 }
 
-fn encoding(name: &str) -> Result<Encoding> {
-    Ok(match name.to_ascii_uppercase().as_str() {
-        "PLAIN" => Encoding::Plain,
-        "RLE" => Encoding::Rle,
-        "BYTE_STREAM_SPLIT" => Encoding::ByteStreamSplit,
-        "DELTA_BINARY_PACKED" => Encoding::DeltaBinaryPacked,
-        "DELTA_LENGTH_BYTE_ARRAY" => Encoding::DeltaLengthByteArray,
-        "DELTA_BYTE_ARRAY" => Encoding::DeltaByteArray,
-        _ => {
-            let names = "PLAIN, RLE, BYTE_STREAM_SPLIT, DELTA_BINARY_PACKED, DELTA_LENGTH_BYTE_ARRAY, \
-                         DELTA_BYTE_ARRAY; use_dictionary= chooses dictionaries";
-            return Err(unknown("column_encoding", name, names));
-        }
-    })
-}
+type Described = (
+    &'static str,
+    bool,
+    String,
+    Vec<String>,
+    &'static str,
+    &'static str,
+);
 
 /// The options of a file. The Python modules name them.
 #[derive(FromPyObject)]
 struct WriteArguments<'py> {
     #[pyo3(item)]
-    all: ColumnArguments,
-    /// The options of single columns, by the option of Python that names the column.
-    #[pyo3(item, default)]
-    columns: Vec<(String, String, ColumnArguments)>,
+    options: Vec<Chosen>,
     /// True to use BYTE_STREAM_SPLIT for all columns that may have it.
     #[pyo3(item, default)]
     byte_stream_split: bool,
-    #[pyo3(item, default)]
-    row_group_rows: Option<usize>,
-    #[pyo3(item, default)]
-    row_group_bytes: Option<usize>,
-    #[pyo3(item, default)]
-    data_page_version: Option<String>,
-    /// The minimum and the maximum size of chunks, and the normalization level.
-    #[pyo3(item, default)]
-    content_defined_chunking: Option<(usize, usize, i32)>,
-    #[pyo3(item, default)]
-    page_index: Option<bool>,
-    #[pyo3(item, default)]
-    format_version: Option<i32>,
-    #[pyo3(item, default)]
-    crc: Option<bool>,
-    #[pyo3(item, default)]
-    compatibility: Option<String>,
-    #[pyo3(item, default)]
-    prefer: Option<String>,
     #[pyo3(item, default)]
     sorting_columns: Vec<(usize, bool, bool)>,
     #[pyo3(item, default)]
@@ -165,60 +72,23 @@ struct WriteArguments<'py> {
     #[pyo3(item, default)]
     key_value_metadata: Vec<Pair>,
     #[pyo3(item, default)]
-    store_schema: Option<bool>,
-    #[pyo3(item, default)]
-    int96_timestamps: bool,
-    #[pyo3(item, default)]
-    decimals_as_fixed: Option<bool>,
-    #[pyo3(item, default)]
-    times_adjusted_to_utc: bool,
-    #[pyo3(item, default)]
-    allow_out_of_range: bool,
-    #[pyo3(item, default)]
-    threads: Option<usize>,
-    #[pyo3(item, default)]
     keys: Option<Bound<'py, PyDict>>,
 }
 
 impl WriteArguments<'_> {
     fn options(&self, schema: &ArrowSchema) -> Result<WriteOptions> {
-        let mut options = WriteOptions::new().columns(self.all.options()?);
-        options.row_group_rows = self.row_group_rows.unwrap_or(options.row_group_rows);
-        options.row_group_bytes = self.row_group_bytes.unwrap_or(options.row_group_bytes);
-        options.page_index = self.page_index.unwrap_or(options.page_index);
-        options.format_version = self.format_version.unwrap_or(options.format_version);
-        options.crc = self.crc.unwrap_or(options.crc);
-        options.threads = self.threads.unwrap_or(options.threads);
-        options.allow_out_of_range = self.allow_out_of_range;
-        options.data_page_version = match self.data_page_version.as_deref() {
-            None => None,
-            Some("1.0") => Some(DataPageVersion::V1),
-            Some("2.0") => Some(DataPageVersion::V2),
-            Some(other) => return Err(unknown("data_page_version", other, "1.0, 2.0")),
-        };
-        options.content_defined_chunking =
-            self.content_defined_chunking.map(|(min, max, level)| {
-                ContentDefinedChunking::new()
-                    .min_chunk_bytes(min)
-                    .max_chunk_bytes(max)
-                    .norm_level(level)
-            });
-        self.choices(&mut options)?;
+        let mut options = WriteOptions::new();
+        for (keyword, column, name, text) in &self.options {
+            let checked = WriteOption::named(name)?.check(text);
+            checked.map_err(|error| argument(format!("{keyword}: {}", error.message())))?;
+            if column.is_none() {
+                options.set(name, text)?;
+            }
+        }
         let pairs = self.key_value_metadata.iter();
         options.key_value_metadata = pairs
             .map(|(key, value)| key_value(key, value.as_deref()))
             .collect();
-        let schema_options = &mut options.schema;
-        schema_options.int96_timestamps = self.int96_timestamps;
-        schema_options.times_adjusted_to_utc = self.times_adjusted_to_utc;
-        schema_options.decimals_as_fixed = self
-            .decimals_as_fixed
-            .unwrap_or(schema_options.decimals_as_fixed);
-        schema_options.arrow_schema_hint = match self.store_schema {
-            None => schema_options.arrow_schema_hint,
-            Some(true) => HintPolicy::All,
-            Some(false) => HintPolicy::None,
-        };
         if let Some(keys) = &self.keys {
             options = options.encryption(Arc::new(keys::encryption(keys)?));
         }
@@ -241,37 +111,19 @@ impl WriteArguments<'_> {
         Ok(Geospatial::new().write_options(options))
     }
 
-    fn choices(&self, options: &mut WriteOptions) -> Result<()> {
-        if let Some(name) = &self.compatibility {
-            options.compatibility = match name.as_str() {
-                "widest" => Compatibility::Widest,
-                "modern" => Compatibility::Modern,
-                "newest" => Compatibility::Newest,
-                _ => return Err(unknown("compatibility", name, "widest, modern, newest")),
-            };
-        }
-        if let Some(name) = &self.prefer {
-            options.prefer = Some(match name.as_str() {
-                "size" => Prefer::Size,
-                "balanced" => Prefer::Balanced,
-                "read_speed" => Prefer::ReadSpeed,
-                _ => return Err(unknown("prefer", name, "size, balanced, read_speed")),
-            });
-        }
-        Ok(())
-    }
-
     /// Adds the options of single columns.
     fn columns_of(
         &self,
         schema: &ParquetSchema,
         mut options: WriteOptions,
     ) -> Result<WriteOptions> {
-        for (option, name, column) in &self.columns {
-            let column = column.options()?;
-            for leaf in leaves_of(schema, option, name)? {
+        for (keyword, column, name, text) in &self.options {
+            let Some(column) = column else { continue };
+            let mut chosen = ColumnOptions::new();
+            chosen.set(name, text)?;
+            for leaf in leaves_of(schema, keyword, column)? {
                 let path = schema.path(leaf).into_iter().map(str::to_owned).collect();
-                options = options.column_override(ColumnSelector::Path(path), column.clone());
+                options = options.column_override(ColumnSelector::Path(path), chosen.clone());
             }
         }
         let mut sorting = Vec::new();

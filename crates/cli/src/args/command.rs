@@ -32,14 +32,13 @@ const GROUPS: [(&str, &[&str]); 4] = [
     ("Other", &["sql", "help", "completions", "man"]),
 ];
 
-/// Options that `-h` leaves out and `--help` has.
+/// Options that `-h` leaves out and `--help` has, in addition to those of the writer's table.
 const RARE: &[&str] = &[
     "max",
     "seed",
     "batch_size",
     "strings",
     "threads",
-    "no_crc",
     "ignore_crc",
     "no_arrow_schema",
     "int96_unit",
@@ -55,22 +54,11 @@ const RARE: &[&str] = &[
     "skip_lines",
     "decimal_comma",
     "date_formats",
-    "encoding",
-    "dictionary",
-    "row_group_bytes",
-    "page_rows",
-    "page_bytes",
-    "content_defined_chunking",
-    "page_version",
-    "prefer",
-    "statistics",
     "no_bloom_filter",
     "bloom_filter_fpp",
     "geoparquet",
     "covering",
     "fill_empty_structs",
-    "allow_out_of_range",
-    "no_page_index",
     "copy",
     "input_row_group_rows",
     "bbox",
@@ -80,9 +68,7 @@ const RARE: &[&str] = &[
     "by_name",
     "cast",
     "explain",
-    "compatibility",
     "sample",
-    "row_group_rows",
     "keys",
 ];
 

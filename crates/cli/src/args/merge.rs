@@ -36,7 +36,8 @@ pub(crate) struct CopyChunks {
     /// page indexes and bloom filters. Rows of files that do not have the schema of OUT are encoded again
     #[arg(long, conflicts_with_all = [
         "compression", "encoding", "dictionary", "row_group_rows", "row_group_bytes", "page_rows",
-        "page_bytes", "content_defined_chunking", "page_version", "prefer", "bloom_filter", "no_bloom_filter", "sort_by",
+        "page_bytes", "content_defined_chunking", "data_page_version", "prefer", "bloom_filter", "no_bloom_filter", "sort_by",
+        "dictionary_bytes", "distinct_counts", "truncate_bounds",
         "geoparquet", "no_page_index", "no_crc", "on_error", "condition", "bbox", "limit", "offset", "sample",
     ])]
     pub(crate) copy: bool,

@@ -346,6 +346,22 @@ fn explain_says_what_was_tried() {
 }
 
 #[test]
+fn options_of_the_table_may_be_for_columns() {
+    let options = ["--created-by", "test", "--truncate-bounds", "name=2"];
+    let meta = rewritten(&options);
+    assert_eq!(meta["created_by"], "test");
+    // The greatest name is `juniper`, and a greater one of two bytes ends in the letter after `u`.
+    let bounds = chunks(&meta, "/meta_data/statistics/max_value/value");
+    let texts: Vec<_> = bounds.flatten().filter_map(Value::as_str).collect();
+    assert!(texts.contains(&"jv"), "{texts:?}");
+    assert!(texts.contains(&"herb"), "{texts:?}");
+    let (_folder, out) = place();
+    rewrite(&out, &["--created-by=a", "--page-rows=id=0"]).fails(2, "at least 1");
+    rewrite(&out, &["--page-rows", "nope=5"]).fails(2, "nope");
+    rewrite(&out, &["--copy", "--dictionary-bytes", "1KiB"]).fails(2, "--copy");
+}
+
+#[test]
 fn profiles_and_preferences_keep_the_rows() {
     for readers in ["widest", "modern", "newest"] {
         for preference in ["size", "balanced", "reading"] {

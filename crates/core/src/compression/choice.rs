@@ -36,6 +36,10 @@ pub enum Compression {
 }
 
 impl Compression {
+    /// The codecs in text, without a level.
+    pub const NAMES: &'static [&'static str] =
+        &["none", "snappy", "gzip", "brotli", "zstd", "lz4_raw"];
+
     /// Returns the codec recorded in the column chunk.
     #[must_use]
     pub fn codec(self) -> CompressionCodec {
@@ -141,7 +145,8 @@ fn unknown(name: &str) -> Error {
         _ => String::new(),
     };
     Error::argument(format!(
-        "unknown codec `{name}`{tip}; use one of: none, snappy, gzip, brotli, zstd, lz4_raw"
+        "unknown codec `{name}`{tip}; use one of: {}",
+        Compression::NAMES.join(", ")
     ))
 }
 
@@ -162,6 +167,12 @@ mod tests {
 
     #[test]
     fn text_and_back() {
+        for name in Compression::NAMES {
+            let compression: Compression = name.parse().unwrap();
+            let shown = compression.to_string();
+            assert_eq!(shown.split(':').next(), Some(*name));
+            assert_eq!(shown.parse::<Compression>().unwrap(), compression);
+        }
         for (text, shown) in [
             ("none", "none"),
             ("UNCOMPRESSED", "none"),

@@ -36,7 +36,7 @@ use crate::error::from_library;
 mod null_partition;
 mod options;
 
-pub(crate) use options::check;
+pub(crate) use options::{check, check_session};
 
 /// The number of encoded bytes handed to the store at once.
 const PIECE: usize = 1 << 20;
@@ -115,8 +115,9 @@ impl HerringboneSink {
         &self,
         path: &Path,
         schema: &SchemaRef,
-        threads: usize,
+        context: &TaskContext,
     ) -> Result<WriteOptions> {
+        let threads = context.session_config().target_partitions();
         let mut options = options::write_options(&self.options)?
             .sorting_columns(self.sorting_columns.clone())
             .unsorted_rows(herringbone::UnsortedRows::OmitSortingColumns)
@@ -127,6 +128,8 @@ impl HerringboneSink {
             })
             .tune_allocator(false)
             .spawn(Arc::new(HostTasks(Handle::current())));
+        let extensions = &context.session_config().options().extensions;
+        options = options::of_session(extensions.get(), options)?;
         if let Some(encryption) = self.keys.encryption(path, schema).await? {
             options = options.encryption(encryption);
         }
@@ -198,7 +201,6 @@ impl FileSink for HerringboneSink {
     ) -> Result<u64> {
         let schema = get_writer_schema(&self.config);
         let execution = &context.session_config().options().execution;
-        let threads = context.session_config().target_partitions();
         let mut tasks = JoinSet::new();
         while let Some((path, batches)) = file_stream_rx.recv().await {
             let consumer = MemoryConsumer::new(format!("HerringboneSink[{path}]"));
@@ -208,7 +210,7 @@ impl FileSink for HerringboneSink {
                     path.clone(),
                     execution.objectstore_writer_buffer_size,
                 ),
-                options: self.write_options(&path, &schema, threads).await?,
+                options: self.write_options(&path, &schema, context).await?,
                 schema: schema.clone(),
                 memory: consumer.register(context.memory_pool()),
                 buffer: execution.objectstore_writer_buffer_size,

@@ -1,21 +1,128 @@
 //! The options of a table as options of a writer.
 
-use datafusion_common::config::{ParquetColumnOptions, ParquetOptions, TableParquetOptions};
-use datafusion_common::parquet_config::DFParquetWriterVersion;
-use datafusion_common::{Result, config_datafusion_err, config_err, not_impl_err};
-use herringbone::format::{Encoding, KeyValue};
-use herringbone::schema::HintPolicy;
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Display;
+
+use datafusion_common::Result;
+use datafusion_common::config::{
+    ConfigField, ParquetColumnOptions, ParquetOptions, TableParquetOptions, Visit,
+};
+use datafusion_common::{DataFusionError, config_datafusion_err};
+use herringbone::format::KeyValue;
 use herringbone::{
-    BloomFilterOptions, BrotliLevel, ColumnOptions, Compression, ContentDefinedChunking,
-    DataPageVersion, GzipLevel, StatisticsLevel, WriteOptions, ZstdLevel,
+    BloomFilterOptions, ColumnOptions, ColumnSelector, ContentDefinedChunking, Error, WriteOption,
+    WriteOptions,
 };
 
-use crate::error::from_library;
+use crate::options::HerringboneOptions;
+
+/// An option of DataFusion that the writer has by another name, or with other values.
+struct Row {
+    theirs: &'static str,
+    ours: &'static str,
+    /// True if DataFusion's default is taken, too. Otherwise the writer then chooses by itself.
+    takes_default: bool,
+    /// The value that NULL means, if it is not the default of the writer.
+    null: Option<&'static str>,
+    /// Returns the name of the option of the writer and its value, for a value of DataFusion.
+    translate: Translate,
+}
+
+type Translate = fn(&'static str, &str) -> (&'static str, String);
+
+impl Row {
+    /// An option whose values mean the same.
+    const fn new(theirs: &'static str, ours: &'static str) -> Self {
+        Self {
+            theirs,
+            ours,
+            takes_default: false,
+            null: None,
+            translate: |ours, value| (ours, value.to_owned()),
+        }
+    }
+
+    const fn with_default(mut self) -> Self {
+        self.takes_default = true;
+        self
+    }
+
+    const fn with_null(mut self, value: &'static str) -> Self {
+        self.null = Some(value);
+        self
+    }
+
+    const fn translated(mut self, translate: Translate) -> Self {
+        self.translate = translate;
+        self
+    }
+
+    /// Returns the option of the writer and its value, if a value of DataFusion sets one.
+    fn ours(&self, value: Option<&str>) -> Option<(&'static str, String)> {
+        let value = value.or(self.null)?;
+        Some((self.translate)(self.ours, value))
+    }
+}
+
+/// DataFusion's names, and the exceptions among their values.
+const OPTIONS: &[Row] = &[
+    Row::new("data_pagesize_limit", "page_bytes"),
+    Row::new("data_page_row_count_limit", "page_rows"),
+    Row::new("dictionary_page_size_limit", "dictionary_bytes"),
+    Row::new("dictionary_enabled", "dictionary"),
+    // Bounds are not truncated then.
+    Row::new("statistics_truncate_length", "truncate_bounds").with_null("4294967295"),
+    Row::new("statistics_enabled", "statistics"),
+    // A level is in parentheses, and the text may have quotes: `'zstd(3)'`.
+    Row::new("compression", "compression")
+        .with_default()
+        .translated(|ours, value| {
+            let text = value.replace(['\'', ')'], "");
+            (ours, text.replacen('(', ":", 1))
+        }),
+    // A dictionary is an encoding of its own.
+    Row::new("encoding", "encoding").translated(|ours, value| {
+        match value.to_lowercase().ends_with("_dictionary") {
+            true => ("dictionary", "on".to_owned()),
+            false => (ours, value.to_owned()),
+        }
+    }),
+    Row::new("max_row_group_size", "row_group_rows").with_default(),
+    Row::new("max_row_group_bytes", "row_group_bytes"),
+    Row::new("writer_version", "data_page_version").with_default(),
+    Row::new("created_by", "created_by"),
+    // It is a switch, and off by default.
+    Row::new("skip_arrow_metadata", "arrow_schema_hint")
+        .translated(|ours, _| (ours, "none".into())),
+];
+
+/// The keys and values of options, in the order of their fields.
+#[derive(Default)]
+struct Entries(Vec<(String, Option<String>)>);
+
+impl Entries {
+    fn of(options: &impl ConfigField) -> Self {
+        let mut entries = Self::default();
+        options.visit(&mut entries, "", "");
+        entries
+    }
+}
+
+impl Visit for Entries {
+    fn some<V: Display>(&mut self, key: &str, value: V, _: &'static str) {
+        let key = key.trim_start_matches('.').to_owned();
+        self.0.push((key, Some(value.to_string())));
+    }
+
+    fn none(&mut self, key: &str, _: &'static str) {
+        self.0.push((key.trim_start_matches('.').to_owned(), None));
+    }
+}
 
 /// Rejects wrong and unsupported options for writing.
 ///
 /// # Errors
-/// Configuration or not implemented, with the name of the option.
+/// Configuration with the name of the option.
 pub(crate) fn check(options: &TableParquetOptions) -> Result<()> {
     write_options(options).map(drop)
 }
@@ -23,56 +130,27 @@ pub(crate) fn check(options: &TableParquetOptions) -> Result<()> {
 /// Returns the options of a writer. If the session has the engine's default, the writer chooses by itself.
 ///
 /// # Errors
-/// Configuration if an option has a wrong value; not implemented if it cannot be honoured.
+/// Configuration if an option has a wrong value.
 pub(crate) fn write_options(options: &TableParquetOptions) -> Result<WriteOptions> {
-    let (global, default) = (&options.global, ParquetOptions::default());
-    let mut columns = ColumnOptions::new();
-    if global.data_pagesize_limit != default.data_pagesize_limit {
-        columns = columns.page_bytes(global.data_pagesize_limit);
+    let global = &options.global;
+    let mut write = WriteOptions::new();
+    let defaults = Entries::of(&ParquetOptions::default()).0;
+    for (entry, default) in Entries::of(global).0.iter().zip(&defaults) {
+        let (key, value) = entry;
+        let row = row(key).filter(|row| row.takes_default || entry != default);
+        if let Some((ours, text)) = row.and_then(|row| row.ours(value.as_deref())) {
+            write.set(ours, &text).map_err(|error| wrong(key, &error))?;
+        }
     }
-    if global.data_page_row_count_limit != default.data_page_row_count_limit {
-        columns = columns.page_rows(global.data_page_row_count_limit);
-    }
-    if global.dictionary_page_size_limit != default.dictionary_page_size_limit {
-        columns = columns.dictionary_bytes(global.dictionary_page_size_limit);
-    }
-    if global.statistics_truncate_length != default.statistics_truncate_length {
-        columns = columns.truncate_bounds(global.statistics_truncate_length.unwrap_or(usize::MAX));
-    }
-    let of_all = ParquetColumnOptions {
+    write.columns.bloom_filter = bloom_filter(&ParquetColumnOptions {
         bloom_filter_enabled: Some(global.bloom_filter_on_write),
-        encoding: global.encoding.clone(),
-        dictionary_enabled: global
-            .dictionary_enabled
-            .filter(|_| global.dictionary_enabled != default.dictionary_enabled),
-        compression: global.compression.clone(),
-        statistics_enabled: global.statistics_enabled.clone(),
         bloom_filter_fpp: global.bloom_filter_fpp,
         bloom_filter_ndv: global.bloom_filter_ndv,
-    };
-    let mut write = WriteOptions::new().columns(column(columns, &of_all)?);
-    let mut names: Vec<_> = options.column_specific_options.iter().collect();
-    names.sort_unstable_by_key(|(name, _)| *name);
-    for (name, of_column) in names {
-        // A column with its own rate or number has a filter if all columns do. Others inherit it from the writer.
-        let (rate, distinct) = (of_column.bloom_filter_fpp, of_column.bloom_filter_ndv);
-        let has_own = rate.is_some() || distinct.is_some();
-        let inherited = ParquetColumnOptions {
-            bloom_filter_enabled: of_column
-                .bloom_filter_enabled
-                .or(has_own.then_some(global.bloom_filter_on_write)),
-            bloom_filter_fpp: of_column.bloom_filter_fpp.or(global.bloom_filter_fpp),
-            bloom_filter_ndv: of_column.bloom_filter_ndv.or(global.bloom_filter_ndv),
-            ..of_column.clone()
-        };
-        write = write.column(name, column(ColumnOptions::new(), &inherited)?);
+        ..Default::default()
+    });
+    for (name, column) in columns(options)? {
+        write = write.column(name, column);
     }
-    write = write
-        .row_group_rows(global.max_row_group_size)
-        .data_page_version(match global.writer_version {
-            DFParquetWriterVersion::V1_0 => DataPageVersion::V1,
-            DFParquetWriterVersion::V2_0 => DataPageVersion::V2,
-        });
     let chunking = &global.content_defined_chunking;
     if chunking.enabled {
         let sizes = ContentDefinedChunking::new()
@@ -80,15 +158,6 @@ pub(crate) fn write_options(options: &TableParquetOptions) -> Result<WriteOption
             .max_chunk_bytes(chunking.max_chunk_size)
             .norm_level(chunking.norm_level);
         write = write.content_defined_chunking(sizes);
-    }
-    if let Some(bytes) = &global.max_row_group_bytes {
-        write = write.row_group_bytes(bytes.get());
-    }
-    if global.created_by != default.created_by {
-        write = write.created_by(global.created_by.clone());
-    }
-    if global.skip_arrow_metadata {
-        write.schema.arrow_schema_hint = HintPolicy::None;
     }
     let mut pairs: Vec<_> = options.key_value_metadata.iter().collect();
     pairs.sort_unstable();
@@ -99,85 +168,177 @@ pub(crate) fn write_options(options: &TableParquetOptions) -> Result<WriteOption
     Ok(write.key_value_metadata(pairs.collect()))
 }
 
-fn column(mut column: ColumnOptions, options: &ParquetColumnOptions) -> Result<ColumnOptions> {
-    if let Some(compression) = &options.compression {
-        column = column.compression(parse_compression(compression)?);
-    }
-    if let Some(encoding) = &options.encoding {
-        column = column.encoding(parse_encoding(encoding)?);
-    }
-    if let Some(dictionary) = options.dictionary_enabled {
-        column = column.dictionary(dictionary);
-    }
-    if let Some(statistics) = &options.statistics_enabled {
-        column = column.statistics(match statistics.to_lowercase().as_str() {
-            "none" => StatisticsLevel::Counts,
-            "chunk" => StatisticsLevel::Chunk,
-            "page" => StatisticsLevel::Page,
-            _ => {
-                return config_err!(
-                    "Unknown parquet statistics setting {statistics}: use none, chunk or page"
-                );
+/// Returns the options of single columns.
+fn columns(options: &TableParquetOptions) -> Result<BTreeMap<&str, ColumnOptions>> {
+    let global = &options.global;
+    let mut columns = BTreeMap::new();
+    for (name, of_column) in &options.column_specific_options {
+        let mut column = ColumnOptions::new();
+        let single = HashMap::from([(name.clone(), of_column.clone())]);
+        for (key, value) in Entries::of(&single).0 {
+            let theirs = key.split_once("::").map_or(&*key, |(theirs, _)| theirs);
+            let value = value.as_deref();
+            if let Some((ours, text)) = value.and_then(|value| row(theirs)?.ours(Some(value))) {
+                column
+                    .set(ours, &text)
+                    .map_err(|error| wrong(&key, &error))?;
             }
-        });
-    }
-    if options.bloom_filter_enabled == Some(true) {
-        let mut bloom_filter = BloomFilterOptions::new(options.bloom_filter_fpp.unwrap_or(0.05));
-        bloom_filter.distinct_values = options.bloom_filter_ndv;
-        column = column.bloom_filter(bloom_filter);
-    }
-    Ok(column)
-}
-
-fn parse_compression(text: &str) -> Result<Compression> {
-    let text = text.replace('\'', "").to_lowercase();
-    let (codec, level) = match text.split_once('(') {
-        Some((codec, level)) => {
-            let level = level
-                .strip_suffix(')')
-                .and_then(|level| level.parse::<i32>().ok());
-            let level = level.ok_or_else(|| {
-                config_datafusion_err!(
-                    "the level of the parquet compression {text} is not a number"
-                )
-            })?;
-            (codec, Some(level))
         }
-        None => (text.as_str(), None),
-    };
-    match (codec, level) {
-        ("uncompressed", None) => Ok(Compression::Uncompressed),
-        ("snappy", None) => Ok(Compression::Snappy),
-        ("lz4_raw", None) => Ok(Compression::Lz4Raw),
-        ("lz4", None) => not_impl_err!("the deprecated parquet compression lz4: use lz4_raw"),
-        ("gzip", Some(level)) => GzipLevel::new(level)
-            .map(Compression::Gzip)
-            .map_err(from_library),
-        ("brotli", Some(level)) => BrotliLevel::new(level)
-            .map(Compression::Brotli)
-            .map_err(from_library),
-        ("zstd", Some(level)) => ZstdLevel::new(level)
-            .map(Compression::Zstd)
-            .map_err(from_library),
-        _ => config_err!(
-            "Unknown or unsupported parquet compression: {text}. Valid values are: uncompressed, snappy, \
-             gzip(level), brotli(level), zstd(level), and lz4_raw."
-        ),
+        // A column with its own rate or number has a filter if all columns do. Others inherit it from the writer.
+        let (rate, distinct) = (of_column.bloom_filter_fpp, of_column.bloom_filter_ndv);
+        let has_own = rate.is_some() || distinct.is_some();
+        column.bloom_filter = bloom_filter(&ParquetColumnOptions {
+            bloom_filter_enabled: of_column
+                .bloom_filter_enabled
+                .or(has_own.then_some(global.bloom_filter_on_write)),
+            bloom_filter_fpp: rate.or(global.bloom_filter_fpp),
+            bloom_filter_ndv: distinct.or(global.bloom_filter_ndv),
+            ..Default::default()
+        });
+        columns.insert(name.as_str(), column);
     }
+    Ok(columns)
 }
 
-fn parse_encoding(text: &str) -> Result<Encoding> {
-    match text.to_lowercase().as_str() {
-        "plain" => Ok(Encoding::Plain),
-        "rle" => Ok(Encoding::Rle),
-        "delta_binary_packed" => Ok(Encoding::DeltaBinaryPacked),
-        "delta_length_byte_array" => Ok(Encoding::DeltaLengthByteArray),
-        "delta_byte_array" => Ok(Encoding::DeltaByteArray),
-        "plain_dictionary" | "rle_dictionary" => Ok(Encoding::RleDictionary),
-        "byte_stream_split" => Ok(Encoding::ByteStreamSplit),
-        _ => config_err!(
-            "Unknown or unsupported parquet encoding: {text}. Valid values are: plain, plain_dictionary, rle, \
-             delta_binary_packed, delta_length_byte_array, delta_byte_array, rle_dictionary, and byte_stream_split."
-        ),
+/// Applies the options of the session under the prefix `herringbone.write`, which take precedence over DataFusion's.
+///
+/// # Errors
+/// Configuration if an option has a wrong value.
+pub(crate) fn of_session(
+    session: Option<&HerringboneOptions>,
+    mut write: WriteOptions,
+) -> Result<WriteOptions> {
+    for (key, value) in session.iter().flat_map(|session| &session.write) {
+        let set = match key.split_once("::") {
+            None => write.set(key, value),
+            Some((name, column)) => {
+                let mut options = ColumnOptions::new();
+                let set = options.set(name, value);
+                let selector = ColumnSelector::Pattern(column.to_owned());
+                write.overrides.push((selector, options));
+                set
+            }
+        };
+        set.map_err(|error| wrong(key, &error))?;
+    }
+    Ok(write)
+}
+
+/// Fails unless the writer has this option, or one of columns before two colons, with this value.
+///
+/// # Errors
+/// Configuration with the possible names or values.
+pub(crate) fn check_session(key: &str, value: &str) -> Result<()> {
+    let checked = match key.split_once("::") {
+        None => WriteOption::named(key).and_then(|option| option.check(value)),
+        Some((name, _)) => ColumnOptions::new().set(name, value),
+    };
+    checked.map_err(|error| wrong(key, &error))
+}
+
+fn row(theirs: &str) -> Option<&'static Row> {
+    OPTIONS.iter().find(|row| row.theirs == theirs)
+}
+
+fn wrong(key: &str, error: &Error) -> DataFusionError {
+    config_datafusion_err!(
+        "Invalid value of the parquet option {key}: {}",
+        error.message()
+    )
+}
+
+fn bloom_filter(options: &ParquetColumnOptions) -> Option<BloomFilterOptions> {
+    let is_enabled = options.bloom_filter_enabled == Some(true);
+    is_enabled.then(|| {
+        let mut filter = BloomFilterOptions::new(options.bloom_filter_fpp.unwrap_or(0.05));
+        filter.distinct_values = options.bloom_filter_ndv;
+        filter
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use herringbone::StatisticsLevel;
+    use herringbone::format::Encoding;
+
+    use super::*;
+
+    fn set(pairs: &[(&str, &str)]) -> Result<WriteOptions> {
+        let mut options = TableParquetOptions::default();
+        for (key, value) in pairs {
+            options.set(key, value)?;
+        }
+        write_options(&options)
+    }
+
+    #[test]
+    fn each_row_is_an_option_of_both() {
+        let theirs = Entries::of(&ParquetOptions::default()).0;
+        for row in OPTIONS {
+            assert!(
+                theirs.iter().any(|(key, _)| key == row.theirs),
+                "{}",
+                row.theirs
+            );
+            WriteOption::named(row.ours).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_session_takes_each_option_of_the_writer() {
+        for option in WriteOption::ALL {
+            let value = match option.choices().pop() {
+                Some(choice) => choice,
+                None if option.check("on").is_ok() => "on".to_owned(),
+                None => "7".to_owned(),
+            };
+            let mut session = HerringboneOptions::default();
+            let key = format!("write.{}", option.name);
+            datafusion_common::config::ExtensionOptions::set(&mut session, &key, &value).unwrap();
+            of_session(Some(&session), WriteOptions::new()).unwrap();
+            assert_eq!(
+                check_session(&format!("{}::a", option.name), &value).is_ok(),
+                option.is_of_columns()
+            );
+        }
+        assert!(check_session("colour", "red").is_err());
+        assert!(check_session("prefer", "red").is_err());
+    }
+
+    #[test]
+    fn values_of_the_engine_are_translated() {
+        let write = set(&[
+            ("compression", "'ZSTD(5)'"),
+            ("statistics_enabled", "NONE"),
+            ("encoding", "ALP"),
+            ("writer_version", "2.0"),
+            ("compression::w", "zstd:3"),
+            ("encoding::w", "rle_dictionary"),
+            ("statistics_truncate_length", "9"),
+        ])
+        .unwrap();
+        assert_eq!(write.columns.compression, Some("zstd:5".parse().unwrap()));
+        assert_eq!(write.columns.statistics, Some(StatisticsLevel::None));
+        assert_eq!(write.columns.encoding, Some(Encoding::Alp));
+        assert_eq!(write.columns.truncate_bounds, Some(9));
+        assert_eq!(write.data_page_version, Some("2".parse().unwrap()));
+        let mut of_w = ColumnOptions::new();
+        of_w.compression = Some("zstd:3".parse().unwrap());
+        of_w.dictionary = Some(true);
+        assert_eq!(
+            write.overrides,
+            [(ColumnSelector::Pattern("w".into()), of_w)]
+        );
+    }
+
+    #[test]
+    fn defaults_of_the_engine_let_the_writer_choose() {
+        let write = set(&[]).unwrap();
+        let mut expected = ColumnOptions::new();
+        expected.compression = Some("zstd:3".parse().unwrap());
+        assert_eq!(write.columns, expected);
+        assert_eq!(write.row_group_rows, 1 << 20);
+        assert_eq!(write.row_group_bytes, WriteOptions::DEFAULT_ROW_GROUP_BYTES);
+        assert_eq!(write.created_by, WriteOptions::new().created_by);
     }
 }

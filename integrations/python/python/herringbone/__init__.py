@@ -41,7 +41,7 @@ from ._read import (
     verify,
 )
 from ._sorting import SortingColumn
-from ._write import ParquetWriter, write_metadata, write_table, write_to_dataset
+from ._write import ParquetWriter, WriteOption, write_metadata, write_options, write_table, write_to_dataset
 
 def scan_polars(source: Any, **options: Any) -> Any:
     """Return a `polars.LazyFrame` of a file, several files, a pattern or a directory. It needs polars.
@@ -82,6 +82,7 @@ __all__ = [
     "SortingColumn",
     "Statistics",
     "Table",
+    "WriteOption",
     "__version__",
     "col",
     "dataset",
@@ -95,6 +96,7 @@ __all__ = [
     "sql",
     "verify",
     "write_metadata",
+    "write_options",
     "write_table",
     "write_to_dataset",
 ]

@@ -3,186 +3,119 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 from . import _core, _files
 from ._core import FileMetaData
 
-#: The options of a written file, with their defaults.
-DEFAULTS: dict[str, Any] = {
-    "row_group_size": None,
-    "version": "2.6",
-    "use_dictionary": None,
-    "compression": None,
-    "compression_level": None,
-    "write_statistics": True,
-    "distinct_counts": None,
-    "use_deprecated_int96_timestamps": False,
-    "data_page_size": None,
-    "dictionary_pagesize_limit": None,
-    "use_byte_stream_split": False,
-    "column_encoding": None,
-    "data_page_version": None,
-    "use_compliant_nested_type": True,
-    "use_content_defined_chunking": False,
-    "store_schema": None,
-    "write_page_index": True,
-    "write_page_checksum": True,
-    "sorting_columns": None,
-    "store_decimal_as_integer": True,
-    "write_time_adjusted_to_utc": False,
-    "max_rows_per_page": None,
-    "bloom_filter_options": None,
-    "format_version": None,
-    "keys": None,
-    "compatibility": None,
-    "prefer": None,
-    "sort_by": None,
-    "key_value_metadata": None,
-    "row_group_bytes": None,
-    "allow_out_of_range": False,
-    "use_threads": True,
+#: A value of an option: the keyword, the column if it is for one, the option in the table of the library, and the value.
+Chosen: TypeAlias = "tuple[str, str | None, str, Any]"
+
+
+class WriteOption(NamedTuple):
+    """An option of the library for writing."""
+
+    name: str
+    #: True if a dict of columns is allowed.
+    of_columns: bool
+    #: The kind of its value: switch, count, bytes, choice, codec, sizes, share or text.
+    kind: str
+    #: The possible values if they are few, or nothing.
+    choices: list[str]
+    #: The default, or how the writer chooses.
+    default: str
+    #: Its purpose.
+    help: str
+
+
+#: The options of the library, by name. Each name is also a keyword.
+OPTIONS = {row[0]: WriteOption(*row) for row in _core.write_options()}
+
+
+def write_options() -> tuple[WriteOption, ...]:
+    """Return the options of the library for writing, which `write_table` takes as keywords.
+
+    >>> {option.name: option.default for option in write_options()}["statistics"]
+    'page'
+    """
+    return tuple(OPTIONS.values())
+
+
+#: The options that pyarrow has by another name. Their values mean the same.
+RENAMED = {
+    "row_group_size": "row_group_rows",
+    "data_page_size": "page_bytes",
+    "max_rows_per_page": "page_rows",
+    "dictionary_pagesize_limit": "dictionary_bytes",
+    "column_encoding": "encoding",
+    "write_page_index": "page_index",
+    "write_page_checksum": "crc",
+    "use_deprecated_int96_timestamps": "int96_timestamps",
+    "write_time_adjusted_to_utc": "times_adjusted_to_utc",
 }
 
 
-def core_options(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options as the extension module takes them."""
-    for name in given:
-        if name not in DEFAULTS:
-            raise TypeError(f"unknown option {name!r}; the options are {', '.join(sorted(DEFAULTS))}")
-    options = {**DEFAULTS, **given}
-    _refuse(options)
-    everywhere: dict[str, Any] = {
-        "page_bytes": options["data_page_size"],
-        "page_rows": options["max_rows_per_page"],
-        "dictionary_bytes": options["dictionary_pagesize_limit"],
-        "distinct_counts": options["distinct_counts"],
-    }
-    columns: list[tuple[str, str, dict[str, Any]]] = []
-    _compression(options, everywhere, columns)
-    _encodings(options, everywhere, columns)
-    _statistics(options, everywhere, columns)
-    for name, of_column in _bloom_filters(options["bloom_filter_options"]):
-        if of_column is not False:
-            columns.append(("bloom_filter_options", name, {"bloom_filter": _bloom_filter(name, of_column)}))
-    found = {
-        "all": {"compression": None, **_present(everywhere)},
-        "columns": [(option, name, {"compression": None, **column}) for option, name, column in columns],
-        "byte_stream_split": options["use_byte_stream_split"] is True,
-        "row_group_rows": options["row_group_size"],
-        "row_group_bytes": options["row_group_bytes"],
-        "data_page_version": options["data_page_version"],
-        "content_defined_chunking": _chunking(options["use_content_defined_chunking"]),
-        "page_index": bool(options["write_page_index"]),
-        "format_version": options["format_version"],
-        "crc": bool(options["write_page_checksum"]),
-        "compatibility": options["compatibility"],
-        "prefer": options["prefer"],
-        "sorting_columns": [tuple(column) for column in options["sorting_columns"] or ()],
-        "sort_by": [_sort_key(key) for key in options["sort_by"] or ()],
-        "key_value_metadata": _pairs(options["key_value_metadata"] or {}),
-        "store_schema": options["store_schema"],
-        "int96_timestamps": bool(options["use_deprecated_int96_timestamps"]),
-        "decimals_as_fixed": not options["store_decimal_as_integer"],
-        "times_adjusted_to_utc": bool(options["write_time_adjusted_to_utc"]),
-        "allow_out_of_range": bool(options["allow_out_of_range"]),
-        "threads": None if options["use_threads"] else 1,
-        "keys": None if options["keys"] is None else dict(options["keys"]),
-    }
-    return _present(found)
-
-
-def _present(options: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in options.items() if value is not None}
-
-
-def _refuse(options: Mapping[str, Any]) -> None:
-    if options["version"] not in ("2.6", "2.4"):
-        raise NotImplementedError(f"version={options['version']!r}: only '2.6' and '2.4' are written")
-    if not options["use_compliant_nested_type"]:
-        raise NotImplementedError("use_compliant_nested_type=False: only the list form of the specification is written")
-
-
-def _chunking(chunking: Any) -> tuple[int, int, int] | None:
-    """Return the minimum and the maximum size of chunks, and the normalization level."""
-    if chunking is None or chunking is False:
-        return None
-    sizes = {"min_chunk_size": 256 * 1024, "max_chunk_size": 1024 * 1024, "norm_level": 0}
-    if isinstance(chunking, Mapping):
-        for name, value in chunking.items():
-            if name not in sizes:
-                raise ValueError(f"use_content_defined_chunking has {name!r}; its options are {', '.join(sizes)}")
-            sizes[name] = value
-    elif chunking is not True:
-        raise TypeError(f"use_content_defined_chunking={chunking!r}: expected True, False or a dict of {', '.join(sizes)}")
-    for name in ("min_chunk_size", "max_chunk_size"):
-        if sizes[name] < 0:
-            raise ValueError(f"{name}={sizes[name]} of use_content_defined_chunking is negative")
-    return sizes["min_chunk_size"], sizes["max_chunk_size"], sizes["norm_level"]
-
-
-def _compression(options: Mapping[str, Any], everywhere: dict[str, Any], columns: list[Any]) -> None:
+def _compression(options: Mapping[str, Any]) -> Iterator[Chosen]:
     codec, level = options["compression"], options["compression_level"]
-    levels = level if isinstance(level, Mapping) else None
+    levels = level if isinstance(level, Mapping) else {}
     if isinstance(codec, Mapping):
         for name, of_column in codec.items():
-            of_column = "none" if of_column is None else of_column
-            if name is None:
-                everywhere["compression"] = of_column
-                continue
-            of_level = levels.get(name) if levels is not None else level
-            columns.append(("compression", name, _present({"compression": of_column, "compression_level": of_level})))
-        return
-    if codec is None and level is not None:
-        raise ValueError(f"compression_level={level!r} needs compression=")
-    everywhere["compression"] = codec
-    if levels is None:
-        everywhere["compression_level"] = level
-        return
-    for name, of_level in levels.items():
-        columns.append(("compression_level", name, {"compression": codec, "compression_level": of_level}))
-
-
-def _encodings(options: Mapping[str, Any], everywhere: dict[str, Any], columns: list[Any]) -> None:
-    dictionary = options["use_dictionary"]
-    if dictionary is None or isinstance(dictionary, bool):
-        everywhere["dictionary"] = dictionary
+            of_level = None if name is None else levels.get(name) if levels else level
+            yield "compression", name, "compression", _codec(of_column, of_level)
+    elif codec is None:
+        if level is not None:
+            raise ValueError(f"compression_level={level!r} needs compression=")
     else:
-        everywhere["dictionary"] = False
-        columns += [("use_dictionary", name, {"dictionary": True}) for name in dictionary]
-    split = options["use_byte_stream_split"]
-    encoding = options["column_encoding"]
-    if encoding is not None and split:
-        raise ValueError("'use_byte_stream_split' cannot be passed together with 'column_encoding'")
-    if isinstance(encoding, str):
-        everywhere["encoding"] = encoding
-    elif encoding is not None:
-        columns += [("column_encoding", name, {"encoding": kind}) for name, kind in encoding.items()]
-    if split and split is not True:
-        columns += [("use_byte_stream_split", name, {"encoding": "BYTE_STREAM_SPLIT"}) for name in split]
+        yield "compression", None, "compression", _codec(codec, None if levels else level)
+        for name, of_level in levels.items():
+            yield "compression_level", name, "compression", _codec(codec, of_level)
 
 
-def _statistics(options: Mapping[str, Any], everywhere: dict[str, Any], columns: list[Any]) -> None:
-    statistics = options["write_statistics"]
-    level = "page" if options["write_page_index"] else "chunk"
-    if isinstance(statistics, bool):
-        everywhere["statistics"] = level if statistics else "none"
+def _codec(codec: Any, level: Any) -> str:
+    text = "none" if codec is None else str(codec)
+    text = "lz4_raw" if text.lower() == "lz4" else text
+    return text if level is None else f"{text}:{level}"
+
+
+def _dictionaries(options: Mapping[str, Any]) -> Iterator[Chosen]:
+    columns = options["use_dictionary"]
+    if columns is None or isinstance(columns, bool):
+        yield "use_dictionary", None, "dictionary", columns
         return
-    everywhere["statistics"] = "none"
-    columns += [("write_statistics", name, {"statistics": level}) for name in statistics]
+    yield "use_dictionary", None, "dictionary", False
+    for name in columns:
+        yield "use_dictionary", name, "dictionary", True
 
 
-def _bloom_filters(options: Any) -> Iterable[tuple[str, Any]]:
-    if options is None:
-        return ()
-    if not isinstance(options, Mapping):
-        raise TypeError(f"'bloom_filter_options' must be a dictionary, not {options!r}")
-    return options.items()
+def _splits(options: Mapping[str, Any]) -> Iterator[Chosen]:
+    split = options["use_byte_stream_split"]
+    if split and options["column_encoding"] is not None:
+        raise ValueError("'use_byte_stream_split' cannot be passed together with 'column_encoding'")
+    for name in split if split and split is not True else ():
+        yield "use_byte_stream_split", name, "encoding", "byte_stream_split"
 
 
-def _bloom_filter(column: str, options: Any) -> tuple[int | None, float]:
-    """Return the number of distinct values, if given, and the share of false positives. The texts are pyarrow's."""
+def _statistics(options: Mapping[str, Any]) -> Iterator[Chosen]:
+    columns = options["write_statistics"]
+    level = "page" if options["write_page_index"] else "chunk"
+    yield "write_statistics", None, "statistics", level if columns is True else "none"
+    for name in columns if not isinstance(columns, bool) else ():
+        yield "write_statistics", name, "statistics", level
+
+
+def _bloom_filters(options: Mapping[str, Any]) -> Iterator[Chosen]:
+    columns = options["bloom_filter_options"] or {}
+    if not isinstance(columns, Mapping):
+        raise TypeError(f"'bloom_filter_options' must be a dictionary, not {columns!r}")
+    for name, of_column in columns.items():
+        if of_column is not False:
+            yield "bloom_filter_options", name, "bloom_filter", _bloom_filter(name, of_column)
+
+
+def _bloom_filter(column: str, options: Any) -> str:
+    """Return the share of false positives, and the number of distinct values if given. The texts are pyarrow's."""
     if options is True:
         options = {}
     if not isinstance(options, Mapping):
@@ -199,7 +132,122 @@ def _bloom_filter(column: str, options: Any) -> tuple[int | None, float]:
         raise TypeError(f"'bloom_filter_options:fpp' for column {column!r} must be a float, got {share!r}")
     if not 0 < share < 1:
         raise ValueError(f"'bloom_filter_options:fpp' for column {column!r} must be in (0.0, 1.0), got {share}")
-    return values, float(share)
+    return f"{share}" if values is None else f"{share}:{values}"
+
+
+def _chunking(options: Mapping[str, Any]) -> Iterator[Chosen]:
+    chunking = options["use_content_defined_chunking"]
+    if chunking is None or chunking is False:
+        return
+    sizes = {"min_chunk_size": 256 * 1024, "max_chunk_size": 1024 * 1024, "norm_level": 0}
+    if isinstance(chunking, Mapping):
+        for name, value in chunking.items():
+            if name not in sizes:
+                raise ValueError(f"use_content_defined_chunking has {name!r}; its options are {', '.join(sizes)}")
+            sizes[name] = value
+    elif chunking is not True:
+        raise TypeError(f"use_content_defined_chunking={chunking!r}: expected True, False or a dict of {', '.join(sizes)}")
+    for name in ("min_chunk_size", "max_chunk_size"):
+        if sizes[name] < 0:
+            raise ValueError(f"{name}={sizes[name]} of use_content_defined_chunking is negative")
+    text = f"{sizes['min_chunk_size']}..{sizes['max_chunk_size']}:{sizes['norm_level']}"
+    yield "use_content_defined_chunking", None, "content_defined_chunking", text
+
+
+def _others(options: Mapping[str, Any]) -> Iterator[Chosen]:
+    fixed = not options["store_decimal_as_integer"]
+    yield "store_decimal_as_integer", None, "decimals_as_fixed", fixed
+    if options["store_schema"] is not None:
+        yield "store_schema", None, "arrow_schema_hint", "all" if options["store_schema"] else "none"
+    if not options["use_threads"]:
+        yield "use_threads", None, "threads", 1
+
+
+#: The keywords whose values mean something else than those of our options, with the reason.
+EXCEPTIONS: tuple[tuple[Callable[[Mapping[str, Any]], Iterator[Chosen]], tuple[str, ...], str], ...] = (
+    (_compression, ("compression", "compression_level"), "the level has a keyword of its own, and lz4 is LZ4_RAW"),
+    (_dictionaries, ("use_dictionary",), "a list of columns excludes the others"),
+    (_splits, ("use_byte_stream_split",), "it lists columns; True means all whose type allows it"),
+    (_statistics, ("write_statistics",), "a list of columns excludes the others, and page indexes decide the level"),
+    (_bloom_filters, ("bloom_filter_options",), "the share and the number of values are a dict, and the share is 0.05"),
+    (_chunking, ("use_content_defined_chunking",), "the sizes are a dict"),
+    (_others, ("store_decimal_as_integer", "store_schema", "use_threads"), "they are switches"),
+)
+
+#: The keywords other than the names of our options, with their defaults.
+DEFAULTS: dict[str, Any] = {
+    **dict.fromkeys(RENAMED),
+    "version": "2.6",
+    "use_dictionary": None,
+    "compression": None,
+    "compression_level": None,
+    "write_statistics": True,
+    "use_byte_stream_split": False,
+    "use_compliant_nested_type": True,
+    "use_content_defined_chunking": False,
+    "store_schema": None,
+    "write_page_index": True,
+    "sorting_columns": None,
+    "store_decimal_as_integer": True,
+    "bloom_filter_options": None,
+    "keys": None,
+    "sort_by": None,
+    "key_value_metadata": None,
+    "use_threads": True,
+}
+
+
+def core_options(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options as the extension module takes them."""
+    for name in given:
+        if name not in DEFAULTS and name not in OPTIONS:
+            raise TypeError(f"unknown option {name!r}; the options are {', '.join(sorted({*DEFAULTS, *OPTIONS}))}")
+    for name, ours in RENAMED.items():
+        if given.get(name) is not None and given.get(ours) is not None:
+            raise TypeError(f"{name} and {ours} are the same option; give one of them")
+    options = {**DEFAULTS, **given}
+    _refuse(options)
+    chosen = [value for find, _, _ in EXCEPTIONS for value in find(options)]
+    # An encoding after a dictionary would take its place, so that they are in the order of our table.
+    order = list(OPTIONS)
+    names = {name: RENAMED.get(name, name) for name in options if name != "compression"}
+    for name in sorted((name for name in names if names[name] in OPTIONS), key=lambda name: order.index(names[name])):
+        chosen += _values(name, names[name], options[name])
+    found = {
+        "options": [(*names, _written(value)) for *names, value in chosen if value is not None],
+        "byte_stream_split": options["use_byte_stream_split"] is True,
+        "sorting_columns": [tuple(column) for column in options["sorting_columns"] or ()],
+        "sort_by": [_sort_key(key) for key in options["sort_by"] or ()],
+        "key_value_metadata": _pairs(options["key_value_metadata"] or {}),
+        "keys": None if options["keys"] is None else dict(options["keys"]),
+    }
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _values(keyword: str, ours: str, value: Any) -> Iterator[Chosen]:
+    """Yield the values of one of our options: one for all columns, or those of a dict of columns."""
+    if not isinstance(value, Mapping):
+        if keyword != ours and value is not None and OPTIONS[ours].kind in ("count", "bytes"):
+            # pyarrow takes numbers only, while ours may be `64KiB`.
+            value = operator.index(value)
+        yield keyword, None, ours, value
+        return
+    if not OPTIONS[ours].of_columns:
+        raise TypeError(f"{keyword}={value!r}: columns cannot have values of their own, because it is an option of files")
+    for column, of_column in value.items():
+        yield keyword, column, ours, of_column
+
+
+def _written(value: Any) -> str:
+    """Return a value as the text of an option."""
+    return ("on" if value else "off") if isinstance(value, bool) else str(value)
+
+
+def _refuse(options: Mapping[str, Any]) -> None:
+    if options["version"] not in ("2.6", "2.4"):
+        raise NotImplementedError(f"version={options['version']!r}: only '2.6' and '2.4' are written")
+    if not options["use_compliant_nested_type"]:
+        raise NotImplementedError("use_compliant_nested_type=False: only the list form of the specification is written")
 
 
 def _sort_key(key: Any) -> tuple[str, bool, bool]:
@@ -228,15 +276,13 @@ class ParquetWriter:
     `where` is a path, a URL, a file object with `write`, or a file descriptor. A path appears when the writer is
     closed. If the ``with`` block raises an exception, it does not appear.
 
-    The options are those of pyarrow, and these:
+    The options are those of pyarrow, those of the library (`herringbone.write_options()` lists them), and these:
 
     - `keys` encrypts the file: ``{"footer": b"…", "columns": {"salary": b"…"}}``.
-    - `compatibility`: 'widest' (all readers of the last ten years), 'modern' or 'newest'.
-    - `prefer`: 'size', 'balanced' or 'read_speed', for the choice of encodings.
-    - `format_version`, the number in the footer: 1 or 2. Readers ignore it.
-    - `distinct_counts=False` leaves out the numbers of distinct values.
     - `sort_by` sorts the rows: names, or pairs of a name and 'ascending' or 'descending'.
-    - `key_value_metadata`, `row_group_bytes`, `allow_out_of_range`.
+    - `key_value_metadata`.
+
+    An option of columns takes a single value or a dict: ``encoding={"fare": "alp"}``.
 
     Defaults differ from pyarrow's in this: ZSTD, encodings by a sample of the values, page indexes, checksums, and row
     groups that end by rows and not with each call.

@@ -1,17 +1,20 @@
 //! `128MiB`: a number of bytes.
 
+use std::fmt;
 use std::str::FromStr;
+
+/// The units, largest first, with the number of bits that each shifts by.
+const UNITS: [(&str, u32); 3] = [("GiB", 30), ("MiB", 20), ("KiB", 10)];
 
 /// A number of bytes, at least one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Size(pub(crate) usize);
+pub struct Size(pub usize);
 
 impl FromStr for Size {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let units = [("KiB", 10), ("MiB", 20), ("GiB", 30)];
-        let (number, shift) = units
+        let (number, shift) = UNITS
             .iter()
             .find_map(|(unit, shift)| Some((text.strip_suffix(unit)?, *shift)))
             .unwrap_or((text, 0));
@@ -23,6 +26,17 @@ impl FromStr for Size {
             Some(0) => Err("must be at least 1".into()),
             Some(bytes) => Ok(Self(bytes)),
             None => Err("is too large".into()),
+        }
+    }
+}
+
+impl fmt::Display for Size {
+    /// Formats the number of the largest unit that needs no fraction.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let is_whole = |(_, shift): &&(&str, u32)| self.0 != 0 && self.0.trailing_zeros() >= *shift;
+        match UNITS.iter().find(is_whole) {
+            Some((unit, shift)) => f.pad(&format!("{}{unit}", self.0 >> shift)),
+            None => f.pad(&self.0.to_string()),
         }
     }
 }
@@ -40,6 +54,15 @@ mod tests {
         assert_eq!(size("1GiB"), Ok(1_073_741_824));
         for text in ["", "0", "-1", "1.5MiB", "1MB", "MiB", "99999999999GiB"] {
             assert!(size(text).is_err(), "{text}");
+        }
+        for (bytes, text) in [
+            (1, "1"),
+            (1_000, "1000"),
+            (65_536, "64KiB"),
+            (3_145_728, "3MiB"),
+            (5 << 30, "5GiB"),
+        ] {
+            assert_eq!(Size(bytes).to_string(), text);
         }
     }
 }
