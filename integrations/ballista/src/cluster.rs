@@ -56,8 +56,8 @@ pub async fn connect(
     let session = SessionContext::remote_with_state(url, state)
         .await?
         .enable_url_table();
-    session.add_analyzer_rule(Arc::new(WrapTables));
     register_with(&session, factory)?;
+    session.add_analyzer_rule(Arc::new(WrapTables));
     Ok(session)
 }
 

@@ -27,4 +27,3 @@ pub use cluster::{connect, connect_stock, executor_config, physical_codec, sched
 pub use herringbone_datafusion;
 pub use logical::HerringboneLogicalCodec;
 pub use rule::WrapTables;
-pub use table::HerringboneTable;

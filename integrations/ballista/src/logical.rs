@@ -12,9 +12,9 @@ use datafusion::logical_expr::{
     AggregateUDF, Extension, HigherOrderUDF, LogicalPlan, ScalarUDF, WindowUDF,
 };
 use datafusion_proto::logical_plan::LogicalExtensionCodec;
-use herringbone_datafusion::{HerringboneCodec, HerringboneFormatFactory};
+use herringbone_datafusion::{HerringboneCodec, HerringboneFormatFactory, HerringboneTable};
 
-use crate::table::{self, HerringboneTable};
+use crate::table;
 
 /// The first byte of what this codec encodes itself. No message of Protocol Buffers begins with it.
 const OURS: u8 = 0xff;

@@ -7,30 +7,30 @@ use datafusion::common::Result;
 use datafusion::common::tree_node::Transformed;
 use datafusion::config::ConfigOptions;
 use datafusion::datasource::file_format::{file_type_to_format, format_as_file_type};
+use datafusion::datasource::listing::ListingTable;
 use datafusion::datasource::{provider_as_source, source_as_provider};
 use datafusion::logical_expr::dml::CopyTo;
 use datafusion::logical_expr::{LogicalPlan, TableSource};
 use datafusion::optimizer::AnalyzerRule;
-use herringbone_datafusion::HerringboneFormatFactory;
-
-use crate::table::HerringboneTable;
+use herringbone_datafusion::{HerringboneFormatFactory, HerringboneTable};
 
 /// Wraps the tables of Herringbone in a plan, and moves the options of `COPY` into its format. The engine refuses to send
-/// foreign listing tables, and drops the options.
+/// foreign listing tables, and drops the options. Add it after [`register`](herringbone_datafusion::register),
+/// whose rule makes partition columns nullable.
 #[derive(Debug, Default)]
 pub struct WrapTables;
 
 impl AnalyzerRule for WrapTables {
     fn analyze(&self, plan: LogicalPlan, _config: &ConfigOptions) -> Result<LogicalPlan> {
         let plan = plan.transform_up_with_subqueries(|node| match node {
-            LogicalPlan::TableScan(mut scan) => Ok(match wrapped(&scan.source) {
+            LogicalPlan::TableScan(mut scan) => Ok(match wrapped(&scan.source)? {
                 Some(source) => {
                     scan.source = source;
                     Transformed::yes(LogicalPlan::TableScan(scan))
                 }
                 None => Transformed::no(LogicalPlan::TableScan(scan)),
             }),
-            LogicalPlan::Dml(mut statement) => Ok(match wrapped(&statement.target) {
+            LogicalPlan::Dml(mut statement) => Ok(match wrapped(&statement.target)? {
                 Some(target) => {
                     statement.target = target;
                     Transformed::yes(LogicalPlan::Dml(statement))
@@ -49,10 +49,15 @@ impl AnalyzerRule for WrapTables {
 }
 
 /// Returns the wrapped source of a table of Herringbone.
-fn wrapped(source: &Arc<dyn TableSource>) -> Option<Arc<dyn TableSource>> {
-    let provider = source_as_provider(source).ok()?;
-    let table = HerringboneTable::wrap(provider.as_ref())?;
-    Some(provider_as_source(Arc::new(table)))
+fn wrapped(source: &Arc<dyn TableSource>) -> Result<Option<Arc<dyn TableSource>>> {
+    let Ok(provider) = source_as_provider(source) else {
+        return Ok(None);
+    };
+    let Some(listing) = provider.downcast_ref::<ListingTable>() else {
+        return Ok(None);
+    };
+    let table = HerringboneTable::new(listing)?;
+    Ok(table.map(|table| provider_as_source(Arc::new(table))))
 }
 
 fn with_options(mut copy: CopyTo) -> Result<Transformed<LogicalPlan>> {

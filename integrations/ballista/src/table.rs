@@ -1,48 +1,24 @@
-//! Tables of Herringbone, in a form that other machines can be sent.
+//! Tables of Herringbone on the wire.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
-use async_trait::async_trait;
-use datafusion::arrow::datatypes::{DataType, Schema, SchemaRef};
-use datafusion::catalog::{ScanArgs, ScanResult, Session, TableProvider};
+use datafusion::arrow::datatypes::{DataType, Schema};
+use datafusion::catalog::TableProvider;
 use datafusion::common::{
-    Constraint, Constraints, DFSchemaRef, Result, Statistics, exec_datafusion_err, exec_err,
-    not_impl_err,
+    Constraint, Constraints, Result, exec_datafusion_err, exec_err, not_impl_err,
 };
 use datafusion::datasource::listing::{
     ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl,
 };
 use datafusion::execution::TaskContext;
-use datafusion::logical_expr::dml::{InsertOp, MergeIntoClause};
-use datafusion::logical_expr::{Expr, LogicalPlan, TableProviderFilterPushDown, TableType};
-use datafusion::physical_plan::ExecutionPlan;
 use datafusion_proto::logical_plan::LogicalExtensionCodec;
 use datafusion_proto::logical_plan::from_proto::parse_sorts;
 use datafusion_proto::logical_plan::to_proto::serialize_sorts;
 use datafusion_proto::protobuf::{
     ArrowType, ListingTableScanNode, PartitionColumn, SortExprNodeCollection,
 };
-use herringbone_datafusion::{HerringboneCodec, HerringboneFormat};
+use herringbone_datafusion::{HerringboneCodec, HerringboneFormat, HerringboneTable};
 use prost::Message;
-
-/// A listing table of Herringbone files. Only the engine's own formats can be sent to other machines in listing tables,
-/// so [`WrapTables`](crate::WrapTables) wraps those of Herringbone.
-#[derive(Debug)]
-pub struct HerringboneTable(ListingTable);
-
-impl HerringboneTable {
-    /// Wraps a table. Returns `None` if it is not a listing table of Herringbone files.
-    #[must_use]
-    pub fn wrap(table: &dyn TableProvider) -> Option<Self> {
-        let table = table.downcast_ref::<ListingTable>()?;
-        format_of(table).map(|_| Self(table.clone()))
-    }
-}
-
-fn format_of(table: &ListingTable) -> Option<&HerringboneFormat> {
-    table.options().format.downcast_ref::<HerringboneFormat>()
-}
 
 /// A table on the wire. Defaults of columns are not in it, because statements contain them once they are planned.
 #[derive(Clone, PartialEq, Message)]
@@ -72,10 +48,11 @@ struct ConstraintMessage {
 /// # Errors
 /// Not implemented if a part of the table has no form on the wire; the errors of formats and expressions.
 pub(crate) fn encode(
-    HerringboneTable(table): &HerringboneTable,
+    table: &HerringboneTable,
     codec: &HerringboneCodec,
     expressions: &dyn LogicalExtensionCodec,
 ) -> Result<Vec<u8>> {
+    let table = table.listing();
     let options = table.options();
     // The table has no call that returns its adapter.
     if options.output_partitioning.is_some()
@@ -85,7 +62,7 @@ pub(crate) fn encode(
             "a table with a declared partitioning or an expression adapter cannot be sent to other machines"
         );
     }
-    let Some(format) = format_of(table) else {
+    let Some(format) = options.format.downcast_ref::<HerringboneFormat>() else {
         return exec_err!("the table has the format {:?}", options.format);
     };
     let schema = table.schema();
@@ -188,14 +165,12 @@ pub(crate) fn decode(
         .constraints
         .into_iter()
         .map(|it| constraint(it, columns));
-    Ok(HerringboneTable(
-        table
-            .with_cache(statistics)
-            .with_constraints(Constraints::new_unverified(
-                constraints.collect::<Result<_>>()?,
-            ))
-            .with_definition(message.definition),
-    ))
+    let constraints = Constraints::new_unverified(constraints.collect::<Result<_>>()?);
+    let table = table
+        .with_cache(statistics)
+        .with_constraints(constraints)
+        .with_definition(message.definition);
+    HerringboneTable::new(&table)?.ok_or_else(|| missing("format of Herringbone"))
 }
 
 fn constraint(message: ConstraintMessage, columns: usize) -> Result<Constraint> {
@@ -214,105 +189,4 @@ fn constraint(message: ConstraintMessage, columns: usize) -> Result<Constraint> 
         true => Constraint::PrimaryKey(constrained),
         false => Constraint::Unique(constrained),
     })
-}
-
-/// All calls are those of the listing table.
-#[async_trait]
-impl TableProvider for HerringboneTable {
-    fn schema(&self) -> SchemaRef {
-        self.0.schema()
-    }
-
-    fn constraints(&self) -> Option<&Constraints> {
-        self.0.constraints()
-    }
-
-    fn table_type(&self) -> TableType {
-        self.0.table_type()
-    }
-
-    fn get_table_definition(&self) -> Option<&str> {
-        self.0.get_table_definition()
-    }
-
-    fn get_logical_plan(&self) -> Option<Cow<'_, LogicalPlan>> {
-        self.0.get_logical_plan()
-    }
-
-    fn get_column_default(&self, column: &str) -> Option<&Expr> {
-        self.0.get_column_default(column)
-    }
-
-    async fn scan(
-        &self,
-        state: &dyn Session,
-        projection: Option<&Vec<usize>>,
-        filters: &[Expr],
-        limit: Option<usize>,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        self.0.scan(state, projection, filters, limit).await
-    }
-
-    async fn scan_with_args<'a>(
-        &self,
-        state: &dyn Session,
-        args: ScanArgs<'a>,
-    ) -> Result<ScanResult> {
-        self.0.scan_with_args(state, args).await
-    }
-
-    fn supports_filters_pushdown(
-        &self,
-        filters: &[&Expr],
-    ) -> Result<Vec<TableProviderFilterPushDown>> {
-        self.0.supports_filters_pushdown(filters)
-    }
-
-    fn statistics(&self) -> Option<Statistics> {
-        self.0.statistics()
-    }
-
-    async fn insert_into(
-        &self,
-        state: &dyn Session,
-        input: Arc<dyn ExecutionPlan>,
-        insert_op: InsertOp,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        self.0.insert_into(state, input, insert_op).await
-    }
-
-    async fn delete_from(
-        &self,
-        state: &dyn Session,
-        filters: Vec<Expr>,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        self.0.delete_from(state, filters).await
-    }
-
-    async fn update(
-        &self,
-        state: &dyn Session,
-        assignments: Vec<(String, Expr)>,
-        filters: Vec<Expr>,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        self.0.update(state, assignments, filters).await
-    }
-
-    async fn truncate(&self, state: &dyn Session) -> Result<Arc<dyn ExecutionPlan>> {
-        self.0.truncate(state).await
-    }
-
-    async fn merge_into(
-        &self,
-        state: &dyn Session,
-        source: Arc<dyn ExecutionPlan>,
-        merge_schema: DFSchemaRef,
-        on: Expr,
-        clauses: Vec<MergeIntoClause>,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        let table = &self.0;
-        table
-            .merge_into(state, source, merge_schema, on, clauses)
-            .await
-    }
 }

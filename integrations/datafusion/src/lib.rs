@@ -6,7 +6,7 @@
 //! | to | use |
 //! |---|---|
 //! | use a session | [`register`], [`ReadParquet`] |
-//! | build a table or a plan yourself | [`HerringboneFormat`], [`HerringboneFormatFactory`], [`HerringboneSource`] |
+//! | build a table or a plan yourself | [`HerringboneFormat`], [`HerringboneFormatFactory`], [`HerringboneSource`], `HerringboneTable` |
 //! | read and write encrypted files | options `format.crypto.…`, or a [`KeyFactory`] |
 //! | run queries on several machines | `HerringboneCodec`, feature `proto` |
 //! | read some rows of a file | a [`herringbone::RowSelection`] in the extensions of its `PartitionedFile` |
@@ -38,6 +38,8 @@ mod session;
 mod sink;
 mod source;
 mod statistics;
+#[cfg(feature = "session")]
+mod table;
 
 #[cfg(feature = "proto")]
 pub use codec::HerringboneCodec;
@@ -49,3 +51,5 @@ pub use options::HerringboneOptions;
 pub use session::{ReadParquet, register, register_with};
 pub use sink::HerringboneSink;
 pub use source::HerringboneSource;
+#[cfg(feature = "session")]
+pub use table::HerringboneTable;

@@ -9,8 +9,8 @@ pub(crate) const NULL_PARTITION: &str = "__HIVE_DEFAULT_PARTITION__";
 
 /// Checks that no file of a scan is in a partition of nulls.
 ///
-/// The engine's table takes the names of directories as values, and prunes its files by these values before we see them. It
-/// declares partition columns as not null, so that a null that we return breaks its plan.
+/// A table of ours has none by then. The engine's own table takes the names of directories as values, and prunes its files
+/// by these values before we see them. It declares partition columns as not null, so that a null that we return breaks its plan.
 ///
 /// # Errors
 /// Not implemented if a file is in one.
@@ -28,9 +28,8 @@ pub(crate) fn check(scan: &FileScanConfig) -> Result<()> {
 
 fn refused(file: &PartitionedFile, column: &str) -> Result<()> {
     not_impl_err!(
-        "{}: `{column}` is null in the partition {NULL_PARTITION}, and a table of DataFusion has no nulls in partition \
-         columns. Leave these rows out by `{column} <> '{NULL_PARTITION}'`, or read the directory as a table without \
-         `{column}`",
+        "{}: `{column}` is null in the partition {NULL_PARTITION}, and a `ListingTable` of DataFusion has no nulls in \
+         partition columns: call `herringbone_datafusion::register` for the session, or make a `HerringboneTable` of it",
         file.object_meta.location
     )
 }

@@ -9,6 +9,7 @@ use datafusion::dataframe::DataFrame;
 use datafusion::datasource::listing::{
     ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl,
 };
+use datafusion::datasource::provider::DefaultTableFactory;
 use datafusion::execution::SessionState;
 use datafusion::prelude::SessionContext;
 use datafusion_common::{GetExt, Result};
@@ -16,6 +17,10 @@ use datafusion_datasource::file_format::FileFormatFactory;
 
 use crate::format::HerringboneFormatFactory;
 use crate::options::HerringboneOptions;
+use crate::table::{HerringboneTableFactory, NullablePartitions};
+
+/// The name of Parquet in `STORED AS`.
+const STORED_AS: &str = "PARQUET";
 
 /// Makes a session read and write Parquet by Herringbone: tables `STORED AS PARQUET`, `COPY`, `INSERT INTO` and
 /// files named in queries.
@@ -38,6 +43,16 @@ pub fn register_with(session: &SessionContext, factory: HerringboneFormatFactory
     let extensions = &mut state.config_mut().options_mut().extensions;
     if extensions.get::<HerringboneOptions>().is_none() {
         extensions.insert(HerringboneOptions::default());
+    }
+    // An engine without its own Parquet reader has no factory of such tables.
+    let tables = state.table_factories_mut();
+    let of_engine = tables.remove(STORED_AS);
+    let of_engine = of_engine.unwrap_or_else(|| Arc::new(DefaultTableFactory::new()));
+    let of_nulls = HerringboneTableFactory(of_engine);
+    tables.insert(STORED_AS.to_owned(), Arc::new(of_nulls));
+    let mut rules = state.analyzer().rules.iter();
+    if !rules.any(|rule| rule.name() == NullablePartitions::NAME) {
+        state.add_analyzer_rule(Arc::new(NullablePartitions));
     }
     state.register_file_format(Arc::new(factory), true)
 }

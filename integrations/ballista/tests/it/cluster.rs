@@ -227,6 +227,7 @@ async fn two_executors_answer_as_one_machine() {
     assert!(shared > 0, "{a:?} {b:?}");
     tables_are_written(&two, &folder).await;
     every_kind_of_table_is_sent(&two, &folder).await;
+    nulls_in_partition_columns_are_sent(&two, &folder).await;
     let command = crate::command::sql(&["--scheduler", &cluster.url(), "--format", "csv"]);
     let query = format!(
         "select count(*) as n from '{}'",
@@ -329,4 +330,40 @@ async fn every_kind_of_table_is_sent(two: &SessionContext, folder: &Folder) {
         plan.contains("reader=herringbone, predicate=n_regionkey"),
         "{plan}"
     );
+}
+
+/// Expected sums follow from SQL's rules for nulls.
+async fn nulls_in_partition_columns_are_sent(two: &SessionContext, folder: &Folder) {
+    let path = folder.path("nulls/");
+    let copy = format!(
+        "copy (select column1 as id, column2 as k from (values (1, 5), (2, null), (4, 7))) to '{path}'
+         stored as parquet partitioned by (k)"
+    );
+    run(two, &copy).await.unwrap();
+    let table =
+        "create external table nulls (id bigint, k int) stored as parquet partitioned by (k)";
+    run(two, &format!("{table} location '{path}'"))
+        .await
+        .unwrap();
+    run(two, "insert into nulls values (8, null), (16, 5)")
+        .await
+        .unwrap();
+    let of_path = format!("(select id, cast(k as int) as k from '{path}')");
+    for (filter, sum) in [
+        ("k is null", 10),
+        ("k is not null", 21),
+        ("k <> 5", 4),
+        ("k = 5 and id > 1", 16),
+        ("k is null or id = 4", 14),
+    ] {
+        for table in ["nulls", &of_path] {
+            let query = format!("select sum(id) as n from {table} where {filter}");
+            let expected = format!("select cast({sum} as bigint) as n");
+            assert_eq!(
+                rows(two, &query).await,
+                rows(&session(SessionConfig::new()), &expected).await,
+                "{query}"
+            );
+        }
+    }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use datafusion::prelude::SessionContext;
 
-use crate::support::{Folder, Reader, create, rows, run, session, sorted_rows, text};
+use crate::support::{Folder, Reader, create, files, rows, run, session, sorted_rows, text};
 
 fn batch() -> RecordBatch {
     let numbers: ArrayRef = Arc::new(Int64Array::from_iter(
@@ -176,23 +176,6 @@ async fn a_failed_query_leaves_no_file() {
     assert!(tokio::time::timeout(limit, frame.collect()).await.is_err());
     tokio::time::sleep(limit).await;
     assert_eq!(files(&folder.path("failed")), Vec::<String>::new());
-}
-
-/// Returns the files in a folder and below with the extension of complete files.
-fn files(path: &str) -> Vec<String> {
-    let Ok(entries) = std::fs::read_dir(path) else {
-        return Vec::new();
-    };
-    let mut found = Vec::new();
-    for entry in entries.map(|entry| entry.unwrap().path()) {
-        let name = entry.to_str().unwrap().to_owned();
-        match entry.is_dir() {
-            true => found.append(&mut files(&name)),
-            false if name.ends_with(".parquet") => found.push(name),
-            false => {}
-        }
-    }
-    found
 }
 
 #[tokio::test]
@@ -369,21 +352,4 @@ async fn nulls_in_several_partition_columns() {
     }
     kept.sort_unstable();
     assert_eq!(kept, sorted_rows(&ours, query).await);
-}
-
-/// The engine declares partition columns of tables as not null.
-#[tokio::test]
-async fn inserts_have_no_nulls_in_partition_columns() {
-    let folder = Folder::new();
-    let ours = session(Reader::Herringbone, 2);
-    let path = folder.path("table/");
-    std::fs::create_dir_all(&path).unwrap();
-    let create = format!(
-        "create external table t (id bigint, k bigint) stored as parquet partitioned by (k) location '{path}'"
-    );
-    run(&ours, &create).await.unwrap();
-    let insert = "insert into t values (1, 5), (2, null)";
-    let error = run(&ours, insert).await.unwrap_err();
-    assert!(error.contains("null"), "{error}");
-    assert_eq!(files(&path), Vec::<String>::new());
 }

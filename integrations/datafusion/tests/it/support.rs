@@ -250,3 +250,20 @@ impl ObjectStore for CountingStore {
         self.files.copy_opts(from, to, options).await
     }
 }
+
+/// Returns the files in a folder and below with the extension of complete files.
+pub(crate) fn files(path: &str) -> Vec<String> {
+    let Ok(entries) = std::fs::read_dir(path) else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    for entry in entries.map(|entry| entry.unwrap().path()) {
+        let name = entry.to_str().unwrap().to_owned();
+        match entry.is_dir() {
+            true => found.append(&mut files(&name)),
+            false if name.ends_with(".parquet") => found.push(name),
+            false => {}
+        }
+    }
+    found
+}
