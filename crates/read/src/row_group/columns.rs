@@ -151,7 +151,9 @@ pub(super) fn decode(
                 return column_batch.ok_or_else(too_few_rows).map(Some);
             }
             Step::Need(need) => {
-                bytes.release(decoder.chunk().start..need.start);
+                // A look at later headers needs the bytes before them once more, and they should not be fetched twice.
+                let kept = decoder.returns_to().unwrap_or(u64::MAX);
+                bytes.release(decoder.chunk().start..need.start.min(kept));
                 let Some(found) = bytes.get(&need, decoder.chunk_end())? else {
                     return Ok(None);
                 };
