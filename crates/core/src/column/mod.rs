@@ -284,7 +284,7 @@ impl ColumnChunkDecoder {
         (self.pages.next_offset(), self.rows.selection())
     }
 
-    /// Returns the offset of the first byte that is needed again, if the column looks ahead at headers. Drivers keep the
+    /// Returns the offset of the first byte needed again, if the column looks ahead at headers. Drivers keep the
     /// bytes from there on.
     #[must_use]
     pub fn returns_to(&self) -> Option<u64> {

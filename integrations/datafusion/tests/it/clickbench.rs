@@ -8,8 +8,7 @@ use arrow::array::{
     ArrayRef, Int16Array, Int32Array, Int64Array, RecordBatch, StringArray, UInt16Array,
 };
 use datafusion::prelude::SessionContext;
-use datafusion_sqllogictest::DFColumnType;
-use sqllogictest::{Record, parse_file};
+use sqllogictest::{DefaultColumnType, Record, parse_file};
 
 use crate::random::Random;
 use crate::support::{Folder, Reader, create, run, session, sorted_rows};
@@ -162,7 +161,7 @@ fn queries() -> Vec<String> {
     let folder = crate::engine_files::package().join("test_files");
     let records = ["clickbench.slt", "clickbench_extended.slt"]
         .into_iter()
-        .flat_map(|name| parse_file::<DFColumnType>(folder.join(name)).unwrap());
+        .flat_map(|name| parse_file::<DefaultColumnType>(folder.join(name)).unwrap());
     let queries: BTreeSet<_> = records
         .filter_map(|record| match record {
             Record::Query { sql, .. } if !sql.starts_with("EXPLAIN") => Some(sql),
