@@ -105,6 +105,7 @@ fn compare(bytes: &Bytes, options: ReadOptions, threads: usize) -> usize {
     let (got, jobs) = read(&object, options.clone().threads(threads));
     let expected = blocking(bytes, options);
     assert_eq!(got.batches.len(), expected.batches.len());
+    assert_eq!(got.losses, expected.losses);
     assert!(got == expected, "{:?} {:?}", got.error, expected.error);
     jobs
 }
