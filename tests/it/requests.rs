@@ -11,8 +11,6 @@ use herringbone::{
     ColumnOptions, ErrorKind, Limits, MetadataHandle, PageIndexCell, ParquetFile, ReadOptions,
     Result, Step, WriteOptions, Writer,
 };
-use parquet::arrow::ArrowWriter;
-use parquet::file::properties::{EnabledStatistics, WriterProperties};
 
 /// A source that records the ranges of each request. A request is a call of `read` or `read_many`.
 #[derive(Clone)]
@@ -363,47 +361,5 @@ fn ranges_of_bytes_tile_the_rows() {
             found += rows(&opened, ReadOptions::new().row_groups(row_groups));
         }
         assert_eq!(found, 1000);
-    }
-}
-
-/// A file of a column `a` of 2,000 numbers in pages of 100, without page indexes, by the `parquet` crate.
-fn without_page_indexes() -> Bytes {
-    let properties = WriterProperties::builder()
-        .set_dictionary_enabled(false)
-        .set_statistics_enabled(EnabledStatistics::Chunk)
-        .set_offset_index_disabled(true)
-        .set_data_page_row_count_limit(100)
-        .set_write_batch_size(100)
-        .build();
-    let values: ArrayRef = Arc::new(Int64Array::from_iter_values(0..2000));
-    let batch = RecordBatch::try_from_iter([("a", values)]).unwrap();
-    let mut file = Vec::new();
-    let mut writer = ArrowWriter::try_new(&mut file, batch.schema(), Some(properties)).unwrap();
-    writer.write(&batch).unwrap();
-    writer.close().unwrap();
-    file.into()
-}
-
-/// Skipped pages make the column compare all headers of its chunk. The bytes between them are kept until they are needed.
-#[test]
-fn no_byte_is_fetched_twice_because_pages_are_skipped() {
-    let file = without_page_indexes();
-    let mut policy = remote(0);
-    // A page has 800 bytes of values, the chunk 20 of them.
-    policy.max_request_bytes = 4096;
-    for threads in [1, 3] {
-        let source = Recorder::new(file.clone(), policy.clone());
-        let opened = source.open();
-        source.take();
-        let selected = ReadOptions::new()
-            .row_ranges(vec![550..1050])
-            .threads(threads);
-        assert_eq!(rows(&opened, selected), 500);
-        let mut ranges = source.take().concat();
-        assert!(ranges.len() > 3, "{ranges:?}");
-        ranges.sort_by_key(|range| range.start);
-        for pair in ranges.windows(2) {
-            assert!(pair[0].end <= pair[1].start, "{ranges:?}");
-        }
     }
 }

@@ -284,13 +284,6 @@ impl ColumnChunkDecoder {
         (self.pages.next_offset(), self.rows.selection())
     }
 
-    /// Returns the offset of the first byte needed again, if the column looks ahead at headers. Drivers keep the
-    /// bytes from there on.
-    #[must_use]
-    pub fn returns_to(&self) -> Option<u64> {
-        self.pages.returns_to()
-    }
-
     /// Returns the end of the column chunk in the file, or the end of the next needed pages if it is known.
     pub fn chunk_end(&self) -> u64 {
         self.pages.end()

@@ -151,9 +151,7 @@ pub(super) fn decode(
                 return column_batch.ok_or_else(too_few_rows).map(Some);
             }
             Step::Need(need) => {
-                // A look at later headers needs the bytes before them once more, and they should not be fetched twice.
-                let kept = decoder.returns_to().unwrap_or(u64::MAX);
-                bytes.release(decoder.chunk().start..need.start.min(kept));
+                bytes.release(decoder.chunk().start..need.start);
                 let Some(found) = bytes.get(&need, decoder.chunk_end())? else {
                     return Ok(None);
                 };

@@ -139,11 +139,6 @@ impl PageCursor {
         self.count.start().unwrap_or(self.pages.start()).offset
     }
 
-    /// Returns the offset of the page to which the column returns after it compares headers.
-    pub(super) fn returns_to(&self) -> Option<u64> {
-        self.count.start().map(|start| start.offset)
-    }
-
     /// Returns the end of the column chunk in the file, or the end of the next needed pages if it is known.
     pub(super) fn end(&self) -> u64 {
         self.pages.end()
