@@ -9,7 +9,6 @@ use herringbone::OnError;
 use herringbone::encryption::{
     Algorithm, FileDecryptionProperties, FileEncryptionProperties, KeyLength, ModuleId, ModuleKind,
 };
-use herringbone::filter::col;
 use herringbone::format::thrift::CompactWriter;
 use herringbone::format::{DataPageHeaderV2, FileMetadataParts, PageType};
 use herringbone::modular_encryption::{Encryption, FileEncryption};
@@ -231,30 +230,6 @@ fn a_header_that_hides_levels_is_found_before_a_wrong_row() {
 }
 
 #[test]
-fn a_filter_returns_no_wrong_row() {
-    for (kind, hidden) in HIDDEN {
-        for (is_v2, form) in FORMS
-            .into_iter()
-            .flat_map(|form| [(false, form), (true, form)])
-        {
-            let file = file(kind, &[], is_v2, hidden);
-            let expected = kind.expected();
-            let rows = kind.rows();
-            for first in [0, rows - 1, rows + 1, 2 * rows - 1, 2 * rows, 2 * rows + 1] {
-                for batch in [1, 100_000] {
-                    let filter = ReadOptions::new().filter(col("b").ge(first as i32));
-                    let outcome = read_form(&file, form, filter.batch_size(batch).threads(1));
-                    let what = format!("{kind:?} v2: {is_v2} {form:?} b >= {first}");
-                    assert!(outcome.is_failed, "{what}");
-                    let end = first + outcome.rows.len();
-                    assert_eq!(outcome.rows, expected[first..end], "{what}");
-                }
-            }
-        }
-    }
-}
-
-#[test]
 fn the_error_has_the_place_of_the_encrypted_page() {
     let file = file(Padding::IndexGroup, &[], false, 8);
     for form in FORMS {
@@ -263,18 +238,5 @@ fn the_error_has_the_place_of_the_encrypted_page() {
         let error = error.to_string();
         assert!(error.contains("40 of its 48 values"), "{error}");
         assert!(error.contains("column a, row group 0, page 2"), "{error}");
-    }
-}
-
-#[test]
-fn the_error_of_a_skipped_page_says_what_is_wrong() {
-    let file = file(Padding::LevelRun, &[], true, 1);
-    for form in FORMS {
-        let options = ReadOptions::new().filter(col("b").ge(25));
-        let mut read = open_form(&file, form).unwrap().read(options).unwrap();
-        let error = read.find_map(std::result::Result::err).unwrap().to_string();
-        assert!(error.contains("skipped by their headers"), "{error}");
-        assert!(error.contains("29 of its 30 values"), "{error}");
-        assert!(error.contains("column a, row group 0"), "{error}");
     }
 }

@@ -313,10 +313,6 @@ impl PageCursor {
         let Some(rows) = rows.filter(|&rows| rows <= unselected) else {
             return Ok(None);
         };
-        // The rows of later pages would shift if the header hid levels. An index that agrees shows that it does not.
-        if rows > 0 && self.map.is_none() {
-            self.count.request(CountCause::Skipped);
-        }
         self.pages.pass()?;
         batch.memory().metrics().pages_skipped.add(1);
         Ok(Some(rows))

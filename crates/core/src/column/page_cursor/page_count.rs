@@ -1,10 +1,9 @@
 //! The comparison of page headers with the chunk metadata.
 //!
 //! If something follows a page's levels, it may be padding, or levels that the header does not declare. The rows of
-//! the page are right either way, since they are its first ones. Those of later pages would shift. They would also shift
-//! after a page skipped by a wrong header. So before the column opens the next page, it walks over the remaining
-//! headers of the chunk, once, and compares the number of levels that all headers declare with the chunk metadata. A
-//! single wrong header makes the two differ.
+//! the page are right either way, since they are its first ones. Those of later pages would shift. So before the column
+//! opens the next page, it walks over the remaining headers of the chunk, once, and compares the number of levels that all
+//! headers declare with the chunk metadata. A single wrong header makes the two differ.
 
 use herringbone_format::{Error, Result};
 
@@ -38,8 +37,6 @@ pub(super) enum CountCause {
         /// The number of levels.
         num_values: usize,
     },
-    /// A page was skipped by its header.
-    Skipped,
 }
 
 impl CountCause {
@@ -53,10 +50,6 @@ impl CountCause {
             Self::NoRows { num_values } => format!(
                 "the page header declares 0 rows and {num_values} values, and the page headers of the column chunk do \
                  not confirm the values: {found}"
-            ),
-            Self::Skipped => format!(
-                "pages before this one were skipped by their headers, but one of the headers of the column chunk is \
-                 wrong: {found}"
             ),
         })
     }
