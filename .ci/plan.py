@@ -95,7 +95,7 @@ def chosen(turns: list[Turn], files: list[str], number: int) -> list[tuple[Turn,
         if turn.when == "change" and asked:
             groups[0].append((turn, "its paths changed"))
         elif turn.is_due(number):
-            groups[1].append((turn, f"due in each {turn.when.split('/')[1]}th submission" if turn.when[-1] != "2" else "due in each second submission"))
+            groups[1].append((turn, f"due in submission {turn.when.replace('/', ' of each ')}"))
         elif asked:
             groups[2].append((turn, "its paths changed"))
         else:
