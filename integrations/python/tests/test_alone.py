@@ -407,6 +407,8 @@ def test_fork(example):
 def test_an_interrupt_ends_a_read(tmp_path):
     code = f"""
 import io, os, signal, threading, herringbone as hb
+# A shell without job control starts its background jobs without it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 table = hb.read_table({str(pathlib.Path('testdata/example.parquet').absolute())!r})
 file = io.BytesIO()
 with hb.ParquetWriter(file, table.schema, row_group_size=24) as writer:

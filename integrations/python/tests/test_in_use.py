@@ -101,6 +101,8 @@ CALLS = {
 @pytest.mark.parametrize("name", CALLS)
 def test_an_interrupt_ends_a_long_call(tmp_path, name):
     code = SETUP + textwrap.dedent(CALLS[name]) + textwrap.dedent("""
+        # A shell without job control starts its background jobs without it.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         sent = []
         def send():
             sent.append(time.perf_counter())
