@@ -1,1 +1,1 @@
-//! The engine's own test files, in `tests/slt.rs`.
+//! The engine's own test files, in `tests/slt/`.

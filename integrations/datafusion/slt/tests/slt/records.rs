@@ -13,10 +13,7 @@ use futures::StreamExt;
 use indicatif::ProgressBar;
 use sqllogictest::{Normalizer, Record, Runner, parse_file, strict_column_validator};
 
-use engine_files::package;
-
-#[path = "../../tests/it/engine_files.rs"]
-mod engine_files;
+use crate::engine_files::package;
 
 /// The files on Parquet, `COPY`, partitions, schema evolution, push-down, sorting and ClickBench.
 const FILES: [&str; 35] = [
@@ -178,7 +175,7 @@ async fn run_twice(name: &'static str) -> [Vec<Outcome>; 2] {
 
 /// Returns the listed differences: the failing reader by place. The rest of a line is the reason.
 fn listed() -> BTreeMap<String, String> {
-    let lines = include_str!("../differences.txt").lines();
+    let lines = include_str!("../../differences.txt").lines();
     let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
     let entry = |line: &str| match line.splitn(3, ' ').collect::<Vec<_>>()[..] {
         [place, reader, _reason] => (place.to_owned(), reader.to_owned()),
