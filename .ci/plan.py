@@ -83,10 +83,10 @@ def submission() -> tuple[str | None, int]:
 
 
 def chosen(turns: list[Turn], files: list[str], number: int) -> list[tuple[Turn, str | None, str]]:
-    """Returns the turns in their order, each with the reason to run or, if nothing gives one, with `None` and why it need not.
+    """Returns the turns in their order, each with its reason to run, or with `None` and its reason not to.
 
-    Those of each change come first, then those that are due, those whose paths changed, and the rest. Each group begins with
-    another one in each submission.
+    Turns of each change are first, then the turns that are due, the turns whose paths changed, and the rest. Each group begins
+    with another turn in each submission.
     """
     groups: list[list[tuple[Turn, str]]] = [[], [], [], []]
     start = number % len(turns)
@@ -95,14 +95,15 @@ def chosen(turns: list[Turn], files: list[str], number: int) -> list[tuple[Turn,
         if turn.when == "change" and asked:
             groups[0].append((turn, "its paths changed"))
         elif turn.is_due(number):
-            groups[1].append((turn, f"due in submission {turn.when.replace('/', ' of each ')}"))
+            # A turn in the place of one of each change keeps its place, so that a slow run leaves time for it.
+            groups[0 if turn.includes else 1].append((turn, f"due in submission {turn.when.replace('/', ' of each ')}"))
         elif asked:
             groups[2].append((turn, "its paths changed"))
         else:
             groups[3].append((turn, "there is time"))
     left = WHOLE - ALWAYS
     runs: list[tuple[Turn, str | None, str]] = []
-    included = {turn.includes for turn, _ in groups[1] if turn.includes}
+    included = {turn.includes for turn, _ in groups[0] if turn.includes}
     for turn, reason in itertools.chain(*groups):
         if turn.name in included:
             runs.append((turn, None, "another turn includes it"))

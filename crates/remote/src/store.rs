@@ -212,8 +212,8 @@ macro_rules! adapter {
                     self.get(conditional(range, &identity), bytes).await
                 }
 
-                /// Returns the identity of an object of a server without requests for the end. `first` is the error of
-                /// that request.
+                /// Returns the object's identity if the server has no requests for the end. `first` is the error of such a
+                /// request.
                 ///
                 /// The answer to a request for the first byte has the length of the object. Unlike HEAD, it fits a
                 /// signature for GET.

@@ -29,7 +29,7 @@ use super::options::{
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct WriteOption {
-    /// The name, which is that of the field.
+    /// The field's name.
     pub name: &'static str,
     /// The kind of its value.
     pub kind: OptionKind,
@@ -291,7 +291,7 @@ fn names_of<T>(values: &[(&'static str, T)]) -> Vec<&'static str> {
     values.iter().map(|(name, _)| *name).collect()
 }
 
-/// Returns the names of the encodings of values. Dictionaries have an option of their own.
+/// Returns the names of value encodings, without dictionaries, because these have an option of their own.
 fn value_encodings() -> Vec<String> {
     use Encoding::{PlainDictionary, RleDictionary};
     let encodings = Encoding::ALL.iter();

@@ -59,7 +59,7 @@ fn rows() -> impl Iterator<Item = &'static WriteOption> {
         .filter(move |row| !is_elsewhere(row))
 }
 
-/// Returns the name and the value of the flag of a switch.
+/// Returns a switch's flag, and the value that the flag sets.
 fn flag(row: &WriteOption) -> Option<(&'static str, &'static str)> {
     let mut flags = FLAGS.iter();
     let (_, flag, text) = flags.find(|(name, ..)| *name == row.name)?;
