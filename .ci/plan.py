@@ -62,8 +62,8 @@ def table(text: str) -> list[Turn]:
         name, seconds, when, paths, command = (field.strip() for field in line.split("|"))
         turn = Turn(name, int(seconds), when, [], command)
         if paths.startswith("+ "):
-            turn.includes = paths[2:]
-            turn.paths = next(other.paths for other in turns if other.name == turn.includes)
+            turn.includes, _, own = paths[2:].partition(": ")
+            turn.paths = next(other.paths for other in turns if other.name == turn.includes) + own.split()
         else:
             turn.paths = [path for word in paths.split() for path in lists.get(word, [word])]
         turns.append(turn)

@@ -22,4 +22,4 @@ export CARGO_PROFILE_DEV_OPT_LEVEL=1 CARGO_PROFILE_DEV_DEBUG=0
 cargo test --quiet --target "$target" -p herringbone-kernels -p herringbone-core -p herringbone-filter -p herringbone-read \
     -p herringbone-write --lib -- "$@"
 # Those tests start their own program again, which the system cannot without the emulator.
-cargo test --quiet --target "$target" -p herringbone-tests --test it -- --skip memory::lies "$@"
+cargo test --quiet --target "$target" -p herringbone-read-tests -- --skip memory::lies "$@"

@@ -30,19 +30,8 @@ use herringbone_core::compression::compress;
 use herringbone_inspect::verify::FindingKind;
 use peak_alloc::PeakAlloc;
 
-use crafted::{Chunk, Page, group, leaf, sorted_file};
-
-#[path = "it/crafted.rs"]
-#[allow(dead_code, reason = "the other tests need all of it")]
-mod crafted;
-
-#[path = "it/dismantled.rs"]
-#[allow(dead_code, reason = "the other tests need all of it")]
-mod dismantled;
-
-#[path = "it/files.rs"]
-#[allow(dead_code, reason = "the other tests need all of it")]
-mod files;
+use herringbone_tests::crafted::{Chunk, Page, group, leaf, sorted_file};
+use herringbone_tests::{crafted, dismantled, files};
 
 #[path = "memory/held.rs"]
 mod held;

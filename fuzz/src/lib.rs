@@ -29,18 +29,42 @@ mod regressions;
 mod seeds;
 
 // The generators and the normal form of values from the ordinary tests, with choices from the fuzzer.
+#[allow(
+    unreachable_pub,
+    reason = "it stands for a module that is public elsewhere"
+)]
 mod random;
-#[allow(dead_code, reason = "the other tests need all of it")]
-#[path = "../../tests/it/batches.rs"]
+#[allow(
+    dead_code,
+    unreachable_pub,
+    reason = "the suites of tests need all of it"
+)]
+#[path = "../../tests/src/batches.rs"]
 mod batches;
-#[allow(dead_code, reason = "the other tests need all of it")]
-#[path = "../../tests/it/crafted.rs"]
+#[allow(
+    dead_code,
+    unreachable_pub,
+    reason = "the suites of tests need all of it"
+)]
+#[path = "../../tests/src/crafted.rs"]
 mod crafted;
-#[allow(dead_code, reason = "the other tests need all of it")]
-#[path = "../../tests/it/canonical.rs"]
+#[allow(
+    dead_code,
+    unreachable_pub,
+    reason = "the suites of tests need all of it"
+)]
+#[path = "../../tests/src/canonical.rs"]
 mod canonical;
-#[allow(dead_code, reason = "the other tests need all of it")]
-#[path = "../../tests/it/table.rs"]
+#[allow(
+    dead_code,
+    unreachable_pub,
+    reason = "the suites of tests need all of it"
+)]
+#[path = "../../tests/src/table.rs"]
 mod table;
-#[allow(dead_code, reason = "the other tests need all of it")]
+#[allow(
+    dead_code,
+    unreachable_pub,
+    reason = "the suites of tests need all of it"
+)]
 mod write;

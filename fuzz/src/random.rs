@@ -1,14 +1,14 @@
-//! Choices made by the fuzzer: the twin of `tests/it/random.rs`, driven by bytes.
+//! Choices made by the fuzzer: the twin of `tests/src/random.rs`, driven by bytes.
 
 /// Numbers from the fuzzer's bytes. After their end, numbers from a generator seeded by them.
-pub(crate) struct Random {
+pub struct Random {
     bytes: std::vec::IntoIter<u8>,
     state: u64,
 }
 
 impl Random {
     /// Creates the choices from these bytes.
-    pub(crate) fn new(bytes: &[u8]) -> Self {
+    pub fn new(bytes: &[u8]) -> Self {
         Self {
             state: bytes.len() as u64,
             bytes: Vec::from(bytes).into_iter(),
@@ -16,7 +16,7 @@ impl Random {
     }
 
     /// The next 64 bits, from at most two bytes of the input, so that choices do not run out. Values may repeat.
-    pub(crate) fn next(&mut self) -> u64 {
+    pub fn next(&mut self) -> u64 {
         for byte in self.bytes.by_ref().take(2) {
             self.state = self.state << 8 ^ self.state >> 56 ^ u64::from(byte);
         }
@@ -29,7 +29,7 @@ impl Random {
     }
 
     /// A number below `n`: the next byte itself if `n` is at most 256, so that a changed byte changes one choice.
-    pub(crate) fn below(&mut self, n: usize) -> usize {
+    pub fn below(&mut self, n: usize) -> usize {
         match self.bytes.next() {
             Some(byte) if n <= 256 => usize::from(byte) % n,
             Some(byte) => (self.next() ^ u64::from(byte)) as usize % n,
@@ -38,7 +38,7 @@ impl Random {
     }
 
     /// One of several values.
-    pub(crate) fn pick<T: Clone>(&mut self, all: &[T]) -> T {
+    pub fn pick<T: Clone>(&mut self, all: &[T]) -> T {
         all[self.below(all.len())].clone()
     }
 }

@@ -1,6 +1,6 @@
 """The canonical form of values that the tests compare, made from Arrow data.
 
-One value is one line of JSON without spaces; `tests/it/canonical.rs` makes the same text in Rust, so that
+One value is one line of JSON without spaces; `tests/src/canonical.rs` makes the same text in Rust, so that
 values can be compared, and whole columns digested, byte by byte:
 
 - integers are numbers; decimals are strings with all digits of their scale

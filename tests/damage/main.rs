@@ -11,6 +11,9 @@
 //! `HERRINGBONE_DAMAGE_OF` selects files by a part of their names.
 
 #[cfg(test)]
+use herringbone_tests::{crafted, files};
+
+#[cfg(test)]
 mod corpus;
 #[cfg(test)]
 mod shapes;
@@ -26,14 +29,6 @@ mod report;
 mod ways;
 #[cfg(test)]
 mod watchdog;
-#[cfg(test)]
-#[path = "../it/crafted.rs"]
-#[allow(dead_code, reason = "the other tests need all of it")]
-mod crafted;
-#[cfg(test)]
-#[path = "../it/files.rs"]
-#[allow(dead_code, reason = "the other tests need all of it")]
-mod files;
 
 use peak_alloc::PeakAlloc;
 

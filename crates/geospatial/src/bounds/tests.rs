@@ -1,5 +1,5 @@
 //! Tests of the rules for boxes, with numbers from Geospatial.md or worked out by hand. Boxes of geometries are
-//! tested in `tests/it`.
+//! tested in `tests/read`.
 
 use herringbone_format::{BoundingBox, GeospatialStatistics};
 

@@ -1,5 +1,5 @@
 //! Tests of values that GeoJSON cannot represent, and of malformed GeoJSON. Comparisons with other implementations
-//! are in `tests/it`.
+//! are in `tests/read`.
 
 use super::*;
 use crate::wkt;

@@ -1,4 +1,4 @@
-//! Tests of the rules of the specification. Metadata of other writers is tested in `tests/it`.
+//! Tests of the rules of the specification. Metadata of other writers is tested in `tests/read`.
 
 use herringbone_format::{BoundingBox, LogicalType};
 

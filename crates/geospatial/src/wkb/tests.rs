@@ -1,4 +1,4 @@
-//! Tests of malformed values, and of opaque geometries. Valid values are tested in `tests/it`.
+//! Tests of malformed values, and of opaque geometries. Valid values are tested in `tests/read`.
 
 use super::*;
 

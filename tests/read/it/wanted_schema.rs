@@ -1,0 +1,811 @@
+//! A file read with a wanted schema returns the values that other libraries return, or an error with both types.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use herringbone::arrow::array::types::Int64Type;
+use herringbone::arrow::array::{
+    Array, ArrayRef, BinaryArray, BooleanArray, Decimal128Array, Float32Array, Float64Array,
+    Int32Array, Int64Array, ListArray, RecordBatch, StringArray, StructArray,
+    TimestampMillisecondArray, cast::AsArray,
+};
+use herringbone::arrow::schema::{DataType, Field, Fields, Schema, SchemaRef, TimeUnit};
+use herringbone::filter::{Literal, Predicate, PruningSteps, col};
+use herringbone::schema::{FIELD_ID_KEY, Projection};
+use herringbone::{
+    BloomFilterOptions, ColumnOptions, FieldMatching, FieldNames, ParquetFile, ReadOptions,
+    VirtualColumn, WantedSchema, WriteOptions, Writer,
+};
+
+use crate::files;
+use crate::push::{SUPPLIES, pushed, read};
+use crate::remote;
+
+/// All rows as one batch for comparison: lines of values, column by column.
+fn lines(batches: &[RecordBatch]) -> Vec<Vec<String>> {
+    let columns = batches.first().map_or(0, RecordBatch::num_columns);
+    let column = |index: usize| {
+        let arrays = batches.iter().map(|batch| batch.column(index));
+        arrays
+            .flat_map(|array| crate::canonical::lines(array))
+            .collect()
+    };
+    (0..columns).map(column).collect()
+}
+
+fn evolution(name: &str) -> Bytes {
+    let path = files::testdata().join("evolution").join(name);
+    Bytes::from(std::fs::read(path).unwrap())
+}
+
+/// Reads with every driver. Checks that the batches are the same, and returns them.
+fn read_everywhere(file: &Bytes, options: &ReadOptions) -> Vec<RecordBatch> {
+    let expected = read(file, &options.clone().threads(1)).unwrap();
+    for threads in [2, 8] {
+        let got = read(file, &options.clone().threads(threads)).unwrap();
+        assert_eq!(got, expected, "{threads} threads");
+    }
+    for how in SUPPLIES {
+        assert_eq!(pushed(file, options, how).unwrap(), expected, "{how:?}");
+    }
+    remote::compare_bytes(file, options);
+    expected
+}
+
+/// Compares a file of the folder with its expected rows.
+fn check(name: &str, matching: &FieldMatching) {
+    let wanted = evolution(&format!("{name}.wanted.parquet"));
+    let expected = read(&wanted, &ReadOptions::new()).unwrap();
+    let schema = expected[0].schema();
+    let schema = Arc::new(Schema::new(schema.fields().clone()));
+    for batch_size in [1, 3, 8192] {
+        let wanted = WantedSchema::new(schema.clone()).matching(matching.clone());
+        let options = ReadOptions::new()
+            .wanted_schema(wanted)
+            .batch_size(batch_size);
+        let got = read_everywhere(&evolution(&format!("{name}.parquet")), &options);
+        assert!(got.iter().all(|batch| batch.schema() == schema), "{name}");
+        let (got, expected) = (lines(&got), lines(&expected));
+        for ((field, got), expected) in schema.fields().iter().zip(got).zip(expected) {
+            assert_eq!(got, expected, "{} of {name}", field.name());
+        }
+    }
+}
+
+#[test]
+fn values_are_those_of_pyarrows_casts() {
+    check("cast_all", &FieldMatching::Name);
+}
+
+#[test]
+fn rows_are_those_of_duckdbs_union_by_name() {
+    for name in ["union_old", "union_new"] {
+        for matching in [FieldMatching::Name, FieldMatching::NameIgnoringCase] {
+            check(name, &matching);
+        }
+    }
+}
+
+#[test]
+fn fields_that_moved_are_found_by_their_ids_at_any_depth() {
+    check("ids_moved", &FieldMatching::FieldId(Vec::new()));
+}
+
+/// If no wanted field of a struct, list or map is in the file, its nulls and lengths are still read.
+#[test]
+fn what_has_only_new_fields_keeps_its_nulls_and_lengths() {
+    check("ids_hollow", &FieldMatching::FieldId(Vec::new()));
+}
+
+fn written(batch: &RecordBatch, rows_of_group: usize) -> Bytes {
+    let options = WriteOptions::new().row_group_rows(rows_of_group);
+    let mut file = Vec::new();
+    let mut writer = Writer::new(&mut file, batch.schema(), options).unwrap();
+    writer.write(batch).unwrap();
+    writer.finish().unwrap();
+    file.into()
+}
+
+fn schema(fields: impl IntoIterator<Item = Field>) -> SchemaRef {
+    Arc::new(Schema::new(fields.into_iter().collect::<Vec<_>>()))
+}
+
+fn batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
+    RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(n, a)| (n, a, true)))
+        .unwrap()
+}
+
+fn small() -> RecordBatch {
+    let point = Fields::from(vec![Field::new("x", DataType::Int32, true)]);
+    let xs: ArrayRef = Arc::new(Int32Array::from(vec![Some(1), None, Some(3)]));
+    let points = StructArray::new(point, vec![xs.clone()], None);
+    batch(vec![
+        ("Id", Arc::new(Int64Array::from(vec![10, 20, 30]))),
+        (
+            "name",
+            Arc::new(StringArray::from(vec![Some("a"), None, Some("c")])),
+        ),
+        ("point", Arc::new(points)),
+        ("xs", xs),
+        (
+            "time",
+            Arc::new(TimestampMillisecondArray::from(vec![
+                1,
+                1000,
+                i64::MAX / 10,
+            ])),
+        ),
+        (
+            "bytes",
+            Arc::new(BinaryArray::from_vec(vec![b"a", b"\xff", b"c"])),
+        ),
+        ("float", Arc::new(Float64Array::from(vec![0.5, 1.5, 2.5]))),
+        (
+            "decimal",
+            Arc::new(
+                Decimal128Array::from(vec![1, 2, 3])
+                    .with_precision_and_scale(10, 2)
+                    .unwrap(),
+            ),
+        ),
+    ])
+}
+
+fn error(file: &Bytes, wanted: WantedSchema) -> String {
+    let options = ReadOptions::new().wanted_schema(wanted);
+    remote::compare_bytes(file, &options);
+    read(file, &options).unwrap_err()
+}
+
+#[test]
+#[allow(clippy::too_many_lines, reason = "a case after the other")]
+fn what_is_illegal_names_the_column_and_both_types() {
+    let file = written(&small(), 100);
+    use DataType as T;
+    let micros = T::Timestamp(TimeUnit::Microsecond, Some("UTC".into()));
+    for (name, data_type, message) in [
+        (
+            "Id",
+            T::Int32,
+            "Int64 in the file cannot be cast to the wanted Int32",
+        ),
+        (
+            "Id",
+            T::UInt64,
+            "Int64 in the file cannot be cast to the wanted UInt64",
+        ),
+        (
+            "Id",
+            T::Float64,
+            "Int64 in the file cannot be cast to the wanted Float64",
+        ),
+        (
+            "Id",
+            T::Utf8,
+            "Int64 in the file cannot be cast to the wanted Utf8",
+        ),
+        (
+            "Id",
+            T::Decimal128(18, 0),
+            "Int64 in the file cannot be cast to the wanted Decimal128(18, 0)",
+        ),
+        (
+            "float",
+            T::Float32,
+            "Float64 in the file cannot be cast to the wanted Float32",
+        ),
+        (
+            "decimal",
+            T::Decimal128(10, 3),
+            "Decimal128(10, 2) in the file cannot be cast to the wanted Decimal128(10, 3)",
+        ),
+        (
+            "decimal",
+            T::Decimal128(20, 1),
+            "Decimal128(10, 2) in the file cannot be cast to the wanted Decimal128(20, 1)",
+        ),
+        (
+            "time",
+            micros,
+            "Timestamp(ms) in the file cannot be cast to the wanted Timestamp(µs, \"UTC\")",
+        ),
+        (
+            "name",
+            T::Int32,
+            "Utf8 in the file cannot be cast to the wanted Int32",
+        ),
+        (
+            "xs",
+            T::new_list(T::Int32, true),
+            "Int32 in the file cannot be cast to the wanted List(Int32)",
+        ),
+        (
+            "point",
+            T::Int32,
+            "in the file cannot be cast to the wanted Int32",
+        ),
+        (
+            "xs",
+            T::Struct(Fields::empty()),
+            "Int32 in the file cannot be cast to the wanted Struct()",
+        ),
+    ] {
+        let wanted = WantedSchema::new(schema([Field::new(name, data_type, true)]));
+        let error = error(&file, wanted);
+        assert!(error.contains(message), "{name}: {error}");
+        assert!(error.contains(name), "{name}: {error}");
+    }
+    let point = T::Struct(vec![Field::new("x", T::Utf8, true)].into());
+    let error = error(
+        &file,
+        WantedSchema::new(schema([Field::new("point", point, true)])),
+    );
+    assert!(
+        error.contains("Int32 in the file cannot be cast to the wanted Utf8"),
+        "{error}"
+    );
+    assert!(error.contains("point.x"), "{error}");
+}
+
+/// No value is lost without an error.
+#[test]
+fn values_without_a_place_are_errors() {
+    let file = written(&small(), 100);
+    let wanted = |name, data_type, nullable| {
+        WantedSchema::new(schema([Field::new(name, data_type, nullable)]))
+    };
+    use DataType as T;
+    for (wanted, message) in [
+        (
+            wanted("time", T::Timestamp(TimeUnit::Nanosecond, None), true),
+            "the value 922337203685477580 of Timestamp(ms) does not fit into Timestamp(ns)",
+        ),
+        (
+            wanted("time", T::Timestamp(TimeUnit::Second, None), true),
+            "the value 1 of Timestamp(ms) does not fit into Timestamp(s)",
+        ),
+        (wanted("bytes", T::Utf8, true), "the bytes are not text"),
+        (
+            wanted("name", T::Utf8, false),
+            "the wanted schema does not allow a null here",
+        ),
+        (
+            wanted(
+                "point",
+                T::Struct(vec![Field::new("x", T::Int32, false)].into()),
+                true,
+            ),
+            "the wanted schema does not allow a null here",
+        ),
+    ] {
+        let error = error(&file, wanted);
+        assert!(error.contains(message), "{error}");
+    }
+    // If the column has no null, a wanted field may be non-nullable.
+    let id = read(
+        &file,
+        &ReadOptions::new().wanted_schema(wanted("Id", T::Int64, false)),
+    );
+    assert_eq!(id.unwrap()[0].column(0).null_count(), 0);
+}
+
+#[test]
+fn fields_are_found_by_case_and_place() {
+    let file = written(&small(), 100);
+    let ids = |wanted: WantedSchema| {
+        let batches = read(&file, &ReadOptions::new().wanted_schema(wanted)).unwrap();
+        batches[0].column(0).clone()
+    };
+    let id = schema([Field::new("ID", DataType::Int64, true)]);
+    let expected: ArrayRef = Arc::new(Int64Array::from(vec![10, 20, 30]));
+    let wanted = WantedSchema::new(id);
+    assert_eq!(ids(wanted.clone()).null_count(), 3);
+    assert_eq!(
+        &ids(wanted.clone().matching(FieldMatching::NameIgnoringCase)),
+        &expected
+    );
+    assert_eq!(&ids(wanted.matching(FieldMatching::Position)), &expected);
+    // By position, fields after the last field of the file are missing.
+    let fields = (0..10).map(|place| match place {
+        1 => Field::new("n", DataType::Utf8View, true),
+        9 => Field::new("i", DataType::Int8, true),
+        _ => Field::new(format!("c{place}"), small_type(place), true),
+    });
+    let wanted = WantedSchema::new(schema(fields)).matching(FieldMatching::Position);
+    let batches = read(&file, &ReadOptions::new().wanted_schema(wanted)).unwrap();
+    assert_eq!(batches[0].column(9).null_count(), 3);
+    assert_eq!(batches[0].column(1).null_count(), 1);
+}
+
+fn small_type(place: usize) -> DataType {
+    let schema = small().schema();
+    let field = schema.fields().get(place);
+    field.map_or(DataType::Boolean, |field| field.data_type().clone())
+}
+
+#[test]
+fn names_that_differ_in_case_alone_are_ambiguous() {
+    let ones: ArrayRef = Arc::new(Int32Array::from(vec![1]));
+    let twos: ArrayRef = Arc::new(Int32Array::from(vec![2]));
+    let file = written(&batch(vec![("aB", ones), ("Ab", twos.clone())]), 100);
+    let wanted = |name| {
+        WantedSchema::new(schema([Field::new(name, DataType::Int32, true)]))
+            .matching(FieldMatching::NameIgnoringCase)
+    };
+    let exact = ReadOptions::new().wanted_schema(wanted("Ab"));
+    assert_eq!(read(&file, &exact).unwrap()[0].column(0), &twos);
+    let error = error(&file, wanted("AB"));
+    assert!(
+        error.contains("several fields of the file match the wanted field `AB`"),
+        "{error}"
+    );
+}
+
+fn with_id(field: Field, id: i32) -> Field {
+    field.with_metadata(HashMap::from([(FIELD_ID_KEY.to_owned(), id.to_string())]))
+}
+
+#[test]
+fn fields_without_ids_are_found_by_the_names_they_had() {
+    let file = written(&small(), 100);
+    let fields = [
+        with_id(Field::new("number", DataType::Int64, true), 1),
+        with_id(Field::new("float", DataType::Float64, true), 2),
+    ];
+    let names = vec![FieldNames::new(1, ["no", "Id"])];
+    let wanted = WantedSchema::new(schema(fields)).matching(FieldMatching::FieldId(names));
+    let batches = read(&file, &ReadOptions::new().wanted_schema(wanted)).unwrap();
+    assert_eq!(batches[0].column(0).null_count(), 0);
+    // The field matches by name only, and names do not count.
+    assert_eq!(batches[0].column(1).null_count(), 3);
+    let bare = WantedSchema::new(schema([Field::new("Id", DataType::Int64, true)]));
+    let error = error(&file, bare.matching(FieldMatching::FieldId(Vec::new())));
+    assert!(
+        error.contains("the wanted field `Id` does not have a `PARQUET:field_id`"),
+        "{error}"
+    );
+}
+
+#[test]
+fn missing_fields_take_their_default() {
+    let file = written(&small(), 2);
+    let point = DataType::Struct(
+        vec![
+            Field::new("new", DataType::Int32, false),
+            Field::new("x", DataType::Int64, true),
+        ]
+        .into(),
+    );
+    let fields = || {
+        schema([
+            Field::new("tag", DataType::Utf8, false),
+            Field::new("point", point.clone(), true),
+            Field::new("gone", DataType::Boolean, true),
+        ])
+    };
+    let tag: ArrayRef = Arc::new(StringArray::from(vec!["t"]));
+    let seven: ArrayRef = Arc::new(Int32Array::from(vec![7]));
+    let wanted = WantedSchema::new(fields())
+        .default_value(["tag"], tag.clone())
+        .default_value(["point", "new"], seven.clone());
+    let options = ReadOptions::new().wanted_schema(wanted.clone());
+    let batches = read_everywhere(&file, &options);
+    let expected = [
+        vec!["\"t\""; 3],
+        vec![
+            r#"{"new": 7, "x": 1}"#,
+            r#"{"new": 7, "x": null}"#,
+            r#"{"new": 7, "x": 3}"#,
+        ],
+        vec!["null"; 3],
+    ];
+    let spaceless = |columns: Vec<Vec<String>>| -> Vec<Vec<String>> {
+        let line = |line: String| line.replace(' ', "");
+        columns
+            .into_iter()
+            .map(|it| it.into_iter().map(line).collect())
+            .collect()
+    };
+    let expected = expected.map(|column| column.into_iter().map(str::to_owned).collect());
+    assert_eq!(spaceless(lines(&batches)), spaceless(expected.to_vec()));
+
+    // No column of the file is read, but the number of rows is right.
+    let only = WantedSchema::new(schema([Field::new("tag", DataType::Utf8, false)]));
+    let only = only.default_value(["tag"], tag.clone());
+    let batches = read_everywhere(&file, &ReadOptions::new().wanted_schema(only).offset(1));
+    assert_eq!(lines(&batches), [["\"t\"", "\"t\""]]);
+
+    let missing = WantedSchema::new(fields()).default_value(["tag"], tag);
+    assert!(
+        error(&file, missing)
+            .contains("the file does not contain `point.new`, which is not nullable")
+    );
+    let typed = wanted.clone().default_value(["gone"], seven.clone());
+    assert!(error(&file, typed).contains("its type is Boolean, but its default is Int32"));
+    let unknown = wanted.default_value(["point", "nowhere"], seven);
+    assert!(error(&file, unknown).contains("there is a default for `point.nowhere`"));
+}
+
+#[test]
+fn a_projection_names_columns_of_the_wanted_schema() {
+    let file = written(&large(), 20_000);
+    let options = ReadOptions::new().wanted_schema(large_wanted());
+    let all = read_everywhere(&file, &options);
+    // In the order of the wanted schema: 1 and 3 are `number` and `five`.
+    let some = options.clone().columns(["five", "number"]);
+    let projected = all.iter().map(|batch| batch.project(&[1, 3]).unwrap());
+    let projected: Vec<_> = projected.collect();
+    assert_eq!(read_everywhere(&file, &some), projected);
+    // A tested column need not be emitted.
+    let filtered = some.filter(col("real").lt(2.5));
+    let rows = read_everywhere(&file, &filtered);
+    assert_eq!(rows, [projected[0].slice(0, 10)]);
+    for (options, message) in [
+        (options.clone().columns(["int"]), "has no column `int`"),
+        (
+            options.projection(Projection::Leaves(vec![0])),
+            "only name its top-level fields",
+        ),
+    ] {
+        let file = ParquetFile::from_bytes(file.clone()).unwrap();
+        let error = file.read(options).err().unwrap();
+        assert!(error.message().contains(message), "{error}");
+    }
+}
+
+const ROWS: i32 = 60_000;
+
+/// Enough rows for several threads, in row groups with useful bounds.
+fn large() -> RecordBatch {
+    let rows = 0..ROWS;
+    let is_null = |row: &i32| row % 11 == 3;
+    let ints = Int32Array::from_iter(rows.clone().map(|row| (!is_null(&row)).then_some(row)));
+    let floats = Float32Array::from_iter(rows.clone().map(|row| Some(row as f32 / 4.0)));
+    let text = StringArray::from_iter(rows.clone().map(|row| Some(format!("{row:06}"))));
+    let days = herringbone::arrow::array::Date32Array::from_iter_values(rows.clone());
+    let lists = ListArray::from_iter_primitive::<herringbone::arrow::array::types::Int32Type, _, _>(
+        rows.map(|row| (row % 5 != 0).then(|| (0..row % 4).map(Some))),
+    );
+    let inner = Fields::from(vec![Field::new("day", DataType::Date32, true)]);
+    let inner = StructArray::new(inner, vec![Arc::new(days)], None);
+    batch(vec![
+        ("int", Arc::new(ints)),
+        ("float", Arc::new(floats)),
+        ("text", Arc::new(text)),
+        ("inner", Arc::new(inner)),
+        ("list", Arc::new(lists)),
+    ])
+}
+
+fn large_wanted() -> WantedSchema {
+    let micros = DataType::Timestamp(TimeUnit::Microsecond, None);
+    let inner = [
+        Field::new("extra", DataType::Int32, true),
+        Field::new("time", micros, true),
+    ];
+    let list = Field::new_list_field(DataType::Int64, true);
+    let fields = [
+        with_id(Field::new("words", DataType::BinaryView, true), 3),
+        with_id(Field::new("number", DataType::Int64, true), 1),
+        with_id(Field::new("missing", DataType::Int32, true), 9),
+        with_id(Field::new("five", DataType::Int32, false), 8),
+        with_id(
+            Field::new("list", DataType::LargeList(Arc::new(list)), true),
+            5,
+        ),
+        with_id(Field::new("real", DataType::Float64, true), 2),
+        with_id(
+            Field::new(
+                "part",
+                DataType::Struct(
+                    vec![with_id(inner[0].clone(), 41), with_id(inner[1].clone(), 42)].into(),
+                ),
+                true,
+            ),
+            4,
+        ),
+    ];
+    let named = |field_id: i32, name: &str| FieldNames::new(field_id, [name]);
+    let names = vec![
+        named(1, "int"),
+        named(2, "float"),
+        named(3, "text"),
+        named(4, "inner"),
+        named(5, "list"),
+        named(42, "day"),
+    ];
+    WantedSchema::new(schema(fields))
+        .matching(FieldMatching::FieldId(names))
+        .default_value(["five"], Arc::new(Int32Array::from(vec![5])))
+}
+
+#[test]
+fn every_driver_gives_the_same() {
+    let file = written(&large(), 20_000);
+    let options = ReadOptions::new().wanted_schema(large_wanted());
+    let batches = read_everywhere(&file, &options);
+    let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
+    assert_eq!(rows, ROWS as usize);
+    let ranges = vec![5..9, 19_990..20_010, 40_000..45_000];
+    let some = options.row_ranges(ranges).batch_size(100);
+    let batches = read_everywhere(&file, &some);
+    let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
+    assert_eq!(rows, 5024);
+}
+
+/// A predicate refers to wanted names and types. The result is the rows for which it is true once all columns are
+/// read.
+#[test]
+fn predicates_are_about_the_wanted_schema() {
+    let file = written(&large(), 20_000);
+    let day = |days: i128| Literal::Timestamp {
+        nanos: days * 86_400_000_000_000,
+        is_utc: false,
+    };
+    let is_int = |row: i32| row % 11 != 3;
+    type Wants = Box<dyn Fn(i32) -> bool>;
+    let cases: Vec<(Predicate, Wants)> = vec![
+        (
+            col("number").ge(59_990),
+            Box::new(move |row| is_int(row) && row >= 59_990),
+        ),
+        // No Int32 is this large.
+        (col("number").gt(5_000_000_000_i64), Box::new(|_| false)),
+        (col("number").lt(5_000_000_000_i64), Box::new(is_int)),
+        (col("number").is_null(), Box::new(move |row| !is_int(row))),
+        (col("real").eq(12.25), Box::new(|row| row == 49)),
+        (col("real").between(0.1, 0.3), Box::new(|row| row == 1)),
+        (col("part.time").eq(day(50)), Box::new(|row| row == 50)),
+        (col("part.time").lt(day(-1)), Box::new(|_| false)),
+        (
+            col("words").eq(Literal::Bytes(b"000123".to_vec())),
+            Box::new(|row| row == 123),
+        ),
+        (col("missing").is_null(), Box::new(|_| true)),
+        (col("missing").eq(1), Box::new(|_| false)),
+        (col("part.extra").is_not_null(), Box::new(|_| false)),
+        (
+            col("five").eq(5).and(col("number").eq(7)),
+            Box::new(|row| row == 7),
+        ),
+        (
+            col("five").eq(6).or(col("number").eq(7)),
+            Box::new(|row| row == 7),
+        ),
+        (col("five").eq(6), Box::new(|_| false)),
+    ];
+    let all = read(&file, &ReadOptions::new().wanted_schema(large_wanted())).unwrap();
+    let words = &lines(&all)[0];
+    for (predicate, wants) in cases {
+        let options = ReadOptions::new()
+            .wanted_schema(large_wanted())
+            .filter(predicate.clone());
+        let got = read_everywhere(&file, &options);
+        let expected: Vec<&String> = (0..)
+            .zip(words)
+            .filter(|(row, _)| wants(*row))
+            .map(|(_, it)| it)
+            .collect();
+        let got = lines(&got);
+        let got: Vec<&String> = got
+            .first()
+            .map_or_else(Vec::new, |words| words.iter().collect());
+        assert_eq!(got, expected, "{predicate}");
+    }
+    let old = ReadOptions::new()
+        .wanted_schema(large_wanted())
+        .filter(col("int").eq(1));
+    let error = read(&file, &old).unwrap_err();
+    assert!(
+        error.contains("the wanted schema has no column `int`"),
+        "{error}"
+    );
+}
+
+/// Column indexes, bloom filters and dictionaries of the file also prune by wanted values, and never rule out a match.
+#[test]
+#[allow(clippy::too_many_lines, reason = "a case after the other")]
+fn every_step_of_pruning_is_promoted() {
+    let rows = 0..6_000_i32;
+    let few = Int32Array::from_iter(
+        rows.clone()
+            .map(|row| (row % 7 != 6).then_some(row / 2000 * 10 + row % 5)),
+    );
+    let days =
+        herringbone::arrow::array::Date32Array::from_iter_values(rows.clone().map(|row| row / 100));
+    let words = StringArray::from_iter_values(rows.clone().map(|row| format!("w{}", row % 30)));
+    let floats = Float32Array::from_iter_values(rows.clone().map(|row| (row / 1000) as f32 - 0.5));
+    let columns: Vec<(&str, ArrayRef)> = vec![
+        ("few", Arc::new(few)),
+        ("day", Arc::new(days)),
+        ("word", Arc::new(words)),
+        ("float", Arc::new(floats)),
+    ];
+    let batch = batch(columns);
+    let fields = [
+        Field::new("few", DataType::Decimal128(14, 2), true),
+        Field::new(
+            "day",
+            DataType::Timestamp(TimeUnit::Millisecond, None),
+            true,
+        ),
+        Field::new("word", DataType::BinaryView, true),
+        Field::new("float", DataType::Float64, true),
+        Field::new("none", DataType::Int8, true),
+    ];
+    let longs = schema([
+        Field::new("few", DataType::Int64, true),
+        fields[2].clone(),
+        fields[3].clone(),
+    ]);
+    let day = |day: i128| Literal::Timestamp {
+        nanos: day * 86_400_000_000_000,
+        is_utc: false,
+    };
+    let word = |word: &str| Literal::Bytes(word.as_bytes().to_vec());
+    let few = |row: i32| (row % 7 != 6).then_some(row / 2000 * 10 + row % 5);
+    type Wants = Box<dyn Fn(i32) -> bool>;
+    let both: Vec<(Predicate, Wants)> = vec![
+        (col("few").eq(13), Box::new(move |row| few(row) == Some(13))),
+        (col("few").eq(7), Box::new(|_| false)),
+        (
+            col("few").is_in([4, 7, 22]),
+            Box::new(move |row| matches!(few(row), Some(4 | 22))),
+        ),
+        (
+            col("few").lt(3).not(),
+            Box::new(move |row| few(row).is_some_and(|it| it >= 3)),
+        ),
+        (
+            col("few").is_null(),
+            Box::new(move |row| few(row).is_none()),
+        ),
+        (col("few").gt(4_294_967_296_i64), Box::new(|_| false)),
+        (col("few").eq(4_294_967_309_i64), Box::new(|_| false)),
+        (col("word").eq(word("w7")), Box::new(|row| row % 30 == 7)),
+        (
+            col("word").is_in([word("x"), word("w29")]),
+            Box::new(|row| row % 30 == 29),
+        ),
+        (col("word").eq(word("w30")), Box::new(|_| false)),
+        (col("float").eq(2.5), Box::new(|row| row / 1000 == 3)),
+        (col("float").eq(0.1), Box::new(|_| false)),
+    ];
+    let decimal: Vec<(Predicate, Wants)> = vec![
+        (
+            col("few").gt(12.5).and(col("few").lt(13.5)),
+            Box::new(move |row| few(row) == Some(13)),
+        ),
+        (col("few").eq(12.5), Box::new(|_| false)),
+        (col("day").eq(day(17)), Box::new(|row| row / 100 == 17)),
+        (
+            col("day").between(day(58), day(70)),
+            Box::new(|row| row >= 5_800),
+        ),
+        (
+            col("none").is_null().and(col("day").eq(day(3))),
+            Box::new(|row| row / 100 == 3),
+        ),
+        (
+            col("none").eq(1).or(col("day").eq(day(3))),
+            Box::new(|row| row / 100 == 3),
+        ),
+    ];
+    for dictionary in [true, false] {
+        let mut options = WriteOptions::new().row_group_rows(2_500);
+        options.columns = ColumnOptions::new()
+            .page_rows(300)
+            .dictionary(dictionary)
+            .bloom_filter(BloomFilterOptions::default());
+        let mut file = Vec::new();
+        let mut writer = Writer::new(&mut file, batch.schema(), options).unwrap();
+        writer.write(&batch).unwrap();
+        writer.finish().unwrap();
+        let file = Bytes::from(file);
+        let all = schema(fields.clone());
+        let cases = both.iter().map(|case| (&all, case));
+        let cases = cases.chain(both.iter().map(|case| (&longs, case)));
+        for (wanted, (predicate, wants)) in cases.chain(decimal.iter().map(|case| (&all, case))) {
+            let expected: Vec<i64> = rows
+                .clone()
+                .filter(|row| wants(*row))
+                .map(i64::from)
+                .collect();
+            for steps in [PruningSteps::all(), PruningSteps::none()] {
+                let options = ReadOptions::new()
+                    .wanted_schema(WantedSchema::new(wanted.clone()))
+                    .virtual_column(VirtualColumn::row_number("row"))
+                    .filter(predicate.clone())
+                    .pruning(steps);
+                let batches = read_everywhere(&file, &options);
+                let got = batches.iter().flat_map(|batch| {
+                    let row = batch.column_by_name("row").unwrap();
+                    row.as_primitive::<Int64Type>().values().to_vec()
+                });
+                assert_eq!(got.collect::<Vec<_>>(), expected, "{predicate} of {wanted}");
+            }
+        }
+    }
+}
+
+/// Bounds of the file apply to wanted values: row groups without any are not read.
+#[test]
+fn bounds_are_promoted() {
+    let source = counted::Counted::new(written(&large(), 20_000));
+    let file = ParquetFile::from_source(source.clone(), herringbone::Limits::default()).unwrap();
+    let before = source.bytes();
+    for predicate in [
+        col("number").gt(5_000_000_000_i64),
+        col("real").gt(1e6),
+        col("words").lt(Literal::Bytes(b"-".to_vec())),
+        col("part.time").lt(Literal::Timestamp {
+            nanos: -1,
+            is_utc: false,
+        }),
+    ] {
+        let options = ReadOptions::new()
+            .wanted_schema(large_wanted())
+            .filter(predicate);
+        assert!(file.read(options).unwrap().next_batch().unwrap().is_none());
+    }
+    assert_eq!(source.bytes(), before);
+}
+
+/// A boolean can only be wanted as a boolean.
+#[test]
+fn booleans_stay() {
+    let flags: ArrayRef = Arc::new(BooleanArray::from(vec![true, false]));
+    let file = written(&batch(vec![("flag", flags.clone())]), 100);
+    let wanted = WantedSchema::new(schema([Field::new("flag", DataType::Boolean, true)]));
+    let batches = read(&file, &ReadOptions::new().wanted_schema(wanted)).unwrap();
+    assert_eq!(batches[0].column(0), &flags);
+    let wanted = WantedSchema::new(schema([Field::new("flag", DataType::Int8, true)]));
+    assert!(error(&file, wanted).contains("Boolean in the file cannot be cast to the wanted Int8"));
+}
+
+/// A source that counts the bytes read from it.
+mod counted {
+    use std::ops::Range;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use bytes::Bytes;
+    use herringbone::Result;
+    use herringbone::source::{FetchPolicy, Source};
+
+    use crate::noting::without_tail;
+
+    #[derive(Clone)]
+    pub(super) struct Counted {
+        file: Bytes,
+        bytes: Arc<AtomicU64>,
+    }
+
+    impl Counted {
+        pub(super) fn new(file: Bytes) -> Self {
+            let bytes = Arc::default();
+            Self { file, bytes }
+        }
+
+        pub(super) fn bytes(&self) -> u64 {
+            self.bytes.load(Ordering::Relaxed)
+        }
+    }
+
+    impl Source for Counted {
+        fn len(&self) -> u64 {
+            self.file.len() as u64
+        }
+
+        fn read(&self, range: Range<u64>) -> Result<Bytes> {
+            self.bytes
+                .fetch_add(range.end - range.start, Ordering::Relaxed);
+            Ok(self.file.slice(range.start as usize..range.end as usize))
+        }
+
+        fn fetch_policy(&self) -> FetchPolicy {
+            without_tail()
+        }
+    }
+}

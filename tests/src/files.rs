@@ -1,0 +1,78 @@
+//! The locations of the test files, and the schemas that other readers see in them.
+
+use std::path::{Path, PathBuf};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use herringbone::ParquetFile;
+use herringbone_arrow::ipc;
+use herringbone_arrow::schema::Schema;
+
+/// The schema that Arrow C++ reads from a file: the value of `ARROW:schema`, decoded by `arrow-ipc`.
+pub fn arrow_schema(file: &ParquetFile) -> Schema {
+    let pairs = file.metadata().key_value_metadata();
+    let pair = pairs.iter().find(|pair| pair.key == "ARROW:schema");
+    let text = pair.and_then(|pair| pair.text()).unwrap();
+    let bytes = STANDARD.decode(text).unwrap();
+    ipc::convert::try_schema_from_ipc_buffer(&bytes).unwrap()
+}
+
+/// The folder `testdata/` of the repository.
+pub fn testdata() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata")
+}
+
+/// The folder `tests/expected/` of the repository.
+pub fn expected() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("expected")
+}
+
+/// A copy of apache/parquet-testing. `PARQUET_TEST_DATA` names its folder `data`. Prints a message if it is not set.
+pub fn official() -> Option<PathBuf> {
+    let folder = std::env::var_os("PARQUET_TEST_DATA").map(|data| PathBuf::from(data).join(".."));
+    if folder.is_none() {
+        eprintln!("skipped: PARQUET_TEST_DATA does not name the `data` of apache/parquet-testing");
+    }
+    folder
+}
+
+/// The Parquet files of a folder, sorted by name.
+pub fn parquet_files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder)
+        .unwrap_or_else(|error| panic!("cannot list {}: {error}", folder.display()));
+    let mut files: Vec<_> = entries
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|e| e == "parquet"))
+        .collect();
+    files.sort();
+    assert!(
+        !files.is_empty(),
+        "no Parquet files in {}",
+        folder.display()
+    );
+    files
+}
+
+/// The valid files of `testdata/`. The expectation of each file is next to it.
+pub fn generated() -> Vec<PathBuf> {
+    ["", "built", "pyarrow", "duckdb", "polars", "fastparquet"]
+        .iter()
+        .flat_map(|folder| parquet_files(&testdata().join(folder)))
+        .collect()
+}
+
+/// The last two components of the path.
+pub fn short(path: &Path) -> String {
+    let parts: Vec<_> = path
+        .iter()
+        .rev()
+        .take(2)
+        .map(|p| p.to_string_lossy())
+        .collect();
+    parts
+        .iter()
+        .rev()
+        .map(AsRef::as_ref)
+        .collect::<Vec<_>>()
+        .join("/")
+}

@@ -1,0 +1,11 @@
+//! Tests of writes, whose files are read by us and by the `parquet` crate.
+
+#[cfg(test)]
+use herringbone_tests::{batches, canonical, files, random, remote, table};
+
+#[cfg(test)]
+mod write;
+#[cfg(test)]
+mod completeness;
+#[cfg(test)]
+mod written_schemas;
