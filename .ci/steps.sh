@@ -1,8 +1,8 @@
 # The turns of `.ci/turns` that are no scripts of their own. `.ci/run` sources this file.
 
 simd() {
-    # The programs of `cargo test` again, so nothing is built for it.
-    HERRINGBONE_SIMD=scalar cargo test --quiet --lib --test it
+    # The programs of `cargo test` again, so nothing is built for it, with more random cases.
+    HERRINGBONE_SIMD=scalar HERRINGBONE_CASES=3 cargo test --quiet --lib --test it --test damage
     # The tests of kernels compare each one with its scalar twin. The others need not run a third time.
     if grep -q avx512vl /proc/cpuinfo; then
         HERRINGBONE_SIMD=avx2 cargo test --quiet --lib -p herringbone-kernels -p herringbone-core

@@ -3,6 +3,17 @@
 /// A small generator of repeatable random numbers (splitmix64).
 pub struct Random(pub u64);
 
+/// Returns how many random cases a test takes: `usual` of them, times `HERRINGBONE_CASES` if it is set. CI sets it in one of its
+/// turns, so that each `cargo test` can be quick.
+#[must_use]
+pub fn cases(usual: u64) -> u64 {
+    let times = std::env::var("HERRINGBONE_CASES").ok();
+    usual
+        * times.map_or(1, |text| {
+            text.parse().expect("HERRINGBONE_CASES is a number")
+        })
+}
+
 impl Random {
     /// The next 64 bits.
     pub fn next(&mut self) -> u64 {

@@ -10,7 +10,7 @@ use herringbone::variant::{
 
 use super::{batch, written};
 use crate::extensions::whole::by_all;
-use crate::random::Random;
+use crate::random::{Random, cases};
 
 const NAMES: [&str; 5] = ["a", "b", "c", "é", "long name"];
 const TYPES: [PrimitiveType; 9] = [
@@ -122,7 +122,7 @@ fn values(batches: &[RecordBatch], name: &str) -> Vec<Option<VariantBuf>> {
 /// Reads whole values and values by paths, and compares them with the original values.
 #[test]
 fn any_value_from_any_columns() {
-    for seed in 0..150 {
+    for seed in 0..cases(50) {
         let mut random = Random(seed);
         let mut builder = VariantBuilder::new();
         let rows: Vec<Option<VariantBuf>> = (0..random.below(60) + 1)

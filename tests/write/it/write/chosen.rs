@@ -545,7 +545,7 @@ fn batches_and_threads_change_no_byte() {
             (2, 65_536),
             (8, 1000),
             (1, 1000),
-            (2, 1),
+            (2, 3),
             (1, 7777),
         ] {
             let options = options.clone().threads(threads);

@@ -7,11 +7,6 @@ use herringbone_arrow::schema::{Schema, SchemaRef};
 use crate::canonical;
 use crate::table::cut;
 
-/// The number of random cases of a test: `HERRINGBONE_CASES` if it is set, otherwise `usual`.
-pub(crate) fn num_cases(usual: u64) -> u64 {
-    std::env::var("HERRINGBONE_CASES").map_or(usual, |text| text.parse().unwrap())
-}
-
 /// The file of these batches.
 pub(crate) fn written(
     schema: &SchemaRef,

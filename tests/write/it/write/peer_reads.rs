@@ -6,10 +6,11 @@ use herringbone_arrow::schema::{DataType, IntervalUnit, TimeUnit};
 use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 
 use super::choices;
-use super::compare::{difference, num_cases, report, written};
+use super::compare::{difference, report, written};
 use super::properties::case;
 use super::schemas::Menu;
 use crate::batches::Random;
+use crate::random::cases;
 use crate::table::without_panic;
 
 /// Types that the `parquet` crate reads with equal values. It reads seconds as milliseconds, and omits months of
@@ -60,7 +61,7 @@ fn check(seed: u64) -> Option<String> {
 
 #[test]
 fn the_parquet_crate_reads_what_was_written() {
-    let wrong: Vec<_> = (0..num_cases(200))
+    let wrong: Vec<_> = (0..cases(100))
         .filter_map(|seed| {
             let fault = without_panic(|| check(seed)).unwrap_or_else(Some);
             fault.map(|fault| format!("seed {seed}: {fault}"))

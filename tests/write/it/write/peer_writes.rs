@@ -6,10 +6,11 @@ use herringbone_arrow::schema::{DataType, IntervalUnit, SchemaRef};
 use parquet::arrow::ArrowWriter;
 use parquet::file::properties::{WriterProperties, WriterVersion};
 
-use super::compare::{difference, num_cases, read, report};
+use super::compare::{difference, read, report};
 use super::properties::case;
 use super::schemas::{Menu, leaf_types};
 use crate::batches::Random;
+use crate::random::cases;
 use crate::table::without_panic;
 
 /// Types that the `parquet` crate writes without loss.
@@ -67,7 +68,7 @@ fn check(seed: u64) -> Option<String> {
 
 #[test]
 fn files_of_the_parquet_crate_hold_what_it_was_given() {
-    let wrong: Vec<_> = (0..num_cases(200))
+    let wrong: Vec<_> = (0..cases(100))
         .filter_map(|seed| {
             let fault = without_panic(|| check(seed)).unwrap_or_else(Some);
             fault.map(|fault| format!("seed {seed}: {fault}"))

@@ -8,9 +8,10 @@ use herringbone_arrow::schema::{DataType, Field, FieldRef, Schema, SchemaRef};
 
 use super::arrays;
 use super::choices;
-use super::compare::{difference, num_cases, read, report, written};
+use super::compare::{difference, read, report, written};
 use super::schemas::Menu;
 use crate::batches::Random;
+use crate::random::cases;
 use crate::table::without_panic;
 
 /// A random schema and some batches of it.
@@ -93,7 +94,7 @@ fn schema_difference(is: &Schema, want: &Schema) -> String {
 
 #[test]
 fn what_is_read_is_what_was_written() {
-    let wrong: Vec<_> = (0..num_cases(510))
+    let wrong: Vec<_> = (0..cases(255))
         .filter_map(|seed| {
             let fault = without_panic(|| check(seed)).unwrap_or_else(Some);
             fault.map(|fault| format!("seed {seed}: {fault}"))

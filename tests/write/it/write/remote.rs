@@ -10,9 +10,9 @@ use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::schema::SchemaRef;
 use herringbone_remote::{BoxFuture, ObjectSink, RemoteWriteOptions, RemoteWriter, Upload};
 
-use super::compare::num_cases;
 use super::{arrays, choices, compare, every_type, properties, schemas::Menu};
 use crate::batches::Random;
+use crate::random::cases;
 use crate::remote::{EVERY_NTH_CASE, block_on};
 
 /// The length of a part in bytes. Most files have several.
@@ -104,7 +104,7 @@ fn check(schema: &SchemaRef, batches: &[RecordBatch], options: WriteOptions, cas
 
 #[test]
 fn files_of_random_rows_and_options() {
-    for seed in (0..num_cases(510)).step_by(EVERY_NTH_CASE) {
+    for seed in (0..cases(255)).step_by(EVERY_NTH_CASE) {
         let random = &mut Random(seed);
         let (schema, batches) = properties::case(random, &Menu::everything());
         let options = choices::options(random, &schema);
@@ -125,7 +125,7 @@ fn files_of_every_type() {
 
 #[test]
 fn sorted_files() {
-    for seed in (0..num_cases(250)).step_by(EVERY_NTH_CASE) {
+    for seed in (0..cases(125)).step_by(EVERY_NTH_CASE) {
         let random = &mut Random(seed);
         let schema = Arc::new(Menu::everything().schema(random));
         let Some(key) = schema

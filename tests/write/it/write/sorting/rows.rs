@@ -11,10 +11,11 @@ use herringbone_arrow::array::{
 use herringbone_arrow::schema::{DataType, Field, Schema};
 
 use super::super::arrays;
-use super::super::compare::{findings, lines, num_cases, read, report, written};
+use super::super::compare::{findings, lines, read, report, written};
 use super::super::schemas::Menu;
 use super::{MEMORY, by, compare, numbers, order_of};
 use crate::batches::Random;
+use crate::random::cases;
 use crate::table::without_panic;
 
 /// A random batch with the ordinals of its rows, and keys with many duplicates.
@@ -78,7 +79,7 @@ fn check(seed: u64) -> Result<Option<String>, herringbone::Error> {
 
 #[test]
 fn of_any_types() {
-    let wrong: Vec<String> = (0..num_cases(250))
+    let wrong: Vec<String> = (0..cases(125))
         .filter_map(|seed| {
             let fault = match without_panic(|| check(seed)) {
                 Ok(Ok(fault)) => fault,
