@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use herringbone::push::{FetchPolicy, Needs, PushDecoder};
 use herringbone::{Error, ErrorKind, Result};
-use herringbone_core::fetch::{bytes, requests_within, union, without};
+use herringbone_core::fetch::{Tail, bytes, requests_within, union, without};
 
 use crate::chunk_objects::Objects;
 use crate::object::BoxFuture;
@@ -18,7 +18,7 @@ pub(crate) struct Fetches {
     objects: Arc<Objects>,
     policy: FetchPolicy,
     /// The last bytes of the file, fetched with the footer.
-    tail: Bytes,
+    tail: Tail,
     /// The ranges for which the decoder waits, without those that it was supplied with.
     now: Vec<Range<u64>>,
     /// True if the decoder waited for bytes when it was last supplied.
@@ -53,7 +53,7 @@ enum SentState {
 }
 
 impl Fetches {
-    pub(crate) fn new(objects: Arc<Objects>, policy: FetchPolicy, tail: Bytes) -> Self {
+    pub(crate) fn new(objects: Arc<Objects>, policy: FetchPolicy, tail: Tail) -> Self {
         Self {
             objects,
             policy,
@@ -107,7 +107,7 @@ impl Fetches {
         decoder: &PushDecoder,
     ) -> VecDeque<Range<u64>> {
         let known: Vec<_> = self.sent.iter().map(|sent| sent.range.clone()).collect();
-        let new = without(ranges, &union([known, vec![self.tail_range()]].concat()));
+        let new = without(ranges, &union([known, vec![self.tail.range()]].concat()));
         let requests = requests_within(&new, &self.policy, decoder.free_memory());
         let (due, ahead): (Vec<_>, Vec<_>) = requests
             .into_iter()
@@ -115,24 +115,15 @@ impl Fetches {
         due.into_iter().chain(ahead).collect()
     }
 
-    /// Returns the range of the bytes fetched with the footer.
-    fn tail_range(&self) -> Range<u64> {
-        let end = self.objects.length();
-        end.saturating_sub(self.tail.len() as u64)..end
-    }
-
     /// Supplies the parts of the ranges fetched with the footer.
     fn supply_tail(&mut self, ranges: &[Range<u64>], decoder: &mut PushDecoder) {
-        let tail = self.tail_range();
         for range in ranges {
-            let part = range.start.max(tail.start)..range.end.min(tail.end);
-            if part.start < part.end {
-                // Both are offsets within the tail, which is in memory.
-                let (from, to) = (part.start - tail.start, part.end - tail.start);
-                decoder.supply(part.start, &self.tail.slice(from as usize..to as usize));
+            let (head, rest) = self.tail.split(range);
+            if !rest.is_empty() {
+                decoder.supply(head.end, &rest);
             }
         }
-        self.now = without(&self.now, std::slice::from_ref(&tail));
+        self.now = without(&self.now, &[self.tail.range()]);
     }
 
     /// Returns the number of bytes requested and not supplied, without those that the decoder waits for.
@@ -260,7 +251,7 @@ impl Fetches {
         self.now.clear();
         self.waiting.clear();
         self.sent.clear();
-        self.tail.clear();
+        self.tail = Tail::default();
     }
 
     /// Returns the fetch policy.

@@ -11,6 +11,7 @@ use herringbone::modular_encryption::{KeyRequest, KeyStep};
 use herringbone::push::{FetchPolicy, FooterDecoder, FooterStep};
 use herringbone::schema::ParquetSchema;
 use herringbone::{Error, Int96Units, MetadataHandle, ReadOptions, ReadPlan, Result};
+use herringbone_core::fetch::{Tail, joined};
 
 use crate::cache::{CacheEntry, FileKey};
 use crate::chunk_objects::Objects;
@@ -49,7 +50,7 @@ pub struct RemoteFile {
     objects: Arc<Objects>,
     handle: MetadataHandle,
     /// The last bytes of the object, fetched with the footer.
-    tail: Bytes,
+    tail: Tail,
     policy: FetchPolicy,
     key_service: Option<Arc<dyn KeyService>>,
 }
@@ -92,6 +93,7 @@ impl RemoteFile {
             Some(handle) => (handle, tail),
             None => read_footer((&object, &identity), tail, &options).await?,
         };
+        let tail = Tail::new(identity.length, tail);
         let file = Self::with_metadata(object, identity, handle, options)?;
         Ok(Self { tail, ..file })
     }
@@ -118,7 +120,7 @@ impl RemoteFile {
         let mut file = Self {
             policy: policy.unwrap_or_else(|| object.fetch_policy()),
             handle,
-            tail: Bytes::new(),
+            tail: Tail::default(),
             key_service: options.key_service.clone(),
             objects: Arc::new(Objects::new(object.clone(), identity.clone())),
             object,
@@ -184,7 +186,7 @@ impl RemoteFile {
             objects: Arc::new(objects),
             handle,
             // The end of this object is not the end of the file.
-            tail: Bytes::new(),
+            tail: Tail::default(),
             ..self.clone()
         }
     }
@@ -199,22 +201,18 @@ impl RemoteFile {
         RecordBatchStream::new(Arc::new(plan), fetches, self.key_service.clone())
     }
 
-    /// Requests a range of the object, for readers of your own. Bytes fetched with the footer take no request.
+    /// Requests a range of the object, for readers of your own. Bytes fetched with the footer are not requested
+    /// again.
     ///
     /// The future fails with Io if the request fails, with the name of the object and the range; with Replaced if the
     /// object was replaced.
     pub fn fetch(&self, range: Range<u64>) -> BoxFuture<Result<Bytes>> {
-        let start = self.objects.length().saturating_sub(self.tail.len() as u64);
-        let within = range
-            .start
-            .checked_sub(start)
-            .zip(range.end.checked_sub(start));
-        let within = within.filter(|(from, to)| from <= to && *to <= self.tail.len() as u64);
-        match within {
-            // Both are offsets within the tail, which is in memory.
-            Some((from, to)) => Box::pin(ready(Ok(self.tail.slice(from as usize..to as usize)))),
-            None => self.objects.range(range),
+        let (head, rest) = self.tail.split(&range);
+        if head.is_empty() && !rest.is_empty() {
+            return Box::pin(ready(Ok(rest)));
         }
+        let head = self.objects.range(head);
+        Box::pin(async move { Ok(joined(head.await?, rest)) })
     }
 
     /// Returns the units that represent all INT96 timestamps returned by a read with these options.

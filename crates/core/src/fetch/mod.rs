@@ -9,6 +9,7 @@ mod policy;
 mod ranges;
 mod requests;
 mod splits;
+mod tail;
 #[cfg(test)]
 mod tests;
 
@@ -16,3 +17,4 @@ pub use policy::{ChunkReads, FetchPolicy};
 pub use ranges::{bytes, union, without};
 pub use requests::{Request, Requests, requests, requests_within};
 pub use splits::row_groups_in;
+pub use tail::{Tail, joined};

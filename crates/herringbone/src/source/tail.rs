@@ -4,33 +4,27 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use herringbone_core::fetch::Tail;
 use herringbone_format::{Error, Result};
 
 use super::{FetchPolicy, Source};
 
 /// A source whose last bytes were read along with the footer. They are not read again.
+///
+/// A range partly there is read from the source as a whole: most sources have it in memory, and joining its
+/// parts would be a copy. A source of [`herringbone-remote`](https://docs.rs/herringbone-remote) has the tail itself.
 pub(crate) struct SourceWithTail {
     source: Arc<dyn Source>,
-    /// The offset of the tail in the file.
-    start: u64,
-    tail: Bytes,
+    tail: Tail,
 }
 
 impl SourceWithTail {
     /// Adds the last bytes of the file to its source.
     pub(crate) fn new(source: Arc<dyn Source>, tail: Bytes) -> Self {
         Self {
-            start: source.len().saturating_sub(tail.len() as u64),
+            tail: Tail::new(source.len(), tail),
             source,
-            tail,
         }
-    }
-
-    /// Returns the bytes of a range that lies entirely in the tail.
-    fn in_tail(&self, range: &Range<u64>) -> Option<Bytes> {
-        let from = usize::try_from(range.start.checked_sub(self.start)?).ok()?;
-        let to = usize::try_from(range.end.checked_sub(self.start)?).ok()?;
-        (from <= to && to <= self.tail.len()).then(|| self.tail.slice(from..to))
     }
 }
 
@@ -40,7 +34,7 @@ impl Source for SourceWithTail {
     }
 
     fn read(&self, range: Range<u64>) -> Result<Bytes> {
-        match self.in_tail(&range) {
+        match self.tail.get(&range) {
             Some(bytes) => Ok(bytes),
             None => self.source.read(range),
         }
@@ -48,7 +42,7 @@ impl Source for SourceWithTail {
 
     fn read_many(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
         let mut others = ranges.to_vec();
-        others.retain(|range| self.in_tail(range).is_none());
+        others.retain(|range| self.tail.get(range).is_none());
         let fetched = match others.is_empty() {
             true => Vec::new(),
             false => self.source.read_many(&others)?,
@@ -56,7 +50,7 @@ impl Source for SourceWithTail {
         let mut fetched = fetched.into_iter();
         let bytes = ranges
             .iter()
-            .map(|range| self.in_tail(range).or_else(|| fetched.next()));
+            .map(|range| self.tail.get(range).or_else(|| fetched.next()));
         bytes
             .collect::<Option<_>>()
             .ok_or_else(|| Error::argument("the source returned fewer ranges than requested"))

@@ -1,0 +1,130 @@
+//! The bytes that came with a footer.
+
+use std::ops::Range;
+
+use bytes::{Bytes, BytesMut};
+
+/// The last bytes of a file in memory, which came with its footer. Ranges within them are not requested again, nor are the
+/// parts within them of longer ranges.
+///
+/// ```text
+/// file     ├──────────────────────┬──────┤
+///                                 │ tail │
+/// range              ├── head ────┼──┤
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Tail {
+    start: u64,
+    bytes: Bytes,
+}
+
+impl Tail {
+    /// Creates the tail of a file of `length` bytes.
+    #[must_use]
+    pub fn new(length: u64, bytes: Bytes) -> Self {
+        Self::at(length.saturating_sub(bytes.len() as u64), bytes)
+    }
+
+    /// Creates a part before the end, such as the page indexes.
+    #[must_use]
+    pub fn at(start: u64, bytes: Bytes) -> Self {
+        Self { start, bytes }
+    }
+
+    /// Returns the range of the bytes in the file.
+    #[must_use]
+    pub fn range(&self) -> Range<u64> {
+        self.start..self.start.saturating_add(self.bytes.len() as u64)
+    }
+
+    /// Returns the bytes.
+    #[must_use]
+    pub fn bytes(&self) -> &Bytes {
+        &self.bytes
+    }
+
+    /// Returns true if there are no bytes.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// Returns the bytes of a range that lies entirely in the tail.
+    #[must_use]
+    pub fn get(&self, range: &Range<u64>) -> Option<Bytes> {
+        let from = usize::try_from(range.start.checked_sub(self.start)?).ok()?;
+        let to = usize::try_from(range.end.checked_sub(self.start)?).ok()?;
+        (from <= to && to <= self.bytes.len()).then(|| self.bytes.slice(from..to))
+    }
+
+    /// Returns the part of a range before the tail, which may be empty, and the bytes of the rest. A range that ends before
+    /// the tail, or does not begin before its end, has no rest.
+    #[must_use]
+    pub fn split(&self, range: &Range<u64>) -> (Range<u64>, Bytes) {
+        let middle = range.end.min(self.start).max(range.start);
+        match self.get(&(middle..range.end)) {
+            Some(rest) => (range.start..middle, rest),
+            None => (range.clone(), Bytes::new()),
+        }
+    }
+}
+
+/// Returns the bytes of a range from those of its parts.
+#[must_use]
+pub fn joined(head: Bytes, rest: Bytes) -> Bytes {
+    match (head.is_empty(), rest.is_empty()) {
+        (true, _) => rest,
+        (_, true) => head,
+        _ => {
+            let mut all = BytesMut::with_capacity(head.len() + rest.len());
+            all.extend_from_slice(&head);
+            all.extend_from_slice(&rest);
+            all.freeze()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_split_where_the_tail_begins() {
+        let tail = Tail::new(8, Bytes::from_static(b"fgh"));
+        assert_eq!(tail.range(), 5..8);
+        for (range, head, rest) in [
+            (5..8, 5..5, "fgh"),
+            (6..7, 6..6, "g"),
+            (8..8, 8..8, ""),
+            (4..6, 4..5, "f"),
+            (0..8, 0..5, "fgh"),
+            (0..5, 0..5, ""),
+            (0..3, 0..3, ""),
+            (2..2, 2..2, ""),
+            // Beyond the end of the file: all is requested, and the store refuses it.
+            (5..9, 5..9, ""),
+            (4..9, 4..9, ""),
+            (9..9, 9..9, ""),
+        ] {
+            let (first, bytes) = tail.split(&range);
+            assert_eq!((first, bytes), (head.clone(), rest.into()), "{range:?}");
+            let is_whole = head.is_empty() && !(rest.is_empty() && range.start != 8);
+            assert_eq!(tail.get(&range).is_some(), is_whole, "{range:?}");
+        }
+        let middle = Tail::at(2, Bytes::from_static(b"cd"));
+        assert_eq!(middle.split(&(1..3)), (1..2, "c".into()));
+        assert_eq!(middle.split(&(3..5)), (3..5, Bytes::new()));
+        assert_eq!(Tail::default().split(&(0..3)), (0..3, Bytes::new()));
+    }
+
+    #[test]
+    fn parts_are_joined_without_a_copy_if_there_is_one() {
+        let bytes = Bytes::from_static(b"abc");
+        let same = [
+            joined(bytes.clone(), Bytes::new()),
+            joined(Bytes::new(), bytes.clone()),
+        ];
+        assert!(same.iter().all(|it| it.as_ptr() == bytes.as_ptr()));
+        assert_eq!(joined(bytes.clone(), bytes), "abcabc");
+    }
+}
