@@ -36,6 +36,7 @@ whole_command() { cargo clippy --quiet -p herringbone-command -p herringbone-cli
 
 urls() {
     whole_command
+    cargo test --quiet -p herringbone-remote --features blocking,urls
     cargo test --quiet -p herringbone-cli --features browse,remote --lib --test it -- url remote
     tests/interop_command_remote.sh
 }

@@ -12,13 +12,15 @@ use herringbone::{ErrorKind, OpenOptions, ParquetFile, SchemaOptions};
 use herringbone_arrow::array::{RecordBatch, StringArray};
 use herringbone_arrow::schema::{DataType, Field, FieldRef, Schema, SchemaRef};
 use herringbone_dataset::{DataFile, Dataset, DatasetOptions, SchemaFrom};
+#[cfg(feature = "remote")]
+use herringbone_remote::blocking::RemoteSource;
 
 use crate::advice::Advised;
 use crate::args::fields_of;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 #[cfg(feature = "remote")]
-use crate::remote::{Bucket, RemoteFile};
+use crate::remote::Bucket;
 use crate::url::{as_url, is_store, name_of, path_part};
 
 /// The characters that make a path a pattern.
@@ -128,7 +130,7 @@ pub(crate) struct Folder {
     noted: Mutex<HashSet<Vec<String>>>,
     /// The objects, if the operand is a URL.
     #[cfg(feature = "remote")]
-    objects: Vec<Arc<RemoteFile>>,
+    objects: Vec<Arc<RemoteSource>>,
     /// The number of footers read so far.
     #[cfg(feature = "remote")]
     opened: AtomicUsize,
@@ -158,7 +160,7 @@ impl Member {
 
     /// Returns the object of the file, if the folder is at a URL.
     #[cfg(feature = "remote")]
-    pub(crate) fn object(&self) -> Option<&Arc<RemoteFile>> {
+    pub(crate) fn object(&self) -> Option<&Arc<RemoteSource>> {
         self.folder.objects.get(self.at)
     }
 
@@ -277,7 +279,7 @@ impl Member {
         let ahead = ahead.get(..most).unwrap_or(ahead);
         folder.opened.fetch_add(ahead.len(), Ordering::Relaxed);
         let before = folder.objects.get(..self.at).unwrap_or_default();
-        RemoteFile::fetch_ends(before, ahead).map_err(|(at, error)| {
+        RemoteSource::fetch_ends(before, ahead).map_err(|(at, error)| {
             let file = folder.files().get(self.at + at);
             let name = file.map_or_else(String::new, |file| folder.name_of(file));
             Failure::parquet(&name, &error)
@@ -454,9 +456,10 @@ fn open(path: &Path, reading: Reading<'_>, context: &Context) -> Result<Folder> 
     #[cfg(feature = "remote")]
     if as_url(path).is_some() {
         let bucket = Bucket::of(path)?;
-        let dataset = bucket.find(options).map_err(failed)?;
+        let dataset = bucket.find(options, context).map_err(failed)?;
         let files = dataset.files().iter();
-        let objects = files.map(|file| bucket.object(file)).collect();
+        let objects: herringbone::Result<_> = files.map(|file| bucket.object(file)).collect();
+        let objects = objects.map_err(failed)?;
         let folder = Folder::new(name, dataset, reading)?;
         return Ok(Folder { objects, ..folder });
     }

@@ -15,6 +15,8 @@ use herringbone::source::{FileSource, Source};
 use herringbone::{ErrorKind, Limits, Location, OpenOptions, ParquetFile, Remedy};
 use herringbone_dataset::DataFile;
 use herringbone_inspect::repair::{Repair, RepairOptions};
+#[cfg(feature = "remote")]
+use herringbone_remote::blocking::RemoteSource;
 
 use crate::advice::{Advised, advice};
 use crate::args::Wanted;
@@ -23,8 +25,6 @@ use crate::encryption::Keys;
 use crate::failure::{Failure, Result};
 use crate::folder::{Footers, Member, Reading, find, is_folder, of_named_files};
 use crate::load::foreign::{Foreign, foreign, text_format};
-#[cfg(feature = "remote")]
-use crate::remote::RemoteFile;
 #[cfg(feature = "remote")]
 use crate::url::as_url;
 use crate::url::name_of;
@@ -56,7 +56,7 @@ enum Data {
     Path(PathBuf),
     Memory(Bytes),
     #[cfg(feature = "remote")]
-    Remote(Arc<RemoteFile>),
+    Remote(Arc<RemoteSource>),
 }
 
 impl Data {
@@ -66,7 +66,7 @@ impl Data {
         let refused = |name: &str, error: &io::Error| Failure::System(format!("{name}: {error}"));
         #[cfg(feature = "remote")]
         if as_url(path).is_some() {
-            let file = RemoteFile::open(path)?;
+            let file = crate::remote::open(path)?;
             let size = file.len();
             return Ok((Self::Remote(file), size));
         }
@@ -190,7 +190,7 @@ impl Input {
         let file = ParquetFile::from_source(source, options);
         let file = file.map_err(|error| self.unopened(&error))?;
         #[cfg(feature = "remote")]
-        if self.member.is_none() && self.remote().is_some_and(RemoteFile::is_retained) {
+        if self.member.is_none() && self.remote().is_some_and(RemoteSource::is_retained) {
             self.opened.set(file.clone()).ok();
         }
         Ok(file)
@@ -204,7 +204,7 @@ impl Input {
 
     /// Returns the file if it is at a URL.
     #[cfg(feature = "remote")]
-    pub(crate) fn remote(&self) -> Option<&RemoteFile> {
+    pub(crate) fn remote(&self) -> Option<&RemoteSource> {
         match &self.data {
             Data::Remote(file) => Some(file),
             _ => None,

@@ -2,15 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
+use herringbone_remote::without_secrets;
+
 use crate::failure::{Failure, Result};
 
 /// The schemes of supported URLs.
 const SUPPORTED: [&str; 11] = [
     "s3", "s3a", "gs", "az", "azure", "adl", "abfs", "abfss", "http", "https", "file",
 ];
-
-/// Schemes whose user information is the name of a container, not a secret.
-const WITH_CONTAINER: [&str; 3] = ["az", "abfs", "abfss"];
 
 /// Returns the scheme of a URL and the text after `://`, if a path is a URL.
 fn parts(path: &Path) -> Option<(&str, &str)> {
@@ -37,47 +36,6 @@ pub(crate) fn is_store(path: &Path) -> bool {
 /// Returns the name of a file in output and errors: its path, or its URL without secrets.
 pub(crate) fn name_of(path: &Path) -> String {
     without_secrets(&path.display().to_string())
-}
-
-/// Removes passwords and queries, which may be signatures, from all URLs in a text.
-pub(crate) fn without_secrets(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find("://") {
-        let (before, after) = rest.split_at(at);
-        out.push_str(before);
-        out.push_str("://");
-        let after = after.strip_prefix("://").unwrap_or_default();
-        let is_end = |it: char| it.is_whitespace() || matches!(it, '"' | '\'' | '<' | '>');
-        let (url, next) = after.split_at(after.find(is_end).unwrap_or(after.len()));
-        let is_outside = |it: char| !it.is_ascii_alphanumeric() && !matches!(it, '+' | '-' | '.');
-        let scheme = before.rsplit(is_outside).next().unwrap_or_default();
-        push_without_secrets(&mut out, scheme, url);
-        rest = next;
-    }
-    out.push_str(rest);
-    out
-}
-
-/// Appends the text of a URL after `://`, without its secrets.
-fn push_without_secrets(out: &mut String, scheme: &str, url: &str) {
-    let (path, query) = url.split_at(url.find(['?', '#']).unwrap_or(url.len()));
-    let (authority, path) = path.split_at(path.find('/').unwrap_or(path.len()));
-    match authority.rsplit_once('@') {
-        Some((user, host)) => {
-            let is_container = WITH_CONTAINER.contains(&scheme) && !user.contains(':');
-            if is_container {
-                out.push_str(user);
-                out.push('@');
-            }
-            out.push_str(host);
-        }
-        None => out.push_str(authority),
-    }
-    out.push_str(path);
-    if !query.is_empty() {
-        out.push_str("?…");
-    }
 }
 
 /// Returns the path part of a URL, or the path of any other file. Formats follow from its extension.
@@ -137,26 +95,6 @@ mod tests {
         assert!(url("s3://bucket/a.parquet") && url("HTTPS://host") && url("a+b://c"));
         for path in ["a.parquet", "-", "C:\\a", "a/b://c", "://a", "1a://b", ""] {
             assert!(!url(path), "{path}");
-        }
-    }
-
-    #[test]
-    fn names_have_no_secrets() {
-        for (url, name) in [
-            ("s3://bucket/a.parquet", "s3://bucket/a.parquet"),
-            ("https://me:pw@host:1/a?X-Sig=1#f", "https://host:1/a?…"),
-            ("http://a@b@host/x@y", "http://host/x@y"),
-            ("abfss://box@host/a", "abfss://box@host/a"),
-            ("abfss://box:pw@host/a", "abfss://host/a"),
-            (
-                "GET http://u:p@h/?k=s \"http://h?k\" no",
-                "GET http://h/?… \"http://h?…\" no",
-            ),
-            ("http://[::1]:80/a", "http://[::1]:80/a"),
-            ("a:// b://", "a:// b://"),
-            ("a?b", "a?b"),
-        ] {
-            assert_eq!(without_secrets(url), name);
         }
     }
 

@@ -93,7 +93,7 @@ impl Dataset {
         block_on(Self::open_roots(Arc::new(LocalFiles), &roots, options))
     }
 
-    /// Opens the files at paths of a listing: files, directories, or patterns.
+    /// Opens the files at paths of a listing: files, directories, or patterns. A path of a file is not a pattern.
     ///
     /// Directories are listed level by level, those of a level side by side. In a directory, names that begin with `.` or
     /// `_` are ignored. Files are sorted by the components of their paths.
@@ -115,11 +115,13 @@ impl Dataset {
         paths: &[String],
         options: DatasetOptions,
     ) -> Result<Self> {
-        let roots = paths.iter().map(|path| Root {
-            path: path.clone(),
-            is_pattern: is_pattern(path),
-        });
-        let roots: Vec<Root> = roots.collect();
+        let mut roots = Vec::with_capacity(paths.len());
+        for path in paths {
+            // If this fails, so does the listing.
+            let is_pattern = is_pattern(path) && !matches!(listing.file(path).await, Ok(Some(_)));
+            let path = path.clone();
+            roots.push(Root { path, is_pattern });
+        }
         Self::open_roots(listing, &roots, options).await
     }
 

@@ -12,36 +12,48 @@
 //! [`Writer`](herringbone::Writer), and sends the file in parts.
 //!
 //! This crate needs no async runtime. Adapters for stores of the crate `object_store` need the features
-//! `object-store-014` and `object-store-013`.
+//! `object-store-014` and `object-store-013`. The feature `urls` has the stores of URLs, and `blocking` a
+//! [source](herringbone::source::Source) for blocking reads.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
+#[cfg(feature = "blocking")]
+pub mod blocking;
 mod cache;
 mod chunk_objects;
 mod fetches;
 mod file;
+#[cfg(feature = "urls")]
+pub mod http;
 mod keys;
 mod object;
 mod options;
 mod parts;
+#[cfg(any(feature = "object-store-013", feature = "object-store-014"))]
+mod plain;
 pub mod request;
 mod row_groups;
 mod seat;
+mod secrets;
 mod sink;
 #[cfg(any(feature = "object-store-013", feature = "object-store-014"))]
 mod store;
 mod stream;
 mod uploads;
+#[cfg(feature = "urls")]
+pub mod urls;
 mod write_options;
 mod writer;
 
 pub use cache::{FileKey, LruMetadataCache, MetadataCache};
 pub use chunk_objects::ChunkObjects;
 pub use file::RemoteFile;
+pub use herringbone_core::fetch::Tail;
 pub use keys::KeyService;
 pub use object::{Answer, BoxFuture, Identity, Object};
 pub use options::RemoteOptions;
+pub use secrets::without_secrets;
 pub use sink::{ObjectSink, Upload};
 #[cfg(feature = "object-store-013")]
 pub use store::object_store_013;

@@ -78,6 +78,13 @@ impl PartBuffer {
         self.full.pop_front()
     }
 
+    /// Takes the buffer, and leaves an empty one of parts with the same sizes.
+    #[cfg(feature = "blocking")]
+    pub(crate) fn take(&mut self) -> Self {
+        let empty = Self::new(self.sizes);
+        std::mem::replace(self, empty)
+    }
+
     /// Makes the last part full, whatever its size.
     pub(crate) fn end(&mut self) {
         self.full.push_back(std::mem::take(&mut self.open).into());

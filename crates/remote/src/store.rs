@@ -6,6 +6,8 @@ use std::pin::Pin;
 use bytes::{Bytes, BytesMut};
 use futures_core::Stream;
 
+use crate::plain;
+
 /// The largest number of bytes reserved for an answer before they arrive.
 const MOST_RESERVED: u64 = 16 << 20;
 
@@ -63,17 +65,7 @@ fn is_whole(message: &str) -> bool {
 
 /// Returns true if a server may answer so to requests for the end of an object, which it does not have.
 fn lacks_suffixes(message: &str) -> bool {
-    matches!(status(message), Some(400 | 405 | 416 | 500 | 501))
-}
-
-/// Returns the HTTP status that the error of a store reports.
-fn status(message: &str) -> Option<u16> {
-    const STATUS: [&str; 2] = [
-        "Server returned non-2xx status code: ",
-        "Server returned error response: ",
-    ];
-    let rest = STATUS.iter().find_map(|it| message.split_once(it));
-    rest?.1.get(..3)?.parse().ok()
+    matches!(plain::status(message), Some(400 | 405 | 416 | 500 | 501))
 }
 
 macro_rules! adapter {
@@ -222,7 +214,7 @@ macro_rules! adapter {
                         Ok(answer) => Ok(answer.identity),
                         Err(error) if super::is_whole(&error.to_string()) => Err(error),
                         // An empty object has no range that satisfies a request.
-                        Err(error) if super::status(&error.to_string()) == Some(416) => {
+                        Err(error) if crate::plain::status(&error.to_string()) == Some(416) => {
                             let source = error.into();
                             Err(StoreError::NotSupported { source })
                         }
@@ -368,14 +360,15 @@ macro_rules! adapter {
             pub fn error(error: StoreError) -> Error {
                 match &error {
                     StoreError::Precondition { .. } => {
-                        Error::new(ErrorKind::Replaced, error.to_string())
+                        Error::new(ErrorKind::Replaced, crate::plain::plain(&error))
                     }
-                    _ => io_error(error),
+                    _ => io_error(&error),
                 }
             }
 
-            fn io_error(error: StoreError) -> Error {
-                let kind = match &error {
+            /// Converts an error of a request.
+            fn io_error(error: &StoreError) -> Error {
+                let kind = match error {
                     StoreError::NotFound { .. } => io::ErrorKind::NotFound,
                     StoreError::AlreadyExists { .. } | StoreError::Precondition { .. } => {
                         io::ErrorKind::AlreadyExists
@@ -387,7 +380,7 @@ macro_rules! adapter {
                     _ if super::is_whole(&error.to_string()) => io::ErrorKind::Unsupported,
                     _ => io::ErrorKind::Other,
                 };
-                io::Error::new(kind, error).into()
+                crate::plain::io_error(kind, error)
             }
 
             /// A function that runs a future on a runtime.
@@ -476,7 +469,7 @@ macro_rules! adapter {
                     };
                     Box::pin(async move {
                         let put = sink.store.put_opts(&sink.path, bytes.into(), mode.into());
-                        put.await.map(drop).map_err(io_error)
+                        put.await.map(drop).map_err(|error| io_error(&error))
                     })
                 }
 
@@ -491,7 +484,7 @@ macro_rules! adapter {
                         }
                         let options = PutMultipartOptions::default();
                         let upload = sink.store.put_multipart_opts(&sink.path, options).await;
-                        Ok(Box::new(StoreUpload(upload.map_err(io_error)?)) as _)
+                        Ok(Box::new(StoreUpload(upload.map_err(|error| io_error(&error))?)) as _)
                     })
                 }
 
@@ -508,15 +501,15 @@ macro_rules! adapter {
             impl Upload for StoreUpload {
                 fn put_part(&mut self, bytes: Bytes) -> BoxFuture<Result<()>> {
                     let part = self.0.put_part(PutPayload::from_bytes(bytes));
-                    Box::pin(async move { part.await.map_err(io_error) })
+                    Box::pin(async move { part.await.map_err(|error| io_error(&error)) })
                 }
 
                 fn complete(&mut self) -> Pin<Box<dyn Future<Output = Result<()>> + Send + '_>> {
-                    Box::pin(async { self.0.complete().await.map(drop).map_err(io_error) })
+                    Box::pin(async { self.0.complete().await.map(drop).map_err(|error| io_error(&error)) })
                 }
 
                 fn abort(&mut self) -> Pin<Box<dyn Future<Output = Result<()>> + Send + '_>> {
-                    Box::pin(async { self.0.abort().await.map_err(io_error) })
+                    Box::pin(async { self.0.abort().await.map_err(|error| io_error(&error)) })
                 }
             }
         }

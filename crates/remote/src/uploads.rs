@@ -155,13 +155,18 @@ impl Uploads {
         Ok(())
     }
 
+    /// Returns true if an upload in parts has begun.
+    #[cfg(feature = "blocking")]
+    pub(crate) fn is_started(&self) -> bool {
+        !matches!(self.state, State::None)
+    }
+
     /// Waits for all parts in flight.
-    async fn wait(&mut self) -> Result<()> {
-        poll_fn(|cx| match self.advance(cx) {
+    pub(crate) fn poll_sent(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>> {
+        match self.advance(cx) {
             Ok(()) if !self.in_flight.is_empty() => Poll::Pending,
             done => Poll::Ready(done),
-        })
-        .await
+        }
     }
 
     /// Creates the object, with the rest of a buffer: by one request if nothing was started yet.
@@ -178,7 +183,15 @@ impl Uploads {
             return put.map_err(|error| named(self.sink.name(), &what, error));
         }
         poll_fn(|cx| self.poll_send(cx, &mut buffer)).await?;
-        self.wait().await?;
+        poll_fn(|cx| self.poll_sent(cx)).await?;
+        self.complete().await
+    }
+
+    /// Creates the object from the parts, after all of them have arrived.
+    ///
+    /// # Errors
+    /// Errors of the store, with the name of the object.
+    pub(crate) async fn complete(&mut self) -> Result<()> {
         if let State::Started(upload) = &mut self.state {
             let completed = upload.complete().await;
             let what = format!("the end of the upload of {} parts", self.sent.0);

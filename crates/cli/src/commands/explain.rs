@@ -9,10 +9,10 @@ use crate::describe::Object;
 use crate::failure::{Failure, Result};
 use crate::input::Input;
 use crate::output::Output;
-#[cfg(feature = "remote")]
-use crate::remote::{RemoteFile, Traffic};
 use crate::render::plural::counted;
 use crate::render::printable::{json_line, printable};
+#[cfg(feature = "remote")]
+use herringbone_remote::blocking::{RemoteSource, Traffic};
 
 /// The facts about the rows of a table, as sums over its files.
 pub(crate) struct Explained<'a> {
@@ -136,7 +136,7 @@ impl<'a> Explained<'a> {
         #[cfg(feature = "remote")]
         if first.remote().is_some() {
             let files = self.table.iter().filter_map(Input::remote);
-            let traffic: Traffic = files.map(RemoteFile::traffic).sum();
+            let traffic: Traffic = files.map(RemoteSource::traffic).sum();
             let rounds = counted(traffic.rounds, "round");
             let requests = counted(traffic.requests, "request");
             let bytes = counted(traffic.bytes, "byte");

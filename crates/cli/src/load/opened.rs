@@ -27,7 +27,7 @@ impl Opened {
     pub(crate) fn new(path: &Path) -> Result<Self> {
         #[cfg(feature = "remote")]
         if crate::url::as_url(path).is_some() {
-            let reader = crate::remote::Reader::open(path)?;
+            let reader = crate::remote::reader(path)?;
             return Ok(Self {
                 length: Some(reader.length()),
                 bytes: Box::new(reader),

@@ -3,6 +3,9 @@
 #[cfg(test)]
 mod batches;
 #[cfg(test)]
+#[cfg(feature = "blocking")]
+mod blocking;
+#[cfg(test)]
 mod bucket;
 #[cfg(test)]
 mod cache;

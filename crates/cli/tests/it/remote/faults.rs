@@ -1,5 +1,7 @@
 //! Servers that fail, or that answer otherwise than requested.
 
+use std::time::{Duration, Instant};
+
 use super::{Answer, EXAMPLE, Folder, Server, example, file, herringbone, large, ranges, run};
 
 /// A message names the requested bytes.
@@ -39,9 +41,48 @@ fn server_errors_are_retried() {
     run(&["count", &server.url("a.parquet")], &[]).ok("24\n");
     assert_eq!(server.take().len(), 3);
     let server = Server::new(|_, _| Answer::of(503, b"SlowDown".to_vec()));
+    let start = Instant::now();
     let run = run(&["count", &server.url("a.parquet")], &[]);
     run.fails(4, "HTTP status 503 Service Unavailable, after 5 retries");
     assert_eq!(server.take().len(), 6);
+    // Five waits of at least 0.4 s.
+    assert!(
+        start.elapsed() >= Duration::from_secs(2),
+        "{:?}",
+        start.elapsed()
+    );
+}
+
+#[test]
+fn a_wait_that_the_server_asks_for_is_heeded() {
+    let bytes = example();
+    let server = Server::new(move |request, before| match before {
+        0 => Answer::status(503).with("Retry-After", "2"),
+        _ => file(&bytes, "\"a\"", request),
+    });
+    let start = Instant::now();
+    run(&["count", &server.url("a.parquet")], &[]).ok("24\n");
+    assert!(
+        start.elapsed() >= Duration::from_secs(2),
+        "{:?}",
+        start.elapsed()
+    );
+}
+
+/// Their requests have a line end in no header.
+#[test]
+fn credentials_with_a_line_end_are_errors() {
+    for name in ["AWS_ACCESS_KEY_ID", "AWS_SESSION_TOKEN", "AWS_REGION"] {
+        let variables = [
+            ("AWS_ENDPOINT_URL", "http://127.0.0.1:1"),
+            ("AWS_ACCESS_KEY_ID", "key-id"),
+            ("AWS_SECRET_ACCESS_KEY", "secret-1"),
+            (name, "secret-2\n"),
+        ];
+        let run = run(&["count", "s3://b/a.parquet"], &variables);
+        run.fails(2, "contains a line end");
+        assert!(!run.stderr.contains("secret-"), "{}", run.stderr);
+    }
 }
 
 #[test]

@@ -269,3 +269,96 @@ fn errors_name_the_file_and_no_secret() {
     let replaced = s3(&server, &["cat", "s3://b/data/", "-w", "code = '2A001'"]);
     replaced.fails(4, "s3://b/data/year=2023/code=2A001/part.parquet: ");
 }
+
+/// S3 has such keys, and no path can name them.
+#[test]
+fn keys_without_a_path_are_noted_and_others_are_read() {
+    let mut all = objects("testdata/datasets/codes");
+    let count = s3(&bucket(all.clone()), &["count", "s3://b/data/"]).stdout;
+    for key in [
+        "data//x.parquet",
+        "data/./x.parquet",
+        "data/../x",
+        "data/\u{7f}x",
+    ] {
+        all.push((key.to_owned(), b"no Parquet".to_vec()));
+    }
+    let server = bucket(all);
+    let run = s3(&server, &["count", "s3://b/data/"]);
+    assert_eq!((run.code, &run.stdout), (0, &count), "{}", run.stderr);
+    for text in ["4 keys were left out", "`data/../`", "`data/./`"] {
+        assert!(run.stderr.contains(text), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn keys_that_no_path_can_name_are_errors_and_not_other_objects() {
+    let example = super::example();
+    let server = bucket(vec![
+        ("b.parquet".into(), example.clone()),
+        ("a/b.parquet".into(), example),
+    ]);
+    for key in [
+        "a/../b.parquet",
+        "a/./b.parquet",
+        "a/%2E%2e/b.parquet",
+        "a/%2e/b.parquet",
+        "a//b.parquet",
+    ] {
+        for command in [&["count"][..], &["rewrite", "-q", super::EXAMPLE]] {
+            let url = format!("s3://b/{key}");
+            s3(&server, &[command, &[&url]].concat()).fails(2, "can be neither read nor written");
+        }
+    }
+    assert_eq!(server.take().len(), 0);
+}
+
+/// README: a path that exists is never a pattern.
+#[test]
+fn an_existing_key_is_not_a_pattern() {
+    let example = super::example();
+    let keys = [
+        "d/br[1].parquet",
+        "d/br1.parquet",
+        "d/a*?.parquet",
+        "d/ab.parquet",
+        "e?/x.parquet",
+        "ee/x.parquet",
+    ];
+    let server = bucket(keys.map(|key| (key.to_owned(), example.clone())).into());
+    for (url, files) in [
+        ("s3://b/d/br[1].parquet", 1),
+        ("s3://b/d/br%5B1%5D.parquet", 1),
+        ("s3://b/d/a*%3F.parquet", 1),
+        ("s3://b/d/br[12].parquet", 1),
+        ("s3://b/d/*.parquet", 4),
+        // An escaped character of a pattern stands for itself.
+        ("s3://b/e%3F/*.parquet", 1),
+        ("s3://b/d/br%5B*.parquet", 1),
+    ] {
+        let expected = format!("{}\n", 24 * files);
+        let run = s3(&server, &["count", url]);
+        assert_eq!(
+            (run.code, run.stdout),
+            (0, expected),
+            "{url} {}",
+            run.stderr
+        );
+    }
+    let read = s3(
+        &server,
+        &[
+            "cat",
+            "--path-column",
+            "p",
+            "-c",
+            "p",
+            "-n",
+            "1",
+            "s3://b/d/br[1].parquet",
+        ],
+    );
+    read.ok("{\"p\":\"s3://b/d/br%5B1].parquet\"}\n");
+    s3(&server, &["count", "s3://b/day=1%3A2/x.parquet"])
+        .fails(4, "`%` in a key is written as %25");
+}

@@ -1,14 +1,11 @@
-//! Errors of stores in plain words, without secrets.
+//! Errors of stores in plain words.
 
 use std::error::Error as StdError;
 use std::io;
 
-use herringbone::{Error, ErrorKind};
+use herringbone::Error;
 
-use crate::url::without_secrets;
-
-/// The name of every object in the errors of requests, because the command adds the name of the file.
-pub(super) const SERVER: &str = "the server";
+use crate::secrets::without_secrets;
 
 /// The start of the part of a message that names the request.
 const REQUEST: &str = "Error performing ";
@@ -23,59 +20,27 @@ const STATUS: [&str; 2] = [
 /// The maximum number of characters of a reason.
 const MAX_CHARACTERS: usize = 300;
 
-/// Returns the error of a request in plain words: neither its address nor the body of the answer. `unsigned` is the
-/// variable for credentials, if none were found.
-pub(super) fn plain(error: Error, unsigned: Option<&str>) -> Error {
-    if !matches!(error.kind(), ErrorKind::Io | ErrorKind::Replaced) {
-        return error;
-    }
-    let (request, message) = match error.message().split_once(": ") {
-        Some((request, message)) if request.starts_with(SERVER) => (request, message),
-        _ => ("", error.message()),
-    };
-    let mut text = reason(message);
-    let kind = error.io_error().map(io::Error::kind);
-    if let Some(cause) = error.io_error().and_then(|error| deepest(error))
+/// Returns the reason of an error of a store: neither the address of its request, which may have a signature, nor the body
+/// of the answer.
+pub(crate) fn plain(error: &(dyn StdError + 'static)) -> String {
+    let mut text = reason(&error.to_string());
+    if let Some(cause) = deepest(error)
         && !text.contains(&cause)
     {
         text += &format!(": {cause}");
     }
-    if !request.is_empty() {
-        text = format!("{request}: {text}");
-    }
-    let is_denied = kind == Some(io::ErrorKind::PermissionDenied);
-    if let (true, Some(variable)) = (is_denied, unsigned) {
-        text += &format!(
-            "; the request was not signed, because no credentials such as {variable} were found"
-        );
-    }
-    let offset = error.location().offset;
-    let plain = match kind {
-        Some(kind) => io::Error::new(kind, text).into(),
-        None => Error::new(error.kind(), text),
-    };
-    match offset {
-        Some(offset) => plain.at_offset(offset),
-        None => plain,
-    }
+    text
 }
 
-/// Returns an error of a store in plain words.
-pub(super) fn of_store(error: &object_store::Error, unsigned: Option<&str>) -> Error {
-    let kind = match error {
-        object_store::Error::PermissionDenied { .. }
-        | object_store::Error::Unauthenticated { .. } => io::ErrorKind::PermissionDenied,
-        object_store::Error::AlreadyExists { .. } | object_store::Error::Precondition { .. } => {
-            io::ErrorKind::AlreadyExists
-        }
-        object_store::Error::NotFound { .. } => io::ErrorKind::NotFound,
-        _ => io::ErrorKind::Other,
-    };
-    let mut text = error.to_string();
-    if let Some(cause) = deepest(error) {
-        text += &format!(": {cause}");
-    }
-    plain(io::Error::new(kind, text).into(), unsigned)
+/// Returns an error of a store as an error of the library. The causes are left out, because their texts have addresses.
+pub(crate) fn io_error(kind: io::ErrorKind, error: &(dyn StdError + 'static)) -> Error {
+    io::Error::new(kind, plain(error)).into()
+}
+
+/// Returns the HTTP status that the error of a store reports.
+pub(crate) fn status(message: &str) -> Option<u16> {
+    let rest = STATUS.iter().find_map(|it| message.split_once(it));
+    rest?.1.get(..3)?.parse().ok()
 }
 
 /// Returns the message of the innermost cause.
@@ -133,10 +98,6 @@ fn details(body: &str) -> String {
 mod tests {
     use super::*;
 
-    fn io(kind: io::ErrorKind, text: &str) -> Error {
-        io::Error::new(kind, text.to_owned()).into()
-    }
-
     #[test]
     fn messages_have_a_reason_without_secrets() {
         let request = "Error performing GET https://u:p@h/a?Signature=x in 1s";
@@ -166,16 +127,5 @@ mod tests {
         }
         let long = "x".repeat(MAX_CHARACTERS + 1);
         assert_eq!(reason(&long).len(), MAX_CHARACTERS);
-    }
-
-    #[test]
-    fn a_denied_request_without_credentials_names_them() {
-        let denied = || io(io::ErrorKind::PermissionDenied, "x");
-        let hint = plain(denied(), Some("KEY"));
-        assert!(hint.message().contains("such as KEY were found"), "{hint}");
-        assert_eq!(plain(denied(), None).message(), "x");
-        let other = plain(io(io::ErrorKind::Other, "x"), Some("KEY"));
-        assert_eq!(other.message(), "x");
-        assert_eq!(plain(Error::corrupt("x://a?b"), None).message(), "x://a?b");
     }
 }

@@ -1,29 +1,26 @@
-//! Stores by URL, configured by the environment.
+//! The configuration of stores by the environment.
 
 use std::env;
 use std::net::{IpAddr, SocketAddr, TcpStream};
-use std::path::{Path as FilePath, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Once};
 use std::time::Duration;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
-use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
-use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
-use object_store::http::HttpBuilder;
-use object_store::path::Path;
-use object_store::{
-    ClientConfigKey, ClientOptions, HeaderMap, HeaderValue, ObjectStore, RetryConfig,
+use object_store_014::aws::{AmazonS3Builder, AmazonS3ConfigKey};
+use object_store_014::azure::{AzureConfigKey, MicrosoftAzureBuilder};
+use object_store_014::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
+use object_store_014::http::HttpBuilder;
+use object_store_014::{
+    BackoffConfig, ClientConfigKey, ClientOptions, HeaderMap, HeaderValue, ObjectStore, RetryConfig,
 };
 use percent_encoding::percent_decode_str;
 use url::{Host, Url};
 
-use super::{parse, usage};
-use crate::failure::Result;
-use crate::url::{name_of, without_secrets};
+use crate::http::Bounded;
 
-/// The name of this command in requests.
+/// The name of this library in requests.
 const USER_AGENT: &str = concat!("herringbone/", env!("CARGO_PKG_VERSION"));
 /// The longest time to connect.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -31,92 +28,25 @@ const CONNECT: Duration = Duration::from_secs(10);
 const SILENCE: Duration = Duration::from_secs(30);
 /// The number of times that a request is repeated after a server error or a lost connection.
 const RETRIES: usize = 5;
+/// The shortest wait before a request is repeated.
+const FIRST_WAIT: Duration = Duration::from_millis(400);
 
 /// The longest time to wait for the metadata service of a cloud machine.
 const METADATA_SERVICE_WAIT: Duration = Duration::from_millis(300);
 /// The address of the metadata service, which is the same in all clouds.
 const METADATA_SERVICE: ([u8; 4], u16) = ([169, 254, 169, 254], 80);
 
-/// An object in a store.
-#[derive(Clone)]
-pub(super) struct Place {
+/// A configured store.
+pub(super) struct Configured {
     pub(super) store: Arc<dyn ObjectStore>,
-    pub(super) path: Path,
-    /// The URL without secrets.
-    pub(super) name: String,
     /// The variable that provides credentials, if none were found and requests are not signed.
     pub(super) unsigned: Option<&'static str>,
-    /// True if the store takes an object in parts.
-    pub(super) takes_parts: bool,
+    /// True for Cloudflare R2, where all parts of an upload except the last have one size.
+    pub(super) has_equal_parts: bool,
 }
-
-impl Place {
-    /// Finds the object at a URL. Requests nothing.
-    ///
-    /// # Errors
-    /// Usage if the URL or the configuration of the store is wrong.
-    pub(super) fn of(url: &FilePath) -> Result<Self> {
-        let place = Self::of_prefix(url)?;
-        if place.takes_parts && place.path.as_ref().is_empty() {
-            let message = "the URL names no object in the bucket; end it with `/` for all of them";
-            return Err(usage(&place.name, message));
-        }
-        if place.takes_parts && place.name.ends_with('/') {
-            let message =
-                "the URL ends with `/`, so it names all objects below it and not one object";
-            return Err(usage(&place.name, message));
-        }
-        Ok(place)
-    }
-
-    /// Finds the prefix at a URL, which may be a whole bucket. Requests nothing.
-    ///
-    /// # Errors
-    /// Usage if the URL or the configuration of the store is wrong.
-    pub(super) fn of_prefix(url: &FilePath) -> Result<Self> {
-        let name = name_of(url);
-        let mut parsed = parse(url)?;
-        install_tls();
-        let wrong = |error: object_store::Error| usage(&name, without_secrets(&error.to_string()));
-        let (store, unsigned) = match parsed.scheme() {
-            "http" | "https" => {
-                let store = http(&mut parsed).map_err(wrong)?;
-                return Ok(Self {
-                    store,
-                    path: Path::default(),
-                    name,
-                    unsigned: None,
-                    takes_parts: false,
-                });
-            }
-            scheme => {
-                if parsed.query().or(parsed.fragment()).is_some() {
-                    return Err(usage(&name, "write `?` and `#` in a key as %3F and %23"));
-                }
-                match scheme {
-                    "s3" | "s3a" => s3(&parsed),
-                    "gs" => google(&parsed),
-                    _ => azure(&parsed),
-                }
-                .map_err(wrong)?
-            }
-        };
-        let path = Path::from_url_path(parsed.path()).map_err(|error| usage(&name, error))?;
-        Ok(Self {
-            store,
-            path,
-            name,
-            unsigned,
-            takes_parts: true,
-        })
-    }
-}
-
-/// A store, and the variable for its credentials if none were found.
-type Configured = object_store::Result<(Arc<dyn ObjectStore>, Option<&'static str>)>;
 
 /// Makes TLS use the cryptography of ring.
-fn install_tls() {
+pub(super) fn install_tls() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
         // Fails if there is a provider already, which is as good.
@@ -126,22 +56,28 @@ fn install_tls() {
     });
 }
 
+/// Returns the configuration of retries. The waits last at least 2 s in all, and about 5 s on average, so that a store that
+/// asks to slow down gets time.
 fn retries() -> RetryConfig {
     RetryConfig {
         max_retries: RETRIES,
+        backoff: BackoffConfig {
+            init_backoff: FIRST_WAIT,
+            ..BackoffConfig::default()
+        },
         ..RetryConfig::default()
     }
 }
 
 /// Returns the store of a web server. Each object has a store of its own, whose base is the whole URL with its query.
-fn http(url: &mut Url) -> object_store::Result<Arc<dyn ObjectStore>> {
+pub(super) fn http(mut url: Url) -> object_store_014::Result<Arc<dyn ObjectStore>> {
     let mut options = ClientOptions::new()
         .with_allow_http(true)
         .with_timeout_disabled()
         .with_connect_timeout(CONNECT)
         .with_read_timeout(SILENCE)
         .with_user_agent(HeaderValue::from_static(USER_AGENT));
-    if let Some(authorization) = authorization(url) {
+    if let Some(authorization) = authorization(&mut url) {
         let mut headers = HeaderMap::new();
         headers.insert("authorization", authorization);
         options = options.with_default_headers(headers);
@@ -150,6 +86,7 @@ fn http(url: &mut Url) -> object_store::Result<Arc<dyn ObjectStore>> {
         .with_url(url.as_str())
         .with_client_options(options)
         .with_retry(retries())
+        .with_http_connector(Bounded::new())
         .build()?;
     Ok(Arc::new(store))
 }
@@ -173,9 +110,10 @@ fn authorization(url: &mut Url) -> Option<HeaderValue> {
 
 /// Configures a store by its variables, and by defaults for the client if there are no variables for these.
 macro_rules! from_env {
-    ($builder:ident, $key:ident, $prefix:literal, $endpoints:expr, $url:expr) => {{
+    ($builder:ident, $key:ident, $prefix:literal, $endpoints:expr, $sent:expr, $url:expr, $connector:expr) => {{
         let mut builder = $builder::from_env()
-            .with_url($url.as_str())
+            .with_url($url)
+            .with_http_connector($connector)
             .with_retry(retries());
         for (key, value) in client_defaults() {
             let variable = format!("{}_{}", $prefix, key.as_ref().to_ascii_uppercase());
@@ -190,6 +128,11 @@ macro_rules! from_env {
                 builder = builder.with_config($key::Client(ClientConfigKey::AllowHttp), "true");
             }
             check_endpoint(&endpoint, $prefix)?;
+        }
+        for key in $sent {
+            if let Some(value) = builder.get_config_value(&key) {
+                check_sent(key.as_ref(), &value)?;
+            }
         }
         builder
     }};
@@ -228,7 +171,7 @@ fn is_on_this_machine(endpoint: &str) -> bool {
 ///
 /// # Errors
 /// Generic if it is not a URL of a server, or one of `http` on another machine without permission.
-fn check_endpoint(endpoint: &str, prefix: &str) -> object_store::Result<()> {
+fn check_endpoint(endpoint: &str, prefix: &str) -> object_store_014::Result<()> {
     let url = Url::parse(endpoint).ok().filter(Url::has_host);
     // All other texts stand for true.
     let is_no = |text: String| ["false", "0", "off", "no", "n"].contains(&&*text.to_lowercase());
@@ -242,16 +185,53 @@ fn check_endpoint(endpoint: &str, prefix: &str) -> object_store::Result<()> {
     // Without a user and a query, which may be secrets.
     let host = endpoint.rsplit('@').next().unwrap_or_default();
     let host = host.split('?').next().unwrap_or_default();
-    Err(object_store::Error::Generic {
+    Err(object_store_014::Error::Generic {
         store: "configuration",
         source: format!("the endpoint `{host}` {problem}").into(),
     })
 }
 
-fn s3(url: &Url) -> Configured {
+/// Checks a setting sent in headers. `object_store` ends the thread if a header cannot have it.
+///
+/// # Errors
+/// Generic if the setting has a character that headers cannot have. The message does not have the setting, which may be a
+/// secret.
+fn check_sent(name: &str, value: &str) -> object_store_014::Result<()> {
+    let is_usual = |it: char| matches!(it, ' '..='~');
+    let problem = match value.chars().find(|it| !is_usual(*it)) {
+        None => return Ok(()),
+        Some('\n' | '\r') => "a line end".to_owned(),
+        Some(character) => format!("the character {}", character.escape_unicode()),
+    };
+    Err(object_store_014::Error::Generic {
+        store: "configuration",
+        source: format!(
+            "the setting `{name}` contains {problem}, which requests cannot have; set its variable without it"
+        )
+        .into(),
+    })
+}
+
+/// Returns the store of a bucket of S3, by a URL without a key.
+pub(super) fn s3(url: &str, connector: Bounded) -> object_store_014::Result<Configured> {
     use AmazonS3ConfigKey as Key;
     let endpoints = [Key::S3Endpoint, Key::Endpoint];
-    let mut builder = from_env!(AmazonS3Builder, AmazonS3ConfigKey, "AWS", endpoints, url);
+    let sent = [
+        Key::AccessKeyId,
+        Key::SecretAccessKey,
+        Key::Token,
+        Key::Region,
+        Key::DefaultRegion,
+    ];
+    let mut builder = from_env!(
+        AmazonS3Builder,
+        AmazonS3ConfigKey,
+        "AWS",
+        endpoints,
+        sent,
+        url,
+        connector
+    );
     let keys = [
         Key::AccessKeyId,
         Key::SecretAccessKey,
@@ -268,21 +248,29 @@ fn s3(url: &Url) -> Configured {
     if unsigned {
         builder = builder.with_skip_signature(true);
     }
-    Ok((
-        Arc::new(builder.build()?),
-        unsigned.then_some("AWS_ACCESS_KEY_ID"),
-    ))
+    let endpoint = endpoints
+        .iter()
+        .find_map(|key| builder.get_config_value(key));
+    Ok(Configured {
+        store: Arc::new(builder.build()?),
+        unsigned: unsigned.then_some("AWS_ACCESS_KEY_ID"),
+        has_equal_parts: endpoint.is_some_and(|it| it.contains(".r2.cloudflarestorage.com")),
+    })
 }
 
-fn google(url: &Url) -> Configured {
+/// Returns the store of a bucket of Google Cloud Storage, by a URL without a key.
+pub(super) fn google(url: &str, connector: Bounded) -> object_store_014::Result<Configured> {
     use GoogleConfigKey as Key;
     let endpoints = [Key::BaseUrl];
+    let sent = [Key::BearerToken];
     let mut builder = from_env!(
         GoogleCloudStorageBuilder,
         GoogleConfigKey,
         "GOOGLE",
         endpoints,
-        url
+        sent,
+        url,
+        connector
     );
     let keys = [
         Key::ServiceAccount,
@@ -299,7 +287,11 @@ fn google(url: &Url) -> Configured {
         builder = builder.with_skip_signature(true);
     }
     let variable = "GOOGLE_APPLICATION_CREDENTIALS";
-    Ok((Arc::new(builder.build()?), unsigned.then_some(variable)))
+    Ok(Configured {
+        store: Arc::new(builder.build()?),
+        unsigned: unsigned.then_some(variable),
+        has_equal_parts: false,
+    })
 }
 
 /// Returns the path of the file that `gcloud auth application-default login` writes.
@@ -311,15 +303,27 @@ fn google_credentials() -> Option<PathBuf> {
     Some(folder.join("gcloud/application_default_credentials.json"))
 }
 
-fn azure(url: &Url) -> Configured {
+/// Returns the store of a container of Azure, by a URL without a key.
+pub(super) fn azure(url: &str, connector: Bounded) -> object_store_014::Result<Configured> {
     use AzureConfigKey as Key;
     let endpoints = [Key::Endpoint];
+    let sent = [
+        Key::AccountName,
+        Key::AccessKey,
+        Key::SasKey,
+        Key::Token,
+        Key::ClientId,
+        Key::ClientSecret,
+        Key::AuthorityId,
+    ];
     let mut builder = from_env!(
         MicrosoftAzureBuilder,
         AzureConfigKey,
         "AZURE",
         endpoints,
-        url
+        sent,
+        url,
+        connector
     );
     let keys = [
         Key::AccessKey,
@@ -339,7 +343,11 @@ fn azure(url: &Url) -> Configured {
         builder = builder.with_config(Key::SkipSignature, "true");
     }
     let variable = "AZURE_STORAGE_ACCOUNT_KEY";
-    Ok((Arc::new(builder.build()?), unsigned.then_some(variable)))
+    Ok(Configured {
+        store: Arc::new(builder.build()?),
+        unsigned: unsigned.then_some(variable),
+        has_equal_parts: false,
+    })
 }
 
 /// Returns true if a variable is set.
@@ -373,6 +381,24 @@ mod tests {
     }
 
     #[test]
+    fn settings_with_a_line_end_are_errors_without_the_setting() {
+        for (value, expected) in [
+            ("AKIA/+= ~", None),
+            ("secret\n", Some("contains a line end")),
+            ("se\rcret", Some("contains a line end")),
+            ("secret\u{7f}", Some("the character \\u{7f}")),
+            ("secrét", Some("the character \\u{e9}")),
+        ] {
+            let checked = check_sent("aws_region", value);
+            let message = checked.err().map(|error| error.to_string());
+            let message = message.as_deref();
+            assert_eq!(message.is_some(), expected.is_some(), "{value:?}");
+            assert!(message.is_none_or(|it| it.contains(expected.unwrap())));
+            assert!(message.is_none_or(|it| it.contains("`aws_region`") && !it.contains("ecr")));
+        }
+    }
+
+    #[test]
     fn only_loopback_endpoints_need_no_tls() {
         for (endpoint, expected) in [
             ("http://localhost:9000", true),
@@ -383,20 +409,6 @@ mod tests {
             ("localhost", false),
         ] {
             assert_eq!(is_on_this_machine(endpoint), expected, "{endpoint}");
-        }
-    }
-
-    #[test]
-    fn a_url_must_name_an_object() {
-        for (url, message) in [
-            ("s3://bucket", "names no object"),
-            ("s3://bucket/a/", "and not one object"),
-            ("s3://bucket/a?b", "%3F"),
-            ("http://", "not a URL"),
-        ] {
-            let place = Place::of(FilePath::new(url));
-            let failure = place.err().expect("an error");
-            assert!(failure.to_string().contains(message), "{url}: {failure}");
         }
     }
 }

@@ -1,24 +1,23 @@
-//! A file at a URL, read as a stream of bytes.
+//! An object read as a stream of bytes.
 
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
-use std::path::Path;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use herringbone::source::Source as _;
 
-use super::RemoteFile;
-use crate::failure::Result;
+use super::RemoteSource;
 
 /// The number of bytes requested at once.
 const REQUEST: u64 = 8 << 20;
 /// The number of requests sent together. Reads of short files and of first rows need one.
 const MOST_REQUESTS: u64 = 4;
 
-/// A reader of a file at a URL.
-pub(crate) struct Reader {
-    file: Arc<RemoteFile>,
+/// A reader of an object from its first byte on, for other formats than Parquet.
+#[derive(Debug)]
+pub struct RemoteReader {
+    source: Arc<RemoteSource>,
     position: u64,
     /// The bytes read ahead from `position` on, the last ones first.
     arrived: Vec<Bytes>,
@@ -26,43 +25,42 @@ pub(crate) struct Reader {
     requests: u64,
 }
 
-impl Reader {
-    /// Opens the file.
-    ///
-    /// # Errors
-    /// See [`RemoteFile::open`].
-    pub(crate) fn open(url: &Path) -> Result<Self> {
-        Ok(Self {
-            file: RemoteFile::open(url)?,
+impl RemoteReader {
+    /// Creates a reader. Requests nothing.
+    #[must_use]
+    pub fn new(source: Arc<RemoteSource>) -> Self {
+        Self {
+            source,
             position: 0,
             arrived: Vec::new(),
             requests: 1,
-        })
+        }
     }
 
-    /// Returns the length of the file in bytes.
-    pub(crate) fn length(&self) -> u64 {
-        self.file.len()
+    /// Returns the number of bytes of the object.
+    #[must_use]
+    pub fn length(&self) -> u64 {
+        self.source.len()
     }
 
     /// Requests the next bytes.
     fn fetch(&mut self) -> io::Result<()> {
-        let length = self.file.len();
+        let length = self.source.len();
         let starts = (0..self.requests).map(|at| self.position + at * REQUEST);
         let ranges: Vec<Range<u64>> = starts
             .take_while(|start| *start < length)
             .map(|start| start..length.min(start + REQUEST))
             .collect();
-        self.arrived = self.file.read_many(&ranges)?;
+        self.arrived = self.source.read_many(&ranges)?;
         self.arrived.reverse();
         self.requests = MOST_REQUESTS;
         Ok(())
     }
 }
 
-impl Read for Reader {
+impl Read for RemoteReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.position >= self.file.len() || buffer.is_empty() {
+        if self.position >= self.source.len() || buffer.is_empty() {
             return Ok(0);
         }
         if self.arrived.is_empty() {
@@ -83,11 +81,11 @@ impl Read for Reader {
     }
 }
 
-impl Seek for Reader {
+impl Seek for RemoteReader {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         let position = match to {
             SeekFrom::Start(offset) => Some(offset),
-            SeekFrom::End(offset) => self.file.len().checked_add_signed(offset),
+            SeekFrom::End(offset) => self.source.len().checked_add_signed(offset),
             SeekFrom::Current(offset) => self.position.checked_add_signed(offset),
         };
         let position = position.ok_or(io::ErrorKind::InvalidInput)?;

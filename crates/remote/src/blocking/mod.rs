@@ -1,0 +1,100 @@
+//! Blocking reads and writes of objects. Requests run on one background thread, which all sources share.
+//!
+//! ```text
+//! Object ─► RemoteSource ─┬─► ParquetFile::from_source: several ranges in flight
+//!                         └─► RemoteReader: one byte after the other, read ahead
+//! bytes ─► RemoteOutput ─► ObjectSink
+//! ```
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use herringbone::{Limits, ParquetFile, Result};
+//! use herringbone_remote::Object;
+//! use herringbone_remote::blocking::RemoteSource;
+//!
+//! fn rows(object: Arc<dyn Object>) -> Result<i64> {
+//!     let source = Arc::new(RemoteSource::open(object)?);
+//!     Ok(ParquetFile::from_source(source, Limits::default())?.metadata().num_rows())
+//! }
+//! ```
+//!
+//! An object at a URL is that of a `Location`, with the feature `urls`.
+
+mod output;
+mod reader;
+mod source;
+mod windows;
+
+use std::future::Future;
+use std::sync::mpsc::sync_channel;
+use std::sync::{Mutex, PoisonError};
+use std::{future, io, process, thread};
+
+use herringbone::{Error, Result};
+use tokio::runtime::{Builder, Handle};
+use tokio::task::JoinError;
+
+pub use output::RemoteOutput;
+pub use reader::RemoteReader;
+pub use source::{RemoteSource, Traffic};
+
+/// Waits for a future, which runs on the thread of all requests. It may be called on any thread, also on those of a runtime.
+///
+/// # Errors
+/// Errors of the future; Io if the thread cannot be started, or if the future panics.
+pub fn wait<T: Send + 'static>(
+    future: impl Future<Output = Result<T>> + Send + 'static,
+) -> Result<T> {
+    let (answer, answered) = sync_channel(1);
+    let task = runtime()?.spawn(async move { answer.send(future.await).ok() });
+    let answer = answered.recv();
+    answer.unwrap_or_else(|_| {
+        drop(task);
+        Err(io::Error::other("a request ended without an answer").into())
+    })
+}
+
+/// Returns the runtime of all requests.
+///
+/// # Errors
+/// Errors of starting its thread.
+fn runtime() -> io::Result<Handle> {
+    /// The runtime, and the process that it belongs to.
+    static RUNTIME: Mutex<Option<(u32, Handle)>> = Mutex::new(None);
+    let mut running = RUNTIME.lock().unwrap_or_else(PoisonError::into_inner);
+    // A forked process does not have the thread of its parent.
+    let process = process::id();
+    if let Some((_, handle)) = running.as_ref().filter(|(of, _)| *of == process) {
+        return Ok(handle.clone());
+    }
+    let runtime = Builder::new_current_thread().enable_all().build()?;
+    let handle = runtime.handle().clone();
+    thread::Builder::new()
+        .name("requests".into())
+        .spawn(move || runtime.block_on(future::pending::<()>()))?;
+    *running = Some((process, handle.clone()));
+    Ok(handle)
+}
+
+/// Returns the error for a request that ended without an answer.
+fn lost(error: &JoinError) -> Error {
+    io::Error::other(format!("a request ended: {error}")).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waiting_is_possible_anywhere_and_a_panic_is_an_error() {
+        assert_eq!(wait(async { Ok(1) }).unwrap(), 1);
+        // A runtime refuses to block on another one.
+        let runtime = Builder::new_current_thread().build().unwrap();
+        let inside = runtime.block_on(async { wait(async { Ok(2) }) });
+        assert_eq!(inside.unwrap(), 2);
+        let lost = wait::<()>(async { std::panic::panic_any(()) });
+        assert!(lost.unwrap_err().message().contains("without an answer"));
+        assert_eq!(wait(async { Ok(3) }).unwrap(), 3);
+    }
+}

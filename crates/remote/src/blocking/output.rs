@@ -1,0 +1,224 @@
+//! A new object, written as a stream of bytes.
+
+use std::fmt;
+use std::future::poll_fn;
+use std::io::{self, Write};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Poll;
+use std::time::Duration;
+
+use bytes::Bytes;
+use herringbone::{Error, Result};
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+use super::{lost, runtime, wait};
+use crate::object::BoxFuture;
+use crate::parts::PartBuffer;
+use crate::sink::{ObjectSink, Upload};
+use crate::uploads::Uploads;
+use crate::write_options::RemoteWriteOptions;
+
+/// The longest time to abort an upload.
+const ABORT: Duration = Duration::from_secs(5);
+
+/// The requests of an upload, unless they were taken to abort or to complete it.
+type Shared = Arc<Mutex<Option<Uploads>>>;
+
+/// A new object of any format. It appears when it is [completed](Self::complete). If it is dropped before, its upload is
+/// aborted.
+///
+/// Parts are sent while the next ones are written.
+pub struct RemoteOutput {
+    buffer: PartBuffer,
+    uploads: Shared,
+    /// True if all bytes were sent in parts.
+    is_sent: bool,
+}
+
+impl fmt::Debug for RemoteOutput {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RemoteOutput")
+            .field("uploads", &*lock(&self.uploads))
+            .finish_non_exhaustive()
+    }
+}
+
+impl RemoteOutput {
+    /// Starts an object. Requests nothing. Of the options, those of parts are used.
+    ///
+    /// # Errors
+    /// Argument if no part can have the size in the options.
+    pub fn new(sink: Arc<dyn ObjectSink>, options: &RemoteWriteOptions) -> Result<Self> {
+        let sink = Arc::new(Background(sink));
+        let uploads = Uploads::new(sink, options.max_bytes_in_flight);
+        Ok(Self {
+            buffer: PartBuffer::new(options.part_sizes()?),
+            uploads: Arc::new(Mutex::new(Some(uploads))),
+            is_sent: false,
+        })
+    }
+
+    /// Returns the number of unsent bytes, which are in memory.
+    #[must_use]
+    pub fn held_bytes(&self) -> u64 {
+        self.buffer.len()
+    }
+
+    /// Returns true if the upload has begun. A small object takes one request at its end.
+    #[must_use]
+    pub fn is_started(&self) -> bool {
+        let uploads = lock(&self.uploads);
+        uploads.as_ref().is_none_or(Uploads::is_started)
+    }
+
+    /// Sends all bytes in parts, so that only the request for the end is left. The object cannot be written to any more.
+    ///
+    /// # Errors
+    /// Errors of the store, with the name of the object.
+    pub fn send_all(&mut self) -> Result<()> {
+        if !self.is_sent {
+            self.buffer.end();
+            self.send()?;
+            let uploads = self.uploads.clone();
+            wait(poll_fn(move |cx| match &mut *lock(&uploads) {
+                Some(uploads) => uploads.poll_sent(cx),
+                None => Poll::Ready(Err(aborted())),
+            }))?;
+            self.is_sent = true;
+        }
+        Ok(())
+    }
+
+    /// Sends the rest, and makes the object appear.
+    ///
+    /// # Errors
+    /// Errors of the store, with the name of the object. An I/O error of the kind [`AlreadyExists`](io::ErrorKind::AlreadyExists)
+    /// if the sink must not replace an object, and there is one.
+    pub fn complete(mut self) -> Result<()> {
+        let mut uploads = lock(&self.uploads).take().ok_or_else(aborted)?;
+        let rest = (!self.is_sent).then(|| self.buffer.take());
+        wait(async move {
+            let done = match rest {
+                Some(buffer) => uploads.finish(buffer).await,
+                None => uploads.complete().await,
+            };
+            if done.is_err() {
+                // The parts remain invisible even if this fails.
+                timeout(ABORT, uploads.abort()).await.ok();
+            }
+            done
+        })
+    }
+
+    /// Returns a call that aborts the upload, from any thread. It does nothing while or after the upload is completed.
+    #[must_use]
+    pub fn abort_call(&self) -> Box<dyn FnOnce() + Send> {
+        let uploads = self.uploads.clone();
+        Box::new(move || abort(&uploads))
+    }
+
+    /// Sends full parts, until few enough of them are in flight.
+    fn send(&mut self) -> Result<()> {
+        let (uploads, mut buffer) = (self.uploads.clone(), self.buffer.take());
+        self.buffer = wait(async move {
+            poll_fn(|cx| match &mut *lock(&uploads) {
+                Some(uploads) => uploads.poll_send(cx, &mut buffer),
+                None => Poll::Ready(Err(aborted())),
+            })
+            .await?;
+            Ok(buffer)
+        })?;
+        Ok(())
+    }
+}
+
+impl Write for RemoteOutput {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let count = self.buffer.write(bytes)?;
+        if self.buffer.has_full() {
+            self.send()?;
+        }
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        // Bytes wait until they make a part.
+        Ok(())
+    }
+}
+
+impl Drop for RemoteOutput {
+    fn drop(&mut self) {
+        abort(&self.uploads);
+    }
+}
+
+fn lock(uploads: &Shared) -> MutexGuard<'_, Option<Uploads>> {
+    uploads.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn abort(uploads: &Shared) {
+    let taken = lock(uploads).take();
+    if let Some(mut uploads) = taken.filter(Uploads::is_started) {
+        // Nothing can receive an error here. The parts remain invisible even if this fails.
+        wait(async move { Ok(timeout(ABORT, uploads.abort()).await.is_ok()) }).ok();
+    }
+}
+
+fn aborted() -> Error {
+    Error::argument("the upload was aborted")
+}
+
+/// A sink whose parts are sent while nothing polls them.
+#[derive(Debug)]
+struct Background(Arc<dyn ObjectSink>);
+
+impl ObjectSink for Background {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn put(&self, bytes: Bytes) -> BoxFuture<Result<()>> {
+        self.0.put(bytes)
+    }
+
+    fn start(&self) -> BoxFuture<Result<Box<dyn Upload>>> {
+        let start = self.0.start();
+        Box::pin(async move { Ok(Box::new(BackgroundUpload(start.await?)) as _) })
+    }
+
+    fn run_detached(&self, abort: BoxFuture<()>) {
+        if let Ok(runtime) = runtime() {
+            runtime.spawn(abort);
+        }
+    }
+}
+
+#[derive(Debug)]
+struct BackgroundUpload(Box<dyn Upload>);
+
+impl Upload for BackgroundUpload {
+    fn put_part(&mut self, bytes: Bytes) -> BoxFuture<Result<()>> {
+        // Dropping the set cancels its task.
+        let mut task = JoinSet::new();
+        let part = self.0.put_part(bytes);
+        // Called by a poll in `wait`, which is on the thread of the runtime.
+        task.spawn(part);
+        Box::pin(async move {
+            match task.join_next().await {
+                Some(sent) => sent.map_err(|error| lost(&error))?,
+                None => Ok(()),
+            }
+        })
+    }
+
+    fn complete(&mut self) -> Pin<Box<dyn Future<Output = Result<()>> + Send + '_>> {
+        self.0.complete()
+    }
+
+    fn abort(&mut self) -> Pin<Box<dyn Future<Output = Result<()>> + Send + '_>> {
+        self.0.abort()
+    }
+}

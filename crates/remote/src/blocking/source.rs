@@ -1,0 +1,316 @@
+//! An object as a source of the library.
+
+use std::fmt;
+use std::iter::Sum;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bytes::Bytes;
+use herringbone::push::FetchPolicy;
+use herringbone::source::Source;
+use herringbone::{Error, Result};
+use herringbone_core::fetch::{Tail, joined};
+use tokio::task::JoinSet;
+
+use super::windows::Windows;
+use super::{lost, wait};
+use crate::object::{Identity, Object};
+use crate::request;
+
+/// The maximum number of bytes at the ends of objects that all sources together retain.
+const MOST_RETAINED: u64 = 256 << 20;
+/// The number of bytes that all sources retain.
+static RETAINED: AtomicU64 = AtomicU64::new(0);
+
+/// The requests for an object so far. Requests in flight at the same time are one round.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Traffic {
+    /// The number of requests.
+    pub requests: u64,
+    /// The number of times that a read waited for requests.
+    pub rounds: u64,
+    /// The number of requested bytes.
+    pub bytes: u64,
+}
+
+impl Sum for Traffic {
+    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+        all.fold(Self::default(), |sum, more| Self {
+            requests: sum.requests + more.requests,
+            rounds: sum.rounds + more.rounds,
+            bytes: sum.bytes + more.bytes,
+        })
+    }
+}
+
+/// An object of known identity as a blocking [`Source`]. Share it in an [`Arc`]; several threads can read at the same time.
+///
+/// - Ranges read together are requested together, within the limit of the [`FetchPolicy`].
+/// - The end of the object stays in memory, so that reading its footer again takes no request. All sources together retain
+///   at most 256 MiB.
+/// - A reader of one short range after the other reads ahead.
+/// - An object replaced meanwhile is an error.
+pub struct RemoteSource {
+    object: Arc<dyn Object>,
+    identity: Arc<Identity>,
+    policy: FetchPolicy,
+    /// The last bytes of the object, once they have been read. All of them if the server has no requests for ranges.
+    tail: Mutex<Tail>,
+    /// The number of bytes of `tail` counted among the retained bytes.
+    retained: AtomicU64,
+    windows: Mutex<Windows>,
+    traffic: Mutex<Traffic>,
+}
+
+impl fmt::Debug for RemoteSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RemoteSource")
+            .field("name", &self.object.name())
+            .field("identity", &self.identity)
+            .field("traffic", &self.traffic())
+            .finish_non_exhaustive()
+    }
+}
+
+impl RemoteSource {
+    /// Reads the end of an object, or all of it from a server without requests for ranges. Requests nothing if the
+    /// [identity](Object::identity) is known: its end is then read with the first range.
+    ///
+    /// # Errors
+    /// Those of [`request::open`].
+    pub fn open(object: Arc<dyn Object>) -> Result<Self> {
+        if let Some(identity) = object.identity() {
+            return Ok(Self::new(object, identity));
+        }
+        let suffix = object.fetch_policy().suffix_bytes;
+        let opened = wait({
+            let object = object.clone();
+            async move { request::open(object, suffix).await }
+        })?;
+        let is_held = !Arc::ptr_eq(&object, &opened.object);
+        let source = Self::new(opened.object, opened.identity);
+        let length = opened.tail.len() as u64;
+        source.count(1, length);
+        if source.reserve(length) || is_held {
+            source.keep(opened.tail);
+        }
+        Ok(source)
+    }
+
+    fn new(object: Arc<dyn Object>, identity: Identity) -> Self {
+        Self {
+            policy: object.fetch_policy(),
+            object,
+            tail: Mutex::new(Tail::new(identity.length, Bytes::new())),
+            identity: Arc::new(identity),
+            retained: AtomicU64::new(0),
+            windows: Mutex::default(),
+            traffic: Mutex::default(),
+        }
+    }
+
+    /// Returns the identity of the object when it was opened. Each request carries it.
+    #[must_use]
+    pub fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    /// Returns the requests so far.
+    #[must_use]
+    pub fn traffic(&self) -> Traffic {
+        *self.counted()
+    }
+
+    /// Returns true if reading the end of the object needs no request.
+    #[must_use]
+    pub fn is_retained(&self) -> bool {
+        !self.tail().is_empty()
+    }
+
+    /// Reads the ends of objects side by side. If too much is retained, the ends of the objects `before` them are given up. An
+    /// end that cannot be retained is read later.
+    ///
+    /// # Errors
+    /// The first error of a request, with the ordinal of its object.
+    pub fn fetch_ends(
+        before: &[Arc<Self>],
+        sources: &[Arc<Self>],
+    ) -> std::result::Result<(), (usize, Error)> {
+        let mut requests = Vec::new();
+        for (at, source) in sources.iter().enumerate() {
+            let suffix = source.policy.suffix_bytes;
+            let length = source.len().min(suffix);
+            if source.is_retained() || length == 0 {
+                continue;
+            }
+            if !source.reserve(length) {
+                before.iter().for_each(|source| source.release());
+                if !source.reserve(length) {
+                    continue;
+                }
+            }
+            let mut traffic = source.counted();
+            traffic.rounds += u64::from(requests.is_empty());
+            traffic.requests += 1;
+            traffic.bytes += length;
+            drop(traffic);
+            requests.push((at, source.object.clone(), suffix));
+        }
+        let ends = wait(async move {
+            let mut running = JoinSet::new();
+            for (at, object, suffix) in requests {
+                running.spawn(async move { (at, request::tail(&object, suffix).await) });
+            }
+            let mut ends = Vec::new();
+            while let Some(answer) = running.join_next().await {
+                ends.push(answer.map_err(|error| lost(&error))?);
+            }
+            Ok(ends)
+        });
+        let mut ends = ends.map_err(|error| (0, error))?;
+        ends.sort_unstable_by_key(|(at, _)| *at);
+        for (at, end) in ends {
+            let (tail, _) = end.map_err(|error| (at, error))?;
+            if let Some(source) = sources.get(at) {
+                source.keep(tail);
+            }
+        }
+        Ok(())
+    }
+
+    fn tail(&self) -> Tail {
+        let tail = self.tail.lock().unwrap_or_else(PoisonError::into_inner);
+        tail.clone()
+    }
+
+    /// Retains the end of the object.
+    fn keep(&self, bytes: Bytes) {
+        let tail = Tail::new(self.len(), bytes);
+        *self.tail.lock().unwrap_or_else(PoisonError::into_inner) = tail;
+    }
+
+    /// Gives up the retained end of the object.
+    fn release(&self) {
+        self.keep(Bytes::new());
+        RETAINED.fetch_sub(self.retained.swap(0, Ordering::Relaxed), Ordering::Relaxed);
+    }
+
+    /// Takes some of the bytes that sources may retain. Returns false if there are too few.
+    fn reserve(&self, bytes: u64) -> bool {
+        if RETAINED.fetch_add(bytes, Ordering::Relaxed) + bytes > MOST_RETAINED {
+            RETAINED.fetch_sub(bytes, Ordering::Relaxed);
+            return false;
+        }
+        self.retained.fetch_add(bytes, Ordering::Relaxed);
+        true
+    }
+
+    fn counted(&self) -> MutexGuard<'_, Traffic> {
+        self.traffic.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts a round of requests.
+    fn count(&self, requests: u64, bytes: u64) {
+        let mut traffic = self.counted();
+        traffic.rounds += 1;
+        traffic.requests += requests;
+        traffic.bytes += bytes;
+    }
+
+    fn read_one(&self, range: Range<u64>) -> Result<Bytes> {
+        let bytes = self.read_many(std::slice::from_ref(&range))?;
+        let bytes = bytes.into_iter().next();
+        bytes.ok_or_else(|| Error::argument("no answer"))
+    }
+
+    /// Checks that a range lies within the object.
+    fn check(&self, range: &Range<u64>) -> Result<()> {
+        match range.start <= range.end && range.end <= self.len() {
+            true => Ok(()),
+            false => Err(Error::corrupt(format!(
+                "the bytes {:#x}..{:#x} were requested, but the file has {:#x} bytes",
+                range.start,
+                range.end,
+                self.len()
+            ))
+            .at_offset(range.start)),
+        }
+    }
+
+    /// Requests ranges, each with its ordinal. At most `most` requests are in flight at the same time.
+    fn fetch(&self, ranges: Vec<(usize, Range<u64>)>, most: usize) -> Result<Vec<(usize, Bytes)>> {
+        let bytes = ranges.iter().map(|(_, range)| range.end - range.start);
+        self.count(ranges.len() as u64, bytes.sum());
+        let (object, identity) = (self.object.clone(), self.identity.clone());
+        wait(async move {
+            let mut answers = Vec::with_capacity(ranges.len());
+            // Dropping the set cancels its requests.
+            let mut running = JoinSet::new();
+            for (at, range) in ranges {
+                if running.len() >= most
+                    && let Some(answer) = running.join_next().await
+                {
+                    answers.push(answer.map_err(|error| lost(&error))??);
+                }
+                let request = request::range(object.clone(), range, identity.clone());
+                running.spawn(async move { request.await.map(|bytes| (at, bytes)) });
+            }
+            while let Some(answer) = running.join_next().await {
+                answers.push(answer.map_err(|error| lost(&error))??);
+            }
+            Ok(answers)
+        })
+    }
+}
+
+impl Source for RemoteSource {
+    fn len(&self) -> u64 {
+        self.identity.length
+    }
+
+    fn read(&self, range: Range<u64>) -> Result<Bytes> {
+        let windows = || self.windows.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = windows().find(&range);
+        if let Some(bytes) = found {
+            return Ok(bytes);
+        }
+        let tail_start = self.tail().range().start;
+        if range.end < tail_start && range.start < range.end {
+            let end = windows().wanted_end(&range, tail_start);
+            let bytes = self.read_one(range.start..end)?;
+            windows().add(&range, bytes.clone());
+            // At most all of them.
+            return Ok(bytes.slice(..(range.end - range.start) as usize));
+        }
+        self.read_one(range)
+    }
+
+    fn read_many(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        ranges.iter().try_for_each(|range| self.check(range))?;
+        let tail = self.tail();
+        let (heads, rests): (Vec<_>, Vec<_>) = ranges.iter().map(|range| tail.split(range)).unzip();
+        let heads = heads.into_iter().enumerate();
+        let missing: Vec<_> = heads.filter(|(_, head)| !head.is_empty()).collect();
+        let mut bytes = rests;
+        if !missing.is_empty() {
+            for (at, head) in self.fetch(missing, self.policy.max_requests_in_flight.max(1))? {
+                if let Some(rest) = bytes.get_mut(at) {
+                    *rest = joined(head, std::mem::take(rest));
+                }
+            }
+        }
+        Ok(bytes)
+    }
+
+    fn fetch_policy(&self) -> FetchPolicy {
+        self.policy.clone()
+    }
+}
+
+impl Drop for RemoteSource {
+    fn drop(&mut self) {
+        self.release();
+    }
+}

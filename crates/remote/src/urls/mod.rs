@@ -1,0 +1,406 @@
+//! Objects and prefixes at URLs: of web servers, S3, Google Cloud Storage and Azure. The environment configures the stores.
+//!
+//! ```text
+//! https://HOST/PATH?QUERY   the whole URL is requested, with its query
+//! s3://BUCKET/KEY           also s3a, gs, az, azure, adl, abfs and abfss
+//! s3://BUCKET/PREFIX/       all objects below a prefix
+//! ```
+//!
+//! A URL is decoded once: `%20` in a key stands for a space, and `%25` for `%`. `?` and `#` have to be written so.
+//!
+//! Messages contain neither user information nor queries of URLs, which may be signatures.
+
+mod configured;
+mod hints;
+mod sink;
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use herringbone::{Error, Result};
+use object_store_014::path::Path;
+use object_store_014::{ObjectStore, ObjectStoreExt as _};
+use percent_encoding::percent_decode_str;
+use url::Url;
+
+use crate::http::{Bounded, LeftOut};
+use crate::object::{BoxFuture, Object};
+use crate::object_store_014::{StoreObject, StoreSink, error};
+use crate::plain::plain;
+use crate::request::MAX_WHOLE_BYTES;
+use crate::secrets::without_secrets;
+use crate::sink::ObjectSink;
+use crate::write_options::RemoteWriteOptions;
+use configured::{azure, google, http, install_tls, s3};
+use hints::{HintedObject, Hints};
+use sink::UrlSink;
+
+/// The characters of patterns of keys.
+const PATTERN: [char; 3] = ['*', '?', '['];
+
+/// A URL of an object, or of all objects below a prefix, and its store.
+///
+/// ```
+/// use herringbone_remote::urls::Location;
+///
+/// # fn main() -> herringbone::Result<()> {
+/// let location = Location::of("https://me:password@example.com/a.parquet?signature=x")?;
+/// assert_eq!(location.name(), "https://example.com/a.parquet?…");
+/// let object = location.object()?;
+/// assert_eq!(object.name(), location.name());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Location {
+    store: Arc<dyn ObjectStore>,
+    /// The key as it is in the URL. Empty for a web server, whose store is a single object.
+    key: String,
+    path: Path,
+    name: String,
+    /// The name in errors of requests.
+    object_name: String,
+    is_web: bool,
+    /// True if all parts of an upload except the last have one size.
+    has_equal_parts: bool,
+    hints: Hints,
+    left_out: LeftOut,
+}
+
+impl fmt::Debug for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Location").field(&self.name).finish()
+    }
+}
+
+impl Location {
+    /// Finds the store of a URL. Requests nothing, except from the metadata service of a cloud machine if the environment has
+    /// no credentials.
+    ///
+    /// # Errors
+    /// Argument if the URL is malformed, if its scheme or its key is not supported, or if the configuration of the store is
+    /// wrong.
+    pub fn of(url: &str) -> Result<Self> {
+        let name = without_secrets(url);
+        let wrong = |message: &dyn fmt::Display| Error::argument(format!("{name}: {message}"));
+        let Some((scheme, rest)) = url.split_once("://") else {
+            return Err(wrong(&"not a URL: it has no `://`"));
+        };
+        install_tls();
+        let scheme = scheme.to_ascii_lowercase();
+        let of_store = |error: object_store_014::Error| wrong(&plain(&error));
+        if matches!(scheme.as_str(), "http" | "https") {
+            let parsed = Url::parse(url);
+            let parsed = parsed.map_err(|error| wrong(&format_args!("not a URL: {error}")))?;
+            return Ok(Self {
+                store: http(parsed).map_err(of_store)?,
+                key: String::new(),
+                path: Path::default(),
+                object_name: name.clone(),
+                name,
+                is_web: true,
+                has_equal_parts: false,
+                hints: Hints::default(),
+                left_out: LeftOut::default(),
+            });
+        }
+        let (bucket, key) = rest.split_once('/').unwrap_or((rest, ""));
+        if rest.contains(['?', '#']) {
+            return Err(wrong(&"write `?` and `#` in a key as %3F and %23"));
+        }
+        let path = path_of(key).map_err(|message| wrong(&message))?;
+        let root = format!("{scheme}://{bucket}");
+        let parsed =
+            Url::parse(&root).map_err(|error| wrong(&format_args!("not a URL: {error}")))?;
+        if parsed.host_str().is_none_or(str::is_empty) {
+            return Err(wrong(&"not a URL: it names no bucket"));
+        }
+        let connector = Bounded::new();
+        let left_out = connector.left_out().clone();
+        let configured = match scheme.as_str() {
+            "s3" | "s3a" => s3(&root, connector),
+            "gs" => google(&root, connector),
+            "az" | "azure" | "adl" | "abfs" | "abfss" => azure(&root, connector),
+            other => {
+                let message = format!("URLs of `{other}` are not supported");
+                return Err(wrong(&message));
+            }
+        };
+        let configured = configured.map_err(of_store)?;
+        Ok(Self {
+            store: configured.store,
+            hints: Hints::new(configured.unsigned, key),
+            key: key.to_owned(),
+            path,
+            object_name: name.clone(),
+            name,
+            is_web: false,
+            has_equal_parts: configured.has_equal_parts,
+            left_out,
+        })
+    }
+
+    /// Sets the name of the object in errors of requests, which is the URL without secrets by default.
+    #[must_use]
+    pub fn named(self, object_name: impl Into<String>) -> Self {
+        Self {
+            object_name: object_name.into(),
+            ..self
+        }
+    }
+
+    /// Returns the store.
+    #[must_use]
+    pub fn store(&self) -> &Arc<dyn ObjectStore> {
+        &self.store
+    }
+
+    /// Returns the path in the store: the decoded key, without a slash at its end. It is empty for a web server.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns the URL without secrets.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns true for a web server. It has neither listings nor uploads in parts.
+    #[must_use]
+    pub fn is_web(&self) -> bool {
+        self.is_web
+    }
+
+    /// Returns true if the URL names all objects of a bucket, or below a prefix.
+    #[must_use]
+    pub fn is_prefix(&self) -> bool {
+        !self.is_web && (self.key.is_empty() || self.key.ends_with('/'))
+    }
+
+    /// Returns the path for a listing: the decoded key, with its slash. If the key has characters of patterns, it is a pattern,
+    /// in which escaped ones stand for themselves.
+    #[must_use]
+    pub fn listed(&self) -> String {
+        let mut listed = self.path.to_string();
+        if self.key.contains(PATTERN) {
+            let key = self.key.replace("%5B", "%5B[%5D").replace("%5b", "%5B[%5D");
+            let key = key.replace("%3F", "[%3F]").replace("%3f", "[%3F]");
+            let key = key.replace("%2A", "[%2A]").replace("%2a", "[%2A]");
+            let key = key.trim_end_matches('/');
+            listed = percent_decode_str(key).decode_utf8_lossy().into_owned();
+        }
+        if self.is_prefix() && !listed.is_empty() {
+            // A path with a slash is not looked for as an object.
+            listed.push('/');
+        }
+        listed
+    }
+
+    /// Returns the object.
+    ///
+    /// # Errors
+    /// Argument if the URL names a prefix.
+    pub fn object(&self) -> Result<Arc<dyn Object>> {
+        self.check_object()?;
+        Ok(self.object_at(self.path.clone(), |object| object))
+    }
+
+    /// Returns the object at a path that a listing of the store has, with its identity. Requests nothing.
+    #[must_use]
+    pub fn listed_object(&self, path: &str, identity: crate::Identity) -> Arc<dyn Object> {
+        // A path that cannot be parsed was not listed. The store will not find it.
+        let path = Path::parse(path).unwrap_or_else(|_| Path::from(path));
+        self.object_at(path, |object| object.known_identity(identity))
+    }
+
+    fn object_at(
+        &self,
+        path: Path,
+        known: impl FnOnce(StoreObject) -> StoreObject,
+    ) -> Arc<dyn Object> {
+        let object = StoreObject::new(self.store.clone(), path).name(&self.object_name);
+        Arc::new(HintedObject::new(known(object), self.hints.clone()))
+    }
+
+    /// Fails unless the URL names one object.
+    fn check_object(&self) -> Result<()> {
+        let message = match (self.is_prefix(), self.key.is_empty()) {
+            (false, _) => return Ok(()),
+            (true, true) => {
+                "the URL names no object in the bucket; end it with `/` for all of them"
+            }
+            (true, false) => {
+                "the URL ends with `/`, so it names all objects below it and not one object"
+            }
+        };
+        Err(Error::argument(format!("{}: {message}", self.name)))
+    }
+
+    /// Returns the place of a new object. If it must not replace an existing one, a condition of the request prevents that for
+    /// a small object in a store. For others, the store is asked before the end of the upload.
+    ///
+    /// # Errors
+    /// Argument if the URL names a prefix.
+    pub fn sink(&self, replaces: bool) -> Result<Arc<dyn ObjectSink>> {
+        Ok(Arc::new(self.url_sink(replaces)?))
+    }
+
+    /// Fails with an I/O error of the kind [`AlreadyExists`](std::io::ErrorKind::AlreadyExists) if the object exists.
+    ///
+    /// # Errors
+    /// Also errors of the store; Argument if the URL names a prefix.
+    pub fn check_new(&self) -> BoxFuture<Result<()>> {
+        let sink = self.url_sink(false);
+        Box::pin(async move { sink?.check().await })
+    }
+
+    /// Removes the object.
+    ///
+    /// # Errors
+    /// Errors of the store; Argument if the URL names a prefix.
+    pub fn delete(&self) -> BoxFuture<Result<()>> {
+        let checked = self.check_object();
+        let (store, path, hints) = (self.store.clone(), self.path.clone(), self.hints.clone());
+        Box::pin(async move {
+            checked?;
+            let deleted = store.delete(&path).await;
+            deleted.map_err(|it| hints.add_to(error(it)))
+        })
+    }
+
+    fn url_sink(&self, replaces: bool) -> Result<UrlSink> {
+        self.check_object()?;
+        let (store, path) = (self.store.clone(), self.path.clone());
+        Ok(UrlSink {
+            sink: StoreSink::new(store.clone(), path.clone()).name(&self.object_name),
+            store,
+            path,
+            is_new: !replaces,
+            is_web: self.is_web,
+            hints: self.hints.clone(),
+        })
+    }
+
+    /// Returns the sizes of parts that this store takes.
+    #[must_use]
+    pub fn write_options(&self) -> RemoteWriteOptions {
+        match (self.is_web, self.has_equal_parts) {
+            (true, _) => RemoteWriteOptions::new().part_bytes(MAX_WHOLE_BYTES),
+            // 625 GiB in 10,000 parts.
+            (false, true) => RemoteWriteOptions::new()
+                .part_bytes(64 << 20)
+                .equal_parts(true),
+            (false, false) => RemoteWriteOptions::new().part_bytes(16 << 20),
+        }
+    }
+
+    /// Adds what may help to the message of an error of this store. Objects of this location have it already.
+    #[must_use]
+    pub fn explained(&self, error: Error) -> Error {
+        self.hints.add_to(error)
+    }
+
+    /// Returns the keys that listings of this store left out, because `object_store` has no path for them.
+    #[must_use]
+    pub fn left_out(&self) -> &LeftOut {
+        &self.left_out
+    }
+}
+
+/// Returns the path of a `file` URL.
+///
+/// # Errors
+/// Argument if the URL is malformed, or names another host.
+pub fn local_path(url: &str) -> Result<PathBuf> {
+    let wrong = |message: &dyn fmt::Display| {
+        Error::argument(format!("{}: {message}", without_secrets(url)))
+    };
+    let parsed = Url::parse(url);
+    let parsed = parsed.map_err(|error| wrong(&format_args!("not a URL: {error}")))?;
+    let path = parsed.to_file_path();
+    path.map_err(|()| wrong(&"expected file:///PATH, a file of this machine"))
+}
+
+/// Returns the path of a key in a URL. A URL is decoded, but its path is not resolved: in stores, `a/../b` and `b` are two
+/// objects.
+fn path_of(key: &str) -> std::result::Result<Path, String> {
+    let decoded = percent_decode_str(key).decode_utf8();
+    let decoded = decoded.map_err(|_| "the decoded key is not UTF-8".to_owned())?;
+    let unusual = |problem: &str| {
+        format!("the key has {problem}; objects with such keys can be neither read nor written")
+    };
+    let whole = decoded.strip_suffix('/').unwrap_or(&decoded);
+    for part in whole.split('/') {
+        match part {
+            "" if !decoded.is_empty() => return Err(unusual("an empty part between two slashes")),
+            "." | ".." => return Err(unusual(&format!("the part `{part}`"))),
+            _ if part.contains(|it: char| it.is_ascii_control()) => {
+                return Err(unusual("a control character"));
+            }
+            _ => {}
+        }
+    }
+    Path::parse(whole).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_must_name_an_object() {
+        for (url, message) in [
+            ("s3://bucket", "names no object"),
+            ("s3://bucket/a/", "and not one object"),
+            ("s3://bucket/a?b", "%3F"),
+            ("http://", "not a URL"),
+            ("a.parquet", "not a URL"),
+            ("s3:///a.parquet", "names no bucket"),
+            ("ftp://me:pw@host/a", "ftp://host/a: URLs of `ftp`"),
+        ] {
+            let object = Location::of(url).and_then(|location| location.object());
+            let error = object.expect_err("an error");
+            assert!(error.message().contains(message), "{url}: {error}");
+        }
+    }
+
+    /// The keys of `s3://b/a%2Fb` and `s3://b/a/b` are equal, as the bytes that S3 receives are.
+    #[test]
+    fn a_key_is_decoded_once_and_never_resolved() {
+        for (key, expected) in [
+            ("a%20b/c=1", Ok("a b/c=1")),
+            ("a%2520b", Ok("a%20b")),
+            ("a+b%2Bc", Ok("a+b+c")),
+            ("a%2Fb", Ok("a/b")),
+            ("a%zz", Ok("a%zz")),
+            ("a[1]", Ok("a[1]")),
+            ("%E2%82%AC", Ok("€")),
+            ("a...b/..c", Ok("a...b/..c")),
+            ("a/", Ok("a")),
+            ("", Ok("")),
+            ("a/../b", Err("`..`")),
+            ("./a", Err("`.`")),
+            ("a/%2E%2e/b", Err("`..`")),
+            ("a/%2e", Err("`.`")),
+            ("a//b", Err("empty part")),
+            ("a//", Err("empty part")),
+            ("/", Err("empty part")),
+            ("/a", Err("empty part")),
+            ("a%0Ab", Err("control character")),
+            ("a%7F", Err("control character")),
+            ("%FF", Err("UTF-8")),
+        ] {
+            let path = path_of(key);
+            match expected {
+                Ok(expected) => assert_eq!(path.unwrap().as_ref(), expected, "{key}"),
+                Err(part) => {
+                    let message = path.unwrap_err();
+                    assert!(message.contains(part), "{key}: {message}");
+                }
+            }
+        }
+    }
+}
