@@ -13,6 +13,7 @@
 //! | write files by the values of columns | [`DatasetWriter`] |
 //! | write `_metadata` and `_common_metadata` | [`metadata_file`] |
 //! | look at the work of a read | [`Dataset::explain`] |
+//! | read files of other kinds, or with schemas of their own | [`sequence`] |
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -47,6 +48,7 @@ mod pool;
 mod progress;
 mod reader;
 mod schema;
+pub mod sequence;
 mod side_by_side;
 #[cfg(any(feature = "object-store-013", feature = "object-store-014"))]
 mod store;

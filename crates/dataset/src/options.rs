@@ -2,7 +2,7 @@
 
 use herringbone::arrow::schema::SchemaRef;
 use herringbone::filter::Predicate;
-use herringbone::{ReadOptions, SchemaOptions};
+use herringbone::{OnError, ReadOptions, SchemaOptions};
 use herringbone_remote::{LruMetadataCache, RemoteOptions};
 
 use crate::partition::Partitioning;
@@ -204,6 +204,20 @@ impl DatasetReadOptions {
         Self {
             max_open_files,
             ..self
+        }
+    }
+
+    /// Returns true if files are read beyond damage.
+    pub(crate) fn is_tolerant(&self) -> bool {
+        self.read.on_error != OnError::Fail
+    }
+
+    /// Returns the number of files that may be open. If damage is tolerated, it is one: memory that files ahead take must
+    /// not look like damage, and a file is not read again after losses.
+    pub(crate) fn most_open(&self) -> usize {
+        match self.is_tolerant() {
+            true => 1,
+            false => self.max_open_files.max(1),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use herringbone::arrow::schema::{Field, FieldRef, Schema, SchemaRef};
 use herringbone::filter::{Predicate, Verdict};
-use herringbone::{Error, OnError, Projection, ReadOptions, Result, VirtualColumn, WantedSchema};
+use herringbone::{Error, Projection, ReadOptions, Result, VirtualColumn, WantedSchema};
 
 use crate::dataset::Inner;
 use crate::options::DatasetReadOptions;
@@ -30,12 +30,8 @@ impl DatasetPlan {
     ///
     /// # Errors
     /// Argument if the options name columns that the dataset does not have, or parts of one file.
-    pub(crate) fn new(dataset: Arc<Inner>, mut options: DatasetReadOptions) -> Result<Self> {
+    pub(crate) fn new(dataset: Arc<Inner>, options: DatasetReadOptions) -> Result<Self> {
         check(&options.read)?;
-        if is_tolerant(&options) {
-            // Memory that files ahead take must not look like damage, and a file is not read again after losses.
-            options.max_open_files = 1;
-        }
         let filter = match (&dataset.options.filter, &options.read.filter) {
             (Some(first), Some(second)) => Some(first.clone().and(second.clone())),
             (first, second) => first.clone().or_else(|| second.clone()),
@@ -57,16 +53,11 @@ impl DatasetPlan {
         })
     }
 
-    /// Returns true if files are read beyond damage.
-    pub(crate) fn is_tolerant(&self) -> bool {
-        is_tolerant(&self.options)
-    }
-
     /// Returns the number of threads for files, and for each file: either threads share the files, or they share each
     /// file.
     pub(crate) fn threads(&self) -> (usize, usize) {
         let threads = herringbone_pipeline::threads(self.options.read.threads);
-        let open_files = self.num_files().min(self.options.max_open_files.max(1));
+        let open_files = self.num_files().min(self.options.most_open());
         match open_files >= threads {
             true => (threads, 1),
             false => (1, threads),
@@ -109,7 +100,7 @@ impl DatasetPlan {
         let is_selected = self.files.get(at).is_some_and(|it| it.1 == Verdict::All);
         read.filter = self.filter.clone().filter(|_| !is_selected);
         // More rows of one file are never needed, unless rows before them are lost.
-        read.limit = read.limit.filter(|_| !self.is_tolerant());
+        read.limit = read.limit.filter(|_| !self.options.is_tolerant());
         read.limit = read.limit.map(|limit| limit.saturating_add(read.offset));
         read.limit = read.limit.map(|limit| limit.saturating_sub(emitted));
         read.offset = emitted;
@@ -120,10 +111,6 @@ impl DatasetPlan {
         }
         Ok(read)
     }
-}
-
-fn is_tolerant(options: &DatasetReadOptions) -> bool {
-    options.read.on_error != OnError::Fail
 }
 
 /// Rejects options that belong to a file.

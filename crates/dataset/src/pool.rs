@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
+use herringbone::arrow::array::RecordBatch;
 use herringbone::{MemoryPool, ReadOptions, SharedMemory};
+
+use crate::sequence::Rows;
 
 /// The memory that the files of a read share: at most that of one read, taken from the pool of the program, if it has one.
 #[derive(Debug)]
@@ -27,10 +30,11 @@ impl DatasetPool {
         self.own.used() >= self.limit / 2
     }
 
-    /// Takes the memory of a batch that waits for its turn. Returns `None` if it is refused.
-    pub(crate) fn hold(self: &Arc<Self>, bytes: u64) -> Option<Held> {
-        let pool = self.clone();
-        self.take(bytes).then(|| Held { pool, bytes })
+    /// Takes the memory of a batch that waits for its turn. It may be refused.
+    pub(crate) fn hold(self: &Arc<Self>, batch: RecordBatch) -> HeldBatch {
+        let (pool, bytes) = (self.clone(), batch.get_array_memory_size() as u64);
+        let memory = self.take(bytes).then(|| Held { pool, bytes });
+        HeldBatch { batch, memory }
     }
 }
 
@@ -54,9 +58,42 @@ impl MemoryPool for DatasetPool {
     }
 }
 
+/// A batch that waits for its turn, and its memory.
+#[derive(Debug)]
+pub(crate) struct HeldBatch {
+    pub(crate) batch: RecordBatch,
+    /// `None` if it was refused.
+    memory: Option<Held>,
+}
+
+impl Rows for HeldBatch {
+    fn num_rows(&self) -> usize {
+        self.batch.num_rows()
+    }
+
+    fn part(self, offset: usize, length: usize) -> Self {
+        let batch = self.batch.slice(offset, length);
+        Self { batch, ..self }
+    }
+
+    fn is_granted(&self) -> bool {
+        self.memory.is_some()
+    }
+}
+
+impl Rows for RecordBatch {
+    fn num_rows(&self) -> usize {
+        Self::num_rows(self)
+    }
+
+    fn part(self, offset: usize, length: usize) -> Self {
+        self.slice(offset, length)
+    }
+}
+
 /// Memory of the pool, given back when it is dropped.
 #[derive(Debug)]
-pub(crate) struct Held {
+struct Held {
     pool: Arc<DatasetPool>,
     bytes: u64,
 }

@@ -8,9 +8,11 @@ use crate::files::in_file;
 
 /// The losses and the work of some files.
 #[derive(Debug, Default)]
-pub(crate) struct Progress {
-    pub(crate) losses: Losses,
-    pub(crate) metrics: ReadMetrics,
+pub struct Progress {
+    /// The data lost to damage, if the options tolerate it.
+    pub losses: Losses,
+    /// The counts of the read.
+    pub metrics: ReadMetrics,
 }
 
 impl Progress {

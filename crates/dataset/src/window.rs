@@ -1,7 +1,8 @@
 //! The offset and the limit of a read, applied to the batches of all files.
 
 use herringbone::ReadOptions;
-use herringbone::arrow::array::RecordBatch;
+
+use crate::sequence::Rows;
 
 /// The rows still to skip, and those still to return.
 #[derive(Debug)]
@@ -29,14 +30,14 @@ impl Window {
     }
 
     /// Returns the rows of a batch within the window, or `None` if there are none.
-    pub(crate) fn cut(&mut self, batch: &RecordBatch) -> Option<RecordBatch> {
+    pub(crate) fn cut<B: Rows>(&mut self, batch: B) -> Option<B> {
         let rows = batch.num_rows();
         // Neither exceeds the number of rows of the batch.
         let skipped = self.skip.min(rows as u64) as usize;
         let taken = self.left.min((rows - skipped) as u64) as usize;
         self.skip -= skipped as u64;
         self.left -= taken as u64;
-        (taken > 0).then(|| batch.slice(skipped, taken))
+        (taken > 0).then(|| batch.part(skipped, taken))
     }
 }
 
@@ -44,7 +45,7 @@ impl Window {
 mod tests {
     use std::sync::Arc;
 
-    use herringbone::arrow::array::{ArrayRef, Int64Array};
+    use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
 
     use super::*;
 
@@ -53,11 +54,11 @@ mod tests {
         let values: ArrayRef = Arc::new(Int64Array::from_iter_values(0..4));
         let batch = RecordBatch::try_from_iter([("x", values)]).unwrap();
         let mut window = Window::new(&ReadOptions::new().offset(5).limit(4));
-        assert_eq!(window.cut(&batch), None);
-        assert_eq!(window.cut(&batch), Some(batch.slice(1, 3)));
+        assert_eq!(window.cut(batch.clone()), None);
+        assert_eq!(window.cut(batch.clone()), Some(batch.slice(1, 3)));
         assert!(!window.is_over());
-        assert_eq!(window.cut(&batch), Some(batch.slice(0, 1)));
+        assert_eq!(window.cut(batch.clone()), Some(batch.slice(0, 1)));
         assert!(window.is_over());
-        assert_eq!(window.cut(&batch), None);
+        assert_eq!(window.cut(batch), None);
     }
 }

@@ -1,0 +1,581 @@
+//! The order of the work on many files, without I/O and threads.
+//!
+//! ```text
+//! files ─► lanes, in the order of the output ── take ──► a task: to open the file or decode a batch
+//!             ├─ next_due ─► batches and errors in order  │
+//!             └──────────────────────────── finish ◄── the driver: threads, or the task that polls
+//! ```
+
+use std::collections::VecDeque;
+use std::mem;
+
+use herringbone::filter::ReadMetrics;
+use herringbone::{Error, ErrorKind, Losses};
+
+use crate::options::DatasetReadOptions;
+pub use crate::progress::Progress;
+pub use crate::stream::{FileFuture, FileOutcome, FileStream, Files};
+use crate::window::Window;
+
+/// The number of decoded batches of a file that wait for their turn.
+const BATCHES_AHEAD: usize = 2;
+
+/// Rows that wait for their turn.
+pub trait Rows {
+    /// Returns the number of rows.
+    fn num_rows(&self) -> usize;
+
+    /// Returns the `length` rows from `offset` on.
+    #[must_use]
+    fn part(self, offset: usize, length: usize) -> Self;
+
+    /// Returns true if the memory of the rows was granted. By default, it is not counted.
+    fn is_granted(&self) -> bool {
+        true
+    }
+}
+
+/// The files of a read: which one to open next, whose batch is due, and what to close if memory is short.
+///
+/// It does no I/O. A driver [takes](Self::take) tasks, performs them in any order, and [returns](Self::finish) their
+/// outcomes: readers `R`, batches `B` and errors `E`. The rows are the same for all drivers.
+///
+/// Files are opened and decoded ahead. If memory is refused to one of several files, those ahead are closed, and the first
+/// is read alone until its end. The others are read again later, after their emitted rows. So memory for one file is enough
+/// for all. A read that tolerates damage has one file open, because losses are never read again.
+///
+/// ```
+/// use herringbone::arrow::array::{RecordBatch, RecordBatchOptions};
+/// use herringbone::arrow::schema::Schema;
+/// use herringbone_dataset::DatasetReadOptions;
+/// use herringbone_dataset::sequence::{FileSequence, FileStep, Progress};
+///
+/// // Two files of one batch each, read by a driver that performs one task after the other.
+/// let rows = RecordBatchOptions::new().with_row_count(Some(5));
+/// let batch = RecordBatch::try_new_with_options(Schema::empty().into(), vec![], &rows)?;
+/// let mut files = FileSequence::<(), RecordBatch, String>::new(2, &DatasetReadOptions::new());
+/// let mut rows = 0;
+/// while let Some(task) = files.take(false) {
+///     let step = match task.reader {
+///         None => FileStep::Batch((), batch.clone()),
+///         Some(()) => FileStep::Finished,
+///     };
+///     files.finish(task.file, step, Progress::default());
+///     while let Some(next) = files.next_due() {
+///         rows += next?.num_rows();
+///     }
+/// }
+/// assert_eq!(rows, 10);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct FileSequence<R, B, E> {
+    num_files: usize,
+    most_open: usize,
+    is_ordered: bool,
+    is_tolerant: bool,
+    /// The open files, in the order of the output.
+    lanes: VecDeque<Lane<R, B, E>>,
+    /// The next file to open.
+    next: usize,
+    /// The number of unfinished tasks.
+    running: usize,
+    /// True if memory was refused. The first file is then read alone until its end.
+    is_short: bool,
+    window: Window,
+    /// The losses not taken yet, and the work of closed files.
+    sums: Progress,
+}
+
+/// A task of a [`FileSequence`]: to decode the next batch of a file.
+#[derive(Debug)]
+pub struct FileTask<R> {
+    /// The ordinal of the file.
+    pub file: usize,
+    /// The number of emitted rows of the file. An opened file is read after them.
+    pub emitted: u64,
+    /// The reader of the file, or `None` if it is to be opened.
+    pub reader: Option<R>,
+}
+
+/// The outcome of a [`FileTask`].
+#[derive(Debug)]
+pub enum FileStep<R, B, E> {
+    /// A batch and the reader for those after it.
+    Batch(R, B),
+    /// The end of the file.
+    Finished,
+    /// An error because memory was refused.
+    Refused(E),
+    /// Another error. It is returned when the file is due.
+    Failed(E),
+}
+
+impl<R, B> FileStep<R, B, Error> {
+    /// Returns the outcome for an error.
+    #[must_use]
+    pub fn of_error(error: Error) -> Self {
+        match error.kind() {
+            ErrorKind::Limit => Self::Refused(error),
+            _ => Self::Failed(error),
+        }
+    }
+}
+
+/// A file of the read.
+#[derive(Debug)]
+struct Lane<R, B, E> {
+    file: usize,
+    place: Place<R, E>,
+    batches: VecDeque<B>,
+    emitted: u64,
+    /// True if the task of the file has all memory.
+    is_alone: bool,
+    /// The work of the open file.
+    metrics: ReadMetrics,
+}
+
+/// The place of the reader of a file.
+#[derive(Debug)]
+enum Place<R, E> {
+    Closed,
+    /// The driver has it, and performs the task.
+    Away,
+    Open(R),
+    Over,
+    Failed(E),
+}
+
+impl<R, B, E> Lane<R, B, E> {
+    fn new(file: usize) -> Self {
+        Self {
+            file,
+            place: Place::Closed,
+            batches: VecDeque::new(),
+            emitted: 0,
+            is_alone: false,
+            metrics: ReadMetrics::default(),
+        }
+    }
+
+    fn has_task(&self) -> bool {
+        let is_here = matches!(self.place, Place::Closed | Place::Open(_));
+        is_here && self.batches.len() < BATCHES_AHEAD
+    }
+
+    /// Closes the file. It is opened again after the emitted rows.
+    fn close(&mut self) {
+        self.batches.clear();
+        if !matches!(self.place, Place::Away) {
+            self.place = Place::Closed;
+        }
+    }
+}
+
+impl<R, B: Rows, E> FileSequence<R, B, E> {
+    /// Creates the sequence of the files `0..num_files`, with the order, window, tolerance and number of open files of a
+    /// read.
+    #[must_use]
+    pub fn new(num_files: usize, options: &DatasetReadOptions) -> Self {
+        Self {
+            num_files,
+            most_open: options.most_open(),
+            is_ordered: options.is_ordered,
+            is_tolerant: options.is_tolerant(),
+            lanes: VecDeque::new(),
+            next: 0,
+            running: 0,
+            is_short: false,
+            window: Window::new(&options.read),
+            sums: Progress::default(),
+        }
+    }
+
+    /// Returns the next batch or error, if one is due. The read is over after an error.
+    pub fn next_due(&mut self) -> Option<Result<B, E>> {
+        while !self.window.is_over() {
+            match self.due()? {
+                Ok(batch) => {
+                    if let Some(batch) = self.window.cut(batch) {
+                        return Some(Ok(batch));
+                    }
+                }
+                Err(error) => {
+                    self.window.end();
+                    return Some(Err(error));
+                }
+            }
+        }
+        None
+    }
+
+    /// Returns true if no more batches follow.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.window.is_over() || (self.lanes.is_empty() && self.next == self.num_files)
+    }
+
+    /// Takes the most urgent task that may be performed now. If the driver is busy, because half of its memory
+    /// is in use, only the first file has tasks.
+    pub fn take(&mut self, is_busy: bool) -> Option<FileTask<R>> {
+        let at = self.urgent(is_busy).or_else(|| {
+            self.may_begin(is_busy).then(|| {
+                self.lanes.push_back(Lane::new(self.next));
+                self.next += 1;
+                self.lanes.len() - 1
+            })
+        })?;
+        let lane = self.lanes.get_mut(at)?;
+        self.running += 1;
+        lane.is_alone = self.is_short || self.is_tolerant;
+        Some(FileTask {
+            file: lane.file,
+            emitted: lane.emitted,
+            reader: match mem::replace(&mut lane.place, Place::Away) {
+                Place::Open(reader) => Some(reader),
+                _ => None,
+            },
+        })
+    }
+
+    /// Returns true if there is a task to [take](Self::take).
+    #[must_use]
+    pub fn has_task(&self, is_busy: bool) -> bool {
+        self.urgent(is_busy).is_some() || self.may_begin(is_busy)
+    }
+
+    /// Handles the outcome of the task of a file. `progress` has the losses since its last task, and all its work since it
+    /// was opened.
+    pub fn finish(&mut self, file: usize, step: FileStep<R, B, E>, progress: Progress) {
+        self.running = self.running.saturating_sub(1);
+        self.sums.losses.append(progress.losses);
+        let mut lanes = self.lanes.iter_mut().enumerate();
+        let Some((at, lane)) = lanes.find(|(_, lane)| lane.file == file) else {
+            return;
+        };
+        let (is_ahead, is_short) = (at != 0, self.is_short);
+        lane.metrics = progress.metrics;
+        lane.place = Place::Closed;
+        match step {
+            // Memory was refused to another file meanwhile.
+            _ if is_short && is_ahead => {}
+            FileStep::Refused(_) if !lane.is_alone => self.close(is_ahead.into()),
+            FileStep::Batch(_, batch) if is_ahead && !batch.is_granted() => self.close(1),
+            FileStep::Batch(reader, batch) => {
+                lane.place = Place::Open(reader);
+                lane.batches.push_back(batch);
+            }
+            FileStep::Finished => lane.place = Place::Over,
+            FileStep::Refused(error) | FileStep::Failed(error) => lane.place = Place::Failed(error),
+        }
+        for lane in &mut self.lanes {
+            if !matches!(lane.place, Place::Open(_) | Place::Away) {
+                self.sums.metrics += &mem::take(&mut lane.metrics);
+            }
+        }
+    }
+
+    /// Returns true if the task of a file may be dropped, because memory is short. The file is then read again later.
+    pub fn may_drop(&mut self, file: usize) -> bool {
+        let mut ahead = self.lanes.iter_mut().skip(1);
+        match ahead.find(|lane| lane.file == file) {
+            Some(lane) if self.is_short => {
+                lane.place = Place::Closed;
+                self.sums.metrics += &mem::take(&mut lane.metrics);
+                self.running = self.running.saturating_sub(1);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Returns the number of open files.
+    #[must_use]
+    pub fn num_open(&self) -> usize {
+        self.lanes.len()
+    }
+
+    /// Returns the losses since they were [taken](Self::take_losses).
+    #[must_use]
+    pub fn losses(&self) -> &Losses {
+        &self.sums.losses
+    }
+
+    /// Takes the losses since the last call.
+    pub fn take_losses(&mut self) -> Losses {
+        mem::take(&mut self.sums.losses)
+    }
+
+    /// Returns the work on all files.
+    #[must_use]
+    pub fn metrics(&self) -> ReadMetrics {
+        let mut sum = self.sums.metrics.clone();
+        self.lanes.iter().for_each(|lane| sum += &lane.metrics);
+        sum
+    }
+
+    /// Returns the next batch or error before the window is applied.
+    fn due(&mut self) -> Option<Result<B, E>> {
+        let mut at = 0;
+        while let Some(lane) = self.lanes.get_mut(at) {
+            if let Some(batch) = lane.batches.pop_front() {
+                lane.emitted += batch.num_rows() as u64;
+                return Some(Ok(batch));
+            }
+            match mem::replace(&mut lane.place, Place::Over) {
+                Place::Failed(error) => return Some(Err(error)),
+                Place::Over => {
+                    drop(self.lanes.remove(at));
+                    self.is_short &= at != 0;
+                    continue;
+                }
+                place => lane.place = place,
+            }
+            if self.is_ordered {
+                return None;
+            }
+            at += 1;
+        }
+        None
+    }
+
+    /// Returns the lane with the most urgent task.
+    fn urgent(&self, is_busy: bool) -> Option<usize> {
+        if self.window.is_over() {
+            return None;
+        }
+        if self.is_short {
+            let first = self.lanes.front().filter(|_| self.running == 0);
+            return first.filter(|lane| lane.has_task()).map(|_| 0);
+        }
+        let with_task = self.lanes.iter().position(Lane::has_task);
+        with_task.filter(|at| *at == 0 || !is_busy)
+    }
+
+    /// Returns true if the next file may be opened.
+    fn may_begin(&self, is_busy: bool) -> bool {
+        let has_room = self.lanes.len() < self.most_open;
+        let may_be_ahead = has_room && !self.is_short && !is_busy;
+        let is_left = self.next < self.num_files && !self.window.is_over();
+        is_left && (self.lanes.is_empty() || may_be_ahead)
+    }
+
+    /// Closes the files from the lane `first` on, because memory was refused.
+    fn close(&mut self, first: usize) {
+        self.is_short = true;
+        self.lanes.iter_mut().skip(first).for_each(Lane::close);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::Range;
+
+    use herringbone::ReadOptions;
+
+    use super::*;
+
+    /// Some rows of a file.
+    #[derive(Debug)]
+    struct Batch {
+        file: usize,
+        rows: Range<usize>,
+        is_granted: bool,
+    }
+
+    impl Rows for Batch {
+        fn num_rows(&self) -> usize {
+            self.rows.len()
+        }
+
+        fn part(self, offset: usize, length: usize) -> Self {
+            let start = self.rows.start + offset;
+            let rows = start..start + length;
+            Self { rows, ..self }
+        }
+
+        fn is_granted(&self) -> bool {
+            self.is_granted
+        }
+    }
+
+    /// Drives the sequence by hand. The words of each event:
+    ///
+    /// - `open F@N`: a task opens file F, after N emitted rows. `read F@N`: one continues with it. `idle`: no file has a task.
+    /// - `busy`: half of the memory is in use, until `free`.
+    /// - `got F A..B`: the task of file F decoded these rows; with `refused`, without memory for them.
+    /// - `end F`, `refused F`, `failed F`: it ended otherwise. `dropped F`: it may be dropped.
+    /// - `F A..B`: these rows are due. `error F`: so is this error. `wait`: nothing is due. `over`: the read is over.
+    fn drive(files: usize, options: DatasetReadOptions, events: &str) {
+        let mut sequence = FileSequence::<usize, Batch, usize>::new(files, &options);
+        let mut is_busy = false;
+        for (at, event) in events.split(',').map(str::trim).enumerate() {
+            let words: Vec<&str> = event.split(' ').collect();
+            let number = |word: &str| word.parse::<usize>().unwrap();
+            let range = |word: &str| {
+                let (start, end) = word.split_once("..").unwrap();
+                number(start)..number(end)
+            };
+            let mut finish = |file: &str, step| {
+                sequence.finish(number(file), step, Progress::default());
+                event.to_owned()
+            };
+            let found = match &words[..] {
+                ["busy" | "free"] => {
+                    is_busy = event == "busy";
+                    continue;
+                }
+                ["open" | "read" | "idle", ..] => {
+                    let has_task = sequence.has_task(is_busy);
+                    let task = sequence.take(is_busy);
+                    assert_eq!(has_task, task.is_some(), "event {at}: {event}");
+                    task.map_or("idle".into(), |task| {
+                        let verb = task.reader.map_or("open", |_| "read");
+                        assert!(task.reader.is_none_or(|it| it == task.file));
+                        format!("{verb} {}@{}", task.file, task.emitted)
+                    })
+                }
+                ["got", file, rows, rest @ ..] => {
+                    let batch = Batch {
+                        file: number(file),
+                        rows: range(rows),
+                        is_granted: rest.is_empty(),
+                    };
+                    finish(file, FileStep::Batch(number(file), batch))
+                }
+                ["end", file] => finish(file, FileStep::Finished),
+                ["refused", file] => finish(file, FileStep::Refused(number(file))),
+                ["failed", file] => finish(file, FileStep::Failed(number(file))),
+                ["dropped" | "kept", file] => match sequence.may_drop(number(file)) {
+                    true => format!("dropped {file}"),
+                    false => format!("kept {file}"),
+                },
+                _ => match sequence.next_due() {
+                    Some(Ok(batch)) => {
+                        format!("{} {}..{}", batch.file, batch.rows.start, batch.rows.end)
+                    }
+                    Some(Err(file)) => format!("error {file}"),
+                    None if sequence.is_over() => "over".into(),
+                    None => "wait".into(),
+                },
+            };
+            assert_eq!(found, event, "event {at}");
+        }
+    }
+
+    #[test]
+    fn batches_have_the_order_of_the_files() {
+        drive(
+            3,
+            DatasetReadOptions::new(),
+            "wait, open 0@0, open 1@0, open 2@0, idle, got 1 0..4, wait, read 1@0, got 1 4..8, idle, end 2, \
+             wait, got 0 0..5, 0 0..5, wait, read 0@5, end 0, 1 0..4, read 1@4, 1 4..8, wait, end 1, over, \
+             idle",
+        );
+    }
+
+    #[test]
+    fn without_an_order_any_file_is_due() {
+        drive(
+            2,
+            DatasetReadOptions::new().is_ordered(false),
+            "open 0@0, open 1@0, got 1 0..4, 1 0..4, read 1@4, end 1, wait, failed 0, error 0, over",
+        );
+    }
+
+    #[test]
+    fn a_file_is_open_only_while_few_are() {
+        drive(
+            3,
+            DatasetReadOptions::new().max_open_files(2),
+            "open 0@0, open 1@0, idle, end 1, idle, end 0, wait, open 2@0, end 2, over",
+        );
+        drive(
+            1,
+            DatasetReadOptions::new().max_open_files(0),
+            "open 0@0, end 0, over",
+        );
+    }
+
+    #[test]
+    fn only_the_first_file_goes_on_while_half_of_the_memory_is_in_use() {
+        drive(
+            3,
+            DatasetReadOptions::new(),
+            "busy, open 0@0, idle, free, open 1@0, got 1 0..4, busy, idle, got 0 0..5, read 0@0, idle, free, \
+             read 1@0, open 2@0",
+        );
+    }
+
+    #[test]
+    fn an_error_ahead_is_returned_in_its_turn() {
+        drive(
+            3,
+            DatasetReadOptions::new(),
+            "open 0@0, open 1@0, failed 1, wait, got 0 0..5, 0 0..5, wait, read 0@5, end 0, error 1, over, \
+             idle",
+        );
+    }
+
+    #[test]
+    fn memory_refused_to_a_file_ahead_is_left_to_the_first() {
+        drive(
+            3,
+            DatasetReadOptions::new(),
+            "open 0@0, open 1@0, got 1 0..4, read 1@0, open 2@0, refused 2, idle, got 1 4..8, idle, got 0 0..5, \
+             0 0..5, read 0@5, idle, end 0, wait, open 1@0, open 2@0, got 1 0..4, 1 0..4",
+        );
+    }
+
+    #[test]
+    fn a_first_file_without_memory_is_read_again_alone() {
+        drive(
+            2,
+            DatasetReadOptions::new(),
+            "open 0@0, got 0 0..5, 0 0..5, read 0@5, open 1@0, refused 0, idle, got 1 0..4, open 0@5, idle, \
+             refused 0, error 0, over",
+        );
+    }
+
+    #[test]
+    fn rows_ahead_without_memory_are_read_again() {
+        drive(
+            2,
+            DatasetReadOptions::new(),
+            "open 0@0, open 1@0, got 1 0..4 refused, got 0 0..5 refused, 0 0..5, read 0@5, idle, end 0, wait, \
+             open 1@0, got 1 0..4 refused, 1 0..4",
+        );
+    }
+
+    #[test]
+    fn tasks_ahead_may_be_dropped_while_memory_is_short() {
+        drive(
+            3,
+            DatasetReadOptions::new(),
+            "open 0@0, open 1@0, open 2@0, kept 1, refused 2, kept 0, dropped 1, idle, end 0, wait, open 1@0, \
+             open 2@0",
+        );
+    }
+
+    #[test]
+    fn a_window_ends_the_read() {
+        drive(
+            3,
+            ReadOptions::new().offset(7).limit(3).into(),
+            "open 0@0, got 0 0..5, wait, read 0@5, end 0, wait, open 1@0, got 1 0..4, 1 2..4, read 1@4, \
+             got 1 4..8, 1 4..5, over, idle",
+        );
+        drive(2, ReadOptions::new().limit(0).into(), "over, idle");
+    }
+
+    #[test]
+    fn a_read_beyond_damage_has_one_file_with_all_memory() {
+        drive(
+            2,
+            ReadOptions::new()
+                .on_error(herringbone::OnError::SkipRowGroup)
+                .into(),
+            "open 0@0, idle, refused 0, error 0, over",
+        );
+    }
+}
