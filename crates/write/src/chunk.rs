@@ -21,7 +21,7 @@ use super::options::{DataPageVersion, StatisticsLevel};
 use super::page::{PageBuffers, PagePlace, PageSink, UnfinishedPage, finish_header};
 use super::settings::ColumnSettings;
 use herringbone_core::bloom_filter::BloomFilter;
-use herringbone_core::compression::{Compression, compress};
+use herringbone_core::compression::Compression;
 use herringbone_core::encoding::length;
 use herringbone_core::levels::EncodedLevels;
 use herringbone_core::statistics::{ColumnIndexBuilder, EncodedBounds, PageSummary};
@@ -303,7 +303,8 @@ impl ChunkBuilder {
         let body = if self.compression == Compression::Uncompressed {
             plain
         } else {
-            compress(self.compression, plain, &mut compressed)?;
+            self.settings
+                .compress(self.compression, plain, &[], &mut compressed)?;
             &compressed
         };
         let of_page = DictionaryPageHeader::new(length(num_values)?, Encoding::Plain)

@@ -6,8 +6,9 @@ use herringbone_format::Result;
 
 /// The wish of a program to end a write early, such as for Ctrl-C.
 ///
-/// Pages can take long to compress, so each thread asks before each of them. The thread that writes also asks every 50
-/// milliseconds while it waits for others.
+/// Pages can take long to compress, so each thread asks before each of them, and between pieces of 128 KiB if the level is
+/// slow: from 13 on for zstd, and from 5 on for Brotli. The thread that writes also asks every 50 milliseconds while it waits
+/// for others.
 ///
 /// ```
 /// use std::sync::Arc;

@@ -12,7 +12,7 @@ use herringbone_format::thrift::CompactWriter;
 use herringbone_format::{PageHeader, Result};
 
 use super::settings::ColumnSettings;
-use herringbone_core::compression::{Compression, compress_sections};
+use herringbone_core::compression::Compression;
 use herringbone_core::encoding::{BEHIND_PAGE, LARGE_PAGE, length};
 
 /// A consumer of the data pages of a column chunk.
@@ -250,7 +250,8 @@ impl UnfinishedPage {
             ..
         } = &mut self.buffers;
         let body = body.get(*start..).unwrap_or_default();
-        compress_sections(self.compression, body, section_starts, compressed)
+        self.settings
+            .compress(self.compression, body, section_starts, compressed)
     }
 
     /// Compresses the values alone, and only if that saves enough.
@@ -272,7 +273,8 @@ impl UnfinishedPage {
         section_starts
             .iter_mut()
             .for_each(|start| *start -= *levels_end);
-        compress_sections(self.compression, values, section_starts, compressed)?;
+        self.settings
+            .compress(self.compression, values, section_starts, compressed)?;
         let compressed_values = compressed.len() - *levels_end;
         let pays = self.settings.codec_pays(values.len(), compressed_values);
         if !pays {

@@ -1,15 +1,18 @@
 //! The options of a file, resolved for one column.
 
+use std::sync::Arc;
+
 use herringbone_format::{Encoding, Error, Result, Type};
 use herringbone_schema::{HintPolicy, WriteLeaf};
 
 use super::content_defined::{Chunker, ContentDefinedChunking};
 use super::costs::pays;
+use super::interrupt::Interrupt;
 use super::options::{
     BloomFilterOptions, ColumnOptions, Compatibility, DataPageVersion, Prefer, StatisticsLevel,
     WriteOptions,
 };
-use herringbone_core::compression::Compression;
+use herringbone_core::compression::{Compression, compress_sections};
 use herringbone_core::encoding::{ValueEncoder, value_encoder};
 
 /// The largest `dictionary_bytes` allowed. A page is limited to fewer bytes, and hash tables count in 32 bits.
@@ -63,6 +66,7 @@ pub(crate) struct ColumnSettings {
     pub(crate) crc: bool,
     /// True if bounds of floating point numbers follow the total order.
     pub(crate) total_order: bool,
+    pub(crate) interrupt: Option<Arc<dyn Interrupt>>,
 }
 
 impl ColumnSettings {
@@ -159,10 +163,29 @@ impl ColumnSettings {
             page_index: options.page_index,
             crc: options.crc,
             total_order: modern && leaf.order.is_float(),
+            interrupt: options.interrupt.clone(),
             leaf,
         };
         settings.check()?;
         Ok(settings)
+    }
+
+    /// Compresses an input of several sections with a codec. At slow levels, asks meanwhile whether the write should end.
+    ///
+    /// # Errors
+    /// See [`compress_sections`].
+    pub(crate) fn compress(
+        &self,
+        compression: Compression,
+        input: &[u8],
+        section_starts: &[usize],
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        let ask = || match &self.interrupt {
+            Some(interrupt) => interrupt.check(),
+            None => Ok(()),
+        };
+        compress_sections(compression, input, section_starts, out, &ask)
     }
 
     /// Returns the default encoding of values outside a dictionary, used unless another is better.

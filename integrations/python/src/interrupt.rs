@@ -1,8 +1,8 @@
 //! Ctrl-C during reads and writes.
 //!
 //! Python notes a signal, and its main thread runs the handler when it asks. While this thread works, it asks at most
-//! every 50 ms: before it reads bytes, between two batches, between two parts and two pages of a write, and while it waits for
-//! threads that encode. The exception of the handler ends the call.
+//! every 50 ms: before it reads bytes, between two batches, between two parts and two pages of a write, between pieces of
+//! a page at slow levels, and while it waits for threads that encode. The exception of the handler ends the call.
 
 use std::cell::Cell;
 use std::io;

@@ -1,11 +1,12 @@
 //! BROTLI: one Brotli stream (RFC 7932), in pure Rust: Compression, "BROTLI".
 
-use super::compressor::{Compress, failed};
+use super::compressor::{Ask, Compress, PIECE, failed};
 use super::{BrotliLevel, COUNTED, Codec, broken, too_long};
 use brotli::enc::StandardAlloc;
 use brotli::enc::backward_references::BrotliEncoderParams;
 use brotli::{BrotliDecompressStream, BrotliResult, BrotliState};
 use herringbone_format::Result;
+use std::io::{self, Read};
 
 /// The decoder of Brotli streams. Each page creates a new state. Its ring buffer is at most the 16 MiB window of
 /// RFC 7932, because large windows stay off.
@@ -82,15 +83,61 @@ impl BrotliCompressor {
 }
 
 impl Compress for BrotliCompressor {
-    fn compress(&mut self, mut input: &[u8], out: &mut Vec<u8>) -> Result<()> {
+    fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<()> {
+        self.compress_sections(input, &[], out, &|| Ok(()))
+    }
+
+    fn compress_sections(
+        &mut self,
+        input: &[u8],
+        _: &[usize],
+        out: &mut Vec<u8>,
+        ask: Ask<'_>,
+    ) -> Result<()> {
         let parameters = BrotliEncoderParams {
             quality: self.0.get(),
             lgwin: WINDOW_BITS,
             size_hint: input.len(),
             ..BrotliEncoderParams::default()
         };
-        brotli::BrotliCompress(&mut input, out, &parameters)
-            .map_err(|error| failed("BROTLI", error))?;
+        let mut pieces = Pieces {
+            input,
+            ask,
+            piece: match self.0.get() <= BrotliLevel::default().get() {
+                true => usize::MAX,
+                false => PIECE,
+            },
+            taken: 0,
+            answer: Ok(()),
+        };
+        let done = brotli::BrotliCompress(&mut pieces, out, &parameters);
+        pieces.answer?;
+        done.map_err(|error| failed("BROTLI", error))?;
         Ok(())
+    }
+}
+
+/// A reader that asks after each piece.
+struct Pieces<'a> {
+    input: &'a [u8],
+    ask: Ask<'a>,
+    /// The maximum number of bytes that the codec takes at once.
+    piece: usize,
+    taken: usize,
+    answer: Result<()>,
+}
+
+impl Read for Pieces<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.taken >= self.piece && !self.input.is_empty() {
+            self.taken = 0;
+            self.answer = (self.ask)();
+            if self.answer.is_err() {
+                return Err(io::ErrorKind::Other.into());
+            }
+        }
+        let read = self.input.read(buffer)?;
+        self.taken += read;
+        Ok(read)
     }
 }

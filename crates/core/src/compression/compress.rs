@@ -1,6 +1,6 @@
 //! Compression of pages.
 
-use super::compressor::Compress;
+use super::compressor::{Ask, Compress};
 use super::{Compression, absent};
 use herringbone_format::Result;
 use std::cell::RefCell;
@@ -9,7 +9,7 @@ use std::cell::RefCell;
 const KEPT: usize = 8;
 
 thread_local! {
-    /// The compressors of this thread, the oldest first.
+    /// The compressors of this thread. The one used last is at the end.
     static COMPRESSORS: RefCell<Vec<Compressor>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -20,41 +20,45 @@ thread_local! {
 /// Feature if the codec was not compiled in; the error names the cargo feature. Argument if the input is larger
 /// than the codec allows. Io if the library of the codec failed.
 pub fn compress(compression: Compression, input: &[u8], out: &mut Vec<u8>) -> Result<()> {
-    compress_sections(compression, input, &[], out)
+    compress_sections(compression, input, &[], out, &|| Ok(()))
 }
 
 /// Calls [`compress`] for an input of several sections, such as levels followed by values, or the streams of
 /// BYTE_STREAM_SPLIT. `section_starts` contains the start of each section except the first, in ascending order.
 ///
+/// At levels that may take seconds per page, the codec calls `ask` between pieces of the input. These levels are those
+/// of zstd from 13 on, of Brotli from 5 on, and of GZIP from 7 on. With the feature `libdeflate`, GZIP does not ask, because
+/// that library takes only a whole page, but it is fast. The compressed bytes do not depend on the calls.
+///
 /// # Errors
 ///
-/// See [`compress`].
+/// See [`compress`]. The error of `ask`.
 pub fn compress_sections(
     compression: Compression,
     input: &[u8],
     section_starts: &[usize],
     out: &mut Vec<u8>,
+    ask: &dyn Fn() -> Result<()>,
 ) -> Result<()> {
-    COMPRESSORS.with_borrow_mut(|compressors| {
-        let known = compressors
+    // The compressor is taken out, because `ask` may run code that compresses, too.
+    let known = COMPRESSORS.with_borrow_mut(|compressors| {
+        let index = compressors
             .iter()
-            .position(|known| known.compression == compression);
-        let index = match known {
-            Some(index) => index,
-            None => {
-                let new = Compressor::new(compression)?;
-                if compressors.len() == KEPT {
-                    compressors.remove(0);
-                }
-                compressors.push(new);
-                compressors.len() - 1
-            }
-        };
-        match compressors.get_mut(index) {
-            Some(compressor) => compressor.compress_sections(input, section_starts, out),
-            None => Err(absent(compression.codec())),
+            .position(|known| known.compression == compression)?;
+        Some(compressors.remove(index))
+    });
+    let mut compressor = match known {
+        Some(known) => known,
+        None => Compressor::new(compression)?,
+    };
+    let done = compressor.compress_sections(input, section_starts, out, ask);
+    COMPRESSORS.with_borrow_mut(|compressors| {
+        if compressors.len() == KEPT {
+            compressors.remove(0);
         }
-    })
+        compressors.push(compressor);
+    });
+    done
 }
 
 /// A compressor of pages with one codec. Reuse it for many pages, because its contexts are allocated once.
@@ -104,19 +108,19 @@ impl Compressor {
     ///
     /// # Errors
     ///
-    /// Argument if the input is larger than the codec allows. Io if the library failed. On an error, `out` is
-    /// unchanged.
+    /// Argument if the input is larger than the codec allows. Io if the library failed. The error of `ask`. On an
+    /// error, `out` is unchanged.
     pub(crate) fn compress_sections(
         &mut self,
         input: &[u8],
         section_starts: &[usize],
         out: &mut Vec<u8>,
+        ask: Ask<'_>,
     ) -> Result<()> {
         let start = out.len();
-        let done = match section_starts {
-            [] => self.inner.compress(input, out),
-            section_starts => self.inner.compress_sections(input, section_starts, out),
-        };
+        let done = self
+            .inner
+            .compress_sections(input, section_starts, out, ask);
         if done.is_err() {
             out.truncate(start);
         }

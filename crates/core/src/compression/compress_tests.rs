@@ -70,7 +70,9 @@ fn pages_come_back() {
             // After existing bytes, and twice, so that contexts are reused.
             for before in [&b""[..], b"before"] {
                 let mut out = before.to_vec();
-                compressor.compress_sections(&plain, &[], &mut out).unwrap();
+                compressor
+                    .compress_sections(&plain, &[], &mut out, &|| Ok(()))
+                    .unwrap();
                 assert_eq!(&out[..before.len()], before);
                 let mut output = vec![0xa5; plain.len()];
                 decompressor
@@ -90,11 +92,11 @@ fn patterns_shrink_and_noise_hardly_grows() {
         }
         let (mut zeros, mut random) = (Vec::new(), Vec::new());
         compressor
-            .compress_sections(&[0; 300_000], &[], &mut zeros)
+            .compress_sections(&[0; 300_000], &[], &mut zeros, &|| Ok(()))
             .unwrap();
         assert!(zeros.len() < 20_000, "{compression} {}", zeros.len());
         compressor
-            .compress_sections(&noise(70_000), &[], &mut random)
+            .compress_sections(&noise(70_000), &[], &mut random, &|| Ok(()))
             .unwrap();
         // The fastest level of zlib uses the fixed codes. Half of them have nine bits.
         assert!(random.len() < 75_000, "{compression} {}", random.len());
@@ -177,7 +179,7 @@ fn brotli_in_rust_makes_sound_pages_too() {
             let mut compressor = brotli::BrotliCompressor::new(BrotliLevel::new(level).unwrap());
             let mut page = Vec::new();
             compressor
-                .compress_sections(&plain, &[], &mut page)
+                .compress_sections(&plain, &[], &mut page, &|| Ok(()))
                 .unwrap();
             let mut output = vec![0xa5; plain.len()];
             decompress(CompressionCodec::Brotli, &page, &mut output).unwrap();
@@ -213,7 +215,7 @@ fn zlib_makes_sound_pages_too() {
             for _again in 0..2 {
                 let mut page = Vec::new();
                 compressor
-                    .compress_sections(&plain, &[], &mut page)
+                    .compress_sections(&plain, &[], &mut page, &|| Ok(()))
                     .unwrap();
                 let mut output = vec![0xa5; plain.len()];
                 decompress(CompressionCodec::Gzip, &page, &mut output).unwrap();
@@ -239,7 +241,8 @@ fn inputs_of_sections_come_back() {
         let compression: Compression = compression.parse().unwrap();
         for section_starts in [&[][..], &[40_000], &[1, 2, 40_000, 79_999]] {
             let mut out = b"front".to_vec();
-            super::compress_sections(compression, &input, section_starts, &mut out).unwrap();
+            super::compress_sections(compression, &input, section_starts, &mut out, &|| Ok(()))
+                .unwrap();
             assert_eq!(&out[..5], b"front");
             let mut back = vec![0; input.len()];
             decompress(compression.codec(), &out[5..], &mut back).unwrap();
@@ -248,12 +251,171 @@ fn inputs_of_sections_come_back() {
         // Matches in an earlier section are found, and the section has its own codes.
         let bytes = |section_starts: &[usize]| {
             let mut out = Vec::new();
-            super::compress_sections(compression, &input, section_starts, &mut out).unwrap();
+            super::compress_sections(compression, &input, section_starts, &mut out, &|| Ok(()))
+                .unwrap();
             out.len()
         };
         let is_for = matches!(compression, Compression::Snappy | Compression::Zstd(_));
         assert_eq!(bytes(&[40_000]) < bytes(&[]), is_for, "{compression}");
         // Sections that would leave too few bytes are ignored.
         assert_eq!(bytes(&[1, 2, 79_999]), bytes(&[]), "{compression}");
+    }
+}
+
+/// Returns words in an order without a period, whose matches have many lengths and distances.
+fn words(length: usize) -> Vec<u8> {
+    let words = noise(length / 4).into_iter().map(|byte| byte % 60);
+    let mut text: Vec<u8> = words
+        .flat_map(|word| format!("{}word{word} ", word % 7).into_bytes())
+        .collect();
+    text.truncate(length);
+    text
+}
+
+/// Returns the compressed input and the number of questions. The answer number `end` is an error.
+fn asked(
+    compressor: &mut Compressor,
+    (input, section_starts): (&[u8], &[usize]),
+    end: usize,
+) -> (Result<Vec<u8>>, usize) {
+    let asked = std::cell::Cell::new(0);
+    let ask = || {
+        asked.set(asked.get() + 1);
+        match asked.get() == end {
+            true => Err(Error::argument("that is enough")),
+            false => Ok(()),
+        }
+    };
+    let mut out = b"front".to_vec();
+    let done = compressor.compress_sections(input, section_starts, &mut out, &ask);
+    if done.is_err() {
+        assert_eq!(out, b"front");
+    }
+    (done.map(|()| out.split_off(5)), asked.get())
+}
+
+#[test]
+fn slow_levels_ask_between_pieces() {
+    // Two pieces of 131,072 bytes and a rest: two questions. Two sections of 150,000 bytes have a piece and a rest each.
+    let input = words(300_000);
+    let cases: [(&str, &[usize], usize); 8] = [
+        ("zstd:1", &[], 0),
+        ("zstd:13", &[], 2),
+        ("zstd:19", &[], 2),
+        ("zstd:16", &[150_000], 2),
+        ("brotli:4", &[], 0),
+        ("brotli:5", &[], 2),
+        ("brotli:10", &[], 2),
+        ("snappy", &[], 0),
+    ];
+    for (text, section_starts, questions) in cases {
+        let compression: Compression = text.parse().unwrap();
+        let Ok(mut compressor) = Compressor::new(compression) else {
+            continue;
+        };
+        let input = (&input[..], section_starts);
+        let (whole, asks) = asked(&mut compressor, input, usize::MAX);
+        assert_eq!(asks, questions, "{text} {section_starts:?}");
+        let whole = whole.unwrap();
+        if questions > 0 {
+            let end = questions;
+            let (ended, asks) = asked(&mut compressor, input, end);
+            assert_eq!(ended.unwrap_err().message(), "that is enough", "{text}");
+            assert_eq!(asks, end, "{text}");
+            // The compressor is as good as new.
+            let (again, _) = asked(&mut compressor, input, usize::MAX);
+            assert!(again.unwrap() == whole, "{text} after question {end}");
+        }
+        let mut output = vec![0xa5; input.0.len()];
+        decompress(compression.codec(), &whole, &mut output).unwrap();
+        assert!(output == input.0, "{text}");
+    }
+}
+
+/// A handler of a signal may write another file.
+#[cfg(feature = "zstd")]
+#[test]
+fn questions_may_compress() {
+    let input = words(200_000);
+    let level = Compression::Zstd(ZstdLevel::new(13).unwrap());
+    let (mut alone, mut within) = (Vec::new(), Vec::new());
+    compress(level, &input, &mut alone).unwrap();
+    let nested = std::cell::RefCell::new(Vec::new());
+    let ask = || compress(level, &input, &mut nested.borrow_mut());
+    super::compress_sections(level, &input, &[], &mut within, &ask).unwrap();
+    assert!(nested.into_inner() == alone && within == alone);
+}
+
+/// The library itself compresses the input as a whole.
+#[cfg(feature = "libbrotli")]
+#[test]
+fn pieces_leave_streams_of_brotli_as_they_are() {
+    use std::io::Write;
+    for length in [0, 1, 131_072, 131_073, 262_145, 400_000] {
+        let input = words(length);
+        for level in [0, 4, 5, 9] {
+            let encoder = brotlic::BrotliEncoderOptions::new()
+                .quality(brotlic::Quality::new(level).unwrap())
+                .window_size(brotlic::WindowSize::new(22).unwrap())
+                .build()
+                .unwrap();
+            let mut stream = brotlic::CompressorWriter::with_encoder(encoder, Vec::new());
+            stream.write_all(&input).unwrap();
+            let whole = stream.into_inner().unwrap();
+            let mut page = Vec::new();
+            let level = Compression::Brotli(BrotliLevel::new(level.into()).unwrap());
+            compress(level, &input, &mut page).unwrap();
+            assert!(page == whole, "{level} {length}");
+        }
+    }
+}
+
+#[cfg(feature = "zstd")]
+#[test]
+fn pieces_hardly_change_the_size_of_frames() {
+    let input = words(700_000);
+    for level in [13, 16, 19] {
+        let whole = ::zstd::bulk::compress(&input, level).unwrap().len();
+        let mut page = Vec::new();
+        let compression = Compression::Zstd(ZstdLevel::new(level).unwrap());
+        compress(compression, &input, &mut page).unwrap();
+        assert!(
+            page.len().abs_diff(whole) * 500 < whole,
+            "{level}: {whole}, {}",
+            page.len()
+        );
+    }
+}
+
+/// The encoder asks although libdeflate is compiled in. Its stream is that of one call.
+#[cfg(feature = "gzip")]
+#[test]
+fn pieces_leave_streams_of_zlib_as_they_are() {
+    use super::compressor::Compress;
+    let input = words(400_000);
+    for (level, questions) in [(1, 0), (6, 0), (9, 3)] {
+        let mut encoder = flate2::Compress::new(flate2::Compression::new(level), false);
+        let mut whole = Vec::with_capacity(500_000);
+        let status = encoder.compress_vec(&input, &mut whole, flate2::FlushCompress::Finish);
+        assert_eq!(status.unwrap(), flate2::Status::StreamEnd);
+        let level = GzipLevel::new(level.try_into().unwrap()).unwrap();
+        let mut compressor = gzip::GzipCompressor::new(level);
+        for end in [usize::MAX, 2, usize::MAX] {
+            let asks = std::cell::Cell::new(0);
+            let ask = || {
+                asks.set(asks.get() + 1);
+                match asks.get() == end {
+                    true => Err(Error::argument("that is enough")),
+                    false => Ok(()),
+                }
+            };
+            let mut page = Vec::new();
+            let done = compressor.compress_sections(&input, &[], &mut page, &ask);
+            assert_eq!(done.is_err(), end == 2 && questions > 0);
+            if done.is_ok() {
+                assert_eq!(asks.get(), questions);
+                assert!(page[10..page.len() - 8] == whole, "{level}");
+            }
+        }
     }
 }

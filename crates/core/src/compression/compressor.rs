@@ -2,6 +2,18 @@
 
 use herringbone_format::{Error, Result};
 
+/// A question between pieces of an input. An error ends the compression, which returns it.
+pub(super) type Ask<'a> = &'a dyn Fn() -> Result<()>;
+
+/// The number of bytes that a codec takes between two questions: the size of a block of zstd.
+#[cfg(any(
+    feature = "gzip",
+    feature = "brotli",
+    feature = "libbrotli",
+    feature = "zstd"
+))]
+pub(super) const PIECE: usize = 128 << 10;
+
 /// A codec at one level, with the scratch memory that it retains between pages.
 pub(super) trait Compress: Send {
     /// Appends the compressed `input` to `out`. On an error, the bytes appended so far are unspecified.
@@ -12,18 +24,19 @@ pub(super) trait Compress: Send {
     fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<()>;
 
     /// Compresses an input of several sections, which begin at `section_starts`, in ascending order. A codec may reset
-    /// its model there.
+    /// its model there. A slow one takes the input in pieces, and asks before each of them.
     ///
     /// # Errors
     ///
-    /// See [`Self::compress`].
+    /// See [`Self::compress`]. The error of `ask`.
     fn compress_sections(
         &mut self,
         input: &[u8],
         section_starts: &[usize],
         out: &mut Vec<u8>,
+        ask: Ask<'_>,
     ) -> Result<()> {
-        let _ = section_starts;
+        let _ = (section_starts, ask);
         self.compress(input, out)
     }
 }

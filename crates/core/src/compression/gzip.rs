@@ -6,7 +6,7 @@
 //! header = 1f 8b 08 flags, 6 bytes of time and system, the optional fields declared by the flags
 //! ```
 
-use super::compressor::{Compress, failed};
+use super::compressor::{Ask, Compress, PIECE, failed};
 use super::{Codec, GzipLevel, broken, too_long};
 use flate2::{Decompress, FlushCompress, FlushDecompress, Status};
 use herringbone_format::Result;
@@ -65,7 +65,11 @@ impl Codec for Gzip {
     feature = "libdeflate",
     allow(dead_code, reason = "libdeflate makes them faster")
 )]
-pub(super) struct GzipCompressor(flate2::Compress);
+pub(super) struct GzipCompressor {
+    encoder: flate2::Compress,
+    /// The maximum number of bytes that the codec takes at once.
+    piece: usize,
+}
 
 #[cfg_attr(
     feature = "libdeflate",
@@ -74,26 +78,49 @@ pub(super) struct GzipCompressor(flate2::Compress);
 impl GzipCompressor {
     pub(super) fn new(level: GzipLevel) -> Self {
         // The level is not negative, because it was checked.
-        let level = flate2::Compression::new(level.get().unsigned_abs());
-        Self(flate2::Compress::new(level, false))
+        let number = flate2::Compression::new(level.get().unsigned_abs());
+        Self {
+            encoder: flate2::Compress::new(number, false),
+            piece: match level.get() <= GzipLevel::default().get() {
+                true => usize::MAX,
+                false => PIECE,
+            },
+        }
     }
 }
 
 impl Compress for GzipCompressor {
     fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<()> {
+        self.compress_sections(input, &[], out, &|| Ok(()))
+    }
+
+    fn compress_sections(
+        &mut self,
+        input: &[u8],
+        _: &[usize],
+        out: &mut Vec<u8>,
+        ask: Ask<'_>,
+    ) -> Result<()> {
         // No time, no flags, unknown system.
         out.extend_from_slice(b"\x1f\x8b\x08\0\0\0\0\0\0\xff");
-        self.0.reset();
+        self.encoder.reset();
         // This is seldom too little: the fastest level expands data without patterns slightly.
         out.reserve(input.len() + input.len() / 1024 + 64);
         loop {
             // Fits, because it does not exceed the length of the input.
-            let read = self.0.total_in() as usize;
+            let read = self.encoder.total_in() as usize;
             let rest = input.get(read..).unwrap_or_default();
-            let status = self.0.compress_vec(rest, out, FlushCompress::Finish);
+            let (piece, flush) = match rest.get(..self.piece) {
+                Some(piece) => (piece, FlushCompress::None),
+                None => (rest, FlushCompress::Finish),
+            };
+            let status = self.encoder.compress_vec(piece, out, flush);
             match status.map_err(|error| failed("GZIP", error))? {
                 Status::StreamEnd => break,
-                Status::Ok | Status::BufError => out.reserve(input.len() / 4 + 64),
+                Status::Ok | Status::BufError if out.len() == out.capacity() => {
+                    out.reserve(input.len() / 4 + 64);
+                }
+                Status::Ok | Status::BufError => ask()?,
             }
         }
         out.extend_from_slice(&member_trailer(input));

@@ -1,6 +1,6 @@
 //! BROTLI: one Brotli stream (RFC 7932), through libbrotli: Compression, "BROTLI".
 
-use super::compressor::{Compress, failed};
+use super::compressor::{Ask, Compress, PIECE, failed};
 use super::{BrotliLevel, COUNTED, Codec, broken, too_long};
 use std::io::Write;
 
@@ -51,6 +51,9 @@ pub(super) fn count(mut input: &[u8], uncompressed: usize) -> Result<usize> {
 /// Log2 of the window size. RFC 7932 allows up to 24.
 const WINDOW_BITS: u8 = 22;
 
+/// The largest size that the library knows of an input.
+const MAX_HINT: u32 = 1 << 30;
+
 /// The encoder of Brotli streams. The library cannot reset its state, so each page creates a new one.
 pub(super) struct LibbrotliCompressor(BrotliLevel);
 
@@ -62,6 +65,16 @@ impl LibbrotliCompressor {
 
 impl Compress for LibbrotliCompressor {
     fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<()> {
+        self.compress_sections(input, &[], out, &|| Ok(()))
+    }
+
+    fn compress_sections(
+        &mut self,
+        input: &[u8],
+        _: &[usize],
+        out: &mut Vec<u8>,
+        ask: Ask<'_>,
+    ) -> Result<()> {
         let failed = |error: &dyn std::fmt::Display| failed("BROTLI", error);
         let level = u8::try_from(self.0.get()).unwrap_or_default();
         let quality = Quality::new(level).map_err(|error| failed(&error))?;
@@ -69,11 +82,23 @@ impl Compress for LibbrotliCompressor {
         let encoder = BrotliEncoderOptions::new()
             .quality(quality)
             .window_size(window)
+            // With the size, the stream does not depend on the size of the pieces, because the library collects blocks.
+            .size_hint(u32::try_from(input.len()).map_or(MAX_HINT, |length| length.min(MAX_HINT)))
             .build()
             .map_err(|error| failed(&error))?;
-        // Passing all input at once is faster than passing small parts, and the streams are smaller.
         let mut stream = CompressorWriter::with_encoder(encoder, out);
-        stream.write_all(input).map_err(|error| failed(&error))?;
+        let piece = match self.0.get() <= BrotliLevel::default().get() {
+            true => input.len().max(1),
+            false => PIECE,
+        };
+        for (at, piece) in input.chunks(piece).enumerate() {
+            if let Err(ended) = if at == 0 { Ok(()) } else { ask() } {
+                // A dropped stream compresses the bytes that it collected.
+                drop(stream.into_parts());
+                return Err(ended);
+            }
+            stream.write_all(piece).map_err(|error| failed(&error))?;
+        }
         stream
             .into_inner()
             .map_err(|error| failed(&error.error()))?;

@@ -3,7 +3,7 @@
 use herringbone_format::{Error, Result};
 use herringbone_kernels::snappy::{Compressor, TooLong, decompress};
 
-use super::compressor::{Compress, far_apart};
+use super::compressor::{Ask, Compress, far_apart};
 use super::{Codec, broken};
 
 /// The minimum number of bytes of a section with its own match search. After bytes without matches, the search
@@ -25,7 +25,7 @@ pub(super) struct SnappyCompressor(Compressor);
 
 impl Compress for SnappyCompressor {
     fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<()> {
-        self.compress_sections(input, &[], out)
+        self.compress_sections(input, &[], out, &|| Ok(()))
     }
 
     fn compress_sections(
@@ -33,6 +33,7 @@ impl Compress for SnappyCompressor {
         input: &[u8],
         section_starts: &[usize],
         out: &mut Vec<u8>,
+        _: Ask<'_>,
     ) -> Result<()> {
         let too_long = "a page is larger than the 4 GiB that SNAPPY can hold";
         let section_starts = far_apart(section_starts, input.len(), MIN_PART);

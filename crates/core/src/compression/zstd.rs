@@ -1,6 +1,6 @@
 //! ZSTD: one or more Zstandard frames (RFC 8878), through libzstd: Compression, "ZSTD".
 
-use super::compressor::{Compress, failed, far_apart};
+use super::compressor::{Ask, Compress, PIECE, failed, far_apart};
 use super::{Codec, ZstdLevel, broken};
 use ::zstd::zstd_safe::zstd_sys::ZSTD_EndDirective;
 use ::zstd::zstd_safe::{
@@ -45,8 +45,15 @@ pub(super) fn content_size(input: &[u8]) -> Option<u64> {
 /// The minimum number of bytes of a section for which the codec builds new code tables. These take up to 100 bytes.
 const MIN_PART: usize = 512;
 
+/// The first level that may take seconds for a page of text.
+const SLOW: i32 = 13;
+
 /// The encoder of pages with one Zstandard frame, which declares its decompressed size.
-pub(super) struct ZstdCompressor(CCtx<'static>);
+pub(super) struct ZstdCompressor {
+    context: CCtx<'static>,
+    /// The maximum number of bytes that the codec takes at once.
+    piece: usize,
+}
 
 impl ZstdCompressor {
     /// # Errors
@@ -54,9 +61,13 @@ impl ZstdCompressor {
     /// Io if libzstd could not allocate its context.
     pub(super) fn new(level: ZstdLevel) -> Result<Self> {
         let mut context = CCtx::try_create().ok_or_else(|| failed("ZSTD", "no memory"))?;
-        let level = CParameter::CompressionLevel(level.get());
-        context.set_parameter(level).map_err(code)?;
-        Ok(Self(context))
+        let parameter = CParameter::CompressionLevel(level.get());
+        context.set_parameter(parameter).map_err(code)?;
+        let piece = match level.get() < SLOW {
+            true => usize::MAX,
+            false => PIECE,
+        };
+        Ok(Self { context, piece })
     }
 }
 
@@ -66,43 +77,77 @@ impl Compress for ZstdCompressor {
         // libzstd writes to the reserved memory after the existing bytes. It need not be zeroed.
         let mut tail = Cursor::new(out);
         tail.set_position(tail.get_ref().len() as u64);
-        self.0.compress2(&mut tail, input).map_err(code)?;
+        self.context.compress2(&mut tail, input).map_err(code)?;
         Ok(())
     }
 
     /// Ends a block at the end of each section. Each block has its own codes for the bytes that are frequent in it.
+    /// Slow levels take each section in pieces.
     fn compress_sections(
         &mut self,
         input: &[u8],
         section_starts: &[usize],
         out: &mut Vec<u8>,
+        ask: Ask<'_>,
     ) -> Result<()> {
         let section_starts = far_apart(section_starts, input.len(), MIN_PART);
-        if section_starts.is_empty() {
+        if section_starts.is_empty() && input.len() <= self.piece {
             return self.compress(input, out);
         }
         // A block has a header of 3 bytes, and each flush ends a block.
         out.reserve(compress_bound(input.len()) + 16 * (section_starts.len() + 1));
         let size = Some(input.len() as u64);
-        self.0.set_pledged_src_size(size).map_err(code)?;
+        self.context.set_pledged_src_size(size).map_err(code)?;
         let start = out.len();
         let mut tail = OutBuffer::around_pos(out, start);
         let mut from = 0;
-        for to in section_starts.into_iter().chain([input.len()]) {
-            let part = input.get(from..to).unwrap_or_default();
+        let ends = section_starts.into_iter().chain([input.len()]);
+        let done = ends.into_iter().try_for_each(|to| {
+            let section = input.get(from..to).unwrap_or_default();
             let end = match to == input.len() {
                 true => ZSTD_EndDirective::ZSTD_e_end,
                 false => ZSTD_EndDirective::ZSTD_e_flush,
             };
-            let mut part = InBuffer::around(part);
-            let done = self.0.compress_stream2(&mut tail, &mut part, end);
-            if done != Ok(0) {
-                self.0.reset(ResetDirective::SessionOnly).map_err(code)?;
-                return Err(done.map_or_else(code, |_| failed("ZSTD", "there is too little room")));
-            }
             from = to;
+            self.section(section, end, &mut tail, ask)
+        });
+        if done.is_err() {
+            self.context
+                .reset(ResetDirective::SessionOnly)
+                .map_err(code)?;
         }
-        Ok(())
+        done
+    }
+}
+
+impl ZstdCompressor {
+    /// Compresses a section and ends it. Asks before each piece but the first, because callers ask before the page.
+    fn section(
+        &mut self,
+        section: &[u8],
+        end: ZSTD_EndDirective,
+        tail: &mut OutBuffer<'_, Vec<u8>>,
+        ask: Ask<'_>,
+    ) -> Result<()> {
+        let mut rest = section;
+        loop {
+            let (piece, after) = rest.split_at_checked(self.piece).unwrap_or((rest, &[]));
+            let directive = match after.is_empty() {
+                true => end,
+                false => ZSTD_EndDirective::ZSTD_e_continue,
+            };
+            let mut piece = InBuffer::around(piece);
+            let left = self.context.compress_stream2(tail, &mut piece, directive);
+            let left = left.map_err(code)?;
+            if after.is_empty() && left == 0 {
+                return Ok(());
+            }
+            if after.is_empty() || piece.pos() < piece.src.len() {
+                return Err(failed("ZSTD", "there is too little room"));
+            }
+            ask()?;
+            rest = after;
+        }
     }
 }
 

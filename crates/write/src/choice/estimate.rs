@@ -10,7 +10,7 @@ use crate::costs::{self, Decoded};
 use crate::explanation::{EncodingEstimate, StoredAs};
 use crate::options::{DataPageVersion, Prefer};
 use crate::settings::ColumnSettings;
-use herringbone_core::compression::{Compression, compress_sections};
+use herringbone_core::compression::Compression;
 use herringbone_core::encoding::dictionary::{Dictionary, ranks};
 use herringbone_core::encoding::physical_values::Values;
 
@@ -345,12 +345,9 @@ impl<'a> Sampler<'a> {
             return Ok(bytes.len());
         }
         let mut compressed = Vec::new();
-        compress_sections(
-            self.settings.compression,
-            bytes,
-            section_starts,
-            &mut compressed,
-        )?;
+        let compression = self.settings.compression;
+        self.settings
+            .compress(compression, bytes, section_starts, &mut compressed)?;
         Ok(match self.settings.version {
             DataPageVersion::V1 => compressed.len(),
             DataPageVersion::V2 => compressed.len().min(bytes.len()),

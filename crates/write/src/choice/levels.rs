@@ -5,7 +5,7 @@ use herringbone_kernels::hybrid::Runs;
 
 use crate::options::DataPageVersion;
 use crate::settings::ColumnSettings;
-use herringbone_core::compression::{Compression, compress_sections};
+use herringbone_core::compression::Compression;
 use herringbone_core::levels::{EncodedLevels, PageLevels};
 
 /// The part of the level bytes that pages of version 1 must save, as a divisor. Readers make better use of version 2.
@@ -54,9 +54,9 @@ pub(crate) fn choose_levels(settings: &ColumnSettings, page: &PageLevels) -> Res
     if plain_bytes < super::MIN_BYTES {
         return Ok(usual);
     }
-    let (mut runs, mut bytes) = (usual.runs, compressed_bytes(compression, &plain)?);
+    let (mut runs, mut bytes) = (usual.runs, compressed_bytes(settings, &plain)?);
     if counts_bytes(compression) {
-        let long = compressed_bytes(compression, &page.encode(Runs::Long))?;
+        let long = compressed_bytes(settings, &page.encode(Runs::Long))?;
         if long < bytes {
             (runs, bytes) = (Runs::Long, long);
         }
@@ -72,9 +72,14 @@ pub(crate) fn choose_levels(settings: &ColumnSettings, page: &PageLevels) -> Res
 }
 
 /// Returns the size of levels after the codec, in bytes.
-fn compressed_bytes(compression: Compression, levels: &EncodedLevels) -> Result<usize> {
+fn compressed_bytes(settings: &ColumnSettings, levels: &EncodedLevels) -> Result<usize> {
     let mut compressed = Vec::new();
     let all = [levels.rep.as_slice(), &levels.def].concat();
-    compress_sections(compression, &all, &[levels.rep.len()], &mut compressed)?;
+    settings.compress(
+        settings.compression,
+        &all,
+        &[levels.rep.len()],
+        &mut compressed,
+    )?;
     Ok(compressed.len())
 }

@@ -4,8 +4,9 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
-use herringbone::{ColumnOptions, Compression, Interrupt, Result, WriteOptions, Writer, ZstdLevel};
+use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+use herringbone::format::Encoding;
+use herringbone::{ColumnOptions, Interrupt, Result, WriteOptions, Writer};
 
 use crate::random::Random;
 
@@ -38,18 +39,22 @@ fn batch(columns: usize) -> RecordBatch {
     RecordBatch::try_from_iter((0..columns).map(&mut column)).unwrap()
 }
 
-/// Writes the batch. Returns the file and the number of questions.
+/// Writes the batch in pages of 100 rows. Returns the file and the number of questions.
 fn write(batch: &RecordBatch, threads: usize, call: usize) -> (Result<Vec<u8>>, usize) {
+    let options = WriteOptions::new()
+        .threads(threads)
+        .columns(ColumnOptions::new().page_rows(100).dictionary(false))
+        .compression("zstd:1".parse().unwrap());
+    written(batch, options, call)
+}
+
+/// Writes the batch. The question number `call` ends the write.
+fn written(batch: &RecordBatch, options: WriteOptions, call: usize) -> (Result<Vec<u8>>, usize) {
     let interrupt = Arc::new(FailsFrom {
         call,
         calls: AtomicUsize::new(0),
     });
-    let level = ZstdLevel::new(1).unwrap();
-    let options = WriteOptions::new()
-        .threads(threads)
-        .columns(ColumnOptions::new().page_rows(100).dictionary(false))
-        .compression(Compression::Zstd(level))
-        .interrupt(interrupt.clone());
+    let options = options.interrupt(interrupt.clone());
     let written = || -> Result<Vec<u8>> {
         let mut writer = Writer::new(Vec::new(), batch.schema(), options)?;
         writer.write(batch)?;
@@ -73,5 +78,40 @@ fn a_write_ends_at_its_next_pages() {
         }
         let (again, _) = write(&batch, 1, usize::MAX);
         assert!(whole.unwrap() == again.unwrap());
+    }
+}
+
+/// A page of one text of 524,288 bytes. With the four bytes of its length, it has four pieces of 131,072 and a rest.
+#[test]
+fn a_write_ends_within_a_page_that_is_slow_to_compress() {
+    let mut random = Random(6);
+    let mut text: String = (0..200_000)
+        .map(|_| format!("{} ", random.below(5000)))
+        .collect();
+    text.truncate(512 << 10);
+    let column: ArrayRef = Arc::new(StringArray::from_iter_values([text]));
+    let batch = RecordBatch::try_from_iter([("text", column)]).unwrap();
+    let with = |codec: &str, call| {
+        let columns = ColumnOptions::new()
+            .dictionary(false)
+            .encoding(Encoding::Plain);
+        let options = WriteOptions::new()
+            .threads(1)
+            .columns(columns)
+            .compression(codec.parse().unwrap());
+        written(&batch, options, call)
+    };
+    for (quick, slow) in [("zstd:1", "zstd:13"), ("brotli:4", "brotli:9")] {
+        let (_, before) = with(quick, usize::MAX);
+        let (whole, calls) = with(slow, usize::MAX);
+        assert!(whole.is_ok());
+        assert_eq!(calls, before + 4, "{slow}");
+        // The second question within the page, and its last one.
+        for call in [calls - 2, calls] {
+            let (ended, calls) = with(slow, call);
+            let error = ended.unwrap_err().to_string();
+            assert!(error.contains("the user has seen enough"), "{error}");
+            assert_eq!(calls, call, "{slow}");
+        }
     }
 }
