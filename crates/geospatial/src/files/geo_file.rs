@@ -168,7 +168,9 @@ impl GeoColumn {
         if is_ellipsoidal && version < Version::V2_0 && !is_asked {
             self.edges = former.edges;
         }
-        if is_code && !is_asked || former.crs.is_same(&self.crs) {
+        // An extension type without a CRS does not contradict the metadata, in which a missing CRS is longitude and latitude.
+        let is_open = matches!(self.crs.form(), CrsForm::Undefined);
+        if is_code && !is_asked || is_open || former.crs.is_same(&self.crs) {
             self.crs = former.crs.clone();
             self.epoch = former.epoch;
         }

@@ -1,5 +1,6 @@
 //! GeoParquet metadata and coverings.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use herringbone::arrow::array::cast::AsArray;
@@ -236,6 +237,45 @@ fn metadata_that_were_read_are_made_anew() {
 }
 
 /// Metadata that violates its version does not prevent writing the rows.
+/// In GeoParquet, a missing `crs` is OGC:CRS84, and null is an unknown system. In GeoArrow, a missing one is unknown.
+#[test]
+fn an_extension_type_without_a_crs_leaves_the_one_of_the_metadata() {
+    let projjson =
+        json!({"type": "GeographicCRS", "name": "x", "id": {"authority": "EPSG", "code": 4269}});
+    for (former, extension, wanted) in [
+        (Some(json!({})), "{}", json!({})),
+        (Some(json!({})), "", json!({})),
+        (Some(json!({})), CRS84, json!({})),
+        (Some(json!({"crs": null})), "{}", json!({"crs": null})),
+        (
+            Some(json!({"crs": projjson})),
+            "{}",
+            json!({"crs": projjson}),
+        ),
+        (Some(json!({"crs": null})), CRS84, json!({})),
+        (None, "{}", json!({"crs": null})),
+        (None, CRS84, json!({})),
+    ] {
+        let rows = texts(geometry("g", extension), &[Some("POINT (1 2)")]);
+        let metadata = former.as_ref().map(|former| {
+            let mut column = json!({"encoding": "WKB", "geometry_types": []});
+            let members = former.as_object().unwrap().clone();
+            column.as_object_mut().unwrap().extend(members);
+            let geo = json!({"version": "1.1.0", "primary_column": "g", "columns": {"g": column}});
+            ("geo".to_owned(), geo.to_string())
+        });
+        let schema = Schema::new_with_metadata(
+            rows.schema().fields().clone(),
+            metadata.into_iter().collect::<HashMap<_, _>>(),
+        );
+        let rows = RecordBatch::try_new(Arc::new(schema), rows.columns().to_vec()).unwrap();
+        let file = write(&rows, options(Version::V1_1, false)).unwrap();
+        let geo = geo(&file);
+        let crs = geo["columns"]["g"].get("crs");
+        assert_eq!(crs, wanted.get("crs"), "{former:?} {extension}");
+    }
+}
+
 #[test]
 fn metadata_of_the_wrong_version_become_true() {
     let file = write(&batch(geometry("g", CRS84)), options(Version::V1_1, true)).unwrap();
