@@ -4,7 +4,7 @@ use herringbone::encryption::FileEncryptionProperties;
 use herringbone::{ParquetFile, WriteOptions};
 use herringbone_arrow::schema::SchemaRef;
 use herringbone_rewrite::encryption::{KeyMaterial, Protection};
-use herringbone_rewrite::{CarryOver, ColumnOrigin, InputFile};
+use herringbone_rewrite::{CarryOver, ColumnOrigin, InputFile, Note};
 
 use crate::args::{Destination, Write};
 use crate::context::Context;
@@ -64,7 +64,10 @@ pub(crate) fn apply(
     let carried = carry_over.apply(schema, options);
     let carried = carried.map_err(|error| Failure::written(&name_of(&destination.path), &error))?;
     for note in &carried.notes {
-        context.note(&note.to_string());
+        match note {
+            Note::UnusableGeoParquet { .. } => context.loud_note(&note.to_string()),
+            _ => context.note(&note.to_string()),
+        }
     }
     let material = match carried.external_key_material {
         true => material(first, destination)?,

@@ -19,7 +19,7 @@ use herringbone_schema::from_arrow;
 
 use crate::bloom_filters;
 use crate::encryption::{EncryptedFile, Protection, keep};
-use crate::geometries::{has_geometries, without_geoparquet};
+use crate::geometries::{has_geometries, unusable, without_geoparquet};
 use crate::key_values::{
     CalendarKeys, Descriptions, KeyValues, NewFile, OriginalFile, check_calendars,
 };
@@ -298,6 +298,15 @@ impl CarryOver {
                 notes.push(Note::KeyNotInAll {
                     file: file.name.clone(),
                     key: key.to_owned(),
+                });
+            }
+        }
+        for (pair, file) in self.key_values.pairs().filter(|(pair, _)| pair.key == KEY) {
+            let reason = unusable(pair.text(), &arrow_schema);
+            if let (Some(reason), Some(file)) = (reason, self.files.get(file)) {
+                notes.push(Note::UnusableGeoParquet {
+                    file: file.name.clone(),
+                    reason,
                 });
             }
         }

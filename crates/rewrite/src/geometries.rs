@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use herringbone::geospatial::geoarrow::FORMER_EXTENSION_NAME;
-use herringbone::geospatial::geoparquet::KEY;
+use herringbone::geospatial::geoparquet::{GeoMetadata, KEY};
 use herringbone_arrow::schema::{Field, Schema, SchemaRef};
 
 /// Returns true if a schema has a column of geometries at any depth.
@@ -23,4 +23,27 @@ pub(crate) fn without_geoparquet(schema: &SchemaRef) -> SchemaRef {
     let mut metadata = schema.metadata().clone();
     metadata.remove(KEY);
     Arc::new(Schema::new_with_metadata(schema.fields().clone(), metadata))
+}
+
+/// Returns the first defect of GeoParquet metadata that keeps a written column, or all of them, from being geometries.
+pub(crate) fn unusable(text: Option<&str>, schema: &Schema) -> Option<String> {
+    let Some(text) = text else {
+        return Some("the GeoParquet metadata is not UTF-8".into());
+    };
+    let (usable, defects) = match GeoMetadata::parse_usable(text) {
+        Ok(parsed) => parsed,
+        Err(error) => return Some(error.message().to_owned()),
+    };
+    let mut plain = schema.fields().iter().filter(|field| !is_geoarrow(field));
+    let of_plain = plain.find_map(|field| {
+        let place = format!("columns.{}", field.name());
+        defects.iter().find(|defect| {
+            let member = defect.message().strip_prefix(&place);
+            member.is_some_and(|rest| rest.starts_with(['.', ' ']))
+        })
+    });
+    let of_all = defects.first().filter(|_| usable.columns.is_empty());
+    of_plain
+        .or(of_all)
+        .map(|defect| defect.message().to_owned())
 }

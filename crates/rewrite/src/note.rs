@@ -3,6 +3,7 @@
 use std::fmt;
 
 use herringbone::format::FooterExtension;
+use herringbone::geospatial::geoparquet::KEY;
 
 /// A property that differs between the new file and its input files, or is missing in the new file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,6 +34,13 @@ pub enum Note {
         file: String,
         /// The key.
         key: String,
+    },
+    /// The GeoParquet metadata for all or some columns of a file cannot be used. That part is omitted.
+    UnusableGeoParquet {
+        /// The name of the file with the metadata.
+        file: String,
+        /// The first defect of that part.
+        reason: String,
     },
     /// The index of a pandas data frame is not kept. It counts the rows of one file or lacks a value for some rows.
     PandasIndex {
@@ -88,6 +96,11 @@ impl fmt::Display for Note {
                 f,
                 "{file}: the metadata `{key}` is left out, because it describes columns other than \
                  those written"
+            ),
+            Self::UnusableGeoParquet { file, reason } => write!(
+                f,
+                "{file}: the metadata `{KEY}` is not kept in full, because {reason}; geometries \
+                 that it does not describe are plain bytes"
             ),
             Self::PandasIndex { file } => write!(
                 f,

@@ -449,3 +449,44 @@ fn columns_survive_defects_of_the_metadata() {
     let file = points(&folder, Some("{not json"), plain());
     herringbone(&["count", "--bbox", "90,40,110,60", &file]).fails(2, "is not JSON");
 }
+
+/// `-q` keeps the note, because the new file lacks a part of the old metadata.
+#[test]
+fn a_note_names_metadata_that_is_not_kept() {
+    let folder = Folder::new();
+    let column = |encoding: &str| format!(r#"{{"encoding": "{encoding}", "geometry_types": []}}"#);
+    let both = |first: &str, second: &str| {
+        let columns = format!(
+            r#"{{"geometry": {}, "other": {}}}"#,
+            column(first),
+            column(second)
+        );
+        format!(r#"{{"version": "1.1.0", "primary_column": "geometry", "columns": {columns}}}"#)
+    };
+    let member = |name: &str| {
+        format!("columns.{name}.encoding of the GeoParquet metadata is \"WKT\", which is unknown")
+    };
+    for (geo, defect) in [
+        (both("WKT", "WKT"), member("geometry")),
+        (both("WKB", "WKT"), member("other")),
+        (both("WKT", "WKB"), member("geometry")),
+        ("{not json".to_owned(), "is not JSON".to_owned()),
+        ("[]".to_owned(), "is not a JSON object".to_owned()),
+    ] {
+        let plain = Field::new("geometry", DataType::Binary, true);
+        let file = points(&folder, Some(&geo), plain);
+        let out = folder.file("out.parquet");
+        let run = herringbone(&["rewrite", "-q", "--force", &file, &out]);
+        assert_eq!(run.code, 0);
+        let (is_note, is_named) = (run.stderr.contains("note: "), run.stderr.contains(&defect));
+        assert!(is_note && is_named, "{geo}: {}", run.stderr);
+        // The chosen column is complete without the defective one.
+        let run = herringbone(&["rewrite", "-q", "--force", "-c", "geometry", &file, &out]);
+        assert_eq!(
+            run.stderr.is_empty(),
+            defect == member("other"),
+            "{geo}: {}",
+            run.stderr
+        );
+    }
+}
