@@ -50,7 +50,7 @@ both are sorted by these columns, and rows with equal keys are compared; without
 the same position. Values of different types are compared exactly: 1 equals 1.0 and 1.00, a
 millisecond 1000 microseconds, but 0.1 as FLOAT is not 0.1 as DOUBLE, nor is -0.0 0.0.
 JSON lines have an object a difference, of kind schema, storage, changed, only_in_a, only_in_b
-and rows; the last one has the numbers.
+and rows; the last one has the numbers. Rows of one file list all columns with their values.
 
 Exit codes: 0 schema and rows are equal, whatever the storage is; 1 they are not.
 

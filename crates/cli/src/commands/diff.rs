@@ -245,14 +245,17 @@ impl Printer<'_, '_> {
             return Ok(());
         }
         if self.format == ListFormat::Jsonl {
-            let mut object = Object::new().with("kind", kind).with("row", name);
+            // A list, because columns may have one name, or that of a key here.
+            let mut values = Vec::new();
             for (field, column) in batch.schema_ref().fields().iter().zip(batch.columns()) {
                 let mut json = String::new();
                 value::of(field, &column.slice(row, 1))?.json(0, &mut json);
                 let json: Value = serde_json::from_str(&json).unwrap_or_default();
-                object = object.with(field.name(), json);
+                let object = Object::new().with("column", field.name().as_str());
+                values.push(Value::from(object.with("value", json)));
             }
-            return self.json(object);
+            let object = Object::new().with("kind", kind).with("row", name);
+            return self.json(object.with("values", values));
         }
         let kind = if kind == "only_in_a" {
             "only in A"

@@ -336,3 +336,30 @@ fn both_zeros_are_one_value_of_summaries() {
         herringbone(&["count", &folder.file("f=0.0.parquet")]).ok("3\n");
     }
 }
+
+/// A row of one file lists each column, whatever its name.
+#[test]
+fn rows_of_one_file_have_all_columns() {
+    let folder = Folder::new();
+    let columns = |values: &[i64]| -> Vec<(&'static str, ArrayRef)> {
+        let names = ["x", "x", "kind", "row", "a"].into_iter().enumerate();
+        names
+            .map(|(at, name)| {
+                let values: Vec<i64> = values.iter().map(|it| it + 10 * at as i64).collect();
+                (name, ints(&values))
+            })
+            .collect()
+    };
+    let a = write(&folder, "a.parquet", &columns(&[1]));
+    let b = write(&folder, "b.parquet", &columns(&[1, 2]));
+    let run = diff(&[&a, &b]);
+    let line = run.stdout.lines().find(|it| it.contains("only_in_b"));
+    assert_eq!(
+        line.unwrap(),
+        concat!(
+            r#"{"kind":"only_in_b","row":"row 1","values":[{"column":"x","value":2},"#,
+            r#"{"column":"x","value":12},{"column":"kind","value":22},"#,
+            r#"{"column":"row","value":32},{"column":"a","value":42}]}"#
+        )
+    );
+}
