@@ -5,6 +5,8 @@
 HB names the command. Versions are listed in `peers.txt`; each is installed in a folder of its own below `target/writers/peers`,
 and writes below `target/writers/files` in one process. Both are kept until the version or the programs change. Per writer, it
 prints the number of files that were read right, refused and wrong.
+
+Versions of the crate `parquet` are programs that cargo builds. They share one target folder, and take their tables from pyarrow.
 """
 
 import argparse
@@ -29,6 +31,7 @@ TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 FOLDER = TARGET / "writers"
 COMMAND = os.environ.get("HB", str(TARGET / "debug" / "herringbone"))
 STARTED = time.time()
+PROGRAM = HERE / "parquet.rs"
 
 
 # What `verify` rightly finds, because these versions write it: writer, kind and message of the finding, and the cause.
@@ -43,7 +46,8 @@ MISTAKES = [
     ("polars 1", "statistics|column_index", "m(in|ax)_value", "bounds of decimals are in the order of their last bytes"),
     ("polars 2.0", "column_index", "null_pages claims values", "pages of nulls are not marked"),
     ("@dsnp/parquetjs 1.0.0", "column_index", "null_pages is missing", "column indexes have no null_pages"),
-    ("parquet-wasm", "column_index", "null_pages claims only nulls", "pages without a value in a list are not told from nulls"),
+    ("parquet(-wasm)? ", "column_index", "null_pages claims only nulls", "rows of lists may have several nulls, and values"),
+    ("parquet (30|40)", "offset_index", "the page starts inside of a row", "pages of lists end anywhere"),
 ]
 
 
@@ -61,6 +65,7 @@ class Peer:
         self.folder = FOLDER / "peers" / folder
         self.files = FOLDER / "files" / folder
         self.line = line
+        self.is_crate = self.name == "parquet"
 
     def python(self):
         name = f"python{self.runtime}"
@@ -73,11 +78,14 @@ class Peer:
 
     def install(self):
         stamp = self.folder / "installed.txt"
-        if stamp.exists() and stamp.read_text() == self.line:
+        made_of = self.line + (self.manifest() + PROGRAM.read_text() if self.is_crate else "")
+        if stamp.exists() and stamp.read_text() == made_of:
             return
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir(parents=True)
-        if self.runtime == "node":
+        if self.is_crate:
+            done = self.build()
+        elif self.runtime == "node":
             if not shutil.which("npm"):
                 raise Skipped("there is no npm")
             install = ["npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", self.folder]
@@ -87,7 +95,36 @@ class Peer:
             done = run([self.python(), *install, f"{self.name}=={self.version}", *self.more])
         if done.returncode != 0:
             raise Skipped("it does not install: " + last_line(done.stderr))
-        stamp.write_text(self.line)
+        stamp.write_text(made_of)
+
+    def crate(self):
+        """The name of the program's crate, of which the target folder has one for each version."""
+        return self.folder.name.replace(".", "-")
+
+    def manifest(self):
+        """The manifest of the program. Zstandard is the default codec of our files."""
+        of_version = f"version = '={self.version}', default-features = false, features"
+        major = self.version.split(".")[0]
+        lines = ["[workspace]", "[package]", f"name = '{self.crate()}'", "version = '0.0.0'", "edition = '2021'"]
+        lines += ["[features]", f"default = ['v{major}']", *(f"v{n} = []" for n in (20, 30, 40, 50, 56, 60))]
+        lines += ["[profile.dev]", "debug = false", "[dependencies]", f"arrow = {{ {of_version} = ['ipc'] }}"]
+        lines.append(f"parquet = {{ {of_version} = ['arrow', 'snap', 'zstd'] }}")
+        lines += [f"{name} = '={version}'" for name, version in (word.split("@") for word in self.more)]
+        return "\n".join(lines)
+
+    def build(self):
+        """Builds the program of a version, with one target folder for all of them, because they have dependencies in common."""
+        (self.folder / "src").mkdir()
+        shutil.copy(PROGRAM, self.folder / "src" / "main.rs")
+        (self.folder / "Cargo.toml").write_text(self.manifest())
+        if not shutil.which("cargo"):
+            raise Skipped("there is no cargo")
+        target = FOLDER / "cargo"
+        build = ["cargo", "build", "--quiet", "--manifest-path", self.folder / "Cargo.toml", "--target-dir", target]
+        done = run(build, env={**os.environ, "CARGO_INCREMENTAL": "0"})
+        if done.returncode == 0:
+            shutil.copy(target / "debug" / self.crate(), self.folder / "writer")
+        return done
 
     def program(self):
         """The command that writes the files, and the files that decide them."""
@@ -95,7 +132,13 @@ class Peer:
             script = HERE / f"write_{self.name.split('/')[-1].replace('-', '_')}.mjs"
             return ["node", script], [script, HERE / "writer.mjs"]
         script = HERE / f"write_{self.name}.py"
-        return [self.python(), "-s", script], [script, HERE / "writer.py"]
+        more = [PROGRAM, HERE / "write_pyarrow.py"] if self.is_crate else []
+        return [self.python(), "-s", script], [script, HERE / "writer.py", *more]
+
+    def environment(self):
+        path = f"{PYARROW.folder if self.is_crate else self.folder}:{HERE}"
+        mine = {"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", "WRITER": str(self.folder), "WRITER_NAME": self.name}
+        return {**os.environ, **mine}
 
     def write(self):
         command, sources = self.program()
@@ -106,15 +149,17 @@ class Peer:
             return
         shutil.rmtree(self.files, ignore_errors=True)
         self.files.mkdir(parents=True)
-        environment = {**os.environ, "PYTHONPATH": str(self.folder), "PYTHONDONTWRITEBYTECODE": "1"}
-        environment |= {"WRITER": str(self.folder), "WRITER_NAME": self.name}
-        done = run([*command, self.files, FOLDER / "tables"], env=environment)
+        done = run([*command, self.files, FOLDER / "tables"], env=self.environment())
         if done.returncode != 0:
             raise Skipped("it fails to write: " + last_line(done.stderr))
         stamp.write_text(digest)
 
     def index(self):
         return [json.loads(line) for line in (self.files / "index.jsonl").read_text().splitlines()]
+
+
+LINES = [line for line in (HERE / "peers.txt").read_text().splitlines() if not line.startswith("#")]
+PYARROW = Peer([line for line in LINES if line.startswith("pyarrow ")][-1])
 
 
 def write_tables():
@@ -330,8 +375,7 @@ def read_ours(peer):
     """What the peer does not read of the files that the command writes."""
     folder = FOLDER / "ours" / peer.folder.name
     convert([kind for kind in SCHEMA if kind not in UNREAD.get(peer.name, ())], folder)
-    environment = {**os.environ, "PYTHONPATH": f"{peer.folder}:{HERE}", "PYTHONDONTWRITEBYTECODE": "1"}
-    done = run([peer.python(), "-s", HERE / "ours.py", peer.name, folder], env=environment)
+    done = run([peer.python(), "-s", HERE / "ours.py", peer.name, folder], env=peer.environment())
     found = [json.loads(line) for line in done.stdout.splitlines()]
     if done.returncode != 0:
         return [*found, ["", last_line(done.stderr)]]
@@ -372,10 +416,12 @@ def main():
     parser.add_argument("--seconds", type=int, default=10**6, help="no writer starts after them")
     parser.add_argument("-v", action="store_true", help="also what a writer does not know")
     arguments = parser.parse_args()
-    lines = [line for line in (HERE / "peers.txt").read_text().splitlines() if not line.startswith("#")]
-    peers = [peer for peer in map(Peer, lines) if arguments.only is None or arguments.only in peer.label]
+    peers = [peer for peer in map(Peer, LINES) if arguments.only is None or arguments.only in peer.label]
     peers = [peer for peer in peers if arguments.all or not peer.later or (peer.folder / "installed.txt").exists()]
     write_tables()
+    if any(peer.is_crate for peer in peers):
+        # Before the peers start, because two at a time would install it twice.
+        PYARROW.install()
     totals, failed = [0, 0, 0], False
     print(f"{'writer':<28}{'files':>7}{'right':>7}{'refused':>9}{'wrong':>7}")
     with futures.ProcessPoolExecutor(2) as pool:

@@ -9,6 +9,7 @@ import datetime as dt
 import decimal
 import functools
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -28,10 +29,15 @@ def with_duckdb(path):
 
 
 def with_pyarrow(path):
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    table = pq.read_table(path, use_threads=False)
+    return columns_of(pq.read_table(path, use_threads=False))
+
+
+def columns_of(table):
+    """The columns of a table of pyarrow as lists."""
+    import pyarrow as pa
+
     found = {}
     for name, column in zip(table.column_names, table.columns):
         # Python has no nanoseconds.
@@ -87,6 +93,18 @@ def with_pyspark(path):
     frame = spark_session().read.parquet(str(path.resolve()))
     rows = [row.asDict(recursive=True) for row in frame.collect()]
     return {name: [row[name] for row in rows] for name in frame.columns}
+
+
+def with_parquet(path):
+    import subprocess
+
+    import pyarrow as pa
+
+    program = Path(os.environ["WRITER"]) / "writer"
+    done = subprocess.run([program, "read", path], capture_output=True)
+    if done.returncode != 0:
+        raise RuntimeError(done.stderr.decode())
+    return columns_of(pa.ipc.open_stream(done.stdout).read_all())
 
 
 def plain(kind, value):
@@ -148,7 +166,7 @@ def fault(file, found, structs_of_nulls):
 def main():
     name, folder = sys.argv[1], Path(sys.argv[2])
     readers = {"duckdb": with_duckdb, "pyarrow": with_pyarrow, "polars": with_polars, "fastparquet": with_fastparquet}
-    read = {**readers, "pyspark": with_pyspark}[name]
+    read = {**readers, "pyspark": with_pyspark, "parquet": with_parquet}[name]
     for line in (folder / "index.jsonl").read_text().splitlines():
         file = json.loads(line)
         try:
