@@ -2,11 +2,13 @@
 
 use std::cell::Cell;
 use std::io::{self, Write as _};
+use std::sync::Arc;
 
 use herringbone::Limits;
 
 use crate::encryption::Keys;
 use crate::failure::{Failure, Result};
+use crate::opened::OpenFiles;
 use crate::render::printable::printable;
 
 /// The global options of a command, and the problems reported so far.
@@ -19,6 +21,8 @@ pub(crate) struct Context {
     pub(crate) ignores_checksums: Option<&'static str>,
     /// The keys, if any are given.
     pub(crate) keys: Option<Keys>,
+    /// The open files and kept footers.
+    pub(crate) files: Arc<OpenFiles>,
     has_lost: Cell<bool>,
     has_damage: Cell<bool>,
 }
@@ -35,6 +39,7 @@ impl Context {
             limits,
             ignores_checksums,
             keys,
+            files: Arc::default(),
             has_lost: Cell::new(false),
             has_damage: Cell::new(false),
         }

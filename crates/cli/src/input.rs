@@ -3,15 +3,13 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-#[cfg(feature = "remote")]
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use herringbone::encryption::FileDecryptionProperties;
 use herringbone::format::footer::{MAGIC, MAGIC_ENCRYPTED};
 use herringbone::modular_encryption::Decryption;
-use herringbone::source::{FileSource, Source};
+use herringbone::source::Source;
 use herringbone::{ErrorKind, Limits, Location, OpenOptions, ParquetFile, Remedy};
 use herringbone_dataset::DataFile;
 use herringbone_inspect::repair::{Repair, RepairOptions};
@@ -25,6 +23,7 @@ use crate::encryption::Keys;
 use crate::failure::{Failure, Result};
 use crate::folder::{Footers, Member, Reading, find, is_folder, of_named_files};
 use crate::load::foreign::{Foreign, foreign, text_format};
+use crate::opened::{Footer, LocalFile, OpenFiles};
 #[cfg(feature = "remote")]
 use crate::url::as_url;
 use crate::url::name_of;
@@ -47,9 +46,10 @@ pub(crate) struct Input {
     ignores_checksums: Option<&'static str>,
     /// The place of the file among the files of a folder, or among named files with the same partition columns.
     pub(crate) member: Option<Member>,
-    /// The file at a URL, once its footer has been read.
-    #[cfg(feature = "remote")]
-    opened: OnceLock<ParquetFile>,
+    files: Arc<OpenFiles>,
+    local: OnceLock<Arc<LocalFile>>,
+    /// The footer, once it has been read.
+    footer: OnceLock<Footer>,
 }
 
 enum Data {
@@ -127,8 +127,9 @@ impl Input {
             decryption,
             ignores_checksums: context.ignores_checksums,
             member: None,
-            #[cfg(feature = "remote")]
-            opened: OnceLock::new(),
+            files: context.files.clone(),
+            local: OnceLock::new(),
+            footer: OnceLock::new(),
         })
     }
 
@@ -146,8 +147,9 @@ impl Input {
             data,
             ignores_checksums: context.ignores_checksums,
             member: Some(member),
-            #[cfg(feature = "remote")]
-            opened: OnceLock::new(),
+            files: context.files.clone(),
+            local: OnceLock::new(),
+            footer: OnceLock::new(),
         }))
     }
 
@@ -172,9 +174,8 @@ impl Input {
 
     /// Reads the footer, unless it has been read before and is kept.
     pub(crate) fn open(&self) -> Result<ParquetFile> {
-        #[cfg(feature = "remote")]
-        if let Some(file) = self.opened.get() {
-            return Ok(file.clone());
+        if let Some(footer) = self.footer.get() {
+            return footer.open().map_err(|error| self.failure(&error));
         }
         let source = self.source().map_err(|error| self.unopened(&error))?;
         let known = self.known_file(&source);
@@ -189,9 +190,8 @@ impl Input {
         let options = options.decryption(self.seam(), self.path());
         let file = ParquetFile::from_source(source, options);
         let file = file.map_err(|error| self.unopened(&error))?;
-        #[cfg(feature = "remote")]
-        if self.member.is_none() && self.remote().is_some_and(RemoteSource::is_retained) {
-            self.opened.set(file.clone()).ok();
+        if let Some(footer) = self.files.keep(&file) {
+            self.footer.set(footer).ok();
         }
         Ok(file)
     }
@@ -256,8 +256,14 @@ impl Input {
     /// Returns the bytes of the file.
     pub(crate) fn source(&self) -> herringbone::Result<Arc<dyn Source>> {
         Ok(match &self.data {
-            // The caller adds the name of the file to errors.
-            Data::Path(path) => Arc::new(FileSource::new(fs::File::open(path)?)?),
+            Data::Path(path) => match self.local.get() {
+                Some(file) => file.clone(),
+                None => {
+                    // The caller adds the name of the file to errors.
+                    let file = LocalFile::open(path, &self.files)?;
+                    self.local.get_or_init(|| file).clone()
+                }
+            },
             Data::Memory(bytes) => Arc::new(bytes.clone()),
             #[cfg(feature = "remote")]
             Data::Remote(file) => file.clone(),

@@ -34,6 +34,7 @@ mod interrupt;
 mod table_or_jsonl;
 mod load;
 mod memory;
+mod opened;
 mod output;
 mod pager;
 mod parts;

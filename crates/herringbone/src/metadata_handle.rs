@@ -108,6 +108,13 @@ impl MetadataHandle {
         self.with_page_indexes(PageIndexCells::default().frozen())
     }
 
+    /// Returns a handle that shares the footer and the schema. It retains page indexes loaded with it, apart
+    /// from those of this handle.
+    #[must_use]
+    pub fn without_page_indexes(&self) -> Self {
+        self.with_page_indexes(PageIndexCells::default())
+    }
+
     /// Returns a handle that shares the footer and the schema, and whose page indexes are in a cache. Reads planned with
     /// it look them up there, and add those that they decode.
     ///

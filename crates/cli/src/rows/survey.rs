@@ -79,9 +79,9 @@ pub(crate) fn survey(
     let surveyed: Vec<_> = surveyed.filter(|it| request.is_surveyed(it.1)).collect();
     for (of_named, (at, input)) in surveyed.into_iter().enumerate() {
         let file = input.open()?;
-        let read = file.read(options((at, input), &file, request)?.limit(0));
-        let read = read.map_err(|error| unreadable(input, request, &error))?;
-        let read = read.schema();
+        let plan = file.plan(&options((at, input), &file, request)?);
+        let plan = plan.map_err(|error| unreadable(input, request, &error))?;
+        let read = plan.schema().clone();
         if is_wanted {
             all = read;
         } else if !same(&all, &read) {
@@ -213,7 +213,7 @@ pub(super) fn columns_of(
     options: ReadOptions,
     request: &Request<'_>,
 ) -> Result<SchemaRef> {
-    let projected = schema_of(input, file, options.clone())?;
+    let projected = schema_of(input, file, &options)?;
     if !request.seeks_columns(input) {
         return Ok(projected);
     }
@@ -231,7 +231,7 @@ pub(super) fn columns_of(
     let (read, tested): (Vec<_>, Vec<_>) = in_path.into_iter().partition(|it| is_read(it.name()));
     fields.extend(read.into_iter().cloned());
     if request.is_filtered() {
-        let all = schema_of(input, file, options.projection(Projection::All))?;
+        let all = schema_of(input, file, &options.projection(Projection::All))?;
         for field in tested.into_iter().chain(all.fields()) {
             if fields.iter().all(|it| it.name() != field.name()) {
                 fields.push(field.clone());
@@ -250,8 +250,8 @@ fn variants(schema: &Schema) -> Vec<&DataType> {
 }
 
 /// Returns the schema of the batches.
-fn schema_of(input: &Input, file: &ParquetFile, options: ReadOptions) -> Result<SchemaRef> {
-    let reader = file.read(options.limit(0));
-    let reader = reader.map_err(|error| input.failure(&error))?;
-    Ok(reader.schema())
+fn schema_of(input: &Input, file: &ParquetFile, options: &ReadOptions) -> Result<SchemaRef> {
+    let plan = file.plan(options);
+    let plan = plan.map_err(|error| input.failure(&error))?;
+    Ok(plan.schema().clone())
 }

@@ -26,6 +26,7 @@ mod interrupt;
 mod jobs;
 mod names;
 mod on_error;
+mod opens;
 mod parts;
 #[cfg(feature = "remote")]
 mod remote;

@@ -1,0 +1,225 @@
+//! The files of this machine that a command has open, and the footers that it keeps.
+
+use std::collections::VecDeque;
+use std::fs::{File, Metadata};
+use std::io;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::SystemTime;
+
+use bytes::Bytes;
+use herringbone::push::FetchPolicy;
+use herringbone::source::{FileSource, Source};
+use herringbone::{Error, ErrorKind, MetadataHandle, ParquetFile, Result};
+use herringbone_dataset::DatasetReadOptions;
+
+/// The largest number of open files of this machine.
+const MAX_OPEN_FILES: usize = DatasetReadOptions::DEFAULT_MAX_OPEN_FILES;
+
+/// The largest number of bytes of all kept footers, and of those read along with them. Files after them are read again.
+const MAX_FOOTER_BYTES: usize = 256 << 20;
+
+/// The open files and kept footers of a command.
+#[derive(Debug, Default)]
+pub(crate) struct OpenFiles {
+    /// The open files, the one opened first in front.
+    open: Mutex<VecDeque<Weak<LocalFile>>>,
+    footer_bytes: AtomicUsize,
+}
+
+impl OpenFiles {
+    /// Keeps the footer of a file and the bytes read along with it, if there is room for them.
+    pub(crate) fn keep(&self, file: &ParquetFile) -> Option<Footer> {
+        let (handle, source) = (file.metadata_handle(), file.source().clone());
+        let suffix = source.fetch_policy().suffix_bytes.min(source.len());
+        let bytes = 2 * handle.heap_bytes() + usize::try_from(suffix).unwrap_or(usize::MAX / 2);
+        let before = self.footer_bytes.fetch_add(bytes, Ordering::Relaxed);
+        if before.saturating_add(bytes) > MAX_FOOTER_BYTES {
+            self.footer_bytes.fetch_sub(bytes, Ordering::Relaxed);
+            return None;
+        }
+        Some(Footer { source, handle })
+    }
+
+    /// Notes that a file was opened, and closes the one opened first if there are too many.
+    fn add(&self, file: Weak<LocalFile>, most: usize) {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.push_back(file);
+        while open.len() > most {
+            let first = open.pop_front();
+            if let Some(first) = first.and_then(|it| it.upgrade()) {
+                first.lock().take();
+            }
+        }
+    }
+}
+
+/// A footer and the bytes of its file.
+pub(crate) struct Footer {
+    source: Arc<dyn Source>,
+    handle: MetadataHandle,
+}
+
+impl Footer {
+    /// Opens the file again without reading its footer. Page indexes belong to the returned file.
+    pub(crate) fn open(&self) -> Result<ParquetFile> {
+        let handle = self.handle.without_page_indexes();
+        ParquetFile::with_metadata(self.source.clone(), handle)
+    }
+}
+
+/// A file of this machine. It is closed if too many others are open, and opened again when it is read.
+#[derive(Debug)]
+pub(crate) struct LocalFile {
+    path: PathBuf,
+    identity: Identity,
+    open: Mutex<Option<Arc<FileSource>>>,
+    files: Arc<OpenFiles>,
+    myself: Weak<Self>,
+}
+
+/// The properties that distinguish a file from another one, or from a later version, at the same path.
+#[derive(Debug, PartialEq, Eq)]
+struct Identity {
+    bytes: u64,
+    modified: Option<SystemTime>,
+    /// The device and the inode, except on Windows.
+    place: Option<(u64, u64)>,
+}
+
+impl Identity {
+    fn of(metadata: &Metadata) -> Self {
+        #[cfg(unix)]
+        let place = {
+            use std::os::unix::fs::MetadataExt as _;
+            Some((metadata.dev(), metadata.ino()))
+        };
+        #[cfg(not(unix))]
+        let place = None;
+        Self {
+            bytes: metadata.len(),
+            modified: metadata.modified().ok(),
+            place,
+        }
+    }
+}
+
+/// Opens a file. Errors do not name it.
+fn open(path: &Path) -> io::Result<(File, Identity)> {
+    let file = File::open(path)?;
+    let identity = Identity::of(&file.metadata()?);
+    Ok((file, identity))
+}
+
+impl LocalFile {
+    /// Opens the file at a path.
+    ///
+    /// # Errors
+    /// Io if it cannot be opened, or is not a regular file. The caller adds its name.
+    pub(crate) fn open(path: &Path, files: &Arc<OpenFiles>) -> Result<Arc<Self>> {
+        let (file, identity) = open(path)?;
+        let source = Arc::new(FileSource::new(file)?);
+        let file = Arc::new_cyclic(|myself| Self {
+            path: path.to_owned(),
+            identity,
+            open: Mutex::new(Some(source)),
+            files: files.clone(),
+            myself: myself.clone(),
+        });
+        files.add(Arc::downgrade(&file), MAX_OPEN_FILES);
+        Ok(file)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Arc<FileSource>>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the open file. Opens it again if it was closed.
+    ///
+    /// # Errors
+    /// Io if it cannot be opened; Replaced if another file is at the path now, or if this one was changed.
+    fn source(&self) -> Result<Arc<FileSource>> {
+        let mut slot = self.lock();
+        if let Some(source) = &*slot {
+            return Ok(source.clone());
+        }
+        let (file, identity) = open(&self.path)?;
+        if identity != self.identity {
+            let (before, now) = (self.identity.bytes, identity.bytes);
+            return Err(Error::new(
+                ErrorKind::Replaced,
+                format!(
+                    "the file was changed or replaced since the command began to read it: it had {before} bytes, and \
+                     now it has {now}"
+                ),
+            ));
+        }
+        let source = Arc::new(FileSource::new(file)?);
+        *slot = Some(source.clone());
+        drop(slot);
+        self.files.add(self.myself.clone(), MAX_OPEN_FILES);
+        Ok(source)
+    }
+}
+
+impl Source for LocalFile {
+    fn len(&self) -> u64 {
+        self.identity.bytes
+    }
+
+    fn read(&self, range: Range<u64>) -> Result<Bytes> {
+        self.source()?.read(range)
+    }
+
+    fn fetch_policy(&self) -> FetchPolicy {
+        FetchPolicy::local()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_file_that_was_closed_is_opened_again_unless_it_was_changed() {
+        let folder =
+            std::env::temp_dir().join(format!("herringbone-opened-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("file");
+        fs::write(&path, "before").unwrap();
+        let files = Arc::new(OpenFiles::default());
+        let file = LocalFile::open(&path, &files).unwrap();
+        assert_eq!(file.read(0..6).unwrap(), "before");
+        let close = || files.add(Weak::new(), 0);
+        // While it is open, another file at its path is not seen.
+        fs::remove_file(&path).unwrap();
+        assert_eq!(file.read(0..6).unwrap(), "before");
+        close();
+        assert_eq!(file.read(0..6).unwrap_err().kind(), ErrorKind::Io);
+        // The length is that of before.
+        fs::write(&path, "behold").unwrap();
+        assert_eq!(file.read(0..6).unwrap_err().kind(), ErrorKind::Replaced);
+        let file = LocalFile::open(&path, &files).unwrap();
+        close();
+        assert_eq!(file.read(0..6).unwrap(), "behold");
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn few_files_are_open() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
+        let files = Arc::new(OpenFiles::default());
+        let many: Vec<_> = (0..MAX_OPEN_FILES + 3)
+            .map(|_| LocalFile::open(&path, &files).unwrap())
+            .collect();
+        let is_open = |file: &Arc<LocalFile>| file.lock().is_some();
+        let open: Vec<bool> = many.iter().map(is_open).collect();
+        assert!(open.iter().enumerate().all(|(at, is)| *is == (at >= 3)));
+        many[0].read(0..1).unwrap();
+        assert!(is_open(&many[0]) && !is_open(&many[3]) && is_open(&many[4]));
+    }
+}
