@@ -9,7 +9,7 @@ use herringbone::{Error, Projection, ReadOptions, Result, VirtualColumn, WantedS
 use crate::dataset::Inner;
 use crate::options::DatasetReadOptions;
 use crate::partition_value::value;
-use crate::pool::DatasetPool;
+use crate::pool::FileMemory;
 use crate::walk::{DataFile, verdicts};
 
 /// The plan of a read of a dataset.
@@ -22,7 +22,7 @@ pub(crate) struct DatasetPlan {
     /// The ordinals of the files with rows that may be selected, and whether all of their rows are.
     files: Vec<(usize, Verdict)>,
     /// The memory of all files.
-    pub(crate) pool: Arc<DatasetPool>,
+    pub(crate) pool: Arc<FileMemory>,
 }
 
 impl DatasetPlan {
@@ -42,7 +42,7 @@ impl DatasetPlan {
         let files = files
             .filter(|(_, verdict)| *verdict != Verdict::None)
             .collect();
-        let pool = DatasetPool::new(&options.read);
+        let pool = FileMemory::new(&options.read);
         Ok(Self {
             schema: schema(&dataset, &options)?,
             dataset,

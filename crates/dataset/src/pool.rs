@@ -9,14 +9,16 @@ use crate::sequence::Rows;
 
 /// The memory that the files of a read share: at most that of one read, taken from the pool of the program, if it has one.
 #[derive(Debug)]
-pub(crate) struct DatasetPool {
+pub struct FileMemory {
     own: Arc<SharedMemory>,
     limit: u64,
     of_program: Option<Arc<dyn MemoryPool>>,
 }
 
-impl DatasetPool {
-    pub(crate) fn new(options: &ReadOptions) -> Arc<Self> {
+impl FileMemory {
+    /// Creates the memory of a read.
+    #[must_use]
+    pub fn new(options: &ReadOptions) -> Arc<Self> {
         let limit = options.limits.memory_bytes;
         Arc::new(Self {
             own: SharedMemory::new(limit),
@@ -26,19 +28,20 @@ impl DatasetPool {
     }
 
     /// Returns true if half of the memory is in use. Work ahead then waits.
-    pub(crate) fn is_half_used(&self) -> bool {
+    #[must_use]
+    pub fn is_half_used(&self) -> bool {
         self.own.used() >= self.limit / 2
     }
 
     /// Takes the memory of a batch that waits for its turn. It may be refused.
-    pub(crate) fn hold(self: &Arc<Self>, batch: RecordBatch) -> HeldBatch {
+    pub fn hold(self: &Arc<Self>, batch: RecordBatch) -> HeldBatch {
         let (pool, bytes) = (self.clone(), batch.get_array_memory_size() as u64);
         let memory = self.take(bytes).then(|| Held { pool, bytes });
         HeldBatch { batch, memory }
     }
 }
 
-impl MemoryPool for DatasetPool {
+impl MemoryPool for FileMemory {
     fn take(&self, bytes: u64) -> bool {
         if !self.own.take(bytes) {
             return false;
@@ -60,10 +63,18 @@ impl MemoryPool for DatasetPool {
 
 /// A batch that waits for its turn, and its memory.
 #[derive(Debug)]
-pub(crate) struct HeldBatch {
-    pub(crate) batch: RecordBatch,
+pub struct HeldBatch {
+    batch: RecordBatch,
     /// `None` if it was refused.
     memory: Option<Held>,
+}
+
+impl HeldBatch {
+    /// Returns the batch, and gives back its memory.
+    #[must_use]
+    pub fn into_batch(self) -> RecordBatch {
+        self.batch
+    }
 }
 
 impl Rows for HeldBatch {
@@ -94,7 +105,7 @@ impl Rows for RecordBatch {
 /// Memory of the pool, given back when it is dropped.
 #[derive(Debug)]
 struct Held {
-    pool: Arc<DatasetPool>,
+    pool: Arc<FileMemory>,
     bytes: u64,
 }
 

@@ -1,18 +1,124 @@
 //! Blocking reads: a crew of threads performs the tasks of a [`FileSequence`].
 
 use std::fmt;
+use std::sync::Arc;
 
 use herringbone::arrow::array::{RecordBatch, RecordBatchReader};
 use herringbone::arrow::schema::{ArrowError, SchemaRef};
 use herringbone::filter::ReadMetrics;
-use herringbone::{Error, Losses, Reader, Result};
+use herringbone::{Error, Losses, Reader, Result, Spawn};
 use herringbone_pipeline::{Crew, Shared, Work};
 
 use crate::files::in_file;
 use crate::plan::DatasetPlan;
 use crate::pool::HeldBatch;
 use crate::progress::Progress;
-use crate::sequence::{FileSequence, FileStep, FileTask};
+use crate::sequence::{FileSequence, FileStep, FileTask, Rows, TaskKind};
+
+/// The outcome of a task of a [`FileCrew`].
+pub type FileResult<F> = (
+    FileStep<<F as ReadFiles>::Reader, <F as ReadFiles>::Batch, <F as ReadFiles>::Error>,
+    Progress,
+);
+
+/// The files of a [`FileCrew`], which reads them.
+pub trait ReadFiles: Send + Sync + 'static {
+    /// An open file.
+    type Reader: Send;
+    /// The rows of a step.
+    type Batch: Rows + Send;
+    /// An error.
+    type Error: Send;
+    /// The tasks of the threads. Without those that open files, the caller [opens](FileCrew::take_unopened) them.
+    const TASKS: TaskKind = TaskKind::Any;
+
+    /// Performs a task: opens the file, unless it is open, and decodes its next batch.
+    fn step(&self, task: FileTask<Self::Reader>) -> FileResult<Self>
+    where
+        Self: Sized;
+
+    /// Returns true if half of the memory is in use. Work ahead then waits. By default, memory is not counted.
+    fn is_busy(&self) -> bool {
+        false
+    }
+}
+
+/// The threads that read many files, and the files.
+pub struct FileCrew<F: ReadFiles>(Crew<FileWork<F>>);
+
+impl<F: ReadFiles> FileCrew<F> {
+    /// Creates a crew of at most `threads` threads, including the caller's; one per core if it is 0. Helpers are supplied by `host`, or by the pool
+    /// of the process.
+    pub fn new(
+        files: F,
+        sequence: FileSequence<F::Reader, F::Batch, F::Error>,
+        threads: usize,
+        host: Option<Arc<dyn Spawn>>,
+    ) -> Self {
+        let threads = herringbone_pipeline::threads(threads);
+        Self(Crew::new(FileWork(files), sequence, threads, host))
+    }
+
+    /// Waits for the next batch or error. Returns `None` if none can follow before the caller opens a file.
+    pub fn next_due(&mut self) -> Option<Result<F::Batch, F::Error>> {
+        match self.0.look(FileSequence::is_over) {
+            true => None,
+            false => self.0.next(FileSequence::next_due),
+        }
+    }
+
+    /// Takes the task to open the next file on this thread. Returns `None` if none may be opened now.
+    pub fn take_unopened(&self) -> Option<FileTask<F::Reader>> {
+        let is_busy = self.0.work().0.is_busy();
+        self.0.update(|files| files.take(TaskKind::Open, is_busy))
+    }
+
+    /// Stores the outcome of the task to open a file.
+    pub fn finish(&self, file: usize, step: FileStep<F::Reader, F::Batch, F::Error>) {
+        let finish = |files: &mut State<F>| files.finish(file, step, Progress::default());
+        self.0.update(finish);
+    }
+
+    /// Passes the files to `at`.
+    pub fn look<T>(&self, at: impl FnOnce(&State<F>) -> T) -> T {
+        self.0.look(at)
+    }
+
+    /// Takes the losses since the last call.
+    pub fn take_losses(&self) -> Losses {
+        self.0.update(FileSequence::take_losses)
+    }
+}
+
+/// The files that the threads share.
+type State<F> =
+    FileSequence<<F as ReadFiles>::Reader, <F as ReadFiles>::Batch, <F as ReadFiles>::Error>;
+
+/// The tasks of a crew.
+struct FileWork<F>(F);
+
+impl<F: ReadFiles> Work for FileWork<F> {
+    type State = State<F>;
+    type Task = FileTask<F::Reader>;
+    type Output = (usize, FileResult<F>);
+    type Scratch = ();
+
+    fn take(&self, files: &mut State<F>, (): &mut ()) -> Option<Self::Task> {
+        files.take(F::TASKS, self.0.is_busy())
+    }
+
+    fn wants_help(&self, files: &mut State<F>) -> bool {
+        files.has_task(F::TASKS, self.0.is_busy())
+    }
+
+    fn run(&self, task: Self::Task, (): &mut (), _: &Shared<Self>) -> Self::Output {
+        (task.file, self.0.step(task))
+    }
+
+    fn finish(&self, files: &mut State<F>, (file, (step, progress)): Self::Output) {
+        files.finish(file, step, progress);
+    }
+}
 
 /// An iterator of the record batches of a dataset.
 ///
@@ -21,7 +127,7 @@ use crate::sequence::{FileSequence, FileStep, FileTask};
 pub struct DatasetReader {
     schema: SchemaRef,
     /// `None` after the last batch and after an error.
-    crew: Option<Crew<FileWork>>,
+    crew: Option<FileCrew<DatasetFiles>>,
     losses: Losses,
     /// The work of a finished read.
     metrics: ReadMetrics,
@@ -40,9 +146,10 @@ impl DatasetReader {
         let files = FileSequence::new(plan.num_files(), &plan.options);
         let (of_crew, threads) = plan.threads();
         let (schema, host) = (plan.schema.clone(), plan.options.read.spawn.clone());
+        let crew = FileCrew::new(DatasetFiles { plan, threads }, files, of_crew, host);
         Self {
             schema,
-            crew: Some(Crew::new(FileWork { plan, threads }, files, of_crew, host)),
+            crew: Some(crew),
             losses: Losses::default(),
             metrics: ReadMetrics::default(),
         }
@@ -80,15 +187,12 @@ impl DatasetReader {
         let Some(crew) = &mut self.crew else {
             return Ok(None);
         };
-        let next = match crew.look(FileSequence::is_over) {
-            true => None,
-            false => crew.next(FileSequence::next_due),
-        };
-        self.losses.append(crew.update(FileSequence::take_losses));
+        let next = crew.next_due();
+        self.losses.append(crew.take_losses());
         if !matches!(next, Some(Ok(_))) {
             self.end();
         }
-        next.transpose().map(|next| next.map(|held| held.batch))
+        next.transpose().map(|next| next.map(HeldBatch::into_batch))
     }
 
     fn end(&mut self) {
@@ -111,19 +215,19 @@ impl RecordBatchReader for DatasetReader {
     }
 }
 
-/// The files of the crew.
-type State = FileSequence<Box<Reader>, HeldBatch, Error>;
-type Step = FileStep<Box<Reader>, HeldBatch, Error>;
-
-/// The tasks of a read: to open files, and to decode their batches.
-struct FileWork {
+/// The files of a dataset.
+struct DatasetFiles {
     plan: DatasetPlan,
     /// The number of threads for each file.
     threads: usize,
 }
 
-impl FileWork {
-    fn step(&self, task: FileTask<Box<Reader>>, progress: &mut Progress) -> Result<Step> {
+impl DatasetFiles {
+    fn next_step(
+        &self,
+        task: FileTask<Box<Reader>>,
+        progress: &mut Progress,
+    ) -> Result<FileStep<Box<Reader>, HeldBatch, Error>> {
         let file = self.plan.file(task.file)?;
         let mut reader = match task.reader {
             Some(reader) => reader,
@@ -143,27 +247,18 @@ impl FileWork {
     }
 }
 
-impl Work for FileWork {
-    type State = State;
-    type Task = FileTask<Box<Reader>>;
-    type Output = (usize, Step, Progress);
-    type Scratch = ();
+impl ReadFiles for DatasetFiles {
+    type Reader = Box<Reader>;
+    type Batch = HeldBatch;
+    type Error = Error;
 
-    fn take(&self, files: &mut State, (): &mut ()) -> Option<Self::Task> {
-        files.take(self.plan.pool.is_half_used())
+    fn step(&self, task: FileTask<Box<Reader>>) -> FileResult<Self> {
+        let mut progress = Progress::default();
+        let step = self.next_step(task, &mut progress);
+        (step.unwrap_or_else(FileStep::of_error), progress)
     }
 
-    fn wants_help(&self, files: &mut State) -> bool {
-        files.has_task(self.plan.pool.is_half_used())
-    }
-
-    fn run(&self, task: Self::Task, (): &mut (), _: &Shared<Self>) -> Self::Output {
-        let (file, mut progress) = (task.file, Progress::default());
-        let step = self.step(task, &mut progress);
-        (file, step.unwrap_or_else(FileStep::of_error), progress)
-    }
-
-    fn finish(&self, files: &mut State, (file, step, progress): Self::Output) {
-        files.finish(file, step, progress);
+    fn is_busy(&self) -> bool {
+        self.plan.pool.is_half_used()
     }
 }

@@ -13,8 +13,10 @@ use herringbone::filter::ReadMetrics;
 use herringbone::{Error, ErrorKind, Losses};
 
 use crate::options::DatasetReadOptions;
+pub use crate::pool::{FileMemory, HeldBatch};
 pub use crate::progress::Progress;
-pub use crate::stream::{FileFuture, FileOutcome, FileStream, Files};
+pub use crate::reader::{FileCrew, FileResult, ReadFiles};
+pub use crate::stream::{FileFuture, FileStream, StreamFiles};
 use crate::window::Window;
 
 /// The number of decoded batches of a file that wait for their turn.
@@ -48,14 +50,14 @@ pub trait Rows {
 /// use herringbone::arrow::array::{RecordBatch, RecordBatchOptions};
 /// use herringbone::arrow::schema::Schema;
 /// use herringbone_dataset::DatasetReadOptions;
-/// use herringbone_dataset::sequence::{FileSequence, FileStep, Progress};
+/// use herringbone_dataset::sequence::{FileSequence, FileStep, Progress, TaskKind};
 ///
 /// // Two files of one batch each, read by a driver that performs one task after the other.
 /// let rows = RecordBatchOptions::new().with_row_count(Some(5));
 /// let batch = RecordBatch::try_new_with_options(Schema::empty().into(), vec![], &rows)?;
 /// let mut files = FileSequence::<(), RecordBatch, String>::new(2, &DatasetReadOptions::new());
 /// let mut rows = 0;
-/// while let Some(task) = files.take(false) {
+/// while let Some(task) = files.take(TaskKind::Any, false) {
 ///     let step = match task.reader {
 ///         None => FileStep::Batch((), batch.clone()),
 ///         Some(()) => FileStep::Finished,
@@ -87,6 +89,17 @@ pub struct FileSequence<R, B, E> {
     sums: Progress,
 }
 
+/// The tasks that a driver takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TaskKind {
+    /// All tasks.
+    Any,
+    /// To open files.
+    Open,
+    /// To read open files.
+    Read,
+}
+
 /// A task of a [`FileSequence`]: to decode the next batch of a file.
 #[derive(Debug)]
 pub struct FileTask<R> {
@@ -101,6 +114,8 @@ pub struct FileTask<R> {
 /// The outcome of a [`FileTask`].
 #[derive(Debug)]
 pub enum FileStep<R, B, E> {
+    /// The reader of an opened file, without a batch.
+    Opened(R),
     /// A batch and the reader for those after it.
     Batch(R, B),
     /// The end of the file.
@@ -158,8 +173,12 @@ impl<R, B, E> Lane<R, B, E> {
         }
     }
 
-    fn has_task(&self) -> bool {
-        let is_here = matches!(self.place, Place::Closed | Place::Open(_));
+    fn has_task(&self, kind: TaskKind) -> bool {
+        let is_here = match self.place {
+            Place::Closed => kind != TaskKind::Read,
+            Place::Open(_) => kind != TaskKind::Open,
+            _ => false,
+        };
         is_here && self.batches.len() < BATCHES_AHEAD
     }
 
@@ -191,7 +210,7 @@ impl<R, B: Rows, E> FileSequence<R, B, E> {
         }
     }
 
-    /// Returns the next batch or error, if one is due. The read is over after an error.
+    /// Returns the next batch or error, if one is due. The read is over after an error. Batches without rows are returned, too.
     pub fn next_due(&mut self) -> Option<Result<B, E>> {
         while !self.window.is_over() {
             match self.due()? {
@@ -215,11 +234,11 @@ impl<R, B: Rows, E> FileSequence<R, B, E> {
         self.window.is_over() || (self.lanes.is_empty() && self.next == self.num_files)
     }
 
-    /// Takes the most urgent task that may be performed now. If the driver is busy, because half of its memory
-    /// is in use, only the first file has tasks.
-    pub fn take(&mut self, is_busy: bool) -> Option<FileTask<R>> {
-        let at = self.urgent(is_busy).or_else(|| {
-            self.may_begin(is_busy).then(|| {
+    /// Takes the most urgent task that may be performed now, of some kind. If the driver is busy, because half of its
+    /// memory is in use, only the first file has tasks.
+    pub fn take(&mut self, kind: TaskKind, is_busy: bool) -> Option<FileTask<R>> {
+        let at = self.urgent(kind, is_busy).or_else(|| {
+            self.may_begin(kind, is_busy).then(|| {
                 self.lanes.push_back(Lane::new(self.next));
                 self.next += 1;
                 self.lanes.len() - 1
@@ -240,8 +259,8 @@ impl<R, B: Rows, E> FileSequence<R, B, E> {
 
     /// Returns true if there is a task to [take](Self::take).
     #[must_use]
-    pub fn has_task(&self, is_busy: bool) -> bool {
-        self.urgent(is_busy).is_some() || self.may_begin(is_busy)
+    pub fn has_task(&self, kind: TaskKind, is_busy: bool) -> bool {
+        self.urgent(kind, is_busy).is_some() || self.may_begin(kind, is_busy)
     }
 
     /// Handles the outcome of the task of a file. `progress` has the losses since its last task, and all its work since it
@@ -260,6 +279,7 @@ impl<R, B: Rows, E> FileSequence<R, B, E> {
             // Memory was refused to another file meanwhile.
             _ if is_short && is_ahead => {}
             FileStep::Refused(_) if !lane.is_alone => self.close(is_ahead.into()),
+            FileStep::Opened(reader) => lane.place = Place::Open(reader),
             FileStep::Batch(_, batch) if is_ahead && !batch.is_granted() => self.close(1),
             FileStep::Batch(reader, batch) => {
                 lane.place = Place::Open(reader);
@@ -340,24 +360,24 @@ impl<R, B: Rows, E> FileSequence<R, B, E> {
     }
 
     /// Returns the lane with the most urgent task.
-    fn urgent(&self, is_busy: bool) -> Option<usize> {
+    fn urgent(&self, kind: TaskKind, is_busy: bool) -> Option<usize> {
         if self.window.is_over() {
             return None;
         }
         if self.is_short {
             let first = self.lanes.front().filter(|_| self.running == 0);
-            return first.filter(|lane| lane.has_task()).map(|_| 0);
+            return first.filter(|lane| lane.has_task(kind)).map(|_| 0);
         }
-        let with_task = self.lanes.iter().position(Lane::has_task);
+        let with_task = self.lanes.iter().position(|lane| lane.has_task(kind));
         with_task.filter(|at| *at == 0 || !is_busy)
     }
 
     /// Returns true if the next file may be opened.
-    fn may_begin(&self, is_busy: bool) -> bool {
+    fn may_begin(&self, kind: TaskKind, is_busy: bool) -> bool {
         let has_room = self.lanes.len() < self.most_open;
         let may_be_ahead = has_room && !self.is_short && !is_busy;
         let is_left = self.next < self.num_files && !self.window.is_over();
-        is_left && (self.lanes.is_empty() || may_be_ahead)
+        kind != TaskKind::Read && is_left && (self.lanes.is_empty() || may_be_ahead)
     }
 
     /// Closes the files from the lane `first` on, because memory was refused.
@@ -426,8 +446,9 @@ mod tests {
                     continue;
                 }
                 ["open" | "read" | "idle", ..] => {
-                    let has_task = sequence.has_task(is_busy);
-                    let task = sequence.take(is_busy);
+                    let kind = TaskKind::Any;
+                    let has_task = sequence.has_task(kind, is_busy);
+                    let task = sequence.take(kind, is_busy);
                     assert_eq!(has_task, task.is_some(), "event {at}: {event}");
                     task.map_or("idle".into(), |task| {
                         let verb = task.reader.map_or("open", |_| "read");

@@ -18,16 +18,16 @@ use crate::files::in_file;
 use crate::plan::DatasetPlan;
 use crate::pool::HeldBatch;
 use crate::progress::Progress;
-use crate::sequence::{FileSequence, FileStep, FileTask, Rows};
-
-/// The outcome of a task of an async read.
-pub type FileOutcome<F> = FileStep<<F as Files>::Reader, <F as Files>::Batch, <F as Files>::Error>;
+use crate::sequence::{FileSequence, FileStep, FileTask, Rows, TaskKind};
 
 /// A running task of an async read.
-pub type FileFuture<F> = BoxFuture<(FileOutcome<F>, Progress)>;
+pub type FileFuture<R, B, E> = BoxFuture<(FileStep<R, B, E>, Progress)>;
+
+type Running<F> =
+    FileFuture<<F as StreamFiles>::Reader, <F as StreamFiles>::Batch, <F as StreamFiles>::Error>;
 
 /// The files of a [`FileStream`], which opens and reads them.
-pub trait Files: Send + Sync + 'static {
+pub trait StreamFiles: Send + Sync + 'static {
     /// An open file.
     type Reader: Send;
     /// The rows of a step.
@@ -37,7 +37,7 @@ pub trait Files: Send + Sync + 'static {
 
     /// Starts a task: opens the file, unless it is open, and decodes its next batch. The future needs no runtime of its own, and is
     /// dropped if memory is short.
-    fn step(self: &Arc<Self>, task: FileTask<Self::Reader>) -> FileFuture<Self>
+    fn step(self: &Arc<Self>, task: FileTask<Self::Reader>) -> Running<Self>
     where
         Self: Sized;
 
@@ -48,14 +48,14 @@ pub trait Files: Send + Sync + 'static {
 }
 
 /// The batches of many files. Only the task that polls it polls their requests.
-pub struct FileStream<F: Files> {
+pub struct FileStream<F: StreamFiles> {
     files: Arc<F>,
     sequence: FileSequence<F::Reader, F::Batch, F::Error>,
     /// The running tasks, in the order of their files.
-    running: VecDeque<(usize, FileFuture<F>)>,
+    running: VecDeque<(usize, Running<F>)>,
 }
 
-impl<F: Files> FileStream<F> {
+impl<F: StreamFiles> FileStream<F> {
     /// Creates the stream of the files of a sequence.
     pub fn new(files: F, sequence: FileSequence<F::Reader, F::Batch, F::Error>) -> Self {
         Self {
@@ -89,7 +89,7 @@ impl<F: Files> FileStream<F> {
             if is_finished {
                 continue;
             }
-            let Some(task) = self.sequence.take(self.files.is_busy()) else {
+            let Some(task) = self.sequence.take(TaskKind::Any, self.files.is_busy()) else {
                 return Poll::Pending;
             };
             let at = self.running.partition_point(|it| it.0 < task.file);
@@ -115,7 +115,7 @@ impl<F: Files> FileStream<F> {
     }
 }
 
-impl<F: Files> fmt::Debug for FileStream<F> {
+impl<F: StreamFiles> fmt::Debug for FileStream<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FileStream")
             .field("open_files", &self.sequence.num_open())
@@ -174,16 +174,16 @@ impl Stream for DatasetStream {
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let next = self.get_mut().0.poll_batch(cx);
-        next.map(|next| next.map(|held| held.map(|held| held.batch)))
+        next.map(|next| next.map(|held| held.map(HeldBatch::into_batch)))
     }
 }
 
-impl Files for DatasetPlan {
+impl StreamFiles for DatasetPlan {
     type Reader = Box<RecordBatchStream>;
     type Batch = HeldBatch;
     type Error = Error;
 
-    fn step(self: &Arc<Self>, task: FileTask<Self::Reader>) -> FileFuture<Self> {
+    fn step(self: &Arc<Self>, task: FileTask<Self::Reader>) -> Running<Self> {
         let (plan, mut progress) = (self.clone(), Progress::default());
         Box::pin(async move {
             let step = plan.stream_step(task, &mut progress).await;
@@ -201,7 +201,7 @@ impl DatasetPlan {
         &self,
         task: FileTask<Box<RecordBatchStream>>,
         progress: &mut Progress,
-    ) -> Result<FileOutcome<Self>> {
+    ) -> Result<FileStep<Box<RecordBatchStream>, HeldBatch, Error>> {
         let file = self.file(task.file)?;
         let named = |error| in_file(file.path(), error);
         let is_first = task.reader.is_none();

@@ -29,7 +29,7 @@ impl Window {
         self.left == 0
     }
 
-    /// Returns the rows of a batch within the window, or `None` if there are none.
+    /// Returns the rows of a batch within the window, or `None` if it has rows, but not there.
     pub(crate) fn cut<B: Rows>(&mut self, batch: B) -> Option<B> {
         let rows = batch.num_rows();
         // Neither exceeds the number of rows of the batch.
@@ -37,7 +37,7 @@ impl Window {
         let taken = self.left.min((rows - skipped) as u64) as usize;
         self.skip -= skipped as u64;
         self.left -= taken as u64;
-        (taken > 0).then(|| batch.part(skipped, taken))
+        (taken > 0 || rows == 0).then(|| batch.part(skipped, taken))
     }
 }
 

@@ -1,33 +1,53 @@
 //! The rows of several files as one sequence of batches.
+//!
+//! ```text
+//! inputs ─► opened on this thread, in their order ─► FileCrew: decoded ahead ─► notes, losses, window ─► batches
+//! ```
 
 use std::cell::Cell;
-use std::iter::Enumerate;
+use std::collections::BTreeMap;
+use std::mem;
 use std::rc::Rc;
+use std::sync::Arc;
 
-use herringbone::{Loss, Lost, ParquetFile, ReadOptions, Reader, SchemaOptions};
+use herringbone::{ErrorKind, Loss, Losses, Lost, ParquetFile, ReadOptions, Reader, SchemaOptions};
 use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::schema::SchemaRef;
+use herringbone_dataset::DatasetReadOptions;
+use herringbone_dataset::sequence::{
+    FileCrew, FileMemory, FileResult, FileSequence, FileStep, FileTask, HeldBatch, Progress,
+    ReadFiles, Rows, TaskKind,
+};
 use herringbone_rewrite::SchemaMerge;
 
 use super::{Request, Window};
 use crate::context::Context;
-use crate::failure::Result;
-use crate::folder::BY_NAME;
+use crate::failure::{Failure, Result};
+use crate::folder::{BY_NAME, LostColumns};
 use crate::input::Input;
 use crate::render::plural::counted;
 
 /// The index of the current input.
 pub(crate) type Place = Rc<Cell<usize>>;
 
+/// The number of files opened before each batch: the due one, and one ahead.
+const OPENED_AT_ONCE: usize = 2;
+
 /// The rows of several files in a window.
 pub(crate) struct Batches<'a> {
     context: &'a Context,
     request: &'a Request<'a>,
-    inputs: Enumerate<std::slice::Iter<'a, Input>>,
+    inputs: &'a [Input],
     /// The rest of the window.
     window: Window,
+    /// True if the options of each read end it at the end of the window.
+    is_counted: bool,
     place: Place,
-    current: Option<Rows<'a>>,
+    files: FileCrew<Decoding>,
+    /// The options of the reads of open files.
+    started: BTreeMap<usize, ReadOptions>,
+    memory: Arc<FileMemory>,
+    lost: LostRows,
 }
 
 impl<'a> Batches<'a> {
@@ -38,13 +58,27 @@ impl<'a> Batches<'a> {
         request: &'a Request<'a>,
         window: Window,
     ) -> Self {
+        let mut options = ReadOptions::new().limits(context.limits.clone());
+        options.on_error = request.options.on_error;
+        let memory = FileMemory::new(&options);
+        // The threads of a single file share its columns.
+        let threads = match inputs {
+            [_] => 1,
+            _ => request.options.threads,
+        };
+        let sequence = FileSequence::new(inputs.len(), &DatasetReadOptions::from(options));
+        let decoding = Decoding(memory.clone());
         Self {
             context,
             request,
-            inputs: inputs.iter().enumerate(),
+            inputs,
             window,
+            is_counted: true,
             place: Place::default(),
-            current: None,
+            files: FileCrew::new(decoding, sequence, threads, None),
+            started: BTreeMap::new(),
+            memory,
+            lost: LostRows::default(),
         }
     }
 
@@ -54,30 +88,102 @@ impl<'a> Batches<'a> {
     }
 
     fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
-        loop {
-            if let Some(rows) = &mut self.current
-                && let Some(batch) = rows.next_batch()?
-            {
-                return Ok(Some(match rows.is_counted {
-                    true => batch,
-                    false => self.window.take(&batch),
-                }));
-            }
-            let next = self.inputs.next().filter(|_| !self.window.is_past());
-            let Some((at, input)) = next else {
-                return Ok(None);
+        while self.is_counted || !self.window.is_past() {
+            let opened = (0..OPENED_AT_ONCE).take_while(|_| self.open_next()).count();
+            let Some(decoded) = self.files.next_due() else {
+                // The end of a file may have made room for another.
+                match opened > 0 || self.open_next() {
+                    true => continue,
+                    false => break,
+                }
             };
-            let file = input.open()?;
-            let options = self.window.options((at, input), &file, self.request)?;
-            self.place.set(at);
-            if let Some(member) = &input.member {
-                let lost = self.request.lost_columns(member, &file)?;
-                member.note_lost(self.context, &input.name, lost);
-            }
-            self.current = match options {
-                Some(options) => Some(Rows::start(self.context, input, &file, options)?),
-                None => None,
+            let decoded = decoded.map_err(|problem| self.failure(problem))?;
+            let Some(input) = self.inputs.get(decoded.file) else {
+                continue;
             };
+            self.place.set(decoded.file);
+            if let Some(notes) = decoded.notes {
+                notes.emit(self.context, input);
+            }
+            self.lost.report(self.context, input, decoded.losses);
+            match decoded.batch.map(HeldBatch::into_batch) {
+                Some(batch) if self.is_counted => return Ok(Some(batch)),
+                Some(batch) => return Ok(Some(self.window.take(&batch))),
+                None => {
+                    self.started.remove(&decoded.file);
+                    mem::take(&mut self.lost).end(self.context, input);
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Opens the next file. Returns false if none may be opened now.
+    fn open_next(&mut self) -> bool {
+        let Some(task) = self.files.take_unopened() else {
+            return false;
+        };
+        let step = match self.open(&task) {
+            Ok(Some(file)) => FileStep::Opened(file),
+            Ok(None) => FileStep::Finished,
+            Err(failure) => FileStep::Failed(Problem::Opening(failure)),
+        };
+        self.files.finish(task.file, step);
+        true
+    }
+
+    /// Starts the read of a file after its emitted rows. Returns `None` if no more rows are wanted.
+    fn open(&mut self, task: &FileTask<OpenFile>) -> Result<Option<OpenFile>> {
+        let started = self.started.get(&task.file).cloned();
+        let Some(input) = self.inputs.get(task.file) else {
+            return Ok(None);
+        };
+        if started.is_none() && self.window.is_past() {
+            return Ok(None);
+        }
+        let file = input.open()?;
+        let options = match started {
+            Some(mut options) => {
+                options.offset = options.offset.saturating_add(task.emitted);
+                options.limit = options.limit.map(|it| it.saturating_sub(task.emitted));
+                Some(options)
+            }
+            None => {
+                let place = (task.file, input);
+                let options = self.window.options(place, &file, self.request)?;
+                if let Some(options) = &options {
+                    self.is_counted = options.filter.is_none() && options.row_ranges.is_none();
+                    self.started.insert(task.file, options.clone());
+                }
+                options
+            }
+        };
+        let mut opened = OpenFile {
+            at: task.file,
+            reader: None,
+            notes: None,
+        };
+        let mut notes = Notes::default();
+        if let Some(member) = &input.member {
+            notes.lost = Some(self.request.lost_columns(member, &file)?);
+        }
+        if let Some(mut options) = options {
+            if self.inputs.len() > 1 {
+                options.memory_pool = Some(self.memory.clone());
+            }
+            opened.reader = Some(start(input, &file, options, &mut notes)?);
+        }
+        opened.notes = (task.emitted == 0).then_some(notes);
+        Ok(Some(opened))
+    }
+
+    fn failure(&self, problem: Problem) -> Failure {
+        match problem {
+            Problem::Opening(failure) => failure,
+            Problem::Reading(at, error) => match self.inputs.get(at) {
+                Some(input) => input.failure(&error).in_data(),
+                None => Failure::parquet("", &error),
+            },
         }
     }
 }
@@ -90,61 +196,153 @@ impl Iterator for Batches<'_> {
     }
 }
 
-/// The rows of one file.
-struct Rows<'a> {
-    context: &'a Context,
-    input: &'a Input,
-    reader: Reader,
-    /// True if the options of the read end it at the end of the window.
-    is_counted: bool,
-    /// The number of losses reported so far.
-    losses_said: usize,
+/// The decoding of open files, and the memory that they share.
+struct Decoding(Arc<FileMemory>);
+
+/// An open file.
+struct OpenFile {
+    at: usize,
+    /// `None` after the last batch.
+    reader: Option<Reader>,
+    /// The notes about the file, until its first step.
+    notes: Option<Notes>,
 }
 
-impl<'a> Rows<'a> {
-    /// Starts reading, and emits the warnings of the reader as notes.
-    fn start(
-        context: &'a Context,
-        input: &'a Input,
-        file: &ParquetFile,
-        options: ReadOptions,
-    ) -> Result<Self> {
-        let is_counted = options.filter.is_none() && options.row_ranges.is_none();
-        let wanted = options.wanted_schema.clone();
-        let reader = file.read(options).map_err(|error| {
-            let failure = input.failure(&error);
-            let is_later = input.member.as_ref().is_some_and(|it| !it.is_first());
-            match wanted.filter(|_| is_later) {
-                Some(wanted) => failure.in_data().hinting(&advice(file, wanted.schema())),
-                None => failure,
-            }
-        })?;
-        for warning in reader.warnings() {
-            context.note(&format!("{}: {warning}", input.name));
-        }
-        Ok(Self {
-            context,
-            input,
-            reader,
-            is_counted,
-            losses_said: 0,
-        })
+/// A step of a file on its way to the output.
+struct Decoded {
+    file: usize,
+    /// `None` at the end of the file.
+    batch: Option<HeldBatch>,
+    notes: Option<Notes>,
+    losses: Losses,
+}
+
+/// The reason for the end of all reads.
+enum Problem {
+    Opening(Failure),
+    Reading(usize, herringbone::Error),
+}
+
+impl Rows for Decoded {
+    fn num_rows(&self) -> usize {
+        self.batch.as_ref().map_or(0, Rows::num_rows)
     }
 
-    fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
-        let broken = |error| self.input.failure(&error).in_data();
-        let batch = self.reader.next_batch().map_err(broken)?;
-        let losses = self.reader.losses();
-        for loss in losses.kept().iter().skip(self.losses_said) {
-            self.context.lost(&self.input.name, &said(self.input, loss));
-        }
-        self.losses_said = losses.kept().len();
-        if batch.is_none() && losses.not_kept() > 0 {
-            let more = format!("{} more losses that are not listed", losses.not_kept());
-            self.context.lost(&self.input.name, &more);
-        }
-        Ok(batch)
+    fn part(self, offset: usize, length: usize) -> Self {
+        let batch = self.batch.map(|batch| batch.part(offset, length));
+        Self { batch, ..self }
     }
+
+    fn is_granted(&self) -> bool {
+        self.batch.as_ref().is_none_or(Rows::is_granted)
+    }
+}
+
+impl ReadFiles for Decoding {
+    type Reader = OpenFile;
+    type Batch = Decoded;
+    type Error = Problem;
+    const TASKS: TaskKind = TaskKind::Read;
+
+    fn step(&self, task: FileTask<OpenFile>) -> FileResult<Self> {
+        let finished = (FileStep::Finished, Progress::default());
+        let Some(mut file) = task.reader else {
+            return finished;
+        };
+        let mut decoded = Decoded {
+            file: file.at,
+            batch: None,
+            notes: file.notes.take(),
+            losses: Losses::default(),
+        };
+        let step = match &mut file.reader {
+            None if decoded.notes.is_none() => return finished,
+            None => FileStep::Batch(file, decoded),
+            Some(reader) => match reader.next_batch() {
+                Ok(batch) => {
+                    decoded.losses = reader.take_losses();
+                    match batch {
+                        Some(batch) => decoded.batch = Some(self.0.hold(batch)),
+                        None => file.reader = None,
+                    }
+                    FileStep::Batch(file, decoded)
+                }
+                Err(error) if error.kind() == ErrorKind::Limit => {
+                    FileStep::Refused(Problem::Reading(file.at, error))
+                }
+                Err(error) => FileStep::Failed(Problem::Reading(file.at, error)),
+            },
+        };
+        (step, Progress::default())
+    }
+
+    fn is_busy(&self) -> bool {
+        self.0.is_half_used()
+    }
+}
+
+/// Notes, which precede the rows of their file.
+#[derive(Default)]
+struct Notes {
+    lost: Option<LostColumns>,
+    /// The warnings of the reader.
+    warnings: Vec<String>,
+}
+
+impl Notes {
+    fn emit(self, context: &Context, input: &Input) {
+        if let Some((member, lost)) = input.member.as_ref().zip(self.lost) {
+            member.note_lost(context, &input.name, lost);
+        }
+        for warning in self.warnings {
+            context.note(&format!("{}: {warning}", input.name));
+        }
+    }
+}
+
+/// The losses of a file and the number of those reported so far.
+#[derive(Default)]
+struct LostRows {
+    losses: Losses,
+    reported: usize,
+}
+
+impl LostRows {
+    fn report(&mut self, context: &Context, input: &Input, more: Losses) {
+        self.losses.append(more);
+        for loss in self.losses.kept().iter().skip(self.reported) {
+            context.lost(&input.name, &said(input, loss));
+        }
+        self.reported = self.losses.kept().len();
+    }
+
+    fn end(self, context: &Context, input: &Input) {
+        if self.losses.not_kept() > 0 {
+            let more = self.losses.not_kept();
+            let more = format!("{more} more losses that are not listed");
+            context.lost(&input.name, &more);
+        }
+    }
+}
+
+/// Starts reading a file. Adds the warnings of the reader to the notes.
+fn start(
+    input: &Input,
+    file: &ParquetFile,
+    options: ReadOptions,
+    notes: &mut Notes,
+) -> Result<Reader> {
+    let wanted = options.wanted_schema.clone();
+    let reader = file.read(options).map_err(|error| {
+        let failure = input.failure(&error);
+        let is_later = input.member.as_ref().is_some_and(|it| !it.is_first());
+        match wanted.filter(|_| is_later) {
+            Some(wanted) => failure.in_data().hinting(&advice(file, wanted.schema())),
+            None => failure,
+        }
+    })?;
+    notes.warnings = reader.warnings().to_vec();
+    Ok(reader)
 }
 
 /// Returns advice about a file that cannot be read with the columns of the first file of its folder.
@@ -180,11 +378,20 @@ pub(crate) fn count_read(
     file: &ParquetFile,
     options: ReadOptions,
 ) -> Result<u64> {
+    let (mut notes, mut lost) = (Notes::default(), LostRows::default());
     let options = options.limits(input.limits().clone());
-    let mut rows = Rows::start(context, input, file, options)?;
+    let mut reader = start(input, file, options, &mut notes)?;
+    notes.emit(context, input);
     let mut count = 0_u64;
-    while let Some(batch) = rows.next_batch()? {
-        count = count.saturating_add(batch.num_rows() as u64);
+    loop {
+        let batch = reader.next_batch();
+        let batch = batch.map_err(|error| input.failure(&error).in_data())?;
+        lost.report(context, input, reader.take_losses());
+        match batch {
+            Some(batch) => count = count.saturating_add(batch.num_rows() as u64),
+            None => break,
+        }
     }
+    lost.end(context, input);
     Ok(count)
 }
