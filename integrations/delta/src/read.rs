@@ -1,13 +1,12 @@
-//! The read of the files of a scan: a task of the executor opens files and decodes, and an iterator takes the batches.
+//! The read of the files of a scan: a task of the executor reads them by a [`FileStream`], and an iterator takes the batches.
 //!
 //! ```text
-//! files ─► open: footer, plan, first batch (a few files side by side) ─► decode, file by file ─► channel ─► Batches: conform
+//! files ─► FileStream: open, plan, decode (a few files side by side, in order) ─► channel ─► Batches: conform
 //! ```
 
 use std::pin::pin;
 use std::sync::Arc;
 
-use delta_kernel::arrow::array::RecordBatch;
 use delta_kernel::arrow::datatypes::{Fields, SchemaRef as ArrowSchemaRef, TimeUnit};
 use delta_kernel::engine::arrow_data::ArrowEngineData;
 use delta_kernel::object_store::{DynObjectStore, path::Path};
@@ -16,24 +15,28 @@ use delta_kernel::{
     CancellationTokenRef, EngineData, FileMeta, KernelError, KernelResult, PredicateRef,
 };
 use delta_kernel_default_engine::executor::TaskExecutor;
-use futures::future::{Either, join, select};
-use futures::{StreamExt, stream};
+use futures::future::{Either, select};
 use herringbone::push::FetchPolicy;
 use herringbone::schema::to_arrow;
-use herringbone::{OpenOptions, Projection, ReadOptions, SchemaOptions, Spawn, VirtualColumn};
+use herringbone::{
+    ErrorKind, OpenOptions, Projection, ReadOptions, SchemaOptions, Spawn, VirtualColumn,
+};
+use herringbone_dataset::DatasetReadOptions;
+use herringbone_dataset::sequence::{
+    FileFuture, FileMemory, FileSequence, FileStep, FileStream, FileTask, HeldBatch, Progress,
+    Rows, StreamFiles,
+};
 use herringbone_remote::object_store_013::StoreObject;
 use herringbone_remote::{Identity, RecordBatchStream, RemoteFile};
 use tokio::runtime::Handle;
-use tokio::sync::mpsc::{Receiver, Sender, channel};
+use tokio::sync::mpsc::{Receiver, channel};
 
 use crate::error::in_file;
 use crate::matching::{Plan, num_leaves};
 use crate::predicate::implied;
 
-/// The number of files opened side by side, ahead of the current one.
-const FILES_AHEAD: usize = 4;
-/// The number of decoded batches that wait for the caller.
-const BATCHES_AHEAD: usize = 2;
+/// The number of open files.
+const MAX_OPEN_FILES: usize = 4;
 /// The number of bytes requested ahead in each open file.
 const BYTES_AHEAD: u64 = 16 << 20;
 
@@ -49,9 +52,24 @@ pub(crate) struct Scan {
 
 /// A decoded batch of a file.
 struct Decoded {
-    batch: RecordBatch,
+    batch: HeldBatch,
     plan: Arc<Plan>,
     url: Arc<str>,
+}
+
+impl Rows for Decoded {
+    fn num_rows(&self) -> usize {
+        self.batch.num_rows()
+    }
+
+    fn part(self, offset: usize, length: usize) -> Self {
+        let batch = self.batch.part(offset, length);
+        Self { batch, ..self }
+    }
+
+    fn is_granted(&self) -> bool {
+        self.batch.is_granted()
+    }
 }
 
 /// A message to the caller's thread. Without `End`, the task was lost.
@@ -76,9 +94,21 @@ impl<E: TaskExecutor> Batches<E> {
         files: Vec<FileMeta>,
         cancellation: Option<CancellationTokenRef>,
     ) -> Self {
-        let (sender, messages) = channel(BATCHES_AHEAD);
+        let (sender, messages) = channel(1);
         executor.spawn(async move {
-            let read = pin!(read(scan, files, &sender));
+            let read = pin!(async {
+                let mut files = ScanFiles::new(scan, files).stream();
+                loop {
+                    let (message, is_last) = match files.next_batch().await {
+                        Ok(Some(batch)) => (Message::Batch(batch), false),
+                        Ok(None) => (Message::End, true),
+                        Err(error) => (Message::Error(error), true),
+                    };
+                    if sender.send(message).await.is_err() || is_last {
+                        return;
+                    }
+                }
+            });
             // The caller may leave while a request is under way.
             select(read, pin!(sender.closed())).await;
         });
@@ -115,7 +145,7 @@ impl<E: TaskExecutor> Iterator for Batches<E> {
         let batch = match message {
             Some(Message::End) => return None,
             Some(Message::Error(error)) => Err(error),
-            Some(Message::Batch(it)) => it.plan.conform(&it.batch, &it.url),
+            Some(Message::Batch(it)) => it.plan.conform(&it.batch.into_batch(), &it.url),
             None => Err(KernelError::generic(
                 "the executor dropped the task that reads Parquet files, so rows are missing",
             )),
@@ -127,84 +157,96 @@ impl<E: TaskExecutor> Iterator for Batches<E> {
     }
 }
 
-/// Reads all files, and sends their batches in order.
-async fn read(scan: Scan, files: Vec<FileMeta>, sender: &Sender<Message>) {
-    let (opened, mut to_read) = channel::<KernelResult<OpenFile>>(1);
-    let scan = &scan;
-    let open_all = async move {
-        let mut files = stream::iter(files)
-            .map(|file| OpenFile::open(scan, file))
-            .buffered(FILES_AHEAD);
-        while let Some(file) = files.next().await {
-            let is_last = file.is_err();
-            if opened.send(file).await.is_err() || is_last {
-                return;
-            }
-        }
-    };
-    let decode_all = async move {
-        while let Some(file) = to_read.recv().await {
-            let result = match file {
-                Ok(file) => file.send_all(sender).await,
-                Err(error) => Err(error),
-            };
-            if let Err(error) = result {
-                drop(sender.send(Message::Error(error)).await);
-                return;
-            }
-        }
-        drop(sender.send(Message::End).await);
-    };
-    join(open_all, decode_all).await;
+/// The files of a scan, which share the memory of one read.
+struct ScanFiles {
+    scan: Scan,
+    files: Vec<FileMeta>,
+    memory: Arc<FileMemory>,
 }
 
-/// A file whose first batch was decoded.
+impl ScanFiles {
+    fn new(scan: Scan, files: Vec<FileMeta>) -> Self {
+        let memory = FileMemory::new(&ReadOptions::new());
+        Self {
+            scan,
+            files,
+            memory,
+        }
+    }
+
+    fn stream(self) -> FileStream<Self> {
+        let options = DatasetReadOptions::new().max_open_files(MAX_OPEN_FILES);
+        let sequence = FileSequence::new(self.files.len(), &options);
+        FileStream::new(self, sequence)
+    }
+
+    async fn perform(
+        &self,
+        task: FileTask<OpenFile>,
+    ) -> KernelResult<FileStep<OpenFile, Decoded, KernelError>> {
+        let mut file = match task.reader {
+            Some(file) => file,
+            None => self.open(task.file, task.emitted).await?,
+        };
+        Ok(match file.batches.next_batch().await {
+            Ok(None) => FileStep::Finished,
+            Ok(Some(batch)) => {
+                let batch = self.memory.hold(batch);
+                let (plan, url) = (file.plan.clone(), file.url.clone());
+                FileStep::Batch(file, Decoded { batch, plan, url })
+            }
+            Err(error) => match error.kind() {
+                ErrorKind::Limit => FileStep::Refused(in_file(&file.url, error)),
+                _ => FileStep::Failed(in_file(&file.url, error)),
+            },
+        })
+    }
+
+    async fn open(&self, file: usize, emitted: u64) -> KernelResult<OpenFile> {
+        let Some(file) = self.files.get(file) else {
+            return Err(KernelError::generic("the scan has no such file"));
+        };
+        let (scan, url) = (&self.scan, file.location.as_str());
+        let remote = open(&scan.store, file).await?;
+        let fields = file_fields(&remote, url)?;
+        let plan = Plan::new(&scan.wanted, &scan.target, &fields)
+            .map_err(|error| KernelError::generic(format!("{url}: {error}")))?;
+        let options = options(scan, &plan, &fields).offset(emitted);
+        let batches = remote.read(options.memory_pool(self.memory.clone()));
+        Ok(OpenFile {
+            batches: batches.map_err(|error| in_file(url, error))?,
+            plan: Arc::new(plan),
+            url: url.into(),
+        })
+    }
+}
+
+/// An open file.
 struct OpenFile {
-    first: Option<RecordBatch>,
     batches: RecordBatchStream,
     plan: Arc<Plan>,
     url: Arc<str>,
 }
 
-impl OpenFile {
-    async fn open(scan: &Scan, file: FileMeta) -> KernelResult<Self> {
-        let url: Arc<str> = file.location.as_str().into();
-        let remote = open(&scan.store, &file).await?;
-        let fields = file_fields(&remote, &url)?;
-        let plan = Plan::new(&scan.wanted, &scan.target, &fields)
-            .map_err(|error| KernelError::generic(format!("{url}: {error}")))?;
-        let options = options(scan, &plan, &fields);
-        let batches = remote.read(options).map_err(|error| in_file(&url, error))?;
-        let mut file = Self {
-            first: None,
-            batches,
-            plan: Arc::new(plan),
-            url,
-        };
-        file.first = file.next().await?;
-        Ok(file)
+impl StreamFiles for ScanFiles {
+    type Reader = OpenFile;
+    type Batch = Decoded;
+    type Error = KernelError;
+
+    fn step(
+        self: &Arc<Self>,
+        task: FileTask<OpenFile>,
+    ) -> FileFuture<OpenFile, Decoded, KernelError> {
+        let files = self.clone();
+        Box::pin(async move {
+            let step = files.perform(task).await;
+            let step = step.unwrap_or_else(FileStep::Failed);
+            (step, Progress::default())
+        })
     }
 
-    async fn next(&mut self) -> KernelResult<Option<RecordBatch>> {
-        let batch = self.batches.next_batch().await;
-        batch.map_err(|error| in_file(&self.url, error))
-    }
-
-    /// Sends all batches. Returns early if the caller left.
-    async fn send_all(mut self, sender: &Sender<Message>) -> KernelResult<()> {
-        let mut next = self.first.take();
-        while let Some(batch) = next {
-            let message = Message::Batch(Decoded {
-                batch,
-                plan: self.plan.clone(),
-                url: self.url.clone(),
-            });
-            if sender.send(message).await.is_err() {
-                return Ok(());
-            }
-            next = self.next().await?;
-        }
-        Ok(())
+    fn is_busy(&self) -> bool {
+        self.memory.is_half_used()
     }
 }
 
