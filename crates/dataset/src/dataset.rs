@@ -98,7 +98,7 @@ impl Dataset {
     /// Directories are listed level by level, those of a level side by side. In a directory, names that begin with `.` or
     /// `_` are ignored. Files are sorted by the components of their paths.
     ///
-    /// In patterns, `*`, `?` and `[a-c]` match within a component, and `**` matches any number of components. A directory
+    /// A path of a file is not a pattern, even if it has the signs of one. In patterns, `*`, `?` and `[a-c]` match within a component, and `**` matches any number of components. A directory
     /// that matches contributes all files below it. Partition columns are those of the directories below a path, and for
     /// paths of files, all directories of the path.
     ///
@@ -123,6 +123,19 @@ impl Dataset {
             roots.push(Root { path, is_pattern });
         }
         Self::open_roots(listing, &roots, options).await
+    }
+
+    /// Opens the files at paths of a listing, on this thread. It waits for the futures of the listing, which must not need a
+    /// runtime.
+    ///
+    /// # Errors
+    /// See [`Self::open_async`].
+    pub fn open_listed(
+        listing: Arc<dyn Listing>,
+        paths: &[String],
+        options: DatasetOptions,
+    ) -> Result<Self> {
+        block_on(Self::open_async(listing, paths, options))
     }
 
     async fn open_roots(
@@ -166,6 +179,14 @@ impl Dataset {
     /// Argument if a value is not of the given type; Unsupported if that type is not a type of partitions.
     pub fn partition_values(&self, file: &DataFile) -> Result<RecordBatch> {
         self.0.types.batch(&[&file.partition])
+    }
+
+    /// Opens a file of the dataset for blocking reads. Its footer is taken from the cache, if it is there.
+    ///
+    /// # Errors
+    /// Errors of the file, with its path.
+    pub fn open_file(&self, file: &DataFile) -> Result<ParquetFile> {
+        self.0.files.open_blocking(file)
     }
 
     /// Opens a file of the dataset by the footer that a `_metadata` file has for it, for readers of your own. `source` has

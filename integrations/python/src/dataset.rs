@@ -1,12 +1,11 @@
-//! Several local files as one table.
+//! Several files as one table, on this machine or in a filesystem of Python.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use herringbone::arrow::schema::Schema as ArrowSchema;
-use herringbone::source::FileSource;
-use herringbone::{Interrupt as _, ParquetFile};
+use herringbone::{Interrupt as _, OpenOptions};
 use herringbone_dataset::{
     DatasetOptions, DatasetReadOptions, DatasetWriteOptions, DatasetWriter, Partitioning,
     SchemaFrom,
@@ -16,16 +15,19 @@ use pyo3::types::{PyDict, PyList};
 
 use crate::error::{Result, detached};
 use crate::interrupt::{self, WriteInterrupt};
+use crate::listing::PythonListing;
 use crate::metadata::FileMetaData;
 use crate::read::{SchemaArguments, arguments, limits};
 use crate::schema::{BytePairs, Schema, byte_pairs};
 use crate::table::{Batches, RecordBatchReader, import};
-use crate::{dictionary, paths, write};
+use crate::{dictionary, keys, paths, write};
 
 /// The files of directories, patterns and lists.
 #[pyclass(module = "herringbone._core", frozen)]
 pub(crate) struct Dataset {
     dataset: herringbone_dataset::Dataset,
+    /// The filesystem of Python with the files, if they are not on this machine.
+    listing: Option<PythonListing>,
     limits: herringbone::Limits,
     /// The binary metadata of the schema.
     bytes: BytePairs,
@@ -35,14 +37,16 @@ pub(crate) struct Dataset {
 impl Dataset {
     #[new]
     #[allow(clippy::too_many_arguments, reason = "these are keywords of Python")]
-    #[pyo3(signature = (paths, *, schema=None, partitioning=None, union=false, types=None, limits=None))]
+    #[pyo3(signature = (paths, *, listing=None, schema=None, partitioning=None, union=false, types=None, keys=None, limits=None))]
     fn new(
         py: Python<'_>,
         paths: Vec<PathBuf>,
+        listing: Option<Py<PyAny>>,
         schema: Option<Schema>,
         partitioning: Option<PartitioningArguments>,
         union: bool,
         types: Option<SchemaArguments>,
+        keys: Option<&Bound<'_, PyDict>>,
         limits: Option<HashMap<String, u64>>,
     ) -> Result<Self> {
         interrupt::start(py)?;
@@ -59,20 +63,33 @@ impl Dataset {
                 (None, false) => SchemaFrom::FirstFile,
             });
         let limits = self::limits(&limits.unwrap_or_default())?;
-        let dataset = detached(py, || {
-            let dataset = herringbone_dataset::Dataset::open_all(&paths, options.clone())?;
-            let Some(plain) = dictionary::plain(dataset.schema()) else {
-                return Ok(dataset);
+        let mut files = OpenOptions::new().limits(limits.clone());
+        if let Some(keys) = keys {
+            files = files.decryption(Some(Arc::new(keys::decryption(keys)?)), None);
+        }
+        let mut of_files = options.files.clone();
+        of_files.open = files;
+        let options = options.files(of_files);
+        let listing = listing.map(PythonListing::new);
+        let opened = detached(py, || {
+            let mut dataset = open(&paths, listing.as_ref(), options.clone())?;
+            if let Some(plain) = dictionary::plain(dataset.schema()) {
+                let options = options.schema(SchemaFrom::Given(Arc::new(plain)));
+                dataset = open(&paths, listing.as_ref(), options)?;
+            }
+            let bytes = match &schema {
+                Some(schema) => schema.bytes().clone(),
+                None => bytes_of_first_file(&dataset)?,
             };
-            let options = options.schema(SchemaFrom::Given(Arc::new(plain)));
-            Ok(herringbone_dataset::Dataset::open_all(&paths, options)?)
+            Ok((dataset, bytes))
+        });
+        let (dataset, bytes) = opened.map_err(|error| match &listing {
+            Some(listing) => listing.cause(error),
+            None => error,
         })?;
-        let bytes = match schema {
-            Some(schema) => schema.bytes().clone(),
-            None => detached(py, || bytes_of_first_file(&dataset, &limits))?,
-        };
         Ok(Self {
             dataset,
+            listing,
             limits,
             bytes,
         })
@@ -112,7 +129,11 @@ impl Dataset {
         let options = DatasetReadOptions::from(arguments.options(&resolve, &self.limits)?);
         let reader = detached(py, || Ok(self.dataset.read(options)?))?;
         let order = arguments.order(&resolve, &reader.schema())?;
-        RecordBatchReader::new_of(Batches::Files(Box::new(reader)), order, self.bytes.clone())
+        RecordBatchReader::new_of(
+            Batches::Files(Box::new(reader), self.listing.clone()),
+            order,
+            self.bytes.clone(),
+        )
     }
 
     /// Returns what pruning rules out, and the bytes to fetch, as sums over all files.
@@ -138,16 +159,29 @@ impl Dataset {
     }
 }
 
+/// Opens the files at paths of this machine, or of a listing.
+fn open(
+    paths: &[PathBuf],
+    listing: Option<&PythonListing>,
+    options: DatasetOptions,
+) -> Result<herringbone_dataset::Dataset> {
+    let Some(listing) = listing else {
+        return Ok(herringbone_dataset::Dataset::open_all(paths, options)?);
+    };
+    let paths = paths.iter().map(|path| path.to_string_lossy().into_owned());
+    let paths: Vec<String> = paths.collect();
+    let listing = Arc::new(listing.clone());
+    Ok(herringbone_dataset::Dataset::open_listed(
+        listing, &paths, options,
+    )?)
+}
+
 /// Returns the binary metadata of the first file. The schema of the dataset has the others.
-fn bytes_of_first_file(
-    dataset: &herringbone_dataset::Dataset,
-    limits: &herringbone::Limits,
-) -> Result<BytePairs> {
+fn bytes_of_first_file(dataset: &herringbone_dataset::Dataset) -> Result<BytePairs> {
     let Some(first) = dataset.files().first() else {
         return Ok(BytePairs::new());
     };
-    let file = ParquetFile::from_source(FileSource::open(first.path())?, limits.clone())?;
-    Ok(byte_pairs(&file.metadata_handle()))
+    Ok(byte_pairs(&dataset.open_file(first)?.metadata_handle()))
 }
 
 /// The partition columns of a dataset.

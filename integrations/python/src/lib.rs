@@ -18,6 +18,7 @@ mod filter;
 mod interrupt;
 mod ipc;
 mod keys;
+mod listing;
 mod literal;
 mod metadata;
 mod paths;

@@ -1,10 +1,8 @@
 //! The options of a read: a dict of Python as [`ReadOptions`].
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 
-use herringbone::arrow::array::{Array, ArrayRef, Int64Array, StringArray};
-use herringbone::arrow::schema::{Field, FieldRef, Schema, SchemaRef, TimeUnit};
+use herringbone::arrow::schema::{SchemaRef, TimeUnit};
 use herringbone::geospatial::Geospatial;
 use herringbone::schema::{ByteLayout, DictionaryOutput, ListLayout};
 use herringbone::variant::extension::{VariantExtension, VariantGet};
@@ -41,9 +39,6 @@ pub(crate) struct ReadArguments<'py> {
     match_fields: Option<String>,
     #[pyo3(item, default)]
     row_numbers: Option<String>,
-    /// Columns whose values are all equal. The wanted schema does not have them.
-    #[pyo3(item, default)]
-    constants: Vec<Constant<'py>>,
     #[pyo3(item, default)]
     offset: Option<u64>,
     #[pyo3(item, default)]
@@ -57,9 +52,6 @@ pub(crate) struct ReadArguments<'py> {
     #[pyo3(item)]
     schema: SchemaArguments,
 }
-
-/// The name and the value of a constant column, and true if it is a column of integers.
-type Constant<'py> = (String, Bound<'py, PyAny>, bool);
 
 /// The choice of Arrow types.
 #[derive(FromPyObject, Default)]
@@ -268,7 +260,7 @@ impl ReadArguments<'_> {
         resolve: Resolve<'_>,
     ) -> Result<ReadOptions> {
         if let Some(wanted) = &self.wanted_schema {
-            let wanted = self.with_constants(wanted.arrow())?;
+            let wanted = WantedSchema::new(wanted.arrow().clone());
             options = options.wanted_schema(wanted.matching(match self.match_fields.as_deref() {
                 None | Some("name") => FieldMatching::Name,
                 Some("name_ignoring_case") => FieldMatching::NameIgnoringCase,
@@ -291,23 +283,6 @@ impl ReadArguments<'_> {
             options = options.virtual_column(VirtualColumn::row_number(name));
         }
         Ok(options)
-    }
-
-    /// Returns the wanted schema with the constant columns at its end.
-    fn with_constants(&self, schema: &SchemaRef) -> Result<WantedSchema> {
-        let mut fields: Vec<FieldRef> = schema.fields().iter().cloned().collect();
-        let mut values = Vec::with_capacity(self.constants.len());
-        for (name, value, is_integer) in &self.constants {
-            let value = constant(value, *is_integer)?;
-            fields.retain(|field| field.name() != name);
-            fields.push(Arc::new(Field::new(name, value.data_type().clone(), true)));
-            values.push((name, value));
-        }
-        let schema = Schema::new_with_metadata(fields, schema.metadata().clone());
-        let wanted = WantedSchema::new(Arc::new(schema));
-        Ok(values
-            .into_iter()
-            .fold(wanted, |wanted, (name, value)| wanted.constant(name, value)))
     }
 
     /// Returns the places of the read columns in the order in which they were asked for, if it differs.
@@ -335,14 +310,6 @@ impl ReadArguments<'_> {
         order.extend((0..read.fields().len()).filter(|at| !seen.contains(at)));
         Ok((!order.is_sorted()).then_some(order))
     }
-}
-
-/// Returns the array of one slot for a constant column of integers or text.
-fn constant(value: &Bound<'_, PyAny>, is_integer: bool) -> Result<ArrayRef> {
-    Ok(match is_integer {
-        true => Arc::new(Int64Array::from(vec![value.extract::<Option<i64>>()?])),
-        false => Arc::new(StringArray::from(vec![value.extract::<Option<String>>()?])),
-    })
 }
 
 /// Returns ranges of rows: a `range` of Python, a bytes mask is not one, or an iterable of row numbers.

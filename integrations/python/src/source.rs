@@ -173,10 +173,14 @@ impl Source for FileObject {
         }
     }
 
-    /// A seek and a read of Python cost much more than reading over a gap.
     fn fetch_policy(&self) -> FetchPolicy {
-        let mut policy = FetchPolicy::remote();
-        policy.max_requests_in_flight = 1;
-        policy
+        policy()
     }
+}
+
+/// Returns the policy of file objects. A seek and a read of Python cost much more than reading over a gap.
+pub(crate) fn policy() -> FetchPolicy {
+    let mut policy = FetchPolicy::remote();
+    policy.max_requests_in_flight = 1;
+    policy
 }

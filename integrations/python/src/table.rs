@@ -7,7 +7,7 @@ use herringbone::arrow::array::{
 };
 use herringbone::arrow::buffer::Buffer;
 use herringbone::arrow::data::ArrayData;
-use herringbone::arrow::schema::{ArrowError, Field, FieldRef, Schema as ArrowSchema, SchemaRef};
+use herringbone::arrow::schema::{ArrowError, Field, FieldRef, SchemaRef};
 use herringbone::{Losses, Lost, Reader};
 use herringbone_dataset::DatasetReader;
 use pyo3::exceptions::{PyStopIteration, PyTypeError, PyValueError};
@@ -20,6 +20,7 @@ use pyo3_arrow::input::AnyRecordBatch;
 use crate::allocator::keep_memory_of;
 use crate::error::{Failure, Result, argument, detached, guarded};
 use crate::exclusive::Exclusive;
+use crate::listing::PythonListing;
 use crate::schema::{BytePairs, Reduced, Schema, without_bytes};
 use crate::{interrupt, ipc};
 
@@ -264,7 +265,8 @@ fn export<'py>(
 /// The source of the batches of a reader.
 pub(crate) enum Batches {
     File(Box<Reader>),
-    Files(Box<DatasetReader>),
+    /// Files, and their filesystem of Python, unless they are on this machine.
+    Files(Box<DatasetReader>, Option<PythonListing>),
     /// Readers or tables of a Python iterator, one after the other, and their schema.
     Chain(Py<PyIterator>, Option<Stream>, SchemaRef),
 }
@@ -281,7 +283,12 @@ impl Open {
     fn next(&mut self) -> Result<Option<RecordBatch>> {
         let batch = match &mut self.batches {
             Batches::File(reader) => reader.next_batch()?,
-            Batches::Files(reader) => reader.next_batch()?,
+            Batches::Files(reader, listing) => {
+                reader.next_batch().map_err(|error| match listing {
+                    Some(listing) => listing.cause(error.into()),
+                    None => error.into(),
+                })?
+            }
             Batches::Chain(parts, current, schema) => next_of_chain(parts, current, schema)?,
         };
         Ok(match (batch, &self.order) {
@@ -371,7 +378,7 @@ impl RecordBatchReader {
     ) -> Result<Self> {
         let whole = match &batches {
             Batches::File(reader) => reader.schema(),
-            Batches::Files(reader) => reader.schema(),
+            Batches::Files(reader, _) => reader.schema(),
             Batches::Chain(.., schema) => schema.clone(),
         };
         let schema = match &order {
@@ -446,25 +453,12 @@ fn listed(losses: &Losses) -> Vec<Loss> {
 
 #[pymethods]
 impl RecordBatchReader {
-    /// Joins tables and readers with this schema into one stream. Columns with the given names may have nulls.
+    /// Joins tables and readers with this schema into one stream.
     #[staticmethod]
-    #[pyo3(signature = (schema, parts, nullable=Vec::new()))]
-    fn from_parts(
-        schema: Schema,
-        parts: &Bound<'_, PyAny>,
-        nullable: Vec<String>,
-    ) -> PyResult<Self> {
-        let (parts, given) = (parts.try_iter()?.unbind(), schema);
-        let schema = given.arrow();
-        let fields = schema.fields().iter().map(|field| {
-            let is_nullable = field.is_nullable() || nullable.contains(field.name());
-            Field::clone(field).with_nullable(is_nullable)
-        });
-        let fields: Vec<_> = fields.collect();
-        let metadata = schema.metadata().clone();
-        let schema = Arc::new(ArrowSchema::new_with_metadata(fields, metadata));
-        let batches = Batches::Chain(parts, None, schema.clone());
-        Ok(Self::new(batches, given.with_arrow(schema), None))
+    fn from_parts(schema: Schema, parts: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let parts = parts.try_iter()?.unbind();
+        let batches = Batches::Chain(parts, None, schema.arrow().clone());
+        Ok(Self::new(batches, schema, None))
     }
 
     #[getter]

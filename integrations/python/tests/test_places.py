@@ -116,6 +116,76 @@ def test_partition_columns_of_other_filesystems(table):
     assert lazy.collect().rows() == [(0, "a/b"), (1, "a/b"), (2, "a/b")]
 
 
+def test_tables_are_the_same_in_all_places(table, tmp_path):
+    """Hidden names, the order of files, and the types of partition columns do not depend on the filesystem."""
+    fsspec = pytest.importorskip("fsspec")
+    fs = pytest.importorskip("pyarrow.fs")
+    tables = {
+        # Names, in the order of their components, with the values of the partition column `p` and its type.
+        "hidden": ({"a": None, "_SUCCESS": None, ".x/a": None, "_tmp/a": None}, [("a", None)], None),
+        "order": ({"a-10": None, "a-2": None, "b-x": None, "b/a": None}, [("a-10", 0), ("a-2", 0), ("b/a", 0), ("b-x", 0)], None),
+        "days": ({"p=2024-01-01/a": 0, "p=2024-01-02/a": 0}, [("p=2024-01-01/a", "2024-01-01"), ("p=2024-01-02/a", "2024-01-02")], "date32[day]"),
+        "zeros": ({"p=01/a": 0, "p=10/a": 0}, [("p=01/a", "01"), ("p=10/a", "10")], "string"),
+        "large": ({"p=99999999999999999999/a": 0, "p=1/a": 0}, [("p=1/a", "1"), ("p=99999999999999999999/a", "99999999999999999999")], "string"),
+        "nulls": ({"p=2/a": 0, "p=__HIVE_DEFAULT_PARTITION__/a": 0}, [("p=2/a", "2"), ("p=__HIVE_DEFAULT_PARTITION__/a", "None")], "int64"),
+    }
+    memory = fsspec.filesystem("memory")
+    for name, (files, expected, kind) in tables.items():
+        for file in files:
+            path = tmp_path / name / file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            hb.write_table(table, path)
+            hb.write_table(table, f"memory://places/{name}/{file}")
+        tree = fs.SubTreeFileSystem(str(tmp_path), fs.LocalFileSystem())
+        places = [(tmp_path / name, None), (f"memory://places/{name}", None), (f"/places/{name}", memory), (name, tree)]
+        for source, filesystem in places:
+            data = hb.ParquetDataset(source, filesystem)
+            assert [file.split(f"{name}/", 1)[1] for file in data.files] == [file for file, _ in expected], source
+            found = data.read()
+            if kind is not None:
+                assert str(found.to_pyarrow().schema.field("p").type) == kind, source
+                values = [str(value) for value in found.to_pydict()["p"][::3]]
+                assert values == [value for _, value in expected], source
+
+
+def test_other_filesystems_have_the_options_of_local_files(table):
+    pytest.importorskip("fsspec")
+    for name in "ab":
+        hb.write_table(table, f"memory://options/p={name}/1.parquet")
+    source = "memory://options"
+    assert hb.read_table(source, offset=2, limit=2).to_pydict() == {"id": [2, 0], "p": ["a", "b"]}
+    assert hb.ParquetDataset(source).explain("p = 'a'")["files_ruled_out"] == 1
+    assert hb.read_table(source, partitioning=None).column_names == ["id"]
+    fs = pytest.importorskip("pyarrow.fs")
+    tree = fs.PyFileSystem(fs.FSSpecHandler(pytest.importorskip("fsspec").filesystem("memory")))
+    assert hb.read_table("options/p=[a]/*.parquet", filesystem=tree).to_pydict() == {"id": [0, 1, 2], "p": ["a"] * 3}
+    buffers = [io.BytesIO() for _ in range(2)]
+    for buffer in buffers:
+        hb.write_table(table, buffer)
+    assert hb.read_table(buffers).to_pydict() == {"id": [0, 1, 2, 0, 1, 2]}
+    assert hb.read_table([buffers[0].getvalue(), f"{source}/p=a/1.parquet"], partitioning=None).num_rows == 6
+
+
+def test_an_exception_of_a_filesystem_is_raised_as_it_is(table):
+    fsspec = pytest.importorskip("fsspec")
+    from fsspec.implementations.memory import MemoryFileSystem
+
+    class Refused(Exception):
+        pass
+
+    class Refusing(MemoryFileSystem):
+        cachable = False
+
+        def open(self, path, *args, **kwargs):
+            raise Refused(path)
+
+    hb.write_table(table, "memory://refusing/a.parquet")
+    with pytest.raises(Refused, match="refusing/a.parquet"):
+        hb.read_table("/refusing", filesystem=Refusing())
+    with pytest.raises(FileNotFoundError):
+        hb.read_table("memory://nowhere/*.parquet")
+
+
 def test_later_files_of_other_filesystems_may_have_nulls(tmp_path):
     pa = pytest.importorskip("pyarrow")
     pytest.importorskip("fsspec")

@@ -234,3 +234,23 @@ fn nothing_is_left_of_a_dropped_read() {
         }
     }
 }
+
+/// A path with the signs of a pattern is that of a file, if there is one.
+#[test]
+fn names_may_have_the_signs_of_patterns() {
+    let names = ["d/a[1]?.parquet", "d/a1x.parquet", "d/b.parquet"];
+    let files = names
+        .iter()
+        .zip(0..)
+        .map(|(name, id)| (*name, file(&batch(id..id + 1))));
+    let bucket = Bucket::new(files.map(|(name, bytes)| (name.to_owned(), bytes)));
+    for (path, expected) in [("d/a[1]?.parquet", vec![0]), ("d/[a]*", vec![0, 1])] {
+        let paths = [path.to_owned()];
+        let dataset = Dataset::open_listed(bucket.clone(), &paths, DatasetOptions::new());
+        let dataset = dataset.unwrap();
+        let found = all(dataset.read(ReadOptions::new()).unwrap()).unwrap();
+        assert_eq!(ids(&found), expected, "{path}");
+        let first = dataset.open_file(&dataset.files()[0]).unwrap();
+        assert_eq!(first.metadata().num_rows(), 1);
+    }
+}

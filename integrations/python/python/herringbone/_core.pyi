@@ -94,7 +94,7 @@ class Table:
 @final
 class RecordBatchReader:
     @staticmethod
-    def from_parts(schema: Any, parts: Iterable[Any], nullable: Sequence[str] = ...) -> RecordBatchReader: ...
+    def from_parts(schema: Any, parts: Iterable[Any]) -> RecordBatchReader: ...
     @property
     def schema(self) -> Schema: ...
     @property
@@ -317,10 +317,12 @@ class Dataset:
         cls,
         paths: Sequence[Any],
         *,
+        listing: Any = None,
         schema: Any = None,
         partitioning: Mapping[str, Any] | None = None,
         union: bool = False,
         types: dict[str, Any] | None = None,
+        keys: dict[str, Any] | None = None,
         limits: Mapping[str, int] | None = None,
     ) -> Dataset: ...
     @property

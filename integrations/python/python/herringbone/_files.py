@@ -7,23 +7,13 @@ import os
 import posixpath
 import re
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import unquote
 
 from ._core import ParquetError
-from ._partitioning import Keys, Partitioning
 
 #: The part of a URL before "://". fsspec chains several with "::".
 _SCHEME = re.compile("([A-Za-z][A-Za-z0-9+.-]*::)*[A-Za-z][A-Za-z0-9+.-]*")
-
-
-class Part(NamedTuple):
-    """A file to read."""
-
-    source: Any
-    filesystem: Any
-    #: The values of the partition columns.
-    keys: Keys = ()
 
 
 def is_path(source: Any) -> bool:
@@ -143,7 +133,8 @@ def is_many(source: Any, filesystem: Any) -> bool:
     if filesystem is None:
         return os.path.isdir(path) or (_is_pattern(path) and not os.path.exists(path))
     if hasattr(filesystem, "get_file_info"):
-        return bool(filesystem.get_file_info(path).type.name == "Directory")
+        kind = filesystem.get_file_info(path).type.name
+        return kind == "Directory" or (kind == "NotFound" and _is_pattern(path))
     return _is_remote_pattern(path, filesystem) or filesystem.isdir(path)
 
 
@@ -156,62 +147,105 @@ def _is_remote_pattern(path: str, filesystem: Any) -> bool:
     return _is_pattern(path) and not filesystem.exists(path)
 
 
-def check_patterns(paths: list[str]) -> None:
-    """Fail for a pattern among local paths without files. A directory may be empty."""
+def check_found(paths: list[str], listing: Listing | None) -> None:
+    """Fail for a pattern without files, and for a directory of another filesystem. A local directory may be empty."""
     for path in paths:
+        if listing is not None:
+            raise FileNotFoundError(2, "there are no files", path)
         if _is_pattern(path) and not os.path.exists(path):
             raise FileNotFoundError(2, "no file matches the pattern", path)
 
 
-def local_paths(source: Any, filesystem: Any) -> list[str] | None:
-    """Return the local paths of a source, or None if a part of it is not a local path."""
+def find(source: Any, filesystem: Any) -> tuple[list[str], Listing | None]:
+    """Return the paths of a source of several files, and the listing that has them, or None for local paths."""
     sources = source if isinstance(source, (list, tuple)) else [source]
     resolved = [resolve(one, filesystem) for one in sources]
     if all(is_path(path) and found is None for path, found in resolved):
-        return [str(path) for path, _ in resolved]
-    return None
+        return [str(path) for path, _ in resolved], None
+    listing = Listing()
+    return [listing.add(path, found) for path, found in resolved], listing
 
 
-def parts(source: Any, filesystem: Any, partitioning: Partitioning | None) -> list[Part]:
-    """Return the files of a source that is not a local path, sorted by path."""
-    if isinstance(source, (list, tuple)):
-        return [part for one in source for part in parts(one, filesystem, partitioning)]
-    path, filesystem = resolve(source, filesystem)
-    if not is_path(path) or filesystem is None:
-        return [Part(path, None)]
-    return _remote_parts(path, filesystem, partitioning)
+class Listing:
+    """Paths of filesystems and other sources, which the extension module lists one level at a time, and opens."""
+
+    def __init__(self) -> None:
+        #: The sources and filesystems by their paths, longest first.
+        self.roots: dict[str, tuple[Any, Any]] = {}
+
+    def add(self, source: Any, filesystem: Any) -> str:
+        """Add a source, and return its path."""
+        path = str(source) if is_path(source) else f"<source {len(self.roots)}>"
+        path = path.rstrip("/") or path
+        if self.roots.setdefault(path, (source, filesystem))[1] is not filesystem:
+            raise NotImplementedError(f"{path} in two filesystems; read the files of each alone")
+        self.roots = dict(sorted(self.roots.items(), key=lambda root: -len(root[0])))
+        return path
+
+    def _source(self, path: str) -> tuple[Any, Any]:
+        """Return what a path stands for, and its filesystem."""
+        if path in self.roots:
+            return self.roots[path]
+        for root, (_, filesystem) in self.roots.items():
+            # A pattern begins with the directories before its first sign.
+            fixed = re.split(r"[*?\[]", root)[0].rpartition("/")[0] if _is_pattern(root) else root
+            if not fixed or path == fixed or path.startswith(fixed.rstrip("/") + "/"):
+                return path, filesystem
+        return path, None
+
+    def list(self, directory: str) -> list[tuple[str, tuple[int, str | None] | None]]:
+        """Return the names in a directory, with the length and version of each file."""
+        path, filesystem = self._source(directory)
+        if filesystem is None:
+            raise NotADirectoryError(20, "not a directory", directory)
+        if hasattr(filesystem, "get_file_info"):
+            from pyarrow.fs import FileSelector
+
+            found = filesystem.get_file_info(FileSelector(path))
+            return [(one.base_name, _found_by_pyarrow(one)) for one in found]
+        here = path.strip("/")
+        entries = [(one["name"].rstrip("/"), one) for one in filesystem.ls(path, detail=True)]
+        # Some programs put an object with the name of the directory there.
+        entries = [(name, one) for name, one in entries if name.strip("/") != here]
+        return [(posixpath.basename(name), _found(filesystem, name, one)) for name, one in entries]
+
+    def file(self, path: str) -> tuple[int, str | None] | None:
+        """Return the length and version of a file, or None for a directory and for a path without a file."""
+        source, filesystem = self._source(path)
+        if filesystem is None:
+            with contextlib.ExitStack() as files:
+                file = open_input(source, None)
+                if is_path(file):
+                    file = files.enter_context(open(file, "rb"))
+                return (file.seek(0, 2) if hasattr(file, "seek") else memoryview(file).nbytes), None
+        if hasattr(filesystem, "get_file_info"):
+            return _found_by_pyarrow(filesystem.get_file_info(source))
+        try:
+            return _found(filesystem, source, filesystem.info(source))
+        except FileNotFoundError:
+            return None
+
+    def open(self, path: str) -> Any:
+        """Return what the extension module reads."""
+        return open_input(*self._source(path))
 
 
-def _remote_parts(path: str, filesystem: Any, partitioning: Partitioning | None) -> list[Part]:
-    names = [path]
-    is_directory = False
-    if hasattr(filesystem, "get_file_info"):
-        from pyarrow.fs import FileSelector, FileType
-
-        is_directory = filesystem.get_file_info(path).type == FileType.Directory
-        if is_directory:
-            found = filesystem.get_file_info(FileSelector(path, recursive=True))
-            names = [one.path for one in found if one.type == FileType.File]
-    elif _is_remote_pattern(path, filesystem):
-        names = filesystem.glob(path)
-    elif filesystem.isdir(path):
-        is_directory = True
-        names = filesystem.find(path)
-    if is_directory:
-        names = [name for name in names if not _is_ignored(_below(name, path))]
-    if not names:
-        raise FileNotFoundError(2, "there are no files", path)
-    if partitioning is not None and partitioning.names is not None and not is_directory:
-        raise ValueError(f"partitioning={partitioning.names!r} needs the directory above the values, found {path!r}")
-    if partitioning is None:
-        return [Part(name, filesystem) for name in sorted(names)]
-    return [Part(name, filesystem, partitioning.keys(_below(name, path))) for name in sorted(names)]
+def _found_by_pyarrow(info: Any) -> tuple[int, str | None] | None:
+    """Return the length and version of a file of pyarrow, or None for a directory and for a path without a file."""
+    return (info.size, _version(info.mtime_ns)) if info.type.name == "File" else None
 
 
-def _below(name: str, root: str) -> str:
-    root = root.rstrip("/")
-    return name[len(root) + 1 :] if root and name.startswith(root + "/") else name
+def _found(filesystem: Any, name: str, info: Any) -> tuple[int, str | None] | None:
+    """Return the length and version of a file of fsspec, or None for a directory."""
+    if info["type"] == "directory":
+        return None
+    size = info.get("size")
+    if size is None:
+        with filesystem.open(name, "rb") as file:
+            size = file.seek(0, 2)
+    versions = (info.get(key) for key in ("ETag", "etag", "mtime", "LastModified", "updated", "created"))
+    return size, _version(next((version for version in versions if version), None))
 
 
-def _is_ignored(path: str) -> bool:
-    return any(part.startswith((".", "_")) and "=" not in part for part in path.split("/"))
+def _version(version: Any) -> str | None:
+    return None if version is None else str(version)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any, NamedTuple
-from urllib.parse import unquote
 
 #: The name of hive's directory for nulls.
 _NULL = "__HIVE_DEFAULT_PARTITION__"
@@ -21,19 +19,6 @@ class Partitioning(NamedTuple):
     types: Any = None
     #: True if pyarrow reads the columns as dictionaries.
     is_dictionary: bool = False
-
-    def keys(self, path: str) -> Keys:
-        """Return the values in a path below the directory of the dataset."""
-        folders = path.replace(os.sep, "/").split("/")[:-1]
-        if self.names is not None:
-            texts = [unquote(folder) for folder in folders[: len(self.names)]]
-            return tuple(zip(self.names, [*texts, *[None] * (len(self.names) - len(texts))]))
-        found = []
-        for folder in folders:
-            name, separator, value = folder.partition("=")
-            if separator and name:
-                found.append((unquote(name), None if value == _NULL else unquote(value)))
-        return tuple(found)
 
 
 def parse(partitioning: Any) -> Partitioning | None:

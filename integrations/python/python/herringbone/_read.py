@@ -400,22 +400,8 @@ class ParquetDataset:
         self._arguments = (path_or_paths, filesystem, schema, filters, partitioning, options)
         self._options = options
         self._filters = filters
-        self._parts: list[_files.Part] = []
-        self._dataset: _core.Dataset | None = None
-        paths = _files.local_paths(path_or_paths, filesystem)
-        if paths is not None:
-            self._dataset = _open_local(paths, schema, columns, options)
-            return
-        if isinstance(schema, str):
-            raise NotImplementedError(f"schema={schema!r} for files of another filesystem than the local one")
-        if columns is not None and columns.types is not None:
-            raise NotImplementedError(
-                f"partitioning={partitioning!r} with types for files of another filesystem than the local one; "
-                "pass 'hive' or a list of names"
-            )
-        self._wanted = None if schema is None else Schema(schema)
-        self._parts = _files.parts(path_or_paths, filesystem, columns)
-        self._keys = _key_types(self._parts)
+        self._paths, self._listing = _files.find(path_or_paths, filesystem)
+        self._dataset = _open(self._paths, self._listing, schema, columns, options)
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
         return _dataset_again, self._arguments
@@ -423,22 +409,21 @@ class ParquetDataset:
     @property
     def files(self) -> list[str]:
         """The paths of the files."""
-        if self._dataset is not None:
-            return self._dataset.files
-        return [str(part.source) for part in self._parts]
+        return self._dataset.files
+
+    def _first(self) -> tuple[Any, Any]:
+        """Return the first file, and its filesystem."""
+        first = self.files[0]
+        return (first, None) if self._listing is None else self._listing._source(first)
 
     def _partitions(self) -> list[Keys]:
         """Return the names of the partition columns of each file, and the texts of their values."""
-        if self._dataset is not None:
-            return [tuple(keys) for keys in self._dataset.partitions]
-        return [part.keys for part in self._parts]
+        return [tuple(keys) for keys in self._dataset.partitions]
 
     @property
     def schema(self) -> Schema:
         """The Arrow schema of the table."""
-        if self._dataset is not None:
-            return self._dataset.schema
-        return self._stream(None, True, False, {"filters": None}).schema
+        return self._dataset.schema
 
     def read(
         self, columns: Sequence[str] | None = None, use_threads: bool = True, use_pandas_metadata: bool = False
@@ -448,8 +433,6 @@ class ParquetDataset:
 
     def explain(self, filters: Any = None, columns: Sequence[str] | None = None) -> dict[str, Any]:
         """Return what pruning rules out, and the bytes to fetch, as sums over all files."""
-        if self._dataset is None:
-            raise NotImplementedError("explain for files of another filesystem than the local one")
         options = {"filter": filter_tree(filters, lambda: self.schema), "columns": _columns(columns)}
         return self._dataset.explain(_present({**options, "schema": {"ignore_arrow_schema": False}}))
 
@@ -458,8 +441,6 @@ class ParquetDataset:
     ) -> RecordBatchReader:
         options = {**_checked(options), "columns": _columns(columns)}
         filters = options.pop("filters", self._filters)
-        if self._dataset is None:
-            return self._chain(use_threads, use_pandas_metadata, {**options, "filters": filters})
         for name in ("row_groups", "deleted_rows", "wanted_schema", "variants"):
             if options.get(name) is not None:
                 raise NotImplementedError(f"{name}= for several files; read each file alone")
@@ -478,29 +459,6 @@ class ParquetDataset:
             options[name] = self._options.get(name)
         return self._dataset.read(_present(options))
 
-    def _chain(self, use_threads: bool, use_pandas_metadata: bool, options: dict[str, Any]) -> RecordBatchReader:
-        """Read file after file, for filesystems of Python."""
-        for name in ("offset", "limit", "row_numbers", "deleted_rows", "row_groups"):
-            if options.get(name) is not None:
-                raise NotImplementedError(f"{name}= for several files of another filesystem than the local one")
-        wanted = self._wanted
-        tree = filter_tree(options.pop("filters"), lambda: self.schema)
-        filters = None if tree is None else Expression(tree)
-
-        def readers() -> Iterator[RecordBatchReader]:
-            nonlocal wanted
-            for part in self._parts:
-                file = ParquetFile(part.source, filesystem=part.filesystem, **self._options)
-                if wanted is None:
-                    wanted = file.schema_arrow if len(self._parts) == 1 else file.schema_arrow._nullable()
-                constants = [(name, _key(value, self._keys[name]), self._keys[name]) for name, value in part.keys]
-                parts = {**options, "filters": filters, "wanted_schema": wanted, "constants": constants}
-                yield file._reader(use_threads, use_pandas_metadata, parts)
-
-        found = readers()
-        first = next(found)
-        return RecordBatchReader.from_parts(first.schema, itertools.chain([first], found), list(self._keys))
-
 
 def _dataset_again(
     paths: Any, filesystem: Any, schema: Any, filters: Any, partitioning: Any, options: dict[str, Any]
@@ -509,11 +467,13 @@ def _dataset_again(
     return ParquetDataset(paths, filesystem, schema, filters=filters, partitioning=partitioning, **options)
 
 
-def _open_local(
-    paths: list[str], schema: Any, partitioning: Partitioning | None, options: Mapping[str, Any]
+def _open(
+    paths: list[str],
+    listing: _files.Listing | None,
+    schema: Any,
+    partitioning: Partitioning | None,
+    options: Mapping[str, Any],
 ) -> _core.Dataset:
-    if options.get("keys") is not None:
-        raise NotImplementedError("keys= for several files; read each file with its keys")
     types = _schema_options(
         options.get("read_dictionary"), options.get("binary_type"), options.get("list_type"),
         options.get("coerce_int96_timestamp_unit"), options.get("int96_overflow"),
@@ -521,17 +481,19 @@ def _open_local(
     )
     dataset = _core.Dataset(
         paths,
+        listing=listing,
         schema=None if isinstance(schema, str) else schema,
         partitioning=None if partitioning is None else {"names": partitioning.names, "types": partitioning.types},
         union=_is_union(schema),
         types=types,
+        keys=options.get("keys"),
         limits=_limits(
             options.get("limits"), options.get("thrift_string_size_limit"),
             options.get("thrift_container_size_limit"), options.get("schema_depth_limit"),
         ),
     )
     if not dataset.files:
-        _files.check_patterns(paths)
+        _files.check_found(paths, listing)
     return dataset
 
 
@@ -539,24 +501,6 @@ def _is_union(schema: Any) -> bool:
     if isinstance(schema, str) and schema != "union":
         raise ValueError(f"schema is an Arrow schema or 'union', not {schema!r}")
     return isinstance(schema, str)
-
-
-def _key(value: str | None, is_integer: bool) -> str | int | None:
-    return int(value) if value is not None and is_integer else value
-
-
-def _key_types(parts: list[_files.Part]) -> dict[str, bool]:
-    """Return the names of the partition columns, and whether all values of a key are integers."""
-    found: dict[str, bool] = {}
-    for part in parts:
-        for name, value in part.keys:
-            found[name] = found.get(name, True) and (value is None or _is_integer(value))
-    return found
-
-
-def _is_integer(text: str) -> bool:
-    digits = text.removeprefix("-")
-    return digits.isdecimal() and digits.isascii() and len(digits) < 19 and (digits[0] != "0" or text == "0")
 
 
 def read_table(

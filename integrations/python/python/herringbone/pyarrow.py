@@ -284,10 +284,6 @@ def _use_partition_types(dataset: _read.ParquetDataset, partitioning: Any) -> An
         for name, text in keys:
             texts.setdefault(name, set()).update(() if text is None else (text,))
     types = {name: _partition_type(name, of_column) for name, of_column in texts.items()}
-    if dataset._dataset is None:
-        # Values of other filesystems are read in Python.
-        dataset._keys = {name: pa.types.is_integer(kind) for name, kind in types.items()}
-        return partitioning
     ours = pa.schema(dataset._dataset.schema)
     is_alike = {pa.int32(): pa.types.is_integer, pa.string(): pa.types.is_string}
     if all(is_alike[kind](ours.field(name).type) for name, kind in types.items()):
@@ -309,7 +305,7 @@ def _open_dataset(
     has_choice = any(options[name] is not None for name in ("binary_type", "list_type", "read_dictionary"))
     if schema is not None or (has_extensions and not has_choice and all(map(_is_simple, pa.schema(dataset.schema).types))):
         return dataset, True
-    source, found = dataset._parts[0][:2] if dataset._parts else (dataset.files[0], None)
+    source, found = dataset._first()
     with _read.ParquetFile(source, filesystem=found, **options) as first:
         has_extensions = _use_pyarrow_types(first, has_extensions)
         schema_options = first._options["schema"]
@@ -717,8 +713,6 @@ class ParquetDataset(_PassingOn):
         self._schema = schema
         self._file: _read.ParquetFile | None = None
         if _files.is_many(path_or_paths, filesystem):
-            if columns is not None and columns.types is not None and not _files.local_paths(path_or_paths, filesystem):
-                raise Unsupported(_function, "partitioning", partitioning)
             self._several, self._has_extensions = _open_dataset(
                 path_or_paths, filesystem, schema, partitioning, options, arrow_extensions_enabled
             )
