@@ -93,12 +93,13 @@ impl Dataset {
         block_on(Self::open_roots(Arc::new(LocalFiles), &roots, options))
     }
 
-    /// Opens the files at paths of a listing: files, directories, or patterns. A path of a file is not a pattern.
+    /// Opens the files at paths of a listing: files, directories, or patterns. A path of a file is not a pattern, even if
+    /// it has the signs of one.
     ///
     /// Directories are listed level by level, those of a level side by side. In a directory, names that begin with `.` or
     /// `_` are ignored. Files are sorted by the components of their paths.
     ///
-    /// A path of a file is not a pattern, even if it has the signs of one. In patterns, `*`, `?` and `[a-c]` match within a component, and `**` matches any number of components. A directory
+    /// In patterns, `*`, `?` and `[a-c]` match within a component, and `**` matches any number of components. A directory
     /// that matches contributes all files below it. Partition columns are those of the directories below a path, and for
     /// paths of files, all directories of the path.
     ///
