@@ -13,11 +13,11 @@ use herringbone::format::FileMetadata as FormatMetadata;
 use herringbone::modular_encryption::Decryption;
 use herringbone::pruning::PageIndexCache;
 use herringbone::{MetadataHandle, OpenOptions, PageIndexCell};
-use herringbone_remote::{Object, RemoteFile, RemoteOptions};
+use herringbone_remote::{Object, RemoteFile, RemoteOptions, Tail};
 use object_store::{ObjectMeta, ObjectStore};
 
 use crate::error::{from_library, in_file};
-use crate::object::{KeptBytes, RequestOptions, TableFile, identity};
+use crate::object::{RequestOptions, TableFile, identity};
 
 /// The largest size of page indexes kept as bytes with a footer.
 const MOST_KEPT: u64 = 256 << 10;
@@ -57,7 +57,7 @@ impl FileAccess {
         meta: &ObjectMeta,
         decryption: Option<Arc<dyn Decryption>>,
     ) -> Result<RemoteFile> {
-        let object = TableFile::new(&self.store, meta, self.requests, KeptBytes::default());
+        let object = TableFile::new(&self.store, meta, self.requests, Tail::default());
         let first_request = object.fetch_policy().suffix_bytes;
         let open = OpenOptions::new().decryption(decryption, None);
         let named = |error| in_file(&meta.location, from_library(error));
@@ -65,13 +65,11 @@ impl FileAccess {
         let tail_start = meta.size.saturating_sub(first_request);
         let kept = match page_indexes(file.metadata()) {
             Some(range) if tail_start <= range.start && range.end - range.start <= MOST_KEPT => {
-                KeptBytes {
-                    start: range.start,
-                    // A copy, because a slice would retain all bytes of the first request.
-                    bytes: Bytes::copy_from_slice(&file.fetch(range).await.map_err(named)?),
-                }
+                let bytes = file.fetch(range.clone()).await.map_err(named)?;
+                // A copy, because a slice would retain all bytes of the first request.
+                Tail::at(range.start, Bytes::copy_from_slice(&bytes))
             }
-            _ => KeptBytes::default(),
+            _ => Tail::default(),
         };
         self.add(meta, file.metadata_handle(), kept);
         Ok(file)
@@ -101,7 +99,7 @@ impl FileAccess {
     }
 
     /// Puts a footer into the cache.
-    fn add(&self, meta: &ObjectMeta, handle: &MetadataHandle, kept: KeptBytes) {
+    fn add(&self, meta: &ObjectMeta, handle: &MetadataHandle, kept: Tail) {
         let Some(cache) = &self.cache else {
             return;
         };
@@ -111,7 +109,7 @@ impl FileAccess {
         let indexes = Arc::new(PageIndexes::default());
         let footer = CachedFooter {
             handle: handle.with_page_index_cache(indexes.clone()),
-            bytes: handle.heap_bytes() + kept.bytes.len(),
+            bytes: handle.heap_bytes() + kept.bytes().len(),
             kept,
             index_bytes: 0,
             indexes,
@@ -165,7 +163,7 @@ struct CachedFooter {
     /// The footer. Reads look up page indexes in `indexes`, and add those that they decode.
     handle: MetadataHandle,
     /// The page indexes of the file, if they are small and were read with the footer.
-    kept: KeptBytes,
+    kept: Tail,
     bytes: usize,
     indexes: Arc<PageIndexes>,
     /// The size of the page indexes when the footer was put into the cache. The cache subtracts the size of an entry

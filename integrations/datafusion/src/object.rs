@@ -6,14 +6,12 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use bytes::Bytes;
 use datafusion_common::config::TableParquetOptions;
 use datafusion_common_runtime::SpawnedTask;
 use herringbone::push::FetchPolicy;
-use herringbone::source::ChunkReads;
 use herringbone::{Error, Result};
 use herringbone_remote::object_store_013::StoreObject;
-use herringbone_remote::{Answer, BoxFuture, Identity, Object};
+use herringbone_remote::{Answer, BoxFuture, Identity, Object, Tail};
 use object_store::{ObjectMeta, ObjectStore};
 
 /// A file in a store. Its requests run as tasks of the runtime, so they make progress while the scan decodes. Dropping
@@ -23,23 +21,8 @@ pub(crate) struct TableFile {
     object: StoreObject,
     identity: Identity,
     policy: FetchPolicy,
-    kept: KeptBytes,
-}
-
-/// A part of a file in memory. Requests within it are not sent.
-#[derive(Debug, Default, Clone)]
-pub(crate) struct KeptBytes {
-    pub(crate) start: u64,
-    pub(crate) bytes: Bytes,
-}
-
-impl KeptBytes {
-    /// Returns a range of the file if it is kept.
-    fn get(&self, range: &Range<u64>) -> Option<Bytes> {
-        let at = |offset: u64| usize::try_from(offset.checked_sub(self.start)?).ok();
-        let (from, to) = (at(range.start)?, at(range.end)?);
-        (from <= to && to <= self.bytes.len()).then(|| self.bytes.slice(from..to))
-    }
+    /// A part of the file in memory. Requests within it are not sent.
+    kept: Tail,
 }
 
 /// The way to request the bytes of the files of a table.
@@ -70,22 +53,15 @@ impl TableFile {
         store: &Arc<dyn ObjectStore>,
         meta: &ObjectMeta,
         requests: RequestOptions,
-        kept: KeptBytes,
+        kept: Tail,
     ) -> Arc<Self> {
-        let mut policy = FetchPolicy::remote();
-        // Fewer requests than with gaps of 256 KiB, for a few percent more bytes: 393 requests and 228 MB for TPC-H in the
-        // tests. With 736 KiB, requests would cover unused columns between row groups, too: 344, and 265 MB.
-        policy.max_gap_bytes = 672 << 10;
-        // Columns of up to a quarter of this size are requested together with the first lookups of a row group.
-        policy.round_trip_bytes = 8 << 20;
-        if requests.is_local {
-            // A request opens the file on another thread, which takes 0.1 ms.
-            policy.max_gap_bytes = 64 << 10;
-            // The system has most bytes in memory. More of them in memory of the process take more page faults.
-            policy.max_requests_in_flight = 4;
-            policy.max_bytes_ahead = 16 << 20;
-            policy.chunk_reads = ChunkReads::Windows;
-        }
+        let scan = FetchPolicy::remote_scan();
+        let mut policy = match requests.is_local {
+            true => FetchPolicy::local_async(),
+            false => scan.clone(),
+        };
+        // Filters of scans are tested with the first lookups.
+        policy.round_trip_bytes = scan.round_trip_bytes;
         if let Some(bytes) = requests.suffix_bytes {
             policy.suffix_bytes = bytes as u64;
         }

@@ -179,6 +179,6 @@ impl Object for PythonObject {
     }
 
     fn fetch_policy(&self) -> FetchPolicy {
-        source::policy()
+        FetchPolicy::one_at_a_time()
     }
 }

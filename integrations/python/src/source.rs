@@ -174,13 +174,6 @@ impl Source for FileObject {
     }
 
     fn fetch_policy(&self) -> FetchPolicy {
-        policy()
+        FetchPolicy::one_at_a_time()
     }
-}
-
-/// Returns the policy of file objects. A seek and a read of Python cost much more than reading over a gap.
-pub(crate) fn policy() -> FetchPolicy {
-    let mut policy = FetchPolicy::remote();
-    policy.max_requests_in_flight = 1;
-    policy
 }

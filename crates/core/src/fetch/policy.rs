@@ -103,4 +103,47 @@ impl FetchPolicy {
             in_memory: false,
         }
     }
+
+    /// Returns the policy of a scan of a whole table in an object store, by an engine that reads many columns of many files.
+    ///
+    /// - Gaps of up to 672 KiB are read over: 393 requests and 228 MB for the queries of TPC-H in the tests of DataFusion. With
+    ///   736 KiB, requests would cover unused columns between row groups, too: 344, and 265 MB.
+    /// - A round trip is worth 8 MiB, so that columns of up to a quarter of this size are requested together with the first
+    ///   lookups of a row group.
+    #[must_use]
+    pub const fn remote_scan() -> Self {
+        Self {
+            max_gap_bytes: 672 << 10,
+            round_trip_bytes: 8 << 20,
+            ..Self::remote()
+        }
+    }
+
+    /// Returns the policy of local files in a store whose requests run on other threads.
+    ///
+    /// - A request opens the file on another thread, which takes 0.1 ms. In this time 256 KiB are copied, and reading over a
+    ///   quarter of them costs less than one more request.
+    /// - The system has most bytes in memory, so that four requests keep the threads busy. More bytes in memory of the process
+    ///   take more page faults: with 128 MiB ahead, reads take up to 1.5 times the processor time.
+    #[must_use]
+    pub const fn local_async() -> Self {
+        Self {
+            max_gap_bytes: 64 << 10,
+            round_trip_bytes: 256 << 10,
+            max_requests_in_flight: 4,
+            max_bytes_ahead: 16 << 20,
+            chunk_reads: ChunkReads::Windows,
+            ..Self::remote()
+        }
+    }
+
+    /// Returns the policy of a file that one caller at a time can seek in and read, such as a file object of Python. Each of its
+    /// requests may be one to a server.
+    #[must_use]
+    pub const fn one_at_a_time() -> Self {
+        Self {
+            max_requests_in_flight: 1,
+            ..Self::remote()
+        }
+    }
 }

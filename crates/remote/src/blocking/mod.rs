@@ -26,6 +26,7 @@ mod reader;
 mod source;
 mod windows;
 
+use std::cell::Cell;
 use std::future::Future;
 use std::sync::mpsc::sync_channel;
 use std::sync::{Mutex, PoisonError};
@@ -39,20 +40,27 @@ pub use output::RemoteOutput;
 pub use reader::RemoteReader;
 pub use source::{RemoteSource, Traffic};
 
-/// Waits for a future, which runs on the thread of all requests. It may be called on any thread, also on those of a runtime.
+thread_local! {
+    /// True on the thread of all requests.
+    static IS_THREAD_OF_REQUESTS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Waits for a future, which runs on the thread of all requests. It may be called on any other thread, also on those of a
+/// runtime.
 ///
 /// # Errors
-/// Errors of the future; Io if the thread cannot be started, or if the future panics.
+/// Errors of the future; Io if the thread cannot be started, or if the future panics; Argument if this is the thread of all
+/// requests, which would wait for itself.
 pub fn wait<T: Send + 'static>(
     future: impl Future<Output = Result<T>> + Send + 'static,
 ) -> Result<T> {
+    if IS_THREAD_OF_REQUESTS.get() {
+        return Err(Error::argument("a request cannot wait for another one"));
+    }
     let (answer, answered) = sync_channel(1);
-    let task = runtime()?.spawn(async move { answer.send(future.await).ok() });
-    let answer = answered.recv();
-    answer.unwrap_or_else(|_| {
-        drop(task);
-        Err(io::Error::other("a request ended without an answer").into())
-    })
+    runtime()?.spawn(async move { answer.send(future.await).ok() });
+    let lost = |_| Err(io::Error::other("a request ended without an answer").into());
+    answered.recv().unwrap_or_else(lost)
 }
 
 /// Returns the runtime of all requests.
@@ -72,7 +80,10 @@ fn runtime() -> io::Result<Handle> {
     let handle = runtime.handle().clone();
     thread::Builder::new()
         .name("requests".into())
-        .spawn(move || runtime.block_on(future::pending::<()>()))?;
+        .spawn(move || {
+            IS_THREAD_OF_REQUESTS.set(true);
+            runtime.block_on(future::pending::<()>());
+        })?;
     *running = Some((process, handle.clone()));
     Ok(handle)
 }
@@ -95,6 +106,8 @@ mod tests {
         assert_eq!(inside.unwrap(), 2);
         let lost = wait::<()>(async { std::panic::panic_any(()) });
         assert!(lost.unwrap_err().message().contains("without an answer"));
+        let waits = wait(async { wait(async { Ok(3) }) });
+        assert!(waits.unwrap_err().message().contains("cannot wait"));
         assert_eq!(wait(async { Ok(3) }).unwrap(), 3);
     }
 }

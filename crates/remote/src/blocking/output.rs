@@ -97,6 +97,10 @@ impl RemoteOutput {
     /// Errors of the store, with the name of the object. An I/O error of the kind [`AlreadyExists`](io::ErrorKind::AlreadyExists)
     /// if the sink must not replace an object, and there is one.
     pub fn complete(mut self) -> Result<()> {
+        if self.is_started() {
+            // Until all parts have arrived, the upload can be aborted.
+            self.send_all()?;
+        }
         let mut uploads = lock(&self.uploads).take().ok_or_else(aborted)?;
         let rest = (!self.is_sent).then(|| self.buffer.take());
         wait(async move {
@@ -112,7 +116,8 @@ impl RemoteOutput {
         })
     }
 
-    /// Returns a call that aborts the upload, from any thread. It does nothing while or after the upload is completed.
+    /// Returns a call that aborts the upload, from any thread. It does nothing after all parts have arrived and the end was
+    /// requested.
     #[must_use]
     pub fn abort_call(&self) -> Box<dyn FnOnce() + Send> {
         let uploads = self.uploads.clone();

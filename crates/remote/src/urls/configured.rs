@@ -3,7 +3,7 @@
 use std::env;
 use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::path::PathBuf;
-use std::sync::{Arc, Once};
+use std::sync::{Arc, Once, OnceLock};
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -18,6 +18,7 @@ use object_store_014::{
 use percent_encoding::percent_decode_str;
 use url::{Host, Url};
 
+use super::StoreOptions;
 use crate::http::Bounded;
 
 /// The name of this library in requests.
@@ -35,6 +36,15 @@ const FIRST_WAIT: Duration = Duration::from_millis(400);
 const METADATA_SERVICE_WAIT: Duration = Duration::from_millis(300);
 /// The address of the metadata service, which is the same in all clouds.
 const METADATA_SERVICE: ([u8; 4], u16) = ([169, 254, 169, 254], 80);
+
+/// A bucket to be configured.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'a> {
+    /// A URL without a key.
+    pub(super) url: &'a str,
+    pub(super) connector: &'a Bounded,
+    pub(super) options: &'a StoreOptions,
+}
 
 /// A configured store.
 pub(super) struct Configured {
@@ -70,13 +80,20 @@ fn retries() -> RetryConfig {
 }
 
 /// Returns the store of a web server. Each object has a store of its own, whose base is the whole URL with its query.
-pub(super) fn http(mut url: Url) -> object_store_014::Result<Arc<dyn ObjectStore>> {
+pub(super) fn http(
+    mut url: Url,
+    settings: &StoreOptions,
+) -> object_store_014::Result<Arc<dyn ObjectStore>> {
     let mut options = ClientOptions::new()
         .with_allow_http(true)
         .with_timeout_disabled()
         .with_connect_timeout(CONNECT)
         .with_read_timeout(SILENCE)
         .with_user_agent(HeaderValue::from_static(USER_AGENT));
+    for (name, value) in &settings.settings {
+        let key: ClientConfigKey = name.to_ascii_lowercase().parse()?;
+        options = options.with_config(key, value);
+    }
     if let Some(authorization) = authorization(&mut url) {
         let mut headers = HeaderMap::new();
         headers.insert("authorization", authorization);
@@ -108,12 +125,12 @@ fn authorization(url: &mut Url) -> Option<HeaderValue> {
     Some(header)
 }
 
-/// Configures a store by its variables, and by defaults for the client if there are no variables for these.
+/// Configures a store by its variables, by defaults for the client if there are no variables for these, and by settings.
 macro_rules! from_env {
-    ($builder:ident, $key:ident, $prefix:literal, $endpoints:expr, $sent:expr, $url:expr, $connector:expr) => {{
+    ($builder:ident, $key:ident, $prefix:literal, $endpoints:expr, $sent:expr, $place:expr) => {{
         let mut builder = $builder::from_env()
-            .with_url($url)
-            .with_http_connector($connector)
+            .with_url($place.url)
+            .with_http_connector($place.connector.clone())
             .with_retry(retries());
         for (key, value) in client_defaults() {
             let variable = format!("{}_{}", $prefix, key.as_ref().to_ascii_uppercase());
@@ -121,13 +138,17 @@ macro_rules! from_env {
                 builder = builder.with_config($key::Client(key), value);
             }
         }
+        for (name, value) in &$place.options.settings {
+            let key: $key = name.to_ascii_lowercase().parse()?;
+            builder = builder.with_config(key, value);
+        }
         let mut endpoints = $endpoints.iter();
         let endpoint = endpoints.find_map(|key| builder.get_config_value(key));
         if let Some(endpoint) = endpoint {
             if is_on_this_machine(&endpoint) {
                 builder = builder.with_config($key::Client(ClientConfigKey::AllowHttp), "true");
             }
-            check_endpoint(&endpoint, $prefix)?;
+            check_endpoint(&endpoint, $prefix, $place.options)?;
         }
         for key in $sent {
             if let Some(value) = builder.get_config_value(&key) {
@@ -171,11 +192,17 @@ fn is_on_this_machine(endpoint: &str) -> bool {
 ///
 /// # Errors
 /// Generic if it is not a URL of a server, or one of `http` on another machine without permission.
-fn check_endpoint(endpoint: &str, prefix: &str) -> object_store_014::Result<()> {
+fn check_endpoint(
+    endpoint: &str,
+    prefix: &str,
+    options: &StoreOptions,
+) -> object_store_014::Result<()> {
     let url = Url::parse(endpoint).ok().filter(Url::has_host);
     // All other texts stand for true.
-    let is_no = |text: String| ["false", "0", "off", "no", "n"].contains(&&*text.to_lowercase());
-    let allowed = env::var(format!("{prefix}_ALLOW_HTTP")).is_ok_and(|text| !is_no(text));
+    let is_no = |text: &str| ["false", "0", "off", "no", "n"].contains(&&*text.to_lowercase());
+    let variable = env::var(format!("{prefix}_ALLOW_HTTP")).ok();
+    let allowed = options.get("allow_http").or(variable.as_deref());
+    let allowed = allowed.is_some_and(|text| !is_no(text));
     let problem = match url.as_ref().map(Url::scheme) {
         Some("https") => return Ok(()),
         Some("http") if allowed || is_on_this_machine(endpoint) => return Ok(()),
@@ -212,9 +239,10 @@ fn check_sent(name: &str, value: &str) -> object_store_014::Result<()> {
     })
 }
 
-/// Returns the store of a bucket of S3, by a URL without a key.
-pub(super) fn s3(url: &str, connector: Bounded) -> object_store_014::Result<Configured> {
+/// Returns the store of a bucket of S3.
+pub(super) fn s3(place: Place<'_>) -> object_store_014::Result<Configured> {
     use AmazonS3ConfigKey as Key;
+    let options = place.options;
     let endpoints = [Key::S3Endpoint, Key::Endpoint];
     let sent = [
         Key::AccessKeyId,
@@ -229,8 +257,7 @@ pub(super) fn s3(url: &str, connector: Bounded) -> object_store_014::Result<Conf
         "AWS",
         endpoints,
         sent,
-        url,
-        connector
+        place
     );
     let keys = [
         Key::AccessKeyId,
@@ -244,8 +271,8 @@ pub(super) fn s3(url: &str, connector: Bounded) -> object_store_014::Result<Conf
         .iter()
         .any(|key| builder.get_config_value(key).is_some());
     let has_service = || !is_true("AWS_EC2_METADATA_DISABLED") && has_metadata_service();
-    let unsigned = !is_chosen("AWS_SKIP_SIGNATURE") && !is_given && !has_service();
-    if unsigned {
+    let unsigned = !is_chosen("AWS_SKIP_SIGNATURE", options) && !is_given && !has_service();
+    if unsigned || options.anonymous {
         builder = builder.with_skip_signature(true);
     }
     let endpoint = endpoints
@@ -258,9 +285,10 @@ pub(super) fn s3(url: &str, connector: Bounded) -> object_store_014::Result<Conf
     })
 }
 
-/// Returns the store of a bucket of Google Cloud Storage, by a URL without a key.
-pub(super) fn google(url: &str, connector: Bounded) -> object_store_014::Result<Configured> {
+/// Returns the store of a bucket of Google Cloud Storage.
+pub(super) fn google(place: Place<'_>) -> object_store_014::Result<Configured> {
     use GoogleConfigKey as Key;
+    let options = place.options;
     let endpoints = [Key::BaseUrl];
     let sent = [Key::BearerToken];
     let mut builder = from_env!(
@@ -269,8 +297,7 @@ pub(super) fn google(url: &str, connector: Bounded) -> object_store_014::Result<
         "GOOGLE",
         endpoints,
         sent,
-        url,
-        connector
+        place
     );
     let keys = [
         Key::ServiceAccount,
@@ -282,8 +309,9 @@ pub(super) fn google(url: &str, connector: Bounded) -> object_store_014::Result<
         .iter()
         .any(|key| builder.get_config_value(key).is_some());
     let is_given = is_given || google_credentials().is_some_and(|path| path.exists());
-    let unsigned = !is_chosen("GOOGLE_SKIP_SIGNATURE") && !is_given && !has_metadata_service();
-    if unsigned {
+    let unsigned =
+        !is_chosen("GOOGLE_SKIP_SIGNATURE", options) && !is_given && !has_metadata_service();
+    if unsigned || options.anonymous {
         builder = builder.with_skip_signature(true);
     }
     let variable = "GOOGLE_APPLICATION_CREDENTIALS";
@@ -303,9 +331,10 @@ fn google_credentials() -> Option<PathBuf> {
     Some(folder.join("gcloud/application_default_credentials.json"))
 }
 
-/// Returns the store of a container of Azure, by a URL without a key.
-pub(super) fn azure(url: &str, connector: Bounded) -> object_store_014::Result<Configured> {
+/// Returns the store of a container of Azure.
+pub(super) fn azure(place: Place<'_>) -> object_store_014::Result<Configured> {
     use AzureConfigKey as Key;
+    let options = place.options;
     let endpoints = [Key::Endpoint];
     let sent = [
         Key::AccountName,
@@ -322,8 +351,7 @@ pub(super) fn azure(url: &str, connector: Bounded) -> object_store_014::Result<C
         "AZURE",
         endpoints,
         sent,
-        url,
-        connector
+        place
     );
     let keys = [
         Key::AccessKey,
@@ -338,8 +366,9 @@ pub(super) fn azure(url: &str, connector: Bounded) -> object_store_014::Result<C
         .any(|key| builder.get_config_value(key).is_some())
         || is_true("AZURE_USE_AZURE_CLI")
         || is_true("AZURE_STORAGE_USE_EMULATOR");
-    let unsigned = !is_chosen("AZURE_SKIP_SIGNATURE") && !is_given && !has_metadata_service();
-    if unsigned {
+    let unsigned =
+        !is_chosen("AZURE_SKIP_SIGNATURE", options) && !is_given && !has_metadata_service();
+    if unsigned || options.anonymous {
         builder = builder.with_config(Key::SkipSignature, "true");
     }
     let variable = "AZURE_STORAGE_ACCOUNT_KEY";
@@ -350,9 +379,9 @@ pub(super) fn azure(url: &str, connector: Bounded) -> object_store_014::Result<C
     })
 }
 
-/// Returns true if a variable is set.
-fn is_chosen(variable: &str) -> bool {
-    env::var_os(variable).is_some()
+/// Returns true if the options or a variable decide whether requests are signed.
+fn is_chosen(variable: &str, options: &StoreOptions) -> bool {
+    options.anonymous || options.get("skip_signature").is_some() || env::var_os(variable).is_some()
 }
 
 /// Returns true if a variable is set to a text for true.
@@ -360,11 +389,14 @@ fn is_true(variable: &str) -> bool {
     env::var(variable).is_ok_and(|value| value == "1" || value.eq_ignore_ascii_case("true"))
 }
 
-/// Returns true if this is a machine in a cloud, whose metadata service has credentials.
+/// Returns true if this is a machine in a cloud, whose metadata service has credentials. Asks once in the life of the process.
 fn has_metadata_service() -> bool {
-    let (address, port) = METADATA_SERVICE;
-    let address = SocketAddr::new(IpAddr::from(address), port);
-    TcpStream::connect_timeout(&address, METADATA_SERVICE_WAIT).is_ok()
+    static IS_THERE: OnceLock<bool> = OnceLock::new();
+    *IS_THERE.get_or_init(|| {
+        let (address, port) = METADATA_SERVICE;
+        let address = SocketAddr::new(IpAddr::from(address), port);
+        TcpStream::connect_timeout(&address, METADATA_SERVICE_WAIT).is_ok()
+    })
 }
 
 #[cfg(test)]

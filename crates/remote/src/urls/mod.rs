@@ -32,12 +32,75 @@ use crate::request::MAX_WHOLE_BYTES;
 use crate::secrets::without_secrets;
 use crate::sink::ObjectSink;
 use crate::write_options::RemoteWriteOptions;
-use configured::{azure, google, http, install_tls, s3};
+use configured::{Place, azure, google, http, install_tls, s3};
 use hints::{HintedObject, Hints};
 use sink::UrlSink;
 
 /// The characters of patterns of keys.
 const PATTERN: [char; 3] = ['*', '?', '['];
+
+/// Settings of a store, which precede those of the environment.
+///
+/// ```
+/// use herringbone_remote::urls::{Location, StoreOptions};
+///
+/// # fn main() -> herringbone::Result<()> {
+/// let options = StoreOptions::new().anonymous(true).setting("aws_region", "eu-central-1");
+/// let location = Location::with_options("s3://public/a.parquet", &options)?;
+/// assert_eq!(location.path().as_ref(), "a.parquet");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Default)]
+pub struct StoreOptions {
+    anonymous: bool,
+    settings: Vec<(String, String)>,
+}
+
+impl fmt::Debug for StoreOptions {
+    /// Formats the names of the settings, because their values may be secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.settings.iter().map(|(name, _)| name).collect();
+        f.debug_struct("StoreOptions")
+            .field("anonymous", &self.anonymous)
+            .field("settings", &names)
+            .finish()
+    }
+}
+
+impl StoreOptions {
+    /// Returns the options of the environment alone.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Selects whether requests are sent without a signature, even if there are credentials.
+    #[must_use]
+    pub fn anonymous(self, anonymous: bool) -> Self {
+        Self { anonymous, ..self }
+    }
+
+    /// Adds a setting by its name in `object_store`, in upper or lower case, such as `aws_region`.
+    #[must_use]
+    pub fn setting(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.settings.push((name.into(), value.into()));
+        self
+    }
+
+    /// Returns the last value of a setting, with or without the prefix of its store.
+    fn get(&self, name: &str) -> Option<&str> {
+        let is_it = |it: &str| {
+            let it = it.to_ascii_lowercase();
+            let rest = ["aws_", "google_", "azure_"]
+                .iter()
+                .find_map(|prefix| it.strip_prefix(prefix));
+            rest.unwrap_or(&it) == name
+        };
+        let found = self.settings.iter().rev().find(|(it, _)| is_it(it));
+        found.map(|(_, value)| value.as_str())
+    }
+}
 
 /// A URL of an object, or of all objects below a prefix, and its store.
 ///
@@ -62,6 +125,7 @@ pub struct Location {
     /// The name in errors of requests.
     object_name: String,
     is_web: bool,
+    is_signed: bool,
     /// True if all parts of an upload except the last have one size.
     has_equal_parts: bool,
     hints: Hints,
@@ -82,6 +146,14 @@ impl Location {
     /// Argument if the URL is malformed, if its scheme or its key is not supported, or if the configuration of the store is
     /// wrong.
     pub fn of(url: &str) -> Result<Self> {
+        Self::with_options(url, &StoreOptions::new())
+    }
+
+    /// Finds the store of a URL with settings of your own.
+    ///
+    /// # Errors
+    /// See [`Self::of`]; also Argument if a setting is unknown.
+    pub fn with_options(url: &str, options: &StoreOptions) -> Result<Self> {
         let name = without_secrets(url);
         let wrong = |message: &dyn fmt::Display| Error::argument(format!("{name}: {message}"));
         let Some((scheme, rest)) = url.split_once("://") else {
@@ -94,12 +166,13 @@ impl Location {
             let parsed = Url::parse(url);
             let parsed = parsed.map_err(|error| wrong(&format_args!("not a URL: {error}")))?;
             return Ok(Self {
-                store: http(parsed).map_err(of_store)?,
+                store: http(parsed, options).map_err(of_store)?,
                 key: String::new(),
                 path: Path::default(),
                 object_name: name.clone(),
                 name,
                 is_web: true,
+                is_signed: false,
                 has_equal_parts: false,
                 hints: Hints::default(),
                 left_out: LeftOut::default(),
@@ -118,10 +191,15 @@ impl Location {
         }
         let connector = Bounded::new();
         let left_out = connector.left_out().clone();
+        let place = Place {
+            url: &root,
+            connector: &connector,
+            options,
+        };
         let configured = match scheme.as_str() {
-            "s3" | "s3a" => s3(&root, connector),
-            "gs" => google(&root, connector),
-            "az" | "azure" | "adl" | "abfs" | "abfss" => azure(&root, connector),
+            "s3" | "s3a" => s3(place),
+            "gs" => google(place),
+            "az" | "azure" | "adl" | "abfs" | "abfss" => azure(place),
             other => {
                 let message = format!("URLs of `{other}` are not supported");
                 return Err(wrong(&message));
@@ -136,6 +214,7 @@ impl Location {
             object_name: name.clone(),
             name,
             is_web: false,
+            is_signed: configured.unsigned.is_none() && !options.anonymous,
             has_equal_parts: configured.has_equal_parts,
             left_out,
         })
@@ -172,6 +251,13 @@ impl Location {
     #[must_use]
     pub fn is_web(&self) -> bool {
         self.is_web
+    }
+
+    /// Returns true if requests are signed: credentials were found, and the [options](StoreOptions::anonymous) do not refuse
+    /// them.
+    #[must_use]
+    pub fn is_signed(&self) -> bool {
+        self.is_signed
     }
 
     /// Returns true if the URL names all objects of a bucket, or below a prefix.
@@ -365,6 +451,29 @@ mod tests {
             let error = object.expect_err("an error");
             assert!(error.message().contains(message), "{url}: {error}");
         }
+    }
+
+    #[test]
+    fn settings_precede_the_environment_and_stay_secret() {
+        let endpoint = |it: &str| StoreOptions::new().setting("AWS_ENDPOINT_URL", it);
+        let of = |options: &StoreOptions| Location::with_options("s3://b/a", options);
+        let plain = endpoint("http://store.example:1");
+        let error = of(&plain).unwrap_err();
+        assert!(
+            error.message().contains("needs AWS_ALLOW_HTTP=true"),
+            "{error}"
+        );
+        let allowed = plain.setting("allow_http", "true").anonymous(true);
+        assert!(!of(&allowed).unwrap().is_signed());
+        let unknown = StoreOptions::new().setting("color", "red");
+        assert!(of(&unknown).unwrap_err().message().contains("color"));
+        let secret = StoreOptions::new().setting("aws_session_token", "secret\n");
+        let error = of(&secret.anonymous(true)).unwrap_err();
+        assert!(error.message().contains("line end") && !error.message().contains("secret"));
+        let secret = StoreOptions::new().setting("aws_secret_access_key", "secret-1");
+        assert!(!format!("{secret:?}").contains("secret-1"));
+        let signed = secret.setting("aws_access_key_id", "a");
+        assert!(of(&signed).unwrap().is_signed());
     }
 
     /// The keys of `s3://b/a%2Fb` and `s3://b/a/b` are equal, as the bytes that S3 receives are.
