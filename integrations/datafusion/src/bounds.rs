@@ -9,9 +9,10 @@ use arrow::datatypes::{DataType, SchemaRef};
 use datafusion_common::pruning::PruningStatistics;
 use datafusion_common::{Column, Result, ScalarValue};
 use herringbone::pruning::ColumnBounds;
-use herringbone::{MetadataHandle, ReadOptions, ReadPlan, SchemaOptions, WantedSchema};
+use herringbone::{MetadataHandle, ReadOptions, ReadPlan, SchemaOptions};
 
 use crate::error::from_library;
+use crate::file_schema::wanted_schema;
 
 /// The bounds of the columns of a file. Each column is decoded when it is needed first.
 #[derive(Debug)]
@@ -36,7 +37,7 @@ impl FileBounds {
     ) -> Result<Arc<Self>> {
         let read = ReadOptions::new()
             .schema(options.clone())
-            .wanted_schema(WantedSchema::new(schema.clone()));
+            .wanted_schema(wanted_schema(schema.clone()));
         let plan = handle.plan(&read).map_err(from_library)?;
         let names = schema.fields().iter().map(|field| field.name().clone());
         Ok(Arc::new(Self {

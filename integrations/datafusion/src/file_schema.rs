@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow::datatypes::{DataType, Field, FieldRef, Fields, Schema, SchemaRef, TimeUnit};
+use arrow::datatypes::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 use datafusion_common::Result;
 use datafusion_common::config::TableParquetOptions;
 use herringbone::format::Type;
@@ -160,6 +160,11 @@ pub(crate) fn read_schema(
     Arc::new(Schema::new(fields))
 }
 
+/// Returns the wanted schema of a read, with the casts of the engine.
+pub(crate) fn wanted_schema(schema: SchemaRef) -> WantedSchema {
+    WantedSchema::new(schema).loose_times(true)
+}
+
 fn is_equal(wanted: &Field, stored: &Field) -> bool {
     wanted.data_type() == stored.data_type() && (wanted.is_nullable() || !stored.is_nullable())
 }
@@ -172,16 +177,14 @@ fn is_readable(
     wanted: &FieldRef,
     stored: &Field,
 ) -> bool {
-    if loses_time(stored.data_type(), wanted.data_type())
-        || !shares_fields(stored.data_type(), wanted.data_type())
-    {
+    if !shares_fields(stored.data_type(), wanted.data_type()) {
         return false;
     }
     let schema = Schema::new(vec![wanted.clone()]);
     let read = ReadOptions::new()
         .schema(options.clone())
         .row_groups(Vec::new())
-        .wanted_schema(WantedSchema::new(Arc::new(schema)));
+        .wanted_schema(wanted_schema(Arc::new(schema)));
     handle.plan(&read).is_ok()
 }
 
@@ -201,22 +204,4 @@ fn shares_fields(stored: &DataType, wanted: &DataType) -> bool {
         ) => shares_fields(stored.data_type(), wanted.data_type()),
         _ => true,
     }
-}
-
-/// Returns true if times get a coarser unit. The library then rejects values that would be truncated, and the engine
-/// truncates them.
-fn loses_time(stored: &DataType, wanted: &DataType) -> bool {
-    let unit = |data_type: &DataType| match data_type {
-        DataType::Timestamp(unit, _)
-        | DataType::Time32(unit)
-        | DataType::Time64(unit)
-        | DataType::Duration(unit) => Some(match unit {
-            TimeUnit::Second => 0,
-            TimeUnit::Millisecond => 1,
-            TimeUnit::Microsecond => 2,
-            TimeUnit::Nanosecond => 3,
-        }),
-        _ => None,
-    };
-    matches!((unit(stored), unit(wanted)), (Some(stored), Some(wanted)) if wanted < stored)
 }

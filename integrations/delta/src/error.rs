@@ -5,7 +5,6 @@ use std::fmt;
 use std::io;
 
 use delta_kernel::KernelError;
-use delta_kernel::arrow::error::ArrowError;
 use herringbone::{Error, ErrorKind};
 
 /// An error in a file of a table. It is the source of a [`KernelError`].
@@ -42,40 +41,6 @@ impl fmt::Display for FileError {
 impl StdError for FileError {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         Some(&self.error)
-    }
-}
-
-/// An error in the values of a column.
-#[derive(Debug)]
-pub(crate) struct ColumnError {
-    /// The names on the way to the field.
-    path: Vec<String>,
-    text: String,
-}
-
-impl ColumnError {
-    /// Returns the error, below a field of this name.
-    pub(crate) fn below(mut self, name: &str) -> Self {
-        self.path.insert(0, name.to_owned());
-        self
-    }
-}
-
-impl From<ArrowError> for ColumnError {
-    fn from(error: ArrowError) -> Self {
-        Self {
-            path: Vec::new(),
-            text: error.to_string(),
-        }
-    }
-}
-
-impl fmt::Display for ColumnError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.path.is_empty() {
-            true => f.write_str(&self.text),
-            false => write!(f, "column `{}`: {}", self.path.join("."), self.text),
-        }
     }
 }
 

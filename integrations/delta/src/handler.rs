@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use delta_kernel::arrow::datatypes::{DataType, Field, FieldRef, Fields, Schema};
-use delta_kernel::engine::arrow_conversion::{TryFromArrow as _, TryIntoArrow as _};
+use delta_kernel::engine::arrow_conversion::TryFromArrow as _;
 use delta_kernel::object_store::DynObjectStore;
 use delta_kernel::schema::{SchemaRef, StructType};
 use delta_kernel::{
@@ -12,10 +12,13 @@ use delta_kernel::{
     KernelResult, KernelResultIteratorStatic, ParquetFooter, ParquetHandler, PredicateRef,
 };
 use delta_kernel_default_engine::executor::TaskExecutor;
+use herringbone::SchemaOptions;
+use herringbone::schema::{FIELD_ID_KEY, to_arrow};
 use url::Url;
 
-use crate::group::FIELD_ID_KEY;
-use crate::read::{Batches, Scan, file_fields, open};
+use crate::error::in_file;
+use crate::read::{Batches, Scan, open};
+use crate::wanted::Wanted;
 use crate::write::write_file;
 
 /// The handler for the Parquet files in a store.
@@ -70,11 +73,9 @@ impl<E: TaskExecutor> ParquetHandler for HerringboneParquetHandler<E> {
         {
             return Err(KernelError::Cancelled);
         }
-        let target: Schema = physical_schema.as_ref().try_into_arrow()?;
         let scan = Scan {
             store: self.store.clone(),
-            wanted: physical_schema,
-            target: Arc::new(target),
+            wanted: Arc::new(Wanted::new(&physical_schema)?),
             predicate,
         };
         let (executor, files) = (self.executor.clone(), files.to_vec());
@@ -92,11 +93,12 @@ impl<E: TaskExecutor> ParquetHandler for HerringboneParquetHandler<E> {
 
     fn read_parquet_footer(&self, file: &FileMeta) -> KernelResult<ParquetFooter> {
         let (store, file) = (self.store.clone(), file.clone());
-        let fields = self.executor.block_on(async move {
+        let declared = self.executor.block_on(async move {
             let opened = open(&store, &file).await?;
-            file_fields(&opened, file.location.as_str())
-        })?;
-        let schema = Schema::new(with_ids_only(&fields));
+            let declared = to_arrow(opened.parquet_schema(), &[], &SchemaOptions::default());
+            declared.map_err(|error| in_file(file.location.as_str(), error))
+        });
+        let schema = Schema::new(with_ids_only(declared?.0.fields()));
         Ok(ParquetFooter {
             schema: Arc::new(StructType::try_from_arrow(&schema)?),
         })

@@ -14,15 +14,12 @@
 #[doc = include_str!("../../../docs/delta.md")]
 struct Guide;
 
-mod conform;
 mod engine;
 mod error;
-mod group;
 mod handler;
-mod matching;
 mod predicate;
 mod read;
-mod widening;
+mod wanted;
 mod write;
 
 pub use engine::HerringboneEngine;

@@ -3,39 +3,38 @@
 //! A translation is *exact* if both select the same rows, and reject the same ones in a negation. It is *implied* if it
 //! selects at least the rows that the predicate of the kernel selects. The kernel tests all returned rows again.
 //!
-//! Comparisons are translated if the file has the wanted type. Floating-point numbers are not compared, because the kernel does
-//! not define the order of NaNs.
+//! A column that the file lacks may get its values from the kernel, so predicates about it are not translated.
+//! Floating-point numbers are not compared, because the kernel does not define the order of NaNs.
 
-use delta_kernel::arrow::datatypes::DataType;
+use delta_kernel::arrow::datatypes::{DataType, Schema};
 use delta_kernel::expressions::{
     BinaryPredicate, BinaryPredicateOp, ColumnName, Expression, JunctionPredicateOp,
     Predicate as KernelPredicate, Scalar, UnaryPredicateOp,
 };
+use herringbone::ReadPlan;
 use herringbone::filter::{Column, Literal, Predicate, col_at};
-
-use crate::matching::{Origin, Shape, WantedField};
 
 /// The depth of the deepest translated predicate. Deeper ones rule out nothing.
 const DEEPEST: usize = 256;
 
-/// Returns a predicate over the columns of a file that selects at least the rows of the kernel's predicate.
-pub(crate) fn implied(predicate: &KernelPredicate, fields: &[WantedField]) -> Option<Predicate> {
+/// Returns a predicate over the wanted columns that selects at least the rows of the kernel's predicate. `plan` has the columns
+/// of the file.
+pub(crate) fn implied(
+    predicate: &KernelPredicate,
+    schema: &Schema,
+    plan: &ReadPlan,
+) -> Option<Predicate> {
     Translation {
-        fields,
+        schema,
+        plan,
         is_implied: true,
     }
     .predicate(predicate, 0)
 }
 
-/// A leaf of the file.
-struct FoundLeaf<'a> {
-    column: Column,
-    /// The type in the file, if it is the wanted one.
-    data_type: Option<&'a DataType>,
-}
-
 struct Translation<'a> {
-    fields: &'a [WantedField],
+    schema: &'a Schema,
+    plan: &'a ReadPlan,
     is_implied: bool,
 }
 
@@ -49,21 +48,21 @@ impl<'a> Translation<'a> {
                 self.predicate(inner, depth + 1)
             }
             KernelPredicate::BooleanExpression(Expression::Column(name)) => {
-                let leaf = self.leaf(name)?;
-                let is_boolean = leaf.data_type == Some(&DataType::Boolean);
-                is_boolean.then(|| leaf.column.eq(true))
+                let (column, data_type) = self.leaf(name)?;
+                (data_type == &DataType::Boolean).then(|| column.eq(true))
             }
             KernelPredicate::Not(inner) => {
                 // The negation of a weaker test would be a stronger one.
                 let exact = Translation {
-                    fields: self.fields,
+                    schema: self.schema,
+                    plan: self.plan,
                     is_implied: false,
                 };
                 Some(exact.predicate(inner, depth + 1)?.not())
             }
             KernelPredicate::Unary(unary) => match (unary.op, unary.expr.as_ref()) {
                 (UnaryPredicateOp::IsNull, Expression::Column(name)) => {
-                    Some(self.leaf(name)?.column.is_null())
+                    Some(self.leaf(name)?.0.is_null())
                 }
                 _ => None,
             },
@@ -93,8 +92,7 @@ impl<'a> Translation<'a> {
             (Expression::Literal(value), Expression::Column(name)) => (name, value, true),
             _ => return None,
         };
-        let FoundLeaf { column, data_type } = self.leaf(name)?;
-        let data_type = data_type?;
+        let (column, data_type) = self.leaf(name)?;
         let value = literal(value, data_type)?;
         let is_ordered = data_type != &DataType::Boolean;
         match (binary.op, is_swapped) {
@@ -110,30 +108,19 @@ impl<'a> Translation<'a> {
         }
     }
 
-    /// Returns the leaf to which a path of wanted names leads through structs.
-    fn leaf(&self, name: &ColumnName) -> Option<FoundLeaf<'a>> {
-        let mut fields = self.fields;
-        let mut path = Vec::new();
-        let mut names = name.path().iter();
-        loop {
-            let name = names.next()?;
-            let wanted = fields.iter().find(|it| it.target.name() == name)?;
-            let Origin::File { field, shape, .. } = &wanted.origin else {
-                return None;
+    /// Returns the leaf of the file to which a path of names leads through structs, and its wanted type.
+    fn leaf(&self, name: &ColumnName) -> Option<(Column, &'a DataType)> {
+        self.plan.stored_leaf(name.path())?;
+        let (mut fields, mut found) = (Some(self.schema.fields()), None);
+        for name in name.path() {
+            let (_, field) = fields?.find(name)?;
+            fields = match field.data_type() {
+                DataType::Struct(fields) => Some(fields),
+                _ => None,
             };
-            path.push(field.name().clone());
-            match shape {
-                Shape::Struct(below) => fields = below,
-                Shape::Leaf if names.next().is_none() => {
-                    let data_type = field.data_type();
-                    return Some(FoundLeaf {
-                        column: col_at(path),
-                        data_type: (data_type == wanted.target.data_type()).then_some(data_type),
-                    });
-                }
-                _ => return None,
-            }
+            found = Some(field.data_type()).filter(|it| !it.is_nested());
         }
+        Some((col_at(name.path().iter().cloned()), found?))
     }
 }
 

@@ -1,26 +1,22 @@
 //! The read of the files of a scan: a task of the executor reads them by a [`FileStream`], and an iterator takes the batches.
 //!
 //! ```text
-//! files ─► FileStream: open, plan, decode (a few files side by side, in order) ─► channel ─► Batches: conform
+//! files ─► FileStream: open, decode (a few files side by side, in order) ─► channel ─► Batches: conform
 //! ```
 
 use std::pin::pin;
 use std::sync::Arc;
 
-use delta_kernel::arrow::datatypes::{Fields, SchemaRef as ArrowSchemaRef, TimeUnit};
+use delta_kernel::arrow::datatypes::TimeUnit;
 use delta_kernel::engine::arrow_data::ArrowEngineData;
 use delta_kernel::object_store::{DynObjectStore, path::Path};
-use delta_kernel::schema::SchemaRef;
 use delta_kernel::{
     CancellationTokenRef, EngineData, FileMeta, KernelError, KernelResult, PredicateRef,
 };
 use delta_kernel_default_engine::executor::TaskExecutor;
 use futures::future::{Either, select};
 use herringbone::push::FetchPolicy;
-use herringbone::schema::to_arrow;
-use herringbone::{
-    ErrorKind, OpenOptions, Projection, ReadOptions, SchemaOptions, Spawn, VirtualColumn,
-};
+use herringbone::{ErrorKind, OpenOptions, ReadOptions, SchemaOptions, Spawn, VirtualColumn};
 use herringbone_dataset::DatasetReadOptions;
 use herringbone_dataset::sequence::{
     FileFuture, FileMemory, FileSequence, FileStep, FileStream, FileTask, HeldBatch, Progress,
@@ -32,8 +28,8 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc::{Receiver, channel};
 
 use crate::error::in_file;
-use crate::matching::{Plan, num_leaves};
 use crate::predicate::implied;
+use crate::wanted::Wanted;
 
 /// The number of open files.
 const MAX_OPEN_FILES: usize = 4;
@@ -44,16 +40,13 @@ const BYTES_AHEAD: u64 = 16 << 20;
 #[derive(Debug, Clone)]
 pub(crate) struct Scan {
     pub(crate) store: Arc<DynObjectStore>,
-    pub(crate) wanted: SchemaRef,
-    /// The Arrow form of `wanted`.
-    pub(crate) target: ArrowSchemaRef,
+    pub(crate) wanted: Arc<Wanted>,
     pub(crate) predicate: Option<PredicateRef>,
 }
 
 /// A decoded batch of a file.
 struct Decoded {
     batch: HeldBatch,
-    plan: Arc<Plan>,
     url: Arc<str>,
 }
 
@@ -82,6 +75,7 @@ enum Message {
 /// The batches of all files, in order. Dropping it ends the task that reads.
 pub(crate) struct Batches<E> {
     executor: Arc<E>,
+    wanted: Arc<Wanted>,
     messages: Option<Receiver<Message>>,
     cancellation: Option<CancellationTokenRef>,
 }
@@ -94,6 +88,7 @@ impl<E: TaskExecutor> Batches<E> {
         files: Vec<FileMeta>,
         cancellation: Option<CancellationTokenRef>,
     ) -> Self {
+        let wanted = scan.wanted.clone();
         let (sender, messages) = channel(1);
         executor.spawn(async move {
             let read = pin!(async {
@@ -114,6 +109,7 @@ impl<E: TaskExecutor> Batches<E> {
         });
         Self {
             executor,
+            wanted,
             messages: Some(messages),
             cancellation,
         }
@@ -145,7 +141,7 @@ impl<E: TaskExecutor> Iterator for Batches<E> {
         let batch = match message {
             Some(Message::End) => return None,
             Some(Message::Error(error)) => Err(error),
-            Some(Message::Batch(it)) => it.plan.conform(&it.batch.into_batch(), &it.url),
+            Some(Message::Batch(it)) => self.wanted.conform(&it.batch.into_batch(), &it.url),
             None => Err(KernelError::generic(
                 "the executor dropped the task that reads Parquet files, so rows are missing",
             )),
@@ -192,8 +188,8 @@ impl ScanFiles {
             Ok(None) => FileStep::Finished,
             Ok(Some(batch)) => {
                 let batch = self.memory.hold(batch);
-                let (plan, url) = (file.plan.clone(), file.url.clone());
-                FileStep::Batch(file, Decoded { batch, plan, url })
+                let url = file.url.clone();
+                FileStep::Batch(file, Decoded { batch, url })
             }
             Err(error) => match error.kind() {
                 ErrorKind::Limit => FileStep::Refused(in_file(&file.url, error)),
@@ -208,14 +204,15 @@ impl ScanFiles {
         };
         let (scan, url) = (&self.scan, file.location.as_str());
         let remote = open(&scan.store, file).await?;
-        let fields = file_fields(&remote, url)?;
-        let plan = Plan::new(&scan.wanted, &scan.target, &fields)
-            .map_err(|error| KernelError::generic(format!("{url}: {error}")))?;
-        let options = options(scan, &plan, &fields).offset(emitted);
+        let mut options = options(scan, url).offset(emitted);
+        if let Some(predicate) = &scan.predicate {
+            let plan = remote.metadata_handle().plan(&options);
+            let plan = plan.map_err(|error| in_file(url, error))?;
+            options.filter = implied(predicate, scan.wanted.schema(), &plan);
+        }
         let batches = remote.read(options.memory_pool(self.memory.clone()));
         Ok(OpenFile {
             batches: batches.map_err(|error| in_file(url, error))?,
-            plan: Arc::new(plan),
             url: url.into(),
         })
     }
@@ -224,7 +221,6 @@ impl ScanFiles {
 /// An open file.
 struct OpenFile {
     batches: RecordBatchStream,
-    plan: Arc<Plan>,
     url: Arc<str>,
 }
 
@@ -277,44 +273,22 @@ pub(crate) async fn open(store: &Arc<DynObjectStore>, file: &FileMeta) -> Kernel
     opened.map_err(|error| in_file(url.as_str(), error))
 }
 
-/// Returns the fields of a file as Parquet declares them, with their field ids.
-///
-/// INT96 timestamps have nanoseconds here, although they are read as microseconds: so a predicate is never compared with them.
-pub(crate) fn file_fields(file: &RemoteFile, url: &str) -> KernelResult<Fields> {
-    let mapped = to_arrow(file.parquet_schema(), &[], &SchemaOptions::default());
-    let (schema, _) = mapped.map_err(|error| in_file(url, error))?;
-    let declared = file.parquet_schema().leaves().len();
-    let leaves = schema.fields().iter().map(|it| num_leaves(it.data_type()));
-    match leaves.sum::<usize>() == declared {
-        true => Ok(schema.fields().clone()),
-        false => Err(KernelError::unsupported(format!(
-            "{url}: the Arrow schema does not have the {declared} columns of the file"
-        ))),
-    }
-}
-
 /// Returns the options for the read of a file.
-fn options(scan: &Scan, plan: &Plan, fields: &Fields) -> ReadOptions {
+fn options(scan: &Scan, url: &str) -> ReadOptions {
     let mut schema = SchemaOptions::default();
     schema.use_arrow_schema = false;
     // Microseconds cover the years that a table may have, and nanoseconds end in 2262.
     schema.int96_unit = TimeUnit::Microsecond;
     let mut options = ReadOptions::new()
-        .projection(Projection::Leaves(plan.leaves.clone()))
+        .wanted_schema(scan.wanted.of_file(url))
         .schema(schema)
         .tune_allocator(false);
     if let Ok(runtime) = Handle::try_current() {
         options = options.spawn(Arc::new(BlockingThreads(runtime)));
     }
-    if plan.has_row_index() {
-        let mut name = "row_index".to_owned();
-        while fields.iter().any(|field| *field.name() == name) {
-            name.push('_');
-        }
+    if let Some(name) = scan.wanted.row_index() {
         options = options.virtual_column(VirtualColumn::row_number(name));
     }
-    let predicate = scan.predicate.as_ref();
-    options.filter = predicate.and_then(|predicate| implied(predicate, &plan.fields));
     options
 }
 

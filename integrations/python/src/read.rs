@@ -266,8 +266,9 @@ impl ReadArguments<'_> {
                 Some("name_ignoring_case") => FieldMatching::NameIgnoringCase,
                 Some("position") => FieldMatching::Position,
                 Some("field_id") => FieldMatching::FieldId(Vec::new()),
+                Some("field_id_or_name") => FieldMatching::FieldIdOrName,
                 Some(other) => {
-                    let names = "name, name_ignoring_case, position, field_id";
+                    let names = "name, name_ignoring_case, position, field_id, field_id_or_name";
                     return Err(unknown("match_fields", other, names));
                 }
             }));

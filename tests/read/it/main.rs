@@ -30,6 +30,7 @@ mod filter_literals;
 #[cfg(test)]
 mod filter_stages;
 #[cfg(test)]
+mod wanted_casts;
 mod wanted_schema;
 #[cfg(test)]
 mod row_origins;

@@ -1,4 +1,4 @@
-//! Casts of arrays to a type that can represent each of their values.
+//! Casts of arrays to a type that can represent each of their values, except for times if truncation is asked.
 
 use std::sync::Arc;
 
@@ -16,6 +16,17 @@ mod decimal;
 
 pub use constant::{Constant, null_bytes};
 use decimal::{decimal, decimal_digits, decimal_places};
+
+/// The casts of times.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum TimeCasts {
+    /// Times keep their value and their kind, or are errors.
+    #[default]
+    Exact,
+    /// Times are truncated toward zero if the wanted unit is coarser. A timestamp without a time zone becomes one in UTC, and
+    /// the other way round.
+    Loose,
+}
 
 /// A cast between two types.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,17 +58,24 @@ enum Factor {
     Multiply(i64),
     /// Division, in which a remainder is an error.
     Divide(i64),
+    /// Division without the remainder.
+    Truncate(i64),
 }
 
 impl Cast {
     /// Creates a cast between two types. Returns `None` if the target type cannot represent the values of the source
     /// type. A cast that depends on the values is checked by [`Self::apply`].
     pub fn new(from: &DataType, to: &DataType) -> Option<Self> {
+        Self::with(TimeCasts::Exact, from, to)
+    }
+
+    /// Creates a cast between two types as [`Self::new`] does, with this treatment of times.
+    pub fn with(times: TimeCasts, from: &DataType, to: &DataType) -> Option<Self> {
         use DataType as T;
         let kind = match (from, to) {
             (T::Null, _) => Kind::Null,
             (T::Dictionary(key, from), T::Dictionary(wanted_key, to)) if key == wanted_key => {
-                Kind::Dictionary(Box::new(Self::new(from, to)?))
+                Kind::Dictionary(Box::new(Self::with(times, from, to)?))
             }
             (T::Utf8, T::Binary)
             | (T::LargeUtf8, T::LargeBinary)
@@ -72,7 +90,7 @@ impl Cast {
                     let is_held = whole <= wanted_whole && scale <= wanted_scale;
                     is_held.then(|| Kind::Decimal((wanted_scale - scale).unsigned_abs().into()))?
                 }
-                _ => Kind::Time(time_factor(from, to)?),
+                _ => Kind::Time(time_factor(times, from, to)?),
             },
         };
         Some(Self {
@@ -177,8 +195,9 @@ fn per_second(unit: TimeUnit) -> i64 {
 }
 
 /// Returns the factor between two units of time. Returns `None` if the types do not represent the same kind of time.
-fn time_factor(from: &DataType, to: &DataType) -> Option<Factor> {
+fn time_factor(times: TimeCasts, from: &DataType, to: &DataType) -> Option<Factor> {
     use DataType as T;
+    let is_loose = times == TimeCasts::Loose;
     const SECONDS_OF_DAY: i64 = 86_400;
     let (from, to) = match (from, to) {
         // A date has no time zone.
@@ -189,12 +208,19 @@ fn time_factor(from: &DataType, to: &DataType) -> Option<Factor> {
         (T::Timestamp(from, None), T::Timestamp(to, None)) => (*from, *to),
         // The time zone affects only the display of instants.
         (T::Timestamp(from, Some(_)), T::Timestamp(to, Some(_))) => (*from, *to),
+        (T::Timestamp(from, None), T::Timestamp(to, Some(zone)))
+        | (T::Timestamp(from, Some(zone)), T::Timestamp(to, None))
+            if is_loose && ["UTC", "+00:00", "Z"].contains(&zone.as_ref()) =>
+        {
+            (*from, *to)
+        }
         (T::Duration(from), T::Duration(to)) => (*from, *to),
         (T::Time32(from) | T::Time64(from), T::Time32(to) | T::Time64(to)) => (*from, *to),
         _ => return None,
     };
     let (from, to) = (per_second(from), per_second(to));
     Some(match from > to {
+        true if is_loose => Factor::Truncate(from / to),
         true => Factor::Divide(from / to),
         false => Factor::Multiply(to / from),
     })
@@ -216,6 +242,7 @@ fn time(array: &ArrayRef, to: &DataType, factor: Factor) -> Result<ArrayRef> {
     let cast = |value: i64| match factor {
         Factor::Multiply(factor) => value.checked_mul(factor),
         Factor::Divide(divisor) => (value % divisor == 0).then_some(value / divisor),
+        Factor::Truncate(divisor) => Some(value / divisor),
     };
     let out_of_range = |value: i64| out_of_range(i256::from(value), array, to);
     let cast: ArrayRef = match to.primitive_width() {

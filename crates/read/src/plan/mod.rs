@@ -26,8 +26,8 @@ use herringbone_core::budget::{Budget, ColumnRole};
 use herringbone_core::column::ColumnPlan;
 use herringbone_core::created_by::CreatedBy;
 use herringbone_core::page::PageReaderOptions;
-use herringbone_filter::ResolvedLeaf;
 use herringbone_filter::pruning::PageIndexCells;
+use herringbone_filter::{LeafSource, ResolvedLeaf};
 
 pub(crate) use array_tree::{ArrayNode, ArrayTree, Record, SharedList};
 pub(crate) use filter::{ColumnSource, FilterPlan};
@@ -181,6 +181,20 @@ impl ReadPlan {
     /// Returns the leaves of the file under their wanted paths, if there is a wanted schema.
     pub(crate) fn resolved(&self) -> Option<&[ResolvedLeaf]> {
         self.resolved.as_deref()
+    }
+
+    /// Returns the ordinal of the column from which a field of the wanted schema is read. `path` has the names from the top of
+    /// the wanted schema to the field. Returns `None` for fields that the file lacks, for those with fields below, or within
+    /// lists, and if there is no wanted schema.
+    pub fn stored_leaf<S: AsRef<str>>(&self, path: &[S]) -> Option<usize> {
+        let is_it = |it: &&ResolvedLeaf| {
+            let names = it.path.iter().map(String::as_str);
+            names.eq(path.iter().map(AsRef::as_ref))
+        };
+        match self.resolved.as_ref()?.iter().find(is_it)?.source {
+            LeafSource::Leaf(leaf) => Some(leaf),
+            LeafSource::Constant(_) => None,
+        }
     }
 
     /// Returns the parts of the embedded Arrow schema that did not match the file and were ignored.

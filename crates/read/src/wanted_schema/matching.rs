@@ -1,63 +1,147 @@
-//! The search for the field of the file that corresponds to a wanted field.
+//! The search for the fields of one group of the file that correspond to wanted fields.
+
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
 
 use herringbone_arrow::schema::{Field, FieldRef};
 use herringbone_format::{Error, Result};
 use herringbone_schema::{FIELD_ID_KEY, Node};
 
-use super::FieldMatching;
+use super::{FieldMatching, FieldNames};
 
-/// Returns the ordinal of the wanted field among the fields of one group of the file, or `None` if the file lacks it.
-///
-/// # Errors
-/// Argument if several fields match, or if the wanted field has no id by which to find it.
-pub(super) fn find(
-    matching: &FieldMatching,
-    fields: &[Node],
-    wanted: &FieldRef,
-    position: usize,
-) -> Result<Option<usize>> {
-    let name = wanted.name();
-    match matching {
-        FieldMatching::Name => only(fields, wanted, |field| field.name() == name),
-        FieldMatching::NameIgnoringCase => {
-            let exact = only(fields, wanted, |field| field.name() == name)?;
-            let lower = name.to_lowercase();
-            match exact {
-                Some(exact) => Ok(Some(exact)),
-                None => only(fields, wanted, |field| field.name().to_lowercase() == lower),
+/// The ordinals of fields by a property. `None` stands for several fields.
+type Ordinals<K> = HashMap<K, Option<usize>>;
+
+/// The fields of one group of the file, by the properties that a rule looks at.
+pub(super) struct Group<'a> {
+    matching: &'a FieldMatching,
+    fields: &'a [Node],
+    by_id: Ordinals<i32>,
+    by_name: Ordinals<&'a str>,
+    by_lower_name: Ordinals<String>,
+    /// The wanted fields that have been found by their ids.
+    claimed: HashSet<i32>,
+}
+
+impl<'a> Group<'a> {
+    /// Looks up the properties of the fields among which `wanted` are to be found.
+    pub(super) fn new<'w>(
+        matching: &'a FieldMatching,
+        fields: &'a [Node],
+        wanted: impl IntoIterator<Item = &'w FieldRef>,
+    ) -> Self {
+        let mut group = Self {
+            matching,
+            fields,
+            by_id: HashMap::new(),
+            by_name: HashMap::new(),
+            by_lower_name: HashMap::new(),
+            claimed: HashSet::new(),
+        };
+        let wanted_ids: HashSet<i32> = match matching {
+            FieldMatching::FieldIdOrName => {
+                wanted.into_iter().filter_map(|it| field_id(it)).collect()
+            }
+            _ => HashSet::new(),
+        };
+        for (ordinal, node) in fields.iter().enumerate() {
+            let (name, id) = (node.field.name(), field_id(&node.field));
+            let has_named_id = match (matching, id) {
+                (FieldMatching::FieldId(_), Some(_)) => true,
+                (FieldMatching::FieldIdOrName, Some(id)) => wanted_ids.contains(&id),
+                _ => false,
+            };
+            match id.filter(|_| has_named_id) {
+                // The id decides, whatever the name is.
+                Some(id) => add(&mut group.by_id, id, ordinal),
+                None => add(&mut group.by_name, name.as_str(), ordinal),
+            }
+            if matches!(matching, FieldMatching::NameIgnoringCase) {
+                add(&mut group.by_lower_name, name.to_lowercase(), ordinal);
             }
         }
-        FieldMatching::FieldId(names) => {
-            let id = field_id(wanted).ok_or_else(|| {
-                Error::argument(format!(
-                    "the wanted field `{name}` does not have a `{FIELD_ID_KEY}`, which is needed \
-                     to find it"
-                ))
-            })?;
-            let by_id = only(fields, wanted, |field| field_id(field) == Some(id))?;
-            let names = names.iter().filter(|names| names.field_id == id);
-            let names: Vec<&String> = names.flat_map(|names| &names.names).collect();
-            match by_id {
-                Some(by_id) => Ok(Some(by_id)),
-                None => only(fields, wanted, |field| {
-                    field_id(field).is_none() && names.contains(&field.name())
-                }),
+        group
+    }
+
+    /// Returns the ordinal of the wanted field among the fields of the group, or `None` if the file lacks it.
+    ///
+    /// # Errors
+    /// Argument if several fields match, if a field has been found before, or if the wanted field has no id by which to find
+    /// it, or another one than the field of its name.
+    pub(super) fn find(&mut self, wanted: &FieldRef, position: usize) -> Result<Option<usize>> {
+        let name = wanted.name();
+        let found = match self.matching {
+            FieldMatching::Name => self.by_name.get(name.as_str()).copied(),
+            FieldMatching::NameIgnoringCase => {
+                let exact = self.by_name.get(name.as_str());
+                let found = exact.or_else(|| self.by_lower_name.get(&name.to_lowercase()));
+                found.copied()
             }
+            FieldMatching::FieldId(names) => {
+                let id = field_id(wanted).ok_or_else(|| {
+                    Error::argument(format!(
+                        "the wanted field `{name}` does not have a `{FIELD_ID_KEY}`, which is needed \
+                         to find it"
+                    ))
+                })?;
+                let by_id = self.by_id.get(&id).copied();
+                by_id.or_else(|| self.by_names(names, id))
+            }
+            FieldMatching::FieldIdOrName => return self.by_id_or_name(wanted),
+            FieldMatching::Position => (position < self.fields.len()).then_some(Some(position)),
+        };
+        only(found, name)
+    }
+
+    /// Returns the only field without an id that has one of the names of this id.
+    fn by_names(&self, names: &[FieldNames], id: i32) -> Option<Option<usize>> {
+        let names = names.iter().filter(|names| names.field_id == id);
+        let names: HashSet<&String> = names.flat_map(|names| &names.names).collect();
+        let mut found = names
+            .into_iter()
+            .filter_map(|name| self.by_name.get(name.as_str()));
+        let first = *found.next()?;
+        Some(first.filter(|_| found.next().is_none()))
+    }
+
+    fn by_id_or_name(&mut self, wanted: &FieldRef) -> Result<Option<usize>> {
+        let (name, id) = (wanted.name(), field_id(wanted));
+        let by_id = id.and_then(|id| self.by_id.get(&id)).copied();
+        if let (Some(id), Some(_)) = (id, by_id) {
+            if !self.claimed.insert(id) {
+                let message = format!("another wanted field has the field id {id}, too");
+                return Err(Error::argument(message));
+            }
+            return only(by_id, name);
         }
-        FieldMatching::Position => Ok(Some(position).filter(|it| *it < fields.len())),
+        let found = only(self.by_name.get(name.as_str()).copied(), name)?;
+        let node = found.and_then(|ordinal| self.fields.get(ordinal));
+        let other = node.and_then(|node| field_id(&node.field));
+        match (id, other) {
+            (Some(id), Some(other)) => Err(Error::argument(format!(
+                "its field id is {id}, and the field of this name in the file has the id {other}"
+            ))),
+            _ => Ok(found),
+        }
     }
 }
 
-/// Returns the ordinal of the only field that fits, if there is one.
-fn only(fields: &[Node], wanted: &Field, fits: impl Fn(&Field) -> bool) -> Result<Option<usize>> {
-    let mut found = (0..).zip(fields).filter(|(_, node)| fits(&node.field));
-    let first = found.next().map(|(ordinal, _)| ordinal);
-    match found.next() {
-        None => Ok(first),
-        Some(_) => Err(Error::argument(format!(
-            "several fields of the file match the wanted field `{}`",
-            wanted.name()
+/// Returns the field that was found, if it is the only one.
+fn only(found: Option<Option<usize>>, name: &str) -> Result<Option<usize>> {
+    match found {
+        None => Ok(None),
+        Some(Some(ordinal)) => Ok(Some(ordinal)),
+        Some(None) => Err(Error::argument(format!(
+            "several fields of the file match the wanted field `{name}`"
         ))),
+    }
+}
+
+fn add<K: Hash + Eq>(ordinals: &mut Ordinals<K>, key: K, ordinal: usize) {
+    match ordinals.entry(key) {
+        Entry::Occupied(mut entry) => drop(entry.insert(None)),
+        Entry::Vacant(entry) => drop(entry.insert(Some(ordinal))),
     }
 }
 

@@ -19,6 +19,7 @@ use std::sync::Arc;
 
 use herringbone_arrow::array::{Array as _, ArrayRef};
 use herringbone_arrow::schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
+use herringbone_core::cast::TimeCasts;
 use herringbone_format::{Error, Result};
 use herringbone_schema::Projection;
 
@@ -79,6 +80,8 @@ pub struct WantedSchema {
     defaults: Vec<DefaultValue>,
     /// The names of columns never read from the file.
     constants: Vec<String>,
+    times: TimeCasts,
+    nulls_without_fields: bool,
 }
 
 /// The rule for finding wanted fields in a file at each level of nesting. The elements of lists, and the keys and
@@ -117,6 +120,9 @@ pub enum FieldMatching {
     /// The field with an equal id, which is the value of `PARQUET:field_id` in the metadata of the wanted field.
     /// Fields of the file without an id are found by the names listed here for the id.
     FieldId(Vec<FieldNames>),
+    /// The field with an equal id. A wanted field that has no id, or whose id the file lacks, is the field with an equal name,
+    /// unless that one is found by its id. If the field of this name has another id than the wanted one, the read fails.
+    FieldIdOrName,
     /// The field at the same position.
     Position,
 }
@@ -159,6 +165,8 @@ impl WantedSchema {
             matching: FieldMatching::Name,
             defaults: Vec::new(),
             constants: Vec::new(),
+            times: TimeCasts::Exact,
+            nulls_without_fields: false,
         }
     }
 
@@ -198,6 +206,29 @@ impl WantedSchema {
         let column = column.into();
         self.constants.push(column.clone());
         self.default_value([column], value)
+    }
+
+    /// Selects whether times are cast as engines do: truncated toward zero if the wanted unit is coarser, and from timestamps
+    /// without a time zone to those in UTC, and back. By default, a value that would lose a part is an error, and so are two
+    /// kinds of timestamps.
+    #[must_use]
+    pub fn loose_times(self, loose: bool) -> Self {
+        let times = match loose {
+            true => TimeCasts::Loose,
+            false => TimeCasts::Exact,
+        };
+        Self { times, ..self }
+    }
+
+    /// Selects whether structs of whose wanted fields the file has none are null, also as elements of lists and values of maps:
+    /// a list of them is null, and a map has its keys. If such a struct cannot be null, its fields are. By default, structs
+    /// keep their place and have null fields.
+    #[must_use]
+    pub fn nulls_without_fields(self, nulls: bool) -> Self {
+        Self {
+            nulls_without_fields: nulls,
+            ..self
+        }
     }
 
     /// Returns the schema.
@@ -245,6 +276,7 @@ impl WantedSchema {
             matching: self.matching.clone(),
             defaults,
             constants: self.constants.clone(),
+            ..*self
         })
     }
 
@@ -288,6 +320,18 @@ impl WantedSchema {
             return Ok(Some(value.clone()));
         };
         Err(Error::argument(error).in_column(path.join(".")))
+    }
+
+    /// Rejects a field that the file lacks, if it can neither be null nor has a default.
+    fn check_missing(&self, path: &[String], field: &Field) -> Result<()> {
+        match field.is_nullable() || self.default_of(path, field)?.is_some() {
+            true => Ok(()),
+            false => Err(Error::argument(format!(
+                "the file does not contain `{}`, which is not nullable in the wanted schema and does \
+                 not have a default",
+                path.join(".")
+            ))),
+        }
     }
 
     /// Rejects defaults for fields that are not in the schema.

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use herringbone_arrow::array::StructArray;
 use herringbone_arrow::schema::{DataType, Field, FieldRef, Schema};
 use herringbone_format::{Error, KeyValue, Result};
 use herringbone_schema::{
@@ -11,6 +12,7 @@ use herringbone_schema::{
 };
 
 use super::conversion::FieldSource;
+use super::matching::Group;
 use super::search::{Below, Part, Search, list_element};
 use super::{ArrayConversion, WantedSchema};
 use herringbone_core::cast::{Cast, Constant};
@@ -57,11 +59,15 @@ pub(crate) fn resolve(
     let mut search = Search::new(wanted);
     let mut hints: Vec<FieldRef> = file.fields.iter().map(|node| node.field.clone()).collect();
     let mut found = Vec::new();
-    for (field, &position) in wanted.schema().fields().iter().zip(&wanted.places) {
+    let is_read = |field: &&FieldRef| !wanted.constants.contains(field.name());
+    let wanted_fields = wanted.schema().fields();
+    let of_file = wanted_fields.iter().filter(is_read);
+    let mut group = Group::new(&wanted.matching, &file.fields, of_file);
+    for (field, &position) in wanted_fields.iter().zip(&wanted.places) {
         let mut path = vec![field.name().clone()];
-        let source = match wanted.constants.contains(field.name()) {
-            true => None,
-            false => search.field(&file.fields, field, position, &mut path)?,
+        let source = match is_read(&field) {
+            false => None,
+            true => search.field((&mut group, &file.fields), field, position, &mut path)?,
         };
         if let Some((ordinal, part)) = &source
             && let Some(hint) = hints.get_mut(*ordinal)
@@ -90,7 +96,10 @@ pub(crate) fn resolve(
     for (field, source) in wanted.schema().fields().iter().zip(&found) {
         let mut path = vec![field.name().clone()];
         roots.push(match source {
-            None => Root::Constant(makers.root_constant(field, path)?),
+            None => Root::Constant(makers.root_constant(field, path, false)?),
+            Some((_, part)) if matches!(part.below, Below::Nothing) => {
+                Root::Constant(makers.root_constant(field, path, true)?)
+            }
             Some((_, part)) => {
                 let is_it = |node: &Node| node.schema_node == part.schema_node;
                 let ordinal = mapping.fields.iter().position(is_it);
@@ -139,7 +148,7 @@ impl Makers<'_> {
         let illegal = || illegal(is, wants).in_column(path.join("."));
         match (&part.below, &node.kind, wants) {
             (Below::Values, ..) if is == wants => Ok(ArrayConversion::Keep),
-            (Below::Values, ..) => Cast::new(is, wants)
+            (Below::Values, ..) => Cast::with(self.wanted.times, is, wants)
                 .map(ArrayConversion::Cast)
                 .ok_or_else(illegal),
             (Below::Fields(parts), NodeKind::Struct(fields), DataType::Struct(wanted_fields)) => {
@@ -180,8 +189,12 @@ impl Makers<'_> {
         path: &mut Vec<String>,
         is_single: bool,
     ) -> Result<FieldSource> {
-        let Some(part) = part else {
-            return self.constant(wanted, path).map(FieldSource::Constant);
+        let part = match part {
+            None => return self.constant(wanted, path).map(FieldSource::Constant),
+            Some(part) if matches!(part.below, Below::Nothing) => {
+                return self.nothing(wanted, path).map(FieldSource::Constant);
+            }
+            Some(part) => part,
         };
         let ordinal = fields
             .iter()
@@ -221,8 +234,16 @@ impl Makers<'_> {
 
     /// Returns the constant of a column that the file lacks. Predicates can test it, because nothing else makes nulls
     /// in it.
-    fn root_constant(&mut self, field: &Field, path: Vec<String>) -> Result<Constant> {
-        let constant = self.constant(field, &path)?;
+    fn root_constant(
+        &mut self,
+        field: &Field,
+        path: Vec<String>,
+        is_known: bool,
+    ) -> Result<Constant> {
+        let constant = match is_known {
+            true => self.nothing(field, &path)?,
+            false => self.constant(field, &path)?,
+        };
         self.leaves.push(ResolvedLeaf {
             path,
             source: LeafSource::Constant(constant.clone()),
@@ -231,19 +252,31 @@ impl Makers<'_> {
         Ok(constant)
     }
 
+    /// Returns the constant of a field of which the file has no wanted field. A struct that cannot be null has constants.
+    fn nothing(&self, field: &Field, path: &[String]) -> Result<Constant> {
+        let DataType::Struct(fields) = field.data_type() else {
+            return self.constant(field, path);
+        };
+        if field.is_nullable() || self.wanted.default_of(path, field)?.is_some() {
+            return self.constant(field, path);
+        }
+        let of_field = |field: &FieldRef| {
+            let path = [path, &[field.name().clone()]].concat();
+            self.nothing(field, &path)?.array(1)
+        };
+        let columns = fields.iter().map(of_field).collect::<Result<_>>()?;
+        let value = StructArray::try_new_with_length(fields.clone(), columns, None, 1);
+        let value = value.map_err(|error| Error::argument(error.to_string()))?;
+        Ok(Constant::Value(Arc::new(value)))
+    }
+
     /// Returns the constant of a field that the file lacks.
     fn constant(&self, field: &Field, path: &[String]) -> Result<Constant> {
         if let Some(value) = self.wanted.default_of(path, field)? {
             return Ok(Constant::Value(value));
         }
-        if field.is_nullable() {
-            return Ok(Constant::Null(field.data_type().clone()));
-        }
-        Err(Error::argument(format!(
-            "the file does not contain `{}`, which is not nullable in the wanted schema and does \
-             not have a default",
-            path.join(".")
-        )))
+        self.wanted.check_missing(path, field)?;
+        Ok(Constant::Null(field.data_type().clone()))
     }
 }
 

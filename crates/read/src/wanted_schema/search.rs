@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use herringbone_arrow::schema::{DataType, Field, FieldRef};
-use herringbone_format::Result;
-use herringbone_schema::{ArrowWrapper, Node, NodeKind};
+use herringbone_arrow::schema::{DataType, Field, FieldRef, Fields};
+use herringbone_format::{Error, Result};
+use herringbone_schema::{ArrowWrapper, Node, NodeKind, VARIANT_EXTENSION_NAME};
 
 use super::WantedSchema;
-use super::matching::find;
-use herringbone_core::cast::Cast;
+use super::matching::Group;
+use herringbone_core::cast::{Cast, TimeCasts};
 
 /// The part of the file found for a wanted field.
 #[derive(Debug)]
@@ -28,6 +28,14 @@ pub(super) enum Below {
     Fields(Vec<Option<Part>>),
     /// The elements of a list, or the entries of a map.
     Elements(Box<Part>),
+    /// The file has none of the wanted fields.
+    Nothing,
+}
+
+impl Part {
+    fn is_nothing(&self) -> bool {
+        matches!(self.below, Below::Nothing)
+    }
 }
 
 /// A search for the wanted fields among those of the file.
@@ -48,17 +56,18 @@ impl<'a> Search<'a> {
     /// Returns the field of a group that matches the wanted one, and its ordinal.
     ///
     /// # Errors
-    /// Argument if several fields match.
+    /// Argument if several fields match, or if the rule cannot be applied to the wanted field.
     pub(super) fn field(
         &mut self,
-        fields: &[Node],
+        (group, fields): (&mut Group<'_>, &[Node]),
         wanted: &FieldRef,
         position: usize,
         path: &mut Vec<String>,
     ) -> Result<Option<(usize, Part)>> {
-        let found = find(&self.wanted.matching, fields, wanted, position)
-            .map_err(|error| error.in_column(path.join(".")))?;
+        let found = group.find(wanted, position);
+        let found = found.map_err(|error| error.in_column(path.join(".")))?;
         let Some((ordinal, node)) = found.and_then(|it| Some((it, fields.get(it)?))) else {
+            self.wanted.check_missing(path, wanted)?;
             return Ok(None);
         };
         Ok(Some((ordinal, self.part(node, wanted, path)?)))
@@ -71,31 +80,18 @@ impl<'a> Search<'a> {
         let inner = within_layout(node);
         match (&node.kind, wanted.data_type()) {
             (NodeKind::Struct(fields), DataType::Struct(wanted_fields)) => {
-                let mut hints: Vec<FieldRef> = fields.iter().map(|it| it.field.clone()).collect();
-                let (mut parts, known) = (Vec::new(), self.leaves.len());
-                for (position, field) in wanted_fields.iter().enumerate() {
-                    path.push(field.name().clone());
-                    let found = self.field(fields, field, position, path)?;
-                    path.pop();
-                    if let Some((ordinal, part)) = &found
-                        && let Some(hint) = hints.get_mut(*ordinal)
-                    {
-                        *hint = part.hint.clone();
-                    }
-                    parts.push(found.map(|(_, part)| part));
-                }
-                // A leaf must determine which of the structs are null, and how many there are.
-                if self.leaves.len() == known {
-                    self.leaves.extend(node.first_leaf());
-                }
-                let data_type = DataType::Struct(hints.into());
-                Ok(part(node, data_type, Below::Fields(parts)))
+                check_variant((node, fields), (wanted, wanted_fields))
+                    .map_err(|error| error.in_column(path.join(".")))?;
+                self.fields((node, fields), wanted_fields, path)
             }
             (NodeKind::List { child, .. }, data_type) => {
                 let Some(element) = list_element(data_type) else {
                     return Ok(self.whole(node, inner));
                 };
                 let element = self.part(child, element, path)?;
+                if element.is_nothing() {
+                    return Ok(nothing(node));
+                }
                 let hint = element.hint.clone();
                 let data_type = match (inner, data_type) {
                     // A list becomes a fixed-size list only if it is known to have that size.
@@ -120,19 +116,61 @@ impl<'a> Search<'a> {
                 let mut parts = Vec::new();
                 for (field, wanted) in fields.iter().zip(wanted_fields) {
                     path.push(wanted.name().clone());
-                    parts.push(Some(self.part(field, wanted, path)?));
+                    parts.push(self.part(field, wanted, path)?);
                     path.pop();
                 }
-                let hints = parts.iter().flatten().map(|part| part.hint.clone());
+                if parts.first().is_none_or(Part::is_nothing) {
+                    return Ok(nothing(node));
+                }
+                // Maps are decoded with their values, even if these are replaced.
+                for (field, _) in fields.iter().zip(&parts).filter(|(_, it)| it.is_nothing()) {
+                    field.for_each_leaf(&mut |leaf| self.leaves.push(leaf));
+                }
+                let hints = parts.iter().map(|part| part.hint.clone());
                 let data_type = DataType::Struct(hints.collect());
+                let parts = parts.into_iter().map(Some).collect();
                 let entries = part(entries, data_type, Below::Fields(parts));
                 let is_sorted = matches!(inner, DataType::Map(_, true));
                 let data_type = DataType::Map(entries.hint.clone(), is_sorted);
                 Ok(part(node, data_type, Below::Elements(Box::new(entries))))
             }
-            (NodeKind::Leaf { .. }, wanted) => Ok(self.whole(node, asked(&inner, wanted))),
+            (NodeKind::Leaf { .. }, wanted) => {
+                Ok(self.whole(node, asked(&inner, wanted, self.wanted.times)))
+            }
             _ => Ok(self.whole(node, inner)),
         }
+    }
+
+    /// Returns the part for a struct.
+    fn fields(
+        &mut self,
+        (node, fields): (&Node, &[Node]),
+        wanted_fields: &Fields,
+        path: &mut Vec<String>,
+    ) -> Result<Part> {
+        let mut hints: Vec<FieldRef> = fields.iter().map(|it| it.field.clone()).collect();
+        let (mut parts, known) = (Vec::new(), self.leaves.len());
+        let mut group = Group::new(&self.wanted.matching, fields, wanted_fields);
+        for (position, field) in wanted_fields.iter().enumerate() {
+            path.push(field.name().clone());
+            let found = self.field((&mut group, fields), field, position, path)?;
+            path.pop();
+            if let Some((ordinal, part)) = &found
+                && let Some(hint) = hints.get_mut(*ordinal)
+            {
+                *hint = part.hint.clone();
+            }
+            parts.push(found.map(|(_, part)| part));
+        }
+        if self.leaves.len() == known {
+            if self.wanted.nulls_without_fields {
+                return Ok(nothing(node));
+            }
+            // A leaf must determine which of the structs are null, and how many there are.
+            self.leaves.extend(node.first_leaf());
+        }
+        let data_type = DataType::Struct(hints.into());
+        Ok(part(node, data_type, Below::Fields(parts)))
     }
 
     /// Returns the part for a field with everything below it.
@@ -148,6 +186,28 @@ fn part(node: &Node, data_type: DataType, below: Below) -> Part {
         schema_node: node.schema_node,
         hint: Arc::new(hint),
         below,
+    }
+}
+
+/// Returns the part for a field of which the file has no wanted field.
+fn nothing(node: &Node) -> Part {
+    part(node, node.field.data_type().clone(), Below::Nothing)
+}
+
+/// Rejects a shredded VARIANT without the shredded values, because `value` has only the rest of them.
+fn check_variant(
+    (node, fields): (&Node, &[Node]),
+    (field, wanted): (&Field, &Fields),
+) -> Result<()> {
+    let is_it = |field: &Field| field.extension_type_name() == Some(VARIANT_EXTENSION_NAME);
+    let is_variant = is_it(&node.field) || is_it(field);
+    let is_shredded = is_variant && fields.iter().any(|it| it.field.name() == "typed_value");
+    let wants = |name| wanted.find(name).is_some();
+    match is_shredded && wants("value") && !wants("typed_value") {
+        false => Ok(()),
+        true => Err(Error::argument(
+            "the file has a shredded VARIANT, and the wanted schema has `value` without `typed_value`",
+        )),
     }
 }
 
@@ -187,14 +247,14 @@ pub(super) fn list_element(data_type: &DataType) -> Option<&FieldRef> {
 }
 
 /// Returns the type to which a column is to decode: the wanted type, or the type from which it is cast.
-fn asked(file: &DataType, wanted: &DataType) -> DataType {
+fn asked(file: &DataType, wanted: &DataType, times: TimeCasts) -> DataType {
     use DataType as T;
     match (file, wanted) {
         (_, T::Dictionary(key, values)) => {
-            T::Dictionary(key.clone(), Box::new(asked(file, values)))
+            T::Dictionary(key.clone(), Box::new(asked(file, values, times)))
         }
         (_, T::RunEndEncoded(run_ends, values)) => {
-            let inner = asked(file, values.data_type());
+            let inner = asked(file, values.data_type(), times);
             let values = Field::clone(values).with_data_type(inner);
             T::RunEndEncoded(run_ends.clone(), Arc::new(values))
         }
@@ -208,7 +268,7 @@ fn asked(file: &DataType, wanted: &DataType) -> DataType {
         }
         (T::Binary | T::LargeBinary | T::BinaryView, T::BinaryView | T::Utf8View) => T::BinaryView,
         (T::Timestamp(unit, _), T::Timestamp(_, zone)) => T::Timestamp(*unit, zone.clone()),
-        _ if Cast::new(file, wanted).is_some() => file.clone(),
+        _ if Cast::with(times, file, wanted).is_some() => file.clone(),
         _ => wanted.clone(),
     }
 }

@@ -10,9 +10,7 @@ use datafusion_physical_expr::projection::ProjectionExprs;
 use datafusion_physical_expr_adapter::replace_columns_with_literals;
 use datafusion_physical_expr_adapter::rewrite::rewrite_input_file_name_in_projection;
 use datafusion_physical_expr_common::physical_expr::PhysicalExpr;
-use herringbone::{
-    MetadataHandle, ReadOptions, RowSelection, SchemaOptions, VirtualColumn, WantedSchema,
-};
+use herringbone::{MetadataHandle, ReadOptions, RowSelection, SchemaOptions, VirtualColumn};
 
 use super::Scan;
 use super::closure::ClosureContext;
@@ -22,7 +20,7 @@ use super::metrics::FileMetrics;
 use super::narrow::narrow;
 use super::splits::part;
 use crate::bounds::FileBounds;
-use crate::file_schema::{read_schema, stored_schema};
+use crate::file_schema::{read_schema, stored_schema, wanted_schema};
 use crate::options::{pruning_steps, schema_options};
 use crate::source::is_row_index;
 
@@ -92,7 +90,7 @@ impl FileRead {
         options = options
             .schema(schema_options)
             .columns(emitted.fields().iter().map(|field| field.name().clone()))
-            .wanted_schema(WantedSchema::new(schema))
+            .wanted_schema(wanted_schema(schema))
             .pruning(pruning_steps(&scan.options))
             .threads(1)
             .tune_allocator(false);

@@ -269,7 +269,7 @@ fn random_predicates_keep_all_rows_that_they_select() {
 }
 
 #[test]
-fn stamps_of_96_bits_rule_out_nothing() {
+fn stamps_of_96_bits_are_compared_as_they_are_read() {
     let handlers = Handlers::new();
     let wanted = schema([nullable("stamp", DataType::TIMESTAMP_NTZ)]);
     let later = col("stamp").gt(Scalar::TimestampNtz(0));
@@ -279,5 +279,6 @@ fn stamps_of_96_bits_rule_out_nothing() {
         &wanted,
         Some(Arc::new(later)),
     );
-    assert_eq!(rows.unwrap().num_rows(), 4);
+    // One of the four is before 1970.
+    assert_eq!(rows.unwrap().num_rows(), 3);
 }
