@@ -98,7 +98,7 @@ class Peer:
         stamp.write_text(made_of)
 
     def crate(self):
-        """The name of the program's crate, of which the target folder has one for each version."""
+        """The name of the program's crate. The target folder has one for each version."""
         return self.folder.name.replace(".", "-")
 
     def manifest(self):

@@ -95,7 +95,7 @@ fn times_are_truncated_toward_zero_if_asked() {
     let error = read(&file, &ReadOptions::new().wanted_schema(exact.clone())).unwrap_err();
     assert!(error.to_string().contains("does not fit"), "{error}");
     let options = ReadOptions::new().wanted_schema(exact.loose_times(true));
-    // Each row group has one value, so that bounds decide about single values.
+    // Row groups have a single value each, so that bounds decide about single values.
     for (pruned, value) in [true, false]
         .into_iter()
         .flat_map(|it| (-2..4).map(move |at| (it, at)))

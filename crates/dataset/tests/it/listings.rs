@@ -235,7 +235,7 @@ fn nothing_is_left_of_a_dropped_read() {
     }
 }
 
-/// A path with the signs of a pattern is that of a file, if there is one.
+/// A path with the signs of a pattern names the file with this path, if it exists.
 #[test]
 fn names_may_have_the_signs_of_patterns() {
     let names = ["d/a[1]?.parquet", "d/a1x.parquet", "d/b.parquet"];

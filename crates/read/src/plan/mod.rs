@@ -185,7 +185,7 @@ impl ReadPlan {
 
     /// Returns the ordinal of the column from which a field of the wanted schema is read. `path` has the names from the top of
     /// the wanted schema to the field. Returns `None` for fields that the file lacks, for those with fields below, or within
-    /// lists, and if there is no wanted schema.
+    /// lists, and without a wanted schema.
     pub fn stored_leaf<S: AsRef<str>>(&self, path: &[S]) -> Option<usize> {
         let is_it = |it: &&ResolvedLeaf| {
             let names = it.path.iter().map(String::as_str);

@@ -20,7 +20,7 @@ pub(super) struct Group<'a> {
     by_id: Ordinals<i32>,
     by_name: Ordinals<&'a str>,
     by_lower_name: Ordinals<String>,
-    /// The wanted fields that have been found by their ids.
+    /// The ids by which wanted fields were found.
     claimed: HashSet<i32>,
 }
 
@@ -94,7 +94,7 @@ impl<'a> Group<'a> {
         only(found, name)
     }
 
-    /// Returns the only field without an id that has one of the names of this id.
+    /// Returns the only field without an id whose name is one of those of this id.
     fn by_names(&self, names: &[FieldNames], id: i32) -> Option<Option<usize>> {
         let names = names.iter().filter(|names| names.field_id == id);
         let names: HashSet<&String> = names.flat_map(|names| &names.names).collect();
@@ -127,7 +127,7 @@ impl<'a> Group<'a> {
     }
 }
 
-/// Returns the field that was found, if it is the only one.
+/// Returns the found field, if it is the only one.
 fn only(found: Option<Option<usize>>, name: &str) -> Result<Option<usize>> {
     match found {
         None => Ok(None),

@@ -120,7 +120,7 @@ pub enum FieldMatching {
     /// The field with an equal id, which is the value of `PARQUET:field_id` in the metadata of the wanted field.
     /// Fields of the file without an id are found by the names listed here for the id.
     FieldId(Vec<FieldNames>),
-    /// The field with an equal id. A wanted field that has no id, or whose id the file lacks, is the field with an equal name,
+    /// The field with an equal id. A wanted field without an id, or whose id the file lacks, is the field with an equal name,
     /// unless that one is found by its id. If the field of this name has another id than the wanted one, the read fails.
     FieldIdOrName,
     /// The field at the same position.
@@ -220,7 +220,7 @@ impl WantedSchema {
         Self { times, ..self }
     }
 
-    /// Selects whether structs of whose wanted fields the file has none are null, also as elements of lists and values of maps:
+    /// Selects whether structs are null if the file has none of their wanted fields, also as elements of lists and values of maps:
     /// a list of them is null, and a map has its keys. If such a struct cannot be null, its fields are. By default, structs
     /// keep their place and have null fields.
     #[must_use]

@@ -252,7 +252,7 @@ impl Makers<'_> {
         Ok(constant)
     }
 
-    /// Returns the constant of a field of which the file has no wanted field. A struct that cannot be null has constants.
+    /// Returns the constant of a field, if the file has none of the fields wanted in it. A struct that cannot be null has constants.
     fn nothing(&self, field: &Field, path: &[String]) -> Result<Constant> {
         let DataType::Struct(fields) = field.data_type() else {
             return self.constant(field, path);

@@ -189,7 +189,7 @@ fn part(node: &Node, data_type: DataType, below: Below) -> Part {
     }
 }
 
-/// Returns the part for a field of which the file has no wanted field.
+/// Returns the part for a field, if the file has none of the fields wanted in it.
 fn nothing(node: &Node) -> Part {
     part(node, node.field.data_type().clone(), Below::Nothing)
 }

@@ -214,7 +214,7 @@ fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     headers.get(name)?.to_str().ok()
 }
 
-/// Returns the wait in seconds that an answer asks for, within the limit. A date is no such number.
+/// Returns the wait in seconds that an answer asks for, within the limit. A date is not such a number.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let seconds = text(headers, RETRY_AFTER)?.trim().parse().ok()?;
     Some(Duration::from_secs(seconds).min(MAX_RETRY_AFTER))
