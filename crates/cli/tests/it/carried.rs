@@ -32,12 +32,17 @@ fn schema(file: &str) -> Value {
     json(&herringbone(&["meta", file]))["schema"].clone()
 }
 
+/// Each third file is written, or all of them if `HERRINGBONE_CASES` is set, as in a turn of CI.
 #[test]
 fn schema_and_rows_of_every_file_stay() {
     let folder = Folder::new();
     let out = folder.file("out.parquet");
     let mut differ = Vec::new();
-    let files = files();
+    let step = match std::env::var_os("HERRINGBONE_CASES") {
+        Some(_) => 1,
+        None => 3,
+    };
+    let files: Vec<String> = files().into_iter().step_by(step).collect();
     for file in &files {
         let run = herringbone(&["rewrite", "--force", file, &out]);
         if run.code != 0 {
@@ -56,7 +61,7 @@ fn schema_and_rows_of_every_file_stay() {
         let rows = |file: &str| herringbone(&["cat", file]).stdout;
         assert_eq!(rows(&out), rows(file), "{file}");
     }
-    assert!(files.len() > 100);
+    assert!(files.len() > 100 / step);
     // The writer has no form for groups without fields. Keys are never null. Other readers refuse annotations that a
     // type cannot have.
     differ.retain(|line| !line.contains("built/empty_group_"));
@@ -64,14 +69,12 @@ fn schema_and_rows_of_every_file_stay() {
         .iter()
         .filter_map(|line| line.split(':').next())
         .collect();
-    assert_eq!(
-        others,
-        [
-            "testdata/built/map_with_optional_keys.parquet",
-            "testdata/built/unknown_and_misplaced_logical_types.parquet"
-        ],
-        "{differ:?}"
-    );
+    let mut expected = vec![
+        "testdata/built/map_with_optional_keys.parquet",
+        "testdata/built/unknown_and_misplaced_logical_types.parquet",
+    ];
+    expected.retain(|name| files.iter().any(|it| it == name));
+    assert_eq!(others, expected, "{differ:?}");
 }
 
 #[test]
