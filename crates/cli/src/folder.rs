@@ -14,6 +14,7 @@ use herringbone_arrow::schema::{DataType, Field, FieldRef, Schema, SchemaRef};
 use herringbone_dataset::{DataFile, Dataset, DatasetOptions, SchemaFrom};
 #[cfg(feature = "remote")]
 use herringbone_remote::blocking::RemoteSource;
+use herringbone_remote::escaped_key;
 
 use crate::advice::Advised;
 use crate::args::fields_of;
@@ -336,24 +337,11 @@ impl Folder {
             // The scheme and the bucket of the URL.
             Some(url) => {
                 let bucket: Vec<&str> = url.split('/').take(3).collect();
-                format!("{}/{}", bucket.join("/"), escaped(file.path()))
+                format!("{}/{}", bucket.join("/"), escaped_key(file.path()))
             }
             None => file.path().to_owned(),
         }
     }
-}
-
-/// Returns the part of a URL for a key, with escapes for the characters that URLs and patterns give a meaning.
-fn escaped(key: &str) -> String {
-    let mut text = String::with_capacity(key.len());
-    for character in key.chars() {
-        let is_special = character.is_ascii_control() || "%#".contains(character);
-        match is_special || PATTERN.contains(&character) {
-            true => text += &format!("%{:02X}", u32::from(character)),
-            false => text.push(character),
-        }
-    }
-    text
 }
 
 /// Returns true if an operand is a directory, a pattern or a prefix of a store.

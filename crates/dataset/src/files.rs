@@ -155,30 +155,47 @@ impl Files {
     pub(crate) fn open_blocking(&self, file: &DataFile) -> Result<ParquetFile> {
         let opened = match self.listing.local_path(&file.path) {
             Some(path) => self.open_local(file, &path),
-            None => block_on(self.open(file)).and_then(|remote| {
-                let handle = remote.metadata_handle().clone();
-                let source = Arc::new(ObjectSource(remote));
-                match self.known_file(file, source.clone())? {
-                    Some(known) => Ok(known),
-                    None => ParquetFile::with_metadata(source, handle),
-                }
-            }),
+            None => match self.listing.source(&file.path, &file.identity) {
+                Ok(Some(source)) => self.open_source(file, source, &file.identity),
+                Ok(None) => self.open_object(file),
+                Err(error) => Err(error),
+            },
         };
         opened.map_err(|error| in_file(&file.path, error))
     }
 
+    fn open_object(&self, file: &DataFile) -> Result<ParquetFile> {
+        let remote = block_on(self.open(file))?;
+        let handle = remote.metadata_handle().clone();
+        let source = Arc::new(ObjectSource(remote));
+        match self.known_file(file, source.clone())? {
+            Some(known) => Ok(known),
+            None => ParquetFile::with_metadata(source, handle),
+        }
+    }
+
     fn open_local(&self, file: &DataFile, path: &Path) -> Result<ParquetFile> {
         let source = Arc::new(FileSource::open(path)?);
+        self.open_source(file, source, &identity(&fs::metadata(path)?))
+    }
+
+    /// Opens the file with these bytes and this identity.
+    fn open_source(
+        &self,
+        file: &DataFile,
+        source: Arc<dyn Source>,
+        identity: &Identity,
+    ) -> Result<ParquetFile> {
         if let Some(known) = self.known_file(file, source.clone())? {
             return Ok(known);
         }
-        match self.cached(file, &identity(&fs::metadata(path)?)) {
+        match self.cached(file, identity) {
             Some(handle) => ParquetFile::with_metadata(source, handle),
             None => ParquetFile::from_source(source, self.options(file).open),
         }
     }
 
-    /// Returns the footer of the local file with this identity from the cache.
+    /// Returns the footer of the file with this identity from the cache.
     fn cached(&self, file: &DataFile, identity: &Identity) -> Option<MetadataHandle> {
         let cache = self.options.cache.as_ref();
         let cache = cache.filter(|_| self.options.open.decryption.is_none())?;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use herringbone::Result;
+use herringbone::source::Source;
 use herringbone_remote::{BoxFuture, Identity, Object};
 
 /// A place with files, such as a file system or a bucket. Its paths have `/` between their components.
@@ -25,6 +26,16 @@ pub trait Listing: Debug + Send + Sync {
     fn directory_identity(&self, directory: &str) -> Option<String> {
         let _ = directory;
         None
+    }
+
+    /// Returns the bytes of the file for blocking reads, which then need no futures. Without them, which is the default, blocking
+    /// reads wait for the futures of the object.
+    ///
+    /// # Errors
+    /// Errors of opening the file.
+    fn source(&self, path: &str, identity: &Identity) -> Result<Option<Arc<dyn Source>>> {
+        let (_, _) = (path, identity);
+        Ok(None)
     }
 
     /// Returns the path of a file in the file system of this machine, if it is there. Blocking reads then need no futures.

@@ -7,10 +7,8 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::fs;
-use std::io;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,9 +18,10 @@ use herringbone::arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use herringbone::arrow::buffer::BooleanBuffer;
 use herringbone::arrow::schema::SchemaRef;
 use herringbone::format::FileMetadata;
-use herringbone::{Error, FileTarget, Result, WriteOptions, Writer};
+use herringbone::{Error, Result, WriteOptions, Writer};
 use herringbone_filter::select;
 
+use crate::new_files::{Counted, LocalDirectory, NewFiles};
 use crate::partition_name::{Name, names};
 
 /// The options of a [`DatasetWriter`].
@@ -156,7 +155,7 @@ pub struct WrittenFile {
 /// # }
 /// ```
 pub struct DatasetWriter {
-    directory: PathBuf,
+    files: Arc<dyn NewFiles>,
     schema: SchemaRef,
     /// The schema of the files.
     file_schema: SchemaRef,
@@ -178,14 +177,14 @@ pub struct DatasetWriter {
 
 struct OpenFile {
     path: String,
-    writer: Writer<FileTarget>,
+    writer: Writer<Counted>,
     last_use: u64,
 }
 
 impl fmt::Debug for DatasetWriter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("DatasetWriter")
-            .field("directory", &self.directory)
+            .field("files", &self.files)
             .field("schema", &self.schema)
             .field("open_files", &self.open.len())
             .field("finished_files", &self.finished.len())
@@ -197,10 +196,23 @@ impl DatasetWriter {
     /// Starts to write batches with this schema to a directory, which need not exist.
     ///
     /// # Errors
-    /// Io if the directory cannot be created; Argument if a partition column does not exist or is named twice, or if no
-    /// column is left; Unsupported if its type has no text.
+    /// Io if the directory cannot be created; see also [`Self::create_in`].
     pub fn create(
         directory: impl AsRef<Path>,
+        schema: SchemaRef,
+        options: DatasetWriteOptions,
+    ) -> Result<Self> {
+        let files = LocalDirectory::create(directory.as_ref())?;
+        Self::create_in(Arc::new(files), schema, options)
+    }
+
+    /// Starts to write batches with this schema to files of another place.
+    ///
+    /// # Errors
+    /// Argument if a partition column does not exist or is named twice, or if no column is left; Unsupported if its type has no
+    /// text.
+    pub fn create_in(
+        files: Arc<dyn NewFiles>,
         schema: SchemaRef,
         options: DatasetWriteOptions,
     ) -> Result<Self> {
@@ -227,10 +239,8 @@ impl DatasetWriter {
         }
         let file_schema = schema.project(&file_columns);
         let file_schema = file_schema.map_err(|error| Error::argument(error.to_string()))?;
-        let directory = directory.as_ref().to_path_buf();
-        fs::create_dir_all(&directory).map_err(|error| at_path(&directory, error))?;
         let writer = Self {
-            directory,
+            files,
             file_schema: Arc::new(file_schema),
             options,
             partition_columns,
@@ -295,6 +305,7 @@ impl DatasetWriter {
         while let Some(directory) = self.oldest() {
             self.finish_file(&directory)?;
         }
+        self.files.finish()?;
         self.finished
             .sort_by(|one, other| one.path.cmp(&other.path));
         Ok(self.finished)
@@ -368,12 +379,14 @@ impl DatasetWriter {
         let name = format!("{prefix}-{:016x}-{:05}.parquet", self.id, self.started);
         self.started += 1;
         let path = format!("{directory}{name}");
-        let folder = self.directory.join(directory);
-        fs::create_dir_all(&folder).map_err(|error| at_path(&folder, error))?;
-        let full = self.directory.join(&path);
         let (schema, options) = (self.file_schema.clone(), self.options.write.clone());
+        let local = self.files.local_path(&path);
+        let new = Counted {
+            file: self.files.create(&path)?,
+            bytes: 0,
+        };
         let file = OpenFile {
-            writer: herringbone::create_with(full, schema, options)?,
+            writer: Writer::with_path(new, local.as_deref(), schema, options)?,
             path,
             last_use: 0,
         };
@@ -390,11 +403,8 @@ impl DatasetWriter {
         let Some(OpenFile { path, writer, .. }) = self.open.remove(directory) else {
             return Ok(());
         };
-        let metadata = writer.finish()?;
-        let full = self.directory.join(&path);
-        let bytes = fs::metadata(&full)
-            .map_err(|error| at_path(&full, error))?
-            .len();
+        let (metadata, Counted { file, bytes }) = writer.finish_into()?;
+        file.complete()?;
         self.finished.push(WrittenFile {
             path,
             bytes,
@@ -462,8 +472,4 @@ fn unique_id() -> u64 {
     let ordinal = NEXT.fetch_add(1, Ordering::Relaxed);
     let process = u64::from(process::id()).rotate_left(32);
     nanos ^ process ^ ordinal.wrapping_mul(0x9e37_79b9_7f4a_7c15)
-}
-
-fn at_path(path: &Path, error: io::Error) -> Error {
-    io::Error::new(error.kind(), format!("{}: {error}", path.display())).into()
 }

@@ -84,7 +84,20 @@ impl<W: Write> Writer<W> {
     /// Unsupported if a type of the schema has no representation in Parquet; Argument if the options are
     /// contradictory or invalid; Io if `out` returns an error.
     pub fn new(out: W, schema: SchemaRef, options: WriteOptions) -> Result<Self> {
-        Self::with_commit(out, None, schema, &options, |mut out| out.flush())
+        Self::with_path(out, None, schema, options)
+    }
+
+    /// Writes to `out`, which becomes the file at a path. Keys may depend on it, and a sort puts its temporary files next to it.
+    ///
+    /// # Errors
+    /// See [`Self::new`].
+    pub fn with_path(
+        out: W,
+        path: Option<&Path>,
+        schema: SchemaRef,
+        options: WriteOptions,
+    ) -> Result<Self> {
+        Self::with_commit(out, path, schema, &options, |mut out| out.flush())
     }
 
     pub(crate) fn with_commit(

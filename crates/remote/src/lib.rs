@@ -41,6 +41,7 @@ mod sink;
 mod store;
 mod stream;
 mod uploads;
+mod url_key;
 #[cfg(feature = "urls")]
 pub mod urls;
 mod write_options;
@@ -60,6 +61,7 @@ pub use store::object_store_013;
 #[cfg(feature = "object-store-014")]
 pub use store::object_store_014;
 pub use stream::RecordBatchStream;
+pub use url_key::escaped_key;
 pub use write_options::RemoteWriteOptions;
 pub use writer::RemoteWriter;
 

@@ -1,4 +1,4 @@
-//! Several files as one table, on this machine or in a filesystem of Python.
+//! Several files as one table, on this machine, at URLs or in a filesystem of Python.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -7,30 +7,55 @@ use std::sync::Arc;
 use herringbone::arrow::schema::Schema as ArrowSchema;
 use herringbone::{Interrupt as _, OpenOptions};
 use herringbone_dataset::{
-    DatasetOptions, DatasetReadOptions, DatasetWriteOptions, DatasetWriter, Partitioning,
+    DatasetOptions, DatasetReadOptions, DatasetWriteOptions, DatasetWriter, Listing, Partitioning,
     SchemaFrom,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-use crate::error::{Result, detached};
+use crate::error::{Failure, Result, detached};
 use crate::interrupt::{self, WriteInterrupt};
 use crate::listing::PythonListing;
 use crate::metadata::FileMetaData;
 use crate::read::{SchemaArguments, arguments, limits};
 use crate::schema::{BytePairs, Schema, byte_pairs};
 use crate::table::{Batches, RecordBatchReader, import};
+use crate::urls::{Url, UrlListing};
 use crate::{dictionary, keys, paths, write};
 
 /// The files of directories, patterns and lists.
 #[pyclass(module = "herringbone._core", frozen)]
 pub(crate) struct Dataset {
     dataset: herringbone_dataset::Dataset,
-    /// The filesystem of Python with the files, if they are not on this machine.
-    listing: Option<PythonListing>,
+    place: Place,
     limits: herringbone::Limits,
     /// The binary metadata of the schema.
     bytes: BytePairs,
+}
+
+/// The place of the files.
+#[derive(Clone)]
+enum Place {
+    Local,
+    Python(PythonListing),
+    Urls(Arc<UrlListing>),
+}
+
+impl Place {
+    /// Returns the exception of Python that became this error, if there is one, and otherwise the error.
+    fn cause(&self, error: Failure) -> Failure {
+        match self {
+            Self::Python(listing) => listing.cause(error),
+            Self::Local | Self::Urls(_) => error,
+        }
+    }
+}
+
+/// The paths of a dataset, or its URLs.
+#[derive(FromPyObject)]
+enum Roots {
+    Urls(Vec<Py<Url>>),
+    Paths(Vec<PathBuf>),
 }
 
 #[pymethods]
@@ -40,7 +65,7 @@ impl Dataset {
     #[pyo3(signature = (paths, *, listing=None, schema=None, partitioning=None, union=false, types=None, keys=None, limits=None))]
     fn new(
         py: Python<'_>,
-        paths: Vec<PathBuf>,
+        paths: Roots,
         listing: Option<Py<PyAny>>,
         schema: Option<Schema>,
         partitioning: Option<PartitioningArguments>,
@@ -70,12 +95,24 @@ impl Dataset {
         let mut of_files = options.files.clone();
         of_files.open = files;
         let options = options.files(of_files);
-        let listing = listing.map(PythonListing::new);
+        let text = |path: PathBuf| path.to_string_lossy().into_owned();
+        let (place, paths) = match (paths, listing) {
+            (Roots::Urls(urls), _) => {
+                let (listing, names) = UrlListing::new(&urls);
+                let names = names.into_iter().map(PathBuf::from).collect();
+                (Place::Urls(Arc::new(listing)), names)
+            }
+            (Roots::Paths(paths), Some(listing)) => {
+                (Place::Python(PythonListing::new(listing)), paths)
+            }
+            (Roots::Paths(paths), None) => (Place::Local, paths),
+        };
+        let listed: Vec<String> = paths.iter().cloned().map(text).collect();
         let opened = detached(py, || {
-            let mut dataset = open(&paths, listing.as_ref(), options.clone())?;
+            let mut dataset = open(&paths, &listed, &place, options.clone())?;
             if let Some(plain) = dictionary::plain(dataset.schema()) {
                 let options = options.schema(SchemaFrom::Given(Arc::new(plain)));
-                dataset = open(&paths, listing.as_ref(), options)?;
+                dataset = open(&paths, &listed, &place, options)?;
             }
             let bytes = match &schema {
                 Some(schema) => schema.bytes().clone(),
@@ -83,13 +120,10 @@ impl Dataset {
             };
             Ok((dataset, bytes))
         });
-        let (dataset, bytes) = opened.map_err(|error| match &listing {
-            Some(listing) => listing.cause(error),
-            None => error,
-        })?;
+        let (dataset, bytes) = opened.map_err(|error| place.cause(error))?;
         Ok(Self {
             dataset,
-            listing,
+            place,
             limits,
             bytes,
         })
@@ -102,11 +136,21 @@ impl Dataset {
 
     #[getter]
     fn files(&self) -> Vec<String> {
-        self.dataset
-            .files()
-            .iter()
-            .map(|file| file.path().to_owned())
-            .collect()
+        let name = |path: &str| match &self.place {
+            Place::Urls(listing) => listing.url_of(path),
+            Place::Local | Place::Python(_) => path.to_owned(),
+        };
+        let files = self.dataset.files().iter();
+        files.map(|file| name(file.path())).collect()
+    }
+
+    /// The number of keys that listings of stores left out, because they cannot be read, and the first of them.
+    #[getter]
+    fn left_out(&self) -> (u64, Vec<String>) {
+        match &self.place {
+            Place::Urls(listing) => listing.left_out(),
+            Place::Local | Place::Python(_) => (0, Vec::new()),
+        }
     }
 
     /// The partition columns of each file: their names, and the texts of their values.
@@ -127,13 +171,26 @@ impl Dataset {
         arguments.refuse_losses()?;
         let resolve = |name: &str| paths::resolve_in_arrow(self.dataset.schema(), name);
         let options = DatasetReadOptions::from(arguments.options(&resolve, &self.limits)?);
-        let reader = detached(py, || Ok(self.dataset.read(options)?))?;
-        let order = arguments.order(&resolve, &reader.schema())?;
-        RecordBatchReader::new_of(
-            Batches::Files(Box::new(reader), self.listing.clone()),
-            order,
-            self.bytes.clone(),
-        )
+        let (batches, schema) = detached(py, || {
+            Ok(match &self.place {
+                Place::Urls(_) => {
+                    let stream = self.dataset.stream(options)?;
+                    let schema = stream.schema();
+                    (Batches::Urls(Box::new(stream)), schema)
+                }
+                Place::Local | Place::Python(_) => {
+                    let reader = self.dataset.read(options)?;
+                    let schema = reader.schema();
+                    let listing = match &self.place {
+                        Place::Python(listing) => Some(listing.clone()),
+                        Place::Local | Place::Urls(_) => None,
+                    };
+                    (Batches::Files(Box::new(reader), listing), schema)
+                }
+            })
+        })?;
+        let order = arguments.order(&resolve, &schema)?;
+        RecordBatchReader::new_of(batches, order, self.bytes.clone())
     }
 
     /// Returns what pruning rules out, and the bytes to fetch, as sums over all files.
@@ -159,21 +216,20 @@ impl Dataset {
     }
 }
 
-/// Opens the files at paths of this machine, or of a listing.
+/// Opens the files at paths.
 fn open(
     paths: &[PathBuf],
-    listing: Option<&PythonListing>,
+    listed: &[String],
+    place: &Place,
     options: DatasetOptions,
 ) -> Result<herringbone_dataset::Dataset> {
-    let Some(listing) = listing else {
-        return Ok(herringbone_dataset::Dataset::open_all(paths, options)?);
+    let listing: Arc<dyn Listing> = match place {
+        Place::Local => return Ok(herringbone_dataset::Dataset::open_all(paths, options)?),
+        Place::Python(listing) => Arc::new(listing.clone()),
+        Place::Urls(listing) => listing.clone(),
     };
-    let paths = paths.iter().map(|path| path.to_string_lossy().into_owned());
-    let paths: Vec<String> = paths.collect();
-    let listing = Arc::new(listing.clone());
-    Ok(herringbone_dataset::Dataset::open_listed(
-        listing, &paths, options,
-    )?)
+    let opened = herringbone_dataset::Dataset::open_async(listing, listed, options);
+    Ok(interrupt::block_on(opened)?)
 }
 
 /// Returns the binary metadata of the first file. The schema of the dataset has the others.
@@ -212,11 +268,18 @@ impl PartitioningArguments {
 /// The number of rows to write between two questions for Ctrl-C.
 const SLICE_ROWS: usize = 1 << 16;
 
+/// The directory of a new dataset, or its URL.
+#[derive(FromPyObject)]
+pub(crate) enum Root {
+    Url(Py<Url>),
+    Path(PathBuf),
+}
+
 /// Writes the rows of an object to files in directories by the values of columns. Returns pairs of path and metadata.
 #[pyfunction]
 pub(crate) fn write_dataset<'py>(
     data: &Bound<'py, PyAny>,
-    root: PathBuf,
+    root: Root,
     partition_by: Vec<String>,
     options: &Bound<'py, PyDict>,
 ) -> Result<Bound<'py, PyList>> {
@@ -230,7 +293,10 @@ pub(crate) fn write_dataset<'py>(
         .write(write)
         .partition_by(partition_by);
     let files = detached(py, || {
-        let mut writer = DatasetWriter::create(root, schema, options)?;
+        let mut writer = match &root {
+            Root::Url(url) => DatasetWriter::create_in(url.get().new_files(), schema, options)?,
+            Root::Path(path) => DatasetWriter::create(path, schema, options)?,
+        };
         for batch in reader {
             let batch = batch?;
             let mut first = 0;

@@ -1,15 +1,18 @@
 //! Ctrl-C during reads and writes.
 //!
 //! Python notes a signal, and its main thread runs the handler when it asks. While this thread works, it asks at most
-//! every 50 ms: before it reads bytes, between two batches, between two parts and two pages of a write, between pieces of
+//! every 50 ms: while it waits for a request, before it reads bytes, between two batches, between two parts and two pages of a write, between pieces of
 //! a page at slow levels, and while it waits for threads that encode. The exception of the handler ends the call.
 
 use std::cell::Cell;
 use std::io;
 use std::ops::Range;
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use herringbone::Interrupt;
@@ -18,8 +21,8 @@ use pyo3::prelude::*;
 
 use crate::error::Failure;
 
-/// The time between two questions, in milliseconds.
-const INTERVAL_MILLIS: u128 = 50;
+/// The time between two questions.
+const INTERVAL: Duration = Duration::from_millis(50);
 
 thread_local! {
     /// The time of the last question in this thread, if signals are handled here.
@@ -37,13 +40,35 @@ pub(crate) fn start(py: Python<'_>) -> PyResult<()> {
 
 /// Fails if the handler of a signal raised an exception. Only called without the GIL.
 pub(crate) fn check() -> herringbone::Result<()> {
-    let is_due = |asked: Instant| asked.elapsed().as_millis() >= INTERVAL_MILLIS;
+    let is_due = |asked: Instant| asked.elapsed() >= INTERVAL;
     if !ASKED.get().is_some_and(is_due) {
         return Ok(());
     }
     ASKED.set(Some(Instant::now()));
     let result = Python::try_attach(|py| py.check_signals()).unwrap_or(Ok(()));
     result.map_err(|error| io::Error::other(error).into())
+}
+
+/// Waits for a future that needs no runtime. Fails if the handler of a signal raised an exception. Only called without the GIL.
+pub(crate) fn block_on<T>(
+    future: impl Future<Output = herringbone::Result<T>>,
+) -> herringbone::Result<T> {
+    struct Unpark(Thread);
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+    let mut future = pin!(future);
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let mut cx = Context::from_waker(&waker);
+    loop {
+        if let Poll::Ready(result) = future.as_mut().poll(&mut cx) {
+            return result;
+        }
+        thread::park_timeout(INTERVAL);
+        check()?;
+    }
 }
 
 /// Ends a write after Ctrl-C, in all threads that encode. The thread that writes asks for signals.

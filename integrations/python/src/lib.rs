@@ -29,6 +29,7 @@ mod schema;
 mod sink;
 mod source;
 mod table;
+mod urls;
 mod write;
 
 use pyo3::prelude::*;
@@ -60,15 +61,18 @@ mod _core {
     #[pymodule_export]
     use super::table::{RecordBatchReader, Table};
     #[pymodule_export]
+    use super::urls::{Url, checked_url, has_setting, url_schemes};
+    #[pymodule_export]
     use super::write::{Writer, leaf_paths, write_options};
 
     #[allow(non_upper_case_globals, reason = "Python's name")]
     #[pymodule_export]
     const __version__: &str = env!("CARGO_PKG_VERSION");
 
-    /// Gives errors that Python modules raise the attributes of all.
+    /// Gives errors that Python modules raise the attributes of all, and lets Ctrl-C end requests.
     #[pymodule_init]
     fn init(module: &super::Bound<'_, super::PyModule>) -> super::PyResult<()> {
+        herringbone_remote::blocking::check_waits(super::interrupt::check);
         super::error::set_defaults(module.py())
     }
 }

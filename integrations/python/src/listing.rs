@@ -6,6 +6,7 @@ use std::io;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use bytes::Bytes;
 use herringbone::push::FetchPolicy;
 use herringbone::source::Source;
 use herringbone::{Error, ErrorKind};
@@ -86,6 +87,11 @@ impl PythonListing {
         }
     }
 
+    fn open(&self, path: &str) -> herringbone::Result<Arc<dyn Source>> {
+        let source = self.call("open", path, source::open)?;
+        Ok(Arc::new(Noted(self.clone(), source)))
+    }
+
     fn entries(&self, directory: &str) -> herringbone::Result<Vec<Entry>> {
         let found: Vec<(String, Found)> =
             self.call("list", directory, |found| Ok(found.extract()?))?;
@@ -119,6 +125,10 @@ impl Listing for PythonListing {
             source: OnceLock::new(),
         })
     }
+
+    fn source(&self, path: &str, _: &Identity) -> herringbone::Result<Option<Arc<dyn Source>>> {
+        self.open(path).map(Some)
+    }
 }
 
 /// A file of a filesystem of Python, opened by the first request.
@@ -127,6 +137,27 @@ struct PythonObject {
     path: String,
     identity: Identity,
     source: OnceLock<Arc<dyn Source>>,
+}
+
+/// A file of a filesystem of Python, whose exceptions are noted.
+struct Noted(PythonListing, Arc<dyn Source>);
+
+impl Source for Noted {
+    fn len(&self) -> u64 {
+        self.1.len()
+    }
+
+    fn read(&self, range: Range<u64>) -> herringbone::Result<Bytes> {
+        self.0.noted(self.1.read(range))
+    }
+
+    fn read_many(&self, ranges: &[Range<u64>]) -> herringbone::Result<Vec<Bytes>> {
+        self.0.noted(self.1.read_many(ranges))
+    }
+
+    fn fetch_policy(&self) -> FetchPolicy {
+        self.1.fetch_policy()
+    }
 }
 
 impl fmt::Debug for PythonObject {
@@ -140,7 +171,7 @@ impl PythonObject {
         if let Some(source) = self.source.get() {
             return Ok(source.clone());
         }
-        let source = self.listing.call("open", &self.path, source::open)?;
+        let source = self.listing.open(&self.path)?;
         Ok(self.source.get_or_init(|| source).clone())
     }
 
@@ -153,7 +184,7 @@ impl PythonObject {
         let mut identity = self.identity.clone();
         identity.length = source.len();
         Ok(Answer {
-            bytes: self.listing.noted(source.read(range.clone()))?,
+            bytes: source.read(range.clone())?,
             range,
             identity,
         })

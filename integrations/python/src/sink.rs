@@ -1,24 +1,30 @@
-//! Sinks: a path, whose file appears when it is complete, or a file object of Python.
+//! Sinks: a path or URL, whose file appears when it is complete, or a file object of Python.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
 
 use herringbone::FileTarget;
+use herringbone_remote::blocking::RemoteOutput;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::error::{Result, of_io};
+use crate::urls::Url;
 
 /// The place that a file is written to.
 pub(crate) enum Sink {
     Path(FileTarget),
+    Url(Box<RemoteOutput>),
     Object(FileObject),
 }
 
 impl Sink {
-    /// Opens a path or a file object.
+    /// Opens a path, a URL or a file object.
     pub(crate) fn open(sink: &Bound<'_, PyAny>) -> Result<Self> {
+        if let Ok(url) = sink.cast::<Url>() {
+            return Ok(Self::Url(Box::new(url.get().create()?)));
+        }
         if sink.hasattr("write")? {
             return Ok(Self::Object(FileObject(sink.clone().unbind())));
         }
@@ -42,6 +48,7 @@ impl Sink {
     pub(crate) fn commit(self) -> Result<()> {
         match self {
             Self::Path(target) => Ok(target.commit()?),
+            Self::Url(output) => Ok(output.complete()?),
             Self::Object(_) => Ok(()),
         }
     }
@@ -58,6 +65,7 @@ impl Write for Sink {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Self::Path(target) => target.write(bytes),
+            Self::Url(output) => output.write(bytes),
             Self::Object(file) => file.write(bytes),
         }
     }
@@ -65,7 +73,7 @@ impl Write for Sink {
     fn flush(&mut self) -> io::Result<()> {
         match self {
             Self::Path(target) => target.flush(),
-            Self::Object(_) => Ok(()),
+            Self::Url(_) | Self::Object(_) => Ok(()),
         }
     }
 }

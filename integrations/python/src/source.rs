@@ -1,4 +1,4 @@
-//! Sources of bytes: paths, buffers and file objects of Python.
+//! Sources of bytes: paths, URLs, buffers, file objects of Python, and files of its filesystems.
 
 use std::fs;
 use std::io;
@@ -16,14 +16,26 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyMemoryView};
 use pyo3_arrow::buffer::PyArrowBuffer;
 
-use crate::error::{Failure, Result, of_io};
+use crate::error::{Failure, Result, detached, of_io};
 use crate::exclusive::Exclusive;
+use crate::urls::Url;
 
-/// Opens the source of a file: a path, bytes, a buffer, or a file object with `read` and `seek`.
+/// Opens the source of a file: a path, a URL, bytes, a buffer, a file of a filesystem with `read_ranges`, or a file object with
+/// `read` and `seek`.
 pub(crate) fn open(source: &Bound<'_, PyAny>) -> Result<Arc<dyn Source>> {
+    if let Ok(url) = source.cast::<Url>() {
+        let url = url.get();
+        return Ok(detached(source.py(), || Ok(url.open()?))?);
+    }
     if let Ok(bytes) = source.cast::<PyBytes>() {
         let bytes = PyBackedBytes::from(bytes.clone());
         return Ok(Arc::new(Bytes::from_owner(bytes)));
+    }
+    if source.hasattr("read_ranges")? {
+        return Ok(Arc::new(RangedFile {
+            file: source.clone().unbind(),
+            bytes: source.getattr("size")?.extract()?,
+        }));
     }
     if source.hasattr("read")? {
         return Ok(Arc::new(FileObject::new(source)?));
@@ -79,6 +91,48 @@ struct Owned(Buffer);
 impl AsRef<[u8]> for Owned {
     fn as_ref(&self) -> &[u8] {
         self.0.as_slice()
+    }
+}
+
+/// A file of a filesystem of Python, which reads several ranges at once.
+struct RangedFile {
+    file: Py<PyAny>,
+    bytes: u64,
+}
+
+impl RangedFile {
+    fn read_attached(&self, py: Python<'_>, ranges: &[Range<u64>]) -> PyResult<Vec<Bytes>> {
+        let starts: Vec<u64> = ranges.iter().map(|range| range.start).collect();
+        let ends: Vec<u64> = ranges.iter().map(|range| range.end).collect();
+        let found = self
+            .file
+            .bind(py)
+            .call_method1("read_ranges", (starts, ends))?;
+        let found: Vec<PyBackedBytes> = found.extract()?;
+        Ok(found.into_iter().map(Bytes::from_owner).collect())
+    }
+}
+
+impl Source for RangedFile {
+    fn len(&self) -> u64 {
+        self.bytes
+    }
+
+    fn read(&self, range: Range<u64>) -> herringbone::Result<Bytes> {
+        let found = self.read_many(std::slice::from_ref(&range))?;
+        let first = found.into_iter().next();
+        first.ok_or_else(|| Error::argument("the filesystem did not answer"))
+    }
+
+    fn read_many(&self, ranges: &[Range<u64>]) -> herringbone::Result<Vec<Bytes>> {
+        match Python::try_attach(|py| self.read_attached(py, ranges)) {
+            Some(read) => read.map_err(|error| io::Error::other(error).into()),
+            None => Err(io::Error::other("the Python interpreter has ended").into()),
+        }
+    }
+
+    fn fetch_policy(&self) -> FetchPolicy {
+        FetchPolicy::remote()
     }
 }
 

@@ -9,7 +9,7 @@ use herringbone::arrow::buffer::Buffer;
 use herringbone::arrow::data::ArrayData;
 use herringbone::arrow::schema::{ArrowError, Field, FieldRef, SchemaRef};
 use herringbone::{Losses, Lost, Reader};
-use herringbone_dataset::DatasetReader;
+use herringbone_dataset::{DatasetReader, DatasetStream};
 use pyo3::exceptions::{PyStopIteration, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -267,6 +267,8 @@ pub(crate) enum Batches {
     File(Box<Reader>),
     /// Files, and their filesystem of Python, unless they are on this machine.
     Files(Box<DatasetReader>, Option<PythonListing>),
+    /// Files at URLs, with many requests in flight.
+    Urls(Box<DatasetStream>),
     /// Readers or tables of a Python iterator, one after the other, and their schema.
     Chain(Py<PyIterator>, Option<Stream>, SchemaRef),
 }
@@ -289,6 +291,7 @@ impl Open {
                     None => error.into(),
                 })?
             }
+            Batches::Urls(stream) => interrupt::block_on(stream.next_batch())?,
             Batches::Chain(parts, current, schema) => next_of_chain(parts, current, schema)?,
         };
         Ok(match (batch, &self.order) {
@@ -379,6 +382,7 @@ impl RecordBatchReader {
         let whole = match &batches {
             Batches::File(reader) => reader.schema(),
             Batches::Files(reader, _) => reader.schema(),
+            Batches::Urls(stream) => stream.schema(),
             Batches::Chain(.., schema) => schema.clone(),
         };
         let schema = match &order {

@@ -19,8 +19,10 @@
 //! }
 //! ```
 //!
-//! An object at a URL is that of a `Location`, with the feature `urls`.
+//! An object at a URL is that of a `Location`, with the feature `urls`. Other executors than tokio, or none, poll a
+//! [`BackgroundObject`], whose requests run on the same thread.
 
+mod background;
 mod output;
 mod reader;
 mod source;
@@ -28,14 +30,16 @@ mod windows;
 
 use std::cell::Cell;
 use std::future::Future;
-use std::sync::mpsc::sync_channel;
-use std::sync::{Mutex, PoisonError};
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::Duration;
 use std::{future, io, process, thread};
 
 use herringbone::{Error, Result};
 use tokio::runtime::{Builder, Handle};
 use tokio::task::JoinError;
 
+pub use background::{BackgroundObject, background};
 pub use output::RemoteOutput;
 pub use reader::RemoteReader;
 pub use source::{RemoteSource, Traffic};
@@ -45,12 +49,24 @@ thread_local! {
     static IS_THREAD_OF_REQUESTS: Cell<bool> = const { Cell::new(false) };
 }
 
+/// The time between two calls of the function for waits.
+const CHECK_INTERVAL: Duration = Duration::from_millis(50);
+
+/// The function that waits call.
+static CHECK: OnceLock<fn() -> Result<()>> = OnceLock::new();
+
+/// Makes all waits of this process call a function about every 50 ms, on the thread that waits. Its error ends the wait and
+/// cancels the request. A program thus ends reads and writes, for example after Ctrl-C. Only the first call has an effect.
+pub fn check_waits(check: fn() -> Result<()>) {
+    CHECK.set(check).ok();
+}
+
 /// Waits for a future, which runs on the thread of all requests. It may be called on any other thread, also on those of a
 /// runtime.
 ///
 /// # Errors
 /// Errors of the future; Io if the thread cannot be started, or if the future panics; Argument if this is the thread of all
-/// requests, which would wait for itself.
+/// requests, which would wait for itself; errors of the function given to [`check_waits`].
 pub fn wait<T: Send + 'static>(
     future: impl Future<Output = Result<T>> + Send + 'static,
 ) -> Result<T> {
@@ -58,9 +74,23 @@ pub fn wait<T: Send + 'static>(
         return Err(Error::argument("a request cannot wait for another one"));
     }
     let (answer, answered) = sync_channel(1);
-    runtime()?.spawn(async move { answer.send(future.await).ok() });
-    let lost = |_| Err(io::Error::other("a request ended without an answer").into());
-    answered.recv().unwrap_or_else(lost)
+    let task = runtime()?.spawn(async move { answer.send(future.await).ok() });
+    let lost = || Err(io::Error::other("a request ended without an answer").into());
+    let Some(check) = CHECK.get() else {
+        return answered.recv().unwrap_or_else(|_| lost());
+    };
+    loop {
+        match answered.recv_timeout(CHECK_INTERVAL) {
+            Ok(result) => return result,
+            Err(RecvTimeoutError::Disconnected) => return lost(),
+            Err(RecvTimeoutError::Timeout) => {
+                if let Err(error) = check() {
+                    task.abort();
+                    return Err(error);
+                }
+            }
+        }
+    }
 }
 
 /// Returns the runtime of all requests.

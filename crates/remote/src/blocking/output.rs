@@ -10,10 +10,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use herringbone::{Error, Result};
-use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use super::{lost, runtime, wait};
+use super::{background, runtime, wait};
 use crate::object::BoxFuture;
 use crate::parts::PartBuffer;
 use crate::sink::{ObjectSink, Upload};
@@ -96,14 +95,23 @@ impl RemoteOutput {
     /// # Errors
     /// Errors of the store, with the name of the object. An I/O error of the kind [`AlreadyExists`](io::ErrorKind::AlreadyExists)
     /// if the sink must not replace an object, and there is one.
-    pub fn complete(mut self) -> Result<()> {
+    pub fn complete(self) -> Result<()> {
+        wait(self.start_complete()?)
+    }
+
+    /// Sends all bytes but the last ones, and starts the requests that make the object appear. They run until the future is ready
+    /// or dropped. It may be polled on any thread.
+    ///
+    /// # Errors
+    /// Errors of the store, with the name of the object; the future has those of [`Self::complete`].
+    pub fn start_complete(mut self) -> Result<BoxFuture<Result<()>>> {
         if self.is_started() {
             // Until all parts have arrived, the upload can be aborted.
             self.send_all()?;
         }
         let mut uploads = lock(&self.uploads).take().ok_or_else(aborted)?;
         let rest = (!self.is_sent).then(|| self.buffer.take());
-        wait(async move {
+        Ok(background(async move {
             let done = match rest {
                 Some(buffer) => uploads.finish(buffer).await,
                 None => uploads.complete().await,
@@ -113,7 +121,7 @@ impl RemoteOutput {
                 timeout(ABORT, uploads.abort()).await.ok();
             }
             done
-        })
+        }))
     }
 
     /// Returns a call that aborts the upload, from any thread. It does nothing after all parts have arrived and the end was
@@ -206,17 +214,7 @@ struct BackgroundUpload(Box<dyn Upload>);
 
 impl Upload for BackgroundUpload {
     fn put_part(&mut self, bytes: Bytes) -> BoxFuture<Result<()>> {
-        // Dropping the set cancels its task.
-        let mut task = JoinSet::new();
-        let part = self.0.put_part(bytes);
-        // Called by a poll in `wait`, which is on the thread of the runtime.
-        task.spawn(part);
-        Box::pin(async move {
-            match task.join_next().await {
-                Some(sent) => sent.map_err(|error| lost(&error))?,
-                None => Ok(()),
-            }
-        })
+        background(self.0.put_part(bytes))
     }
 
     fn complete(&mut self) -> Pin<Box<dyn Future<Output = Result<()>> + Send + '_>> {

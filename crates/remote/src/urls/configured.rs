@@ -1,5 +1,6 @@
-//! The configuration of stores by the environment.
+//! The configuration of stores by the environment and by profiles.
 
+use std::convert::identity;
 use std::env;
 use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::path::PathBuf;
@@ -19,6 +20,7 @@ use percent_encoding::percent_decode_str;
 use url::{Host, Url};
 
 use super::StoreOptions;
+use super::profile::Profile;
 use crate::http::Bounded;
 
 /// The name of this library in requests.
@@ -49,7 +51,7 @@ pub(super) struct Place<'a> {
 /// A configured store.
 pub(super) struct Configured {
     pub(super) store: Arc<dyn ObjectStore>,
-    /// The variable that provides credentials, if none were found and requests are not signed.
+    /// The reason for which requests are not signed, if no credentials were found.
     pub(super) unsigned: Option<&'static str>,
     /// True for Cloudflare R2, where all parts of an upload except the last have one size.
     pub(super) has_equal_parts: bool,
@@ -125,9 +127,10 @@ fn authorization(url: &mut Url) -> Option<HeaderValue> {
     Some(header)
 }
 
-/// Configures a store by its variables, by defaults for the client if there are no variables for these, and by settings.
+/// Configures a store by its variables, by defaults for the client if there are no variables for these, by settings, and by what
+/// `fill` adds.
 macro_rules! from_env {
-    ($builder:ident, $key:ident, $prefix:literal, $endpoints:expr, $sent:expr, $place:expr) => {{
+    ($builder:ident, $key:ident, $prefix:literal, $endpoints:expr, $sent:expr, $place:expr, $fill:expr) => {{
         let mut builder = $builder::from_env()
             .with_url($place.url)
             .with_http_connector($place.connector.clone())
@@ -142,6 +145,7 @@ macro_rules! from_env {
             let key: $key = name.to_ascii_lowercase().parse()?;
             builder = builder.with_config(key, value);
         }
+        builder = $fill(builder);
         let mut endpoints = $endpoints.iter();
         let endpoint = endpoints.find_map(|key| builder.get_config_value(key));
         if let Some(endpoint) = endpoint {
@@ -251,13 +255,16 @@ pub(super) fn s3(place: Place<'_>) -> object_store_014::Result<Configured> {
         Key::Region,
         Key::DefaultRegion,
     ];
+    let profile = Profile::of_environment()?;
+    let fill = |builder| profile.fill(builder);
     let mut builder = from_env!(
         AmazonS3Builder,
         AmazonS3ConfigKey,
         "AWS",
         endpoints,
         sent,
-        place
+        place,
+        fill
     );
     let keys = [
         Key::AccessKeyId,
@@ -271,7 +278,9 @@ pub(super) fn s3(place: Place<'_>) -> object_store_014::Result<Configured> {
         .iter()
         .any(|key| builder.get_config_value(key).is_some());
     let has_service = || !is_true("AWS_EC2_METADATA_DISABLED") && has_metadata_service();
-    let unsigned = !is_chosen("AWS_SKIP_SIGNATURE", options) && !is_given && !has_service();
+    let is_unread = profile.is_unread();
+    let unsigned =
+        !is_chosen("AWS_SKIP_SIGNATURE", options) && !is_given && (is_unread || !has_service());
     if unsigned || options.anonymous {
         builder = builder.with_skip_signature(true);
     }
@@ -280,7 +289,12 @@ pub(super) fn s3(place: Place<'_>) -> object_store_014::Result<Configured> {
         .find_map(|key| builder.get_config_value(key));
     Ok(Configured {
         store: Arc::new(builder.build()?),
-        unsigned: unsigned.then_some("AWS_ACCESS_KEY_ID"),
+        unsigned: unsigned.then_some(match is_unread {
+            true => {
+                "the profile has credentials of SSO, a process or a role of another profile, which are not read"
+            }
+            false => "no credentials such as AWS_ACCESS_KEY_ID were found",
+        }),
         has_equal_parts: endpoint.is_some_and(|it| it.contains(".r2.cloudflarestorage.com")),
     })
 }
@@ -297,7 +311,8 @@ pub(super) fn google(place: Place<'_>) -> object_store_014::Result<Configured> {
         "GOOGLE",
         endpoints,
         sent,
-        place
+        place,
+        identity
     );
     let keys = [
         Key::ServiceAccount,
@@ -314,10 +329,10 @@ pub(super) fn google(place: Place<'_>) -> object_store_014::Result<Configured> {
     if unsigned || options.anonymous {
         builder = builder.with_skip_signature(true);
     }
-    let variable = "GOOGLE_APPLICATION_CREDENTIALS";
+    let reason = "no credentials such as GOOGLE_APPLICATION_CREDENTIALS were found";
     Ok(Configured {
         store: Arc::new(builder.build()?),
-        unsigned: unsigned.then_some(variable),
+        unsigned: unsigned.then_some(reason),
         has_equal_parts: false,
     })
 }
@@ -351,7 +366,8 @@ pub(super) fn azure(place: Place<'_>) -> object_store_014::Result<Configured> {
         "AZURE",
         endpoints,
         sent,
-        place
+        place,
+        identity
     );
     let keys = [
         Key::AccessKey,
@@ -371,12 +387,23 @@ pub(super) fn azure(place: Place<'_>) -> object_store_014::Result<Configured> {
     if unsigned || options.anonymous {
         builder = builder.with_config(Key::SkipSignature, "true");
     }
-    let variable = "AZURE_STORAGE_ACCOUNT_KEY";
+    let reason = "no credentials such as AZURE_STORAGE_ACCOUNT_KEY were found";
     Ok(Configured {
         store: Arc::new(builder.build()?),
-        unsigned: unsigned.then_some(variable),
+        unsigned: unsigned.then_some(reason),
         has_equal_parts: false,
     })
+}
+
+/// Returns true if a store of the scheme has a setting with this name.
+pub(super) fn has_setting(scheme: &str, name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    match scheme {
+        "s3" | "s3a" => name.parse::<AmazonS3ConfigKey>().is_ok(),
+        "gs" => name.parse::<GoogleConfigKey>().is_ok(),
+        "http" | "https" => name.parse::<ClientConfigKey>().is_ok(),
+        _ => name.parse::<AzureConfigKey>().is_ok(),
+    }
 }
 
 /// Returns true if the options or a variable decide whether requests are signed.

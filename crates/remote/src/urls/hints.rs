@@ -13,7 +13,7 @@ use crate::request::with_message;
 /// Sentences for the messages of errors.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Hints {
-    /// The variable that provides credentials, if none were found and requests are not signed.
+    /// The reason for which requests are not signed, if no credentials were found.
     unsigned: Option<&'static str>,
     /// True if the URL has a key. That of a web server has none.
     has_key: bool,
@@ -34,10 +34,8 @@ impl Hints {
         let mut message = error.message().to_owned();
         match error.io_error().map(std::io::Error::kind) {
             Some(ErrorKind::PermissionDenied) => {
-                if let Some(variable) = self.unsigned {
-                    message += &format!(
-                        "; the request was not signed, because no credentials such as {variable} were found"
-                    );
+                if let Some(reason) = self.unsigned {
+                    message += &format!("; the request was not signed, because {reason}");
                 }
             }
             Some(ErrorKind::NotFound) if self.has_key => {
@@ -113,9 +111,9 @@ mod tests {
 
     #[test]
     fn a_denied_request_without_credentials_names_them() {
-        let unsigned = Hints::new(Some("KEY"), "a%20b");
+        let unsigned = Hints::new(Some("no KEY was found"), "a%20b");
         let denied = hinted(&unsigned, ErrorKind::PermissionDenied);
-        assert!(denied.contains("such as KEY were found"), "{denied}");
+        assert!(denied.ends_with("because no KEY was found"), "{denied}");
         let signed = Hints::new(None, "a");
         assert_eq!(hinted(&signed, ErrorKind::PermissionDenied), "x");
         assert_eq!(hinted(&unsigned, ErrorKind::Other), "x");

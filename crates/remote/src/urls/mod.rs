@@ -1,4 +1,5 @@
-//! Objects and prefixes at URLs: of web servers, S3, Google Cloud Storage and Azure. The environment configures the stores.
+//! Objects and prefixes at URLs: of web servers, S3, Google Cloud Storage and Azure. The environment configures the stores, and
+//! for S3 also the files of profiles, such as `~/.aws/credentials`.
 //!
 //! ```text
 //! https://HOST/PATH?QUERY   the whole URL is requested, with its query
@@ -9,11 +10,15 @@
 //! A URL is decoded once: `%20` in a key stands for a space, and `%25` for `%`. `?` and `#` have to be written so.
 //!
 //! Messages contain neither user information nor queries of URLs, which may be signatures.
+//!
+//! The variable `HERRINGBONE_NO_URLS=1` forbids all URLs, for programs that read paths of strangers.
 
 mod configured;
 mod hints;
+mod profile;
 mod sink;
 
+use std::env;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -31,13 +36,19 @@ use crate::plain::plain;
 use crate::request::MAX_WHOLE_BYTES;
 use crate::secrets::without_secrets;
 use crate::sink::ObjectSink;
+use crate::url_key::{PATTERN, escaped_key};
 use crate::write_options::RemoteWriteOptions;
-use configured::{Place, azure, google, http, install_tls, s3};
+use configured::{Place, azure, google, has_setting, http, install_tls, s3};
 use hints::{HintedObject, Hints};
 use sink::UrlSink;
 
-/// The characters of patterns of keys.
-const PATTERN: [char; 3] = ['*', '?', '['];
+/// The schemes of all stores.
+pub const SCHEMES: [&str; 10] = [
+    "http", "https", "s3", "s3a", "gs", "az", "azure", "adl", "abfs", "abfss",
+];
+
+/// The variable that forbids URLs, unless it is empty or 0.
+const NO_URLS: &str = "HERRINGBONE_NO_URLS";
 
 /// Settings of a store, which precede those of the environment.
 ///
@@ -86,6 +97,12 @@ impl StoreOptions {
     pub fn setting(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.settings.push((name.into(), value.into()));
         self
+    }
+
+    /// Returns true if the stores of a scheme have a setting with this name.
+    #[must_use]
+    pub fn has_setting(scheme: &str, name: &str) -> bool {
+        has_setting(&scheme.to_ascii_lowercase(), name)
     }
 
     /// Returns the last value of a setting, with or without the prefix of its store.
@@ -154,6 +171,7 @@ impl Location {
     /// # Errors
     /// See [`Self::of`]; also Argument if a setting is unknown.
     pub fn with_options(url: &str, options: &StoreOptions) -> Result<Self> {
+        check_allowed(url)?;
         let name = without_secrets(url);
         let wrong = |message: &dyn fmt::Display| Error::argument(format!("{name}: {message}"));
         let Some((scheme, rest)) = url.split_once("://") else {
@@ -229,6 +247,27 @@ impl Location {
         }
     }
 
+    /// Returns the place of an object below this prefix. `path` is decoded.
+    ///
+    /// # Errors
+    /// Argument if the key is not supported.
+    pub fn join(&self, path: &str) -> Result<Self> {
+        let key = match self.key.trim_end_matches('/') {
+            "" => escaped_key(path),
+            key => format!("{key}/{}", escaped_key(path)),
+        };
+        let name = format!("{}/{}", self.name.trim_end_matches('/'), escaped_key(path));
+        let path = path_of(&key);
+        let path = path.map_err(|message| Error::argument(format!("{name}: {message}")))?;
+        Ok(Self {
+            key,
+            path,
+            object_name: name.clone(),
+            name,
+            ..self.clone()
+        })
+    }
+
     /// Returns the store.
     #[must_use]
     pub fn store(&self) -> &Arc<dyn ObjectStore> {
@@ -266,12 +305,18 @@ impl Location {
         !self.is_web && (self.key.is_empty() || self.key.ends_with('/'))
     }
 
+    /// Returns true if the key has characters of patterns. An object with this key is no pattern.
+    #[must_use]
+    pub fn is_pattern(&self) -> bool {
+        self.key.contains(PATTERN)
+    }
+
     /// Returns the path for a listing: the decoded key, with its slash. If the key has characters of patterns, it is a pattern,
     /// in which escaped ones stand for themselves.
     #[must_use]
     pub fn listed(&self) -> String {
         let mut listed = self.path.to_string();
-        if self.key.contains(PATTERN) {
+        if self.is_pattern() {
             let key = self.key.replace("%5B", "%5B[%5D").replace("%5b", "%5B[%5D");
             let key = key.replace("%3F", "[%3F]").replace("%3f", "[%3F]");
             let key = key.replace("%2A", "[%2A]").replace("%2a", "[%2A]");
@@ -393,6 +438,20 @@ impl Location {
     #[must_use]
     pub fn left_out(&self) -> &LeftOut {
         &self.left_out
+    }
+}
+
+/// Fails if the variable `HERRINGBONE_NO_URLS` forbids URLs.
+///
+/// # Errors
+/// Argument.
+pub fn check_allowed(url: &str) -> Result<()> {
+    match env::var_os(NO_URLS).is_some_and(|it| it != "" && it != "0") {
+        false => Ok(()),
+        true => Err(Error::argument(format!(
+            "{}: the variable {NO_URLS} forbids URLs",
+            without_secrets(url)
+        ))),
     }
 }
 

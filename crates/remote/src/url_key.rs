@@ -1,0 +1,22 @@
+//! Keys of objects, as they are written in URLs.
+
+/// The characters of patterns of keys.
+pub(crate) const PATTERN: [char; 3] = ['*', '?', '['];
+
+/// Returns the part of a URL for a key, with escapes for the characters that URLs and patterns give a meaning.
+///
+/// ```
+/// assert_eq!(herringbone_remote::escaped_key("a b/50%.parquet"), "a b/50%25.parquet");
+/// ```
+#[must_use]
+pub fn escaped_key(key: &str) -> String {
+    let mut text = String::with_capacity(key.len());
+    for character in key.chars() {
+        let is_special = character.is_ascii_control() || "%#".contains(character);
+        match is_special || PATTERN.contains(&character) {
+            true => text += &format!("%{:02X}", u32::from(character)),
+            false => text.push(character),
+        }
+    }
+    text
+}

@@ -1,0 +1,377 @@
+//! URLs that the library reads and writes itself: objects, prefixes and patterns of stores, and files of web servers.
+
+use std::collections::{HashMap, VecDeque};
+use std::future::ready;
+use std::io::{self, Write};
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use herringbone::source::Source;
+use herringbone::{Error, Result as CoreResult};
+use herringbone_dataset::object_store_014::StoreListing;
+use herringbone_dataset::{Entry, Listing, NewFile, NewFiles};
+use herringbone_remote::blocking::{
+    BackgroundObject, RemoteOutput, RemoteSource, background, wait,
+};
+use herringbone_remote::urls::{Location, SCHEMES, StoreOptions, check_allowed};
+use herringbone_remote::{Answer, BoxFuture, Identity, Object, escaped_key, request};
+use pyo3::prelude::*;
+
+use crate::error::{Result, detached};
+use crate::interrupt;
+
+/// The number of files of a dataset whose last requests are in flight.
+const MOST_COMPLETING: usize = 32;
+
+/// The number of bytes at the end of a file that are requested for its length.
+const PROBE_BYTES: u64 = 8;
+
+/// A URL that the library reads and writes itself.
+#[pyclass(module = "herringbone._core", frozen)]
+pub(crate) struct Url {
+    location: Location,
+    /// The object, if its end was read to see whether it exists.
+    source: Mutex<Option<Arc<RemoteSource>>>,
+}
+
+#[pymethods]
+impl Url {
+    /// Finds the store of a URL. The settings are those of `object_store`.
+    #[new]
+    #[pyo3(signature = (url, settings=Vec::new(), anonymous=false))]
+    fn new(
+        py: Python<'_>,
+        url: &str,
+        settings: Vec<(String, String)>,
+        anonymous: bool,
+    ) -> Result<Self> {
+        let mut options = StoreOptions::new().anonymous(anonymous);
+        for (name, value) in settings {
+            options = options.setting(name, value);
+        }
+        let location = detached(py, || Ok(Location::with_options(url, &options)?))?;
+        Ok(Self {
+            location,
+            source: Mutex::default(),
+        })
+    }
+
+    /// The URL without secrets.
+    #[getter]
+    fn name(&self) -> &str {
+        self.location.name()
+    }
+
+    /// True for a web server.
+    #[getter]
+    fn is_web(&self) -> bool {
+        self.location.is_web()
+    }
+
+    /// True if there are credentials, or if requests without a signature are asked for.
+    #[getter]
+    fn is_signed(&self) -> bool {
+        self.location.is_signed()
+    }
+
+    /// Returns true for a prefix and a pattern. A key without an object is a prefix.
+    fn is_many(&self, py: Python<'_>) -> Result<bool> {
+        interrupt::start(py)?;
+        if self.location.is_prefix() || (self.location.is_pattern() && !self.location.is_web()) {
+            return Ok(true);
+        }
+        detached(py, || match self.open() {
+            Ok(source) => {
+                *self.opened() = Some(source);
+                Ok(false)
+            }
+            Err(error) if is_missing(&error) && !self.location.is_web() => Ok(true),
+            Err(error) => Err(error.into()),
+        })
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<herringbone.Url {}>", self.location.name())
+    }
+}
+
+impl Url {
+    fn opened(&self) -> MutexGuard<'_, Option<Arc<RemoteSource>>> {
+        self.source.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Opens the object for reads.
+    pub(crate) fn open(&self) -> CoreResult<Arc<RemoteSource>> {
+        let opened = self.opened().take();
+        match opened {
+            Some(source) => Ok(source),
+            None => RemoteSource::open(self.location.object()?).map(Arc::new),
+        }
+    }
+
+    /// Starts a new object, which replaces an existing one.
+    pub(crate) fn create(&self) -> CoreResult<RemoteOutput> {
+        create(&self.location)
+    }
+
+    /// Returns the place of the files of a new dataset.
+    pub(crate) fn new_files(&self) -> Arc<dyn NewFiles> {
+        Arc::new(UrlFiles {
+            location: self.location.clone(),
+            completing: Arc::default(),
+        })
+    }
+}
+
+fn create(location: &Location) -> CoreResult<RemoteOutput> {
+    RemoteOutput::new(location.sink(true)?, &location.write_options())
+}
+
+fn is_missing(error: &Error) -> bool {
+    error.io_error().map(io::Error::kind) == Some(io::ErrorKind::NotFound)
+}
+
+/// Returns the schemes of URLs that the library reads and writes itself.
+#[pyfunction]
+pub(crate) fn url_schemes() -> Vec<&'static str> {
+    SCHEMES.to_vec()
+}
+
+/// Returns true if the stores of a scheme have a setting with this name.
+#[pyfunction]
+pub(crate) fn has_setting(scheme: &str, name: &str) -> bool {
+    StoreOptions::has_setting(scheme, name)
+}
+
+/// Fails if the environment forbids URLs. Otherwise returns the URL without secrets.
+#[pyfunction]
+pub(crate) fn checked_url(url: &str) -> Result<String> {
+    check_allowed(url)?;
+    Ok(herringbone_remote::without_secrets(url))
+}
+
+/// The files at URLs, whose names are the URLs with decoded keys. Requests run on a thread of their own.
+#[derive(Debug, Default)]
+pub(crate) struct UrlListing {
+    /// The stores by the beginnings of their names, such as `s3://bucket/`.
+    stores: HashMap<String, Location>,
+    /// The files of web servers by their names.
+    objects: HashMap<String, Location>,
+}
+
+impl UrlListing {
+    /// Creates the listing of URLs, and returns their names.
+    pub(crate) fn new(urls: &[Py<Url>]) -> (Self, Vec<String>) {
+        let mut listing = Self::default();
+        let names = urls.iter().map(|url| listing.add(&url.get().location));
+        let names = names.collect();
+        (listing, names)
+    }
+
+    fn add(&mut self, location: &Location) -> String {
+        if !location.is_web() {
+            let (root, _) = split(location.name());
+            let name = format!("{root}{}", location.listed());
+            self.stores.entry(root).or_insert_with(|| location.clone());
+            return name;
+        }
+        // Two URLs may differ in their queries, which names do not have.
+        let mut name = location.name().to_owned();
+        if self.objects.contains_key(&name) {
+            name = format!("{name}#{}", self.objects.len());
+        }
+        self.objects.insert(name.clone(), location.clone());
+        name
+    }
+
+    /// Returns the store of a name, and the path there. That of a web server is empty.
+    fn place<'a>(&self, name: &'a str) -> CoreResult<(&Location, &'a str)> {
+        if let Some(location) = self.objects.get(name) {
+            return Ok((location, ""));
+        }
+        let (root, path) = split(name);
+        match self.stores.get(&root) {
+            Some(location) => Ok((location, path)),
+            None => Err(Error::argument(format!("{name}: no such place"))),
+        }
+    }
+
+    /// Returns the URL of a listed file.
+    pub(crate) fn url_of(&self, name: &str) -> String {
+        match self.place(name) {
+            Ok((location, path)) if !location.is_web() => {
+                let (root, _) = split(name);
+                format!("{root}{}", escaped_key(path))
+            }
+            _ => name.to_owned(),
+        }
+    }
+
+    /// Returns the number of keys left out of the listings, and the first of them.
+    pub(crate) fn left_out(&self) -> (u64, Vec<String>) {
+        let left_out = self.stores.values().map(Location::left_out);
+        left_out.fold((0, Vec::new()), |(count, mut first), keys| {
+            first.extend(keys.first());
+            (count + keys.count(), first)
+        })
+    }
+
+    fn opened(&self, name: &str, identity: &Identity) -> CoreResult<Arc<dyn Object>> {
+        let (location, path) = self.place(name)?;
+        Ok(location.listed_object(path, identity.clone()))
+    }
+}
+
+/// Splits a URL after its authority. The first part ends with `/`.
+fn split(name: &str) -> (String, &str) {
+    match name.match_indices('/').nth(2) {
+        Some((at, _)) => {
+            let (root, path) = name.split_at(at + 1);
+            (root.to_owned(), path)
+        }
+        None => (format!("{name}/"), ""),
+    }
+}
+
+impl Listing for UrlListing {
+    fn list(&self, directory: &str) -> BoxFuture<CoreResult<Vec<Entry>>> {
+        match self.place(directory) {
+            Ok((location, path)) => {
+                let listed = StoreListing::new(location.store().clone()).list(path);
+                let location = location.clone();
+                background(async move { listed.await.map_err(|error| location.explained(error)) })
+            }
+            Err(error) => Box::pin(ready(Err(error))),
+        }
+    }
+
+    fn file(&self, path: &str) -> BoxFuture<CoreResult<Option<Identity>>> {
+        let place = self.place(path);
+        let found = place.and_then(|(location, path)| match location.is_web() {
+            true => {
+                let object = location.object()?;
+                Ok(background(async move {
+                    let opened = request::open(object, PROBE_BYTES).await?;
+                    Ok(Some(opened.identity))
+                }))
+            }
+            false => {
+                let found = StoreListing::new(location.store().clone()).file(path);
+                let location = location.clone();
+                Ok(background(async move {
+                    found.await.map_err(|error| location.explained(error))
+                }))
+            }
+        });
+        found.unwrap_or_else(|error| Box::pin(ready(Err(error))))
+    }
+
+    fn object(&self, path: &str, identity: &Identity) -> Arc<dyn Object> {
+        match self.opened(path, identity) {
+            Ok(object) => Arc::new(BackgroundObject::new(object)),
+            Err(_) => Arc::new(Nowhere(path.to_owned())),
+        }
+    }
+
+    fn source(&self, path: &str, identity: &Identity) -> CoreResult<Option<Arc<dyn Source>>> {
+        let source = RemoteSource::open(self.opened(path, identity)?)?;
+        Ok(Some(Arc::new(source)))
+    }
+}
+
+/// New objects below a prefix. The last requests of several files are in flight at the same time.
+#[derive(Debug)]
+struct UrlFiles {
+    location: Location,
+    completing: Completing,
+}
+
+/// The last requests of files, in the order in which they were started.
+type Completing = Arc<Mutex<Requests>>;
+
+#[derive(Default)]
+struct Requests(VecDeque<BoxFuture<CoreResult<()>>>);
+
+impl std::fmt::Debug for Requests {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Requests").field(&self.0.len()).finish()
+    }
+}
+
+impl NewFiles for UrlFiles {
+    fn create(&self, path: &str) -> CoreResult<Box<dyn NewFile>> {
+        Ok(Box::new(UrlFile {
+            output: create(&self.location.join(path)?)?,
+            completing: self.completing.clone(),
+        }))
+    }
+
+    fn finish(&self) -> CoreResult<()> {
+        wait_until_at_most(&self.completing, 0)
+    }
+}
+
+/// Waits until at most so many requests are in flight.
+fn wait_until_at_most(completing: &Completing, most: usize) -> CoreResult<()> {
+    let mut requests = completing.lock().unwrap_or_else(PoisonError::into_inner);
+    while requests.0.len() > most
+        && let Some(first) = requests.0.pop_front()
+    {
+        wait(first)?;
+    }
+    Ok(())
+}
+
+/// A new object of a dataset.
+struct UrlFile {
+    output: RemoteOutput,
+    completing: Completing,
+}
+
+impl Write for UrlFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.output.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.output.flush()
+    }
+}
+
+impl NewFile for UrlFile {
+    fn complete(self: Box<Self>) -> CoreResult<()> {
+        let request = self.output.start_complete()?;
+        let mut requests = self
+            .completing
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        requests.0.push_back(request);
+        drop(requests);
+        wait_until_at_most(&self.completing, MOST_COMPLETING)
+    }
+}
+
+/// The object of a name that no listing has.
+#[derive(Debug)]
+struct Nowhere(String);
+
+impl Nowhere {
+    fn fail(&self) -> BoxFuture<CoreResult<Answer>> {
+        let error = Error::argument(format!("{}: no such place", self.0));
+        Box::pin(ready(Err(error)))
+    }
+}
+
+impl Object for Nowhere {
+    fn name(&self) -> &str {
+        &self.0
+    }
+
+    fn tail(&self, _: u64) -> BoxFuture<CoreResult<Answer>> {
+        self.fail()
+    }
+
+    fn range(&self, _: Range<u64>, _: &Identity) -> BoxFuture<CoreResult<Answer>> {
+        self.fail()
+    }
+}
