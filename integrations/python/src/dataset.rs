@@ -144,6 +144,14 @@ impl Dataset {
         files.map(|file| name(file.path())).collect()
     }
 
+    /// Returns the URL of the first file, if the files are at URLs.
+    fn first_url(&self) -> Result<Option<Url>> {
+        match (&self.place, self.dataset.files().first()) {
+            (Place::Urls(listing), Some(file)) => Ok(Some(listing.open_url(file.path())?)),
+            _ => Ok(None),
+        }
+    }
+
     /// The number of keys that listings of stores left out, because they cannot be read, and the first of them.
     #[getter]
     fn left_out(&self) -> (u64, Vec<String>) {

@@ -90,6 +90,17 @@ impl Url {
         })
     }
 
+    /// Returns the number of bytes of the object.
+    fn size(&self, py: Python<'_>) -> Result<u64> {
+        interrupt::start(py)?;
+        detached(py, || {
+            let source = self.open()?;
+            let size = source.len();
+            *self.opened() = Some(source);
+            Ok(size)
+        })
+    }
+
     fn __repr__(&self) -> String {
         format!("<herringbone.Url {}>", self.location.name())
     }
@@ -207,6 +218,19 @@ impl UrlListing {
         }
     }
 
+    /// Returns the URL of a listed file, to open it alone.
+    pub(crate) fn open_url(&self, name: &str) -> CoreResult<Url> {
+        let (location, path) = self.place(name)?;
+        let location = match location.is_web() {
+            true => location.clone(),
+            false => location.at(path)?,
+        };
+        Ok(Url {
+            location,
+            source: Mutex::default(),
+        })
+    }
+
     /// Returns the number of keys left out of the listings, and the first of them.
     pub(crate) fn left_out(&self) -> (u64, Vec<String>) {
         let left_out = self.stores.values().map(Location::left_out);
@@ -298,10 +322,20 @@ impl std::fmt::Debug for Requests {
     }
 }
 
+impl UrlFiles {
+    /// Returns the path of a file in the store.
+    fn path_of(&self, path: &str) -> String {
+        match self.location.path().as_ref() {
+            "" => path.to_owned(),
+            prefix => format!("{prefix}/{path}"),
+        }
+    }
+}
+
 impl NewFiles for UrlFiles {
     fn create(&self, path: &str) -> CoreResult<Box<dyn NewFile>> {
         Ok(Box::new(UrlFile {
-            output: create(&self.location.join(path)?)?,
+            output: create(&self.location.at(&self.path_of(path))?)?,
             completing: self.completing.clone(),
         }))
     }

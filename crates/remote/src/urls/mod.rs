@@ -247,16 +247,15 @@ impl Location {
         }
     }
 
-    /// Returns the place of an object below this prefix. `path` is decoded.
+    /// Returns the location of another object of the store. Its path is decoded.
     ///
     /// # Errors
     /// Argument if the key is not supported.
-    pub fn join(&self, path: &str) -> Result<Self> {
-        let key = match self.key.trim_end_matches('/') {
-            "" => escaped_key(path),
-            key => format!("{key}/{}", escaped_key(path)),
-        };
-        let name = format!("{}/{}", self.name.trim_end_matches('/'), escaped_key(path));
+    pub fn at(&self, path: &str) -> Result<Self> {
+        let key = escaped_key(path);
+        // The scheme and the bucket.
+        let root: Vec<&str> = self.name.split('/').take(3).collect();
+        let name = format!("{}/{key}", root.join("/"));
         let path = path_of(&key);
         let path = path.map_err(|message| Error::argument(format!("{name}: {message}")))?;
         Ok(Self {

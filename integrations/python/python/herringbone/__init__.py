@@ -56,8 +56,8 @@ def scan_polars(source: Any, **options: Any) -> Any:
 def dataset(source: Any, **options: Any) -> Any:
     """Return a `pyarrow.dataset.Dataset` of a file, several files, a pattern or a directory. It needs pyarrow.
 
-    DuckDB, polars and DataFusion push columns and filters down to it. `options` are `filesystem`, `schema` and
-    `partitioning`.
+    DuckDB, polars and DataFusion push columns and filters down to it. `options` are `filesystem`, `schema`,
+    `partitioning` and `storage_options`.
     """
     from ._dataset import dataset
 

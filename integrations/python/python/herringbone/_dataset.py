@@ -11,16 +11,20 @@ import pyarrow.fs
 
 from . import _read
 from ._core import Schema
+from ._files import StorageOptions
 from ._filters import filter_tree
 from ._expressions import NotUnderstood
 
 
-def dataset(source: Any, *, filesystem: Any = None, schema: Any = None, partitioning: Any = "hive") -> Dataset:
+def dataset(
+    source: Any, *, filesystem: Any = None, schema: Any = None, partitioning: Any = "hive",
+    storage_options: StorageOptions = None,
+) -> Dataset:
     """Return a dataset of a file, several files, a pattern or a directory, for DuckDB, polars and DataFusion.
 
     Columns and filters that the engine pushes down are applied while reading.
     """
-    return Dataset((source, filesystem, schema, partitioning))
+    return Dataset((source, filesystem, schema, partitioning, storage_options))
 
 
 #: What functions of pyarrow in C++ open, which do not call `scanner`: a path that does not exist.
@@ -30,10 +34,12 @@ _NO_FILE = "a herringbone dataset, which is read by its methods scanner, to_tabl
 class Dataset(ds.FileSystemDataset):  # type: ignore[misc]
     """A `pyarrow.dataset.Dataset` whose scanners read with Herringbone. It can be pickled."""
 
-    def __init__(self, arguments: tuple[Any, Any, Any, Any]) -> None:
+    def __init__(self, arguments: tuple[Any, Any, Any, Any, StorageOptions]) -> None:
         self._arguments = arguments
-        source, filesystem, schema, partitioning = arguments
-        self._files = _read.ParquetDataset(source, filesystem, schema, partitioning=partitioning)
+        source, filesystem, schema, partitioning, storage_options = arguments
+        self._files = _read.ParquetDataset(
+            source, filesystem, schema, partitioning=partitioning, storage_options=storage_options
+        )
         self._schema = self._files.schema.to_pyarrow()
         parquet, local = ds.ParquetFileFormat(), pa.fs.LocalFileSystem()
         super().__init__([parquet.make_fragment(_NO_FILE, local)], self._schema, parquet, local)
@@ -56,8 +62,8 @@ class Dataset(ds.FileSystemDataset):  # type: ignore[misc]
 
     def replace_schema(self, schema: Any) -> Dataset:
         """Return a dataset that is read with another schema."""
-        source, filesystem, _, partitioning = self._arguments
-        return Dataset((source, filesystem, Schema(schema), partitioning))
+        source, filesystem, _, partitioning, storage_options = self._arguments
+        return Dataset((source, filesystem, Schema(schema), partitioning, storage_options))
 
     def scanner(self, columns: Any = None, filter: Any = None, **options: Any) -> Any:
         """Return a scanner of pyarrow over the columns and rows that are read."""

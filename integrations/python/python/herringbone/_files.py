@@ -6,14 +6,30 @@ import contextlib
 import os
 import posixpath
 import re
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeAlias
 from urllib.parse import unquote
 
+from . import _core
 from ._core import ParquetError
+
+#: The number of ranges that a filesystem of pyarrow reads at the same time.
+_MOST_THREADS = 32
 
 #: The part of a URL before "://". fsspec chains several with "::".
 _SCHEME = re.compile("([A-Za-z][A-Za-z0-9+.-]*::)*[A-Za-z][A-Za-z0-9+.-]*")
+
+
+#: The beginnings of names of settings that are always those of our own stores.
+_OWN_PREFIXES = ("aws_", "azure_", "google_")
+#: The settings that ask for requests without a signature.
+_ANONYMOUS = frozenset(["anon", "skip_signature", "aws_skip_signature", "azure_skip_signature", "google_skip_signature"])
+#: The schemes of our own stores.
+_SCHEMES = frozenset(_core.url_schemes())
+
+#: What settings of stores are.
+StorageOptions: TypeAlias = "Mapping[str, Any] | None"
 
 
 def is_path(source: Any) -> bool:
@@ -21,31 +37,78 @@ def is_path(source: Any) -> bool:
     return isinstance(source, (str, os.PathLike))
 
 
-def resolve(source: Any, filesystem: Any = None) -> tuple[Any, Any]:
-    """Return a path, or another source, and the filesystem that has it. None is the local one."""
+def resolve(source: Any, filesystem: Any = None, storage_options: StorageOptions = None) -> tuple[Any, Any]:
+    """Return a path, a URL of our own stores, or another source, and the filesystem that has it. None is the local one."""
     if not is_path(source):
         return source, None
     path = os.fspath(source)
     if isinstance(path, bytes):
         path = os.fsdecode(path)
     if filesystem is not None:
-        return _local(path, filesystem)
+        return _local(path, filesystem, storage_options)
     # pyarrow's prefix for the filesystems of fsspec.
+    is_fsspec = path.startswith("fsspec+")
     path = path.removeprefix("fsspec+")
     if path.startswith(("file:/", "FILE:/")):
         return _of_url(path), None
     scheme, separator, _ = path.partition("://")
     if not separator or not _SCHEME.fullmatch(scheme):
         return (os.path.expanduser(path) if path.startswith("~") else path), None
+    name = _core.checked_url(path)
+    own = None
+    if scheme.lower() in _SCHEMES and not is_fsspec:
+        own = _own(path, scheme, storage_options)
+        if isinstance(own, _core.Url):
+            return own, None
+    return _of_fsspec(path, scheme, name, own or "", storage_options or {})
+
+
+def _own(url: str, scheme: str, storage_options: StorageOptions) -> _core.Url | str:
+    """Return a URL of our own stores, or the reason for which they do not answer."""
+    options = {name: value for name, value in (storage_options or {}).items() if value is not None}
+    is_known = {name: name in _ANONYMOUS or _core.has_setting(scheme, name) for name in options}
+    unknown = ", ".join(name for name, known in is_known.items() if not known)
+    if unknown and not any(name.lower().startswith(_OWN_PREFIXES) for name in options):
+        return f"our own stores have no setting {unknown}"
+    anonymous = any(_is_true(options.pop(name)) for name in _ANONYMOUS & options.keys())
+    settings = [(name, str(value).lower() if isinstance(value, bool) else str(value)) for name, value in options.items()]
+    found = _core.Url(url, settings, anonymous)
+    if storage_options or found.is_web or found.is_signed:
+        return found
+    return "no credentials were found"
+
+
+def _is_true(value: Any) -> bool:
+    return value.lower() in ("1", "true", "yes", "on") if isinstance(value, str) else bool(value)
+
+
+def _of_fsspec(
+    path: str, scheme: str, name: str, reason: str, storage_options: Mapping[str, Any]
+) -> tuple[Any, Any]:
+    """Return the path of a URL in a filesystem of fsspec, and that filesystem."""
     try:
         import fsspec
-    except ImportError:
-        raise ValueError(f"{path}: reading and writing {scheme}:// needs the package fsspec") from None
-    try:
-        found, inner = fsspec.core.url_to_fs(path)
+
+        found, inner = fsspec.core.url_to_fs(path, **storage_options)
+    except ImportError as error:
+        if not reason:
+            raise ValueError(f"{name}: {scheme}:// needs the package fsspec and its filesystem ({error})") from None
+        raise ParquetError(f"{name}: {reason}. {_choices(scheme)}") from None
     except ValueError as error:
-        raise ParquetError(f"Unrecognized filesystem type in URI: {path} ({error})") from None
+        raise ParquetError(f"Unrecognized filesystem type in URI: {name} ({error})") from None
     return inner, found
+
+
+def _choices(scheme: str) -> str:
+    """Return what gives access to a store."""
+    variables, profile, package = {
+        "s3": ("AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY", ", or a profile in ~/.aws with keys", "s3fs"),
+        "gs": ("GOOGLE_APPLICATION_CREDENTIALS", "", "gcsfs"),
+    }.get(scheme.lower().replace("s3a", "s3"), ("AZURE_STORAGE_ACCOUNT_KEY", "", "adlfs"))
+    return (
+        f"Set {variables}{profile}; pass storage_options= with settings such as these in lower case, or {{'anon': True}} for "
+        f"public files; pass filesystem=; or install {package}"
+    )
 
 
 def _of_url(url: str) -> str:
@@ -59,10 +122,10 @@ def _of_url(url: str) -> str:
     return unquote(path)
 
 
-def _local(path: str, filesystem: Any) -> tuple[Any, Any]:
+def _local(path: str, filesystem: Any, storage_options: StorageOptions) -> tuple[Any, Any]:
     """Return a local path for a filesystem object that stands for the local one."""
     if isinstance(filesystem, str):
-        return resolve(posixpath.join(filesystem, path))
+        return resolve(posixpath.join(filesystem, path), None, storage_options)
     name = type(filesystem).__name__
     if name == "LocalFileSystem":
         strip = getattr(filesystem, "_strip_protocol", None)
@@ -71,22 +134,69 @@ def _local(path: str, filesystem: Any) -> tuple[Any, Any]:
 
 
 def open_input(path: Any, filesystem: Any) -> Any:
-    """Return what the extension module reads: a path, bytes or a file object."""
+    """Return what the extension module reads: a path, a URL, bytes, a file object, or a file with `read_ranges`."""
     if isinstance(path, int) and not isinstance(path, bool):
         return open(path, "rb", buffering=0, closefd=False)
     if filesystem is None:
         return path
     if hasattr(filesystem, "open_input_file"):
-        return filesystem.open_input_file(path)
+        return ArrowFile(filesystem.open_input_file(path))
+    if _is_async(filesystem):
+        return FsspecFile(filesystem, path)
     return filesystem.open(path, "rb")
 
 
-def open_output(where: Any, filesystem: Any = None) -> tuple[Any, Output | None]:
+def _is_async(filesystem: Any) -> bool:
+    """Return True for a filesystem of fsspec with many requests in flight."""
+    from fsspec.asyn import AsyncFileSystem
+
+    return isinstance(filesystem, AsyncFileSystem)
+
+
+class FsspecFile:
+    """A file of fsspec, whose ranges are requested together."""
+
+    def __init__(self, filesystem: Any, path: str) -> None:
+        self.filesystem = filesystem
+        self.path = path
+        self.size = filesystem.info(path)["size"]
+        if self.size is None:
+            with filesystem.open(path, "rb") as file:
+                self.size = file.seek(0, 2)
+
+    def read_ranges(self, starts: list[int], ends: list[int]) -> Any:
+        """Return the bytes of each range."""
+        return self.filesystem.cat_ranges([self.path] * len(starts), starts, ends, on_error="raise")
+
+    def close(self) -> None:
+        """Do nothing, because nothing is open."""
+
+
+class ArrowFile:
+    """A file of pyarrow, whose ranges are read by threads."""
+
+    def __init__(self, file: Any) -> None:
+        self.file = file
+        self.size = file.size()
+        self.close = file.close
+
+    def read_ranges(self, starts: list[int], ends: list[int]) -> list[bytes]:
+        """Return the bytes of each range."""
+        ranges = [(end - start, start) for start, end in zip(starts, ends)]
+        if len(ranges) == 1:
+            return [self.file.read_at(*ranges[0])]
+        with ThreadPoolExecutor(min(len(ranges), _MOST_THREADS)) as threads:
+            return list(threads.map(lambda one: self.file.read_at(*one), ranges))
+
+
+def open_output(
+    where: Any, filesystem: Any = None, storage_options: StorageOptions = None
+) -> tuple[Any, Output | None]:
     """Return what the extension module writes to, and an output to close after that, or None."""
     if isinstance(where, int) and not isinstance(where, bool):
         file = open(where, "wb", buffering=0, closefd=False)
         return file, Output(file)
-    path, filesystem = resolve(where, filesystem)
+    path, filesystem = resolve(where, filesystem, storage_options)
     if filesystem is None:
         return path, None
     if hasattr(filesystem, "open_output_stream"):
@@ -121,13 +231,14 @@ class Output:
                 self.remove()
 
 
-def is_many(source: Any, filesystem: Any) -> bool:
-    """Return True for a list, a pattern or a directory, which is read as several files."""
-    if isinstance(source, (list, tuple)):
-        if not source:
+def is_many(path: Any, filesystem: Any) -> bool:
+    """Return True for a list, and for a resolved pattern or directory, which is read as several files."""
+    if isinstance(path, (list, tuple)):
+        if not path:
             raise ValueError("the list of files is empty")
         return True
-    path, filesystem = resolve(source, filesystem)
+    if isinstance(path, _core.Url):
+        return path.is_many()
     if not is_path(path):
         return False
     if filesystem is None:
@@ -147,19 +258,25 @@ def _is_remote_pattern(path: str, filesystem: Any) -> bool:
     return _is_pattern(path) and not filesystem.exists(path)
 
 
-def check_found(paths: list[str], listing: Listing | None) -> None:
-    """Fail for a pattern without files, and for a directory of another filesystem. A local directory may be empty."""
+def check_found(paths: list[Any], listing: Listing | None) -> None:
+    """Fail for a pattern without files, and for a directory of another place. A local directory may be empty."""
     for path in paths:
+        if isinstance(path, _core.Url):
+            raise FileNotFoundError(2, "there are no files", path.name)
         if listing is not None:
             raise FileNotFoundError(2, "there are no files", path)
         if _is_pattern(path) and not os.path.exists(path):
             raise FileNotFoundError(2, "no file matches the pattern", path)
 
 
-def find(source: Any, filesystem: Any) -> tuple[list[str], Listing | None]:
-    """Return the paths of a source of several files, and the listing that has them, or None for local paths."""
+def find(
+    source: Any, filesystem: Any, storage_options: StorageOptions
+) -> tuple[list[Any], Listing | None]:
+    """Return the paths or URLs of a source of several files, and the listing that has them, or None."""
     sources = source if isinstance(source, (list, tuple)) else [source]
-    resolved = [resolve(one, filesystem) for one in sources]
+    resolved = [resolve(one, filesystem, storage_options) for one in sources]
+    if all(isinstance(path, _core.Url) for path, _ in resolved):
+        return [path for path, _ in resolved], None
     if all(is_path(path) and found is None for path, found in resolved):
         return [str(path) for path, _ in resolved], None
     listing = Listing()
@@ -212,6 +329,8 @@ class Listing:
     def file(self, path: str) -> tuple[int, str | None] | None:
         """Return the length and version of a file, or None for a directory and for a path without a file."""
         source, filesystem = self._source(path)
+        if isinstance(source, _core.Url):
+            return source.size(), None
         if filesystem is None:
             with contextlib.ExitStack() as files:
                 file = open_input(source, None)

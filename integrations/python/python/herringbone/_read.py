@@ -103,6 +103,7 @@ class ParquetFile:
     `source` is a path, a URL, bytes, a buffer, a file object or a file descriptor. The arguments are those of
     pyarrow, and these:
 
+    - `storage_options`: settings of the store of a URL, such as ``{"aws_region": "eu-north-1"}`` or ``{"anon": True}``.
     - `keys`: the keys of an encrypted file, such as ``{"footer": b"…", "columns": {"salary": b"…"}}``.
     - `limits`: bounds for hostile files by name, such as ``{"memory_bytes": 1 << 30}``.
     - `on_error`: 'fail', 'null_page' or 'skip_row_group'. The losses of a read are listed in its result.
@@ -135,6 +136,7 @@ class ParquetFile:
         thrift_container_size_limit: int | None = None,
         schema_depth_limit: int | None = None,
         filesystem: Any = None,
+        storage_options: _files.StorageOptions = None,
         page_checksum_verification: bool = False,
         arrow_extensions_enabled: bool = True,
         keys: Mapping[str, Any] | None = None,
@@ -156,7 +158,7 @@ class ParquetFile:
             "page_checksum_verification": page_checksum_verification,
             "on_error": on_error,
         }
-        path, filesystem = _files.resolve(source, filesystem)
+        path, filesystem = _files.resolve(source, filesystem, storage_options)
         self._input = _files.open_input(path, filesystem)
         self._owns_input = self._input is not source and hasattr(self._input, "close")
         self._closed = False
@@ -391,16 +393,17 @@ class ParquetDataset:
         *,
         filters: Any = None,
         partitioning: Any = "hive",
+        storage_options: _files.StorageOptions = None,
         **options: Any,
     ) -> None:
         columns = _partitioning.parse(partitioning)
         for name in options:
             if name not in _FILE_OPTIONS:
                 raise TypeError(f"unknown option {name!r}; the options are {', '.join(sorted(_FILE_OPTIONS))}")
-        self._arguments = (path_or_paths, filesystem, schema, filters, partitioning, options)
+        self._arguments = (path_or_paths, filesystem, schema, filters, partitioning, storage_options, options)
         self._options = options
         self._filters = filters
-        self._paths, self._listing = _files.find(path_or_paths, filesystem)
+        self._paths, self._listing = _files.find(path_or_paths, filesystem, storage_options)
         self._dataset = _open(self._paths, self._listing, schema, columns, options)
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
@@ -413,6 +416,9 @@ class ParquetDataset:
 
     def _first(self) -> tuple[Any, Any]:
         """Return the first file, and its filesystem."""
+        url = self._dataset.first_url()
+        if url is not None:
+            return url, None
         first = self.files[0]
         return (first, None) if self._listing is None else self._listing._source(first)
 
@@ -461,14 +467,17 @@ class ParquetDataset:
 
 
 def _dataset_again(
-    paths: Any, filesystem: Any, schema: Any, filters: Any, partitioning: Any, options: dict[str, Any]
+    paths: Any, filesystem: Any, schema: Any, filters: Any, partitioning: Any, storage_options: _files.StorageOptions,
+    options: dict[str, Any],
 ) -> ParquetDataset:
     """Open a pickled dataset."""
-    return ParquetDataset(paths, filesystem, schema, filters=filters, partitioning=partitioning, **options)
+    return ParquetDataset(
+        paths, filesystem, schema, filters=filters, partitioning=partitioning, storage_options=storage_options, **options
+    )
 
 
 def _open(
-    paths: list[str],
+    paths: list[Any],
     listing: _files.Listing | None,
     schema: Any,
     partitioning: Partitioning | None,
@@ -492,6 +501,12 @@ def _open(
             options.get("thrift_container_size_limit"), options.get("schema_depth_limit"),
         ),
     )
+    count, first = dataset.left_out
+    if count:
+        warnings.warn(
+            f"{count} keys were left out of the listing, because keys with empty parts, `.`, `..` or control characters cannot "
+            f"be read: {first[:3]!r}", LossWarning, stacklevel=3,
+        )
     if not dataset.files:
         _files.check_found(paths, listing)
     return dataset
@@ -513,6 +528,7 @@ def read_table(
     partitioning: Any = "hive",
     filesystem: Any = None,
     filters: Any = None,
+    storage_options: _files.StorageOptions = None,
     **options: Any,
 ) -> Table:
     """Read a file, or several files as one table.
@@ -525,12 +541,18 @@ def read_table(
     {'name': ['cedar', 'dill'], 'id': [22, 23]}
     """
     rows = {name: options.pop(name) for name in list(options) if name in _READ_OPTIONS}
-    if _files.is_many(source, filesystem):
-        dataset = ParquetDataset(source, filesystem, schema, filters=filters, partitioning=partitioning, **options)
+    found, place = _files.resolve(source, filesystem, storage_options)
+    if _files.is_many(found, place):
+        dataset = ParquetDataset(
+            source, filesystem, schema, filters=filters, partitioning=partitioning, storage_options=storage_options, **options
+        )
         return _read_all(dataset._stream(columns, use_threads, use_pandas_metadata, rows))
     if schema is not None:
         rows.setdefault("wanted_schema", schema)
-    with ParquetFile(source, filesystem=filesystem, **options) as file:
+    if isinstance(found, _core.Url):
+        # Its end has been read.
+        source = found
+    with ParquetFile(source, filesystem=filesystem, storage_options=storage_options, **options) as file:
         rows.update(columns=columns, filters=filters)
         return _read_all(file._reader(use_threads, use_pandas_metadata, _checked(rows)))
 
@@ -585,13 +607,14 @@ def repair(
     ignore_footer: bool = False,
     limits: Mapping[str, int] | None = None,
     filesystem: Any = None,
+    storage_options: _files.StorageOptions = None,
 ) -> dict[str, Any]:
     """Write the readable part of a damaged file to a new one, and return what was lost.
 
     `schema` is the Arrow schema of the file, for a file without a footer.
     """
-    path, found = _files.resolve(source, filesystem)
-    sink, file = _files.open_output(where, filesystem)
+    path, found = _files.resolve(source, filesystem, storage_options)
+    sink, file = _files.open_output(where, filesystem, storage_options)
     try:
         report = _core.repair(
             _files.open_input(path, found), sink, schema=schema, row_group_rows=row_group_rows,

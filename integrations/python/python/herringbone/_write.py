@@ -278,6 +278,7 @@ class ParquetWriter:
 
     The options are those of pyarrow, those of the library (`herringbone.write_options()` lists them), and these:
 
+    - `storage_options` are settings of the store of a URL, such as ``{"aws_region": "eu-north-1"}``.
     - `keys` encrypts the file: ``{"footer": b"…", "columns": {"salary": b"…"}}``.
     - `sort_by` sorts the rows: names, or pairs of a name and 'ascending' or 'descending'.
     - `key_value_metadata`.
@@ -288,12 +289,14 @@ class ParquetWriter:
     groups that end by rows and not with each call.
     """
 
-    def __init__(self, where: Any, schema: Any, filesystem: Any = None, **options: Any) -> None:
+    def __init__(
+        self, where: Any, schema: Any, filesystem: Any = None, storage_options: _files.StorageOptions = None, **options: Any
+    ) -> None:
         core = core_options(options)
         self.schema = schema
         self.where = where
         self.is_open = False
-        self._sink, self._file = _files.open_output(where, filesystem)
+        self._sink, self._file = _files.open_output(where, filesystem, storage_options)
         try:
             self._writer = _core.Writer(self._sink, schema, core)
         except BaseException:
@@ -395,11 +398,11 @@ def write_table(
 
 def write_metadata(
     schema: Any, where: Any, metadata_collector: Sequence[FileMetaData] | None = None, filesystem: Any = None,
-    **options: Any,
+    storage_options: _files.StorageOptions = None, **options: Any,
 ) -> None:
     """Write a file without rows: ``_common_metadata``, or ``_metadata`` with the row groups of other files."""
     if not metadata_collector:
-        with ParquetWriter(where, schema, filesystem, **options):
+        with ParquetWriter(where, schema, filesystem, storage_options, **options):
             return
     buffer = io.BytesIO()
     with ParquetWriter(buffer, schema, **options) as writer:
@@ -408,7 +411,7 @@ def write_metadata(
     assert whole is not None
     for one in metadata_collector:
         whole.append_row_groups(one)
-    sink, file = _files.open_output(where, filesystem)
+    sink, file = _files.open_output(where, filesystem, storage_options)
     try:
         whole.write_metadata_file(sink)
     except BaseException:
@@ -420,14 +423,17 @@ def write_metadata(
 
 
 def write_to_dataset(
-    table: Any, root_path: Any, partition_cols: Sequence[str] | None = None, **options: Any
+    table: Any, root_path: Any, partition_cols: Sequence[str] | None = None, filesystem: Any = None,
+    storage_options: _files.StorageOptions = None, **options: Any,
 ) -> list[tuple[str, FileMetaData]]:
     """Write a table to files below a directory, in folders such as ``year=2026`` by the values of columns.
 
-    No file is replaced. The result has the path below `root_path` and the metadata of each new file. The options are
-    those of `ParquetWriter`.
+    The directory may be at a URL of our own stores. No file is replaced. The result has the path below `root_path` and the
+    metadata of each new file. The options are those of `ParquetWriter`.
     """
-    path, filesystem = _files.resolve(root_path)
-    if filesystem is not None or not _files.is_path(path):
-        raise NotImplementedError(f"{root_path!r}: write_to_dataset needs a local directory")
+    path, found = _files.resolve(root_path, filesystem, storage_options)
+    if found is not None or not (_files.is_path(path) or isinstance(path, _core.Url)):
+        raise NotImplementedError(
+            f"write_to_dataset needs a local directory, or a URL of our own stores, not one of {type(found or path).__name__}"
+        )
     return _core.write_dataset(table, path, list(partition_cols or ()), core_options(options))

@@ -712,14 +712,15 @@ class ParquetDataset(_PassingOn):
         options = {**choices, "keys": keys, "int96_overflow": "wrap"}
         self._schema = schema
         self._file: _read.ParquetFile | None = None
-        if _files.is_many(path_or_paths, filesystem):
+        found, place = _files.resolve(path_or_paths, filesystem)
+        if _files.is_many(found, place):
             self._several, self._has_extensions = _open_dataset(
                 path_or_paths, filesystem, schema, partitioning, options, arrow_extensions_enabled
             )
             # The partition columns whose types are inferred.
             self._partitions = set() if columns is None or columns.types is not None else self._partition_names()
         else:
-            self._file = _read.ParquetFile(path_or_paths, filesystem=filesystem, **options)
+            self._file = _read.ParquetFile(found if place is None else path_or_paths, filesystem=filesystem, **options)
             self._has_extensions = _use_pyarrow_types(self._file, arrow_extensions_enabled)
             self._partitions = set()
         self._is_dictionary = columns is not None and columns.is_dictionary
@@ -800,7 +801,7 @@ class ParquetDataset(_PassingOn):
         if self._file is not None or b"pandas" in self._several.schema.metadata:
             return None
         path, filesystem = _files.resolve(self._source, self._filesystem) if _files.is_path(self._source) else (None, None)
-        if path is None or filesystem is not None or not os.path.isdir(path):
+        if not _files.is_path(path) or filesystem is not None or not os.path.isdir(path):
             return None
         for name in ("_common_metadata", "_metadata"):
             file = os.path.join(path, name)
@@ -1146,7 +1147,8 @@ def write_to_dataset(
     for name in partition_cols or ():
         table = _as_partition(table, name)
     cast = _Cast(table.schema, None, options)
-    os.makedirs(root_path, exist_ok=True)
+    if _files.is_path(root_path):
+        os.makedirs(root_path, exist_ok=True)
     for path, metadata in _write.write_to_dataset(cast(table), root_path, partition_cols, **core):
         if collector is not None:
             metadata = metadata.for_pyarrow()
