@@ -186,8 +186,9 @@ impl UrlListing {
             self.stores.entry(root).or_insert_with(|| location.clone());
             return name;
         }
-        // Two URLs may differ in their queries, which names do not have.
-        let mut name = location.name().to_owned();
+        // Two URLs may differ in their queries, which names do not have: `?` would make them patterns.
+        let name = location.name().split('?').next();
+        let mut name = name.unwrap_or_default().to_owned();
         if self.objects.contains_key(&name) {
             name = format!("{name}#{}", self.objects.len());
         }

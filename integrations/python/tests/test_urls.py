@@ -1,12 +1,8 @@
 """Files at URLs: stores by a server of moto, and a web server. Expected values are of the written tables, or read by pyarrow."""
 
-import datetime
-import functools
 import http.server
 import io
-import json
 import os
-import pathlib
 import pickle
 import signal
 import subprocess
@@ -145,7 +141,10 @@ def test_storage_options(nothing, endpoint, table):
     assert hb.read_table("s3://bucket/options/", storage_options=short).num_rows == 1000
     assert hb.read_metadata("s3://bucket/options/a.parquet", storage_options=short).num_rows == 1000
     public = {"anon": True, "endpoint_url": endpoint}
-    assert not hb._core.Url("s3://bucket/a", [], True).is_signed
+    with pytest.raises(PermissionError, match="403"):
+        hb.read_table("s3://bucket/options/a.parquet", storage_options=public)
+    client = boto3.client("s3", endpoint_url=endpoint, region_name="us-east-1", **KEYS)
+    client.put_object_acl(Bucket="bucket", Key="options/a.parquet", ACL="public-read")
     assert hb.read_table("s3://bucket/options/a.parquet", storage_options=public).num_rows == 1000
     with pytest.raises(hb.ParquetError, match="aws_colour"):
         hb.read_table("s3://bucket/options/a.parquet", storage_options={"aws_colour": "red"})
@@ -193,9 +192,11 @@ def test_an_error_names_the_choices(nothing, monkeypatch):
     for url, words in (
         ("s3://user:pass@bucket/a.parquet", "no credentials were found.*AWS_ACCESS_KEY_ID.*storage_options=.*anon.*filesystem=.*s3fs"),
         ("gs://bucket/a.parquet", "GOOGLE_APPLICATION_CREDENTIALS.*gcsfs"),
-        ("az://container/a.parquet", "AZURE_STORAGE_ACCOUNT_KEY.*adlfs|account"),
+        ("az://container/a.parquet", "no account was found.*AZURE_STORAGE_ACCOUNT_KEY.*adlfs"),
         ("hdfs://host/a.parquet", "hdfs:// needs the package fsspec"),
     ):
+        if url.startswith("gs") and hb._core.Url(url).is_signed:
+            continue  # This is a machine in a cloud.
         with pytest.raises(ValueError, match=words) as raised:
             hb.read_table(url)
         assert "pass" not in str(raised.value).replace("pass storage", "").replace("pass filesystem", "")
@@ -240,6 +241,7 @@ class Files(http.server.BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def do_PUT(self):
+        time.sleep(self.delay)
         self.files[self.path] = self.rfile.read(int(self.headers["Content-Length"]))
         self.send_response(201)
         self.send_header("Content-Length", "0")
@@ -266,7 +268,7 @@ def test_web_servers(nothing, web, table):
     url = f"{web}/a.parquet?token=x/y=1"
     assert hb.read_table(url).to_pyarrow() == table
     assert hb.read_table([f"{web}/a.parquet?n={n}" for n in range(3)]).num_rows == 3000
-    assert hb.ParquetDataset([url]).files == [f"{web}/a.parquet?…"]
+    assert hb.ParquetDataset([url]).files == [f"{web}/a.parquet"]
     for path, kind in (("a.parquet?expired=1&token=hidden", PermissionError), ("nothing.parquet?token=hidden", FileNotFoundError)):
         for call in (hb.read_table, hb.read_metadata, lambda url: hb.read_table([url])):
             with pytest.raises(kind) as raised:
@@ -302,8 +304,6 @@ try:
 except KeyboardInterrupt:
     print("interrupted", flush=True)
 """
-    if "write" in call:
-        program = program.replace(web, "http://10.255.255.1")
     process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
     assert process.stdout.readline() == "ready\n"
     time.sleep(0.5)

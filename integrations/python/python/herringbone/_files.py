@@ -55,12 +55,13 @@ def resolve(source: Any, filesystem: Any = None, storage_options: StorageOptions
     if not separator or not _SCHEME.fullmatch(scheme):
         return (os.path.expanduser(path) if path.startswith("~") else path), None
     name = _core.checked_url(path)
-    own = None
+    reason = ""
     if scheme.lower() in _SCHEMES and not is_fsspec:
         own = _own(path, scheme, storage_options)
         if isinstance(own, _core.Url):
             return own, None
-    return _of_fsspec(path, scheme, name, own or "", storage_options or {})
+        reason = own
+    return _of_fsspec(path, scheme, name, reason, storage_options or {})
 
 
 def _own(url: str, scheme: str, storage_options: StorageOptions) -> _core.Url | str:
@@ -72,7 +73,12 @@ def _own(url: str, scheme: str, storage_options: StorageOptions) -> _core.Url | 
         return f"our own stores have no setting {unknown}"
     anonymous = any(_is_true(options.pop(name)) for name in _ANONYMOUS & options.keys())
     settings = [(name, str(value).lower() if isinstance(value, bool) else str(value)) for name, value in options.items()]
-    found = _core.Url(url, settings, anonymous)
+    try:
+        found = _core.Url(url, settings, anonymous)
+    except ParquetError as error:
+        if storage_options or "Account must be specified" not in str(error):
+            raise
+        return "no account was found"
     if storage_options or found.is_web or found.is_signed:
         return found
     return "no credentials were found"

@@ -800,7 +800,7 @@ class ParquetDataset(_PassingOn):
         """Return what `_common_metadata` or `_metadata` of a directory say about pandas, if its files do not."""
         if self._file is not None or b"pandas" in self._several.schema.metadata:
             return None
-        path, filesystem = _files.resolve(self._source, self._filesystem) if _files.is_path(self._source) else (None, None)
+        path, filesystem = _files.resolve(self._source, self._filesystem)
         if not _files.is_path(path) or filesystem is not None or not os.path.isdir(path):
             return None
         for name in ("_common_metadata", "_metadata"):
