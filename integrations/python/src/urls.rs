@@ -23,7 +23,7 @@ use crate::interrupt;
 /// The number of files of a dataset whose last requests are in flight.
 const MOST_COMPLETING: usize = 32;
 
-/// The number of bytes at the end of a file that are requested for its length.
+/// The number of bytes at the end of a file by whose answer its length is found.
 const PROBE_BYTES: u64 = 8;
 
 /// A URL that the library reads and writes itself.
@@ -45,7 +45,9 @@ impl Url {
         settings: Vec<(String, String)>,
         anonymous: bool,
     ) -> Result<Self> {
-        let mut options = StoreOptions::new().anonymous(anonymous);
+        let mut options = StoreOptions::new()
+            .anonymous(anonymous)
+            .share_connections(true);
         for (name, value) in settings {
             options = options.setting(name, value);
         }
@@ -346,7 +348,7 @@ impl NewFiles for UrlFiles {
     }
 }
 
-/// Waits until at most so many requests are in flight.
+/// Waits until at most `most` requests are in flight.
 fn wait_until_at_most(completing: &Completing, most: usize) -> CoreResult<()> {
     let mut requests = completing.lock().unwrap_or_else(PoisonError::into_inner);
     while requests.0.len() > most

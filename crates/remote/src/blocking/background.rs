@@ -1,4 +1,4 @@
-//! Requests on the thread of all requests, for futures that are polled elsewhere.
+//! Requests on the thread of all requests, for futures polled elsewhere.
 
 use std::future::ready;
 use std::io;

@@ -17,6 +17,7 @@ use object_store_014::client::{
 use object_store_014::{ClientOptions, HeaderMap, HeaderValue, Result};
 
 mod listing;
+mod shared;
 
 pub use listing::LeftOut;
 
@@ -55,6 +56,7 @@ const COMPRESSIONS: [&str; 6] = ["gzip", "x-gzip", "deflate", "compress", "br", 
 #[derive(Debug, Default, Clone)]
 pub struct Bounded {
     left_out: LeftOut,
+    is_shared: bool,
 }
 
 impl Bounded {
@@ -62,6 +64,13 @@ impl Bounded {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Selects whether stores with the same settings share a client and its connections. All their requests must run on one
+    /// runtime.
+    #[must_use]
+    pub fn share_connections(self, is_shared: bool) -> Self {
+        Self { is_shared, ..self }
     }
 
     /// Returns the keys left out of the listings so far. Clones of a connector share them.
@@ -73,7 +82,10 @@ impl Bounded {
 
 impl HttpConnector for Bounded {
     fn connect(&self, options: &ClientOptions) -> Result<HttpClient> {
-        let inner = ReqwestConnector::default().connect(options)?;
+        let inner = match self.is_shared {
+            true => shared::connect(options)?,
+            false => ReqwestConnector::default().connect(options)?,
+        };
         let left_out = self.left_out.clone();
         Ok(HttpClient::new(BoundedClient { inner, left_out }))
     }

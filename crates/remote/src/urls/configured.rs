@@ -105,7 +105,7 @@ pub(super) fn http(
         .with_url(url.as_str())
         .with_client_options(options)
         .with_retry(retries())
-        .with_http_connector(Bounded::new())
+        .with_http_connector(Bounded::new().share_connections(settings.shares_connections))
         .build()?;
     Ok(Arc::new(store))
 }

@@ -65,6 +65,7 @@ const NO_URLS: &str = "HERRINGBONE_NO_URLS";
 #[derive(Clone, Default)]
 pub struct StoreOptions {
     anonymous: bool,
+    shares_connections: bool,
     settings: Vec<(String, String)>,
 }
 
@@ -74,6 +75,7 @@ impl fmt::Debug for StoreOptions {
         let names: Vec<_> = self.settings.iter().map(|(name, _)| name).collect();
         f.debug_struct("StoreOptions")
             .field("anonymous", &self.anonymous)
+            .field("shares_connections", &self.shares_connections)
             .field("settings", &names)
             .finish()
     }
@@ -90,6 +92,16 @@ impl StoreOptions {
     #[must_use]
     pub fn anonymous(self, anonymous: bool) -> Self {
         Self { anonymous, ..self }
+    }
+
+    /// Selects whether stores with the same settings share a client and its connections. All their requests must run on one
+    /// runtime, such as that of the sources of `blocking`.
+    #[must_use]
+    pub fn share_connections(self, shares_connections: bool) -> Self {
+        Self {
+            shares_connections,
+            ..self
+        }
     }
 
     /// Adds a setting by its name in `object_store`, in upper or lower case, such as `aws_region`.
@@ -207,7 +219,7 @@ impl Location {
         if parsed.host_str().is_none_or(str::is_empty) {
             return Err(wrong(&"not a URL: it names no bucket"));
         }
-        let connector = Bounded::new();
+        let connector = Bounded::new().share_connections(options.shares_connections);
         let left_out = connector.left_out().clone();
         let place = Place {
             url: &root,
@@ -304,7 +316,7 @@ impl Location {
         !self.is_web && (self.key.is_empty() || self.key.ends_with('/'))
     }
 
-    /// Returns true if the key has characters of patterns. An object with this key is no pattern.
+    /// Returns true if the key has characters of patterns. If an object has this key, the URL names it.
     #[must_use]
     pub fn is_pattern(&self) -> bool {
         self.key.contains(PATTERN)

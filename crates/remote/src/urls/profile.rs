@@ -19,7 +19,7 @@ use object_store_014::aws::{AmazonS3Builder, AmazonS3ConfigKey as Key};
 /// The largest number of bytes of a file with profiles.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// Properties of profiles with credentials that are not read.
+/// Properties of profiles with unread credentials.
 const UNREAD: [&str; 7] = [
     "credential_process",
     "credential_source",
@@ -112,7 +112,7 @@ impl Profile {
             && self.get("aws_secret_access_key").is_some()
     }
 
-    /// Returns true if the profile has credentials, but not of a kind that is read here.
+    /// Returns true if the profile has credentials, but of an unread kind.
     pub(super) fn is_unread(&self) -> bool {
         let is_read = self.has_web_identity() || self.has_keys();
         !is_read && UNREAD.iter().any(|name| self.get(name).is_some())

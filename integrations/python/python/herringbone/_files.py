@@ -21,7 +21,7 @@ _MOST_THREADS = 32
 _SCHEME = re.compile("([A-Za-z][A-Za-z0-9+.-]*::)*[A-Za-z][A-Za-z0-9+.-]*")
 
 
-#: The beginnings of names of settings that are always those of our own stores.
+#: The beginnings of names of settings for our own stores alone.
 _OWN_PREFIXES = ("aws_", "azure_", "google_")
 #: The settings that ask for requests without a signature.
 _ANONYMOUS = frozenset(["anon", "skip_signature", "aws_skip_signature", "azure_skip_signature", "google_skip_signature"])
@@ -38,7 +38,7 @@ def is_path(source: Any) -> bool:
 
 
 def resolve(source: Any, filesystem: Any = None, storage_options: StorageOptions = None) -> tuple[Any, Any]:
-    """Return a path, a URL of our own stores, or another source, and the filesystem that has it. None is the local one."""
+    """Return a path, a URL of our own stores, or another source, and its filesystem. None is the local one."""
     if not is_path(source):
         return source, None
     path = os.fspath(source)
