@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use object_store_014::client::{HttpClient, HttpConnector, ReqwestConnector};
 use object_store_014::{ClientOptions, Result};
 
-/// The number of clients with different settings that are kept.
+/// The number of clients kept, each with other settings.
 const MOST_CLIENTS: usize = 16;
 
 /// The variables that a client reads.
