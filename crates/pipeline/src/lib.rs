@@ -79,4 +79,4 @@ mod gate;
 mod pool;
 
 pub use crew::{Crew, Shared, Work};
-pub use pool::{Spawn, threads};
+pub use pool::{ProcessPool, Spawn, threads};

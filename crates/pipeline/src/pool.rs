@@ -62,6 +62,27 @@ pub fn threads(asked: usize) -> usize {
     }
 }
 
+/// The pool of this process as a host, for streams, which use threads of a host alone.
+#[derive(Debug, Clone)]
+pub struct ProcessPool {
+    threads: usize,
+}
+
+impl ProcessPool {
+    /// Creates the host for a caller that requests `threads` threads; one per core if it is 0.
+    #[must_use]
+    pub fn new(threads: usize) -> Self {
+        let threads = self::threads(threads);
+        Self { threads }
+    }
+}
+
+impl Spawn for ProcessPool {
+    fn spawn(&self, job: Job) {
+        spawn(job, self.threads);
+    }
+}
+
 /// Runs a job in the pool of this process, for a caller that requested `threads` threads.
 pub(crate) fn spawn(job: Job, threads: usize) {
     static POOLS: Pools = Pools::new();

@@ -10,6 +10,7 @@ use herringbone_dataset::{
     DatasetOptions, DatasetReadOptions, DatasetWriteOptions, DatasetWriter, Listing, Partitioning,
     SchemaFrom,
 };
+use herringbone_pipeline::ProcessPool;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
@@ -178,7 +179,10 @@ impl Dataset {
         let arguments = arguments(options)?;
         arguments.refuse_losses()?;
         let resolve = |name: &str| paths::resolve_in_arrow(self.dataset.schema(), name);
-        let options = DatasetReadOptions::from(arguments.options(&resolve, &self.limits)?);
+        let mut options = DatasetReadOptions::from(arguments.options(&resolve, &self.limits)?);
+        if matches!(self.place, Place::Urls(_)) && options.read.threads != 1 {
+            options.read.spawn = Some(Arc::new(ProcessPool::new(options.read.threads)));
+        }
         let (batches, schema) = detached(py, || {
             Ok(match &self.place {
                 Place::Urls(_) => {
