@@ -1,10 +1,12 @@
 """Files at URLs: stores by a server of moto, and a web server. Expected values are of the written tables, or read by pyarrow."""
 
+import datetime
 import http.server
 import io
 import os
 import pickle
 import signal
+import ssl
 import subprocess
 import sys
 import threading
@@ -289,6 +291,42 @@ def test_a_proxy_of_the_environment_is_used(nothing, web, table, monkeypatch):
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     assert hb.read_table(f"{web}/b.parquet").num_rows == 1000
     assert Files.requests[-1] == "/b.parquet"
+
+
+def certificate(folder):
+    """Write a certificate of this machine that no authority signed, with its key."""
+    x509 = pytest.importorskip("cryptography.x509")
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
+    now = datetime.datetime.now(datetime.timezone.utc)
+    built = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+    built = built.not_valid_before(now - datetime.timedelta(days=1)).not_valid_after(now + datetime.timedelta(days=1))
+    built = built.add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), False)
+    forms = (serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    (folder / "key.pem").write_bytes(key.private_bytes(*forms))
+    (folder / "cert.pem").write_bytes(built.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have stores of certificates")
+def test_certificates_of_the_environment_are_used(nothing, table, tmp_path, monkeypatch):
+    certificate(tmp_path)
+    buffer = io.BytesIO()
+    pq.write_table(table, buffer)
+    monkeypatch.setattr(Files, "files", {"/a.parquet": buffer.getvalue()})
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tmp_path / "cert.pem", tmp_path / "key.pem")
+    server = http.server.ThreadingHTTPServer(("localhost", 0), Files)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    url = f"https://localhost:{server.server_port}/a.parquet"
+    with pytest.raises(OSError, match="certificate"):
+        hb.read_table(url)
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "cert.pem"))
+    assert hb.read_table(url).num_rows == 1000
+    server.shutdown()
 
 
 @pytest.mark.parametrize("call", ["hb.read_table(url)", "hb.read_table([url])", "hb.write_table(hb.read_table(path), url)"])
