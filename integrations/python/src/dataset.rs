@@ -20,6 +20,7 @@ use crate::listing::PythonListing;
 use crate::metadata::FileMetaData;
 use crate::read::{SchemaArguments, arguments, limits};
 use crate::schema::{BytePairs, Schema, byte_pairs};
+use crate::sink::PythonDirectory;
 use crate::table::{Batches, RecordBatchReader, import};
 use crate::urls::{Url, UrlListing};
 use crate::{dictionary, keys, paths, write};
@@ -280,11 +281,12 @@ impl PartitioningArguments {
 /// The number of rows to write between two questions for Ctrl-C.
 const SLICE_ROWS: usize = 1 << 16;
 
-/// The directory of a new dataset, or its URL.
+/// The directory of a new dataset: a URL, a path, or an object that creates files.
 #[derive(FromPyObject)]
 pub(crate) enum Root {
     Url(Py<Url>),
     Path(PathBuf),
+    Python(Py<PyAny>),
 }
 
 /// Writes the rows of an object to files in directories by the values of columns. Returns pairs of path and metadata.
@@ -305,9 +307,12 @@ pub(crate) fn write_dataset<'py>(
         .write(write)
         .partition_by(partition_by);
     let files = detached(py, || {
-        let mut writer = match &root {
+        let mut writer = match root {
             Root::Url(url) => DatasetWriter::create_in(url.get().new_files(), schema, options)?,
             Root::Path(path) => DatasetWriter::create(path, schema, options)?,
+            Root::Python(directory) => {
+                DatasetWriter::create_in(Arc::new(PythonDirectory(directory)), schema, options)?
+            }
         };
         for batch in reader {
             let batch = batch?;

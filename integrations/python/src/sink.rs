@@ -1,9 +1,11 @@
 //! Sinks: a path or URL, whose file appears when it is complete, or a file object of Python.
 
+use std::fmt;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
 use herringbone::FileTarget;
+use herringbone_dataset::{NewFile, NewFiles};
 use herringbone_remote::blocking::RemoteOutput;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -83,7 +85,7 @@ pub(crate) struct FileObject(Py<PyAny>);
 
 impl FileObject {
     fn write(&self, bytes: &[u8]) -> io::Result<usize> {
-        let written = Python::try_attach(|py| {
+        attached(|py| {
             let written = self
                 .0
                 .bind(py)
@@ -99,10 +101,70 @@ impl FileObject {
                     bytes.len()
                 ))),
             }
-        });
-        match written {
-            Some(written) => written.map_err(io::Error::other),
-            None => Err(io::Error::other("the Python interpreter has ended")),
+        })
+    }
+}
+
+/// Calls Python. An exception becomes an error that has it.
+fn attached<T>(call: impl FnOnce(Python<'_>) -> PyResult<T>) -> io::Result<T> {
+    match Python::try_attach(call) {
+        Some(result) => result.map_err(io::Error::other),
+        None => Err(io::Error::other("the Python interpreter has ended")),
+    }
+}
+
+/// A directory of a filesystem of Python, by an object of `_files.py`.
+pub(crate) struct PythonDirectory(pub(crate) Py<PyAny>);
+
+impl fmt::Debug for PythonDirectory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("PythonDirectory")
+    }
+}
+
+impl NewFiles for PythonDirectory {
+    fn create(&self, path: &str) -> herringbone::Result<Box<dyn NewFile>> {
+        let (file, output) = attached(|py| {
+            let created = self.0.bind(py).call_method1("create", (path,))?;
+            created.extract::<(Py<PyAny>, Py<PyAny>)>()
+        })?;
+        Ok(Box::new(PythonFile {
+            file: FileObject(file),
+            output: Some(output),
+        }))
+    }
+}
+
+/// A file of a filesystem of Python, and the object that closes or discards it.
+struct PythonFile {
+    file: FileObject,
+    output: Option<Py<PyAny>>,
+}
+
+impl Write for PythonFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl NewFile for PythonFile {
+    fn complete(mut self: Box<Self>) -> herringbone::Result<()> {
+        if let Some(output) = self.output.take() {
+            attached(|py| output.call_method0(py, "close"))?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for PythonFile {
+    fn drop(&mut self) {
+        if let Some(output) = self.output.take() {
+            // The error that ended the write is the one to raise.
+            attached(|py| output.call_method0(py, "discard")).ok();
         }
     }
 }

@@ -116,6 +116,33 @@ def test_partition_columns_of_other_filesystems(table):
     assert lazy.collect().rows() == [(0, "a/b"), (1, "a/b"), (2, "a/b")]
 
 
+def test_partitions_are_written_to_other_filesystems(table, tmp_path):
+    pytest.importorskip("pyarrow")
+    fsspec = pytest.importorskip("fsspec")
+    import pyarrow.fs
+
+    memory = fsspec.filesystem("memory")
+    local = pyarrow.fs.SubTreeFileSystem(str(tmp_path), pyarrow.fs.LocalFileSystem())
+    for root, filesystem in (("memory://new/one", None), ("/new/two", memory), ("three", local)):
+        files = hb.write_to_dataset(table.to_polars().with_columns(k=polars_text()), root, ["k"], filesystem=filesystem)
+        assert [path.partition("/")[0] for path, _ in files] == ["k=a", "k=b"]
+        assert hb.read_table(root, filesystem=filesystem).to_pydict() == {"id": [0, 2, 1], "k": ["a", "a", "b"]}
+    assert len(list(tmp_path.rglob("*.parquet"))) == 2
+
+    class Full(type(memory)):
+        cachable = False
+
+        def open(self, path, mode="rb", **options):
+            raise OSError(28, "no space", path)
+
+    with pytest.raises(OSError, match="no space"):
+        hb.write_to_dataset(table.to_polars().with_columns(k=polars_text()), "/full", ["k"], filesystem=Full())
+
+
+def polars_text():
+    return pytest.importorskip("polars").Series(["a", "b", "a"])
+
+
 def test_tables_are_the_same_in_all_places(table, tmp_path):
     """Hidden names, the order of files, and the types of partition columns do not depend on the filesystem."""
     fsspec = pytest.importorskip("fsspec")

@@ -214,6 +214,24 @@ def open_output(
     return file, Output(file, (lambda: filesystem.rm_file(path)) if is_memory else None)
 
 
+class Directory:
+    """A directory of a filesystem, in which the extension module creates the files of a dataset."""
+
+    def __init__(self, path: str, filesystem: Any) -> None:
+        self.path = path
+        self.filesystem = filesystem
+
+    def create(self, path: str) -> tuple[Any, Any]:
+        """Return a new file object and its output."""
+        path = posixpath.join(self.path, path)
+        above = posixpath.dirname(path)
+        if hasattr(self.filesystem, "create_dir"):
+            self.filesystem.create_dir(above, recursive=True)
+        else:
+            self.filesystem.makedirs(above, exist_ok=True)
+        return open_output(path, self.filesystem)
+
+
 class Output:
     """A file object that is opened here. `remove` removes the file, if closing the object completes it."""
 

@@ -428,12 +428,12 @@ def write_to_dataset(
 ) -> list[tuple[str, FileMetaData]]:
     """Write a table to files below a directory, in folders such as ``year=2026`` by the values of columns.
 
-    The directory may be at a URL of our own stores. No file is replaced. The result has the path below `root_path` and the
+    The directory may be at a URL, or in a filesystem. No file is replaced. The result has the path below `root_path` and the
     metadata of each new file. The options are those of `ParquetWriter`.
     """
     path, found = _files.resolve(root_path, filesystem, storage_options)
-    if found is not None or not (_files.is_path(path) or isinstance(path, _core.Url)):
-        raise NotImplementedError(
-            f"write_to_dataset needs a local directory, or a URL of our own stores, not one of {type(found or path).__name__}"
-        )
+    if not (_files.is_path(path) or isinstance(path, _core.Url)):
+        raise NotImplementedError(f"{root_path!r}: write_to_dataset needs a directory")
+    if found is not None:
+        path = _files.Directory(path, found)
     return _core.write_dataset(table, path, list(partition_cols or ()), core_options(options))
