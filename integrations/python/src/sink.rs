@@ -105,7 +105,7 @@ impl FileObject {
     }
 }
 
-/// Calls Python. An exception becomes an error that has it.
+/// Calls Python. The error for an exception contains it.
 fn attached<T>(call: impl FnOnce(Python<'_>) -> PyResult<T>) -> io::Result<T> {
     match Python::try_attach(call) {
         Some(result) => result.map_err(io::Error::other),
