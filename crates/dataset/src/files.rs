@@ -11,7 +11,7 @@ use bytes::Bytes;
 use herringbone::push::FetchPolicy;
 use herringbone::source::{FileSource, Source};
 use herringbone::{Error, ErrorKind, MetadataHandle, ParquetFile, Remedy, Result};
-use herringbone_remote::{BoxFuture, FileKey, Identity, RemoteFile, RemoteOptions};
+use herringbone_remote::{BoxFuture, RemoteFile, RemoteOptions};
 
 use crate::checked::{CheckedSource, check_same};
 use crate::listing::Listing;
@@ -189,18 +189,10 @@ impl Files {
         if let Some(known) = self.known_file(file, source.clone())? {
             return Ok(known);
         }
-        match self.cached(file, identity) {
-            Some(handle) => ParquetFile::with_metadata(source, handle),
+        match self.options.cached_footer(&file.path, identity) {
+            Some(footer) => ParquetFile::with_metadata(source, footer.metadata),
             None => ParquetFile::from_source(source, self.options(file).open),
         }
-    }
-
-    /// Returns the footer of the file with this identity from the cache.
-    fn cached(&self, file: &DataFile, identity: &Identity) -> Option<MetadataHandle> {
-        let cache = self.options.cache.as_ref();
-        let cache = cache.filter(|_| self.options.open.decryption.is_none())?;
-        let footer = cache.footer(&FileKey::new(&file.path, identity)?)?;
-        Some(footer).filter(|it| *it.limits() == self.options.open.limits)
     }
 }
 

@@ -12,6 +12,7 @@ use std::ops::Range;
 use bytes::Bytes;
 use herringbone::format::footer::MAGIC;
 use herringbone::format::{ColumnChunk, FileMetadata};
+use herringbone::pages::byte_range;
 use herringbone::{Error, ErrorKind, Limits, MetadataHandle, Remedy, Result, is_below};
 
 /// The name of the file with the footers of a directory.
@@ -122,13 +123,9 @@ impl MetadataFile {
 /// # Errors
 /// Replaced if they are not in the file.
 fn bytes_of(chunk: &ColumnChunk, length: u64) -> Result<Range<u64>> {
-    let range = chunk.meta_data.as_ref().and_then(|chunk| {
-        let dictionary = chunk.dictionary_page_offset.filter(|offset| *offset > 0);
-        let start = dictionary.map_or(chunk.data_page_offset, |it| it.min(chunk.data_page_offset));
-        let end = start.checked_add(chunk.total_compressed_size)?;
-        Some(u64::try_from(start).ok()?..u64::try_from(end).ok()?)
-    });
-    range.filter(|it| it.end <= length).ok_or_else(|| {
+    let metadata = chunk.meta_data.as_ref();
+    let range = metadata.and_then(|metadata| byte_range(&metadata.layout(), length).ok());
+    range.ok_or_else(|| {
         let message =
             format!("a column chunk in `_metadata` is outside the file, which has {length} bytes");
         Error::new(ErrorKind::Replaced, message).with_remedy(Remedy::UseOwnFooters)

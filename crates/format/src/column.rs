@@ -122,3 +122,19 @@ thrift_struct! {
         3: required count: i32,
     }
 }
+
+impl ColumnMetaData {
+    /// Returns the fields needed to read pages.
+    #[must_use]
+    pub fn layout(&self) -> ColumnLayout {
+        ColumnLayout {
+            type_: self.type_,
+            codec: self.codec,
+            num_values: self.num_values,
+            total_uncompressed_size: self.total_uncompressed_size,
+            total_compressed_size: self.total_compressed_size,
+            data_page_offset: self.data_page_offset,
+            dictionary_page_offset: self.dictionary_page_offset,
+        }
+    }
+}

@@ -16,7 +16,8 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
+use herringbone_core::page::byte_range;
 use herringbone_format::{ColumnChunk, Error, ErrorKind, FileMetadata, Result, RowGroup};
 
 use crate::file::ParquetFile;
@@ -112,9 +113,20 @@ impl ParquetFile {
     /// Errors of `files`; Corrupt if a column chunk is outside its file, or if its metadata cannot be decoded; Unsupported
     /// if the file is encrypted.
     pub fn with_chunk_files(&self, files: impl ChunkFiles + 'static) -> Result<Self> {
-        let mut joined = JoinedFiles::new(self.source().clone(), files);
-        let metadata = move_chunks(&self.metadata_handle(), |path| joined.place(path))?;
-        let handle = MetadataHandle::new(metadata, joined.len(), self.limits().clone())?;
+        let handle = self.metadata_handle();
+        let mut places = ChunkPlaces::new(self.source().len(), None, 0);
+        for (path, row_group) in chunk_paths(&handle)? {
+            let added = files
+                .open(&path)
+                .and_then(|file| places.add(&path, file.len(), Some(path.clone())));
+            added.map_err(|error| error.in_row_group(row_group))?;
+        }
+        let handle = places.moved(&handle)?;
+        let joined = JoinedFiles {
+            own: self.source().clone(),
+            files: Box::new(files),
+            places,
+        };
         Self::with_metadata(joined, handle)
     }
 }
@@ -141,23 +153,80 @@ pub fn chunk_paths(handle: &MetadataHandle) -> Result<Vec<(String, usize)>> {
     Ok(paths)
 }
 
-/// Returns metadata in which all column chunks are in one file. `place` returns the range of another file in it.
-///
-/// # Errors
-/// See [`ParquetFile::with_chunk_files`].
+/// The places of files in one sequence of bytes: that of the footer, then those with its column chunks.
 #[doc(hidden)] // For async reads.
-pub fn move_chunks(
-    handle: &MetadataHandle,
-    mut place: impl FnMut(&str) -> Result<Range<u64>>,
-) -> Result<FileMetadata> {
-    let metadata = unencrypted(handle)?;
-    let row_groups = (0..metadata.num_row_groups()).map(|ordinal| {
-        let mut row_group = metadata.row_group(ordinal)?;
-        move_row_group(&mut row_group, &mut place).map_err(|error| error.in_row_group(ordinal))?;
-        Ok(row_group)
-    });
-    let footer = metadata.encode_with(row_groups)?;
-    FileMetadata::decode(footer.into(), 0, handle.limits())
+#[derive(Debug, Clone)]
+pub struct ChunkPlaces<T> {
+    /// The places in order, each with its file.
+    places: Vec<(Range<u64>, T)>,
+    /// The places of the other files, by their paths.
+    by_path: HashMap<String, Range<u64>>,
+    /// The number of bytes between files.
+    gap: u64,
+}
+
+impl<T> ChunkPlaces<T> {
+    /// Creates the place of the file with the footer, which has `length` bytes.
+    pub fn new(length: u64, own: T, gap: u64) -> Self {
+        Self {
+            places: vec![(0..length, own)],
+            by_path: HashMap::new(),
+            gap,
+        }
+    }
+
+    /// Adds the file at a path, after the others.
+    ///
+    /// # Errors
+    /// Corrupt if its end is beyond the largest offset.
+    pub fn add(&mut self, path: &str, length: u64, file: T) -> Result<()> {
+        let start = self.length().checked_add(self.gap);
+        let end = start.and_then(|start| start.checked_add(length));
+        let Some((start, end)) = start.zip(end.filter(|end| i64::try_from(*end).is_ok())) else {
+            return Err(Error::corrupt(format!("{path}: a file of {length} bytes")));
+        };
+        self.by_path.insert(path.to_owned(), start..end);
+        self.places.push((start..end, file));
+        Ok(())
+    }
+
+    /// Returns the number of bytes of all files and the gaps between them.
+    #[must_use]
+    pub fn length(&self) -> u64 {
+        self.places.last().map_or(0, |(place, _)| place.end)
+    }
+
+    /// Returns true if there are no other files.
+    #[must_use]
+    pub fn is_one(&self) -> bool {
+        self.places.len() == 1
+    }
+
+    /// Returns the file with an offset, or the one before it, and its place.
+    #[must_use]
+    pub fn at(&self, offset: u64) -> Option<&(Range<u64>, T)> {
+        let next = self
+            .places
+            .partition_point(|(place, _)| place.start <= offset);
+        self.places.get(next.checked_sub(1)?)
+    }
+
+    /// Returns metadata in which all column chunks are in one file: this sequence of bytes.
+    ///
+    /// # Errors
+    /// See [`ParquetFile::with_chunk_files`].
+    pub fn moved(&self, handle: &MetadataHandle) -> Result<MetadataHandle> {
+        let metadata = unencrypted(handle)?;
+        let row_groups = (0..metadata.num_row_groups()).map(|ordinal| {
+            let mut row_group = metadata.row_group(ordinal)?;
+            let moved = move_row_group(&mut row_group, &self.by_path);
+            moved.map_err(|error| error.in_row_group(ordinal))?;
+            Ok(row_group)
+        });
+        let footer = metadata.encode_with(row_groups)?;
+        let metadata = FileMetadata::decode(footer.into(), 0, handle.limits())?;
+        MetadataHandle::new(metadata, self.length(), handle.limits().clone())
+    }
 }
 
 fn unencrypted(handle: &MetadataHandle) -> Result<&FileMetadata> {
@@ -171,16 +240,14 @@ fn unencrypted(handle: &MetadataHandle) -> Result<&FileMetadata> {
 }
 
 /// Moves the chunks of a row group to the places of their files.
-fn move_row_group(
-    row_group: &mut RowGroup,
-    place: &mut impl FnMut(&str) -> Result<Range<u64>>,
-) -> Result<()> {
+fn move_row_group(row_group: &mut RowGroup, by_path: &HashMap<String, Range<u64>>) -> Result<()> {
     for chunk in &mut row_group.columns {
         let Some(path) = chunk.file_path.take() else {
             continue;
         };
-        let within = place(&path)?;
-        move_chunk(chunk, &within).map_err(|error| {
+        let place = by_path.get(&path);
+        let within = place.ok_or_else(|| Error::corrupt(format!("no file for `{path}`")))?;
+        move_chunk(chunk, within).map_err(|error| {
             let column = chunk.meta_data.as_ref();
             let column = column.map(|it| it.path_in_schema.join("."));
             Error::corrupt(format!("{path}: {}", error.message()))
@@ -208,24 +275,19 @@ fn move_chunk(chunk: &mut ColumnChunk, file: &Range<u64>) -> Result<()> {
     let metadata = metadata.ok_or_else(|| Error::corrupt("the column chunk has no metadata"))?;
     (metadata.bloom_filter_offset, metadata.bloom_filter_length) = (None, None);
     metadata.index_page_offset = None;
-    // Some writers use 0 for a missing dictionary page.
-    let dictionary = metadata.dictionary_page_offset.filter(|offset| *offset > 0);
-    let first = dictionary.map_or(metadata.data_page_offset, |it| {
-        it.min(metadata.data_page_offset)
-    });
-    let end = first.checked_add(metadata.total_compressed_size);
-    let length = i64::try_from(file.end - file.start).map_err(|_| outside())?;
-    if first < 0
-        || metadata.data_page_offset > length
-        || end.is_none_or(|end| end > length || end < first)
-    {
+    let range = byte_range(&metadata.layout(), file.end - file.start).map_err(|_| outside())?;
+    if u64::try_from(metadata.data_page_offset).is_ok_and(|offset| offset > range.end) {
         return Err(outside());
     }
     let moved = |offset: i64| {
         let start = i64::try_from(file.start).map_err(|_| outside())?;
         start.checked_add(offset).ok_or_else(outside)
     };
-    metadata.data_page_offset = moved(metadata.data_page_offset)?;
+    // Some writers use 0 for a missing dictionary page, and for a missing data page after a dictionary.
+    let dictionary = metadata.dictionary_page_offset.filter(|offset| *offset > 0);
+    if metadata.data_page_offset > 0 || dictionary.is_none() {
+        metadata.data_page_offset = moved(metadata.data_page_offset)?;
+    }
     metadata.dictionary_page_offset = dictionary.map(moved).transpose()?;
     Ok(())
 }
@@ -234,64 +296,30 @@ fn move_chunk(chunk: &mut ColumnChunk, file: &Range<u64>) -> Result<()> {
 struct JoinedFiles {
     own: Arc<dyn Source>,
     files: Box<dyn ChunkFiles>,
-    /// The places of the files, without gaps. The first is that of the file itself.
-    parts: Vec<Part>,
-    /// The ordinals of the parts, by the paths of their files.
-    by_path: HashMap<String, usize>,
-}
-
-/// The place of a file.
-struct Part {
-    range: Range<u64>,
-    /// `None` for the file itself.
-    path: Option<String>,
+    /// The places of the files, without gaps, and their paths. The file itself does not have one.
+    places: ChunkPlaces<Option<String>>,
 }
 
 impl fmt::Debug for JoinedFiles {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("JoinedFiles")
-            .field("files", &self.parts.len())
+            .field("places", &self.places)
             .finish_non_exhaustive()
     }
 }
 
 impl JoinedFiles {
-    fn new(own: Arc<dyn Source>, files: impl ChunkFiles + 'static) -> Self {
-        let itself = Part {
-            range: 0..own.len(),
-            path: None,
-        };
-        Self {
-            own,
-            files: Box::new(files),
-            parts: vec![itself],
-            by_path: HashMap::new(),
-        }
-    }
-
-    /// Returns the range of a file. Adds a new file at the end.
-    fn place(&mut self, path: &str) -> Result<Range<u64>> {
-        if let Some(part) = self.by_path.get(path).and_then(|it| self.parts.get(*it)) {
-            return Ok(part.range.clone());
-        }
-        let (start, length) = (self.len(), self.files.open(path)?.len());
-        let end = start.checked_add(length);
-        let end = end.ok_or_else(|| Error::corrupt(format!("{path}: a file of {length} bytes")))?;
-        self.by_path.insert(path.to_owned(), self.parts.len());
-        self.parts.push(Part {
-            range: start..end,
-            path: Some(path.to_owned()),
-        });
-        Ok(start..end)
-    }
-
-    /// Reads a range of one part, which may have been replaced.
-    fn read_part(&self, part: &Part, range: Range<u64>) -> Result<Bytes> {
-        let Some(path) = &part.path else {
+    /// Reads a range of one of the files. It may have been replaced.
+    fn read_part(
+        &self,
+        (place, path): &(Range<u64>, Option<String>),
+        range: Range<u64>,
+    ) -> Result<Bytes> {
+        let Some(path) = path else {
             return self.own.read(range);
         };
         let file = CheckedSource::new(self.files.open(path)?.into());
-        let expected = part.range.end - part.range.start;
+        let expected = place.end - place.start;
         if file.len() != expected {
             let found = file.len();
             return Err(Error::new(
@@ -301,30 +329,27 @@ impl JoinedFiles {
                 ),
             ));
         }
-        file.read(range.start - part.range.start..range.end - part.range.start)
+        file.read(range.start - place.start..range.end - place.start)
     }
 }
 
 impl Source for JoinedFiles {
     fn len(&self) -> u64 {
-        self.parts.last().map_or(0, |part| part.range.end)
+        self.places.length()
     }
 
     fn read(&self, range: Range<u64>) -> Result<Bytes> {
-        let first = self
-            .parts
-            .partition_point(|part| part.range.end <= range.start);
-        let parts = self.parts.get(first..).unwrap_or_default();
-        if let Some(part) = parts.first().filter(|part| range.end <= part.range.end) {
-            return self.read_part(part, range);
-        }
+        let (mut joined, mut start) = (Bytes::new(), range.start);
         // Requests may be merged over the end of a file.
-        let mut bytes = BytesMut::new();
-        for part in parts.iter().take_while(|part| part.range.start < range.end) {
-            let start = range.start.max(part.range.start);
-            bytes.extend_from_slice(&self.read_part(part, start..range.end.min(part.range.end))?);
+        while start < range.end
+            && let Some(part) = self.places.at(start)
+            && start < part.0.end
+        {
+            let end = range.end.min(part.0.end);
+            joined = herringbone_core::fetch::joined(joined, self.read_part(part, start..end)?);
+            start = end;
         }
-        Ok(bytes.freeze())
+        Ok(joined)
     }
 
     fn fetch_policy(&self) -> FetchPolicy {

@@ -91,7 +91,7 @@ pub use herringbone_variant as variant;
 
 pub use chunk_files::{ChunkFiles, LocalChunkFiles};
 #[doc(hidden)] // For datasets and async reads.
-pub use chunk_files::{chunk_paths, is_below, move_chunks};
+pub use chunk_files::{ChunkPlaces, chunk_paths, is_below};
 pub use column_encoder::{ColumnEncoder, EncodedChunk};
 pub use file::ParquetFile;
 pub use file_target::FileTarget;

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-pub use herringbone_core::page::PageStart;
 use herringbone_core::page::PageWalker;
+pub use herringbone_core::page::{PageStart, byte_range};
 use herringbone_format::{Limits, PageHeader, ReadableChunk, Result};
 
 use crate::source::Source;

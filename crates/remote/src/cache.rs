@@ -3,11 +3,15 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::{self, Debug};
 use std::mem::size_of;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
+use bytes::Bytes;
+use herringbone::format::FileMetadata;
 use herringbone::pruning::PageIndexCache;
 use herringbone::{MetadataHandle, PageIndexCell};
+use herringbone_core::fetch::Tail;
 
 use crate::object::Identity;
 
@@ -62,15 +66,66 @@ impl FileKey {
     }
 }
 
+/// The largest size of page indexes kept with a footer, in bytes.
+const MOST_KEPT: u64 = 256 << 10;
+
+/// The footer of a file in a cache.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct CachedFooter {
+    /// The metadata, without page indexes. It [never gets any](MetadataHandle::footer_alone), so its size is fixed.
+    pub metadata: MetadataHandle,
+    /// The bytes of all page indexes, if they are few and were read along with the footer. Otherwise empty.
+    pub indexes: Tail,
+}
+
+impl CachedFooter {
+    /// Creates the entry of a footer, read with the end of its file.
+    pub(crate) fn new(metadata: &MetadataHandle, tail: &Tail) -> Self {
+        let range = page_indexes(metadata.metadata());
+        let range = range.filter(|range| range.end - range.start <= MOST_KEPT);
+        let indexes = range.and_then(|range| {
+            // A copy, because a slice would retain all bytes of the tail.
+            let bytes = Bytes::copy_from_slice(&tail.get(&range)?);
+            Some(Tail::at(range.start, bytes))
+        });
+        Self {
+            metadata: metadata.footer_alone(),
+            indexes: indexes.unwrap_or_default(),
+        }
+    }
+
+    /// Returns the number of heap bytes, including those that other handles share.
+    #[must_use]
+    pub fn heap_bytes(&self) -> usize {
+        self.metadata.heap_bytes() + self.indexes.bytes().len()
+    }
+}
+
+/// Returns the range of the page indexes: writers put them one after the other.
+fn page_indexes(metadata: &FileMetadata) -> Option<Range<u64>> {
+    let first = metadata.column_chunk(0, 0).ok()?;
+    let starts = [first.column_index_offset, first.offset_index_offset];
+    let last = metadata.num_row_groups().checked_sub(1)?;
+    let column = metadata.num_columns(last).checked_sub(1)?;
+    let last = metadata.column_chunk(last, column).ok()?;
+    let end = last
+        .offset_index_offset?
+        .checked_add(last.offset_index_length?.into())?;
+    let start = u64::try_from(starts.into_iter().flatten().min()?).ok()?;
+    let end = u64::try_from(end).ok()?;
+    (start < end).then_some(start..end)
+}
+
 /// A cache of the metadata of files: footers, and apart from them the page indexes of column chunks.
 ///
 /// Reads look up and add entries. A cache may drop any entry at any time.
 pub trait MetadataCache: Debug + Send + Sync {
     /// Returns the footer of a file.
-    fn footer(&self, file: &FileKey) -> Option<MetadataHandle>;
+    fn footer(&self, file: &FileKey) -> Option<CachedFooter>;
 
-    /// Adds the footer of a file. The handle has no page indexes, and [never gets any](MetadataHandle::frozen).
-    fn add_footer(&self, file: &FileKey, footer: MetadataHandle);
+    /// Adds the footer of a file.
+    fn add_footer(&self, file: &FileKey, footer: CachedFooter);
 
     /// Returns the page indexes of a column chunk, given by the ordinals of its row group and its leaf.
     fn page_index(&self, file: &FileKey, row_group: usize, leaf: usize) -> Option<PageIndexCell>;
@@ -130,7 +185,7 @@ struct Entry {
 
 #[derive(Clone)]
 enum Value {
-    Footer(MetadataHandle),
+    Footer(CachedFooter),
     PageIndex(PageIndexCell),
 }
 
@@ -205,14 +260,14 @@ impl Entries {
 }
 
 impl MetadataCache for LruMetadataCache {
-    fn footer(&self, file: &FileKey) -> Option<MetadataHandle> {
+    fn footer(&self, file: &FileKey) -> Option<CachedFooter> {
         match self.lock().get(&(file.clone(), None))? {
             Value::Footer(footer) => Some(footer),
             Value::PageIndex(_) => None,
         }
     }
 
-    fn add_footer(&self, file: &FileKey, footer: MetadataHandle) {
+    fn add_footer(&self, file: &FileKey, footer: CachedFooter) {
         self.add((file.clone(), None), Value::Footer(footer));
     }
 

@@ -8,14 +8,13 @@
 //!             │ _metadata  │  gap   │ a.parquet    │  gap   …
 //! ```
 
-use std::collections::HashMap;
 use std::future::poll_fn;
 use std::ops::Range;
 use std::sync::Arc;
 use std::task::Poll;
 
 use bytes::Bytes;
-use herringbone::{Error, MetadataHandle, Result, chunk_paths, is_below, move_chunks};
+use herringbone::{ChunkPlaces, Error, Result, chunk_paths, is_below};
 
 use crate::file::RemoteFile;
 use crate::object::{BoxFuture, Identity, Object};
@@ -56,69 +55,28 @@ pub trait ChunkObjects: Send + Sync {
     }
 }
 
-/// The objects with the bytes of a file. Most files have one.
-pub(crate) struct Objects(Vec<Part>);
+/// An object and its identity.
+type Identified = (Arc<dyn Object>, Arc<Identity>);
 
-/// An object and its place.
-struct Part {
-    start: u64,
-    object: Arc<dyn Object>,
-    identity: Arc<Identity>,
-}
+/// The objects with the bytes of a file. Most files have one.
+pub(crate) struct Objects(ChunkPlaces<Identified>);
 
 impl Objects {
     pub(crate) fn new(object: Arc<dyn Object>, identity: Arc<Identity>) -> Self {
-        Self(vec![Part {
-            start: 0,
-            object,
-            identity,
-        }])
-    }
-
-    /// Returns the number of bytes of the file.
-    pub(crate) fn length(&self) -> u64 {
-        self.0.last().map_or(0, Part::end)
+        Self(ChunkPlaces::new(identity.length, (object, identity), 0))
     }
 
     /// Requests a range, which is within one object.
     pub(crate) fn range(&self, range: Range<u64>) -> BoxFuture<Result<Bytes>> {
-        let next = self.0.partition_point(|part| part.start <= range.start);
-        let part = next.checked_sub(1).and_then(|index| self.0.get(index));
         // The store checks ranges of a single object.
-        let is_within = |part: &&Part| self.0.len() == 1 || range.end <= part.end();
-        let Some(part) = part.filter(is_within) else {
+        let is_within = |place: &Range<u64>| self.0.is_one() || range.end <= place.end;
+        let part = self.0.at(range.start).filter(|(place, _)| is_within(place));
+        let Some((place, (object, identity))) = part else {
             let error = Error::corrupt("a range outside the objects of the file");
             return Box::pin(std::future::ready(Err(error.at_offset(range.start))));
         };
-        let (object, identity) = (part.object.clone(), part.identity.clone());
-        let range = range.start - part.start..range.end.saturating_sub(part.start);
-        request::range(object, range, identity)
-    }
-
-    /// Adds an object at least `gap` bytes after the others. Returns its place.
-    fn add(
-        &mut self,
-        (object, identity): (Arc<dyn Object>, Arc<Identity>),
-        gap: u64,
-    ) -> Result<Range<u64>> {
-        let start = self.length().checked_add(gap);
-        let end = start.and_then(|start| start.checked_add(identity.length));
-        let Some((start, end)) = start.zip(end.filter(|end| i64::try_from(*end).is_ok())) else {
-            let message = format!("{}: an object of {} bytes", object.name(), identity.length);
-            return Err(Error::corrupt(message));
-        };
-        self.0.push(Part {
-            start,
-            object,
-            identity,
-        });
-        Ok(start..end)
-    }
-}
-
-impl Part {
-    fn end(&self) -> u64 {
-        self.start.saturating_add(self.identity.length)
+        let range = range.start - place.start..range.end.saturating_sub(place.start);
+        request::range(object.clone(), range, identity.clone())
     }
 }
 
@@ -148,21 +106,15 @@ impl RemoteFile {
         }
         let most = self.policy().max_requests_in_flight.max(1);
         let opened = opened(objects, &paths, most).await?;
-        let mut joined = Objects::new(self.object().clone(), Arc::new(self.identity().clone()));
+        let own = (self.object().clone(), Arc::new(self.identity().clone()));
         let gap = self.policy().max_gap_bytes.saturating_add(1);
-        let mut places = HashMap::new();
+        let mut places = ChunkPlaces::new(self.identity().length, own, gap);
         for ((path, row_group), object) in paths.into_iter().zip(opened) {
-            let place = joined.add(object, gap);
-            let place = place.map_err(|error| error.in_row_group(row_group))?;
-            places.insert(path, place);
+            let added = places.add(&path, object.1.length, object);
+            added.map_err(|error| error.in_row_group(row_group))?;
         }
-        let metadata = move_chunks(self.metadata_handle(), |path| {
-            let place = places.get(path).cloned();
-            place.ok_or_else(|| Error::corrupt(format!("no object for the path `{path}`")))
-        })?;
-        let limits = self.metadata_handle().limits().clone();
-        let handle = MetadataHandle::new(metadata, joined.length(), limits)?;
-        Ok(self.with_objects(joined, handle))
+        let handle = places.moved(self.metadata_handle())?;
+        Ok(self.with_objects(Objects(places), handle))
     }
 }
 
@@ -171,7 +123,7 @@ async fn opened(
     objects: &dyn ChunkObjects,
     paths: &[(String, usize)],
     most: usize,
-) -> Result<Vec<(Arc<dyn Object>, Arc<Identity>)>> {
+) -> Result<Vec<Identified>> {
     let mut opened = Vec::with_capacity(paths.len());
     for paths in paths.chunks(most) {
         let mut futures = Vec::with_capacity(paths.len());
@@ -213,7 +165,7 @@ fn permitted(objects: &dyn ChunkObjects, path: &str) -> Result<Arc<dyn Object>> 
 }
 
 /// Finds the identity of an object.
-async fn open(object: Arc<dyn Object>) -> Result<(Arc<dyn Object>, Arc<Identity>)> {
+async fn open(object: Arc<dyn Object>) -> Result<Identified> {
     let identity = match object.identity() {
         Some(identity) => identity,
         // A store may refuse a request for no bytes.

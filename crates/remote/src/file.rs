@@ -13,7 +13,7 @@ use herringbone::schema::ParquetSchema;
 use herringbone::{Error, Int96Units, MetadataHandle, ReadOptions, ReadPlan, Result};
 use herringbone_core::fetch::{Tail, joined};
 
-use crate::cache::{CacheEntry, FileKey};
+use crate::cache::CachedFooter;
 use crate::chunk_objects::Objects;
 use crate::fetches::Fetches;
 use crate::keys::KeyService;
@@ -49,7 +49,7 @@ pub struct RemoteFile {
     /// The objects with the bytes of the file, this one first.
     objects: Arc<Objects>,
     handle: MetadataHandle,
-    /// The last bytes of the object, fetched with the footer.
+    /// The bytes in memory: the last ones, fetched with the footer, or the page indexes, kept in the cache.
     tail: Tail,
     policy: FetchPolicy,
     key_service: Option<Arc<dyn KeyService>>,
@@ -79,23 +79,39 @@ impl RemoteFile {
     /// service.
     pub async fn open(object: Arc<dyn Object>, options: impl Into<RemoteOptions>) -> Result<Self> {
         let options = options.into();
-        let known = object.identity();
-        let footer = known.as_ref();
-        let footer = footer.and_then(|identity| cached_footer(&*object, identity, &options));
-        if let Some((handle, identity)) = footer.zip(known) {
-            return Self::with_metadata(object, identity, handle, options);
+        if let Some(file) = Self::open_cached(object.clone(), options.clone())? {
+            return Ok(file);
         }
         let policy = options.fetch_policy.clone();
         let policy = policy.unwrap_or_else(|| object.fetch_policy());
         let opened = request::open(object, policy.suffix_bytes.max(8)).await?;
         let (object, tail, identity) = (opened.object, opened.tail, Arc::new(opened.identity));
-        let (handle, tail) = match cached_footer(&*object, &identity, &options) {
-            Some(handle) => (handle, tail),
+        let (handle, tail) = match options.cached_footer(object.name(), &identity) {
+            Some(footer) => (footer.metadata, tail),
             None => read_footer((&object, &identity), tail, &options).await?,
         };
         let tail = Tail::new(identity.length, tail);
-        let file = Self::with_metadata(object, identity, handle, options)?;
-        Ok(Self { tail, ..file })
+        Self::with_tail((object, identity), handle, tail, &options)
+    }
+
+    /// Opens an object whose identity is [known](Object::identity) and whose footer is in the cache. Returns `None` for any
+    /// other. Requests nothing.
+    ///
+    /// # Errors
+    /// Argument if the cached footer is of a file with another length.
+    pub fn open_cached(
+        object: Arc<dyn Object>,
+        options: impl Into<RemoteOptions>,
+    ) -> Result<Option<Self>> {
+        let options = options.into();
+        let Some(identity) = object.identity() else {
+            return Ok(None);
+        };
+        let Some(footer) = options.cached_footer(object.name(), &identity) else {
+            return Ok(None);
+        };
+        let of_object = (object, identity.into());
+        Self::with_tail(of_object, footer.metadata, footer.indexes, &options).map(Some)
     }
 
     /// Opens an object whose metadata is already known. Requests nothing. The options for the footer are not used.
@@ -108,7 +124,17 @@ impl RemoteFile {
         handle: MetadataHandle,
         options: impl Into<RemoteOptions>,
     ) -> Result<Self> {
-        let (identity, options) = (identity.into(), options.into());
+        let of_object = (object, identity.into());
+        Self::with_tail(of_object, handle, Tail::default(), &options.into())
+    }
+
+    /// Opens an object whose metadata is known, and a part of whose bytes is in memory.
+    fn with_tail(
+        (object, identity): (Arc<dyn Object>, Arc<Identity>),
+        handle: MetadataHandle,
+        tail: Tail,
+        options: &RemoteOptions,
+    ) -> Result<Self> {
         let (length, expected) = (identity.length, handle.file_length());
         if length != expected {
             return Err(Error::argument(format!(
@@ -120,17 +146,17 @@ impl RemoteFile {
         let mut file = Self {
             policy: policy.unwrap_or_else(|| object.fetch_policy()),
             handle,
-            tail: Tail::default(),
+            tail,
             key_service: options.key_service.clone(),
             objects: Arc::new(Objects::new(object.clone(), identity.clone())),
             object,
             identity,
         };
         let is_encrypted = file.metadata().decryption().is_some();
-        let entry = cache_entry(&*file.object, &file.identity, &options);
+        let entry = options.cache_entry(file.object.name(), &file.identity);
         if let Some(entry) = entry.filter(|_| !is_encrypted) {
             if entry.cache.footer(&entry.file).is_none() {
-                let footer = file.handle.footer_alone();
+                let footer = CachedFooter::new(&file.handle, &file.tail);
                 entry.cache.add_footer(&entry.file, footer);
             }
             file.handle = file.handle.with_page_index_cache(Arc::new(entry));
@@ -231,30 +257,6 @@ impl RemoteFile {
         }
         Ok(units)
     }
-}
-
-/// Returns the place of a file in the cache, if it may be there.
-fn cache_entry(
-    object: &dyn Object,
-    identity: &Identity,
-    options: &RemoteOptions,
-) -> Option<CacheEntry> {
-    // Others that share the cache may not have the keys of an encrypted file.
-    let cache = options.cache.clone();
-    let cache = cache.filter(|_| options.open.decryption.is_none())?;
-    let file = FileKey::new(object.name(), identity)?;
-    Some(CacheEntry { cache, file })
-}
-
-/// Returns the footer of an object from the cache, unless it was decoded with other limits.
-fn cached_footer(
-    object: &dyn Object,
-    identity: &Identity,
-    options: &RemoteOptions,
-) -> Option<MetadataHandle> {
-    let entry = cache_entry(object, identity, options)?;
-    let footer = entry.cache.footer(&entry.file)?;
-    (*footer.limits() == options.open.limits).then_some(footer)
 }
 
 /// Decodes the footer of an object. `tail` is the end of the object. Returns the metadata, and all bytes fetched so far.

@@ -47,7 +47,7 @@ pub mod urls;
 mod write_options;
 mod writer;
 
-pub use cache::{FileKey, LruMetadataCache, MetadataCache};
+pub use cache::{CachedFooter, FileKey, LruMetadataCache, MetadataCache};
 pub use chunk_objects::ChunkObjects;
 pub use file::RemoteFile;
 pub use herringbone_core::fetch::Tail;
@@ -63,7 +63,7 @@ pub use store::object_store_014;
 pub use stream::RecordBatchStream;
 pub use url_key::escaped_key;
 pub use write_options::RemoteWriteOptions;
-pub use writer::RemoteWriter;
+pub use writer::{RemoteWriter, SentObject};
 
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/remote.md")]

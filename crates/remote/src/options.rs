@@ -5,8 +5,9 @@ use std::sync::Arc;
 use herringbone::push::FetchPolicy;
 use herringbone::{Limits, OpenOptions};
 
-use crate::cache::MetadataCache;
+use crate::cache::{CacheEntry, CachedFooter, FileKey, MetadataCache};
 use crate::keys::KeyService;
+use crate::object::Identity;
 
 /// Options for opening an object. They can be converted from [`OpenOptions`] or [`Limits`] alone.
 ///
@@ -65,6 +66,23 @@ impl RemoteOptions {
             fetch_policy: Some(policy),
             ..self
         }
+    }
+
+    /// Returns the footer of a file from the cache, unless it was decoded with other limits. The name is that of the object.
+    #[must_use]
+    pub fn cached_footer(&self, name: &str, identity: &Identity) -> Option<CachedFooter> {
+        let entry = self.cache_entry(name, identity)?;
+        let footer = entry.cache.footer(&entry.file)?;
+        (*footer.metadata.limits() == self.open.limits).then_some(footer)
+    }
+
+    /// Returns the place of a file in the cache, if it may be there.
+    pub(crate) fn cache_entry(&self, name: &str, identity: &Identity) -> Option<CacheEntry> {
+        // Others that share the cache may not have the keys of an encrypted file.
+        let cache = self.cache.clone();
+        let cache = cache.filter(|_| self.open.decryption.is_none())?;
+        let file = FileKey::new(name, identity)?;
+        Some(CacheEntry { cache, file })
     }
 }
 

@@ -349,10 +349,12 @@ macro_rules! adapter {
             /// Returns the identity of an object from its metadata in the store.
             #[must_use]
             pub fn identity(meta: &ObjectMeta) -> Identity {
+                let modified = SystemTime::from(meta.last_modified);
                 Identity::new(meta.size)
                     .e_tag(meta.e_tag.clone())
                     .version(meta.version.clone())
-                    .modified(Some(meta.last_modified.into()))
+                    // Objects that a caller names without listing them have the beginning of time.
+                    .modified(Some(modified).filter(|time| *time > SystemTime::UNIX_EPOCH))
             }
 
             /// Converts an error of a read. A failed precondition means that the object was replaced.

@@ -11,7 +11,7 @@ use herringbone::{Error, ErrorKind, Result};
 
 use crate::object::BoxFuture;
 use crate::parts::{MAX_PARTS, PartBuffer};
-use crate::request::named;
+use crate::request::{named, with_message};
 use crate::sink::{ObjectSink, Upload};
 
 /// The requests of an upload. Dropping them cancels those in flight, and aborts the upload if the sink has a runtime.
@@ -169,29 +169,37 @@ impl Uploads {
         }
     }
 
-    /// Creates the object, with the rest of a buffer: by one request if nothing was started yet.
+    /// Returns the number of bytes sent in parts.
+    pub(crate) fn bytes_sent(&self) -> u64 {
+        self.sent.1
+    }
+
+    /// Sends the rest of a buffer in parts, so that only the request for the end is left. Returns the bytes of a small file
+    /// instead, which are that request.
     ///
     /// # Errors
     /// Errors of the store, with the name of the object.
-    pub(crate) async fn finish(&mut self, mut buffer: PartBuffer) -> Result<()> {
+    pub(crate) async fn send_rest(&mut self, mut buffer: PartBuffer) -> Result<Option<Bytes>> {
         let is_small = matches!(self.state, State::None) && !buffer.has_full();
         buffer.end();
         if is_small {
-            let bytes = buffer.take_full().unwrap_or_default();
+            return Ok(Some(buffer.take_full().unwrap_or_default()));
+        }
+        poll_fn(|cx| self.poll_send(cx, &mut buffer)).await?;
+        poll_fn(|cx| self.poll_sent(cx)).await?;
+        Ok(None)
+    }
+
+    /// Creates the object: of a small file by its bytes, of any other from the parts, after all of them have arrived.
+    ///
+    /// # Errors
+    /// Errors of the store, with the name of the object.
+    pub(crate) async fn complete(&mut self, small: Option<Bytes>) -> Result<()> {
+        if let Some(bytes) = small {
             let what = format!("{} bytes", bytes.len());
             let put = self.sink.put(bytes).await;
             return put.map_err(|error| named(self.sink.name(), &what, error));
         }
-        poll_fn(|cx| self.poll_send(cx, &mut buffer)).await?;
-        poll_fn(|cx| self.poll_sent(cx)).await?;
-        self.complete().await
-    }
-
-    /// Creates the object from the parts, after all of them have arrived.
-    ///
-    /// # Errors
-    /// Errors of the store, with the name of the object.
-    pub(crate) async fn complete(&mut self) -> Result<()> {
         if let State::Started(upload) = &mut self.state {
             let completed = upload.complete().await;
             let what = format!("the end of the upload of {} parts", self.sent.0);
@@ -199,6 +207,17 @@ impl Uploads {
             self.state = State::None;
         }
         Ok(())
+    }
+
+    /// Aborts the upload because of an error. Returns the error, and adds that of the abort to its message.
+    pub(crate) async fn abort_after(&mut self, error: Error) -> Error {
+        match self.abort().await {
+            Ok(()) => error,
+            Err(other) => {
+                let message = format!("{}; then {}", error.message(), other.message());
+                with_message(error, message)
+            }
+        }
     }
 
     /// Cancels all requests, and removes the parts from the store.

@@ -2,16 +2,17 @@
 
 use std::fmt;
 use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use bytes::Bytes;
 use herringbone::arrow::array::RecordBatch;
 use herringbone::arrow::schema::SchemaRef;
 use herringbone::format::{FileMetadata, KeyValue};
 use herringbone::{Error, ErrorKind, MemoryPool, Remedy, Result, Spawn, Writer};
 
 use crate::parts::PartBuffer;
-use crate::request::with_message;
 use crate::seat::Job;
 use crate::sink::ObjectSink;
 use crate::uploads::Uploads;
@@ -127,6 +128,13 @@ impl RemoteWriter {
         encoder + self.uploads.bytes_in_flight()
     }
 
+    /// Returns the number of bytes of the file so far, including those of rows to be encoded, or 0 after an error.
+    #[must_use]
+    pub fn estimated_bytes(&self) -> u64 {
+        let bytes = |it: &Encoder| it.bytes_written() + it.memory_size() as u64;
+        self.encoder.as_deref().map_or(0, bytes)
+    }
+
     /// Returns the differences between the file's schema and
     /// [`WriteOptions::parquet_schema`](herringbone::WriteOptions::parquet_schema).
     #[must_use]
@@ -165,12 +173,58 @@ impl RemoteWriter {
     /// # Errors
     /// See [`Self::write`]. An I/O error of the kind [`AlreadyExists`](std::io::ErrorKind::AlreadyExists) if the sink must
     /// not replace an object, and there is one.
-    pub async fn finish(mut self) -> Result<FileMetadata> {
+    pub async fn finish(self) -> Result<FileMetadata> {
+        self.send_all().await?.complete().await
+    }
+
+    /// Writes the buffered rows and the footer, and sends all parts. The object does not appear before
+    /// [`SentObject::complete`], so several objects can appear together.
+    ///
+    /// # Errors
+    /// See [`Self::write`].
+    pub async fn send_all(mut self) -> Result<SentObject> {
         self.run(Work::Finish).await?;
         let ended = self.end().await;
         match ended {
-            Ok(metadata) => Ok(metadata),
+            Ok((metadata, small)) => Ok(SentObject {
+                metadata,
+                bytes: self.uploads.bytes_sent() + small.as_ref().map_or(0, |it| it.len() as u64),
+                small,
+                uploads: self.uploads,
+                _memory: self.memory,
+            }),
             Err(error) => Err(self.abort_after(error).await),
+        }
+    }
+
+    /// Waits for a future of yours, and takes the answers of parts in flight meanwhile.
+    ///
+    /// ```
+    /// use herringbone::arrow::array::RecordBatch;
+    /// use herringbone::Result;
+    /// use herringbone_remote::RemoteWriter;
+    ///
+    /// async fn write(
+    ///     writer: &mut RemoteWriter,
+    ///     mut next: impl AsyncFnMut() -> Option<RecordBatch>,
+    /// ) -> Result<()> {
+    ///     while let Some(batch) = writer.during(next()).await? {
+    ///         writer.write(&batch).await?;
+    ///     }
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// Errors of the store, with the name of the object and the part. The upload is then aborted.
+    pub async fn during<T>(&mut self, future: impl Future<Output = T>) -> Result<T> {
+        let done = self.advancing(future).await;
+        match done {
+            Ok(value) => Ok(value),
+            Err(error) => {
+                self.encoder = None;
+                Err(self.abort_after(error).await)
+            }
         }
     }
 
@@ -238,9 +292,15 @@ impl RemoteWriter {
         step: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T> {
         let job = Job::start(self.host.as_deref(), step);
+        self.advancing(poll_fn(|cx| job.poll(cx))).await
+    }
+
+    /// Polls the parts in flight along with a future.
+    async fn advancing<T>(&mut self, future: impl Future<Output = T>) -> Result<T> {
+        let mut future = pin!(future);
         poll_fn(|cx: &mut Context<'_>| {
             self.uploads.advance(cx)?;
-            job.poll(cx).map(Ok)
+            future.as_mut().poll(cx).map(Ok)
         })
         .await
     }
@@ -258,26 +318,65 @@ impl RemoteWriter {
         .await
     }
 
-    /// Writes the footer, and creates the object.
-    async fn end(&mut self) -> Result<FileMetadata> {
+    /// Writes the footer, and sends the rest. Returns the bytes of a small file instead.
+    async fn end(&mut self) -> Result<(FileMetadata, Option<Bytes>)> {
         let encoder = self.encoder.take().ok_or_else(failed_before)?;
         let ended = self.on_host(move || encoder.finish_into()).await?;
         let (metadata, buffer) = ended?;
         self.reserve(buffer.len()).await?;
-        self.uploads.finish(buffer).await?;
-        Ok(metadata)
+        Ok((metadata, self.uploads.send_rest(buffer).await?))
     }
 
     /// Aborts the upload because of an error. Returns the error, and adds that of the abort to its message.
     async fn abort_after(&mut self, error: Error) -> Error {
         self.memory.release();
-        match self.uploads.abort().await {
-            Ok(()) => error,
-            Err(other) => {
-                let message = format!("{}; then {}", error.message(), other.message());
-                with_message(error, message)
-            }
+        self.uploads.abort_after(error).await
+    }
+}
+
+/// A written file that the store has, before its object appears. A file of one part is still in memory.
+///
+/// If it is dropped, the upload is aborted by [`ObjectSink::run_detached`].
+#[derive(Debug)]
+pub struct SentObject {
+    metadata: FileMetadata,
+    bytes: u64,
+    small: Option<Bytes>,
+    uploads: Uploads,
+    /// The memory of a small file.
+    _memory: Reserved,
+}
+
+impl SentObject {
+    /// Returns the metadata in the footer.
+    #[must_use]
+    pub fn metadata(&self) -> &FileMetadata {
+        &self.metadata
+    }
+
+    /// Returns the number of bytes of the file.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Creates the object. Returns the metadata in the footer. If it fails, the upload is aborted.
+    ///
+    /// # Errors
+    /// See [`RemoteWriter::finish`].
+    pub async fn complete(mut self) -> Result<FileMetadata> {
+        match self.uploads.complete(self.small.take()).await {
+            Ok(()) => Ok(self.metadata),
+            Err(error) => Err(self.uploads.abort_after(error).await),
         }
+    }
+
+    /// Removes the parts from the store. The object does not appear.
+    ///
+    /// # Errors
+    /// Errors of the store, with the name of the object. Parts may then stay in the store.
+    pub async fn abort(mut self) -> Result<()> {
+        self.uploads.abort().await
     }
 }
 
@@ -312,6 +411,7 @@ fn failed_before() -> Error {
 }
 
 /// Bytes of a memory pool, given back when they are dropped.
+#[derive(Debug)]
 struct Reserved {
     pool: Option<Arc<dyn MemoryPool>>,
     bytes: u64,

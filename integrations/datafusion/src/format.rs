@@ -171,7 +171,7 @@ impl HerringboneFormat {
             requests: RequestOptions::new(&self.options),
         };
         let decryption = self.keys.decryption(&object.location).await?;
-        access.open_any(object, decryption).await
+        access.open(object, decryption).await
     }
 
     /// Finds the columns of a table in a file.

@@ -28,6 +28,7 @@ mod error;
 mod file_schema;
 mod footer;
 mod format;
+mod memory;
 mod object;
 mod options;
 mod ordering;

@@ -1,29 +1,22 @@
 //! The files of a table as objects of the library.
 
-use std::future::{Future, ready};
+use std::future::Future;
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use datafusion_common::config::TableParquetOptions;
 use datafusion_common_runtime::SpawnedTask;
 use herringbone::push::FetchPolicy;
 use herringbone::{Error, Result};
 use herringbone_remote::object_store_013::StoreObject;
-use herringbone_remote::{Answer, BoxFuture, Identity, Object, Tail};
+use herringbone_remote::{Answer, BoxFuture, Identity, Object};
 use object_store::{ObjectMeta, ObjectStore};
 
 /// A file in a store. Its requests run as tasks of the runtime, so they make progress while the scan decodes. Dropping
 /// the future of a request ends its task.
 #[derive(Debug)]
-pub(crate) struct TableFile {
-    object: StoreObject,
-    identity: Identity,
-    policy: FetchPolicy,
-    /// A part of the file in memory. Requests within it are not sent.
-    kept: Tail,
-}
+pub(crate) struct TableFile(StoreObject);
 
 /// The way to request the bytes of the files of a table.
 #[derive(Debug, Clone, Copy)]
@@ -53,7 +46,6 @@ impl TableFile {
         store: &Arc<dyn ObjectStore>,
         meta: &ObjectMeta,
         requests: RequestOptions,
-        kept: Tail,
     ) -> Arc<Self> {
         let scan = FetchPolicy::remote_scan();
         let mut policy = match requests.is_local {
@@ -68,53 +60,30 @@ impl TableFile {
         if !requests.looks_ahead {
             policy.max_bytes_ahead = 0;
         }
-        Arc::new(Self {
-            object: StoreObject::new(store.clone(), meta.location.clone()),
-            identity: identity(meta),
-            policy,
-            kept,
-        })
+        let object = StoreObject::listed(store.clone(), meta);
+        Arc::new(Self(object.fetch_policy(policy)))
     }
-}
-
-/// Returns the properties by which a replaced file is recognised.
-pub(crate) fn identity(meta: &ObjectMeta) -> Identity {
-    // Files that a caller names without listing them have the beginning of time as their last modification.
-    let modified = SystemTime::from(meta.last_modified);
-    let modified = Some(modified).filter(|time| *time > SystemTime::UNIX_EPOCH);
-    Identity::new(meta.size)
-        .e_tag(meta.e_tag.clone())
-        .version(meta.version.clone())
-        .modified(modified)
 }
 
 impl Object for TableFile {
     fn name(&self) -> &str {
-        Object::name(&self.object)
+        Object::name(&self.0)
     }
 
     fn tail(&self, bytes: u64) -> BoxFuture<Result<Answer>> {
-        spawned(self.object.tail(bytes))
+        spawned(self.0.tail(bytes))
     }
 
     fn range(&self, range: Range<u64>, identity: &Identity) -> BoxFuture<Result<Answer>> {
-        let Some(bytes) = self.kept.get(&range) else {
-            return spawned(self.object.range(range, identity));
-        };
-        let identity = self.identity.clone();
-        Box::pin(ready(Ok(Answer {
-            bytes,
-            range,
-            identity,
-        })))
+        spawned(self.0.range(range, identity))
     }
 
     fn identity(&self) -> Option<Identity> {
-        Some(self.identity.clone())
+        self.0.identity()
     }
 
     fn fetch_policy(&self) -> FetchPolicy {
-        self.policy.clone()
+        Object::fetch_policy(&self.0)
     }
 }
 

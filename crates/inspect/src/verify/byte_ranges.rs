@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use herringbone_core::page::byte_range;
 use herringbone_format::modular_encryption::{ChunkCipher, KeyStep};
-use herringbone_format::{ColumnChunk, ColumnLayout, ColumnMetaData, Location, Result};
+use herringbone_format::{ColumnChunk, ColumnMetaData, Location, Result};
 
 use super::finding::{FindingKind, Report};
 use super::{ChunkId, bloom};
@@ -74,7 +74,7 @@ impl ByteRanges {
             return Ok(());
         };
         if chunk.file_path.is_none() {
-            match byte_range(&layout(metadata), source.len()) {
+            match byte_range(&metadata.layout(), source.len()) {
                 Ok(range) => {
                     let mut location = report.location.clone();
                     location.offset = Some(range.start);
@@ -157,7 +157,7 @@ pub(super) fn range(offset: i64, length: i64) -> Option<Range<u64>> {
 
 /// Returns the location of a column chunk's pages, if it is inside the file.
 pub(super) fn chunk_range(metadata: &ColumnMetaData, file_length: u64) -> Option<Range<u64>> {
-    byte_range(&layout(metadata), file_length).ok()
+    byte_range(&metadata.layout(), file_length).ok()
 }
 
 /// Returns the metadata of a column chunk that can be checked, with its cipher. Reports it if the chunk cannot
@@ -178,16 +178,4 @@ pub(super) fn readable<'a>(
     };
     report.warning(FindingKind::NotChecked, reason);
     None
-}
-
-fn layout(metadata: &ColumnMetaData) -> ColumnLayout {
-    ColumnLayout::new(
-        metadata.type_,
-        metadata.codec,
-        metadata.num_values,
-        metadata.total_uncompressed_size,
-        metadata.total_compressed_size,
-        metadata.data_page_offset,
-    )
-    .dictionary_page_offset(metadata.dictionary_page_offset)
 }

@@ -112,9 +112,13 @@ impl RemoteOutput {
         let mut uploads = lock(&self.uploads).take().ok_or_else(aborted)?;
         let rest = (!self.is_sent).then(|| self.buffer.take());
         Ok(background(async move {
-            let done = match rest {
-                Some(buffer) => uploads.finish(buffer).await,
-                None => uploads.complete().await,
+            let sent = match rest {
+                Some(buffer) => uploads.send_rest(buffer).await,
+                None => Ok(None),
+            };
+            let done = match sent {
+                Ok(small) => uploads.complete(small).await,
+                Err(error) => Err(error),
             };
             if done.is_err() {
                 // The parts remain invisible even if this fails.

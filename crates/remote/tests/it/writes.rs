@@ -481,3 +481,89 @@ fn futures_move_between_threads() {
     let writer = RemoteWriter::new(sink(), rows.schema(), plain()).unwrap();
     check(&writer.abort());
 }
+
+/// Several objects can appear together: the store has all parts of them, and waits for the request at the end.
+#[test]
+fn a_sent_object_appears_when_it_is_completed() {
+    let (metadata, file) = blocking(&batches(), plain());
+    for (part_bytes, last) in [(PART, Call::Complete), (10 << 20, Call::Put(file.len()))] {
+        for completes in [true, false] {
+            let bucket = Bucket::new(2);
+            let options = parts(plain()).part_bytes(part_bytes as u64);
+            let sink = Arc::new(bucket.clone());
+            let schema = batches()[0].schema();
+            let mut writer = RemoteWriter::new(sink, schema, options).unwrap();
+            for batch in &batches() {
+                block_on(writer.write(batch)).unwrap();
+            }
+            writer.add_key_value(("batch", "17"));
+            assert!(writer.estimated_bytes() >= writer.bytes_written());
+            let sent = block_on(writer.send_all()).unwrap();
+            assert_eq!(sent.bytes(), file.len() as u64);
+            assert_eq!(sent.metadata().num_rows(), metadata.num_rows());
+            assert_eq!(bucket.object(), None);
+            assert!(!bucket.calls().contains(&last));
+            let calls = bucket.calls().len();
+            if completes {
+                assert_eq!(block_on(sent.complete()).unwrap().num_rows(), 60_000);
+                assert_eq!(bucket.object().unwrap(), file);
+                assert_eq!(bucket.calls()[calls..], [last]);
+            } else {
+                block_on(sent.abort()).unwrap();
+                assert_eq!(bucket.object(), None);
+                let is_started = last == Call::Complete;
+                let aborts = [Call::Abort];
+                assert_eq!(bucket.calls()[calls..], aborts[..usize::from(is_started)]);
+            }
+            assert_eq!(bucket.look(|state| state.open), 0);
+        }
+    }
+}
+
+#[test]
+fn a_sent_object_that_cannot_be_completed_is_aborted() {
+    let fault = |call| (call == Call::Complete).then_some(std::io::ErrorKind::AlreadyExists);
+    let bucket = Bucket::new(1).fails(fault);
+    let error = block_on(write(&bucket, &batches(), parts(plain()))).unwrap_err();
+    let kind = error.io_error().unwrap().kind();
+    assert_eq!(kind, std::io::ErrorKind::AlreadyExists);
+    assert_eq!(bucket.calls().last(), Some(&Call::Abort));
+}
+
+/// Parts arrive while the program makes the next batch.
+#[test]
+fn parts_arrive_during_a_future_of_the_program() {
+    let bucket = Bucket::new(20);
+    let sink = Arc::new(bucket.clone());
+    let schema = batches()[0].schema();
+    let mut writer = RemoteWriter::new(sink, schema, parts(plain())).unwrap();
+    block_on(writer.write(&batches()[0])).unwrap();
+    let in_flight = || bucket.look(|state| state.in_flight.0);
+    assert!(in_flight() > 0);
+    let mut polls = 0;
+    let made = std::future::poll_fn(|cx| {
+        polls += 1;
+        cx.waker().wake_by_ref();
+        match polls > 30 {
+            true => Poll::Ready(17),
+            false => Poll::Pending,
+        }
+    });
+    assert_eq!(block_on(writer.during(made)).unwrap(), 17);
+    assert_eq!(in_flight(), 0);
+
+    // More polls than the encoder takes.
+    let failing = Bucket::new(1000).fails(|call| {
+        let is_part = matches!(call, Call::Part(..));
+        is_part.then_some(std::io::ErrorKind::Other)
+    });
+    let sink = Arc::new(failing.clone());
+    let schema = batches()[0].schema();
+    let mut writer = RemoteWriter::new(sink, schema, parts(plain())).unwrap();
+    block_on(writer.write(&batch(2, 10_000))).unwrap();
+    let never = std::future::pending::<()>();
+    let error = block_on(writer.during(never)).unwrap_err();
+    assert!(error.message().contains("part 1"), "{error}");
+    assert_eq!(failing.calls().last(), Some(&Call::Abort));
+    assert!(block_on(writer.finish()).is_err());
+}

@@ -35,7 +35,6 @@ use stream::FileStream;
 mod closure;
 mod filter;
 mod gain;
-mod memory;
 mod metrics;
 mod narrow;
 mod read;

@@ -15,12 +15,12 @@ use herringbone::{MetadataHandle, ReadOptions, RowSelection, SchemaOptions, Virt
 use super::Scan;
 use super::closure::ClosureContext;
 use super::filter::{FileFilter, translate};
-use super::memory::ScanMemory;
 use super::metrics::FileMetrics;
 use super::narrow::narrow;
 use super::splits::part;
 use crate::bounds::FileBounds;
 use crate::file_schema::{read_schema, stored_schema, wanted_schema};
+use crate::memory::FileMemory;
 use crate::options::{pruning_steps, schema_options};
 use crate::source::is_row_index;
 
@@ -102,7 +102,8 @@ impl FileRead {
             options.batch_size = batch_size;
         }
         if let Some(pool) = &scan.memory {
-            options = options.memory_pool(ScanMemory::new(pool, scan.partition));
+            let consumer = format!("HerringboneScan[{}]", scan.partition);
+            options = options.memory_pool(FileMemory::new(pool, consumer));
         }
         Ok(Some(Self {
             options,

@@ -19,7 +19,6 @@ use super::Scan;
 use super::metrics::FileMetrics;
 use super::read::FileRead;
 use crate::error::{from_library, in_file};
-use crate::footer::FileAccess;
 
 /// The projected batches of one file.
 pub(crate) struct FileStream {
@@ -29,9 +28,8 @@ pub(crate) struct FileStream {
     end: End,
 }
 
-/// The work at the end of a read: counts and the size of page indexes are recorded.
+/// The work at the end of a read: its counts are recorded.
 struct End {
-    access: FileAccess,
     meta: ObjectMeta,
     metrics: FileMetrics,
     limit: Option<Limit>,
@@ -85,7 +83,6 @@ impl FileStream {
             batches,
             output: scan.output.clone(),
             end: End {
-                access: scan.access.clone(),
                 meta,
                 metrics,
                 limit,
@@ -130,12 +127,10 @@ impl Stream for FileStream {
 impl Drop for FileStream {
     fn drop(&mut self) {
         let End {
-            access,
             meta,
             metrics,
             limit,
         } = &self.end;
-        access.update(meta);
         let read = self.batches.metrics();
         metrics.record_read(&read, meta.size);
         if let Some(limit) = limit.as_ref().filter(|it| it.rows_left == 0) {

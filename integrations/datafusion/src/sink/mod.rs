@@ -15,31 +15,28 @@ use datafusion_datasource::file_sink_config::{FileSink, FileSinkConfig};
 use datafusion_datasource::sink::DataSink;
 use datafusion_datasource::write::demux::DemuxedStreamReceiver;
 use datafusion_datasource::write::get_writer_schema;
-use datafusion_execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion_execution::{SendableRecordBatchStream, TaskContext};
 use datafusion_physical_expr::LexRequirement;
 use datafusion_physical_expr::expressions::Column;
 use datafusion_physical_plan::metrics::{ExecutionPlanMetricsSet, MetricBuilder, MetricsSet, Time};
 use datafusion_physical_plan::{DisplayAs, DisplayFormatType};
 use herringbone::format::FileMetadata;
-use herringbone::{SortingColumnOption, Spawn, WriteOptions, Writer};
-use object_store::buffered::BufWriter;
+use herringbone::{SortingColumnOption, Spawn, WriteOptions};
+use herringbone_remote::object_store_013::StoreSink;
+use herringbone_remote::{RemoteWriteOptions, RemoteWriter, SentObject};
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt};
-use tokio::io::AsyncWriteExt;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::Receiver;
 
 use crate::encryption::TableKeys;
 use crate::error::from_library;
+use crate::memory::FileMemory;
 
 mod null_partition;
 mod options;
 
 pub(crate) use options::{check, check_session};
-
-/// The number of encoded bytes handed to the store at once.
-const PIECE: usize = 1 << 20;
 
 /// Writes the rows of a query to Parquet files.
 ///
@@ -203,17 +200,18 @@ impl FileSink for HerringboneSink {
         let execution = &context.session_config().options().execution;
         let mut tasks = JoinSet::new();
         while let Some((path, batches)) = file_stream_rx.recv().await {
-            let consumer = MemoryConsumer::new(format!("HerringboneSink[{path}]"));
+            let consumer = format!("HerringboneSink[{path}]");
+            let options = self.write_options(&path, &schema, context).await?;
+            let options = RemoteWriteOptions::from(options)
+                .part_bytes(execution.objectstore_writer_buffer_size as u64)
+                .memory_pool(FileMemory::new(context.memory_pool(), consumer));
+            let runtime = Handle::current();
+            let sink = StoreSink::new(object_store.clone(), path.clone())
+                .runtime(move |abort| drop(runtime.spawn(abort)));
+            let writer = RemoteWriter::new(Arc::new(sink), schema.clone(), options);
             let job = FileJob {
-                writer: BufWriter::with_capacity(
-                    object_store.clone(),
-                    path.clone(),
-                    execution.objectstore_writer_buffer_size,
-                ),
-                options: self.write_options(&path, &schema, context).await?,
+                writer: writer.map_err(from_library)?,
                 schema: schema.clone(),
-                memory: consumer.register(context.memory_pool()),
-                buffer: execution.objectstore_writer_buffer_size,
                 time: MetricBuilder::new(&self.metrics).elapsed_compute(0),
                 path,
             };
@@ -249,21 +247,25 @@ impl HerringboneSink {
         let bytes_written = MetricBuilder::new(&self.metrics).global_counter("bytes_written");
         let (mut rows, mut complete) = (0, Vec::new());
         let mut files = files.into_iter();
-        while let Some(mut file) = files.next() {
-            if let Err(error) = file.writer.shutdown().await {
-                abort(files).await;
-                for path in complete {
-                    // The first error is the one to report.
-                    drop(store.delete(&path).await);
+        while let Some(WrittenFile { path, object }) = files.next() {
+            let bytes = object.bytes();
+            let metadata = match object.complete().await {
+                Ok(metadata) => metadata,
+                Err(error) => {
+                    abort(files).await;
+                    for path in complete {
+                        // The first error is the one to report.
+                        drop(store.delete(&path).await);
+                    }
+                    return Err(from_library(error));
                 }
-                return Err(DataFusionError::IoError(error));
-            }
-            rows += file.metadata.num_rows_of_row_groups();
-            rows_written.add(usize::try_from(file.metadata.num_rows()).unwrap_or_default());
-            bytes_written.add(usize::try_from(file.bytes).unwrap_or_default());
-            complete.push(file.path.clone());
+            };
+            rows += metadata.num_rows_of_row_groups();
+            rows_written.add(usize::try_from(metadata.num_rows()).unwrap_or_default());
+            bytes_written.add(usize::try_from(bytes).unwrap_or_default());
+            complete.push(path.clone());
             let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
-            written.insert(file.path, file.metadata);
+            written.insert(path, metadata);
         }
         Ok(rows)
     }
@@ -271,84 +273,48 @@ impl HerringboneSink {
 
 /// Drops files before they become visible.
 async fn abort(files: impl IntoIterator<Item = WrittenFile>) {
-    for mut file in files {
+    for file in files {
         // An upload that cannot be aborted is not complete either.
-        drop(file.writer.abort().await);
+        drop(file.object.abort().await);
     }
 }
 
 /// A file to be written.
 struct FileJob {
     path: Path,
-    writer: BufWriter,
+    writer: RemoteWriter,
     schema: SchemaRef,
-    options: WriteOptions,
-    memory: MemoryReservation,
-    /// The number of bytes that the store's writer buffers.
-    buffer: usize,
     time: Time,
 }
 
-/// A finished file before it becomes visible. The store has all of its bytes.
+/// A finished file before it becomes visible.
 struct WrittenFile {
     path: Path,
-    writer: BufWriter,
-    metadata: FileMetadata,
-    bytes: u64,
-    /// The memory of the bytes that the store's writer buffers.
-    _memory: MemoryReservation,
+    object: SentObject,
 }
 
 impl FileJob {
     async fn write(mut self, mut batches: Receiver<RecordBatch>) -> Result<WrittenFile> {
-        match self.write_batches(&mut batches).await {
-            Ok((metadata, bytes)) => Ok(WrittenFile {
-                path: self.path,
-                writer: self.writer,
-                metadata,
-                bytes,
-                _memory: self.memory,
-            }),
-            Err(error) => {
-                // The first error is the one to report.
-                drop(self.writer.abort().await);
-                Err(error)
-            }
-        }
-    }
-
-    async fn write_batches(
-        &mut self,
-        batches: &mut Receiver<RecordBatch>,
-    ) -> Result<(FileMetadata, u64)> {
-        let options = self.options.clone();
-        let writer = Writer::new(Vec::new(), self.schema.clone(), options);
-        let mut writer = writer.map_err(from_library)?;
-        let mut bytes = 0;
-        while let Some(batch) = batches.recv().await {
+        // Parts are sent while the next batch is made.
+        while let Some(batch) = self
+            .writer
+            .during(batches.recv())
+            .await
+            .map_err(from_library)?
+        {
+            let batch = self.with_schema(&batch)?;
             let timer = self.time.timer();
-            writer
-                .write(&self.with_schema(&batch)?)
-                .map_err(from_library)?;
+            let written = self.writer.write(&batch).await;
             drop(timer);
-            let encoded = writer.get_ref().map_or(0, Vec::len);
-            self.memory
-                .try_resize(writer.memory_size() + encoded + self.buffer.min(bytes))?;
-            if encoded >= PIECE
-                && let Some(out) = writer.get_mut()
-            {
-                let piece = std::mem::take(out);
-                bytes += piece.len();
-                self.writer.put(piece.into()).await?;
-            }
+            written.map_err(from_library)?;
         }
         let timer = self.time.timer();
-        let (metadata, rest) = writer.finish_into().map_err(from_library)?;
+        let object = self.writer.send_all().await.map_err(from_library)?;
         drop(timer);
-        bytes += rest.len();
-        self.memory.try_resize(self.buffer.min(bytes))?;
-        self.writer.put(rest.into()).await?;
-        Ok((metadata, bytes as u64))
+        Ok(WrittenFile {
+            path: self.path,
+            object,
+        })
     }
 
     /// Gives a batch the schema of the file: the metadata and nullability of a plan's batches may differ from it.

@@ -4,19 +4,18 @@ use std::sync::Arc;
 
 use datafusion_execution::memory_pool::{MemoryConsumer, MemoryPool, MemoryReservation};
 
-/// The memory of the read of one file.
+/// The memory of the read or the write of one file.
 #[derive(Debug)]
-pub(crate) struct ScanMemory(MemoryReservation);
+pub(crate) struct FileMemory(MemoryReservation);
 
-impl ScanMemory {
+impl FileMemory {
     /// Registers a consumer with a pool.
-    pub(crate) fn new(pool: &Arc<dyn MemoryPool>, partition: usize) -> Arc<Self> {
-        let consumer = MemoryConsumer::new(format!("HerringboneScan[{partition}]"));
-        Arc::new(Self(consumer.register(pool)))
+    pub(crate) fn new(pool: &Arc<dyn MemoryPool>, consumer: String) -> Arc<Self> {
+        Arc::new(Self(MemoryConsumer::new(consumer).register(pool)))
     }
 }
 
-impl herringbone::MemoryPool for ScanMemory {
+impl herringbone::MemoryPool for FileMemory {
     fn take(&self, bytes: u64) -> bool {
         usize::try_from(bytes).is_ok_and(|bytes| self.0.try_grow(bytes).is_ok())
     }
