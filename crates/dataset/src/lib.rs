@@ -10,7 +10,7 @@
 //! | read files | [`open`] |
 //! | filter directories and files, choose the schema, read several times | [`Dataset`] and [`DatasetOptions`] |
 //! | read asynchronously, from a store | [`Dataset::open_async`], [`Dataset::stream`] and a [`Listing`] |
-//! | write files by the values of columns | [`DatasetWriter`] |
+//! | write files by the values of columns | [`DatasetWriter`], and [`AsyncDatasetWriter`] to a store |
 //! | write `_metadata` and `_common_metadata` | [`metadata_file`] |
 //! | look at the work of a read | [`Dataset::explain`] |
 //! | read files of other kinds, or with schemas of their own | [`sequence`] |
@@ -30,6 +30,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
+mod async_writer;
 mod checked;
 mod dataset;
 mod directory;
@@ -43,6 +44,7 @@ mod options;
 mod partition;
 mod partition_name;
 mod partition_value;
+mod partitioner;
 mod pattern;
 mod plan;
 mod pool;
@@ -58,6 +60,7 @@ mod walk;
 mod window;
 mod writer;
 
+pub use async_writer::AsyncDatasetWriter;
 pub use dataset::Dataset;
 pub use explain::DatasetExplanation;
 pub use listing::{Entry, Listing};

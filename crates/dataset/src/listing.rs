@@ -4,9 +4,9 @@ use std::fmt::Debug;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use herringbone::Result;
 use herringbone::source::Source;
-use herringbone_remote::{BoxFuture, Identity, Object};
+use herringbone::{Error, Result};
+use herringbone_remote::{BoxFuture, Identity, Object, ObjectSink};
 
 /// A place with files, such as a file system or a bucket. Its paths have `/` between their components.
 ///
@@ -20,6 +20,15 @@ pub trait Listing: Debug + Send + Sync {
 
     /// Returns the bytes of the file at a path. `identity` is that of its listing. Sends no request.
     fn object(&self, path: &str, identity: &Identity) -> Arc<dyn Object>;
+
+    /// Returns the place of a new file at a path. Sends no request.
+    ///
+    /// # Errors
+    /// Unsupported by default; Argument if a file cannot have this path.
+    fn sink(&self, path: &str) -> Result<Arc<dyn ObjectSink>> {
+        let message = format!("{path}: this listing is for reads");
+        Err(Error::unsupported(message))
+    }
 
     /// Returns the identity of a directory, equal for all paths that lead to it, or `None` if only one path may. A dataset
     /// has at most 1,000 paths to one directory.

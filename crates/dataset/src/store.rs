@@ -4,14 +4,15 @@ macro_rules! adapter {
     ($module:ident, $version:literal) => {
         #[doc = concat!("Listings of the stores of `object_store` ", $version, ".")]
         pub mod $module {
+            use std::fmt;
             use std::sync::Arc;
 
             use ::$module::path::Path;
             use ::$module::{Error as StoreError, GetOptions, ListResult, ObjectStore};
             use herringbone::push::FetchPolicy;
             use herringbone::{Error, Result};
-            use herringbone_remote::$module::{StoreObject, error, identity};
-            use herringbone_remote::{BoxFuture, Identity, Object};
+            use herringbone_remote::$module::{StoreObject, StoreSink, error, identity};
+            use herringbone_remote::{BoxFuture, Identity, Object, ObjectSink};
 
             use crate::files::in_file;
             use crate::listing::{Entry, Listing};
@@ -24,6 +25,17 @@ macro_rules! adapter {
             pub struct StoreListing {
                 store: Arc<dyn ObjectStore>,
                 policy: FetchPolicy,
+                runtime: Option<Runtime>,
+            }
+
+            /// A function that runs a future on a runtime.
+            #[derive(Clone)]
+            struct Runtime(Arc<dyn Fn(BoxFuture<()>) + Send + Sync>);
+
+            impl fmt::Debug for Runtime {
+                fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                    f.write_str("Runtime")
+                }
             }
 
             impl StoreListing {
@@ -33,6 +45,7 @@ macro_rules! adapter {
                     Self {
                         store,
                         policy: FetchPolicy::remote(),
+                        runtime: None,
                     }
                 }
 
@@ -40,6 +53,17 @@ macro_rules! adapter {
                 #[must_use]
                 pub fn fetch_policy(self, policy: FetchPolicy) -> Self {
                     Self { policy, ..self }
+                }
+
+                /// Sets a function that runs a future on a runtime: the uploads of a dropped writer are aborted there, see
+                /// [`StoreSink::runtime`].
+                #[must_use]
+                pub fn runtime(
+                    self,
+                    spawn: impl Fn(BoxFuture<()>) + Send + Sync + 'static,
+                ) -> Self {
+                    let runtime = Some(Runtime(Arc::new(spawn)));
+                    Self { runtime, ..self }
                 }
             }
 
@@ -78,6 +102,14 @@ macro_rules! adapter {
                     let object = StoreObject::new(self.store.clone(), path);
                     let object = object.fetch_policy(self.policy.clone());
                     Arc::new(object.known_identity(identity.clone()))
+                }
+
+                fn sink(&self, path: &str) -> Result<Arc<dyn ObjectSink>> {
+                    let sink = StoreSink::new(self.store.clone(), parsed(path)?);
+                    Ok(match self.runtime.clone() {
+                        Some(Runtime(spawn)) => Arc::new(sink.runtime(move |abort| spawn(abort))),
+                        None => Arc::new(sink),
+                    })
                 }
             }
 

@@ -94,7 +94,10 @@ impl Drop for Live {
 }
 
 /// Returns a future, pending for one poll. It counts as live.
-fn later<T: Send + Unpin + 'static>(value: T, futures: &Arc<AtomicUsize>) -> BoxFuture<T> {
+pub(crate) fn later<T: Send + Unpin + 'static>(
+    value: T,
+    futures: &Arc<AtomicUsize>,
+) -> BoxFuture<T> {
     let live = Live::new(futures);
     let (mut value, mut is_polled) = (Some(value), false);
     Box::pin(poll_fn(move |cx| {

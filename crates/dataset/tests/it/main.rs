@@ -1,6 +1,8 @@
 //! Tests of datasets in folders and in memory.
 
 #[cfg(test)]
+mod async_writers;
+#[cfg(test)]
 mod chunk_files;
 #[cfg(test)]
 mod expected;

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use futures::executor::block_on;
 use herringbone::ReadOptions;
 use herringbone::filter::col;
-use herringbone_dataset::{Dataset, DatasetOptions};
+use herringbone_dataset::{AsyncDatasetWriter, Dataset, DatasetOptions, DatasetWriteOptions};
 
+use crate::async_writers::rows;
 use crate::files::{all, batch, file, ids};
 
 macro_rules! tests_of {
@@ -63,6 +64,29 @@ macro_rules! tests_of {
                 let none = open("missing", DatasetOptions::new()).unwrap();
                 assert_eq!(none.files().len(), 0);
                 assert!(open("a//b", DatasetOptions::new()).is_err());
+            }
+
+            #[test]
+            fn written_partitions_come_back() {
+                let listing = Arc::new(StoreListing::new(Arc::new(InMemory::new())));
+                let batch = rows(0..6);
+                let options = DatasetWriteOptions::new().partition_by(["text"]);
+                let schema = batch.schema();
+                let written: herringbone::Result<_> = block_on(async {
+                    let store = listing.clone();
+                    let mut writer = AsyncDatasetWriter::create(store, "t", schema, options)?;
+                    writer.write(&batch).await?;
+                    writer.finish().await
+                });
+                let files = written.unwrap().len();
+                let paths = ["t".to_owned()];
+                let dataset = Dataset::open_async(listing, &paths, DatasetOptions::new());
+                let dataset = block_on(dataset).unwrap();
+                assert_eq!(dataset.files().len(), files);
+                let read = all(dataset.read(ReadOptions::new()).unwrap()).unwrap();
+                let mut found = ids(&read);
+                found.sort_unstable();
+                assert_eq!(found, [0, 1, 2, 3, 4, 5]);
             }
         }
     };

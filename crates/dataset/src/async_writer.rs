@@ -1,0 +1,269 @@
+//! Writes datasets to stores asynchronously.
+
+use std::fmt;
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use herringbone::Result;
+use herringbone::arrow::array::RecordBatch;
+use herringbone::arrow::schema::SchemaRef;
+use herringbone_remote::{BoxFuture, RemoteWriteOptions, RemoteWriter};
+
+use crate::listing::Listing;
+use crate::partitioner::{OpenFile, Partitioner, Step};
+use crate::writer::{DatasetWriteOptions, WrittenFile};
+
+/// The largest number of files finished at the same time.
+const MOST_FINISHING: usize = 16;
+
+/// Writes record batches to the files of a dataset in a store, as [`DatasetWriter`](crate::DatasetWriter) does to a
+/// directory of this machine.
+///
+/// Each file is a [`RemoteWriter`]. Up to 16 files are finished at the same time, while rows of others are written. Only the
+/// task that awaits a method sends requests.
+///
+/// If a method fails, or its future is dropped before it is ready, the dataset cannot be finished. Complete files remain.
+/// [`Self::abort`] removes the parts of the others.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use herringbone::Result;
+/// use herringbone::arrow::array::RecordBatch;
+/// use herringbone_dataset::{AsyncDatasetWriter, DatasetWriteOptions, Listing};
+///
+/// async fn write(store: Arc<dyn Listing>, batches: &[RecordBatch]) -> Result<usize> {
+///     let options = DatasetWriteOptions::new().partition_by(["city"]);
+///     let mut writer = AsyncDatasetWriter::create(store, "table", batches[0].schema(), options)?;
+///     for batch in batches {
+///         writer.write(batch).await?;
+///     }
+///     Ok(writer.finish().await?.len())
+/// }
+/// ```
+#[derive(Debug)]
+pub struct AsyncDatasetWriter {
+    store: Arc<dyn Listing>,
+    /// The path of the directory, which ends with `/` unless it is empty.
+    directory: String,
+    remote: RemoteWriteOptions,
+    files: Partitioner<RemoteWriter>,
+    finishing: Finishing,
+}
+
+impl OpenFile for RemoteWriter {
+    fn num_rows(&self) -> u64 {
+        Self::num_rows(self)
+    }
+
+    fn bytes(&self) -> u64 {
+        self.estimated_bytes()
+    }
+
+    fn memory_size(&self) -> u64 {
+        Self::memory_size(self)
+    }
+}
+
+impl AsyncDatasetWriter {
+    /// Starts to write batches with this schema below a directory of a store. Requests nothing.
+    ///
+    /// # Errors
+    /// Argument if a partition column does not exist or is named twice, or if no column is left; Unsupported if its type
+    /// has no text.
+    pub fn create(
+        store: Arc<dyn Listing>,
+        directory: &str,
+        schema: SchemaRef,
+        options: DatasetWriteOptions,
+    ) -> Result<Self> {
+        let directory = match directory.trim_end_matches('/') {
+            "" => String::new(),
+            directory => format!("{directory}/"),
+        };
+        Ok(Self {
+            store,
+            directory,
+            remote: options.write.clone().into(),
+            files: Partitioner::new(schema, options)?,
+            finishing: Finishing::default(),
+        })
+    }
+
+    /// Sets the sizes of parts, the bytes in flight and the memory pool of each file. Its
+    /// [`write`](RemoteWriteOptions::write) is not used: [`DatasetWriteOptions::write`] is.
+    #[must_use]
+    pub fn uploads(mut self, options: RemoteWriteOptions) -> Self {
+        let write = std::mem::take(&mut self.remote.write);
+        self.remote = options;
+        self.remote.write = write;
+        self
+    }
+
+    /// Returns the schema that all batches must have.
+    #[must_use]
+    pub fn schema(&self) -> &SchemaRef {
+        self.files.schema()
+    }
+
+    /// Returns the complete files.
+    #[must_use]
+    pub fn finished_files(&self) -> &[WrittenFile] {
+        self.files.finished_files()
+    }
+
+    /// Returns the number of bytes that all files buffer, also those on the way to their end.
+    #[must_use]
+    pub fn memory_size(&self) -> u64 {
+        self.files.memory_size() + self.finishing.memory_size()
+    }
+
+    /// Writes the rows of a batch to the files of their partitions.
+    ///
+    /// # Errors
+    /// Argument if the batch does not have the schema, or contains a value that cannot be stored; errors of the store, with
+    /// the name of the object. After an error, the dataset cannot be finished.
+    pub async fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        self.files.begin(batch)?;
+        self.run().await
+    }
+
+    /// Finishes all files. Returns the written files, sorted by their paths.
+    ///
+    /// # Errors
+    /// Errors of the store, with the name of the object; Argument if the writer failed before.
+    pub async fn finish(mut self) -> Result<Vec<WrittenFile>> {
+        self.files.end()?;
+        self.run().await?;
+        self.finishing.until(|it| it.running.is_empty()).await?;
+        self.take_done();
+        Ok(self.files.into_finished())
+    }
+
+    /// Cancels the requests of incomplete files, and removes their parts from the store.
+    ///
+    /// # Errors
+    /// The first error of the store, with the name of the object. Its parts may then stay in the store.
+    pub async fn abort(mut self) -> Result<()> {
+        // Their sinks abort the files on the way to their end.
+        self.finishing.running.clear();
+        let mut first = Ok(());
+        for file in self.files.take_open() {
+            first = first.and(file.abort().await);
+        }
+        first
+    }
+
+    async fn run(&mut self) -> Result<()> {
+        while let Some(step) = self.files.next() {
+            match step {
+                Step::Start(path) => {
+                    let sink = self.store.sink(&format!("{}{path}", self.directory))?;
+                    let schema = self.files.file_schema().clone();
+                    let file = RemoteWriter::new(sink, schema, self.remote.clone())?;
+                    self.files.started(path, file);
+                }
+                Step::Write(file, rows) => self.finishing.during(file.write(&rows)).await?,
+                Step::Finish(path, file) => {
+                    self.finishing.add(path, file);
+                    let most = self.files.options().max_buffered_bytes as u64;
+                    let left = most.saturating_sub(self.files.memory_size());
+                    let is_enough = |it: &Finishing| {
+                        it.running.len() <= MOST_FINISHING && it.memory_size() <= left
+                    };
+                    self.finishing.until(is_enough).await?;
+                }
+            }
+        }
+        self.take_done();
+        Ok(())
+    }
+
+    fn take_done(&mut self) {
+        for file in self.finishing.done.drain(..) {
+            self.files.finished(file);
+        }
+    }
+}
+
+/// The files on the way to their end.
+#[derive(Default)]
+struct Finishing {
+    /// The ends of files, each with the number of bytes that its file buffered when it began.
+    running: Vec<(BoxFuture<Result<WrittenFile>>, u64)>,
+    done: Vec<WrittenFile>,
+}
+
+impl fmt::Debug for Finishing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} files", self.running.len())
+    }
+}
+
+impl Finishing {
+    fn memory_size(&self) -> u64 {
+        self.running.iter().map(|(_, bytes)| bytes).sum()
+    }
+
+    fn add(&mut self, path: String, file: RemoteWriter) {
+        let memory_size = file.memory_size();
+        let end = async move {
+            let sent = file.send_all().await?;
+            let bytes = sent.bytes();
+            let metadata = sent.complete().await?;
+            Ok(WrittenFile {
+                path,
+                bytes,
+                metadata,
+            })
+        };
+        self.running.push((Box::pin(end), memory_size));
+    }
+
+    /// Polls the ends of all files.
+    ///
+    /// # Errors
+    /// The first error of a file. The others stay to be polled.
+    fn advance(&mut self, cx: &mut Context<'_>) -> Result<()> {
+        let mut first = Ok(());
+        self.running
+            .retain_mut(|(end, _)| match end.as_mut().poll(cx) {
+                Poll::Pending => true,
+                Poll::Ready(Ok(file)) => {
+                    self.done.push(file);
+                    false
+                }
+                Poll::Ready(Err(error)) => {
+                    if first.is_ok() {
+                        first = Err(error);
+                    }
+                    false
+                }
+            });
+        first
+    }
+
+    /// Waits until few enough files are left.
+    async fn until(&mut self, is_enough: impl Fn(&Self) -> bool) -> Result<()> {
+        poll_fn(|cx| {
+            self.advance(cx)?;
+            match is_enough(self) {
+                true => Poll::Ready(Ok(())),
+                false => Poll::Pending,
+            }
+        })
+        .await
+    }
+
+    /// Polls the ends of all files along with the write of one.
+    async fn during(&mut self, write: impl Future<Output = Result<()>>) -> Result<()> {
+        let mut write = pin!(write);
+        poll_fn(|cx| {
+            self.advance(cx)?;
+            write.as_mut().poll(cx)
+        })
+        .await
+    }
+}

@@ -1,0 +1,366 @@
+//! The file of each row of a written dataset, and when a file is finished: one policy, without I/O, for all writers.
+//!
+//! ```text
+//! batch ─► begin ─► next ─┬─► Start: the writer starts a new file and passes it to `started`
+//!                         ├─► Write: it writes rows to an open file
+//!                         └─► Finish: it finishes a file and passes its metadata to `finished`
+//! ```
+
+use std::collections::{HashMap, VecDeque};
+use std::fmt;
+use std::ops::Range;
+use std::process;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::SystemTime;
+
+use herringbone::arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use herringbone::arrow::buffer::BooleanBuffer;
+use herringbone::arrow::schema::SchemaRef;
+use herringbone::{Error, Result};
+use herringbone_filter::select;
+
+use crate::partition_name::{Name, names};
+use crate::writer::{DatasetWriteOptions, WrittenFile};
+
+/// An incomplete file.
+pub(crate) trait OpenFile {
+    /// Returns the number of rows so far.
+    fn num_rows(&self) -> u64;
+    /// Returns the number of bytes so far, including those of rows to be encoded.
+    fn bytes(&self) -> u64;
+    /// Returns the number of buffered bytes.
+    fn memory_size(&self) -> u64;
+}
+
+/// The next work of a writer.
+pub(crate) enum Step<'a, F> {
+    /// Starts the file with this path below the directory of the dataset.
+    Start(String),
+    /// Writes rows to a file.
+    Write(&'a mut F, RecordBatch),
+    /// Finishes the file with this path.
+    Finish(String, F),
+}
+
+/// The rows to be written, and the open files by their directories.
+pub(crate) struct Partitioner<F> {
+    schema: SchemaRef,
+    /// The schema of the files.
+    file_schema: SchemaRef,
+    options: DatasetWriteOptions,
+    /// The columns of the partition, and those of the files.
+    partition_columns: Vec<usize>,
+    file_columns: Vec<usize>,
+    open: HashMap<String, Opened<F>>,
+    /// The unwritten rows of the last batch, each batch with its directory.
+    waiting: VecDeque<(String, RecordBatch)>,
+    /// The number of uses of open files so far.
+    uses: u64,
+    /// The part of the names of files that no other writer has.
+    id: u64,
+    /// The number of files started so far.
+    started: u64,
+    finished: Vec<WrittenFile>,
+    /// True from the beginning of a batch until all of its steps are done. It stays true after a step that failed.
+    is_busy: bool,
+    is_ended: bool,
+}
+
+struct Opened<F> {
+    path: String,
+    file: F,
+    last_use: u64,
+}
+
+impl<F> fmt::Debug for Partitioner<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Partitioner")
+            .field("schema", &self.schema)
+            .field("open_files", &self.open.len())
+            .field("finished_files", &self.finished.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<F: OpenFile> Partitioner<F> {
+    /// Checks the options of a dataset whose batches have this schema.
+    ///
+    /// # Errors
+    /// Argument if a partition column does not exist or is named twice, or if no column is left; Unsupported if its type
+    /// has no text.
+    pub(crate) fn new(schema: SchemaRef, options: DatasetWriteOptions) -> Result<Self> {
+        let mut partition_columns = Vec::new();
+        for name in &options.partition_by {
+            let Ok(column) = schema.index_of(name) else {
+                return Err(Error::argument(format!(
+                    "there is no column `{name}` to partition by"
+                )));
+            };
+            if partition_columns.contains(&column) {
+                return Err(Error::argument(format!(
+                    "the column `{name}` is named twice to partition by"
+                )));
+            }
+            partition_columns.push(column);
+        }
+        let all = 0..schema.fields().len();
+        let file_columns: Vec<_> = all.filter(|it| !partition_columns.contains(it)).collect();
+        if file_columns.is_empty() {
+            return Err(Error::argument(
+                "files without columns: all are those of the partition",
+            ));
+        }
+        let file_schema = schema.project(&file_columns);
+        let file_schema = file_schema.map_err(|error| Error::argument(error.to_string()))?;
+        let partitioner = Self {
+            file_schema: Arc::new(file_schema),
+            options,
+            partition_columns,
+            file_columns,
+            open: HashMap::new(),
+            waiting: VecDeque::new(),
+            uses: 0,
+            id: unique_id(),
+            started: 0,
+            finished: Vec::new(),
+            is_busy: false,
+            is_ended: false,
+            schema: schema.clone(),
+        };
+        // Types without text are found before the first row.
+        partitioner.names(&RecordBatch::new_empty(schema))?;
+        Ok(partitioner)
+    }
+
+    pub(crate) fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    pub(crate) fn file_schema(&self) -> &SchemaRef {
+        &self.file_schema
+    }
+
+    pub(crate) fn options(&self) -> &DatasetWriteOptions {
+        &self.options
+    }
+
+    pub(crate) fn finished_files(&self) -> &[WrittenFile] {
+        &self.finished
+    }
+
+    /// Returns the number of bytes that the open files buffer.
+    pub(crate) fn memory_size(&self) -> u64 {
+        let files = self.open.values();
+        files.map(|opened| opened.file.memory_size()).sum()
+    }
+
+    /// Begins to write the rows of a batch.
+    ///
+    /// # Errors
+    /// Argument if the batch does not have the schema, if a value has no name, or if an earlier step failed.
+    pub(crate) fn begin(&mut self, batch: &RecordBatch) -> Result<()> {
+        self.occupy()?;
+        if batch.schema() != self.schema {
+            return Err(Error::argument(
+                "the batch does not have the schema of the dataset",
+            ));
+        }
+        if batch.num_rows() > 0 {
+            let names = self.names(batch)?;
+            let files = batch.project(&self.file_columns);
+            let files = files.map_err(|error| Error::argument(error.to_string()))?;
+            for (directory, runs) in partitions(&names, batch.num_rows()) {
+                self.waiting.push_back((directory, rows(&files, &runs)?));
+            }
+        }
+        Ok(())
+    }
+
+    /// Begins to finish all files.
+    ///
+    /// # Errors
+    /// Argument if an earlier step failed.
+    pub(crate) fn end(&mut self) -> Result<()> {
+        self.is_ended = true;
+        self.occupy()
+    }
+
+    fn occupy(&mut self) -> Result<()> {
+        match std::mem::replace(&mut self.is_busy, true) {
+            true => Err(Error::argument("the writer failed before")),
+            false => Ok(()),
+        }
+    }
+
+    /// Returns the next work, or `None` if all rows of the batch are written.
+    pub(crate) fn next(&mut self) -> Option<Step<'_, F>> {
+        if let Some(directory) = self.due() {
+            return self.finish(&directory);
+        }
+        let Some((directory, rows)) = self.waiting.pop_front() else {
+            self.is_busy = false;
+            return None;
+        };
+        if !self.open.contains_key(&directory) {
+            self.waiting.push_front((directory, rows));
+            if self.open.len() >= self.options.max_open_files.max(1)
+                && let Some(oldest) = self.oldest(|_| true)
+            {
+                return self.finish(&oldest);
+            }
+            return Some(Step::Start(self.next_path()));
+        }
+        let opened = self.open.get_mut(&directory)?;
+        self.uses += 1;
+        opened.last_use = self.uses;
+        let left = self.options.max_rows.max(1) - opened.file.num_rows();
+        let left = usize::try_from(left).unwrap_or(usize::MAX);
+        let taken = rows.slice(0, left.min(rows.num_rows()));
+        if taken.num_rows() < rows.num_rows() {
+            let rest = rows.slice(taken.num_rows(), rows.num_rows() - taken.num_rows());
+            self.waiting.push_front((directory, rest));
+        }
+        Some(Step::Write(&mut opened.file, taken))
+    }
+
+    /// Adds the file that the last [`Step::Start`] asked for.
+    pub(crate) fn started(&mut self, path: String, file: F) {
+        let (directory, _) = path.rsplit_once('/').unwrap_or_default();
+        let directory = match directory {
+            "" => String::new(),
+            directory => format!("{directory}/"),
+        };
+        let opened = Opened {
+            path,
+            file,
+            last_use: self.uses,
+        };
+        self.open.insert(directory, opened);
+    }
+
+    /// Adds a complete file.
+    pub(crate) fn finished(&mut self, file: WrittenFile) {
+        self.finished.push(file);
+    }
+
+    /// Returns the complete files, sorted by their paths.
+    pub(crate) fn into_finished(mut self) -> Vec<WrittenFile> {
+        self.finished
+            .sort_by(|one, other| one.path.cmp(&other.path));
+        self.finished
+    }
+
+    /// Takes all open files, to abort them.
+    pub(crate) fn take_open(&mut self) -> impl Iterator<Item = F> {
+        self.open.drain().map(|(_, opened)| opened.file)
+    }
+
+    /// Returns the directory of a file to be finished: a full one, or the oldest if memory is short or all rows are written.
+    fn due(&self) -> Option<String> {
+        let (max_rows, max_bytes) = (self.options.max_rows.max(1), self.options.max_bytes);
+        // A new file gets rows first, so each step leads to the end.
+        let has_rows = |opened: &Opened<F>| opened.file.num_rows() > 0;
+        let is_full = |opened: &Opened<F>| {
+            opened.file.num_rows() >= max_rows || opened.file.bytes() >= max_bytes
+        };
+        let mut open = self.open.iter();
+        let full = open.find(|(_, opened)| has_rows(opened) && is_full(opened));
+        if let Some((directory, _)) = full {
+            return Some(directory.clone());
+        }
+        let is_short = self.memory_size() > self.options.max_buffered_bytes as u64;
+        let is_last = self.is_ended && self.waiting.is_empty();
+        self.oldest(|opened| is_last || is_short && has_rows(opened))
+    }
+
+    /// Returns the directory of the least recently used file among some.
+    fn oldest(&self, is_among: impl Fn(&Opened<F>) -> bool) -> Option<String> {
+        let among = self.open.iter().filter(|(_, opened)| is_among(opened));
+        let oldest = among.min_by_key(|(_, opened)| opened.last_use);
+        oldest.map(|(directory, _)| directory.clone())
+    }
+
+    fn finish(&mut self, directory: &str) -> Option<Step<'_, F>> {
+        let Opened { path, file, .. } = self.open.remove(directory)?;
+        Some(Step::Finish(path, file))
+    }
+
+    /// Returns the path of a new file for the first waiting rows.
+    fn next_path(&mut self) -> String {
+        let directory = self.waiting.front().map_or("", |(directory, _)| directory);
+        let (prefix, id, ordinal) = (&self.options.file_prefix, self.id, self.started);
+        self.started += 1;
+        format!("{directory}{prefix}-{id:016x}-{ordinal:05}.parquet")
+    }
+
+    /// Returns the names of the directories of all rows, one list per partition column.
+    fn names(&self, batch: &RecordBatch) -> Result<Vec<Vec<Name>>> {
+        let columns = self
+            .partition_columns
+            .iter()
+            .zip(&self.options.partition_by);
+        let columns = columns.map(|(at, name)| names(name, batch.column(*at)));
+        columns.collect()
+    }
+}
+
+/// Returns directories in the order of their first rows, and the runs of rows in each.
+fn partitions(names: &[Vec<Name>], num_rows: usize) -> Vec<(String, Vec<Range<usize>>)> {
+    let directory =
+        |row: usize| -> Vec<&Name> { names.iter().filter_map(|column| column.get(row)).collect() };
+    let mut places: HashMap<Vec<&Name>, usize> = HashMap::new();
+    let mut partitions: Vec<(String, Vec<Range<usize>>)> = Vec::new();
+    let mut start = 0;
+    while start < num_rows {
+        let first = directory(start);
+        let mut end = start + 1;
+        while end < num_rows && directory(end) == first {
+            end += 1;
+        }
+        let text: String = first.iter().map(|name| format!("{name}/")).collect();
+        let place = *places.entry(first).or_insert_with(|| {
+            partitions.push((text, Vec::new()));
+            partitions.len() - 1
+        });
+        if let Some((_, runs)) = partitions.get_mut(place) {
+            runs.push(start..end);
+        }
+        start = end;
+    }
+    partitions
+}
+
+/// Returns the rows of a batch in these runs.
+fn rows(batch: &RecordBatch, runs: &[Range<usize>]) -> Result<RecordBatch> {
+    if let [run] = runs {
+        return Ok(batch.slice(run.start, run.len()));
+    }
+    let mut is_selected = vec![false; batch.num_rows()];
+    for run in runs {
+        if let Some(selected) = is_selected.get_mut(run.clone()) {
+            selected.fill(true);
+        }
+    }
+    let bits = BooleanBuffer::from(is_selected);
+    let chosen = bits.count_set_bits();
+    let columns = batch
+        .columns()
+        .iter()
+        .map(|array| select(array, &bits, chosen));
+    let columns: Vec<ArrayRef> = columns.collect::<Result<_>>()?;
+    let options = RecordBatchOptions::new().with_row_count(Some(chosen));
+    RecordBatch::try_new_with_options(batch.schema(), columns, &options)
+        .map_err(|error| Error::argument(error.to_string()))
+}
+
+/// Returns a number that other writers do not have, except by an unlikely accident.
+fn unique_id() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    // The lower bits of the nanoseconds change the most.
+    let nanos = since.map_or(0, |it| it.as_nanos() as u64);
+    let ordinal = NEXT.fetch_add(1, Ordering::Relaxed);
+    let process = u64::from(process::id()).rotate_left(32);
+    nanos ^ process ^ ordinal.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
