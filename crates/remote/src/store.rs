@@ -60,7 +60,9 @@ fn resolve(directory: &str, path: &str) -> Option<String> {
 
 /// Returns true if this is the error of an answer with the whole object to a request for a range.
 fn is_whole(message: &str) -> bool {
+    // The second message is that of web servers.
     message.contains("Received non-partial response")
+        || message.contains("Range request not supported by")
 }
 
 /// Returns true if a server may answer so to requests for the end of an object, which it does not have.
@@ -179,12 +181,17 @@ macro_rules! adapter {
                     };
                     let identity = match self.clone().get(options, bytes).await {
                         // Azure has no requests for the end of an object.
-                        Err(StoreError::NotSupported { .. }) => {
+                        Err(first @ StoreError::NotSupported { .. }) => {
                             let head = GetOptions {
                                 head: true,
                                 ..Default::default()
                             };
-                            identity(&self.store.get_opts(&self.path, head).await?.meta)
+                            match self.store.get_opts(&self.path, head).await {
+                                Ok(found) => identity(&found.meta),
+                                // A server without ranges may refuse to state the length, too.
+                                Err(_) if super::is_whole(&first.to_string()) => return Err(first),
+                                Err(other) => return Err(other),
+                            }
                         }
                         Err(error) if super::lacks_suffixes(&error.to_string()) => {
                             self.clone().probe(error).await?

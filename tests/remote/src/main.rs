@@ -1,9 +1,10 @@
 //! Reads and writes against servers, which `tests/interop_remote.sh` starts:
 //!
-//! herringbone-remote-servers s3 | azure | nginx | faulty ENDPOINT [FOLDER]
+//! herringbone-remote-servers s3 | azure | nginx | faulty | manners ENDPOINT [FOLDER [COMMAND]]
 
 mod data;
 mod faults;
+mod manners;
 mod stores;
 
 use std::sync::Arc;
@@ -75,6 +76,9 @@ fn main() {
             ["azure", endpoint] => stores::check(azure(endpoint)).await,
             ["nginx", endpoint, folder] => faults::nginx(endpoint, folder).await,
             ["faulty", endpoint, folder] => faults::faulty(endpoint, folder).await,
+            ["manners", endpoint, folder, ref command @ ..] => {
+                manners::check(endpoint, folder, command.first().copied()).await;
+            }
             _ => panic!("unknown arguments: {arguments:?}"),
         }
     });
