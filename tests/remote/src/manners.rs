@@ -135,7 +135,10 @@ fn by_command(command: &str, url: &str, expected: &RecordBatch) -> (Outcome, Str
             let rows = String::from_utf8(run.stdout).expect("text");
             let ids: Vec<_> = rows.lines().skip(1).map(str::to_owned).collect();
             let all = 0..expected.num_rows();
-            assert!(ids == all.map(|id| id.to_string()).collect::<Vec<_>>(), "{url}");
+            assert!(
+                ids == all.map(|id| id.to_string()).collect::<Vec<_>>(),
+                "{url}"
+            );
             Rows
         }
         Some(SYSTEM) if message.contains("replaced") || message.contains("was opened") => Replaced,
@@ -163,7 +166,9 @@ pub async fn check(endpoint: &str, folder: &str, command: Option<&str>) {
         }
         for (way, (found, message)) in ways {
             if found != outcomes {
-                wrong.push(format!("{manner} {name}, {way}: {found:?}, not {outcomes:?}: {message}"));
+                wrong.push(format!(
+                    "{manner} {name}, {way}: {found:?}, not {outcomes:?}: {message}"
+                ));
             }
             if found != Rows {
                 println!("{manner}, {way}: {message}");
