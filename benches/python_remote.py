@@ -94,6 +94,9 @@ class Server(http.server.ThreadingHTTPServer):
     request_queue_size = 256
     daemon_threads = True
 
+    def handle_error(self, *arguments):
+        """Ignore clients that leave before the end of an answer."""
+
 
 def serve_moto(found):
     import logging
@@ -146,7 +149,7 @@ def s3_of_pyarrow(port):
 
     return S3FileSystem(
         access_key="testing", secret_key="testing", endpoint_override=f"http://127.0.0.1:{port}", region="us-east-1",
-        allow_bucket_creation=True,
+        allow_bucket_creation=True, request_timeout=60,
     )
 
 

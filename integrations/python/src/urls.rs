@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use herringbone::source::Source;
+use herringbone::source::{FetchPolicy, Source};
 use herringbone::{Error, Result as CoreResult};
 use herringbone_dataset::object_store_014::StoreListing;
 use herringbone_dataset::{Entry, Listing, NewFile, NewFiles};
@@ -53,7 +53,7 @@ impl Url {
         }
         let location = detached(py, || Ok(Location::with_options(url, &options)?))?;
         Ok(Self {
-            location,
+            location: location.fetch_policy(FetchPolicy::remote_scan()),
             source: Mutex::default(),
         })
     }

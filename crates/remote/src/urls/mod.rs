@@ -23,6 +23,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use herringbone::push::FetchPolicy;
 use herringbone::{Error, Result};
 use object_store_014::path::Path;
 use object_store_014::{ObjectStore, ObjectStoreExt as _};
@@ -159,6 +160,7 @@ pub struct Location {
     has_equal_parts: bool,
     hints: Hints,
     left_out: LeftOut,
+    policy: FetchPolicy,
 }
 
 impl fmt::Debug for Location {
@@ -206,6 +208,7 @@ impl Location {
                 has_equal_parts: false,
                 hints: Hints::default(),
                 left_out: LeftOut::default(),
+                policy: FetchPolicy::remote(),
             });
         }
         let (bucket, key) = rest.split_once('/').unwrap_or((rest, ""));
@@ -247,6 +250,7 @@ impl Location {
             is_signed: configured.unsigned.is_none() && !options.anonymous,
             has_equal_parts: configured.has_equal_parts,
             left_out,
+            policy: FetchPolicy::remote(),
         })
     }
 
@@ -257,6 +261,12 @@ impl Location {
             object_name: object_name.into(),
             ..self
         }
+    }
+
+    /// Sets the fetch policy of objects, which is [`FetchPolicy::remote`] by default.
+    #[must_use]
+    pub fn fetch_policy(self, policy: FetchPolicy) -> Self {
+        Self { policy, ..self }
     }
 
     /// Returns the location of another object of the store. Its path is decoded.
@@ -363,7 +373,10 @@ impl Location {
         path: Path,
         known: impl FnOnce(StoreObject) -> StoreObject,
     ) -> Arc<dyn Object> {
-        let object = StoreObject::new(self.store.clone(), path).name(&self.object_name);
+        let object = StoreObject::new(self.store.clone(), path);
+        let object = object
+            .name(&self.object_name)
+            .fetch_policy(self.policy.clone());
         Arc::new(HintedObject::new(known(object), self.hints.clone()))
     }
 
