@@ -206,7 +206,7 @@ mod tests {
         assert_eq!(filled(&named, Key::Region).as_deref(), Some("us-east-2"));
         assert_eq!(filled(&named, Key::AccessKeyId), None);
         assert!(profile("tab", config, "").is_some());
-        for missing in ["x", "services x", "profile", "b"] {
+        for missing in ["x", "profile", "b"] {
             assert!(profile(missing, config, credentials).is_none(), "{missing}");
         }
     }
