@@ -32,7 +32,7 @@ start() {
 
 cargo build --quiet --manifest-path tests/remote/Cargo.toml --target-dir "$target"
 check() {
-    timeout 100 "$target/debug/herringbone-remote-servers" "$@" > "$work/out" 2>&1 || { cat "$work/out"; exit 1; }
+    timeout 300 "$target/debug/herringbone-remote-servers" "$@" > "$work/out" 2>&1 || { cat "$work/out"; exit 1; }
 }
 
 python3 tests/remote_faults.py "$work" > "$work/port" &
