@@ -11,7 +11,7 @@ use bytes::Bytes;
 use herringbone::push::FetchPolicy;
 use herringbone::source::{FileSource, Source};
 use herringbone::{Error, ErrorKind, MetadataHandle, ParquetFile, Remedy, Result};
-use herringbone_remote::{BoxFuture, RemoteFile, RemoteOptions};
+use herringbone_remote::{BoxFuture, Identity, RemoteFile, RemoteOptions};
 
 use crate::checked::{CheckedSource, check_same};
 use crate::listing::Listing;

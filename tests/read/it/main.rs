@@ -31,6 +31,7 @@ mod filter_literals;
 mod filter_stages;
 #[cfg(test)]
 mod wanted_casts;
+#[cfg(test)]
 mod wanted_schema;
 #[cfg(test)]
 mod row_origins;

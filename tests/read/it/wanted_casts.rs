@@ -71,9 +71,7 @@ fn an_id_counts_more_than_a_name() {
         error.contains("field id is 9") && error.contains("the id 2"),
         "{error}"
     );
-    let error = find(vec![with_id("x", 1), with_id("y", 1)])
-        .unwrap_err()
-        .to_string();
+    let error = find(vec![with_id("x", 1), with_id("y", 1)]).unwrap_err();
     assert!(
         error.contains("another wanted field has the field id 1"),
         "{error}"
@@ -93,7 +91,7 @@ fn times_are_truncated_toward_zero_if_asked() {
         true,
     )]);
     let error = read(&file, &ReadOptions::new().wanted_schema(exact.clone())).unwrap_err();
-    assert!(error.to_string().contains("does not fit"), "{error}");
+    assert!(error.contains("does not fit"), "{error}");
     let options = ReadOptions::new().wanted_schema(exact.loose_times(true));
     // Row groups have a single value each, so that bounds decide about single values.
     for (pruned, value) in [true, false]
