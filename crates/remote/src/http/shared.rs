@@ -35,7 +35,7 @@ pub(super) fn connect(options: &ClientOptions) -> Result<HttpClient> {
     if !settings.contains("default_headers: None") {
         return ReqwestConnector::default().connect(options);
     }
-    let variables = VARIABLES.map(|name| env::var_os(name));
+    let variables = VARIABLES.map(env::var_os);
     // A forked process does not have the connections of its parent.
     let key = format!("{}{variables:?}{settings}", process::id());
     let mut clients = CLIENTS.lock().unwrap_or_else(PoisonError::into_inner);

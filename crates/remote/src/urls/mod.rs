@@ -470,7 +470,7 @@ impl Location {
 /// # Errors
 /// Argument.
 pub fn check_allowed(url: &str) -> Result<()> {
-    match env::var_os(NO_URLS).is_some_and(|it| it != "" && it != "0") {
+    match env::var_os(NO_URLS).is_some_and(|it| !it.is_empty() && it != "0") {
         false => Ok(()),
         true => Err(Error::argument(format!(
             "{}: the variable {NO_URLS} forbids URLs",
