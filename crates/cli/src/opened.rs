@@ -18,7 +18,8 @@ use herringbone_dataset::DatasetReadOptions;
 /// The largest number of open files of this machine.
 const MAX_OPEN_FILES: usize = DatasetReadOptions::DEFAULT_MAX_OPEN_FILES;
 
-/// The largest number of bytes of all kept footers, and of those read along with them. Files after them are read again.
+/// The largest number of bytes that kept footers take, with the bytes read along with them. A command reads later footers each
+/// time, because it has no room for them.
 const MAX_FOOTER_BYTES: usize = 256 << 20;
 
 /// The open files and kept footers of a command.
@@ -200,7 +201,7 @@ mod tests {
         assert_eq!(file.read(0..6).unwrap(), "before");
         close();
         assert_eq!(file.read(0..6).unwrap_err().kind(), ErrorKind::Io);
-        // The length is that of before.
+        // The new file is as long as the old one, so the length alone would not show the change.
         fs::write(&path, "behold").unwrap();
         assert_eq!(file.read(0..6).unwrap_err().kind(), ErrorKind::Replaced);
         let file = LocalFile::open(&path, &files).unwrap();

@@ -126,19 +126,6 @@ impl Dataset {
         Self::open_roots(listing, &roots, options).await
     }
 
-    /// Opens the files at paths of a listing, on this thread. It waits for the futures of the listing, which must not need a
-    /// runtime.
-    ///
-    /// # Errors
-    /// See [`Self::open_async`].
-    pub fn open_listed(
-        listing: Arc<dyn Listing>,
-        paths: &[String],
-        options: DatasetOptions,
-    ) -> Result<Self> {
-        block_on(Self::open_async(listing, paths, options))
-    }
-
     async fn open_roots(
         listing: Arc<dyn Listing>,
         roots: &[Root],

@@ -245,7 +245,7 @@ impl Printer<'_, '_> {
             return Ok(());
         }
         if self.format == ListFormat::Jsonl {
-            // A list, because columns may have one name, or that of a key here.
+            // We print a list, because two columns may have the same name, and a column may have the name of a key here.
             let mut values = Vec::new();
             for (field, column) in batch.schema_ref().fields().iter().zip(batch.columns()) {
                 let mut json = String::new();

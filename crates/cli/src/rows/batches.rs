@@ -44,7 +44,7 @@ pub(crate) struct Batches<'a> {
     is_counted: bool,
     place: Place,
     files: FileCrew<Decoding>,
-    /// The options of the reads of open files.
+    /// The options with which open files are read.
     started: BTreeMap<usize, ReadOptions>,
     memory: Arc<FileMemory>,
     lost: LostRows,

@@ -387,7 +387,7 @@ fn pieces_hardly_change_the_size_of_frames() {
     }
 }
 
-/// The encoder asks although libdeflate is compiled in. Its stream is that of one call.
+/// The encoder asks even if libdeflate is compiled in, and writes the same stream as in one call.
 #[cfg(feature = "gzip")]
 #[test]
 fn pieces_leave_streams_of_zlib_as_they_are() {

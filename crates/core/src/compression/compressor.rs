@@ -5,7 +5,7 @@ use herringbone_format::{Error, Result};
 /// A question between pieces of an input. An error ends the compression, which returns it.
 pub(super) type Ask<'a> = &'a dyn Fn() -> Result<()>;
 
-/// The number of bytes that a codec takes between two questions: the size of a block of zstd.
+/// The number of bytes that a codec compresses before it asks again whether to continue. A block of zstd has this size.
 #[cfg(any(
     feature = "gzip",
     feature = "brotli",

@@ -82,7 +82,7 @@ impl Compress for LibbrotliCompressor {
         let encoder = BrotliEncoderOptions::new()
             .quality(quality)
             .window_size(window)
-            // With the size, the stream does not depend on the size of the pieces, because the library collects blocks.
+            // We state the whole size, so that the library writes the same stream for pieces of any size.
             .size_hint(u32::try_from(input.len()).map_or(MAX_HINT, |length| length.min(MAX_HINT)))
             .build()
             .map_err(|error| failed(&error))?;

@@ -104,7 +104,7 @@ impl FetchPolicy {
         }
     }
 
-    /// Returns the policy of a scan of a whole table in an object store, by an engine that reads many columns of many files.
+    /// Returns the policy with which an engine scans a table in an object store, when it reads many columns of many files.
     ///
     /// - Gaps of up to 672 KiB are read over: 393 requests and 228 MB for the queries of TPC-H in the tests of DataFusion. With
     ///   736 KiB, requests would cover unused columns between row groups, too: 344, and 265 MB.

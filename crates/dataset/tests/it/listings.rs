@@ -246,8 +246,8 @@ fn names_may_have_the_signs_of_patterns() {
     let bucket = Bucket::new(files.map(|(name, bytes)| (name.to_owned(), bytes)));
     for (path, expected) in [("d/a[1]?.parquet", vec![0]), ("d/[a]*", vec![1, 0])] {
         let paths = [path.to_owned()];
-        let dataset = Dataset::open_listed(bucket.clone(), &paths, DatasetOptions::new());
-        let dataset = dataset.unwrap();
+        let dataset = Dataset::open_async(bucket.clone(), &paths, DatasetOptions::new());
+        let dataset = block_on(dataset).unwrap();
         let found = all(dataset.read(ReadOptions::new()).unwrap()).unwrap();
         assert_eq!(ids(&found), expected, "{path}");
         let first = dataset.open_file(&dataset.files()[0]).unwrap();
