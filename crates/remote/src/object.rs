@@ -149,6 +149,16 @@ impl Identity {
         self.e_tag.as_deref().filter(|it| !it.starts_with("W/"))
     }
 
+    /// Adds what `other` knows of the same object.
+    pub(crate) fn completed(self, other: Self) -> Self {
+        Self {
+            length: self.length,
+            e_tag: self.e_tag.or(other.e_tag),
+            version: self.version.or(other.version),
+            modified: self.modified.or(other.modified),
+        }
+    }
+
     /// Returns true if both may be of the same object. Compares the lengths, and the versions and ETags known for both.
     /// If there are none of these, it compares the times of the last modification.
     #[must_use]

@@ -46,7 +46,8 @@ pub struct Opened {
 /// has no requests for ranges, reads all of it, so that it takes no further request.
 ///
 /// # Errors
-/// Those of [`tail`]; Io if the server has no requests for ranges, and the object more than [`MAX_WHOLE_BYTES`].
+/// Those of [`tail`]; Io if the server has no requests for ranges, and the object more than [`MAX_WHOLE_BYTES`]; Replaced if
+/// that object does not have the identity known beforehand.
 pub async fn open(object: Arc<dyn Object>, bytes: u64) -> Result<Opened> {
     match tail(&object, bytes).await {
         Ok((tail, identity)) => Ok(Opened {
@@ -57,6 +58,9 @@ pub async fn open(object: Arc<dyn Object>, bytes: u64) -> Result<Opened> {
         Err(error) if ignores_ranges(&error) => {
             let answer = object.whole(MAX_WHOLE_BYTES).await;
             let checked = answer.and_then(|answer| {
+                if let Some(known) = object.identity().filter(|it| !it.matches(&answer.identity)) {
+                    return Err(replaced(&known, &answer.identity));
+                }
                 check(&answer, &(0..answer.identity.length))?;
                 Ok(answer)
             });
@@ -134,11 +138,12 @@ impl Object for HeldObject {
 pub async fn tail(object: &Arc<dyn Object>, bytes: u64) -> Result<(Bytes, Identity)> {
     if let Some(identity) = object.identity() {
         let range = identity.length.saturating_sub(bytes)..identity.length;
-        let bytes = match range.is_empty() {
-            true => Bytes::new(),
-            false => self::range(object.clone(), range, Arc::new(identity.clone())).await?,
-        };
-        return Ok((bytes, identity));
+        if range.is_empty() {
+            return Ok((Bytes::new(), identity));
+        }
+        // A listing may have the length alone. Later answers are compared with the whole identity of this one.
+        let answer = answer(object.clone(), range, Arc::new(identity.clone())).await?;
+        return Ok((answer.bytes, identity.completed(answer.identity)));
     }
     let request = Requested::Tail(bytes);
     let answer = object.tail(bytes).await;
@@ -158,6 +163,19 @@ pub fn range(
     range: Range<u64>,
     identity: Arc<Identity>,
 ) -> BoxFuture<Result<Bytes>> {
+    Box::pin(async move {
+        answer(object, range, identity)
+            .await
+            .map(|answer| answer.bytes)
+    })
+}
+
+/// Requests a range as [`range`] does, and returns the whole answer.
+fn answer(
+    object: Arc<dyn Object>,
+    range: Range<u64>,
+    identity: Arc<Identity>,
+) -> BoxFuture<Result<Answer>> {
     // The store prepares the request when the future is polled.
     Box::pin(async move {
         let answer = object.range(range.clone(), &identity).await;
@@ -166,7 +184,7 @@ pub fn range(
                 return Err(replaced(&identity, &answer.identity));
             }
             check(&answer, &range)?;
-            Ok(answer.bytes)
+            Ok(answer)
         });
         checked.map_err(|error| {
             let start = range.start;

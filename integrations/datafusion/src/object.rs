@@ -78,6 +78,10 @@ impl Object for TableFile {
         spawned(self.0.range(range, identity))
     }
 
+    fn whole(&self, most: u64) -> BoxFuture<Result<Answer>> {
+        spawned(self.0.whole(most))
+    }
+
     fn identity(&self) -> Option<Identity> {
         self.0.identity()
     }

@@ -9,6 +9,8 @@ use object_store::ObjectStore;
 use object_store::http::HttpBuilder;
 
 use crate::data::{assert_rows, file, object, open, read, rows};
+use crate::doors::{Door, Outcome};
+use crate::manners::differing;
 
 fn http(endpoint: &str, folder: &str) -> Arc<dyn ObjectStore> {
     let builder = HttpBuilder::new()
@@ -65,6 +67,25 @@ pub async fn nginx(endpoint: &str, folder: &str) {
     let error = read(&opened).await.expect_err("the file was replaced");
     assert_eq!(error.kind(), ErrorKind::Replaced, "{error}");
     assert_named("replaced", &error);
+}
+
+/// Reads through nginx in all ways.
+pub async fn nginx_doors(endpoint: &str, folder: &str, doors: &mut [Door]) {
+    let rows = rows(200_000, 1);
+    let bytes = file(&rows);
+    fs::write(format!("{folder}/file.parquet"), &bytes).expect("a file");
+    let mut wrong = Vec::new();
+    for (place, outcome) in [
+        ("ranges", Outcome::Rows),
+        ("moved", Outcome::Rows),
+        ("whole", Outcome::Rows),
+        ("busy", Outcome::Io),
+        ("none", Outcome::Io),
+    ] {
+        let url = format!("{endpoint}/{place}/file.parquet");
+        wrong.extend(differing(&url, (&bytes, &rows), outcome, doors).await);
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 /// Reads through a server that serves `folder` with a fault for each folder of its addresses.

@@ -1,8 +1,11 @@
 //! Reads and writes against servers, which `tests/interop_remote.sh` starts:
 //!
-//! herringbone-remote-servers s3 | azure | nginx | faulty | manners ENDPOINT [FOLDER [COMMAND]]
+//! herringbone-remote-servers s3 | azure | faulty | nginx | manners ENDPOINT FOLDER [DOOR...]
+//!
+//! A door is another program that reads: `NAME=PROGRAM ARGUMENT...`.
 
 mod data;
+mod doors;
 mod faults;
 mod manners;
 mod stores;
@@ -62,22 +65,31 @@ fn main() {
     rustls::crypto::ring::default_provider()
         .install_default()
         .expect("no other provider");
+    let (arguments, doors) = arguments.split_at(arguments.len().min(3));
+    let mut doors: Vec<_> = doors.iter().map(|door| doors::Door::start(door)).collect();
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .expect("a runtime");
     runtime.block_on(async {
         match arguments[..] {
-            ["s3", endpoint] => {
+            ["s3", endpoint, _] => {
                 stores::check(s3(endpoint)).await;
                 stores::check_s3_uploads(s3(endpoint), endpoint).await;
                 stores::check_416(s3(endpoint)).await;
+                stores::check_doors(&s3(endpoint), "s3", &mut doors).await;
             }
-            ["azure", endpoint] => stores::check(azure(endpoint)).await,
-            ["nginx", endpoint, folder] => faults::nginx(endpoint, folder).await,
+            ["azure", endpoint, _] => {
+                stores::check(azure(endpoint)).await;
+                stores::check_doors(&azure(endpoint), "az", &mut doors).await;
+            }
+            ["nginx", endpoint, folder] => {
+                faults::nginx(endpoint, folder).await;
+                faults::nginx_doors(endpoint, folder, &mut doors).await;
+            }
             ["faulty", endpoint, folder] => faults::faulty(endpoint, folder).await,
-            ["manners", endpoint, folder, ref command @ ..] => {
-                manners::check(endpoint, folder, command.first().copied()).await;
+            ["manners", endpoint, folder] => {
+                manners::check(endpoint, folder, &mut doors).await;
             }
             _ => panic!("unknown arguments: {arguments:?}"),
         }

@@ -12,6 +12,8 @@ use object_store::path::Path;
 use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt};
 
 use crate::data::{assert_rows, file, object, open, options, read, rows};
+use crate::doors::{Door, Outcome};
+use crate::manners::differing;
 
 /// The smallest part that S3 accepts.
 const PART: u64 = 5 << 20;
@@ -154,4 +156,29 @@ pub async fn check_416(store: Arc<dyn ObjectStore>) {
         );
         assert!(error.message().contains(&range), "{error}");
     }
+}
+
+/// Reads an object in all ways, one with an odd key, and a missing one.
+pub async fn check_doors(store: &Arc<dyn ObjectStore>, scheme: &str, doors: &mut [Door]) {
+    let rows = rows(200_000, 1);
+    let bytes = file(&rows);
+    let mut wrong = Vec::new();
+    for (key, in_url, outcome) in [
+        ("file.parquet", "file.parquet", Outcome::Rows),
+        (
+            "a b+ü/100%.parquet",
+            "a%20b+%C3%BC/100%25.parquet",
+            Outcome::Rows,
+        ),
+        ("missing.parquet", "missing.parquet", Outcome::Io),
+    ] {
+        let path = Path::parse(key).expect("a path");
+        if outcome == Outcome::Rows {
+            let put = store.put(&path, bytes.clone().into()).await;
+            put.expect(key);
+        }
+        let url = format!("{scheme}://{}/{in_url}", crate::BUCKET);
+        wrong.extend(differing(&url, (&bytes, &rows), outcome, doors).await);
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use futures::executor::block_on;
 use herringbone::push::FetchPolicy;
-use herringbone::{Error, ErrorKind, Limits, ReadOptions};
-use herringbone_remote::{Answer, RemoteFile};
+use herringbone::{Error, ErrorKind, Limits, ReadOptions, Result};
+use herringbone_remote::{Answer, BoxFuture, Identity, Object, RemoteFile};
 
 use crate::files::file;
 use crate::memory::{Memory, read};
@@ -149,6 +149,40 @@ fn an_object_that_changed_is_replaced() {
             "{error}"
         );
     }
+}
+
+/// A listing has the length of an object alone, as the log of a Delta table.
+#[test]
+fn an_object_of_known_length_is_compared_with_its_first_answer() {
+    #[derive(Debug)]
+    struct OfLength(Arc<Memory>);
+    impl Object for OfLength {
+        fn name(&self) -> &str {
+            self.0.name()
+        }
+        fn tail(&self, _: u64) -> BoxFuture<Result<Answer>> {
+            panic!("the length is known");
+        }
+        fn range(&self, range: Range<u64>, identity: &Identity) -> BoxFuture<Result<Answer>> {
+            self.0.range(range, identity)
+        }
+        fn identity(&self) -> Option<Identity> {
+            Some(Identity::new(self.0.bytes.lock().unwrap().len() as u64))
+        }
+        fn fetch_policy(&self) -> FetchPolicy {
+            self.0.fetch_policy()
+        }
+    }
+    let object = object();
+    let error = block_on(async {
+        let known = Arc::new(OfLength(object.clone()));
+        let file = RemoteFile::open(known, Limits::default()).await.unwrap();
+        *object.bytes.lock().unwrap() = file_of_other_values(&object);
+        *object.e_tag.lock().unwrap() = "\"second\"".to_owned();
+        let mut stream = file.read(ReadOptions::new()).unwrap();
+        stream.next_batch().await.unwrap_err()
+    });
+    assert_eq!(error.kind(), ErrorKind::Replaced);
 }
 
 #[test]

@@ -48,6 +48,9 @@ pub(crate) fn data(name: &str) -> FileMeta {
 
 pub(crate) fn file(path: &Path) -> FileMeta {
     let size = std::fs::metadata(path).map_or(0, |it| it.len());
+    // The default engine opens no path with `..` in it, as `PARQUET_TEST_DATA` may have.
+    let path = std::path::absolute(path).unwrap();
+    let path = path.canonicalize().unwrap_or(path);
     FileMeta::new(Url::from_file_path(path).unwrap(), 0, size)
 }
 
