@@ -393,7 +393,7 @@ fn reads_keep_their_budget() {
         for layout in [ByteLayout::Offsets, ByteLayout::Views] {
             let mut options = ReadOptions::new();
             options.schema.strings = layout;
-            options.limits.memory_bytes = READ_BUDGET as u64;
+            options.limits.get_or_insert_default().memory_bytes = READ_BUDGET as u64;
             let name = format!("{name}, {layout:?}, {} bytes", bytes.len());
             let (peak, first) = peak_of_reading(&bytes, &options.clone().threads(1));
             let first = first.map(|error| {
@@ -412,7 +412,7 @@ fn reads_keep_their_budget() {
                     "{name}, {threads} threads: {peak}"
                 );
             }
-            options.limits.memory_bytes = 1 << 30;
+            options.limits.get_or_insert_default().memory_bytes = 1 << 30;
             let (_, error) = peak_of_reading(&bytes, &options.limit(100));
             assert!(error.is_none(), "{name}: {error:?}");
         }

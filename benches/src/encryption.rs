@@ -60,7 +60,7 @@ pub fn write_theirs(batches: &[RecordBatch], compression: Compression) -> Result
 ///
 /// Errors of reading.
 pub fn read(bytes: &Bytes, algorithm: Algorithm) -> Result<u64> {
-    let open = OpenOptions::new().decryption(Some(our_keys(algorithm)?), None);
+    let open = OpenOptions::new().decryption(our_keys(algorithm)?);
     let file = ParquetFile::from_source(bytes.clone(), open)?;
     ours::stream(file, ReadOptions::default().threads(1))
 }
@@ -90,7 +90,7 @@ pub struct PageBytes {
 ///
 /// Errors of reading.
 pub fn pages(bytes: &Bytes, algorithm: Algorithm) -> Result<Vec<PageBytes>> {
-    let open = OpenOptions::new().decryption(Some(our_keys(algorithm)?), None);
+    let open = OpenOptions::new().decryption(our_keys(algorithm)?);
     let file = ParquetFile::from_source(bytes.clone(), open)?;
     let mut pages = Vec::new();
     // Each module starts with a length and a nonce. It ends with a tag, except with CTR.

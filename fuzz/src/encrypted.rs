@@ -40,7 +40,7 @@ static DECRYPTION: LazyLock<Arc<dyn Decryption>> = LazyLock::new(|| {
 
 /// Opens a file in memory with the keys, under small limits.
 fn open(bytes: &Bytes) -> Result<ParquetFile, Error> {
-    let options = OpenOptions::from(limits()).decryption(Some(DECRYPTION.clone()), None);
+    let options = OpenOptions::from(limits()).decryption(DECRYPTION.clone());
     let file = ParquetFile::from_source(bytes.clone(), options);
     if let Err(error) = &file {
         let said = format!("{error} {error:?}");

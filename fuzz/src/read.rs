@@ -93,7 +93,7 @@ fn another_way(way: u8, whole: &Result<Table, Error>) -> (ReadOptions, Option<Ve
             let rows = whole.as_ref().map_or(0, |table| table.rows);
             let ranges = [1..2, 4..5, 7..30, 33..ROWS as usize];
             let asked = ranges.iter().map(|r| r.start as u64..r.end as u64);
-            let options = options().batch_size(5).row_ranges(asked.collect());
+            let options = options().batch_size(5).row_ranges(asked);
             let found = ranges.iter().map(|r| r.start.min(rows)..r.end.min(rows));
             (options, Some(found.collect()))
         }

@@ -67,10 +67,9 @@ impl Subject {
 
     /// Opens a copy of the file.
     pub(crate) fn open(&self, bytes: Bytes) -> Result<ParquetFile, Error> {
-        ParquetFile::from_source(
-            bytes,
-            OpenOptions::new().decryption(self.keys.clone(), None),
-        )
+        let mut options = OpenOptions::new();
+        options.decryption.clone_from(&self.keys);
+        ParquetFile::from_source(bytes, options)
     }
 
     /// Returns the options common to all reads of the file.

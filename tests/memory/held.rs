@@ -53,9 +53,9 @@ struct Outcome {
 
 fn outcome(bytes: &Bytes, options: &ReadOptions, (policy, budget): (&FetchPolicy, u64)) -> Outcome {
     let mut options = options.clone();
-    options.limits.memory_bytes = budget;
+    options.limits.get_or_insert_default().memory_bytes = budget;
     let source = Copying(bytes.clone(), policy.clone());
-    let file = ParquetFile::from_source(source, options.limits.clone()).unwrap();
+    let file = ParquetFile::from_source(source, options.limits_or_default().into_owned()).unwrap();
     let mut reader = file.read(options).unwrap();
     let before = ALLOCATOR.current_usage();
     ALLOCATOR.reset_peak_usage();
@@ -243,7 +243,7 @@ fn supplied_bytes_keep_to_the_budget() {
     let bytes = written((0..4).map(|_| binary()).collect(), options);
     let rows = |budget: u64| {
         let mut options = ReadOptions::new().batch_size(500);
-        options.limits.memory_bytes = budget;
+        options.limits.get_or_insert_default().memory_bytes = budget;
         let file = ParquetFile::from_bytes(bytes.clone()).unwrap();
         let mut decoder = PushDecoder::new(Arc::new(file.plan(&options).unwrap()));
         let before = ALLOCATOR.current_usage();

@@ -58,7 +58,7 @@ pub fn pushed(
     options: &ReadOptions,
     how: Supply,
 ) -> Result<Vec<RecordBatch>, String> {
-    let limits = options.limits.clone();
+    let limits = options.limits_or_default().into_owned();
     let plan = ParquetFile::from_source(file.clone(), limits)
         .and_then(|file| file.plan(options))
         .map_err(|error| error.to_string())?;
@@ -80,7 +80,7 @@ pub fn pushed_by(plan: ReadPlan, file: &Bytes, how: Supply) -> Result<Vec<Record
 }
 
 pub fn read(file: &Bytes, options: &ReadOptions) -> Result<Vec<RecordBatch>, String> {
-    let limits = options.limits.clone();
+    let limits = options.limits_or_default().into_owned();
     let reader =
         ParquetFile::from_source(file.clone(), limits).and_then(|file| file.read(options.clone()));
     let mut reader = reader.map_err(|error| error.to_string())?;

@@ -117,6 +117,8 @@ fn blocking(file: &ParquetFile, options: ReadOptions) -> Outcome {
         error: None,
     };
     let is_filtered = options.filter.is_some();
+    // Errors of a file opened by its path begin with the path. Those of an object do not.
+    let file = ParquetFile::with_metadata(file.source().clone(), file.metadata_handle()).unwrap();
     let result = file.read(options).and_then(|mut reader| {
         let mut next = || reader.next_batch();
         let result = loop {
@@ -204,7 +206,7 @@ fn assert_same(found: &Outcome, expected: &Outcome) {
 
 /// Opens and reads a file whose footer may be damaged, too. Compares the outcome with a blocking read.
 pub fn compare_bytes(bytes: &Bytes, options: &ReadOptions) {
-    let limits = options.limits.clone();
+    let limits = options.limits_or_default().into_owned();
     let expected = match ParquetFile::from_source(bytes.clone(), limits.clone()) {
         Ok(file) => return compare(&file, options),
         Err(error) => error,

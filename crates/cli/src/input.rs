@@ -186,8 +186,9 @@ impl Input {
         if let Some(member) = &self.member {
             member.open_ahead()?;
         }
-        let options = OpenOptions::from(self.limits.clone());
-        let options = options.decryption(self.seam(), self.path());
+        let mut options = OpenOptions::from(self.limits.clone());
+        options.decryption = self.seam();
+        options.path = self.path().map(Path::to_path_buf);
         let file = ParquetFile::from_source(source, options);
         let file = file.map_err(|error| self.unopened(&error))?;
         if let Some(footer) = self.files.keep(&file) {

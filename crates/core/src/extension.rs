@@ -143,7 +143,7 @@ impl<'a> WrittenField<'a> {
 ///
 /// The methods are called in this order: [`fields`](Self::fields) once, [`arrays`](Self::arrays) for each record
 /// batch, including the first, [`key_values`](Self::key_values) once.
-pub trait StorageWriter: Send {
+pub trait StorageWriter: Send + Sync {
     /// Returns the storage field, followed by sibling columns to be added next to it, in the same struct or at the
     /// top level. `first` contains the slots of the first record batch with rows: the form of the storage may depend
     /// on it. It is empty if the file has no rows.

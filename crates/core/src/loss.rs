@@ -128,6 +128,7 @@ impl Losses {
     }
 
     /// Adds a loss.
+    #[doc(hidden)] // For the crates of this workspace.
     pub fn push(&mut self, loss: Loss) {
         if self.kept.len() < Self::MAX {
             self.kept.push(loss);
@@ -137,6 +138,7 @@ impl Losses {
     }
 
     /// Appends the losses of a later part of the read.
+    #[doc(hidden)] // For the crates of this workspace.
     pub fn append(&mut self, next: Self) {
         next.kept.into_iter().for_each(|loss| self.push(loss));
         self.more = self.more.saturating_add(next.more);
@@ -144,6 +146,7 @@ impl Losses {
 
     /// Changes the error of each stored loss, for example to name its file.
     #[must_use]
+    #[doc(hidden)] // For the crates of this workspace.
     pub fn map_errors(mut self, mut change: impl FnMut(Error) -> Error) -> Self {
         let kept = self.kept.into_iter();
         let changed = kept.map(|Loss { error, lost }| Loss {

@@ -169,6 +169,7 @@ impl PageDecoder {
     ///
     /// # Errors
     /// Unsupported if no array can hold the values.
+    #[doc(hidden)] // For the crates of this workspace.
     pub fn with_budget(
         leaf: &Leaf,
         codec: CompressionCodec,

@@ -3,7 +3,6 @@
 use herringbone::Result;
 use herringbone::filter::{PruningStep, ReadCounts};
 
-use crate::files::in_file;
 use crate::plan::DatasetPlan;
 
 /// The work that a read of a dataset takes, as sums over its files.
@@ -47,7 +46,7 @@ pub(crate) fn explain(plan: &DatasetPlan) -> Result<DatasetExplanation> {
         let (file, options) = (plan.file(at)?, plan.options_of(at, 0)?);
         let opened = dataset.files.open_blocking(file)?;
         let explained = opened.explain(&options);
-        for row_group in explained.map_err(|error| in_file(&file.path, error))? {
+        for row_group in explained.map_err(|error| error.in_file(&file.path))? {
             // Footers may claim any number of rows.
             let add = |sum: &mut u64, more: u64| *sum = sum.saturating_add(more);
             sum.row_groups += 1;

@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::future::ready;
-use std::io;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -63,7 +62,7 @@ impl Files {
             is_encrypted = handle.metadata().encryption_algorithm().is_some();
             if !is_encrypted {
                 let metadata = MetadataFile::new(directory, handle).map_err(advised);
-                return metadata.map_err(|error| in_file(&file.path, error));
+                return metadata.map_err(|error| error.in_file(&file.path));
             }
         }
         Err(advised(Error::unsupported(format!(
@@ -120,16 +119,14 @@ impl Files {
         Ok(Some(Box::pin(async move {
             let own = RemoteFile::open(object, options).await;
             let same = own.and_then(|own| check_same(known.metadata(), own.metadata()));
-            same.map_err(|error| in_file(&path, error))
+            same.map_err(|error| error.in_file(&path))
         })))
     }
 
     /// Returns the options for one file. Its path may select its keys.
     fn options(&self, file: &DataFile) -> RemoteOptions {
         let mut options = self.options.clone();
-        let decryption = options.open.decryption.take();
-        let path = Some(Path::new(&*file.path));
-        options.open = options.open.decryption(decryption, path);
+        options.open = options.open.path(&*file.path);
         options
     }
 
@@ -139,7 +136,7 @@ impl Files {
         let (mut options, path) = (self.options(file), file.path.clone());
         let (footer, identity) = (self.known_footer(file), file.identity.clone());
         Box::pin(async move {
-            let opened = match footer.map_err(|error| in_file(&path, error))? {
+            let opened = match footer.map_err(|error| error.in_file(&path))? {
                 Some(footer) => {
                     // The cache must have the file's own footer alone, to compare with this one.
                     options.cache = None;
@@ -147,7 +144,7 @@ impl Files {
                 }
                 None => RemoteFile::open(object, options).await,
             };
-            opened.map_err(|error| in_file(&path, error))
+            opened.map_err(|error| error.in_file(&path))
         })
     }
 
@@ -161,7 +158,7 @@ impl Files {
                 Err(error) => Err(error),
             },
         };
-        opened.map_err(|error| in_file(&file.path, error))
+        opened.map_err(|error| error.in_file(&file.path))
     }
 
     fn open_object(&self, file: &DataFile) -> Result<ParquetFile> {
@@ -193,38 +190,6 @@ impl Files {
             Some(footer) => ParquetFile::with_metadata(source, footer.metadata),
             None => ParquetFile::from_source(source, self.options(file).open),
         }
-    }
-}
-
-/// Names the file of an error.
-pub(crate) fn in_file(path: &str, error: Error) -> Error {
-    let message = error.message();
-    let rest = message.strip_prefix(path);
-    let is_named = rest.is_some_and(|rest| rest.starts_with([':', ',']));
-    if is_named || message.contains(&format!("/{path}")) {
-        return error;
-    }
-    let (location, remedy) = (error.location().clone(), error.remedy());
-    let message = format!("{path}: {}", error.message());
-    let mut named = match error.io_error() {
-        Some(io) => io::Error::new(io.kind(), message).into(),
-        None => Error::new(error.kind(), message),
-    };
-    if let Some(remedy) = remedy {
-        named = named.with_remedy(remedy);
-    }
-    if let Some(offset) = location.offset {
-        named = named.at_offset(offset);
-    }
-    if let Some(row_group) = location.row_group {
-        named = named.in_row_group(row_group);
-    }
-    if let Some(column) = &location.column {
-        named = named.in_column(column);
-    }
-    match location.page {
-        Some(page) => named.in_page(page),
-        None => named,
     }
 }
 

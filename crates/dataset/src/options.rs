@@ -71,64 +71,26 @@ impl DatasetOptions {
     pub fn new() -> Self {
         Self::default()
     }
-
-    /// Selects rows, and with them directories and files.
-    #[must_use]
-    pub fn filter(self, filter: Predicate) -> Self {
-        Self {
-            filter: Some(filter),
-            ..self
-        }
-    }
-
-    /// Sets the origin of the schema.
-    #[must_use]
-    pub fn schema(self, schema: SchemaFrom) -> Self {
-        Self { schema, ..self }
-    }
-
-    /// Sets the choice of Arrow types, if the schema follows from files.
-    #[must_use]
-    pub fn types(self, types: SchemaOptions) -> Self {
-        Self { types, ..self }
-    }
-
-    /// Sets the way in which the paths of files contain values.
-    #[must_use]
-    pub fn partitioning(self, partitioning: Partitioning) -> Self {
-        Self {
-            partitioning,
-            ..self
-        }
-    }
-
-    /// Sets the limits, keys, cache and fetch policy for all files.
-    #[must_use]
-    pub fn files(self, files: impl Into<RemoteOptions>) -> Self {
-        Self {
-            files: files.into(),
-            ..self
-        }
-    }
-
-    /// Selects whether the footers in the `_metadata` file of a directory may replace those of files.
-    #[must_use]
-    pub fn use_metadata_file(self, use_metadata_file: bool) -> Self {
-        Self {
-            use_metadata_file,
-            ..self
-        }
-    }
-
-    /// Sets the largest number of files and directories.
-    #[must_use]
-    pub fn max_entries(self, max_entries: usize) -> Self {
-        Self {
-            max_entries,
-            ..self
-        }
-    }
 }
+
+herringbone::format::setters! { DatasetOptions {
+    /// Selects rows, and with them directories and files.
+    filter: Predicate => Some;
+    /// Sets the origin of the schema.
+    schema: SchemaFrom;
+    /// Sets the choice of Arrow types, if the schema follows from files.
+    types: SchemaOptions;
+    /// Sets the way in which the paths of files contain values.
+    partitioning: Partitioning;
+    /// Sets the limits, keys, cache and fetch policy for all files.
+    files: impl Into<RemoteOptions> => Into::into;
+    /// Selects whether the footers in the `_metadata` file of a directory may replace those of files.
+    use_metadata_file: bool;
+    /// Sets the largest number of files and directories.
+    max_entries: usize;
+    /// Sets the largest number of footers fetched at the same time.
+    footers_at_once: usize;
+}}
 
 impl Default for DatasetOptions {
     fn default() -> Self {
@@ -183,30 +145,6 @@ impl DatasetReadOptions {
         Self::default()
     }
 
-    /// Adds a column with the path of the file of each row.
-    #[must_use]
-    pub fn path_column(self, name: impl Into<String>) -> Self {
-        Self {
-            path_column: Some(name.into()),
-            ..self
-        }
-    }
-
-    /// Selects whether batches have the order of the files.
-    #[must_use]
-    pub fn is_ordered(self, is_ordered: bool) -> Self {
-        Self { is_ordered, ..self }
-    }
-
-    /// Sets the largest number of open files.
-    #[must_use]
-    pub fn max_open_files(self, max_open_files: usize) -> Self {
-        Self {
-            max_open_files,
-            ..self
-        }
-    }
-
     /// Returns true if files are read beyond damage.
     pub(crate) fn is_tolerant(&self) -> bool {
         self.read.on_error != OnError::Fail
@@ -221,6 +159,15 @@ impl DatasetReadOptions {
         }
     }
 }
+
+herringbone::format::setters! { DatasetReadOptions {
+    /// Adds a column with the path of the file of each row.
+    path_column: impl Into<String> => |name| Some(Into::into(name));
+    /// Selects whether batches have the order of the files.
+    is_ordered: bool;
+    /// Sets the largest number of open files.
+    max_open_files: usize;
+}}
 
 impl Default for DatasetReadOptions {
     fn default() -> Self {

@@ -30,8 +30,10 @@ impl DatasetPlan {
     ///
     /// # Errors
     /// Argument if the options name columns that the dataset does not have, or parts of one file.
-    pub(crate) fn new(dataset: Arc<Inner>, options: DatasetReadOptions) -> Result<Self> {
+    pub(crate) fn new(dataset: Arc<Inner>, mut options: DatasetReadOptions) -> Result<Self> {
         check(&options.read)?;
+        let limits = || dataset.options.files.open.limits.clone();
+        options.read.limits.get_or_insert_with(limits);
         let filter = match (&dataset.options.filter, &options.read.filter) {
             (Some(first), Some(second)) => Some(first.clone().and(second.clone())),
             (first, second) => first.clone().or_else(|| second.clone()),

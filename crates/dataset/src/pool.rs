@@ -19,7 +19,7 @@ impl FileMemory {
     /// Creates the memory of a read.
     #[must_use]
     pub fn new(options: &ReadOptions) -> Arc<Self> {
-        let limit = options.limits.memory_bytes;
+        let limit = options.limits_or_default().memory_bytes;
         Arc::new(Self {
             own: SharedMemory::new(limit),
             limit,

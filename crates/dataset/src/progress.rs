@@ -4,8 +4,6 @@ use herringbone::filter::ReadMetrics;
 use herringbone::{Losses, Reader};
 use herringbone_remote::RecordBatchStream;
 
-use crate::files::in_file;
-
 /// The losses and the work of some files.
 #[derive(Debug, Default)]
 pub struct Progress {
@@ -28,7 +26,7 @@ impl Progress {
 
     fn new(path: &str, losses: Losses, metrics: ReadMetrics) -> Self {
         Self {
-            losses: losses.map_errors(|error| in_file(path, error)),
+            losses: losses.map_errors(|error| error.in_file(path)),
             metrics,
         }
     }

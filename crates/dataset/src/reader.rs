@@ -3,13 +3,12 @@
 use std::fmt;
 use std::sync::Arc;
 
-use herringbone::arrow::array::{RecordBatch, RecordBatchReader};
-use herringbone::arrow::schema::{ArrowError, SchemaRef};
+use herringbone::arrow::array::RecordBatch;
+use herringbone::arrow::schema::SchemaRef;
 use herringbone::filter::ReadMetrics;
-use herringbone::{Error, Losses, Reader, Result, Spawn};
+use herringbone::{ArrowReader, Error, Losses, Reader, Result, Spawn};
 use herringbone_pipeline::{Crew, Shared, Work};
 
-use crate::files::in_file;
 use crate::plan::DatasetPlan;
 use crate::pool::HeldBatch;
 use crate::progress::Progress;
@@ -155,6 +154,13 @@ impl DatasetReader {
         }
     }
 
+    /// Converts the reader into one that implements Arrow's `RecordBatchReader`, whose errors are those of Arrow.
+    #[must_use]
+    pub fn into_record_batch_reader(self) -> ArrowReader<Self> {
+        let schema = self.schema();
+        ArrowReader::new(self, schema)
+    }
+
     /// Returns the schema of the batches.
     #[must_use]
     pub fn schema(&self) -> SchemaRef {
@@ -202,16 +208,10 @@ impl DatasetReader {
 }
 
 impl Iterator for DatasetReader {
-    type Item = Result<RecordBatch, ArrowError>;
+    type Item = Result<RecordBatch>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.next_batch().map_err(ArrowError::from).transpose()
-    }
-}
-
-impl RecordBatchReader for DatasetReader {
-    fn schema(&self) -> SchemaRef {
-        self.schema.clone()
+        self.next_batch().transpose()
     }
 }
 
@@ -235,12 +235,12 @@ impl DatasetFiles {
                 let options = self.plan.options_of(task.file, task.emitted)?;
                 let opened = self.plan.dataset().files.open_blocking(file)?;
                 let reader = opened.read(options.threads(self.threads));
-                Box::new(reader.map_err(|error| in_file(&file.path, error))?)
+                Box::new(reader.map_err(|error| error.in_file(&file.path))?)
             }
         };
         let batch = reader.next_batch();
         *progress = Progress::of_reader(&file.path, &mut reader);
-        Ok(match batch.map_err(|error| in_file(&file.path, error))? {
+        Ok(match batch.map_err(|error| error.in_file(&file.path))? {
             None => FileStep::Finished,
             Some(batch) => FileStep::Batch(reader, self.plan.pool.hold(batch)),
         })

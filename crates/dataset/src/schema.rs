@@ -97,7 +97,7 @@ async fn union(files: &[DataFile], of: &Files, options: &DatasetOptions) -> Resu
     in_order(files, options.footers_at_once, start, |file| {
         let path = paths.next().unwrap_or_default();
         let plan = file.metadata_handle().plan(&read);
-        let plan = plan.map_err(|error| crate::files::in_file(path, error))?;
+        let plan = plan.map_err(|error| error.in_file(path))?;
         // Most files have the schema of one before them.
         let mut known = schemas.iter().rev().take(SCHEMAS_COMPARED);
         if !known.any(|known| known.1 == *plan.schema()) {

@@ -14,7 +14,6 @@ macro_rules! adapter {
             use herringbone_remote::$module::{StoreObject, StoreSink, error, identity};
             use herringbone_remote::{BoxFuture, Identity, Object, ObjectSink};
 
-            use crate::files::in_file;
             use crate::listing::{Entry, Listing};
 
             #[doc = concat!("The objects in a store of `object_store` ", $version, ".")]
@@ -73,7 +72,7 @@ macro_rules! adapter {
                     Box::pin(async move {
                         let prefix = parsed(&directory)?;
                         let listed = store.list_with_delimiter(Some(&prefix)).await;
-                        let listed = listed.map_err(|it| in_file(&directory, error(it)))?;
+                        let listed = listed.map_err(|it| error(it).in_file(&directory))?;
                         Ok(entries(listed, &prefix))
                     })
                 }
@@ -91,7 +90,7 @@ macro_rules! adapter {
                         match store.get_opts(&parsed(&path)?, head).await {
                             Ok(found) => Ok(Some(identity(&found.meta))),
                             Err(StoreError::NotFound { .. }) => Ok(None),
-                            Err(other) => Err(in_file(&path, error(other))),
+                            Err(other) => Err(error(other).in_file(&path)),
                         }
                     })
                 }

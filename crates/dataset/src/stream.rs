@@ -14,7 +14,6 @@ use herringbone::filter::ReadMetrics;
 use herringbone::{Error, Losses, Result};
 use herringbone_remote::{BoxFuture, RecordBatchStream};
 
-use crate::files::in_file;
 use crate::plan::DatasetPlan;
 use crate::pool::HeldBatch;
 use crate::progress::Progress;
@@ -203,7 +202,7 @@ impl DatasetPlan {
         progress: &mut Progress,
     ) -> Result<FileStep<Box<RecordBatchStream>, HeldBatch, Error>> {
         let file = self.file(task.file)?;
-        let named = |error| in_file(file.path(), error);
+        let named = |error: Error| error.in_file(file.path());
         let is_first = task.reader.is_none();
         let mut stream = match task.reader {
             Some(stream) => stream,

@@ -15,7 +15,7 @@ use herringbone_filter::verdicts_of_known;
 use herringbone_remote::Identity;
 
 use crate::directory::{Directory, trimmed};
-use crate::files::{Files, in_file};
+use crate::files::Files;
 use crate::listing::{Entry, Listing};
 use crate::metadata_file::NAME;
 use crate::options::DatasetOptions;
@@ -190,7 +190,7 @@ impl Walk<'_> {
             root,
         };
         let metadata = self.files.open_metadata_file(above, &file).await?;
-        let paths = metadata.paths().map_err(|error| in_file(path, error))?;
+        let paths = metadata.paths().map_err(|error| error.in_file(path))?;
         self.files.metadata_files.push(metadata);
         let mut found = Vec::with_capacity(paths.len());
         for below in paths {

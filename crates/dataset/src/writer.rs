@@ -11,6 +11,7 @@ use std::sync::Arc;
 use herringbone::arrow::array::RecordBatch;
 use herringbone::arrow::schema::SchemaRef;
 use herringbone::format::FileMetadata;
+use herringbone::format::setters::texts;
 use herringbone::{Result, WriteOptions, Writer};
 
 use crate::new_files::{Counted, LocalDirectory, NewFiles};
@@ -55,43 +56,24 @@ impl DatasetWriteOptions {
     pub fn new() -> Self {
         Self::default()
     }
-
-    /// Sets the options for each file.
-    #[must_use]
-    pub fn write(self, write: WriteOptions) -> Self {
-        Self { write, ..self }
-    }
-
-    /// Sets the columns whose values are in the names of directories.
-    #[must_use]
-    pub fn partition_by<S: Into<String>>(self, columns: impl IntoIterator<Item = S>) -> Self {
-        Self {
-            partition_by: columns.into_iter().map(Into::into).collect(),
-            ..self
-        }
-    }
-
-    /// Sets the largest number of rows in a file.
-    #[must_use]
-    pub fn max_rows(self, max_rows: u64) -> Self {
-        Self { max_rows, ..self }
-    }
-
-    /// Sets the approximate largest number of bytes in a file.
-    #[must_use]
-    pub fn max_bytes(self, max_bytes: u64) -> Self {
-        Self { max_bytes, ..self }
-    }
-
-    /// Sets the largest number of open files.
-    #[must_use]
-    pub fn max_open_files(self, max_open_files: usize) -> Self {
-        Self {
-            max_open_files,
-            ..self
-        }
-    }
 }
+
+herringbone::format::setters! { DatasetWriteOptions {
+    /// Sets the options for each file.
+    write: WriteOptions;
+    /// Sets the columns whose values are in the names of directories.
+    partition_by: impl IntoIterator<Item = impl Into<String>> => texts;
+    /// Sets the largest number of rows in a file.
+    max_rows: u64;
+    /// Sets the approximate largest number of bytes in a file.
+    max_bytes: u64;
+    /// Sets the largest number of open files.
+    max_open_files: usize;
+    /// Sets the largest number of bytes that open files buffer together.
+    max_buffered_bytes: usize;
+    /// Sets the beginning of the names of files.
+    file_prefix: impl Into<String> => Into::into;
+}}
 
 impl Default for DatasetWriteOptions {
     fn default() -> Self {

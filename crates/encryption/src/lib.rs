@@ -30,7 +30,7 @@
 //!
 //! // This reader has the key of the footer, and not that of `salary`.
 //! let properties = FileDecryptionProperties::builder().footer_key(footer_key).build()?;
-//! let options = OpenOptions::new().decryption(Some(Arc::new(properties)), None);
+//! let options = OpenOptions::new().decryption(Arc::new(properties));
 //! let file = ParquetFile::from_source(bytes::Bytes::from(file), options)?;
 //! let mut ids = file.read(ReadOptions::new().columns(["id"]))?;
 //! assert_eq!(ids.next_batch()?.ok_or("no rows")?.num_rows(), 3);

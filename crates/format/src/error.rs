@@ -264,6 +264,7 @@ impl Error {
 
     /// Creates an error for a memory pool that refused `asked` bytes to a read that holds `held` bytes.
     #[cold]
+    #[doc(hidden)] // For the crates of this workspace.
     pub fn pool_refused(asked: u64, held: u64) -> Self {
         let message =
             format!("the memory pool refused {asked} bytes to a read that already holds {held}");
@@ -272,6 +273,7 @@ impl Error {
 
     /// Creates an error for more of `what` than the format can represent. No limit can be raised to avoid it.
     #[cold]
+    #[doc(hidden)] // For the crates of this workspace.
     pub fn beyond_format(what: &str, asked: u64, allowed: u64) -> Self {
         let message = format!("{asked} {what}, but the format allows at most {allowed}");
         Self::new(ErrorKind::Limit, message)
@@ -352,6 +354,26 @@ impl Error {
     #[must_use]
     pub fn location(&self) -> &Location {
         &self.0.location
+    }
+
+    /// Begins the message with the name of the file, unless the message already contains it.
+    ///
+    /// Readers of files with a path and the readers of datasets do this, so that a message can be understood without
+    /// the call that caused it.
+    #[must_use]
+    pub fn in_file(mut self, name: &str) -> Self {
+        if name.is_empty() || self.names(name) {
+            return self;
+        }
+        self.0.message = format!("{name}: {}", self.0.message);
+        self
+    }
+
+    /// Returns true if the message names a file: at its beginning, or as the end of a longer path.
+    fn names(&self, name: &str) -> bool {
+        let rest = self.0.message.strip_prefix(name);
+        rest.is_some_and(|rest| rest.starts_with([':', ',']))
+            || self.0.message.contains(&format!("/{name}"))
     }
 
     /// Adds the byte offset in the file, unless a more precise one is already known.

@@ -19,6 +19,7 @@ pub const FOOTER_TAIL_BYTES: usize = 8;
 
 /// The last eight bytes of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[doc(hidden)] // For the crates of this workspace.
 pub struct Tail {
     /// The number of bytes of the metadata before the tail, including the signature of a signed footer.
     pub metadata_length: u32,

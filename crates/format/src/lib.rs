@@ -13,9 +13,12 @@
 
 pub mod error;
 mod error_conversions;
+#[doc(hidden)] // For the crates of this workspace.
+pub mod setters;
 pub mod footer;
 pub mod limits;
 pub mod modular_encryption;
+#[doc(hidden)] // For the crates of this workspace.
 pub mod thrift;
 pub mod uuid;
 

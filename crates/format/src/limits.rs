@@ -77,3 +77,42 @@ impl Default for Limits {
         }
     }
 }
+
+impl Limits {
+    /// Returns the default limits.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+crate::setters! { Limits {
+    /// Limits bytes in the footer metadata.
+    footer_bytes: u64;
+    /// Limits the depth of the schema tree.
+    schema_depth: usize;
+    /// Limits nodes in the schema tree.
+    schema_nodes: usize;
+    /// Limits row groups in a file.
+    row_groups: usize;
+    /// Limits bytes in a page header.
+    page_header_bytes: usize;
+    /// Limits the bytes of a page, both compressed and decompressed.
+    page_bytes: usize;
+    /// Limits decompressed bytes per compressed byte.
+    decompression_ratio: usize;
+    /// Limits the levels in a page. Nulls count.
+    page_values: usize;
+    /// Limits entries in a dictionary page.
+    dictionary_values: usize;
+    /// Limits bytes in a column index or offset index.
+    page_index_bytes: usize;
+    /// Limits bytes in a bloom filter.
+    bloom_filter_bytes: usize;
+    /// Limits bytes in a column of a record batch.
+    batch_column_bytes: usize;
+    /// Limits bytes in the column chunks of a read per byte of the file.
+    overlap_ratio: usize;
+    /// Limits bytes that a read uses at a time.
+    memory_bytes: u64;
+}}

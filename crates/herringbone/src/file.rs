@@ -51,6 +51,8 @@ use crate::source_bytes::SourceBytes;
 pub struct ParquetFile {
     source: Arc<dyn Source>,
     handle: MetadataHandle,
+    /// The path by which the file was opened, for errors.
+    name: Option<Arc<str>>,
 }
 
 impl fmt::Debug for ParquetFile {
@@ -65,12 +67,42 @@ impl fmt::Debug for ParquetFile {
 }
 
 impl ParquetFile {
-    /// Opens the file at `path`.
+    /// Opens the file at `path`. Its errors, also those of reads, begin with the path.
     ///
     /// # Errors
     /// Io if the file cannot be read; Corrupt, Unsupported or Limit if its footer cannot be used.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        Self::from_source(FileSource::open(path)?, Limits::default())
+        Self::open_with(path, OpenOptions::new())
+    }
+
+    /// Opens the file at `path`. The options may be [`Limits`] alone. They are the default of all reads of the file.
+    ///
+    /// The object that supplies keys is given this path, unless the options have another.
+    ///
+    /// ```
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+    /// use herringbone::{ErrorKind, Limits, ParquetFile, ReadOptions};
+    ///
+    /// let limits = Limits::new().page_values(10);
+    /// let file = ParquetFile::open_with("testdata/example.parquet", limits)?;
+    /// let error = file.read(ReadOptions::new())?.next_batch().unwrap_err();
+    /// assert_eq!(error.limit_name(), Some("page_values"));
+    /// assert!(error.message().starts_with("testdata/example.parquet: "));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// See [`Self::open`]; Key if a key is missing or wrong; Argument if there is a key for a column that the file does
+    /// not have.
+    pub fn open_with(path: impl AsRef<Path>, options: impl Into<OpenOptions>) -> Result<Self> {
+        let path = path.as_ref();
+        let mut options = options.into();
+        options.path.get_or_insert_with(|| path.to_path_buf());
+        let name = path.display().to_string();
+        let opened = FileSource::open(path).and_then(|it| Self::from_source(it, options));
+        let mut file = opened.map_err(|error| error.in_file(&name))?;
+        file.name = Some(name.into());
+        Ok(file)
     }
 
     /// Opens a file in memory, or in a memory map that the caller made.
@@ -78,10 +110,22 @@ impl ParquetFile {
     /// # Errors
     /// Corrupt, Unsupported or Limit if the footer cannot be used.
     pub fn from_bytes(bytes: impl Into<Bytes>) -> Result<Self> {
-        Self::from_source(bytes.into(), Limits::default())
+        Self::from_bytes_with(bytes, OpenOptions::new())
     }
 
-    /// Opens a file in any positioned source. The options may be [`Limits`] alone.
+    /// Opens a file in memory. The options may be [`Limits`] alone. They are the default of all reads of the file.
+    ///
+    /// # Errors
+    /// See [`Self::from_source`].
+    pub fn from_bytes_with(
+        bytes: impl Into<Bytes>,
+        options: impl Into<OpenOptions>,
+    ) -> Result<Self> {
+        Self::from_source(bytes.into(), options)
+    }
+
+    /// Opens a file in any positioned source. The options may be [`Limits`] alone. They are the default of all reads of the
+    /// file.
     ///
     /// The first request reads the end of the file. Its size is set by the source's
     /// [policy](Source::fetch_policy). A longer footer takes one more request. These bytes are retained while
@@ -115,7 +159,11 @@ impl ParquetFile {
             source = Arc::new(SourceWithTail::new(source, footer.into_supplied()));
         }
         let handle = MetadataHandle::sharing(metadata, length, limits, false)?;
-        Ok(Self { source, handle })
+        Ok(Self {
+            source,
+            handle,
+            name: None,
+        })
     }
 
     /// Opens a file whose metadata is already known. Reads nothing.
@@ -132,6 +180,7 @@ impl ParquetFile {
         Ok(Self {
             source: checked(source),
             handle,
+            name: None,
         })
     }
 
@@ -183,10 +232,8 @@ impl ParquetFile {
     /// # Errors
     /// Argument if the options name something missing in the file; Corrupt if row counts are inconsistent.
     pub fn read(&self, options: ReadOptions) -> Result<Reader> {
-        Ok(Reader::new(
-            Arc::new(self.plan(&options)?),
-            self.source.clone(),
-        ))
+        let plan = Arc::new(self.plan(&options)?);
+        Ok(Reader::new(plan, self.source.clone(), self.name.clone()))
     }
 
     /// Prunes the row groups of a read. Returns the number of rows that each [step](crate::filter::PruningStep)
@@ -200,6 +247,7 @@ impl ParquetFile {
         let budget = herringbone_read::new_budget(&plan);
         let policy = self.source.fetch_policy();
         explain(&plan, &policy, &mut SourceBytes::new(&self.source, &budget))
+            .map_err(|error| self.in_file(error))
     }
 
     /// Plans a read, for drivers of your own such as [`PushDecoder`](herringbone_read::PushDecoder).
@@ -207,7 +255,8 @@ impl ParquetFile {
     /// # Errors
     /// See [`Self::read`].
     pub fn plan(&self, options: &ReadOptions) -> Result<ReadPlan> {
-        self.handle.plan(&*self.with_int96_unit(options)?)
+        let plan = self.handle.plan(&*self.with_int96_unit(options)?);
+        plan.map_err(|error| self.in_file(error))
     }
 
     /// Returns the units that represent all INT96 timestamps returned by a read with these options.
@@ -219,7 +268,7 @@ impl ParquetFile {
     pub fn int96_units(&self, options: &ReadOptions) -> Result<Int96Units> {
         let mut units = Int96Units::default();
         if let Some(plan) = self.handle.int96_plan(options)? {
-            let mut reader = Reader::new(Arc::new(plan), self.source.clone());
+            let mut reader = Reader::new(Arc::new(plan), self.source.clone(), self.name.clone());
             while let Some(batch) = reader.next_batch()? {
                 units.add(&batch);
             }
@@ -251,18 +300,33 @@ impl ParquetFile {
         Ok(Cow::Owned(options))
     }
 
+    /// Begins an error with the path of the file, if it was opened by one.
+    fn in_file(&self, error: Error) -> Error {
+        match &self.name {
+            Some(name) => error.in_file(name),
+            None => error,
+        }
+    }
+
+    /// Adds the file, the row group and the column to an error.
+    fn locate(&self, error: Error, row_group: usize, leaf: usize) -> Error {
+        self.in_file(self.handle.locate(error, row_group, leaf))
+    }
+
     /// Returns the pages of a column chunk, without their values. `leaf` is the ordinal of a leaf of the
     /// schema.
     ///
     /// # Errors
     /// Argument if there is no such column chunk; Corrupt if it lies outside the file.
     pub fn pages(&self, row_group: usize, leaf: usize) -> Result<Pages> {
-        self.handle.check_chunk(row_group, leaf)?;
+        self.handle
+            .check_chunk(row_group, leaf)
+            .map_err(|error| self.in_file(error))?;
         self.metadata()
             .readable_chunk(row_group, leaf)
             .and_then(KeyStep::ready)
             .and_then(|chunk| Pages::new(self.source.clone(), &chunk, self.limits().clone()))
-            .map_err(|error| self.handle.locate(error, row_group, leaf))
+            .map_err(|error| self.locate(error, row_group, leaf))
     }
 
     /// Returns the column index of a column chunk, if it has one. It contains the bounds and null counts of
@@ -276,6 +340,7 @@ impl ParquetFile {
         }
         let (place, of) = ((row_group, leaf), IndexDecoder::of_column);
         page_indexes::read_one(&self.handle, &*self.source, place, of)
+            .map_err(|error| self.in_file(error))
     }
 
     /// Returns the offset index of a column chunk, if it has one. It contains the locations and first rows of
@@ -289,6 +354,7 @@ impl ParquetFile {
         }
         let (place, of) = ((row_group, leaf), IndexDecoder::of_offsets);
         page_indexes::read_one(&self.handle, &*self.source, place, of)
+            .map_err(|error| self.in_file(error))
     }
 
     /// Reads both page indexes of a column chunk.
@@ -329,6 +395,7 @@ impl ParquetFile {
     ) -> Result<Vec<PageIndexCell>> {
         let chunks: Vec<_> = chunks.into_iter().collect();
         page_indexes::load(&self.handle, &*self.source, &chunks)
+            .map_err(|error| self.in_file(error))
     }
 
     /// Returns the bounds and counts of a leaf as Arrow arrays with one slot per row group. `leaf` is the ordinal
@@ -338,9 +405,13 @@ impl ParquetFile {
     /// Argument if there is no such leaf; Corrupt if the metadata of a column chunk cannot be decoded.
     pub fn row_group_bounds(&self, leaf: usize) -> Result<ColumnBounds> {
         let metadata = self.metadata();
-        let decoder = ColumnBoundsDecoder::new(metadata, self.parquet_schema(), leaf)?;
+        let decoder = ColumnBoundsDecoder::new(metadata, self.parquet_schema(), leaf);
+        let decoder = decoder.map_err(|error| self.in_file(error))?;
         let bounds = decoder.row_groups(metadata, 0..metadata.num_row_groups());
-        bounds.map_err(|error| error.in_column(self.parquet_schema().column_path(leaf)))
+        bounds.map_err(|error| {
+            let error = error.in_column(self.parquet_schema().column_path(leaf));
+            self.in_file(error)
+        })
     }
 
     /// Returns the bounds and counts of a column chunk as Arrow arrays with one slot per page. Returns `None`
@@ -350,7 +421,8 @@ impl ParquetFile {
     /// Argument if there is no such column chunk; Corrupt or Limit if an index cannot be used.
     pub fn page_bounds(&self, row_group: usize, leaf: usize) -> Result<Option<ColumnBounds>> {
         let metadata = self.metadata();
-        let cells = page_indexes::read(&self.handle, &*self.source, &[(row_group, leaf)])?;
+        let cells = page_indexes::read(&self.handle, &*self.source, &[(row_group, leaf)]);
+        let cells = cells.map_err(|error| self.in_file(error))?;
         let cell = cells.into_iter().next().unwrap_or_default();
         let Some((columns, offsets)) = cell.columns.zip(cell.offsets) else {
             return Ok(None);
@@ -361,7 +433,7 @@ impl ParquetFile {
         ColumnBoundsDecoder::new(metadata, self.parquet_schema(), leaf)
             .and_then(|decoder| decoder.pages(&columns, &offsets, rows))
             .map(Some)
-            .map_err(|error| self.handle.locate(error, row_group, leaf))
+            .map_err(|error| self.locate(error, row_group, leaf))
     }
 
     /// Returns the header of the bloom filter of a column chunk, if it has one.
@@ -378,7 +450,7 @@ impl ParquetFile {
         };
         self.supplied(&mut filter, |filter| filter.poll_header(self.limits()))
             .map(Some)
-            .map_err(|e| self.handle.locate(e, row_group, leaf))
+            .map_err(|e| self.locate(e, row_group, leaf))
     }
 
     /// Returns the bloom filter of a column chunk, if it has one. Use it to read the filter's header and to
@@ -388,17 +460,18 @@ impl ParquetFile {
     /// Argument if there is no such column chunk; Corrupt if the filter lies outside the file; Key if it is
     /// encrypted and its key is missing.
     pub fn bloom_filter(&self, row_group: usize, leaf: usize) -> Result<Option<BloomFilterProbe>> {
-        let chunk = self.handle.chunk(row_group, leaf)?;
+        let chunk = self.handle.chunk(row_group, leaf);
+        let chunk = chunk.map_err(|error| self.in_file(error))?;
         let Some(metadata) = &chunk.meta_data else {
             return Ok(None);
         };
         let filter = BloomFilterProbe::new(metadata, self.source.len());
-        let Some(filter) = filter.map_err(|e| self.handle.locate(e, row_group, leaf))? else {
+        let Some(filter) = filter.map_err(|e| self.locate(e, row_group, leaf))? else {
             return Ok(None);
         };
         let cipher = self.metadata().cipher_of(row_group, leaf, &chunk);
         let cipher = cipher.and_then(KeyStep::ready);
-        let cipher = cipher.map_err(|e| self.handle.locate(e, row_group, leaf))?;
+        let cipher = cipher.map_err(|e| self.locate(e, row_group, leaf))?;
         Ok(Some(filter.encrypted(cipher)))
     }
 
@@ -426,7 +499,7 @@ impl ParquetFile {
         };
         for hash in hashes {
             let found = self.supplied(&mut filter, |filter| filter.poll(hash, self.limits()));
-            if found.map_err(|error| self.handle.locate(error, row_group, leaf))? {
+            if found.map_err(|error| self.locate(error, row_group, leaf))? {
                 return Ok(Some(true));
             }
         }
@@ -458,9 +531,9 @@ impl ParquetFile {
             return Ok(None);
         };
         let bits = self.supplied(&mut filter, |filter| filter.poll_bits(self.limits()));
-        let bits = bits.map_err(|error| self.handle.locate(error, row_group, leaf))?;
+        let bits = bits.map_err(|error| self.locate(error, row_group, leaf))?;
         let header = self.supplied(&mut filter, |filter| filter.poll_header(self.limits()));
-        let header = header.map_err(|error| self.handle.locate(error, row_group, leaf))?;
+        let header = header.map_err(|error| self.locate(error, row_group, leaf))?;
         Ok(Some((header, bits)))
     }
 

@@ -118,7 +118,7 @@ pub use int96_units::Int96Units;
 pub use metadata_handle::MetadataHandle;
 pub use open_options::OpenOptions;
 pub use pages::{PageInfo, PageStart, Pages};
-pub use reader::Reader;
+pub use reader::{ArrowReader, Reader};
 pub use writer::Writer;
 
 use std::path::Path;
@@ -148,10 +148,9 @@ pub fn open(path: impl AsRef<Path>) -> Result<Reader> {
 /// # Errors
 /// See [`open`]; also Argument if the options name something missing in the file.
 pub fn open_with(path: impl AsRef<Path>, options: ReadOptions) -> Result<Reader> {
-    let source = source::FileSource::open(&path)?;
-    let open = OpenOptions::from(options.limits.clone());
-    let open = open.decryption(options.decryption.clone(), Some(path.as_ref()));
-    ParquetFile::from_source(source, open)?.read(options)
+    let mut open = OpenOptions::from(options.limits_or_default().into_owned());
+    open.decryption = options.decryption.clone();
+    ParquetFile::open_with(path, open)?.read(options)
 }
 
 /// Starts a file for batches with this schema. The file appears under its name when the writer is

@@ -8,10 +8,11 @@ use bytes::Bytes;
 use herringbone_core::Step;
 use herringbone_core::fetch::row_groups_in;
 use herringbone_core::footer::{FooterDecoder, FooterStep};
+use herringbone_filter::Predicate;
 use herringbone_filter::pruning::{PageIndexCache, PageIndexCell, PageIndexCells};
 use herringbone_format::modular_encryption::KeyStep;
 use herringbone_format::{ColumnChunk, Error, FileMetadata, Limits, Result, Type};
-use herringbone_read::{ReadOptions, ReadPlan, RowGroupPlan};
+use herringbone_read::{OpenedFile, ReadOptions, ReadPlan, RowGroupPlan};
 use herringbone_schema::{Int96Overflow, ParquetSchema, Projection};
 
 use crate::open_options::OpenOptions;
@@ -270,13 +271,14 @@ impl MetadataHandle {
     /// are inconsistent. Argument also if INT96 timestamps are read with [`Int96Overflow::CoarserUnit`]. That
     /// unit depends on their values, so determine it with [`Self::int96_plan`] first.
     pub fn plan(&self, options: &ReadOptions) -> Result<ReadPlan> {
-        let plan = ReadPlan::new(
-            self.0.metadata.clone(),
-            self.0.page_indexes.clone(),
-            self.parquet_schema(),
-            self.file_length(),
-            options,
-        )?;
+        let file = OpenedFile {
+            metadata: self.0.metadata.clone(),
+            page_indexes: self.0.page_indexes.clone(),
+            schema: self.parquet_schema(),
+            file_length: self.file_length(),
+            limits: self.limits(),
+        };
+        let plan = ReadPlan::new(&file, options)?;
         if options.schema.int96_overflow == Int96Overflow::CoarserUnit
             && !self.int96_leaves(&plan).is_empty()
         {
@@ -286,6 +288,37 @@ impl MetadataHandle {
             ));
         }
         Ok(plan)
+    }
+
+    /// Returns the row groups in which a predicate may select rows, with the rows that remain of each. Does not need the
+    /// file's bytes.
+    ///
+    /// The statistics in the footer decide. A read with the bytes rules out more, because it also looks at bloom filters,
+    /// dictionaries and page indexes: [`ParquetFile::explain`](crate::ParquetFile::explain) shows how much.
+    /// [`ReadPlan::prune`] does this for the columns and rows of a read.
+    ///
+    /// ```
+    /// use herringbone::ParquetFile;
+    /// use herringbone::filter::col;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+    ///
+    /// // A planner keeps the metadata of many files, and opens those with row groups left.
+    /// let handle = ParquetFile::open("testdata/example.parquet")?.metadata_handle();
+    /// let left = handle.prune(&col("id").ge(20))?;
+    /// assert_eq!(left.len(), 1);
+    /// assert_eq!((left[0].ordinal(), left[0].row_ranges()), (1, &[0..8][..]));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Argument if the predicate does not fit the file; Corrupt if row counts or statistics are invalid.
+    pub fn prune(&self, predicate: &Predicate) -> Result<Vec<RowGroupPlan>> {
+        let options = ReadOptions::new()
+            .columns([""; 0])
+            .filter(predicate.clone());
+        self.plan(&options)?.prune()
     }
 
     /// Plans a read of only the INT96 timestamps that a read with these options returns. Returns `None` if it

@@ -1,6 +1,6 @@
 //! Options for opening a file.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use herringbone_format::Limits;
@@ -38,24 +38,16 @@ impl OpenOptions {
     pub fn new() -> Self {
         Self::default()
     }
-
-    /// Sets the limits on the resources that the file may use.
-    #[must_use]
-    pub fn limits(self, limits: Limits) -> Self {
-        Self { limits, ..self }
-    }
-
-    /// Sets the object that supplies the keys of the file, and the file's path, if it has one.
-    #[must_use]
-    pub fn decryption(self, decryption: Option<Arc<dyn Decryption>>, path: Option<&Path>) -> Self {
-        let path = path.map(Path::to_path_buf);
-        Self {
-            decryption,
-            path,
-            ..self
-        }
-    }
 }
+
+herringbone_format::setters! { OpenOptions {
+    /// Sets the limits on the resources that the file may use.
+    limits: Limits;
+    /// Sets the object that supplies the keys of the file.
+    decryption: Arc<dyn Decryption> => Some;
+    /// Sets the path of the file, for decryption with different keys per file.
+    path: impl Into<PathBuf> => |path| Some(Into::into(path));
+}}
 
 impl From<Limits> for OpenOptions {
     fn from(limits: Limits) -> Self {

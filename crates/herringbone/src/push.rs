@@ -51,6 +51,7 @@
 //! | merge ranges into few requests | [`requests`] |
 //! | decode row groups on several threads | [`PushDecoder::take_row_group`] |
 
+#[doc(hidden)] // For the crates of this workspace.
 pub use crate::allocator::keep_memory_of_read;
 pub use herringbone_core::fetch::FetchPolicy;
 pub use herringbone_core::fetch::{Request, Requests, requests};

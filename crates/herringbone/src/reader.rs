@@ -55,6 +55,8 @@ pub struct Reader {
     budget: Arc<Budget>,
     driver: Driver,
     losses: Losses,
+    /// The name of the file, for errors.
+    name: Option<Arc<str>>,
 }
 
 impl fmt::Debug for Reader {
@@ -79,7 +81,11 @@ enum Driver {
 }
 
 impl Reader {
-    pub(crate) fn new(plan: Arc<ReadPlan>, source: Arc<dyn Source>) -> Self {
+    pub(crate) fn new(
+        plan: Arc<ReadPlan>,
+        source: Arc<dyn Source>,
+        name: Option<Arc<str>>,
+    ) -> Self {
         let sequence = ReadSequence::new(plan.clone());
         let budget = sequence.budget().clone();
         let is_fetched = is_fetched_ahead(&source.fetch_policy());
@@ -93,7 +99,15 @@ impl Reader {
             budget,
             driver,
             losses: Losses::default(),
+            name,
         }
+    }
+
+    /// Converts the reader into one that implements Arrow's [`RecordBatchReader`], whose errors are those of Arrow.
+    #[must_use]
+    pub fn into_record_batch_reader(self) -> ArrowReader<Self> {
+        let schema = self.schema();
+        ArrowReader::new(self, schema)
     }
 
     /// Returns the schema of the batches.
@@ -191,11 +205,13 @@ impl Reader {
             Driver::Fetched(fetched) => fetched.take_losses(),
             Driver::Failed => Losses::default(),
         };
-        self.losses.append(losses);
-        if batch.is_err() {
+        let name = self.name.as_deref().unwrap_or_default();
+        self.losses
+            .append(losses.map_errors(|error| error.in_file(name)));
+        batch.map_err(|error| {
             self.driver = Driver::Failed;
-        }
-        batch
+            error.in_file(name)
+        })
     }
 }
 
@@ -277,16 +293,42 @@ fn takes_row_groups(plan: &ReadPlan, threads: usize) -> bool {
 }
 
 impl Iterator for Reader {
-    type Item = Result<RecordBatch, ArrowError>;
+    type Item = Result<RecordBatch>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.next_batch().map_err(ArrowError::from).transpose()
+        self.next_batch().transpose()
     }
 }
 
-impl RecordBatchReader for Reader {
+/// Record batches of a reader, with errors of Arrow, for functions that take Arrow's [`RecordBatchReader`].
+///
+/// [`Reader::into_record_batch_reader`] makes one. The errors are `ArrowError::ExternalError` with an
+/// [`Error`](crate::Error) inside.
+#[derive(Debug)]
+pub struct ArrowReader<R> {
+    batches: R,
+    schema: SchemaRef,
+}
+
+impl<R: Iterator<Item = Result<RecordBatch>>> ArrowReader<R> {
+    /// Wraps batches with this schema.
+    pub fn new(batches: R, schema: SchemaRef) -> Self {
+        Self { batches, schema }
+    }
+}
+
+impl<R: Iterator<Item = Result<RecordBatch>>> Iterator for ArrowReader<R> {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let next = self.batches.next()?;
+        Some(next.map_err(ArrowError::from))
+    }
+}
+
+impl<R: Iterator<Item = Result<RecordBatch>>> RecordBatchReader for ArrowReader<R> {
     fn schema(&self) -> SchemaRef {
-        self.plan.schema().clone()
+        self.schema.clone()
     }
 }
 

@@ -24,6 +24,8 @@ mod sequence;
 mod push;
 
 pub use bytes::FileBytes;
+#[doc(hidden)] // For `MetadataHandle`.
+pub use plan::OpenedFile;
 pub use plan::{
     ReadOptions, ReadPlan, RowGroupPlan, RowSelection, VirtualColumn, check_tightens, new_budget,
 };

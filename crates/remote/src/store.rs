@@ -355,6 +355,7 @@ macro_rules! adapter {
 
             /// Returns the identity of an object from its metadata in the store.
             #[must_use]
+            #[doc(hidden)] // For the crates of this workspace.
             pub fn identity(meta: &ObjectMeta) -> Identity {
                 let modified = SystemTime::from(meta.last_modified);
                 Identity::new(meta.size)
@@ -366,6 +367,7 @@ macro_rules! adapter {
 
             /// Converts an error of a read. A failed precondition means that the object was replaced.
             #[must_use]
+            #[doc(hidden)] // For the crates of this workspace.
             pub fn error(error: StoreError) -> Error {
                 match &error {
                     StoreError::Precondition { .. } => {

@@ -29,6 +29,21 @@ pub struct SchemaMerge {
 }
 
 impl SchemaMerge {
+    /// Returns rules by which files have the same columns.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+herringbone::format::setters! { SchemaMerge {
+    /// Selects whether columns and fields are matched by name.
+    by_name: bool;
+    /// Selects whether values are cast to a type that holds those of all files.
+    cast: bool;
+}}
+
+impl SchemaMerge {
     /// Returns the schema that holds the rows of all files. Errors contain the names of the files. Without files, the
     /// schema is empty.
     ///

@@ -1,6 +1,7 @@
 //! The caller's choices: Arrow layouts and columns.
 
 use herringbone_arrow::schema::{SchemaRef, TimeUnit};
+use herringbone_format::setters::texts;
 
 /// The layout of strings and binary values in Arrow arrays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -133,6 +134,49 @@ impl Default for SchemaOptions {
             ignore_annotations: Vec::new(),
             arrow_schema: None,
         }
+    }
+}
+
+impl SchemaOptions {
+    /// Returns the default options.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+herringbone_format::setters! { SchemaOptions {
+    /// Sets the layout of strings and binary values.
+    strings: ByteLayout;
+    /// Sets the layout of lists.
+    lists: ListLayout;
+    /// Selects the columns that become dictionary arrays.
+    dictionary: DictionaryOutput;
+    /// Selects whether decimals have the narrowest type for their digits.
+    smallest_decimals: bool;
+    /// Sets the unit of INT96 timestamps.
+    int96_unit: TimeUnit;
+    /// Sets the treatment of INT96 timestamps that do not fit the unit.
+    int96_overflow: Int96Overflow;
+    /// Selects whether INT96 columns are read as their 12 bytes.
+    int96_as_bytes: bool;
+    /// Selects whether ENUM columns are read as binary values.
+    enum_as_binary: bool;
+    /// Selects whether the Arrow schema in the metadata of the file is used.
+    use_arrow_schema: bool;
+    /// Sets the Arrow schema to use instead of the one in the metadata of the file.
+    arrow_schema: SchemaRef => Some;
+}}
+
+impl SchemaOptions {
+    /// Sets the columns and maps whose annotation is ignored, by their paths.
+    #[must_use]
+    pub fn ignore_annotations<S: Into<String>>(
+        mut self,
+        paths: impl IntoIterator<Item = impl IntoIterator<Item = S>>,
+    ) -> Self {
+        self.ignore_annotations = paths.into_iter().map(texts).collect();
+        self
     }
 }
 

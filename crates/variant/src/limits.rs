@@ -10,8 +10,8 @@ use herringbone_format::{Error, Result};
 /// ```
 /// use herringbone::variant::Limits;
 ///
-/// let mut limits = Limits::default();
-/// limits.variant_depth = 64;
+/// let limits = Limits::new().variant_depth(64);
+/// assert_eq!(limits.variant_depth, 64);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -61,6 +61,25 @@ impl Default for Limits {
         }
     }
 }
+
+impl Limits {
+    /// Returns the default limits.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+herringbone_format::setters! { Limits {
+    /// Limits the nesting depth of objects and arrays.
+    variant_depth: usize;
+    /// Limits the bytes of one value.
+    variant_bytes: usize;
+    /// Limits the bytes of the metadata of one value.
+    variant_metadata_bytes: usize;
+    /// Limits the bytes of one value as JSON.
+    variant_json_bytes: usize;
+}}
 
 #[inline]
 fn check(name: &'static str, asked: usize, allowed: usize) -> Result<()> {

@@ -114,6 +114,7 @@ pub enum ColumnValues<'a> {
     ByteArray(&'a [&'a [u8]]),
 }
 
+#[doc(hidden)] // For the crates of this workspace.
 impl<'a> From<&'a Values<'_>> for ColumnValues<'a> {
     fn from(values: &'a Values<'_>) -> Self {
         match values {

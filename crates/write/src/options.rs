@@ -143,6 +143,13 @@ impl Default for BloomFilterOptions {
     }
 }
 
+herringbone_format::setters! { BloomFilterOptions {
+    /// Sets the number of distinct values per row group for which the filter is sized.
+    distinct_values: u64 => Some;
+    /// Sets the maximum size of a filter, in bytes.
+    max_bytes: usize;
+}}
+
 /// Options of columns. Options set to `None` are taken from more general options, and finally from
 /// [`WriteOptions::compatibility`].
 ///
@@ -200,23 +207,7 @@ pub struct ColumnOptions {
     pub page_rows: Option<usize>,
 }
 
-/// Declares chainable setters, one per field.
-macro_rules! setters {
-    ($on:ident { $($(#[$doc:meta])* $name:ident: $type:ty $(=> $wrap:ident)?;)* }) => {
-        impl $on {$(
-            $(#[$doc])*
-            #[must_use]
-            pub fn $name(mut self, $name: $type) -> Self {
-                self.$name = setters!(@value $name $($wrap)?);
-                self
-            }
-        )*}
-    };
-    (@value $name:ident $wrap:ident) => { $wrap($name) };
-    (@value $name:ident) => { $name };
-}
-
-setters! { ColumnOptions {
+herringbone_format::setters! { ColumnOptions {
     /// Sets the compression of pages.
     compression: Compression => Some;
     /// Sets the encoding of values outside a dictionary.
@@ -567,7 +558,7 @@ impl WriteOptions {
     }
 }
 
-setters! { WriteOptions {
+herringbone_format::setters! { WriteOptions {
     /// Sets the readers.
     compatibility: Compatibility;
     /// Sets the weight of bytes against the time to read.

@@ -92,7 +92,7 @@ impl Dataset {
         let limits = self::limits(&limits.unwrap_or_default())?;
         let mut files = OpenOptions::new().limits(limits.clone());
         if let Some(keys) = keys {
-            files = files.decryption(Some(Arc::new(keys::decryption(keys)?)), None);
+            files = files.decryption(Arc::new(keys::decryption(keys)?));
         }
         let mut of_files = options.files.clone();
         of_files.open = files;

@@ -43,7 +43,8 @@ impl File {
         let mut options = OpenOptions::new().limits(self::limits(&limits.unwrap_or_default())?);
         if let Some(keys) = keys {
             let keys = keys::decryption(keys)?;
-            options = options.decryption(Some(Arc::new(keys)), path.as_deref());
+            options = options.decryption(Arc::new(keys));
+            options.path = path;
         }
         let source = Interruptible(source::open(source)?);
         let known = metadata.map(|metadata| metadata.get().handle());

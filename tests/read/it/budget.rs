@@ -10,8 +10,8 @@ use herringbone::filter::col;
 use herringbone::format::{CompressionCodec, Encoding, Repetition, SchemaElement, Type};
 use herringbone::schema::{ByteLayout, DictionaryOutput};
 use herringbone::{
-    ColumnOptions, Compression, ErrorKind, OnError, ParquetFile, ReadOptions, StatisticsLevel,
-    VirtualColumn, WantedSchema, WriteOptions, Writer, ZstdLevel,
+    ColumnOptions, Compression, ErrorKind, Limits, OnError, ParquetFile, ReadOptions,
+    StatisticsLevel, VirtualColumn, WantedSchema, WriteOptions, Writer, ZstdLevel,
 };
 use herringbone_arrow::array::{ArrayRef, Int32Array, RecordBatch, StringArray};
 use herringbone_arrow::schema::{DataType, Field, Schema};
@@ -24,7 +24,7 @@ type Outcome = Result<Vec<RecordBatch>, String>;
 
 fn with_memory(options: &ReadOptions, bytes: u64) -> ReadOptions {
     let mut options = options.clone();
-    options.limits.memory_bytes = bytes;
+    options.limits.get_or_insert_default().memory_bytes = bytes;
     options
 }
 
@@ -551,7 +551,7 @@ fn many_columns_of_zeros() {
     assert!(bytes.len() < 1 << 20, "{} bytes", bytes.len());
     let bytes = Bytes::from(bytes);
     let options = ReadOptions::new();
-    assert_eq!(options.limits.memory_bytes, 1 << 30);
+    assert_eq!(options.limits_or_default().memory_bytes, 1 << 30);
     let options = with_memory(&options, 64 << 20);
     for threads in [1, 2, 4] {
         let file = ParquetFile::from_bytes(bytes.clone()).unwrap();
@@ -636,7 +636,7 @@ fn a_hundred_thousand_columns() {
     writer.write(&batch).unwrap();
     writer.finish().unwrap();
     let bytes = Bytes::from(bytes);
-    let budget = ReadOptions::new().limits.memory_bytes;
+    let budget = Limits::default().memory_bytes;
     for (threads, memory) in [(1, budget), (2, 4096 * COLUMNS as u64)] {
         let options = with_memory(&ReadOptions::new(), memory);
         let got = read(&bytes, &options.threads(threads)).unwrap();

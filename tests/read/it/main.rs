@@ -101,3 +101,5 @@ mod rounds;
 mod extensions;
 #[cfg(test)]
 mod variant;
+#[cfg(test)]
+mod open_once;

@@ -301,7 +301,7 @@ fn a_filter_loses_the_same_with_little_memory() {
     for memory in [50, 100, 150, 200, 300, 400, 600] {
         let options = ReadOptions::new().on_error(OnError::SkipRowGroup);
         let mut options = options.filter(col("c").ge(1_000));
-        options.limits.memory_bytes = memory * 1000;
+        options.limits.get_or_insert_default().memory_bytes = memory * 1000;
         let outcome = outcome_of(&file, options).unwrap();
         assert!(
             outcome.losses[0].0.contains("row group 0"),

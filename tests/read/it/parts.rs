@@ -341,7 +341,7 @@ fn parts_keep_to_the_budget() {
     for (written, file) in NESTED.iter() {
         for memory in [1 << 20, 2 << 20, 5 << 20, 20 << 20] {
             let mut options = ReadOptions::new();
-            options.limits.memory_bytes = memory;
+            options.limits.get_or_insert_default().memory_bytes = memory;
             let expected = read(file, &options.clone().threads(1));
             let got = read(file, &options.threads(3));
             let name = written.schema().field(0).data_type().clone();

@@ -38,7 +38,7 @@ fn pushed_ahead(
     options: &ReadOptions,
     pieces: impl Iterator<Item = Range<usize>>,
 ) -> Result<Vec<RecordBatch>, String> {
-    let plan = ParquetFile::from_source(file.clone(), options.limits.clone())
+    let plan = ParquetFile::from_source(file.clone(), options.limits_or_default().into_owned())
         .and_then(|file| file.plan(options))
         .map_err(|error| error.to_string())?;
     let mut decoder = PushDecoder::new(Arc::new(plan));

@@ -277,10 +277,10 @@ fn many_bombs_with_few_values_each() {
     let schema = vec![root(1), leaf("x", Type::ByteArray, Repetition::Required)];
     let bytes = Bytes::from(file(schema, &[(rows, vec![chunk])]));
     let mut options = ReadOptions::default();
-    options.limits.memory_bytes = 64 << 20;
+    options.limits.get_or_insert_default().memory_bytes = 64 << 20;
     options.batch_bytes = 1 << 20;
     // Twice 256 bytes, and eight bytes for the level of each value.
-    let accounted = bomb.len() * options.limits.decompression_ratio + VALUES * 520;
+    let accounted = bomb.len() * options.limits_or_default().decompression_ratio + VALUES * 520;
     let page = (64 << 20) / (BOMB - accounted);
     let mut errors = Vec::new();
     for threads in [1, 2, 4] {
@@ -295,7 +295,7 @@ fn many_bombs_with_few_values_each() {
     errors.push(pushed(&bytes, &options, SUPPLIES[0]).unwrap_err());
     assert!(errors.iter().all(|it| *it == errors[0]), "{errors:?}");
     let mut limits = Limits::default();
-    limits.memory_bytes = options.limits.memory_bytes;
+    limits.memory_bytes = options.limits_or_default().memory_bytes;
     let file = ParquetFile::from_source(bytes.clone(), limits).unwrap();
     let found: Vec<_> = herringbone_inspect::verify(&file)
         .map(Result::unwrap)
@@ -303,7 +303,7 @@ fn many_bombs_with_few_values_each() {
     let place = |it: &Finding| it.kind == FindingKind::NotChecked && it.location.page == Some(page);
     assert!(found.iter().any(place), "{found:?}");
     // A higher ratio grants more bytes.
-    options.limits.decompression_ratio = 1 << 16;
+    options.limits.get_or_insert_default().decompression_ratio = 1 << 16;
     let file = ParquetFile::from_bytes(bytes).unwrap();
     let table = Table::read(file.read(options.limit(250)).unwrap()).unwrap();
     let is_long = |value: &String| value.len() >= BOMB / 2;
@@ -426,7 +426,7 @@ fn long_runs_of_zeros_are_no_bombs() {
     // More than the granted bytes, and more than the default ratio allows for the bytes in the file.
     assert!(4 * pages * VALUES > BOMB + 4096 * bytes.len());
     let mut options = ReadOptions::default().threads(1).batch_size(VALUES);
-    options.limits.memory_bytes = BOMB as u64;
+    options.limits.get_or_insert_default().memory_bytes = BOMB as u64;
     let reader = ParquetFile::from_bytes(bytes)
         .unwrap()
         .read(options)

@@ -37,7 +37,7 @@ impl<T> Clone for Short<T> {
 impl<T> Copy for Short<T> {}
 
 /// A conversion of units to Arrow values.
-pub(super) trait Convert<U: Native>: Send {
+pub(super) trait Convert<U: Native>: Send + Sync {
     /// The Arrow value, or an element of it.
     type To: ArrowNativeType;
 

@@ -68,7 +68,7 @@ pub struct LeafType {
 /// One leaf's Arrow layout under construction, over the pages of a column chunk.
 ///
 /// **Shapes**: `n` counts non-null values, `slots` counts array entries with nulls.
-pub trait LeafArray: Send {
+pub trait LeafArray: Send + Sync {
     /// Installs the dictionary page of the next column chunk: `num_values` PLAIN values.
     fn set_dictionary(&mut self, values: &Buffer, num_values: usize) -> Result<()>;
 

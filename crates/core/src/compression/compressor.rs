@@ -15,7 +15,7 @@ pub(super) type Ask<'a> = &'a dyn Fn() -> Result<()>;
 pub(super) const PIECE: usize = 128 << 10;
 
 /// A codec at one level, with the scratch memory that it retains between pages.
-pub(super) trait Compress: Send {
+pub(super) trait Compress: Send + Sync {
     /// Appends the compressed `input` to `out`. On an error, the bytes appended so far are unspecified.
     ///
     /// # Errors

@@ -64,7 +64,7 @@ use std::cell::RefCell;
 use herringbone_format::{CompressionCodec, Error, Result};
 
 /// A codec, with the scratch memory that it retains between pages.
-trait Codec: Send {
+trait Codec: Send + Sync {
     /// Decompresses all of `input` to the front of `output`. Returns the number of bytes written.
     ///
     /// # Errors

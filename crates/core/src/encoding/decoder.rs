@@ -18,7 +18,7 @@ use super::{Rest, alp, delta_binary_packed, ends_early, product};
 /// The remaining values of a data page.
 ///
 /// **Errors**: Corrupt if the page has fewer values, or if its bytes violate the encoding.
-pub(crate) trait ValueDecoder<U>: Send {
+pub(crate) trait ValueDecoder<U>: Send + Sync {
     /// Appends the next `n` units.
     fn extend(&mut self, n: usize, out: &mut Vec<U>) -> Result<()>;
 

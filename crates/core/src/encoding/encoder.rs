@@ -13,7 +13,7 @@ use super::{
 use crate::compression::Compression;
 
 /// The values of the page under construction.
-pub trait ValueEncoder: Send {
+pub trait ValueEncoder: Send + Sync {
     /// Appends values of the type that the encoder was created for.
     ///
     /// # Errors

@@ -6,9 +6,7 @@
 /// use herringbone::source::FetchPolicy;
 ///
 /// // An object store in the same data center: a round trip takes 5 ms instead of 50 ms.
-/// let mut policy = FetchPolicy::remote();
-/// policy.round_trip_bytes /= 10;
-/// policy.max_gap_bytes /= 10;
+/// let policy = FetchPolicy::remote().round_trip_bytes(400 << 10).max_gap_bytes(25 << 10);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -147,3 +145,20 @@ impl FetchPolicy {
         }
     }
 }
+
+herringbone_format::setters! { FetchPolicy {
+    /// Sets the largest gap between two wanted ranges that one request reads over, in bytes.
+    max_gap_bytes: u64;
+    /// Sets the largest request, in bytes.
+    max_request_bytes: u64;
+    /// Sets the number of requests that may be in flight at the same time.
+    max_requests_in_flight: usize;
+    /// Limits the bytes requested before they are needed.
+    max_bytes_ahead: u64;
+    /// Sets the cost of a round trip, in bytes.
+    round_trip_bytes: u64;
+    /// Sets the number of bytes at the end of the file that the first request fetches.
+    suffix_bytes: u64;
+    /// Sets the size of the requests for a column chunk without a page index.
+    chunk_reads: ChunkReads;
+}}

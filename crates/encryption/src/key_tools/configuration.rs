@@ -52,11 +52,36 @@ impl EncryptionConfiguration {
             store_aad_prefix: true,
         }
     }
+}
 
-    /// Sets the keys for columns.
+herringbone_format::setters! { EncryptionConfiguration {
+    /// Sets the protection of columns without keys of their own.
+    other_columns: OtherColumns;
+    /// Sets the algorithm.
+    algorithm: Algorithm;
+    /// Selects whether the footer is signed instead of encrypted.
+    plaintext_footer: bool;
+    /// Selects whether keys are wrapped by key encryption keys.
+    double_wrapping: bool;
+    /// Sets the length of data keys.
+    data_key_length: KeyLength;
+    /// Sets the length of key encryption keys.
+    kek_length: KeyLength;
+    /// Sets the AAD prefix, which identifies the files.
+    aad_prefix: impl Into<Vec<u8>> => |prefix| Some(Into::into(prefix));
+    /// Selects whether the prefix is stored in the files.
+    store_aad_prefix: bool;
+}}
+
+impl EncryptionConfiguration {
+    /// Sets the master keys of columns, with the paths of the columns whose keys they wrap.
     #[must_use]
-    pub fn with_column_keys(mut self, column_keys: Vec<(String, Vec<ColumnPath>)>) -> Self {
-        self.column_keys = column_keys;
+    pub fn column_keys<S: Into<String>>(
+        mut self,
+        keys: impl IntoIterator<Item = (S, Vec<ColumnPath>)>,
+    ) -> Self {
+        let owned = keys.into_iter().map(|(key, columns)| (key.into(), columns));
+        self.column_keys = owned.collect();
         self
     }
 }

@@ -56,7 +56,7 @@ fn key() -> Key {
 #[test]
 fn metadata_in_the_clear() {
     let configuration = EncryptionConfiguration::new("kf")
-        .with_column_keys(vec![("kf".into(), vec![vec!["a".into(), "b".into()]])]);
+        .column_keys(vec![("kf", vec![vec!["a".into(), "b".into()]])]);
     let kms: Arc<dyn KmsClient> = Arc::new(InMemoryKms::new([("kf", key())]));
     let tools = KeyTools::new(Arc::new(move |_: &KmsConnection| Ok(kms.clone())));
     let connection = KmsConnection::default();

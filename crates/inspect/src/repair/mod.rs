@@ -79,6 +79,29 @@ pub struct RepairOptions {
     pub path: Option<PathBuf>,
 }
 
+impl RepairOptions {
+    /// Returns the default options.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+herringbone_format::setters! { RepairOptions {
+    /// Sets the schema of a file whose footer lost it.
+    schema: RepairSchema => Some;
+    /// Sets the number of rows per row group, if pages do not determine it.
+    row_group_rows: u64 => Some;
+    /// Selects whether pages are searched for even if there is a footer.
+    ignore_footer: bool;
+    /// Sets the limits on the resources that the file may use.
+    limits: Limits;
+    /// Sets the object that supplies the keys of an encrypted file.
+    decryption: Arc<dyn Decryption> => Some;
+    /// Sets the path of the file, for decryption with different keys per file.
+    path: impl Into<PathBuf> => |path| Some(Into::into(path));
+}}
+
 /// A file's schema from another source.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RepairSchema {
@@ -204,8 +227,8 @@ impl Repair {
     pub fn open(source: impl Source + 'static, options: &RepairOptions) -> Result<Self> {
         let source: Arc<dyn Source> = Arc::new(CheckedSource::new(Arc::new(source)));
         if !options.ignore_footer {
-            let open = OpenOptions::from(options.limits.clone())
-                .decryption(options.decryption.clone(), options.path.as_deref());
+            let mut open = OpenOptions::from(options.limits.clone());
+            (open.decryption, open.path) = (options.decryption.clone(), options.path.clone());
             match ParquetFile::from_source(source.clone(), open) {
                 Ok(file) => return Ok(Self::new(file, RepairSource::Footer, Vec::new())),
                 Err(error) if error.is_of_source() || error.kind() == ErrorKind::Key => {

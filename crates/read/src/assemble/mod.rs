@@ -334,7 +334,7 @@ impl BatchAssembler {
                 child,
             } => {
                 let nulls = self.take_validity(*record, slots)?;
-                let max_bytes = self.plan.options().limits.batch_column_bytes;
+                let max_bytes = self.plan.limits().batch_column_bytes;
                 match self.take_offsets(*record, slots)? {
                     Offsets::I32(offsets) => {
                         let values = self.array(child, elements(&offsets))?;

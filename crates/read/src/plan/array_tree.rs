@@ -380,6 +380,7 @@ impl Builder<'_> {
                 shared_lists.push(plan);
             }
         }
+        let limits = self.options.limits_or_default();
         self.columns.push(ColumnPlan {
             leaf: ordinal,
             schema: self.schema.clone(),
@@ -399,11 +400,8 @@ impl Builder<'_> {
             shared_lists,
             max_slots: self.max_slots,
             null_pages: on_error == OnError::NullPage && node.nullable && leaf.max_rep_level == 0,
-            column_batch_bytes: self
-                .options
-                .batch_bytes
-                .min(self.options.limits.batch_column_bytes),
-            row_bytes: self.options.limits.batch_column_bytes,
+            column_batch_bytes: self.options.batch_bytes.min(limits.batch_column_bytes),
+            row_bytes: limits.batch_column_bytes,
         });
         Ok(ArrayNode::Leaf { column })
     }

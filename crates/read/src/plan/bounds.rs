@@ -127,7 +127,7 @@ impl ReadPlan {
 
     /// Checks the size of an array before it is created.
     fn check_bytes(&self, slots: usize, of_slot: usize) -> Result<()> {
-        let limit = self.options.limits.batch_column_bytes;
+        let limit = self.limits().batch_column_bytes;
         let bytes = slots.saturating_mul(of_slot);
         if bytes > limit {
             let (bytes, limit) = (bytes as u64, limit as u64);

@@ -9,7 +9,7 @@ use herringbone_format::modular_encryption::KeyStep;
 use herringbone_format::{Result, Type};
 use herringbone_schema::{DictionaryOutput, ParquetSchema, Projection};
 
-use super::{ReadOptions, ReadPlan};
+use super::{OpenedFile, ReadOptions, ReadPlan};
 use crate::WantedSchema;
 use herringbone_core::budget::ColumnRole;
 use herringbone_core::loss::OnError;
@@ -54,12 +54,11 @@ impl FilterPlan {
     pub(super) fn new(
         predicate: &Predicate,
         all: &ReadPlan,
-        schema: &ParquetSchema,
-        file_length: u64,
+        file: &OpenedFile<'_>,
     ) -> Result<Arc<Self>> {
-        let file = PlannedFile {
-            schema,
-            file_length,
+        let schema = file.schema;
+        let file = FilteredFile {
+            file,
             wanted: all.options.wanted_schema.as_ref(),
         };
         let stages = match has_row_predicate(predicate) {
@@ -79,9 +78,9 @@ impl FilterPlan {
     fn of_stages(
         (earlier, last, passed): (&[Predicate], &Predicate, Option<&Predicate>),
         all: &ReadPlan,
-        file: PlannedFile<'_>,
+        file: FilteredFile<'_>,
     ) -> Result<Arc<Self>> {
-        let schema = file.schema;
+        let schema = file.file.schema;
         let (tested_role, others_role) = all.role.with_filter();
         let (columns, dictionaries) = tested_columns((earlier, last), all, file)?;
         let mut tested = file.plan(all, columns, tested_role, |options| {
@@ -198,13 +197,12 @@ impl FilterPlan {
 
 /// The file for which a read is planned, and the wanted schema.
 #[derive(Clone, Copy)]
-struct PlannedFile<'a> {
-    schema: &'a ParquetSchema,
-    file_length: u64,
+struct FilteredFile<'a> {
+    file: &'a OpenedFile<'a>,
     wanted: Option<&'a WantedSchema>,
 }
 
-impl PlannedFile<'_> {
+impl FilteredFile<'_> {
     /// Plans a read of some columns. The other options are those of `all`, except for a `change`.
     fn plan(
         self,
@@ -224,8 +222,7 @@ impl PlannedFile<'_> {
         options.filter = None;
         (options.offset, options.limit) = (0, None);
         change(&mut options);
-        let file = (all.metadata.clone(), all.page_indexes().clone());
-        ReadPlan::of_columns(file, self.schema, self.file_length, (&options, role))
+        ReadPlan::of_columns(self.file, &options, role)
     }
 
     /// Returns those of some leaves that an extension type converts if these leaves alone are read.
@@ -253,17 +250,18 @@ fn stages_of(tested: &Arc<ReadPlan>) -> impl Iterator<Item = &Arc<ReadPlan>> {
 fn tested_columns(
     (earlier, last): (&[Predicate], &Predicate),
     all: &ReadPlan,
-    file: PlannedFile<'_>,
+    file: FilteredFile<'_>,
 ) -> Result<(ReadColumns, Vec<Vec<String>>)> {
     let is_kept = |name: &str| all.schema().field_with_name(name).is_ok();
     let Some(wanted) = file.wanted else {
-        let leaves = tested_leaves(last, file.schema)?;
-        let mut dictionaries = dictionaries(last, &leaves, all, file.schema);
+        let leaves = tested_leaves(last, file.file.schema)?;
+        let mut dictionaries = dictionaries(last, &leaves, all, file.file.schema);
         let mut columns = leaves;
         for stage in earlier {
-            let mut leaves = tested_leaves(stage, file.schema)?;
+            let mut leaves = tested_leaves(stage, file.file.schema)?;
             leaves.retain(|leaf| {
-                file.schema
+                file.file
+                    .schema
                     .path(*leaf)
                     .first()
                     .is_some_and(|it| is_kept(it))
@@ -276,7 +274,7 @@ fn tested_columns(
             // An extension type sees the arrays that the options select.
             let converted = file.converted(all, &columns)?;
             let is_converted = |path: &Vec<String>| {
-                let path_of = |leaf: &usize| file.schema.path(*leaf);
+                let path_of = |leaf: &usize| file.file.schema.path(*leaf);
                 converted.iter().map(path_of).any(|it| it.iter().eq(path))
             };
             dictionaries.retain(|path| !is_converted(path));

@@ -13,13 +13,14 @@ use std::sync::Arc;
 
 use herringbone_arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use herringbone_arrow::schema::{ArrowError, FieldRef, Fields, Schema, SchemaRef};
-use herringbone_format::{Error, FileMetadata, Result};
+use herringbone_format::{Error, FileMetadata, Limits, Result};
 use herringbone_schema::{ArrowMapping, Leaf, ParquetSchema, to_arrow_extended};
 
 use extensions::requests;
 use row_groups::{plan_row_groups, repeats};
 
 use super::WantedSchema;
+use super::row_group::verdict_by_statistics;
 use super::wanted_schema::{resolve, unwanted_null, with_fields_behind};
 use super::wrappers::StorageColumn;
 use herringbone_core::budget::{Budget, ColumnRole};
@@ -27,7 +28,7 @@ use herringbone_core::column::ColumnPlan;
 use herringbone_core::created_by::CreatedBy;
 use herringbone_core::page::PageReaderOptions;
 use herringbone_filter::pruning::PageIndexCells;
-use herringbone_filter::{LeafSource, ResolvedLeaf};
+use herringbone_filter::{LeafSource, ResolvedLeaf, Verdict};
 
 pub(crate) use array_tree::{ArrayNode, ArrayTree, Record, SharedList};
 pub(crate) use filter::{ColumnSource, FilterPlan};
@@ -37,6 +38,20 @@ pub(crate) use row_groups::{Window, count};
 pub use row_selection::RowSelection;
 pub use virtual_columns::VirtualColumn;
 pub(crate) use virtual_columns::VirtualValues;
+
+/// An open file with everything that a plan needs.
+#[derive(Debug)]
+#[doc(hidden)] // For `MetadataHandle`.
+pub struct OpenedFile<'a> {
+    pub metadata: Arc<FileMetadata>,
+    /// The page indexes decoded so far. Reads add those that they decode.
+    pub page_indexes: Arc<PageIndexCells>,
+    pub schema: &'a ParquetSchema,
+    /// The length of the file in bytes.
+    pub file_length: u64,
+    /// The limits of reads whose options have none.
+    pub limits: &'a Limits,
+}
 
 /// The plan of a read, shared by everything that decodes a part of it.
 ///
@@ -82,22 +97,15 @@ pub struct ReadPlan {
 }
 
 impl ReadPlan {
-    /// Plans a read of the file that `metadata` and `schema` describe. Page indexes found in `page_indexes` when they
-    /// are needed are not read.
+    /// Plans a read of a file. The read takes the limits of the file, unless the options have their own.
     ///
     /// # Errors
     /// Argument if the options name columns or row groups that the file lacks; Corrupt if row counts are invalid.
-    pub fn new(
-        metadata: Arc<FileMetadata>,
-        page_indexes: Arc<PageIndexCells>,
-        schema: &ParquetSchema,
-        file_length: u64,
-        options: &ReadOptions,
-    ) -> Result<Self> {
-        let file = (metadata, page_indexes);
-        let mut plan = Self::of_columns(file, schema, file_length, (options, ColumnRole::All))?;
+    #[doc(hidden)] // `MetadataHandle::plan` is the public way.
+    pub fn new(file: &OpenedFile<'_>, options: &ReadOptions) -> Result<Self> {
+        let mut plan = Self::of_columns(file, options, ColumnRole::All)?;
         if let Some(predicate) = &options.filter {
-            plan.filter = Some(FilterPlan::new(predicate, &plan, schema, file_length)?);
+            plan.filter = Some(FilterPlan::new(predicate, &plan, file)?);
         }
         Ok(plan)
     }
@@ -107,11 +115,17 @@ impl ReadPlan {
     /// # Errors
     /// See [`Self::new`].
     pub(crate) fn of_columns(
-        (metadata, page_indexes): (Arc<FileMetadata>, Arc<PageIndexCells>),
-        schema: &ParquetSchema,
-        file_length: u64,
-        (options, role): (&ReadOptions, ColumnRole),
+        file: &OpenedFile<'_>,
+        options: &ReadOptions,
+        role: ColumnRole,
     ) -> Result<Self> {
+        let (metadata, schema) = (file.metadata.clone(), file.schema);
+        let mut options = options.clone();
+        let limits = options
+            .limits
+            .get_or_insert_with(|| file.limits.clone())
+            .clone();
+        let options = &options;
         let key_values = metadata.key_value_metadata();
         let row_groups = plan_row_groups(&metadata, options)?;
         let requests = requests(options, &metadata, &row_groups);
@@ -137,9 +151,8 @@ impl ReadPlan {
         };
         let tree = ArrayTree::new(&mapping, roots.as_ref().map(|it| &*it.1), schema, options)?;
         let arrow_schema = batch_schema(&mapping, roots.as_ref().map(|it| it.0), options)?;
-        let limits = options.limits.clone();
         let pages = PageReaderOptions {
-            file_length,
+            file_length: file.file_length,
             verify_crc: options.verify_crc,
             limits,
             created_by: CreatedBy::new(metadata.created_by()),
@@ -147,7 +160,7 @@ impl ReadPlan {
         };
         Ok(Self {
             metadata,
-            page_indexes,
+            page_indexes: file.page_indexes.clone(),
             schema: arrow_schema,
             resolved: roots.map(|(_, _, leaves)| leaves),
             warnings: mapping.warnings,
@@ -159,6 +172,27 @@ impl ReadPlan {
             role,
             filter: None,
         })
+    }
+
+    /// Returns the row groups of the read in which the filter may select rows, by the statistics in the footer alone. The
+    /// read itself rules out more, because it has the bytes of indexes, bloom filters and dictionaries.
+    ///
+    /// # Errors
+    /// Corrupt if the statistics of a row group are invalid; errors of custom predicates.
+    pub fn prune(&self) -> Result<Vec<RowGroupPlan>> {
+        let mut left = Vec::with_capacity(self.row_groups.len());
+        for row_group in &self.row_groups {
+            if verdict_by_statistics(self, row_group)? != Verdict::None {
+                left.push(row_group.clone());
+            }
+        }
+        Ok(left)
+    }
+
+    /// Returns the limits of the read.
+    #[must_use]
+    pub fn limits(&self) -> &Limits {
+        &self.pages.limits
     }
 
     /// Returns the metadata of the file.
@@ -380,5 +414,5 @@ pub fn check_tightens(plan: &ReadPlan, next: &ReadPlan) -> Result<()> {
 /// Creates the budget of a read with this plan.
 #[must_use]
 pub fn new_budget(plan: &ReadPlan) -> Arc<Budget> {
-    Budget::with_pool(&plan.options.limits, plan.options.memory_pool.clone())
+    Budget::with_pool(plan.limits(), plan.options.memory_pool.clone())
 }

@@ -1,10 +1,12 @@
 //! The options of a read.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
 use herringbone_format::Limits;
 use herringbone_format::modular_encryption::Decryption;
+use herringbone_format::setters::texts;
 use herringbone_pipeline::Spawn;
 use herringbone_schema::{Projection, SchemaOptions};
 
@@ -74,8 +76,8 @@ pub struct ReadOptions {
     pub verify_crc: bool,
     /// The reaction to damaged pages and row groups.
     pub on_error: OnError,
-    /// The limits on the resources that a file may take.
-    pub limits: Limits,
+    /// The limits on the resources that the read may take, or `None` for those that the file was opened with.
+    pub limits: Option<Limits>,
     /// The choice of Arrow types for columns.
     pub schema: SchemaOptions,
     /// The schema of the batches, independent of the file. If `None`, it follows from `projection` and `schema`.
@@ -123,7 +125,7 @@ impl Default for ReadOptions {
             tune_allocator: true,
             verify_crc: true,
             on_error: OnError::Fail,
-            limits: Limits::default(),
+            limits: None,
             schema: SchemaOptions::default(),
             wanted_schema: None,
             decryption: None,
@@ -134,35 +136,21 @@ impl Default for ReadOptions {
     }
 }
 
-/// Declares chainable setters, one per field.
-macro_rules! setters {
-    ($($(#[$doc:meta])* $name:ident: $type:ty;)*) => {
-        impl ReadOptions {$(
-            $(#[$doc])*
-            #[must_use]
-            pub fn $name(mut self, $name: $type) -> Self {
-                self.$name = $name.into();
-                self
-            }
-        )*}
-    };
-}
-
-setters! {
+herringbone_format::setters! { ReadOptions {
     /// Selects columns with any kind of [`Projection`].
     projection: Projection;
-    /// Selects row groups by their ordinals.
-    row_groups: Vec<usize>;
+    /// Selects row groups by their ordinals, in the order of the output.
+    row_groups: impl IntoIterator<Item = usize> => |ordinals| Some(Vec::from_iter(ordinals));
     /// Selects rows of the file.
-    row_ranges: Vec<Range<u64>>;
+    row_ranges: impl IntoIterator<Item = Range<u64>> => |ranges| Some(Vec::from_iter(ranges));
     /// Selects rows by their values.
-    filter: Predicate;
+    filter: Predicate => Some;
     /// Selects the steps that may rule out rows.
     pruning: PruningSteps;
     /// Skips this many rows.
     offset: u64;
     /// Stops after this many rows.
-    limit: u64;
+    limit: u64 => Some;
     /// Sets the largest number of rows in a batch.
     batch_size: usize;
     /// Sets the approximate size of a batch in bytes.
@@ -170,32 +158,39 @@ setters! {
     /// Sets the number of threads. 0 means one per core.
     threads: usize;
     /// Uses the program's own threads.
-    spawn: Arc<dyn Spawn>;
+    spawn: Arc<dyn Spawn> => Some;
     /// Takes the memory of the read from a pool.
-    memory_pool: Arc<dyn MemoryPool>;
+    memory_pool: Arc<dyn MemoryPool> => Some;
     /// Allows or forbids tuning the allocator.
     tune_allocator: bool;
     /// Enables or disables checksums.
     verify_crc: bool;
     /// Selects the reaction to damage.
     on_error: OnError;
-    /// Sets the limits on the resources that a file may take.
-    limits: Limits;
+    /// Sets the limits on the resources that the read may take, instead of those that the file was opened with.
+    limits: Limits => Some;
     /// Selects the Arrow types.
     schema: SchemaOptions;
     /// Sets the schema of the batches.
-    wanted_schema: WantedSchema;
+    wanted_schema: WantedSchema => Some;
     /// Sets the keys of the file.
-    decryption: Arc<dyn Decryption>;
-}
+    decryption: Arc<dyn Decryption> => Some;
+}}
 
 impl ReadOptions {
     /// Selects top-level columns by name.
     #[must_use]
     pub fn columns<S: Into<String>>(self, names: impl IntoIterator<Item = S>) -> Self {
-        self.projection(Projection::Names(
-            names.into_iter().map(Into::into).collect(),
-        ))
+        self.projection(Projection::Names(texts(names)))
+    }
+
+    /// Returns the limits of these options, or the default ones if they have none.
+    #[must_use]
+    pub fn limits_or_default(&self) -> Cow<'_, Limits> {
+        match &self.limits {
+            Some(limits) => Cow::Borrowed(limits),
+            None => Cow::Owned(Limits::default()),
+        }
     }
 
     /// Adds an extension type.
@@ -230,7 +225,7 @@ impl ReadOptions {
     ) -> Self {
         self.extension_columns.push(ExtensionColumnOption {
             name: name.into(),
-            path: path.into_iter().map(Into::into).collect(),
+            path: texts(path),
             extension: Arc::new(extension),
         });
         self

@@ -152,6 +152,7 @@ impl fmt::Debug for PushDecoder {
     }
 }
 
+#[doc(hidden)] // For the crates of this workspace.
 impl From<(ReadSequence, FetchPolicy)> for PushDecoder {
     fn from((sequence, policy): (ReadSequence, FetchPolicy)) -> Self {
         Self {

@@ -21,5 +21,6 @@ pub use levels::{Assembly, LevelTask, SharedStep};
 pub use open::missing_keys;
 pub(crate) use pruner::Pruned;
 pub use pruner::tests_row_groups;
+pub(crate) use pruner::verdict_by_statistics;
 pub(crate) use read::RowGroupPosition;
 pub use read::{RowGroupRead, RowGroupStep};

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use herringbone_arrow::array::RecordBatch;
-use herringbone_format::Result;
+use herringbone_format::{Error, ErrorKind, Result};
 
 use super::levels::{LevelTask, Levels, SharedStep};
 use super::pruner::RowGroupPruner;
@@ -65,6 +65,14 @@ pub enum RowGroupStep {
     Batch(RecordBatch),
     /// The row group has no more rows.
     End,
+}
+
+/// Adds the row group to an error of a predicate, which knows only values. Other errors have their location.
+fn placed(error: Error, row_group: usize) -> Error {
+    match error.kind() {
+        ErrorKind::Argument => error.in_row_group(row_group),
+        _ => error,
+    }
 }
 
 impl RowGroupRead {
@@ -158,6 +166,12 @@ impl RowGroupRead {
     /// # Errors
     /// Corrupt or Unsupported if metadata is invalid; Key; Limit; errors of predicates and of `bytes`.
     pub fn open(&mut self, bytes: &mut dyn FileBytes) -> Result<bool> {
+        let ordinal = self.ordinal();
+        self.prune_and_open(bytes)
+            .map_err(|error| placed(error, ordinal))
+    }
+
+    fn prune_and_open(&mut self, bytes: &mut dyn FileBytes) -> Result<bool> {
         if let Stage::Planned = self.stage {
             if !self.skips_pages {
                 let maps = Reservation::new(self.budget.clone());
@@ -239,11 +253,13 @@ impl RowGroupRead {
         if !matches!(self.stage, Stage::Open(_)) && !self.open(bytes)? {
             return Ok(RowGroupStep::Pending);
         }
+        let ordinal = self.ordinal();
         loop {
             let Stage::Open(levels) = &mut self.stage else {
                 return Ok(RowGroupStep::End);
             };
-            let batch = match levels.poll(how, bytes)? {
+            let step = levels.poll(how, bytes);
+            let batch = match step.map_err(|error| placed(error, ordinal))? {
                 RowGroupStep::Batch(batch) => batch,
                 RowGroupStep::Pending => return Ok(RowGroupStep::Pending),
                 RowGroupStep::End => {
@@ -279,8 +295,12 @@ impl RowGroupRead {
     /// # Errors
     /// The due error.
     pub fn poll_shared(&mut self, most: u64) -> Result<SharedStep> {
+        let ordinal = self.ordinal();
         match &mut self.stage {
-            Stage::Open(levels) => levels.poll_shared(most),
+            Stage::Open(levels) => {
+                let step = levels.poll_shared(most);
+                step.map_err(|error| placed(error, ordinal))
+            }
             _ => Ok(SharedStep::End),
         }
     }
@@ -314,7 +334,9 @@ impl RowGroupRead {
         let Stage::Open(levels) = &mut self.stage else {
             return Ok(None);
         };
-        let batch = levels.deliver(task)?;
+        let batch = levels.deliver(task);
+        let ordinal = self.row_group.ordinal();
+        let batch = batch.map_err(|error| placed(error, ordinal))?;
         if let Some(batch) = &batch {
             self.emitted += batch.num_rows() as u64;
             self.rows_left = levels.rows_left();

@@ -49,7 +49,7 @@ fn of(bytes: &Bytes) -> Arc<Memory> {
 
 fn with(decryption: FileDecryptionProperties) -> OpenOptions {
     let decryption: Arc<dyn Decryption> = Arc::new(decryption);
-    OpenOptions::new().decryption(Some(decryption), None)
+    OpenOptions::new().decryption(decryption)
 }
 
 /// Known keys.

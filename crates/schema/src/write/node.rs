@@ -90,6 +90,7 @@ pub struct WriteLeaf {
     /// The Arrow type of the values, without dictionaries and run-end encodings around them.
     pub data_type: DataType,
     /// The conversion applied to the values before they are stored.
+    #[doc(hidden)] // For the crates of this workspace.
     pub conversion: WriteConversion,
     /// The order of the column's bounds.
     pub order: ColumnOrderKind,

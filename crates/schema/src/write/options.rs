@@ -88,3 +88,32 @@ impl Default for WriteSchemaOptions {
         }
     }
 }
+
+impl WriteSchemaOptions {
+    /// Returns the default options.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+herringbone_format::setters! { WriteSchemaOptions {
+    /// Selects whether decimals of up to 18 digits are bytes of fixed length, too.
+    decimals_as_fixed: bool;
+    /// Selects whether timestamps are INT96.
+    int96_timestamps: bool;
+    /// Selects whether timestamps are 96-bit counts in 12 bytes.
+    flba12_timestamps: bool;
+    /// Sets the treatment of structs without fields.
+    empty_structs: EmptyStructs;
+    /// Sets the condition for writing the Arrow schema.
+    arrow_schema_hint: HintPolicy;
+    /// Sets the name of the root group.
+    root_name: impl Into<String> => Into::into;
+    /// Selects whether times of day are counted from midnight in UTC.
+    times_adjusted_to_utc: bool;
+    /// Sets the stored form of `Date64`.
+    date64: Date64;
+    /// Sets the Parquet schema to follow.
+    parquet_schema: ParquetSchema => Some;
+}}

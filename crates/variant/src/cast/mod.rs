@@ -146,6 +146,21 @@ pub struct CastOptions {
     pub format_strings: bool,
 }
 
+impl CastOptions {
+    /// Returns the default options.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+herringbone_format::setters! { CastOptions {
+    /// Selects whether strings are parsed as text of the wanted type.
+    parse_strings: bool;
+    /// Selects whether primitive values are formatted if strings are wanted.
+    format_strings: bool;
+}}
+
 impl<'a> Variant<'a> {
     /// Casts the value at `path` to `wanted`: [`Variant::get`], then [`Variant::cast`].
     ///

@@ -84,3 +84,20 @@ pub struct JsonOptions {
     /// True to read `NaN`, `Infinity` and `-Infinity` as doubles, although they are not JSON.
     pub non_finite: bool,
 }
+
+impl JsonOptions {
+    /// Returns the default options.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+herringbone_format::setters! { JsonOptions {
+    /// Sets the type of numbers with a fraction.
+    fractions: Fractions;
+    /// Sets the treatment of numbers with more than 38 digits.
+    large_numbers: LargeNumbers;
+    /// Selects whether `NaN`, `Infinity` and `-Infinity` are read as doubles.
+    non_finite: bool;
+}}

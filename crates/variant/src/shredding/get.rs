@@ -43,6 +43,23 @@ pub struct GetOptions {
     pub unshred: UnshredOptions,
 }
 
+impl GetOptions {
+    /// Returns the default options.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+herringbone_format::setters! { GetOptions {
+    /// Selects casts to do on request only.
+    cast: CastOptions;
+    /// Sets the treatment of values that do not fit the wanted type.
+    on_cast_error: OnCastError;
+    /// Sets the options for reconstructing shredded values.
+    unshred: UnshredOptions;
+}}
+
 /// The treatment of values that do not fit the wanted type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OnCastError {

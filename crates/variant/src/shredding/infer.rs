@@ -52,6 +52,27 @@ impl Default for InferOptions {
     }
 }
 
+impl InferOptions {
+    /// Returns the default options.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+herringbone_format::setters! { InferOptions {
+    /// Sets the number of values to inspect.
+    sample: usize;
+    /// Sets the minimum share of objects that must contain a field for it to be shredded.
+    min_frequency: f64;
+    /// Sets the maximum number of fields and elements with columns of their own.
+    max_fields: usize;
+    /// Sets the maximum nesting depth of shredded objects and arrays.
+    max_depth: usize;
+    /// Selects the types that values may be shredded into.
+    types: ShreddedTypes;
+}}
+
 /// Infers a shredding from the first values of an array.
 pub(crate) fn infer_from(
     array: &VariantArray,

@@ -29,6 +29,21 @@ pub struct UnshredOptions {
     pub limits: Limits,
 }
 
+impl UnshredOptions {
+    /// Returns the default options.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+herringbone_format::setters! { UnshredOptions {
+    /// Selects whether values shredded against the rules are accepted, if possible.
+    lenient: bool;
+    /// Sets the limits of each value.
+    limits: Limits;
+}}
+
 /// The content of a row of `value` and `typed_value`.
 pub(super) enum Row<'a> {
     Missing,

@@ -102,7 +102,7 @@ fn connection(token: &str) -> KmsConnection {
 
 fn configuration(double_wrapping: bool) -> EncryptionConfiguration {
     let columns = parse_column_keys("kc1: city, list; kc2: pay").unwrap();
-    let mut configuration = EncryptionConfiguration::new("kf").with_column_keys(columns);
+    let mut configuration = EncryptionConfiguration::new("kf").column_keys(columns);
     configuration.double_wrapping = double_wrapping;
     configuration
 }

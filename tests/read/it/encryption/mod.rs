@@ -86,7 +86,7 @@ pub(super) fn write(batch: &RecordBatch, options: WriteOptions) -> Result<Bytes>
 }
 
 pub(super) fn open(bytes: &Bytes, keys: &Arc<dyn Decryption>) -> Result<ParquetFile> {
-    let options = OpenOptions::new().decryption(Some(keys.clone()), None);
+    let options = OpenOptions::new().decryption(keys.clone());
     ParquetFile::from_source(bytes.clone(), options)
 }
 

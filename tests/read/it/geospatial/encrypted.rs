@@ -51,7 +51,7 @@ fn with_keys(has_key: bool) -> OpenOptions {
             .column_key(["bbox"], key(2));
     }
     let properties = Arc::new(properties.build().unwrap());
-    OpenOptions::default().decryption(Some(properties), None)
+    OpenOptions::default().decryption(properties)
 }
 
 fn open(file: Vec<u8>, has_key: bool) -> ParquetFile {

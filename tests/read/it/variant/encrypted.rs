@@ -44,7 +44,7 @@ fn open(columns: &[&[&str]]) -> OpenOptions {
             properties = properties.column_key(column.iter().copied(), key(byte));
         }
     }
-    OpenOptions::new().decryption(Some(Arc::new(properties.build().unwrap())), None)
+    OpenOptions::new().decryption(Arc::new(properties.build().unwrap()))
 }
 
 fn number(test: fn(Column) -> Predicate) -> Predicate {

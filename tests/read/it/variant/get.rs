@@ -403,7 +403,7 @@ fn paths_into_encrypted_files() {
     let file = bytes(&[wide(3000)], options).unwrap();
     let properties = FileDecryptionProperties::builder().footer_key(footer);
     let open = herringbone::OpenOptions::new();
-    let open = open.decryption(Some(Arc::new(properties.build().unwrap())), None);
+    let open = open.decryption(Arc::new(properties.build().unwrap()));
     let file = ParquetFile::from_source(file, open).unwrap();
     let get = |text: &str| VariantGet::new(path(text)).as_type(PrimitiveType::Int64);
     let options = ReadOptions::new().columns::<String>([]);

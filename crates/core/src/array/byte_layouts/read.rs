@@ -36,9 +36,9 @@ pub(crate) fn byte_leaf_array(leaf: &LeafType) -> Option<Box<dyn LeafArray>> {
 }
 
 /// A byte array layout under construction: pages are appended to it, dictionary entries are looked up.
-pub(super) trait ByteLayout: ByteSink + Send {
+pub(super) trait ByteLayout: ByteSink + Send + Sync {
     /// A dictionary page, ready for look-ups.
-    type Dictionary: Send;
+    type Dictionary: Send + Sync;
 
     /// The number of additional bytes per value.
     const OVERHEAD: usize;

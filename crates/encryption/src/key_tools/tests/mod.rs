@@ -83,7 +83,7 @@ fn path(name: &str) -> Vec<String> {
 
 fn configuration() -> EncryptionConfiguration {
     let columns = parse_column_keys("kc1: a, b; kc2: c").unwrap();
-    EncryptionConfiguration::new("kf").with_column_keys(columns)
+    EncryptionConfiguration::new("kf").column_keys(columns)
 }
 
 /// The encrypted parts of a file: its metadata, its footer, and a page of each column.

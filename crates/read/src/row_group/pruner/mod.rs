@@ -96,20 +96,28 @@ fn by_statistics(plan: &ReadPlan, row_group: &RowGroupPlan) -> Result<Vec<Verdic
         .collect()
 }
 
+/// Returns the verdict of the filter on all rows of a row group. The footer's statistics decide.
+///
+/// # Errors
+/// Corrupt if the statistics are invalid; errors of custom predicates.
+pub(crate) fn verdict_by_statistics(plan: &ReadPlan, row_group: &RowGroupPlan) -> Result<Verdict> {
+    let Some(filter) = plan.filter() else {
+        return Ok(Verdict::All);
+    };
+    let of_tests = by_statistics(plan, row_group)?;
+    Ok(filter.verdicts(&of_tests, row_group.num_rows).whole())
+}
+
 /// Returns true if statistics leave several row groups to test, and do not accept more rows than they leave
 /// undecided.
 #[must_use]
 pub fn tests_row_groups(plan: &ReadPlan) -> bool {
-    let Some(filter) = plan.filter() else {
+    if !plan.is_filtered() {
         return false;
-    };
+    }
     let (mut row_groups, mut untested, mut tested) = (0, 0, 0);
     for row_group in plan.row_groups() {
-        let verdict = by_statistics(plan, row_group).map(|of_tests| {
-            let verdicts = filter.verdicts(&of_tests, row_group.num_rows);
-            verdicts.whole()
-        });
-        match verdict {
+        match verdict_by_statistics(plan, row_group) {
             Ok(Verdict::None) => {}
             Ok(Verdict::All) => untested += row_group.num_wanted(),
             // Reading the row group reports the error.
@@ -282,7 +290,7 @@ impl RowGroupPruner {
             }
             _ => return Vec::new(),
         };
-        let limits = &self.plan.options().limits;
+        let limits = self.plan.limits();
         lookups
             .into_iter()
             .flat_map(|lookup| lookup.into_first_ranges(limits))
@@ -490,7 +498,7 @@ impl RowGroupPruner {
 
     /// Continues a lookup. Returns false if bytes are missing. Damaged data does not decide anything.
     fn look_up(&mut self, lookup: &mut Lookup) -> Result<bool> {
-        let found = match lookup.poll(&self.plan.options().limits) {
+        let found = match lookup.poll(self.plan.limits()) {
             Ok(None) => return Ok(false),
             Ok(Some(found)) => found,
             Err(error) if error.kind() == ErrorKind::Key || Budget::refused(&error) => {

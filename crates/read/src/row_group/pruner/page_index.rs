@@ -75,7 +75,7 @@ impl PageIndex {
         chunk: &ColumnChunk,
         with_bounds: bool,
     ) -> Option<Self> {
-        let (limits, file_length) = (&plan.options().limits, plan.file_length());
+        let (limits, file_length) = (plan.limits(), plan.file_length());
         let cipher = plan.metadata().cipher_of(row_group, leaf, chunk);
         let cipher = cipher.and_then(KeyStep::ready).ok()?;
         let offsets = IndexDecoder::of_offsets(chunk, file_length, limits).ok()??;

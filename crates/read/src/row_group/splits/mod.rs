@@ -125,7 +125,7 @@ pub(crate) fn of_row_group(
     let long = chunks.iter().filter(|chunk| is_long(chunk)).count() as u64;
     // A column with a larger page stays whole: the memory must have room for `PAGES_IN_BUDGET` pages of each long
     // column.
-    let largest_page = options.limits.memory_bytes / PAGES_IN_BUDGET / long.max(1);
+    let largest_page = plan.limits().memory_bytes / PAGES_IN_BUDGET / long.max(1);
     for (ordinal, (chunk, split)) in chunks.iter().zip(&mut splits).enumerate() {
         let split_bytes = work_of(chunk) / (threads as u64 * SPLITS_PER_THREAD);
         let split_bytes = split_bytes.clamp(MIN_BYTES, MAX_BYTES);
@@ -250,7 +250,7 @@ fn next_header(
     loop {
         let end = start.saturating_add(length).min(walker.end());
         let found = read(bytes, start.min(end)..end)?;
-        let limits = &plan.options().limits;
+        let limits = plan.limits();
         let decode = PageHeader::decode_prefix_without_statistics;
         let is_whole = walker.decode_header(&found, limits, decode).ok()?;
         if let Some(header) = walker.header().filter(|_| is_whole) {
@@ -347,7 +347,7 @@ fn read_offset_index(
     let metadata = plan.metadata().column_chunk(row_group, leaf).ok()?;
     let cipher = plan.metadata().cipher_of(row_group, leaf, &metadata);
     let cipher = cipher.and_then(KeyStep::ready).ok()?;
-    let mut limits = plan.options().limits.clone();
+    let mut limits = plan.limits().clone();
     limits.page_index_bytes = INDEX_BYTES_PER_PAGE * MAX_PAGES;
     let index = IndexDecoder::of_offsets(&metadata, plan.file_length(), &limits).ok()??;
     let index = index.encrypted(cipher);

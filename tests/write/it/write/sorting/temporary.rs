@@ -294,7 +294,7 @@ fn they_are_encrypted_where_the_file_is() {
             .footer_key(key())
             .build()
             .unwrap();
-        let open = OpenOptions::default().decryption(Some(Arc::new(keys)), None);
+        let open = OpenOptions::default().decryption(Arc::new(keys));
         let file = ParquetFile::from_source(Bytes::from(file), open).unwrap();
         assert!(is_sorted(&order_in(&file)));
     }
