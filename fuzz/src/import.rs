@@ -1,8 +1,8 @@
-//! Text that the command imports.
+//! Text that becomes record batches, and back.
 
 use std::collections::HashSet;
 
-use herringbone_cli::import::{Format, read, write};
+use herringbone_interchange::in_memory::{Format, read, write};
 
 /// Imports text, writes it and imports it again. With the schema, the rows are equal. Without it, they are written
 /// as the same text again.

@@ -1,7 +1,7 @@
 //! The targets by their names.
 
 use herringbone::format::{CompressionCodec, Encoding};
-use herringbone_cli::import::Format;
+use herringbone_interchange::in_memory::Format;
 
 use crate::codec::decompress_and_compress;
 use crate::encrypted::encrypted_file;

@@ -1,6 +1,6 @@
 //! Text with very many columns: memory follows from the number of bytes.
 
-use herringbone_cli::import::{self, Format};
+use herringbone_interchange::in_memory::{self, Format};
 
 use super::{ALLOCATOR, ONE_AT_A_TIME};
 
@@ -23,7 +23,7 @@ fn text_of_very_many_columns_is_refused() {
     drop(keys);
     for (format, text) in [(Format::Csv, commas), (Format::JsonLines, object)] {
         let length = text.len();
-        let (read, peak) = held(|| import::read(format, text.into_bytes(), None, 100));
+        let (read, peak) = held(|| in_memory::read(format, text.into_bytes(), None, 100));
         let error = read.map(drop).unwrap_err();
         assert!(error.contains("schema_nodes"), "{format:?}: {error}");
         // A schema node takes up to a kilobyte, and 262,144 of them are allowed.
@@ -45,7 +45,7 @@ fn columns_of_few_rows_take_little_memory() {
     let keys: Vec<_> = names.iter().map(|name| format!("\"{name}\":1")).collect();
     let object = format!("{{{}}}\n", keys.join(","));
     for (format, text) in [(Format::Csv, csv), (Format::JsonLines, object)] {
-        let (read, peak) = held(|| import::read(format, text.into_bytes(), None, 100));
+        let (read, peak) = held(|| in_memory::read(format, text.into_bytes(), None, 100));
         let (schema, batches) = read.unwrap();
         assert_eq!(schema.fields().len(), COLUMNS);
         assert_eq!(batches[0].num_rows(), 1);

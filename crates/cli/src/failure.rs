@@ -23,15 +23,6 @@ pub(crate) enum Failure {
     Told(u8),
 }
 
-/// Returns user input for use in errors, truncated if it is long.
-pub(crate) fn shortened(text: &str) -> String {
-    const MAX_CHARACTERS: usize = 100;
-    match text.char_indices().nth(MAX_CHARACTERS) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-        None => text.to_owned(),
-    }
-}
-
 /// The result type of this command.
 pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
 
@@ -130,6 +121,18 @@ impl Failure {
     }
 }
 
+impl From<herringbone_interchange::Error> for Failure {
+    fn from(error: herringbone_interchange::Error) -> Self {
+        use herringbone_interchange::Error;
+        match error {
+            Error::Options(message) => Self::Usage(message),
+            Error::Data(message) => Self::Data(message),
+            Error::System(message) => Self::System(message),
+            Error::Limit { file, error } => Self::parquet(&file, &error),
+        }
+    }
+}
+
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -152,6 +155,19 @@ mod tests {
         assert_eq!(Failure::output("x", &closed()).code(), 0);
         let error = ArrowError::IoError("x".into(), closed());
         assert_eq!(Failure::arrow_output("x", &error).code(), 0);
+    }
+
+    #[test]
+    fn a_limit_of_another_format_names_the_option() {
+        let error = herringbone::Error::limit("memory_bytes", 9, 8);
+        let file = "x.arrow".to_owned();
+        let failure = Failure::from(herringbone_interchange::Error::Limit { file, error });
+        assert_eq!(failure.code(), 3);
+        assert!(
+            failure
+                .to_string()
+                .contains("raise it with --max memory_bytes=N")
+        );
     }
 
     #[test]

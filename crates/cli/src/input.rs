@@ -13,6 +13,7 @@ use herringbone::source::Source;
 use herringbone::{ErrorKind, Limits, Location, OpenOptions, ParquetFile, Remedy};
 use herringbone_dataset::DataFile;
 use herringbone_inspect::repair::{Repair, RepairOptions};
+use herringbone_interchange::read::foreign::{Foreign, foreign, text_format};
 #[cfg(feature = "remote")]
 use herringbone_remote::blocking::RemoteSource;
 
@@ -22,7 +23,6 @@ use crate::context::Context;
 use crate::encryption::Keys;
 use crate::failure::{Failure, Result};
 use crate::folder::{Footers, Member, Reading, find, is_folder, of_named_files};
-use crate::load::foreign::{Foreign, foreign, text_format};
 use crate::opened::{Footer, LocalFile, OpenFiles};
 #[cfg(feature = "remote")]
 use crate::url::as_url;

@@ -5,11 +5,11 @@
 //! ```
 //!
 //! The command is `bin/herringbone.rs`, which calls [`main`]. Hosts in other languages call [`main_of`],
-//! [`condition`] and [`variant_type`]. [`import`] is for tests and fuzzing.
+//! [`condition`] and [`variant_type`].
 //!
 //! `browse` is the viewer in a terminal.
 //! `rows` chooses and arranges rows, `profile` summarises columns, and `report` writes HTML pages.
-//! `render` prints values, `describe` prints metadata, `load` reads files of other formats, and `save` writes files.
+//! `render` prints rows, `describe` prints metadata, `foreign_file` opens files of other formats, and `save` writes files.
 //! Every write to standard output goes through `output::Output`. Every file is a `target::Target` until it is
 //! complete. Every early end is a `failure::Failure` with its exit code.
 
@@ -27,12 +27,10 @@ mod describe;
 mod encryption;
 mod failure;
 mod folder;
-#[doc(hidden)]
-pub mod import;
+mod foreign_file;
 mod input;
 mod interrupt;
 mod table_or_jsonl;
-mod load;
 mod memory;
 mod opened;
 mod output;
@@ -48,6 +46,7 @@ mod rows;
 mod carry_over;
 mod explain_encodings;
 mod save;
+mod schema_file;
 mod target;
 mod url;
 
@@ -58,11 +57,12 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use herringbone::Limits;
 use herringbone::filter::Predicate;
 use herringbone::variant::PrimitiveType;
+use herringbone_interchange::shortened;
 
 use args::{Arguments, Command, condition_of_text, parse, written_out};
 use context::{Context, complain};
 use encryption::Keys;
-use failure::{Failure, shortened};
+use failure::Failure;
 use output::Output;
 
 /// Runs the command line of this process.

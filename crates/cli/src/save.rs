@@ -11,18 +11,18 @@ use herringbone::{ColumnSelector, Error, WriteOptions, Writer};
 use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::ipc::writer::FileWriter;
 use herringbone_arrow::schema::{DataType, Field, Schema, SchemaRef};
+use herringbone_interchange::read::Work;
+use herringbone_interchange::write::csv::CsvStyle;
 use herringbone_schema::from_arrow;
 
 use crate::args::{Destination, FileFormat, RowFormat};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::input::Input;
-use crate::load::{Rows, Work};
 use crate::output::Output;
 use crate::progress::Progress;
-use crate::render::csv::CsvStyle;
 use crate::render::sink::Sink;
-use crate::rows::{Batches, Request, Shape, Window, note_lost, row_groups};
+use crate::rows::{Batches, Request, Rows, Shape, Window, note_lost, row_groups};
 use crate::target::Target;
 use crate::url::name_of;
 

@@ -5,8 +5,9 @@ use std::str::FromStr;
 use herringbone::filter::Predicate;
 use herringbone::format::{BoundingBox, KeyValue};
 use herringbone::geospatial::GeometryColumn;
-use herringbone::geospatial::geoparquet::{GeoMetadata, KEY};
+use herringbone::geospatial::geoparquet::KEY;
 use herringbone::{Error, ParquetFile};
+use herringbone_interchange::write::geojson::defects_of;
 
 use super::Columns;
 
@@ -87,19 +88,6 @@ impl WantedBox {
         })?;
         found.intersects(&self.bbox)
     }
-}
-
-/// Returns the defects of GeoParquet metadata, for the end of a message. Empty if there are none.
-pub(crate) fn defects_of(geo: Option<&str>) -> String {
-    let defects = match geo.map(GeoMetadata::parse_usable) {
-        None => return String::new(),
-        Some(Ok((_, defects))) => defects,
-        Some(Err(error)) => vec![error],
-    };
-    let messages = defects
-        .iter()
-        .map(|defect| format!("; {}", defect.message()));
-    messages.take(3).collect()
 }
 
 #[cfg(test)]

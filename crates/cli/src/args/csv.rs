@@ -2,10 +2,10 @@
 
 use clap::Args;
 use encoding_rs::Encoding;
+use herringbone_interchange::read::DateFormat;
+use herringbone_interchange::write::csv::CsvStyle;
 
 use crate::failure::{Failure, Result};
-use crate::load::DateFormat;
-use crate::render::csv::CsvStyle;
 
 /// The options for reading and writing CSV.
 #[derive(Debug, Args)]

@@ -42,7 +42,6 @@ use clap_complete::Shell;
 
 use crate::folder::Footers;
 
-pub(crate) use bounding_box::defects_of;
 pub(crate) use choice::{Choice, Part, Sampling};
 pub(crate) use columns::Columns;
 pub(crate) use command::{command, parse};

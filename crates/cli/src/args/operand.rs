@@ -4,11 +4,11 @@ use herringbone::filter::{Column, Predicate, col_at};
 use herringbone::variant::extension::VariantGet;
 use herringbone::variant::shredding::GetOptions;
 use herringbone::variant::{PrimitiveType, VariantPath};
+use herringbone_interchange::read::data_type_of;
+use herringbone_interchange::shortened;
 use sqlparser::ast::{Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments};
 
 use super::condition::{column, literal, shown};
-use crate::failure::shortened;
-use crate::load::data_type_of;
 
 /// One side of a comparison.
 #[derive(Debug, Clone)]

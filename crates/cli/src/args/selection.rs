@@ -13,10 +13,10 @@
 use std::str::FromStr;
 
 use herringbone_arrow::schema::{DataType, Field, Fields};
+use herringbone_interchange::read::field_of;
 
 use super::Columns;
 use super::columns::{elements, position_of};
-use crate::load::field_of;
 
 /// The columns of the output, in their order.
 #[derive(Debug, Clone, PartialEq)]

@@ -234,7 +234,7 @@ fn of_number(error: clap::Error, program: &clap::Command) -> clap::Error {
         return error;
     }
     let text = |kind| match error.get(kind) {
-        Some(ContextValue::String(text)) => crate::failure::shortened(text),
+        Some(ContextValue::String(text)) => herringbone_interchange::shortened(text),
         _ => String::new(),
     };
     let (option, value) = (

@@ -12,6 +12,7 @@ use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::array::cast::AsArray as _;
 use herringbone_arrow::array::types::Int64Type;
 use herringbone_arrow::schema::SchemaRef;
+use herringbone_interchange::write::value;
 
 use super::facts::Facts;
 use super::need::{Answer, Cell, Cells, Need, Reply, Table, Window};
@@ -24,7 +25,6 @@ use crate::input::Input;
 use crate::profile::{Summary, leaves};
 use crate::render::printable::{printable, printable_lines};
 use crate::render::table::shown;
-use crate::render::value;
 
 /// The screen that waits for a read.
 pub(super) struct Watch<'a> {

@@ -9,6 +9,7 @@ use herringbone_arrow::array::types::{
 };
 use herringbone_arrow::array::{Array, cast::AsArray};
 use herringbone_arrow::schema::DataType;
+use herringbone_interchange::read::value_of;
 
 use super::chunk_stats::object;
 use crate::args::{BloomCheck, Chunks};
@@ -16,7 +17,6 @@ use crate::column_chunks::{self, Place};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::input::Input;
-use crate::load;
 use crate::output::Output;
 use crate::render::table::shown;
 use crate::table_or_jsonl::{self, Header, Listing};
@@ -116,7 +116,7 @@ fn answer(place: &Place<'_>, hashes: &[u64]) -> herringbone::Result<&'static str
 fn hashes(place: &Place<'_>, text: &str) -> Result<Vec<u64>> {
     let field = place.value_field();
     let field = field.map_err(|error| Failure::Usage(error.to_string()))?;
-    let array = load::value_of(&field, text).map_err(Failure::Usage)?;
+    let array = value_of(&field, text).map_err(Failure::Usage)?;
     let column = place.file.parquet_schema().leaves().get(place.leaf);
     let values = column.and_then(|column| plain(&array, column));
     let values = values.ok_or_else(|| {

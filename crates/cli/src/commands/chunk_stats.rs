@@ -3,6 +3,7 @@
 use herringbone::pruning::{ColumnBounds, ColumnBoundsDecoder};
 use herringbone_arrow::array::{Array, ArrayRef, BooleanArray, UInt64Array};
 use herringbone_arrow::schema::Field;
+use herringbone_interchange::write::value;
 use serde_json::Value;
 
 use crate::args::{Chunks, ListFormat};
@@ -13,7 +14,6 @@ use crate::failure::Result;
 use crate::input::Input;
 use crate::output::Output;
 use crate::render::table::shown;
-use crate::render::value;
 use crate::table_or_jsonl::{self, Header, Listing};
 
 /// The columns of the table.

@@ -8,6 +8,7 @@ use herringbone::schema::DictionaryOutput;
 use herringbone::variant::extension::{Shredding, VariantExtension};
 use herringbone::variant::shredding::{InferOptions, ShreddingType, variant_field};
 use herringbone_arrow::schema::{DataType, Field, Schema, SchemaRef};
+use herringbone_interchange::read::{self, Dialect, TextOptions};
 use herringbone_rewrite::encryption::Protection;
 
 use crate::args::{Convert, Destination, FileFormat, VariantColumn};
@@ -15,10 +16,11 @@ use crate::commands::rewrite::anew;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::folder::Footers;
+use crate::foreign_file;
 use crate::input::{self, Input};
-use crate::load::{self, Dialect, Rows, Stream, TextOptions};
-use crate::rows::{Request, Shape, Window, arranged, chosen_rows, schema_of_sorted, survey};
+use crate::rows::{Request, Rows, Shape, Window, arranged, chosen_rows, schema_of_sorted, survey};
 use crate::save;
+use crate::schema_file::schema_file;
 use crate::target::Target;
 
 /// The default number of rows to infer a schema from.
@@ -27,7 +29,7 @@ const INFER_ROWS: usize = 10_000;
 /// Writes the rows of the input file to the output file.
 pub(crate) fn run(context: &Context, convert: &Convert) -> Result<()> {
     let from = FileFormat::of(&convert.input, convert.from, "--from");
-    let from = from.map_err(|failure| load::foreign::failure(&convert.input).unwrap_or(failure))?;
+    let from = from.map_err(|failure| foreign_file::failure(&convert.input).unwrap_or(failure))?;
     let destination = &convert.output.destination();
     let to = FileFormat::of(&destination.path, convert.to, "--to")?;
     check(convert, from, to)?;
@@ -44,15 +46,14 @@ pub(crate) fn run(context: &Context, convert: &Convert) -> Result<()> {
     match from {
         FileFormat::Parquet => parquet(context, (convert, destination), to),
         FileFormat::Arrow | FileFormat::ArrowStream => {
-            let rows = load::ipc_file_or_stream(&convert.input, &context.limits)?;
+            let rows = foreign_file::arrow(&convert.input, &context.limits)?;
             let rows = chosen_rows(&convert.choice, rows, to)?;
             save(context, (convert, destination), to, rows)
         }
         _ => {
             let schema = convert.schema.as_ref();
-            let schema = schema.map(|path| {
-                load::schema_file(path, context, |input| schema_of_rows(convert, input), Ok)
-            });
+            let schema = schema
+                .map(|path| schema_file(path, context, |input| schema_of_rows(convert, input), Ok));
             let mut types = types(convert)?;
             types.extend(variants(convert)?);
             let options = TextOptions {
@@ -80,18 +81,19 @@ pub(crate) fn run(context: &Context, convert: &Convert) -> Result<()> {
 
 /// Returns the rows of a text.
 fn text<'a>(convert: &Convert, from: FileFormat, mut options: TextOptions<'a>) -> Result<Rows<'a>> {
-    let mut stream = Stream::open(&convert.input)?.unpacked(options.limits)?;
+    let mut stream = foreign_file::stream(&convert.input)?.unpacked(options.limits)?;
     if let Some(encoding) = convert.csv_input.encoding {
         stream = stream.decoded(encoding);
     }
     if from == FileFormat::Tsv {
         options.delimiter = Some(convert.csv.style(true)?.delimiter);
     }
-    match from {
-        FileFormat::Csv | FileFormat::Tsv => load::csv(stream, &options),
-        FileFormat::Geojson | FileFormat::Geojsonl => load::geojson(stream, options),
-        _ => load::jsonl(stream, &options),
-    }
+    let rows = match from {
+        FileFormat::Csv | FileFormat::Tsv => read::csv(stream, &options),
+        FileFormat::Geojson | FileFormat::Geojsonl => read::geojson(stream, options),
+        _ => read::jsonl(stream, &options),
+    };
+    Ok(rows?.with_errors_of())
 }
 
 /// Returns the schema of a Parquet file's rows when written as text: with the extension types of geometries, plain
@@ -120,7 +122,7 @@ fn types(convert: &Convert) -> Result<Vec<Field>> {
                     path.join(".")
                 )));
             };
-            types.push(load::field_of(name, &setting.value).map_err(usage)?);
+            types.push(read::field_of(name, &setting.value).map_err(usage)?);
         }
     }
     Ok(types)
@@ -128,7 +130,7 @@ fn types(convert: &Convert) -> Result<Vec<Field>> {
 
 /// Returns the columns to be read as variants.
 fn variants(convert: &Convert) -> Result<Vec<Field>> {
-    let data_type = load::variant_type().map_err(|error| Failure::Data(error.to_string()))?;
+    let data_type = read::variant_type().map_err(|error| Failure::Data(error.to_string()))?;
     let field = |column: &VariantColumn| variant_field(&column.name, data_type.clone(), true);
     Ok(convert.variants.iter().map(field).collect())
 }
@@ -148,7 +150,7 @@ fn shredding(convert: &Convert) -> Result<VariantExtension> {
                         column.name
                     ))
                 };
-                let data_type = load::data_type_of(text).map_err(usage)?;
+                let data_type = read::data_type_of(text).map_err(usage)?;
                 let shredding = ShreddingType::of_values(&data_type);
                 Shredding::As(shredding.map_err(|error| usage(error.to_string()))?)
             }

@@ -9,6 +9,7 @@ use herringbone::geospatial::Geospatial;
 use herringbone::schema::DictionaryOutput;
 use herringbone::{Int96Overflow, Projection, ReadOptions, SchemaOptions};
 use herringbone_arrow::array::RecordBatch;
+use herringbone_interchange::write::value;
 use serde_json::Value;
 
 use crate::args::{Diff, ListFormat};
@@ -21,7 +22,6 @@ use crate::output::Output;
 use crate::render::plural::{counted, size};
 use crate::render::printable::{json_line, printable};
 use crate::render::table::shown;
-use crate::render::value;
 use crate::rows::{Batches, Request, Source, Window, schema_of_sorted, sorted, survey};
 use crate::table_or_jsonl;
 use pairs::{Pair, Pairs, key_columns};

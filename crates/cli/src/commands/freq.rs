@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use herringbone::geospatial::Geospatial;
 use herringbone::{Int96Overflow, Projection, ReadOptions, SchemaOptions};
 use herringbone_arrow::array::Array as _;
+use herringbone_interchange::write::value;
 use serde_json::Value;
 
 use crate::args::Freq;
@@ -16,7 +17,6 @@ use crate::output::Output;
 use crate::profile::{Leaf, leaves, one_per_number};
 use crate::progress::Progress;
 use crate::render::table::shown;
-use crate::render::value;
 use crate::rows::{self, Batches, Window, survey};
 use crate::table_or_jsonl::{self, Header, Listing};
 

@@ -6,6 +6,7 @@ use std::slice;
 
 use herringbone::{Int96Overflow, Location, ReadOptions, Remedy};
 use herringbone_inspect::repair::{Lost, RepairOptions, RepairSchema, RepairSource};
+use herringbone_interchange::read::Work;
 use herringbone_rewrite::encryption::{Protection, without_keys};
 
 use crate::args::Repair;
@@ -15,13 +16,13 @@ use crate::describe::Object;
 use crate::encryption::Summary;
 use crate::failure::{Failure, Result};
 use crate::input::{self, Input};
-use crate::load::{self, Rows, Work};
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::render::plural::counted;
 use crate::render::printable::json_line;
-use crate::rows::int96_unit;
+use crate::rows::{Rows, int96_unit};
 use crate::save;
+use crate::schema_file::schema_file;
 use crate::target::Target;
 use crate::url::name_of;
 
@@ -235,7 +236,7 @@ fn said(input: &Input, lost: &Lost) -> String {
 
 /// Returns the schema of a Parquet file, or the Parquet schema that an Arrow schema is stored as.
 fn schema(context: &Context, path: &Path) -> Result<RepairSchema> {
-    load::schema_file(
+    schema_file(
         path,
         context,
         |sibling| Ok(RepairSchema::of_file(&sibling.open()?)),

@@ -13,9 +13,8 @@ use crate::explain_encodings;
 use crate::failure::{Failure, Result};
 use crate::folder::Footers;
 use crate::input::{self, Input};
-use crate::load::Rows;
 use crate::output::Output;
-use crate::rows::{Request, Shape, Window, arranged, row_groups, schema_of_sorted, survey};
+use crate::rows::{Request, Rows, Shape, Window, arranged, row_groups, schema_of_sorted, survey};
 use crate::save;
 use crate::target::Target;
 

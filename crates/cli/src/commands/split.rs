@@ -9,6 +9,8 @@ use herringbone::WriteOptions;
 use herringbone_arrow::array::{ArrayRef, RecordBatch};
 use herringbone_arrow::row::{OwnedRow, RowConverter, SortField};
 use herringbone_arrow::schema::{ArrowError, Field, SchemaRef};
+use herringbone_interchange::read::Work;
+use herringbone_interchange::write::value;
 use herringbone_rewrite::encryption::Protection;
 use serde_json::Value;
 
@@ -20,15 +22,13 @@ use crate::encryption::encrypted_leaves;
 use crate::failure::{Failure, Result};
 use crate::folder::Footers;
 use crate::input::{self, Input};
-use crate::load::{Rows, Work};
 use crate::output::Output;
 use crate::parts::Parts;
 use crate::profile::one_per_number;
 use crate::render::plural::counted;
 use crate::render::printable::json_line;
-use crate::render::value;
 use crate::rows::{
-    Request, Shape, Source, Window, arranged, row_groups, schema_of_sorted, sorted, survey,
+    Request, Rows, Shape, Source, Window, arranged, row_groups, schema_of_sorted, sorted, survey,
     windowed,
 };
 use crate::save;

@@ -8,6 +8,8 @@ use herringbone::{Int96Overflow, ParquetFile, ReadOptions, SchemaOptions};
 use herringbone_arrow::array::{Array as _, ArrayRef, BooleanArray, RecordBatch};
 use herringbone_arrow::row::{RowConverter, SortField};
 use herringbone_arrow::schema::Field;
+use herringbone_interchange::write::number::Float as _;
+use herringbone_interchange::write::value;
 use serde_json::Value;
 
 use crate::args::{Chunks, Columns, ListFormat, Stats};
@@ -20,10 +22,8 @@ use crate::input::{Input, by_table};
 use crate::output::Output;
 use crate::profile::{Leaf, Summary, leaves};
 use crate::progress::Progress;
-use crate::render::number::Float as _;
 use crate::render::printable::printable;
 use crate::render::table::{cell_text, shown};
-use crate::render::value;
 use crate::rows::{self, Batches, Window, survey};
 use crate::table_or_jsonl::{self, Header, Listing};
 

@@ -6,10 +6,10 @@ use herringbone::pruning::BoundsDecoder;
 use herringbone::schema::ParquetSchema;
 use herringbone_arrow::array::Array as _;
 use herringbone_arrow::schema::DataType;
+use herringbone_interchange::write::value;
 use serde_json::Value;
 
 use super::Object;
-use crate::render::value;
 
 /// A column's bounds, as JSON.
 pub(crate) struct Bounds(Option<BoundsDecoder>);

@@ -62,7 +62,7 @@ impl From<Object> for Value {
 /// Returns bytes in base64.
 pub(crate) fn base64(bytes: &[u8]) -> String {
     let mut text = String::new();
-    crate::render::text::push_base64(&mut text, bytes);
+    herringbone_interchange::write::text::push_base64(&mut text, bytes);
     text
 }
 

@@ -63,7 +63,7 @@ fn bounding_box(bbox: &BoundingBox) -> Value {
 
 /// Returns a number, or its name if JSON cannot represent it.
 fn coordinate(number: f64) -> Value {
-    use crate::render::number::Float as _;
+    use herringbone_interchange::write::number::Float as _;
     number
         .special()
         .map_or_else(|| Value::from(number), Value::from)

@@ -8,11 +8,11 @@ use herringbone_arrow::array::types::{
 use herringbone_arrow::array::{Array as _, ArrayRef};
 use herringbone_arrow::row::{OwnedRow, RowConverter, SortField};
 use herringbone_arrow::schema::{ArrowError, DataType, FieldRef};
+use herringbone_interchange::write::value;
 
 use super::distinct::Distinct;
 use super::{Leaf, one_per_number};
 use crate::failure::{Failure, Result};
-use crate::render::value;
 
 /// The summary of a leaf.
 pub(crate) struct Summary {

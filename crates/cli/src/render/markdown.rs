@@ -3,10 +3,10 @@
 use herringbone::variant::json::LostTypes;
 use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::schema::Schema;
+use herringbone_interchange::write::value::{Boxed, of};
 
 use super::printable::push_printable;
 use super::table::is_number;
-use super::value::{Boxed, of};
 use crate::failure::Result;
 use crate::output::Output;
 
@@ -27,7 +27,7 @@ pub(crate) fn write(batch: &RecordBatch, output: &mut Output<'_>) -> Result<Lost
     let fields = batch.schema_ref().fields().iter();
     let columns = fields.zip(batch.columns());
     let columns: Vec<Boxed<'_>> = columns
-        .map(|(field, column)| of(field, column.as_ref()))
+        .map(|(field, column)| Ok(of(field, column.as_ref())?))
         .collect::<Result<_>>()?;
     for row in 0..batch.num_rows() {
         let cells = columns.iter().map(|column| {

@@ -7,8 +7,11 @@ use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::ipc::writer::StreamWriter;
 use herringbone_arrow::schema::{Schema, SchemaRef};
 
-use super::csv::CsvStyle;
-use super::{csv, geojson, json, keys, markdown, table, value, vertical};
+use herringbone_interchange::write::csv::{self, CsvStyle};
+use herringbone_interchange::write::{TextOutput, geojson, json, keys, value};
+
+use super::printable::{printable, printable_json};
+use super::{markdown, table, vertical};
 use crate::args::RowFormat;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
@@ -87,7 +90,7 @@ impl<'o, 'w> Sink<'o, 'w> {
         let written = self.to.write(batch);
         let place = |failure: Failure| match &failure {
             Failure::Data(_) => failure
-                .hinting(&place(batch, self.rows).unwrap_or_default())
+                .hinting(&value::unprintable_place(batch, self.rows).unwrap_or_default())
                 .in_file(file),
             _ => failure,
         };
@@ -125,10 +128,10 @@ impl To<'_, '_> {
             Self::Table(rows, output) => rows.write(batch, output),
             Self::Vertical(rows, output) => rows.write(batch, output),
             Self::Markdown(output) => markdown::write(batch, output),
-            Self::Json(rows, output) => rows.write(batch, output),
-            Self::Csv(rows, output) => rows.write(batch, output),
+            Self::Json(rows, output) => rows.write(batch, *output),
+            Self::Csv(rows, output) => rows.write(batch, *output),
             Self::Geojson(rows, output) => {
-                rows.write(batch, output)?;
+                rows.write(batch, *output)?;
                 Ok(LostTypes::default())
             }
             Self::Arrow(name, stream) => {
@@ -140,30 +143,20 @@ impl To<'_, '_> {
     }
 }
 
-/// Returns the place of the first value in a batch that cannot be printed: its column, and its row in the output.
-/// The row is not known within a list.
-fn place(batch: &RecordBatch, rows_before: u64) -> Option<String> {
-    for (field, column) in batch.schema_ref().fields().iter().zip(batch.columns()) {
-        let fails =
-            |start: usize, length: usize| value::of(field, &column.slice(start, length)).is_err();
-        if !fails(0, column.len()) {
-            continue;
-        }
-        let name = field.name();
-        // All elements of a list are checked, no matter which of them a slice contains.
-        let mut rows = match fails(0, 0) {
-            true => 0..0,
-            false => 0..column.len(),
-        };
-        return Some(match rows.find(|row| fails(*row, 1)) {
-            Some(row) => {
-                let row = rows_before + row as u64;
-                format!(" (column {name}, row {row} of the output, counted from 0)")
-            }
-            None => format!(" (column {name})"),
-        });
+impl TextOutput for Output<'_> {
+    type Error = Failure;
+
+    fn write(&mut self, text: &str) -> Result<()> {
+        self.write(text.as_bytes())
     }
-    None
+
+    fn record(&mut self, record: &str) -> Result<()> {
+        self.write(self.shown(record, printable).as_bytes())
+    }
+
+    fn object(&mut self, object: &str) -> Result<()> {
+        self.write(self.shown(object, printable_json).as_bytes())
+    }
 }
 
 /// Starts an IPC stream. Each row group may have another dictionary. In a stream, unlike in an IPC file, a later
@@ -175,4 +168,51 @@ fn stream<'o, 'w>(
     let name = output.name().to_owned();
     StreamWriter::try_new(output.writer(), schema)
         .map_err(|error| Failure::arrow_output(&name, &error))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use herringbone_arrow::array::{ArrayRef, StringArray};
+
+    use super::*;
+    use crate::output::{written, written_on_terminal};
+
+    /// Returns the rows of a text column as they are, and as a terminal gets them.
+    fn both(format: RowFormat, name: &str, texts: Vec<&str>) -> [String; 2] {
+        let text: ArrayRef = Arc::new(StringArray::from(texts));
+        let batch = RecordBatch::try_from_iter([(name, text)]).unwrap();
+        let write = |output: &mut Output<'_>| {
+            let mut sink = Sink::new(format, CsvStyle::default(), &batch.schema(), output)?;
+            sink.write(&batch, "memory")?;
+            sink.finish()
+        };
+        [written(write), written_on_terminal(write)]
+    }
+
+    #[test]
+    fn a_terminal_obeys_no_csv() {
+        let texts = vec!["\u{1b}[31mred", "a\nb", "\u{9b}2J,"];
+        let [plain, shown] = both(RowFormat::Csv, "n\u{7}", texts);
+        assert_eq!(
+            shown,
+            "n\\u{7}\n\\u{1b}[31mred\n\"a\\nb\"\n\"\\u{9b}2J,\"\n"
+        );
+        assert_eq!(plain, "n\u{7}\n\u{1b}[31mred\n\"a\nb\"\n\"\u{9b}2J,\"\n");
+    }
+
+    #[test]
+    fn a_terminal_obeys_no_json() {
+        let texts = vec!["\u{1b}[31mred", "\u{9b}2J\u{202e}"];
+        let [plain, shown] = both(RowFormat::Jsonl, "n\u{7f}", texts);
+        assert_eq!(
+            shown,
+            "{\"n\\u007f\":\"\\u001b[31mred\"}\n{\"n\\u007f\":\"\\u009b2J\\u202e\"}\n"
+        );
+        assert_eq!(
+            plain,
+            "{\"n\u{7f}\":\"\\u001b[31mred\"}\n{\"n\u{7f}\":\"\u{9b}2J\u{202e}\"}\n"
+        );
+    }
 }

@@ -12,10 +12,11 @@ use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use herringbone::variant::json::LostTypes;
 use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::schema::{DataType, Field, Schema, SchemaRef};
+use herringbone_interchange::write::geometry::is_geometry;
+use herringbone_interchange::write::value::{Boxed, Value, of};
 
 use super::plural::counted;
 use super::printable::push_printable;
-use super::value::{Boxed, of};
 use crate::failure::Result;
 use crate::output::Output;
 use fit::Ends;
@@ -60,7 +61,7 @@ impl Rows {
             .fields()
             .iter()
             .zip(batch.columns())
-            .map(|(field, column)| of(field, column.as_ref()))
+            .map(|(field, column)| Ok(of(field, column.as_ref())?))
             .collect::<Result<_>>()?;
         let lost = columns.iter().map(|column| column.lost());
         let lost = lost.fold(LostTypes::default(), LostTypes::union);
@@ -179,7 +180,7 @@ pub(crate) fn type_name(field: &Field) -> String {
         Some("arrow.uuid") => "uuid",
         Some("arrow.parquet.variant") => "variant",
         Some("arrow.json") => "json",
-        _ if super::geometry::is_geometry(field) => "geometry",
+        _ if is_geometry(field) => "geometry",
         _ => return type_of(field.data_type()),
     };
     name.to_owned()
@@ -306,16 +307,12 @@ pub(super) fn is_number(field: &Field) -> bool {
     }
 }
 
-fn cell(field: &Field, column: &(dyn super::value::Value + '_), row: usize) -> String {
+fn cell(field: &Field, column: &(dyn Value + '_), row: usize) -> String {
     shown(&cell_text(field, column, row))
 }
 
 /// Returns the text of a cell: without zeros at the end of a time, and with quotes around the text `null`.
-pub(crate) fn cell_text(
-    field: &Field,
-    column: &(dyn super::value::Value + '_),
-    row: usize,
-) -> String {
+pub(crate) fn cell_text(field: &Field, column: &(dyn Value + '_), row: usize) -> String {
     if column.is_null(row) {
         return NULL.into();
     }

@@ -3,11 +3,11 @@
 use herringbone::variant::json::LostTypes;
 use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::schema::{FieldRef, Schema};
+use herringbone_interchange::write::value::{Boxed, of};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::printable::printable;
 use super::table::{cell_text, type_name};
-use super::value::{Boxed, of};
 use crate::failure::Result;
 use crate::output::Output;
 
@@ -49,7 +49,7 @@ impl Rows {
         let fields = batch.schema_ref().fields().iter();
         let columns = fields.zip(batch.columns());
         let columns: Vec<Boxed<'_>> = columns
-            .map(|(field, column)| of(field, column.as_ref()))
+            .map(|(field, column)| Ok(of(field, column.as_ref())?))
             .collect::<Result<_>>()?;
         let schema = batch.schema_ref();
         for row in 0..batch.num_rows() {

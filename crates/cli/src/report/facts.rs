@@ -9,6 +9,7 @@ use herringbone_arrow::array::cast::AsArray as _;
 use herringbone_arrow::array::{Array as _, ArrayRef};
 use herringbone_arrow::row::{RowConverter, SortField};
 use herringbone_arrow::schema::Field;
+use herringbone_interchange::write::value;
 
 use crate::column_chunks::Place;
 use crate::commands::dictionary_pages;
@@ -18,7 +19,6 @@ use crate::describe::schema::type_of;
 use crate::failure::Result;
 use crate::input::Input;
 use crate::progress::Progress;
-use crate::render::value;
 
 /// The largest number of pages whose bounds are shown.
 pub(super) const PAGES: usize = 20_000;

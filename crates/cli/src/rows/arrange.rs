@@ -14,13 +14,13 @@ use herringbone::schema::EmptyStructs;
 use herringbone_arrow::array::{Array as _, RecordBatch, RecordBatchOptions};
 use herringbone_arrow::schema::SchemaRef;
 use herringbone_filter::select;
+use herringbone_interchange::read::Work;
 use herringbone_sort::{Sorter, sorted_schema};
 use herringbone_write::WritePlan;
 
-use super::{Shape, Window};
+use super::{Rows, Shape, Window};
 use crate::args::{Choice, FileFormat, Sort};
 use crate::failure::{Failure, Result};
-use crate::load::{Rows, Work};
 
 /// A source of batches.
 pub(crate) type Source<'a> = Box<dyn Iterator<Item = Result<RecordBatch>> + 'a>;

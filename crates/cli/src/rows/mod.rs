@@ -10,10 +10,11 @@ mod survey;
 mod window;
 
 use herringbone::{ParquetFile, Projection, ReadOptions, WantedSchema};
+use herringbone_interchange::read;
 
 use crate::args::{Sort, chosen};
 use crate::context::Context;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::input::Input;
 
 pub(crate) use arrange::{Source, chosen as chosen_rows, schema_of_sorted, sorted, windowed};
@@ -23,6 +24,9 @@ pub(crate) use request::{Request, int96_unit};
 pub(crate) use shape::Shape;
 pub(crate) use survey::survey;
 pub(crate) use window::Window;
+
+/// A source of rows, of Parquet or of another format.
+pub(crate) type Rows<'a> = read::Rows<'a, Failure>;
 
 /// Returns the rows of a request in the columns of `shape`, sorted and in `window`. Also returns the index of their input.
 ///

@@ -8,11 +8,11 @@ use herringbone_arrow::array::{Array as _, ArrayRef, RecordBatch, RecordBatchOpt
 use herringbone_arrow::buffer::NullBuffer;
 use herringbone_arrow::schema::{DataType, Field, FieldRef, Schema, SchemaRef};
 
+use herringbone_interchange::read::cast::Cast;
 use herringbone_rewrite::ColumnOrigin;
 
 use crate::args::{Selection, Taken};
 use crate::failure::{Failure, Result};
-use crate::load::cast::Cast;
 
 /// The conversion of batches as they are read to those of the output.
 #[derive(Debug, Clone)]
@@ -122,7 +122,7 @@ impl Shape {
         let columns = self.columns.iter().map(|column| {
             let array = array_at(batch, &column.place)?;
             match &column.cast {
-                Some(cast) => cast.apply(&array),
+                Some(cast) => Ok(cast.apply(&array)?),
                 None => Ok(array),
             }
         });

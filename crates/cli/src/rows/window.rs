@@ -3,12 +3,12 @@
 use herringbone::ParquetFile;
 use herringbone::ReadOptions;
 use herringbone_arrow::array::RecordBatch;
+use herringbone_interchange::read::Work;
 
 use super::{Request, count, options};
 use crate::args::Part;
 use crate::failure::Result;
 use crate::input::Input;
-use crate::load::Work;
 
 /// A range of rows, counted over all files.
 #[derive(Debug, Clone, Copy, Default)]

@@ -7,8 +7,8 @@ use herringbone::schema::ParquetSchema;
 use herringbone_arrow::array::{Array as _, ArrayRef, BooleanArray};
 use herringbone_arrow::schema::{Field, FieldRef, SchemaRef};
 
-use crate::load::value_of;
-use crate::render::value;
+use herringbone_interchange::read::value_of;
+use herringbone_interchange::write::value;
 
 /// Selects rows with a null in place of a struct, list, map or variant.
 #[derive(Debug)]

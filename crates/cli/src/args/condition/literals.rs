@@ -2,10 +2,10 @@
 
 use herringbone::filter::Literal;
 use herringbone_arrow::buffer::i256;
+use herringbone_interchange::read::hex;
 use sqlparser::ast::{DataType, Expr, UnaryOperator, Value};
 
 use super::shown;
-use crate::load::hex;
 
 /// The maximum number of digits of a number, the same as for decimals.
 const MAX_DIGITS: usize = 76;

@@ -13,6 +13,7 @@ use std::thread;
 
 use herringbone::filter::{Like, Literal, Predicate};
 use herringbone_arrow::schema::Schema;
+use herringbone_interchange::shortened;
 use sqlparser::ast::{
     BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident,
     UnaryOperator,
@@ -23,7 +24,6 @@ use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 
 use super::operand::Operand;
-use crate::failure::shortened;
 pub(super) use literals::literal;
 use tests_of_columns::{Check, Comparison};
 

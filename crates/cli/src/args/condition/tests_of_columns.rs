@@ -3,11 +3,11 @@
 use herringbone::filter::{Column, Like, Literal, Predicate};
 use herringbone_arrow::array::Array as _;
 use herringbone_arrow::schema::{DataType, FieldRef, Schema};
+use herringbone_interchange::read::value_of;
 use sqlparser::ast::BinaryOperator;
 
 use super::super::operand::Operand;
 use super::groups::{IsNull, OneOf};
-use crate::load::value_of;
 
 /// A test of the values of a column.
 #[derive(Debug, Clone)]

@@ -25,10 +25,10 @@ use herringbone_arrow::array::{
 use herringbone_arrow::buffer::OffsetBuffer;
 use herringbone_arrow::data::transform::MutableArrayData;
 use herringbone_arrow::schema::{ArrowError, DataType, Field, FieldRef, Fields, TimeUnit};
+use herringbone_interchange::write::value;
 
 use super::number::{Number, of_decimal, of_float, of_integer};
 use crate::failure::{Failure, Result};
-use crate::render::value;
 
 /// The form of two columns. Converted arrays of both have one type, and equal elements where values are equal.
 #[derive(Debug, Clone)]

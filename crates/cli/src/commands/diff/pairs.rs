@@ -6,11 +6,11 @@ use std::sync::Arc;
 use herringbone_arrow::array::{ArrayRef, RecordBatch, new_empty_array};
 use herringbone_arrow::row::{OwnedRow, RowConverter, Rows, SortField};
 use herringbone_arrow::schema::{ArrowError, DataType, Field, FieldRef, SchemaRef, SortOptions};
+use herringbone_interchange::write::value;
 
 use super::form::{Form, Which, counterparts};
 use crate::failure::{Failure, Result};
 use crate::profile::one_per_number;
-use crate::render::value;
 use crate::rows::Source;
 
 /// One row of each file, or of one.

@@ -1,0 +1,73 @@
+//! `--schema FILE`: a schema from another file.
+
+use std::io::{self, Read as _};
+use std::path::Path;
+use std::slice;
+
+use herringbone_arrow::schema::SchemaRef;
+use herringbone_interchange::read;
+
+use crate::context::Context;
+use crate::failure::{Failure, Result};
+use crate::foreign_file::{arrow, open};
+use crate::input::{self, Input};
+use crate::url::name_of;
+
+/// The bytes at the beginning of an Arrow stream: the marker of a message.
+const STREAM: &[u8] = &[0xff; 4];
+
+/// The maximum size of a schema in text, in bytes.
+const MAX_SCHEMA_BYTES: u64 = 64 << 20;
+
+/// Calls `of_parquet` for a Parquet file. Calls `of_arrow` for the schema of an Arrow IPC file or stream, or for a
+/// schema in text. A pipe can only contain the text.
+///
+/// # Errors
+/// Data if the file is none of these, or a text of more than 64 MiB; System.
+pub(crate) fn schema_file<T>(
+    path: &Path,
+    context: &Context,
+    of_parquet: impl FnOnce(&Input) -> Result<T>,
+    of_arrow: impl FnOnce(SchemaRef) -> Result<T>,
+) -> Result<T> {
+    let name = name_of(path);
+    let refused = |error: io::Error| Failure::System(format!("{name}: {error}"));
+    let mut text = Vec::new();
+    let mut file = open(path)?;
+    let beginning = file
+        .by_ref()
+        .take(read::MAGIC.len() as u64)
+        .read_to_end(&mut text);
+    beginning.map_err(refused)?;
+    let is_parquet = text.starts_with(b"PAR1");
+    let is_arrow = text.starts_with(read::MAGIC) || text.starts_with(STREAM);
+    if (is_parquet || is_arrow) && file.length().is_none() {
+        return Err(Failure::Usage(format!(
+            "{name}: only a schema as text can be read from a pipe; a Parquet or Arrow file has to \
+             be on disk"
+        )));
+    }
+    if is_parquet {
+        let inputs = input::all(slice::from_ref(&path.to_owned()), context)?;
+        if let Some(input) = inputs.first() {
+            return of_parquet(input);
+        }
+    }
+    if is_arrow {
+        return of_arrow(arrow(path, &context.limits)?.schema);
+    }
+    file.take(MAX_SCHEMA_BYTES + 1)
+        .read_to_end(&mut text)
+        .map_err(refused)?;
+    if text.len() as u64 > MAX_SCHEMA_BYTES {
+        return Err(Failure::Data(format!(
+            "{name}: neither Parquet nor Arrow, and larger than 64 MiB, the limit for a schema as \
+             text"
+        )));
+    }
+    let schema = String::from_utf8(text)
+        .map_err(|_| "neither Parquet nor Arrow nor text".to_owned())
+        .and_then(|text| read::schema(&text))
+        .map_err(|message| Failure::Data(format!("{name}: {message}")))?;
+    of_arrow(schema)
+}

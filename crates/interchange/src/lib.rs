@@ -1,0 +1,26 @@
+//! CSV, JSON lines, GeoJSON and Arrow IPC to and from Arrow record batches. A value is kept exactly, or is an error.
+//!
+//! ```text
+//! bytes ─► read ─► record batches ─► write ─► text
+//! ```
+//!
+//! [`read`] infers or takes a schema, and makes arrays of texts. [`write`] prints the values of arrays, and rows in a
+//! format. [`in_memory`] does both with bytes in memory. No function opens a file or prints: callers pass [`read::Bytes`]
+//! and a [`write::TextOutput`].
+//!
+//! This crate is part of the [`herringbone`](https://docs.rs/herringbone) workspace, and its API is for the command and
+//! for fuzzing. Errors name the options of the command that help.
+
+#![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
+
+mod error;
+pub mod in_memory;
+pub mod read;
+pub mod write;
+
+pub use error::{Error, Result, shortened};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,0 +1,437 @@
+//! Inference of a schema from the first JSON rows.
+//!
+//! Fields are in the order of their first appearance. Integers are Int64, UInt64 or decimals. Other numbers are
+//! Float64, or decimals if Float64 would lose digits. A mixture of strings and numbers is text. A column of nulls
+//! only is Null. Arrays of `[key, value]` pairs with two different types are maps.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use herringbone_arrow::schema::{DataType, Field, Fields};
+use herringbone_text::json::{JsonReader, JsonToken};
+
+use crate::read::numbers::Numbers;
+use crate::read::value::number::Number;
+use crate::read::value::{ParseError, Result, is_special};
+
+/// The kind of the values seen so far.
+#[derive(Debug, Clone)]
+pub(super) enum Kind {
+    Null,
+    Boolean,
+    Numbers(Numbers),
+    /// Strings such as "NaN". They are numbers if the column has other numbers.
+    Special,
+    Text,
+    /// Scalar values of several types.
+    Mixed,
+    List(Box<List>),
+    Struct(Members),
+    /// Values that no type holds, with the reason.
+    None(String),
+}
+
+/// The arrays seen so far.
+#[derive(Debug, Clone)]
+pub(super) struct List {
+    items: Kind,
+    /// True if there are nulls among the items.
+    nulls: bool,
+    /// The kinds of keys and values, if all arrays have two items.
+    pair: Option<(Kind, Kind)>,
+}
+
+/// The members of the objects seen so far, in the order of their first appearance.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Members {
+    pub(super) fields: Vec<(String, Kind)>,
+    /// The index of each name.
+    places: HashMap<String, usize>,
+}
+
+impl Members {
+    /// Returns the index of `name`, usually `expected`.
+    fn find(&self, name: &str, expected: usize) -> Option<usize> {
+        match self.fields.get(expected) {
+            Some((known, _)) if known == name => Some(expected),
+            _ => self.places.get(name).copied(),
+        }
+    }
+
+    fn push(&mut self, name: String, kind: Kind) {
+        self.places.insert(name.clone(), self.fields.len());
+        self.fields.push((name, kind));
+    }
+}
+
+/// Infers the types of values, row by row.
+pub(super) struct Inference {
+    /// The line of the current row.
+    pub(super) line: usize,
+    /// The number of known fields, including those of the current row.
+    fields: usize,
+    /// The maximum number of known fields.
+    max_fields: usize,
+}
+
+impl Inference {
+    pub(super) fn new(max_fields: usize) -> Self {
+        Self {
+            line: 1,
+            fields: 0,
+            max_fields,
+        }
+    }
+
+    /// Reads a row. The values of columns that match `is_chosen` are ignored.
+    pub(super) fn row(
+        &mut self,
+        json: &mut JsonReader<'_>,
+        is_chosen: &dyn Fn(&str) -> bool,
+    ) -> Result<Kind> {
+        json.value()?;
+        self.object(json, is_chosen)
+    }
+
+    /// Reads the next value. The reader limits the depth of the recursion.
+    fn value(&mut self, json: &mut JsonReader<'_>) -> Result<Kind> {
+        Ok(match json.value()? {
+            JsonToken::Null => Kind::Null,
+            JsonToken::Boolean(_) => Kind::Boolean,
+            JsonToken::Number(number) => match Number::of(number.text) {
+                Some(number) => Kind::Numbers(Numbers::of(&number)),
+                None => Kind::Text,
+            },
+            JsonToken::NonFinite(_) => return Err(json.unexpected("a JSON value").into()),
+            JsonToken::Text(text) if is_special(&text.to_cow(), true) => Kind::Special,
+            JsonToken::Text(_) => Kind::Text,
+            JsonToken::Array => self.array(json)?,
+            JsonToken::Object => self.object(json, &|_| false)?,
+        })
+    }
+
+    fn array(&mut self, json: &mut JsonReader<'_>) -> Result<Kind> {
+        let (mut count, mut nulls) = (0, false);
+        let mut items = Kind::Null;
+        let mut pair = [Kind::Null, Kind::Null];
+        while json.item()? {
+            let item = self.value(json)?;
+            if let Some(place) = pair.get_mut(count) {
+                *place = item.clone();
+            }
+            nulls |= matches!(item, Kind::Null);
+            items = self.both(items, item)?;
+            count += 1;
+        }
+        let [key, value] = pair;
+        // A map does not have null keys.
+        let is_pair = count == 2 && !matches!(key, Kind::Null);
+        let pair = is_pair.then_some((key, value));
+        Ok(Kind::List(Box::new(List { items, nulls, pair })))
+    }
+
+    fn object(
+        &mut self,
+        json: &mut JsonReader<'_>,
+        is_chosen: &dyn Fn(&str) -> bool,
+    ) -> Result<Kind> {
+        let most = self.max_fields;
+        let mut members = Members::default();
+        while let Some(name) = json.key()? {
+            let name = name.to_cow();
+            if members.places.contains_key(name.as_ref()) {
+                return Err(ParseError::key_twice(&name));
+            }
+            self.fields += 1;
+            if self.fields > most {
+                return Err(ParseError::new(format!(
+                    "objects have more than {most} different keys, the limit `schema_nodes` for \
+                     fields; --type COLUMN=TYPE reads such a column as a map"
+                )));
+            }
+            let kind = match is_chosen(&name) {
+                true => json.skip().map(|_| Kind::Null)?,
+                false => self.value(json)?,
+            };
+            members.push(name.into_owned(), kind);
+        }
+        Ok(Kind::Struct(members))
+    }
+
+    /// Returns the kind that covers both. The values of `other` are in the current row.
+    pub(super) fn both(&mut self, kind: Kind, other: Kind) -> Result<Kind> {
+        let line = self.line;
+        Ok(match (kind, other) {
+            (Kind::Null, kind) | (kind, Kind::Null) => kind,
+            (Kind::None(why), _) | (_, Kind::None(why)) => Kind::None(why),
+            (Kind::List(mut a), Kind::List(b)) => {
+                a.items = self.both(a.items, b.items)?;
+                a.nulls |= b.nulls;
+                a.pair = match a.pair.zip(b.pair) {
+                    Some((a, b)) => Some((self.pair(a.0, b.0)?, self.pair(a.1, b.1)?)),
+                    None => None,
+                };
+                Kind::List(a)
+            }
+            (Kind::Struct(mut members), Kind::Struct(others)) => {
+                for (at, (name, kind)) in others.fields.into_iter().enumerate() {
+                    let found = members.find(&name, at);
+                    match found.and_then(|at| members.fields.get_mut(at)) {
+                        None => members.push(name, kind),
+                        Some((_, known)) => {
+                            self.fields = self.fields.saturating_sub(1);
+                            let before = std::mem::replace(known, Kind::Null);
+                            *known = self.both(before, kind)?;
+                        }
+                    }
+                }
+                Kind::Struct(members)
+            }
+            (a @ (Kind::List(_) | Kind::Struct(_)), b)
+            | (a, b @ (Kind::List(_) | Kind::Struct(_))) => Kind::None(format!(
+                "line {line}: found {} here, but {} before",
+                b.name(),
+                a.name()
+            )),
+            (Kind::Boolean, Kind::Boolean) => Kind::Boolean,
+            (Kind::Numbers(a), Kind::Numbers(b)) => Kind::Numbers(a.with(b)),
+            (Kind::Numbers(a), Kind::Special) | (Kind::Special, Kind::Numbers(a)) => {
+                Kind::Numbers(a.with_special())
+            }
+            (Kind::Special, Kind::Special) => Kind::Special,
+            (Kind::Text | Kind::Special, Kind::Text | Kind::Special) => Kind::Text,
+            _ => Kind::Mixed,
+        })
+    }
+
+    /// Returns the kind that covers both parts of pairs. Their fields are not counted, because those of the items
+    /// already are.
+    fn pair(&mut self, kind: Kind, other: Kind) -> Result<Kind> {
+        let fields = self.fields;
+        let both = self.both(kind, other);
+        self.fields = fields;
+        both
+    }
+}
+
+impl Kind {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::Boolean => "a boolean",
+            Self::Numbers(_) => "a number",
+            Self::Special | Self::Text | Self::Mixed => "a string",
+            Self::List(_) => "an array",
+            Self::Struct(_) => "an object",
+            Self::None(_) => "something else",
+        }
+    }
+
+    /// Returns the type that holds all values of the kind. `path` is the path of the column. Columns of several
+    /// types are added to `mixed`.
+    ///
+    /// # Errors
+    /// The reason why such a type does not exist.
+    pub(super) fn data_type(
+        &self,
+        path: &str,
+        mixed: &mut Vec<String>,
+    ) -> Result<DataType, String> {
+        Ok(match self {
+            Self::Null => DataType::Null,
+            Self::Boolean => DataType::Boolean,
+            Self::Special | Self::Text => DataType::Utf8,
+            Self::Numbers(numbers) => match numbers.machine_type().or(numbers.decimal_type()) {
+                Some(data_type) => data_type,
+                None if numbers.integers => {
+                    return Err(format!(
+                        "column `{path}`: an integer of more than 76 digits"
+                    ));
+                }
+                None => {
+                    mixed.push(path.to_owned());
+                    DataType::Utf8
+                }
+            },
+            Self::Mixed => {
+                mixed.push(path.to_owned());
+                DataType::Utf8
+            }
+            Self::List(list) => list.data_type(path, mixed)?,
+            Self::Struct(fields) => DataType::Struct(fields_of(&fields.fields, path, mixed)?),
+            Self::None(why) => return Err(format!("column `{path}`: {why}")),
+        })
+    }
+}
+
+impl List {
+    fn data_type(&self, path: &str, mixed: &mut Vec<String>) -> Result<DataType, String> {
+        if let Kind::List(entries) = &self.items
+            && let Some((key, value)) = &entries.pair
+            && !self.nulls
+            && !matches!(value, Kind::Null)
+        {
+            let before = mixed.len();
+            let keys = key.data_type(&format!("{path}.key"), mixed);
+            let values = value.data_type(&format!("{path}.value"), mixed);
+            match (keys, values) {
+                (Ok(keys), Ok(values)) if keys != values => {
+                    let key = Field::new("key", keys, false);
+                    let value = Field::new("value", values, true);
+                    let entries = Fields::from(vec![key, value]);
+                    let entries = Field::new("entries", DataType::Struct(entries), false);
+                    return Ok(DataType::Map(Arc::new(entries), false));
+                }
+                _ => mixed.truncate(before),
+            }
+        }
+        let name = Field::LIST_FIELD_DEFAULT_NAME;
+        let items = self.items.data_type(&format!("{path}.{name}"), mixed)?;
+        Ok(DataType::new_list(items, true))
+    }
+}
+
+/// Returns the fields below `path`, which is empty for columns.
+fn fields_of(
+    fields: &[(String, Kind)],
+    path: &str,
+    mixed: &mut Vec<String>,
+) -> Result<Fields, String> {
+    let dot = if path.is_empty() { "" } else { "." };
+    let field = |(name, kind): &(String, Kind)| {
+        let data_type = kind.data_type(&format!("{path}{dot}{name}"), mixed)?;
+        Ok(Field::new(name, data_type, true))
+    };
+    fields.iter().map(field).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn inferred(rows: &[&str]) -> String {
+        let mut all = Kind::Null;
+        let mut inference = Inference::new(1_000);
+        for (at, row) in rows.iter().enumerate() {
+            inference.line = at + 1;
+            let kind = inference.value(&mut JsonReader::new(row)).unwrap();
+            all = inference.both(all, kind).unwrap();
+        }
+        let mut mixed = Vec::new();
+        match all.data_type("", &mut mixed) {
+            Ok(DataType::Struct(fields)) => {
+                let field = |it: &Arc<Field>| format!("{}: {}", it.name(), it.data_type());
+                fields
+                    .iter()
+                    .map(field)
+                    .chain(mixed)
+                    .collect::<Vec<_>>()
+                    .join("; ")
+            }
+            other => other.unwrap_err(),
+        }
+    }
+
+    #[test]
+    fn types_widen() {
+        for (rows, expected) in [
+            (
+                &[r#"{"b":1,"a":true,"c":"x"}"#][..],
+                "b: Int64; a: Boolean; c: Utf8",
+            ),
+            (
+                &[r#"{"x":1}"#, r#"{"x":null}"#, r#"{"x":1.5}"#],
+                "x: Float64",
+            ),
+            (&[r#"{"x":1}"#, r#"{"y":2}"#], "x: Int64; y: Int64"),
+            (&[r#"{"x":true}"#, r#"{"x":2}"#], "x: Utf8; x"),
+            (&[r#"{"x":"a"}"#, r#"{"x":2}"#], "x: Utf8; x"),
+            (&[r#"{"x":18446744073709551615}"#], "x: UInt64"),
+            (&[r#"{"x":18446744073709551616}"#], "x: Decimal128(38, 0)"),
+            (&[r#"{"x":-9223372036854775809}"#], "x: Decimal128(38, 0)"),
+            (&[r#"{"x":1e500}"#], "x: Utf8; x"),
+            (&[r#"{"x":"NaN"}"#, r#"{"x":1.5}"#], "x: Float64"),
+            (&[r#"{"x":"NaN"}"#, r#"{"x":"a"}"#], "x: Utf8"),
+            (&[r#"{"x":null}"#], "x: Null"),
+            // A column is text if some values need a decimal and others a float.
+            (
+                &[r#"{"x":18446744073709551617}"#, r#"{"x":"NaN"}"#],
+                "x: Utf8; x",
+            ),
+            (
+                &[r#"{"x":9007199254740993}"#, r#"{"x":"Infinity"}"#],
+                "x: Utf8; x",
+            ),
+            (
+                &[r#"{"x":9007199254740992}"#, r#"{"x":"-Infinity"}"#],
+                "x: Float64",
+            ),
+        ] {
+            assert_eq!(inferred(rows), expected);
+        }
+        let long = format!("{{\"x\":{}}}", "9".repeat(77));
+        assert_eq!(
+            inferred(&[&long]),
+            "column `x`: an integer of more than 76 digits"
+        );
+    }
+
+    #[test]
+    fn nested_types() {
+        for (rows, expected) in [
+            (&[r#"{"x":[]}"#, r#"{"x":[1,null]}"#][..], "x: List(Int64)"),
+            (
+                &[r#"{"x":{"z":1}}"#, r#"{"x":{"y":["a"]}}"#],
+                r#"x: Struct("z": Int64, "y": List(Utf8))"#,
+            ),
+            (&[r#"{"x":{}}"#], "x: Struct()"),
+            (&[r#"{"x":[["a","b"]]}"#], "x: List(List(Utf8))"),
+            (
+                &[r#"{"x":[["a",1],["b",null,2]]}"#],
+                "x: List(List(Utf8)); x.item.item",
+            ),
+        ] {
+            assert_eq!(inferred(rows), expected);
+        }
+        let map = inferred(&[r#"{"x":[["a",1],["b",null]]}"#, r#"{"x":[]}"#]);
+        assert!(map.starts_with("x: Map("), "{map}");
+        let map = inferred(&[r#"{"x":[["a",{"y":1}]]}"#]);
+        assert!(map.starts_with("x: Map("), "{map}");
+    }
+
+    #[test]
+    fn contradictions_have_a_place() {
+        assert_eq!(
+            inferred(&[r#"{"x":{"y":1}}"#, r#"{"x":{"y":[2]}}"#]),
+            "column `x.y`: line 2: found an array here, but a number before"
+        );
+    }
+
+    #[test]
+    fn fields_have_a_limit() {
+        let most = 1_000;
+        let row = |range: std::ops::Range<usize>| {
+            let members: Vec<String> = range.map(|it| format!("\"{it}\":{{\"x\":1}}")).collect();
+            format!("{{{}}}", members.join(","))
+        };
+        let mut inference = Inference::new(1_000);
+        let half = row(0..most / 2);
+        let mut all = inference.value(&mut JsonReader::new(&half)).unwrap();
+        assert_eq!(inference.fields, most);
+        // Known fields are not counted again.
+        inference = Inference::new(1_000);
+        for _ in 0..3 {
+            let few = row(0..most / 8);
+            let kind = inference.value(&mut JsonReader::new(&few)).unwrap();
+            all = inference.both(all, kind).unwrap();
+        }
+        assert_eq!(inference.fields, 0);
+        let many = row(0..most / 2 + 1);
+        let error = inference.value(&mut JsonReader::new(&many)).unwrap_err();
+        assert!(
+            error.message.contains("more than 1000 different keys"),
+            "{}",
+            error.message
+        );
+    }
+}

@@ -1,0 +1,219 @@
+//! JSON rows: one object per row, on separate lines or in arrays.
+
+mod infer;
+pub(super) mod rows;
+
+use std::sync::Arc;
+
+use herringbone::variant::shredding::is_variant;
+use herringbone_arrow::array::{RecordBatch, RecordBatchOptions};
+use herringbone_arrow::schema::{Field, FieldRef, Fields, Schema, SchemaRef};
+use herringbone_text::json::JsonReader;
+
+use self::infer::{Inference, Kind};
+use self::rows::{FileRows, RowTexts, Sampled, line_ends};
+use super::foreign::NOT_UTF8;
+use super::row_size::batch_rows;
+use super::sample::Sample;
+use super::value::{Column as _, ParseError, Rules, Slot, Struct, variant_type};
+use super::{BATCH_BYTES, INFERRED, Rows, Stream, TextOptions};
+use crate::error::{Error, Result};
+
+/// Reads JSON lines, and arrays of objects.
+///
+/// # Errors
+/// Data if a schema cannot be inferred; System.
+pub fn jsonl(stream: Stream, options: &TextOptions<'_>) -> Result<Rows<'static>> {
+    let (name, work) = (stream.name.clone(), stream.work());
+    let rows =
+        FileRows::new(name.clone(), Sample::start(stream)?.whole(), None).limited(options.limits);
+    let (schema, batches) = batches(&name, rows, options)?;
+    Ok(Rows {
+        schema,
+        batches,
+        work,
+    })
+}
+
+type Batch = Result<RecordBatch>;
+
+/// Converts rows to batches.
+///
+/// # Errors
+/// Data if a schema cannot be inferred; System.
+pub(super) fn batches<'a>(
+    name: &str,
+    rows: impl RowTexts + 'a,
+    options: &TextOptions<'_>,
+) -> Result<(SchemaRef, Box<dyn Iterator<Item = Batch> + 'a>)> {
+    let wanted = match options.schema {
+        Some(_) => 0,
+        None => options.infer_rows,
+    };
+    let rows = Sampled::new(rows, wanted)?;
+    let (schema, rules) = match &options.schema {
+        Some(schema) => (with_variants(schema), Rules::default()),
+        None => infer(name, &rows, options)?,
+    };
+    options.all_are_in(name, |it| schema.fields().find(it).is_some())?;
+    if !rules.mixed.is_empty() {
+        let columns = rules.mixed.join("`, `");
+        let text = format!("{name}: `{columns}`: values of several types become text");
+        (options.note)(&text);
+    }
+    let refused = |text: String| Error::Data(format!("{name}: {text}"));
+    let batch_rows = batch_rows(&schema, options.limits).map_err(refused)?;
+    let slots = schema.fields().iter().map(|field| {
+        let given = Rules::default();
+        let chosen = options.types.iter().any(|it| it.name() == field.name());
+        Slot::new(field, "", if chosen { &given } else { &rules })
+    });
+    let columns = slots.collect::<Result<_, _>>();
+    let columns = columns.map_err(|it: ParseError| refused(it.into_text()))?;
+    let batches = Batches {
+        name: name.to_owned(),
+        rows,
+        row: Vec::new(),
+        batch_rows,
+        columns: Struct::of(schema.fields(), columns),
+        schema: schema.clone(),
+        inferred: rules.inferred,
+        failed: false,
+    };
+    Ok((schema, Box::new(batches)))
+}
+
+/// Returns the schema with variants in the form in which they are read, regardless of their form in the schema.
+fn with_variants(schema: &SchemaRef) -> SchemaRef {
+    let variant = |field: &FieldRef| match variant_type() {
+        Ok(data_type) if is_variant(field) => {
+            FieldRef::new(Field::clone(field).with_data_type(data_type))
+        }
+        _ => field.clone(),
+    };
+    let fields: Fields = schema.fields().iter().map(variant).collect();
+    Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
+}
+
+/// Infers the schema of the sample.
+fn infer<S: RowTexts>(
+    name: &str,
+    rows: &Sampled<S>,
+    options: &TextOptions<'_>,
+) -> Result<(SchemaRef, Rules)> {
+    let mut inference = Inference::new(options.limits.schema_nodes);
+    let mut columns = Kind::Null;
+    let is_chosen = |name: &str| options.types.iter().any(|it| it.name() == name);
+    for (line, row) in &rows.sample {
+        inference.line = *line;
+        let kind = with_text(row, |json| {
+            let kind = inference.row(json, &is_chosen)?;
+            inference.both(std::mem::replace(&mut columns, Kind::Null), kind)
+        });
+        columns = kind.map_err(|(below, error)| rows.failure(line + below, error))?;
+    }
+    let refused = |text: String| Error::Data(format!("{name}: {text}"));
+    let Kind::Struct(columns) = columns else {
+        let text = "there is no row to infer a schema from; supply one with --schema FILE";
+        return Err(refused(text.into()));
+    };
+    let mut mixed = Vec::new();
+    let field = |(name, kind): &(String, Kind)| {
+        if let Some(chosen) = options.types.iter().find(|it| it.name() == name) {
+            return Ok(chosen.clone());
+        }
+        let data_type = kind.data_type(name, &mut mixed)?;
+        Ok(Field::new(name, data_type, true))
+    };
+    let fields = columns.fields.iter().map(field);
+    let fields: Fields = fields.collect::<Result<_, String>>().map_err(refused)?;
+    let rules = Rules {
+        inferred: true,
+        mixed,
+    };
+    Ok((Arc::new(Schema::new(fields)), rules))
+}
+
+/// Reads the text of a row. An error includes the number of lines before it within the row.
+fn with_text<T>(
+    row: &[u8],
+    read: impl FnOnce(&mut JsonReader<'_>) -> Result<T, ParseError>,
+) -> Result<T, (usize, ParseError)> {
+    let text = str::from_utf8(row).map_err(|error| {
+        let before = row.get(..error.valid_up_to()).unwrap_or_default();
+        (line_ends(before), ParseError::new(NOT_UTF8))
+    })?;
+    let mut json = JsonReader::new(text);
+    let value =
+        read(&mut json).and_then(|value| json.end().map(|()| value).map_err(ParseError::from));
+    value.map_err(|error| {
+        let before = row.get(..json.position()).unwrap_or(row);
+        (line_ends(before), error)
+    })
+}
+
+/// The batches of a text.
+struct Batches<S> {
+    name: String,
+    rows: S,
+    /// The buffer for the current row.
+    row: Vec<u8>,
+    schema: SchemaRef,
+    columns: Struct,
+    inferred: bool,
+    /// The maximum number of rows in a batch.
+    batch_rows: usize,
+    failed: bool,
+}
+
+impl<S: RowTexts> Batches<S> {
+    fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
+        let mut bytes = 0;
+        while self.columns.len() < self.batch_rows && bytes < BATCH_BYTES {
+            let Some(line) = self.rows.next_row(&mut self.row)? else {
+                break;
+            };
+            bytes += self.row.len();
+            let columns = &mut self.columns;
+            let appended = with_text(&self.row, |json| {
+                json.value()?;
+                columns.object(json)
+            });
+            if let Err((below, mut error)) = appended {
+                if self.inferred && error.path.is_some() {
+                    error.message += INFERRED;
+                }
+                return Err(self.rows.failure(line + below, error));
+            }
+        }
+        self.flush()
+    }
+
+    fn flush(&mut self) -> Result<Option<RecordBatch>> {
+        let rows = self.columns.len();
+        if rows == 0 {
+            return Ok(None);
+        }
+        let refused = |text: String| Error::Data(format!("{}: {text}", self.name));
+        let columns = self
+            .columns
+            .columns()
+            .map_err(|it| refused(it.into_text()))?;
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        let batch = RecordBatch::try_new_with_options(self.schema.clone(), columns, &options);
+        batch.map(Some).map_err(|error| refused(error.to_string()))
+    }
+}
+
+impl<S: RowTexts> Iterator for Batches<S> {
+    type Item = Batch;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.failed {
+            return None;
+        }
+        let batch = self.next_batch();
+        self.failed = batch.is_err();
+        batch.transpose()
+    }
+}

@@ -1,0 +1,473 @@
+//! The rows of a text: a sequence of objects, also in arrays or in collections of Features.
+//!
+//! ```text
+//! {…}{…} {…}                                          JSON lines, on separate lines or not
+//! [{…}, {…}]                                          arrays
+//! {"type": "FeatureCollection", "features": [{…}]}    GeoJSON
+//! ```
+//!
+//! The text is read once, from its beginning to its end. No more than one row is buffered.
+
+use std::collections::VecDeque;
+use std::io::BufRead;
+
+use herringbone::Limits;
+
+use crate::error::{Error, Result};
+use crate::read::foreign::NOT_UTF8;
+use crate::read::value::ParseError;
+use crate::read::{BATCH_BYTES, max_row_bytes, too_long, unreadable};
+
+/// The maximum size of a row in bytes: the limit of 32-bit offsets.
+const MAX_ROW_BYTES: usize = i32::MAX as usize;
+/// The maximum size in bytes of the rows for inference, apart from the last one.
+const MAX_SAMPLE_BYTES: usize = 64 << 20;
+/// The byte that separates the texts of a JSON text sequence (RFC 7464).
+const RECORD_SEPARATOR: u8 = 0x1e;
+/// The key of the rows of a collection.
+const FEATURES: &[u8] = b"features";
+
+/// A source of rows. Each row is the text of one object.
+pub(crate) trait RowTexts {
+    /// Replaces `row` by the next row. Returns the line on which it begins, or `None` at the end.
+    ///
+    /// # Errors
+    /// Data if the text is malformed; System.
+    fn next_row(&mut self, row: &mut Vec<u8>) -> Result<Option<usize>>;
+
+    /// Returns the failure for an error on a line.
+    fn failure(&self, line: usize, error: ParseError) -> Error;
+}
+
+/// A callback for the members of a collection without its features, called when the collection has ended.
+pub(crate) type SeeCollection<'a> = Box<dyn FnMut(&str) -> Result<(), String> + 'a>;
+
+/// The rows of a file.
+pub(crate) struct FileRows<'a, R> {
+    name: String,
+    input: R,
+    /// The current line, from 1.
+    line: usize,
+    /// The brackets around the rows.
+    around: Vec<Around>,
+    next: Next,
+    /// The callback for collections. `None` if objects are never collections.
+    see_collection: Option<SeeCollection<'a>>,
+    max_row_bytes: usize,
+}
+
+/// A bracket around rows.
+enum Around {
+    Array,
+    /// The array of a collection, with the text of the collection before it.
+    Features(Vec<u8>),
+}
+
+/// The tokens allowed next.
+#[derive(Clone, Copy, PartialEq)]
+enum Next {
+    /// A row or the end of the array.
+    RowOrEnd,
+    Row,
+    CommaOrEnd,
+}
+
+impl<'a, R: BufRead> FileRows<'a, R> {
+    pub(crate) fn new(name: String, input: R, see_collection: Option<SeeCollection<'a>>) -> Self {
+        Self {
+            name,
+            input,
+            line: 1,
+            around: Vec::new(),
+            next: Next::RowOrEnd,
+            see_collection,
+            max_row_bytes: MAX_ROW_BYTES,
+        }
+    }
+
+    /// Limits the size of a row.
+    pub(crate) fn limited(self, limits: &Limits) -> Self {
+        Self {
+            max_row_bytes: max_row_bytes(limits),
+            ..self
+        }
+    }
+
+    fn fill(&mut self) -> Result<&[u8]> {
+        let input = self.input.fill_buf();
+        input.map_err(|error| unreadable(&self.name, &error))
+    }
+
+    fn consume(&mut self, count: usize, lines: usize) {
+        self.line += lines;
+        self.input.consume(count);
+    }
+
+    /// Returns the next byte other than white space.
+    fn peek(&mut self) -> Result<Option<u8>> {
+        loop {
+            let input = self.fill()?;
+            let is_blank =
+                |byte: &&u8| matches!(**byte, b' ' | b'\t' | b'\r' | b'\n' | RECORD_SEPARATOR);
+            let blank = input.iter().take_while(is_blank).count();
+            let (before, rest) = input.split_at_checked(blank).unwrap_or((input, b""));
+            let (lines, next) = (line_ends(before), rest.first().copied());
+            let is_end = input.is_empty();
+            self.consume(blank, lines);
+            if next.is_some() || is_end {
+                return Ok(next);
+            }
+        }
+    }
+
+    fn unexpected(&self, found: u8) -> Error {
+        let found = match found {
+            b' '..=b'~' => format!("`{}`", char::from(found)),
+            other => format!("the byte {other:#04x}"),
+        };
+        let expected = match self.next {
+            _ if self.around.is_empty() => "a row (an object {…}) or an array of rows",
+            Next::RowOrEnd => "a row (an object {…}) or `]`",
+            Next::Row => "a row (an object {…})",
+            Next::CommaOrEnd => "`,` or `]`",
+        };
+        let text = format!("expected {expected}, found {found}");
+        self.failure(self.line, ParseError::new(text))
+    }
+
+    fn ends_early(&self, within: &str) -> Error {
+        self.failure(
+            self.line,
+            ParseError::new(format!("the file ends within {within}")),
+        )
+    }
+
+    /// Reads to the end of an object. Returns false if it is a collection, and stops before its rows.
+    fn object(&mut self, row: &mut Vec<u8>, mut scanner: Scanner) -> Result<bool> {
+        loop {
+            let input = self.fill()?;
+            if input.is_empty() {
+                return Err(self.ends_early("a row"));
+            }
+            let stop = scanner.scan(input);
+            let end = match stop {
+                Stop::No => input.len(),
+                Stop::End(end) | Stop::Features(end) => end,
+            };
+            let part = input.get(..end).unwrap_or(input);
+            let lines = line_ends(part);
+            row.extend_from_slice(part);
+            self.consume(end, lines);
+            if row.len() > self.max_row_bytes {
+                let error = ParseError::new(too_long(self.max_row_bytes));
+                return Err(self.failure(self.line, error));
+            }
+            match stop {
+                Stop::No => {}
+                Stop::End(_) => return Ok(true),
+                Stop::Features(_) => return Ok(false),
+            }
+        }
+    }
+
+    /// Leaves the ended array.
+    fn leave(&mut self) -> Result<()> {
+        self.consume(1, 0);
+        if let Some(Around::Features(mut text)) = self.around.pop() {
+            text.push(b']');
+            let line = self.line;
+            self.object(&mut text, Scanner::within_collection())?;
+            let text = String::from_utf8(text).map_err(|_| NOT_UTF8.to_owned());
+            let seen = match &mut self.see_collection {
+                Some(see) => text.and_then(|text| see(&text)),
+                None => Ok(()),
+            };
+            seen.map_err(|text| self.failure(line, ParseError::new(text)))?;
+        }
+        self.next = Next::CommaOrEnd;
+        Ok(())
+    }
+}
+
+impl<R: BufRead> RowTexts for FileRows<'_, R> {
+    fn next_row(&mut self, row: &mut Vec<u8>) -> Result<Option<usize>> {
+        row.clear();
+        // Release the memory of an exceptionally large row.
+        row.shrink_to(BATCH_BYTES);
+        loop {
+            let Some(byte) = self.peek()? else {
+                return match self.around.is_empty() {
+                    true => Ok(None),
+                    false => Err(self.ends_early("an array of rows")),
+                };
+            };
+            let is_outside = self.around.is_empty();
+            match byte {
+                b'{' if is_outside || self.next != Next::CommaOrEnd => {
+                    let line = self.line;
+                    let in_collection = matches!(self.around.last(), Some(Around::Features(_)));
+                    let finds_features = self.see_collection.is_some() && !in_collection;
+                    if self.object(row, Scanner::new(finds_features))? {
+                        self.next = Next::CommaOrEnd;
+                        return Ok(Some(line));
+                    }
+                    self.around.push(Around::Features(std::mem::take(row)));
+                    self.next = Next::RowOrEnd;
+                }
+                b'[' if is_outside => {
+                    self.consume(1, 0);
+                    self.around.push(Around::Array);
+                    self.next = Next::RowOrEnd;
+                }
+                b',' if !is_outside && self.next == Next::CommaOrEnd => {
+                    self.consume(1, 0);
+                    self.next = Next::Row;
+                }
+                b']' if !is_outside && self.next != Next::Row => self.leave()?,
+                other => return Err(self.unexpected(other)),
+            }
+        }
+    }
+
+    fn failure(&self, line: usize, error: ParseError) -> Error {
+        Error::Data(format!("{}: line {line}: {}", self.name, error.into_text()))
+    }
+}
+
+/// The place at which a scan stops.
+#[derive(Clone, Copy)]
+enum Stop {
+    /// The object continues.
+    No,
+    /// The object ends before this byte.
+    End(usize),
+    /// The features of a collection begin at this byte.
+    Features(usize),
+}
+
+/// Finds the end of an object in a text that arrives in pieces.
+struct Scanner {
+    /// The number of open brackets and braces.
+    depth: usize,
+    in_string: bool,
+    escaped: bool,
+    finds_features: bool,
+    /// The last string of the object itself, if it may be the key of the features.
+    key: Vec<u8>,
+    /// True after the key of the features and its colon.
+    is_features: bool,
+}
+
+impl Scanner {
+    fn new(finds_features: bool) -> Self {
+        Self {
+            depth: 0,
+            in_string: false,
+            escaped: false,
+            finds_features,
+            key: Vec::new(),
+            is_features: false,
+        }
+    }
+
+    /// Creates the scanner of a collection whose features have ended.
+    fn within_collection() -> Self {
+        Self {
+            depth: 1,
+            ..Self::new(false)
+        }
+    }
+
+    fn scan(&mut self, text: &[u8]) -> Stop {
+        for (at, byte) in text.iter().enumerate() {
+            if self.in_string {
+                self.string_byte(*byte);
+                continue;
+            }
+            match byte {
+                b'"' => {
+                    self.in_string = true;
+                    self.key.clear();
+                }
+                b'[' if self.is_features && self.depth == 1 => return Stop::Features(at + 1),
+                b'{' | b'[' => self.depth += 1,
+                b'}' | b']' => {
+                    self.depth = self.depth.saturating_sub(1);
+                    if self.depth == 0 {
+                        return Stop::End(at + 1);
+                    }
+                }
+                b':' if self.depth == 1 => {
+                    self.is_features = self.finds_features && self.key == FEATURES;
+                }
+                b',' if self.depth == 1 => self.is_features = false,
+                _ => {}
+            }
+        }
+        Stop::No
+    }
+
+    fn string_byte(&mut self, byte: u8) {
+        match byte {
+            _ if self.escaped => self.escaped = false,
+            b'\\' => self.escaped = true,
+            b'"' => {
+                self.in_string = false;
+                return;
+            }
+            _ => {}
+        }
+        if self.finds_features && self.depth == 1 && self.key.len() <= FEATURES.len() {
+            self.key.push(byte);
+        }
+    }
+}
+
+/// Returns the number of line feeds in a text.
+pub(super) fn line_ends(text: &[u8]) -> usize {
+    text.iter().filter(|byte| **byte == b'\n').count()
+}
+
+/// Rows of an input after the first ones were inspected.
+pub(crate) struct Sampled<S> {
+    /// Each row, preceded by its line.
+    pub sample: VecDeque<(usize, Vec<u8>)>,
+    rest: S,
+}
+
+impl<S: RowTexts> Sampled<S> {
+    /// Reads up to `count` rows in advance.
+    ///
+    /// # Errors
+    /// Errors of reading the rows.
+    pub(crate) fn new(mut rest: S, count: usize) -> Result<Self> {
+        let mut sample = VecDeque::new();
+        let mut bytes = 0;
+        while sample.len() < count && bytes < MAX_SAMPLE_BYTES {
+            let mut row = Vec::new();
+            let Some(line) = rest.next_row(&mut row)? else {
+                break;
+            };
+            bytes += row.len() + size_of::<(usize, Vec<u8>)>();
+            row.shrink_to_fit();
+            sample.push_back((line, row));
+        }
+        Ok(Self { sample, rest })
+    }
+}
+
+impl<S: RowTexts> RowTexts for Sampled<S> {
+    fn next_row(&mut self, row: &mut Vec<u8>) -> Result<Option<usize>> {
+        match self.sample.pop_front() {
+            Some((line, text)) => {
+                *row = text;
+                Ok(Some(line))
+            }
+            None => self.rest.next_row(row),
+        }
+    }
+
+    fn failure(&self, line: usize, error: ParseError) -> Error {
+        self.rest.failure(line, error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::io::BufReader;
+
+    use super::*;
+
+    /// Reads all rows through buffers of `size` bytes. Collections are recorded in `seen`.
+    fn rows(text: &str, size: usize, seen: &RefCell<Vec<String>>) -> Result<Vec<String>> {
+        let input = BufReader::with_capacity(size, text.as_bytes());
+        let see: SeeCollection<'_> = Box::new(|text| {
+            seen.borrow_mut().push(text.to_owned());
+            Ok(())
+        });
+        let mut file = FileRows::new("text".into(), input, Some(see));
+        let (mut all, mut row) = (Vec::new(), Vec::new());
+        while let Some(line) = file.next_row(&mut row)? {
+            all.push(format!("{line} {}", String::from_utf8_lossy(&row)));
+        }
+        Ok(all)
+    }
+
+    #[test]
+    fn rows_are_found_in_lines_arrays_and_collections() {
+        for (text, expected, collections) in [
+            ("", &[][..], &[][..]),
+            (
+                " \n\u{1e}{}\n{\"a\":1}{}",
+                &["2 {}", "3 {\"a\":1}", "3 {}"],
+                &[],
+            ),
+            ("[]\n[ ]", &[], &[]),
+            (
+                "[\n{\"a\":[\"]\",{}]} ,\n{\"}\\\"\":\n1}\n]\n{}",
+                &["2 {\"a\":[\"]\",{}]}", "3 {\"}\\\"\":\n1}", "6 {}"],
+                &[],
+            ),
+            (
+                "{\"x\":{\"features\":[1]},\"features\" : [{\"features\":[2]},\n{}],\"y\":\"}\"}{}",
+                &["1 {\"features\":[2]}", "2 {}", "2 {}"],
+                &["{\"x\":{\"features\":[1]},\"features\" : [],\"y\":\"}\"}"],
+            ),
+            (
+                "[{\"features\":[]},{\"a\":\"features\",\"b\":[1]},{\"features\":null}]",
+                &["1 {\"a\":\"features\",\"b\":[1]}", "1 {\"features\":null}"],
+                &["{\"features\":[]}"],
+            ),
+        ] {
+            for size in [1, 2, 7, 4096] {
+                let seen = RefCell::default();
+                assert_eq!(rows(text, size, &seen).ok().unwrap(), expected, "{text}");
+                assert_eq!(*seen.borrow(), collections, "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn other_texts_have_a_place() {
+        for (text, expected) in [
+            (
+                "{}\n1",
+                "line 2: expected a row (an object {…}) or an array of rows, found `1`",
+            ),
+            (
+                "{},{}",
+                "line 1: expected a row (an object {…}) or an array of rows, found `,`",
+            ),
+            (
+                "[{},\n]",
+                "line 2: expected a row (an object {…}), found `]`",
+            ),
+            (
+                "[,{}]",
+                "line 1: expected a row (an object {…}) or `]`, found `,`",
+            ),
+            ("[{}\n{}]", "line 2: expected `,` or `]`, found `{`"),
+            (
+                "[[1]]",
+                "line 1: expected a row (an object {…}) or `]`, found `[`",
+            ),
+            ("[{}", "line 1: the file ends within an array of rows"),
+            ("{\"a\":\n", "line 2: the file ends within a row"),
+            ("{\"features\":[{}]", "line 1: the file ends within a row"),
+            (
+                "\u{0}",
+                "line 1: expected a row (an object {…}) or an array of rows, found the byte 0x00",
+            ),
+        ] {
+            let error = rows(text, 3, &RefCell::default())
+                .err()
+                .unwrap()
+                .to_string();
+            assert!(
+                error.starts_with(&format!("text: {expected}")),
+                "{text}: {error}"
+            );
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! The beginning of a text, for inspection.
+
+use std::io::{self, BufRead, BufReader, Read};
+
+use super::foreign::foreign;
+use super::{Stream, unreadable};
+use crate::error::{Error, Result};
+
+/// The maximum size of a sample in bytes, even if the text is a single long line.
+const MAX_SAMPLE_BYTES: usize = 64 << 20;
+
+/// The size of the read buffer in bytes.
+const BUFFER: usize = 256 << 10;
+
+/// The mark that some programs put before UTF-8.
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
+/// A text with a sample of its beginning.
+pub(super) struct Sample {
+    pub(super) text: Vec<u8>,
+    /// True if the sample is the whole text.
+    pub(super) is_whole: bool,
+    rest: BufReader<Stream>,
+}
+
+impl Sample {
+    /// Starts a text, and skips its byte order mark.
+    ///
+    /// # Errors
+    /// Data if the first bytes belong to another format; System.
+    pub(super) fn start(stream: Stream) -> Result<Self> {
+        let mut rest = BufReader::with_capacity(BUFFER, stream);
+        let start = rest.fill_buf();
+        let start = start.map(|start| (foreign(start), start.starts_with(BYTE_ORDER_MARK)));
+        let name = &rest.get_ref().name;
+        let (foreign, has_mark) = start.map_err(|error| unreadable(name, &error))?;
+        if let Some(foreign) = foreign {
+            return Err(Error::Data(foreign.instead_of("text in UTF-8", name)));
+        }
+        if has_mark {
+            rest.consume(BYTE_ORDER_MARK.len());
+        }
+        Ok(Self {
+            text: Vec::new(),
+            is_whole: false,
+            rest,
+        })
+    }
+
+    /// Skips lines, and returns their number, which is smaller if the text ends. Call it before [`read`](Self::read).
+    ///
+    /// # Errors
+    /// System, or Data if a compressed text is damaged.
+    pub(super) fn skip_lines(&mut self, count: usize) -> Result<usize> {
+        for skipped in 0..count {
+            let is_there = self.skip_line().map_err(|error| {
+                let name = &self.rest.get_ref().name;
+                unreadable(name, &error)
+            })?;
+            if !is_there {
+                return Ok(skipped);
+            }
+        }
+        Ok(count)
+    }
+
+    /// Skips a line. Returns false at the end of the text.
+    fn skip_line(&mut self) -> io::Result<bool> {
+        if self.rest.fill_buf()?.is_empty() {
+            return Ok(false);
+        }
+        loop {
+            let text = self.rest.fill_buf()?;
+            let Some(end) = memchr::memchr2(b'\n', b'\r', text) else {
+                let length = text.len();
+                self.rest.consume(length);
+                match length {
+                    0 => return Ok(true),
+                    _ => continue,
+                }
+            };
+            let is_return = text.get(end) == Some(&b'\r');
+            self.rest.consume(end + 1);
+            if is_return && self.rest.fill_buf()?.starts_with(b"\n") {
+                self.rest.consume(1);
+            }
+            return Ok(true);
+        }
+    }
+
+    /// Reads lines until `enough` returns true. `enough` is called with each line, or with a part of a long one.
+    ///
+    /// # Errors
+    /// Data if `enough` returns an error; System.
+    pub(super) fn read(
+        &mut self,
+        mut enough: impl FnMut(&[u8]) -> Result<bool, String>,
+    ) -> Result<()> {
+        let Self {
+            text,
+            is_whole,
+            rest,
+        } = self;
+        while text.len() < MAX_SAMPLE_BYTES {
+            let before = text.len();
+            let mut line = rest.by_ref().take(BUFFER as u64);
+            let read = line.read_until(b'\n', text);
+            let name = &rest.get_ref().name;
+            *is_whole = read.map_err(|error| unreadable(name, &error))? == 0;
+            let line = text.get(before..).unwrap_or_default();
+            let data_failure = |text| Error::Data(format!("{name}: {text}"));
+            if *is_whole || enough(line).map_err(data_failure)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the name of the file.
+    pub(super) fn name(&self) -> &str {
+        &self.rest.get_ref().name
+    }
+
+    /// Returns the text from its beginning.
+    pub(super) fn whole(self) -> impl BufRead {
+        Whole {
+            text: self.text,
+            at: 0,
+            rest: self.rest,
+        }
+    }
+}
+
+/// A sample, dropped once it has been read, followed by the rest of the text.
+struct Whole {
+    text: Vec<u8>,
+    at: usize,
+    rest: BufReader<Stream>,
+}
+
+impl Read for Whole {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.fill_buf()?.read(buffer)?;
+        self.consume(count);
+        Ok(count)
+    }
+}
+
+impl BufRead for Whole {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        match self.text.get(self.at..) {
+            None | Some([]) => self.rest.fill_buf(),
+            Some(_) => Ok(self.text.get(self.at..).unwrap_or_default()),
+        }
+    }
+
+    fn consume(&mut self, count: usize) {
+        if self.text.is_empty() {
+            self.rest.consume(count);
+            return;
+        }
+        self.at += count;
+        if self.at >= self.text.len() {
+            self.text = Vec::new();
+            self.at = 0;
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! Exact conversion of text to values of Arrow types: a value that the type cannot hold is an error, and is never
+//! approximated.
+//!
+//! ```text
+//! field of CSV ──► Scalar ─┐
+//! JSON ──► Json ─► Scalar ─┴─► Slot ─► Column, one per Arrow layout ─► array
+//!               └► arrays, objects ─► Slot ─► …
+//! ```
+
+mod bytes;
+mod encoded;
+mod list;
+mod make;
+pub(super) mod number;
+mod period;
+mod primitive;
+mod structs;
+mod temporal;
+mod text;
+mod usual;
+mod variant;
+
+use herringbone_arrow::array::ArrayRef;
+use herringbone_arrow::schema::Field;
+use herringbone_text::json::{JsonError, JsonProblem, JsonReader, JsonToken};
+
+pub use bytes::hex;
+pub(super) use make::may_be_empty;
+pub(super) use primitive::is_special;
+pub(super) use structs::Struct;
+pub use variant::variant_type;
+
+/// A value without parts.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Scalar<'t> {
+    /// `true` or `false` in JSON.
+    Boolean(bool),
+    /// A number in JSON, as written.
+    Number(&'t str),
+    /// The contents of a string in JSON.
+    Text(&'t str),
+    /// A field of CSV, which may be any of these.
+    Cell(&'t str),
+}
+
+impl<'t> Scalar<'t> {
+    /// Returns the text of the value.
+    pub(super) fn text(self) -> &'t str {
+        match self {
+            Self::Boolean(true) => "true",
+            Self::Boolean(false) => "false",
+            Self::Number(text) | Self::Text(text) | Self::Cell(text) => text,
+        }
+    }
+}
+
+/// An error about a value.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct ParseError {
+    /// The column, and the fields inside it.
+    pub(super) path: Option<String>,
+    pub(super) message: String,
+}
+
+/// The result type for values.
+pub(super) type Result<T, E = ParseError> = std::result::Result<T, E>;
+
+impl ParseError {
+    pub(super) fn new(message: impl Into<String>) -> Self {
+        Self {
+            path: None,
+            message: message.into(),
+        }
+    }
+
+    /// Returns the error for a duplicate key in an object. Reading the object would lose one of the values.
+    pub(super) fn key_twice(name: &str) -> Self {
+        Self::new(format!("the key `{name}` occurs twice"))
+    }
+
+    /// Returns the error that `value` is not a `what`, and why.
+    pub(super) fn invalid(value: Scalar<'_>, what: &impl std::fmt::Display, why: &str) -> Self {
+        const SHOWN: usize = 80;
+        let text = value.text();
+        let mut shown: String = text.chars().take(SHOWN).collect();
+        if shown.len() < text.len() {
+            shown.push('…');
+        }
+        let quote = match value {
+            Scalar::Boolean(_) | Scalar::Number(_) => "",
+            Scalar::Text(_) | Scalar::Cell(_) => "\"",
+        };
+        let colon = if why.is_empty() { "" } else { ": " };
+        Self::new(format!(
+            "{quote}{shown}{quote} is not a valid {what}{colon}{why}"
+        ))
+    }
+
+    /// Adds `path`, unless the error already has a more precise one.
+    fn of(mut self, path: &str) -> Self {
+        self.path.get_or_insert_with(|| path.to_owned());
+        self
+    }
+
+    /// Returns the complete message.
+    pub(super) fn into_text(self) -> String {
+        match self.path {
+            Some(path) => format!("column `{path}`: {}", self.message),
+            None => self.message,
+        }
+    }
+}
+
+impl From<JsonError> for ParseError {
+    fn from(error: JsonError) -> Self {
+        match error.problem {
+            JsonProblem::Unexpected { .. } => Self::new(format!("this is not JSON: {error}")),
+            _ => Self::new(error.to_string()),
+        }
+    }
+}
+
+/// The values that a type accepts.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Rules {
+    /// True if the types were inferred. A column then accepts only values from which its type would have been
+    /// inferred. Otherwise it accepts anything that expresses a value of the requested type.
+    pub(super) inferred: bool,
+    /// The inferred text columns in which numbers or booleans were seen too.
+    pub(super) mixed: Vec<String>,
+}
+
+/// Returns the array of one value of a field, from its text. Bytes may also be in the form of conditions, `x'00ff'`.
+///
+/// # Errors
+/// A message about the text.
+pub fn value_of(field: &Field, text: &str) -> Result<ArrayRef, String> {
+    if let Some(array) = bytes::of_hex_literal(field, text) {
+        return array;
+    }
+    let make = || {
+        let mut slot = Slot::new(field, "", &Rules::default())?;
+        slot.scalar(Scalar::Cell(text))?;
+        slot.finish()
+    };
+    make().map_err(ParseError::into_text)
+}
+
+/// A column being built.
+pub(super) trait Column {
+    /// Appends a null.
+    fn null(&mut self);
+
+    /// Appends a value without parts.
+    fn scalar(&mut self, scalar: Scalar<'_>) -> Result<()>;
+
+    /// Appends a field of CSV if it has the usual form of the type. Returns false, and appends nothing, for any other
+    /// text, which [`scalar`](Self::scalar) may accept.
+    ///
+    /// This form is unambiguous: the type would be inferred from it.
+    fn usual(&mut self, _text: &str) -> bool {
+        false
+    }
+
+    /// Appends a JSON array. Its opening bracket has been read.
+    fn array(&mut self, _json: &mut JsonReader<'_>) -> Result<()> {
+        Err(ParseError::new("expected a single value, found an array"))
+    }
+
+    /// Appends a JSON object. Its opening brace has been read.
+    fn object(&mut self, _json: &mut JsonReader<'_>) -> Result<()> {
+        Err(ParseError::new("expected a single value, found an object"))
+    }
+
+    /// Appends a JSON `null`, if the column has such a value in addition to the null of a row.
+    fn json_null(&mut self) -> Option<Result<()>> {
+        None
+    }
+
+    /// Returns the values so far. Later values begin a new array.
+    fn finish(&mut self) -> Result<ArrayRef>;
+}
+
+/// A named column, or a named field inside one.
+pub(super) struct Slot {
+    path: String,
+    nullable: bool,
+    column: Box<dyn Column>,
+}
+
+impl Slot {
+    /// Creates the slot of a field below `parent`, which is empty for a column.
+    ///
+    /// # Errors
+    /// A type that text cannot be read as.
+    pub(super) fn new(field: &Field, parent: &str, rules: &Rules) -> Result<Self> {
+        let dot = if parent.is_empty() { "" } else { "." };
+        let path = format!("{parent}{dot}{}", field.name());
+        let column = make::column(field, &path, rules).map_err(|error| error.of(&path))?;
+        Ok(Self {
+            path,
+            nullable: field.is_nullable(),
+            column,
+        })
+    }
+
+    /// Returns true if the slot has this name.
+    pub(super) fn is_called(&self, path: &str) -> bool {
+        self.path == path
+    }
+
+    /// Adds the name of the slot to an error.
+    pub(super) fn locate(&self, error: ParseError) -> ParseError {
+        error.of(&self.path)
+    }
+
+    /// Appends a null, if the field is nullable.
+    pub(super) fn null(&mut self) -> Result<()> {
+        if !self.nullable {
+            return Err(
+                ParseError::new("found a null, but the column is `not null`").of(&self.path),
+            );
+        }
+        self.column.null();
+        Ok(())
+    }
+
+    /// Appends a placeholder below a null.
+    pub(super) fn fill(&mut self) {
+        self.column.null();
+    }
+
+    /// Appends a value without parts.
+    pub(super) fn scalar(&mut self, scalar: Scalar<'_>) -> Result<()> {
+        let appended = self.column.scalar(scalar);
+        appended.map_err(|error| error.of(&self.path))
+    }
+
+    /// Appends a field of CSV if it has the usual form of the type. Returns false for any other text.
+    pub(super) fn usual(&mut self, text: &str) -> bool {
+        self.column.usual(text)
+    }
+
+    /// Appends the next value of a JSON text.
+    pub(super) fn json(&mut self, json: &mut JsonReader<'_>) -> Result<()> {
+        let appended = match json.value()? {
+            JsonToken::Null if self.nullable => return self.null(),
+            JsonToken::Null => match self.column.json_null() {
+                Some(appended) => appended,
+                None => return self.null(),
+            },
+            JsonToken::Boolean(value) => self.column.scalar(Scalar::Boolean(value)),
+            JsonToken::Number(number) => self.column.scalar(Scalar::Number(number.text)),
+            JsonToken::NonFinite(_) => return Err(json.unexpected("a JSON value").into()),
+            JsonToken::Text(text) => self.column.scalar(Scalar::Text(&text.to_cow())),
+            JsonToken::Array => self.column.array(json),
+            JsonToken::Object => self.column.object(json),
+        };
+        appended.map_err(|error| error.of(&self.path))
+    }
+
+    /// Returns the values so far.
+    pub(super) fn finish(&mut self) -> Result<ArrayRef> {
+        self.column.finish().map_err(|error| error.of(&self.path))
+    }
+}

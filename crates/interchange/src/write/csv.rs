@@ -1,0 +1,193 @@
+//! Rows as CSV, according to RFC 4180: a header, commas (or another separator), and quotes if needed. Lines end with LF, as Unix programs
+//! expect, or with CR LF.
+//!
+//! Nested values are their JSON text. A null is an empty field, or another text without quotes. A string equal to
+//! that text, or an empty string, is quoted to distinguish it. A null alone in its row is a blank line, which is a
+//! record of one empty field.
+//!
+//! Readers infer types. Text that they would take for another type, such as a number or a date, is quoted. All
+//! decimals are quoted, because they would become floats.
+
+use herringbone::variant::json::LostTypes;
+use herringbone_arrow::array::RecordBatch;
+use herringbone_arrow::schema::{DataType, Schema};
+
+use super::TextOutput;
+use super::value::{Boxed, of};
+use crate::error::Result;
+use crate::read::reads_as_text;
+
+/// The style of CSV.
+#[derive(Debug)]
+pub struct CsvStyle {
+    /// The text of a null. It must not need quotes.
+    pub null: String,
+    /// The character between fields.
+    pub delimiter: u8,
+    /// True if the first line has the names of the columns.
+    pub has_header: bool,
+    /// The end of each line: LF, or CR LF.
+    pub line_end: &'static str,
+}
+
+impl Default for CsvStyle {
+    fn default() -> Self {
+        Self {
+            null: String::new(),
+            delimiter: b',',
+            has_header: true,
+            line_end: "\n",
+        }
+    }
+}
+
+/// Writes rows.
+pub struct Rows {
+    style: CsvStyle,
+}
+
+impl Rows {
+    /// Creates a writer of a style.
+    pub fn new(style: CsvStyle) -> Self {
+        Self { style }
+    }
+
+    /// Writes the names of the columns, if the style has them.
+    pub fn write_header<O: TextOutput>(
+        &self,
+        schema: &Schema,
+        output: &mut O,
+    ) -> Result<(), O::Error> {
+        if !self.style.has_header {
+            return Ok(());
+        }
+        let delimiter = self.style.delimiter;
+        let mut line = String::new();
+        for (at, field) in schema.fields().iter().enumerate() {
+            if at > 0 {
+                line.push(delimiter.into());
+            }
+            let start = line.len();
+            line.push_str(field.name());
+            quote_from((&mut line, start), delimiter, "", Quotes::Needed);
+        }
+        self.end(&line, output)
+    }
+
+    /// Writes a line and its end.
+    fn end<O: TextOutput>(&self, line: &str, output: &mut O) -> Result<(), O::Error> {
+        output.record(line)?;
+        output.write(self.style.line_end)
+    }
+
+    /// Writes each row of `batch`. Returns the types of variants lost in the text.
+    pub fn write<O: TextOutput>(
+        &self,
+        batch: &RecordBatch,
+        output: &mut O,
+    ) -> Result<LostTypes, O::Error> {
+        let (schema, delimiter) = (batch.schema_ref(), self.style.delimiter);
+        let columns: Vec<(Boxed<'_>, Quotes)> = schema
+            .fields()
+            .iter()
+            .zip(batch.columns())
+            .map(|(field, column)| {
+                let quotes = Quotes::of(field.data_type(), &self.style);
+                Ok((of(field, column.as_ref())?, quotes))
+            })
+            .collect::<Result<_>>()?;
+        let mut line = String::new();
+        for row in 0..batch.num_rows() {
+            line.clear();
+            for (at, (column, quotes)) in columns.iter().enumerate() {
+                if at > 0 {
+                    line.push(delimiter.into());
+                }
+                if column.is_null(row) {
+                    line.push_str(&self.style.null);
+                    continue;
+                }
+                let start = line.len();
+                match quotes {
+                    Quotes::Never => column.text(row, &mut line),
+                    Quotes::Around => {
+                        line.push('"');
+                        column.text(row, &mut line);
+                        line.push('"');
+                    }
+                    _ => {
+                        column.text(row, &mut line);
+                        quote_from((&mut line, start), delimiter, &self.style.null, *quotes);
+                    }
+                }
+            }
+            self.end(&line, output)?;
+        }
+        let lost = columns.iter().map(|(column, _)| column.lost());
+        Ok(lost.fold(LostTypes::default(), LostTypes::union))
+    }
+}
+
+/// The condition for quoting values of a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Quotes {
+    /// No value needs quotes.
+    Never,
+    /// Quotes if the text needs them.
+    Needed,
+    /// Quotes if the text needs them, or would be taken for another type.
+    Text,
+    /// Quotes for every value, and none of them contains a quote.
+    Around,
+}
+
+impl Quotes {
+    fn of(data_type: &DataType, style: &CsvStyle) -> Self {
+        match data_type {
+            DataType::Dictionary(_, values) => Self::of(values, style),
+            DataType::RunEndEncoded(_, values) => Self::of(values.data_type(), style),
+            data_type if data_type.is_string() || data_type.is_binary() => Self::Text,
+            data_type if data_type.is_decimal() => Self::Around,
+            data_type if is_plain(data_type) && style.leaves_plain_values() => Self::Never,
+            _ => Self::Needed,
+        }
+    }
+}
+
+/// Returns true if the text of each value consists of letters, digits and the characters `+-.:`, and is not empty.
+fn is_plain(data_type: &DataType) -> bool {
+    data_type.is_numeric() || data_type.is_temporal() || *data_type == DataType::Boolean
+}
+
+impl CsvStyle {
+    /// Returns true if values of a [plain](is_plain) type look neither like a null nor like two fields.
+    fn leaves_plain_values(&self) -> bool {
+        let delimiter = self.delimiter;
+        let is_in_values = delimiter.is_ascii_alphanumeric() || b"+-.:".contains(&delimiter);
+        self.null.is_empty() && !is_in_values
+    }
+}
+
+/// Quotes the field that begins at `start`, if necessary. Empty fields, and fields that look like a null, are quoted
+/// too.
+fn quote_from((line, start): (&mut String, usize), delimiter: u8, null: &str, quotes: Quotes) {
+    let field = line.get(start..).unwrap_or_default();
+    // Looking at all bytes is faster than stopping at the first one, because several are compared at once.
+    let special = field.bytes().fold(false, |special, byte| {
+        special | matches!(byte, b'"' | b'\r' | b'\n') | (byte == delimiter)
+    });
+    let is_other = quotes == Quotes::Text && !reads_as_text(field);
+    if !special && !field.is_empty() && field != null && !is_other {
+        return;
+    }
+    if special && field.contains('"') {
+        let doubled = field.replace('"', "\"\"");
+        line.truncate(start);
+        line.push_str(&doubled);
+    }
+    line.insert(start, '"');
+    line.push('"');
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,68 @@
+//! Record batches as CSV, JSON and GeoJSON, and their values as text.
+//!
+//! ```text
+//! array ─► value: the values of a column ─► csv, json, geojson: rows ─► TextOutput
+//! ```
+
+pub mod csv;
+pub mod geojson;
+pub mod geometry;
+pub mod json;
+pub mod keys;
+pub mod nested;
+pub mod number;
+pub mod scalar;
+pub mod temporal;
+mod temporal_value;
+pub mod text;
+pub mod value;
+mod variant;
+
+use crate::error::Error;
+
+/// The destination of text, such as standard output.
+///
+/// A terminal has to escape the contents of a file, but not the text between rows.
+pub trait TextOutput {
+    /// The error of an append.
+    type Error: From<Error>;
+
+    /// Appends text.
+    ///
+    /// # Errors
+    /// The error of the destination.
+    fn write(&mut self, text: &str) -> Result<(), Self::Error>;
+
+    /// Appends a record of CSV, without the end of its line.
+    ///
+    /// # Errors
+    /// The error of the destination.
+    fn record(&mut self, record: &str) -> Result<(), Self::Error> {
+        self.write(record)
+    }
+
+    /// Appends a JSON object, which is on one line.
+    ///
+    /// # Errors
+    /// The error of the destination.
+    fn object(&mut self, object: &str) -> Result<(), Self::Error> {
+        self.write(object)
+    }
+}
+
+impl TextOutput for Vec<u8> {
+    type Error = Error;
+
+    fn write(&mut self, text: &str) -> Result<(), Error> {
+        self.extend_from_slice(text.as_bytes());
+        Ok(())
+    }
+}
+
+/// Returns the text that `write` writes.
+#[cfg(test)]
+fn written<T>(write: impl FnOnce(&mut Vec<u8>) -> Result<T, Error>) -> String {
+    let mut bytes = Vec::new();
+    write(&mut bytes).unwrap();
+    String::from_utf8(bytes).unwrap()
+}
