@@ -8,47 +8,31 @@
 //! [`condition`] and [`variant_type`].
 //!
 //! `browse` is the viewer in a terminal.
-//! `rows` chooses and arranges rows, `profile` summarises columns, and `report` writes HTML pages.
-//! `render` prints rows, `describe` prints metadata, `foreign_file` opens files of other formats, and `save` writes files.
-//! Every write to standard output goes through `output::Output`. Every file is a `target::Target` until it is
-//! complete. Every early end is a `failure::Failure` with its exit code.
+//! `args` is the command line, and `base` what all rooms need: failures with their exit codes, names of files, harmless text
+//! for a terminal. `input` opens the files of the command line. `rows` chooses and arranges rows, `render`
+//! prints them, and `save` writes files. `describe` prints metadata, `profile` summarises columns, and `report` writes
+//! HTML pages. Every write to standard output goes through `output::Output`. Every file is a `save::target::Target`
+//! until it is complete. Every early end is a `base::failure::Failure`.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
-mod advice;
 mod args;
+mod base;
 #[cfg(feature = "browse")]
 mod browse;
-mod column_chunks;
 mod commands;
-mod context;
 mod describe;
 mod encryption;
-mod failure;
-mod folder;
-mod foreign_file;
 mod input;
-mod interrupt;
-mod table_or_jsonl;
-mod memory;
-mod opened;
 mod output;
-mod pager;
-mod parts;
 mod profile;
-mod progress;
 #[cfg(feature = "remote")]
 mod remote;
 mod render;
 mod report;
 mod rows;
-mod carry_over;
-mod explain_encodings;
 mod save;
-mod schema_file;
-mod target;
-mod url;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -60,9 +44,9 @@ use herringbone::variant::PrimitiveType;
 use herringbone_interchange::shortened;
 
 use args::{Arguments, Command, condition_of_text, parse, written_out};
-use context::{Context, complain};
+use base::failure::Failure;
 use encryption::Keys;
-use failure::Failure;
+use input::context::{Context, complain};
 use output::Output;
 
 /// Runs the command line of this process.
@@ -108,9 +92,12 @@ fn is_help(arguments: &[OsString]) -> bool {
 /// Replaces `file` URLs by paths.
 ///
 /// # Errors
-/// See [`url::resolve`].
-fn resolve_urls(arguments: &mut Arguments) -> failure::Result<()> {
-    arguments.paths().into_iter().try_for_each(url::resolve)
+/// See [`base::url::resolve`].
+fn resolve_urls(arguments: &mut Arguments) -> base::failure::Result<()> {
+    arguments
+        .paths()
+        .into_iter()
+        .try_for_each(base::url::resolve)
 }
 
 /// Returns the predicate of a condition in SQL, in the grammar of `--where`.
@@ -135,7 +122,7 @@ pub fn variant_type(name: &str) -> Result<PrimitiveType, String> {
     args::type_of(name)
 }
 
-fn run(arguments: &Arguments) -> failure::Result<()> {
+fn run(arguments: &Arguments) -> base::failure::Result<()> {
     let mut limits = Limits::default();
     for change in &arguments.max {
         change.apply(&mut limits);

@@ -5,7 +5,7 @@ use encoding_rs::Encoding;
 use herringbone_interchange::read::DateFormat;
 use herringbone_interchange::write::csv::CsvStyle;
 
-use crate::failure::{Failure, Result};
+use crate::base::failure::{Failure, Result};
 
 /// The options for reading and writing CSV.
 #[derive(Debug, Args)]

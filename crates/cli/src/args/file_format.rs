@@ -4,9 +4,9 @@ use std::path::Path;
 
 use clap::ValueEnum;
 
-use crate::failure::{Failure, Result};
-use crate::folder::is_folder;
-use crate::url::{name_of, path_part};
+use crate::base::failure::{Failure, Result};
+use crate::base::url::{name_of, path_part};
+use crate::input::folder::is_folder;
 
 /// A file format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -15,6 +15,7 @@ mod help;
 mod limit;
 mod lists;
 mod look;
+mod memory;
 mod merge;
 mod named;
 mod read;
@@ -40,7 +41,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
-use crate::folder::Footers;
+use crate::input::folder::Footers;
 
 pub(crate) use choice::{Choice, Part, Sampling};
 pub(crate) use columns::Columns;

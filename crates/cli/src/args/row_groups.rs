@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-use crate::failure::{Failure, Result};
+use crate::base::failure::{Failure, Result};
 
 /// Row groups, in the order of the command line.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use herringbone::{SortingColumnOption, WriteOptions};
 
 use super::Size;
 use super::columns::{self, Columns};
-use crate::memory;
+use crate::args::memory;
 
 /// The options for sorting rows.
 #[derive(Debug, Args)]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args};
 
 use super::{Columns, Destination, Files, Json, Merge, Rewriting, Size};
-use crate::failure::{Failure, Result};
+use crate::base::failure::{Failure, Result};
 
 /// The options of `split`.
 #[derive(Debug, Args)]

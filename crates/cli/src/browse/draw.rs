@@ -8,7 +8,7 @@ use super::grid::{GAP, Grid, Lane};
 use super::model::{Asked, Model};
 use super::panel::Panel;
 use super::text::{cut, end, width, without_start, wrapped};
-use crate::render::plural::{counted, size};
+use crate::base::plural::{counted, size};
 use crate::render::table::shown;
 
 /// The largest number of lines of a message.
@@ -210,7 +210,7 @@ fn draw_status(model: &Model, look: Look, buffer: &mut Buffer) {
             Asked::Row => "row: ",
             Asked::Condition => "where: ",
         };
-        let text = crate::render::printable::printable(&prompt.text);
+        let text = crate::base::printable::printable(&prompt.text);
         let text = end(&text, columns.saturating_sub(sign.len() + 1));
         put(buffer, 0, y, sign, look.title());
         put(buffer, sign.len(), y, text, Style::new());

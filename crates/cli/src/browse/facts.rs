@@ -3,7 +3,7 @@
 use herringbone::variant::shredding::is_variant;
 use herringbone_arrow::schema::{DataType, Field, Schema};
 
-use crate::render::printable::printable;
+use crate::base::printable::printable;
 use crate::render::table::shown;
 
 /// The facts that the footer has.

@@ -31,9 +31,9 @@ use std::time::{Duration, Instant};
 
 use ratatui::crossterm::event;
 
-use crate::context::Context;
-use crate::failure::{Failure, Result};
+use crate::base::failure::{Failure, Result};
 use crate::input;
+use crate::input::context::Context;
 use draw::Look;
 use model::Model;
 use need::{Need, Reply};
@@ -82,7 +82,7 @@ fn check_terminal(path: &Path) -> Result<()> {
     } else {
         return Ok(());
     };
-    let path = crate::url::name_of(path);
+    let path = crate::base::url::name_of(path);
     Err(Failure::Usage(format!(
         "browse needs a terminal, and {what}; `herringbone show {path}` prints a summary and the first rows, and \
          `herringbone cat {path}` prints all rows"

@@ -10,7 +10,7 @@ use super::grid::Grid;
 use super::help;
 use super::need::{Answer, Need, Reply};
 use super::panel::Panel;
-use crate::render::printable::printable;
+use crate::base::printable::printable;
 use crate::render::table::shown;
 
 /// The lines around the rows: title, header and status.

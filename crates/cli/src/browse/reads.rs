@@ -18,12 +18,12 @@ use super::facts::Facts;
 use super::need::{Answer, Cell, Cells, Need, Reply, Table, Window};
 use super::text::indented;
 use crate::args::{Chunks, Columns, Condition};
-use crate::column_chunks::{self, Place};
+use crate::base::failure::{Failure, Result};
+use crate::base::printable::{printable, printable_lines};
 use crate::commands::{freq, pages, stats};
-use crate::failure::{Failure, Result};
 use crate::input::Input;
+use crate::input::column_chunks::{self, Place};
 use crate::profile::{Summary, leaves};
-use crate::render::printable::{printable, printable_lines};
 use crate::render::table::shown;
 
 /// The screen that waits for a read.

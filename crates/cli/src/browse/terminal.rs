@@ -14,7 +14,7 @@ use ratatui::crossterm::terminal::{
 
 use super::draw::{Look, draw};
 use super::model::Model;
-use crate::interrupt::{Unfinished, uninterrupted, watch};
+use crate::save::interrupt::{Unfinished, uninterrupted, watch};
 
 /// True while the viewer has the terminal.
 static IS_TAKEN: AtomicBool = AtomicBool::new(false);

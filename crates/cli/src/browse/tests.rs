@@ -20,8 +20,8 @@ use super::draw::{Look, draw};
 use super::model::Model;
 use super::need::{Answer, Need};
 use super::reads::{Reads, Watch};
-use crate::context::Context;
 use crate::input;
+use crate::input::context::Context;
 
 /// A file of 1000 rows in row groups of 500 and pages of 100: `id`, `city` with nulls, lists `tags`.
 fn write(folder: &Path) -> PathBuf {

@@ -13,13 +13,13 @@ use herringbone_interchange::read::value_of;
 
 use super::chunk_stats::object;
 use crate::args::{BloomCheck, Chunks};
-use crate::column_chunks::{self, Place};
-use crate::context::Context;
-use crate::failure::{Failure, Result};
+use crate::base::failure::{Failure, Result};
 use crate::input::Input;
+use crate::input::column_chunks::{self, Place};
+use crate::input::context::Context;
 use crate::output::Output;
 use crate::render::table::shown;
-use crate::table_or_jsonl::{self, Header, Listing};
+use crate::render::table_or_jsonl::{self, Header, Listing};
 
 /// The columns of the table.
 const HEADER: Header<'_> = Header {

@@ -9,11 +9,11 @@ pub(super) use crate::browse::run;
 /// Always Usage.
 #[cfg(not(feature = "browse"))]
 pub(super) fn run(
-    _: &crate::context::Context,
+    _: &crate::input::context::Context,
     path: &std::path::Path,
-) -> crate::failure::Result<()> {
-    let path = crate::url::name_of(path);
-    Err(crate::failure::Failure::Usage(format!(
+) -> crate::base::failure::Result<()> {
+    let path = crate::base::url::name_of(path);
+    Err(crate::base::failure::Failure::Usage(format!(
         "this build of herringbone has no viewer; install one with `cargo install --path crates/command`, or print rows \
          with `herringbone show {path}`"
     )))

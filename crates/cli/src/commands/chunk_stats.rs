@@ -7,14 +7,14 @@ use herringbone_interchange::write::value;
 use serde_json::Value;
 
 use crate::args::{Chunks, ListFormat};
-use crate::column_chunks::{self, Place};
-use crate::context::Context;
+use crate::base::failure::Result;
 use crate::describe::{Object, list};
-use crate::failure::Result;
 use crate::input::Input;
+use crate::input::column_chunks::{self, Place};
+use crate::input::context::Context;
 use crate::output::Output;
 use crate::render::table::shown;
-use crate::table_or_jsonl::{self, Header, Listing};
+use crate::render::table_or_jsonl::{self, Header, Listing};
 
 /// The columns of the table.
 const HEADER: Header<'_> = Header {

@@ -3,13 +3,13 @@
 use herringbone_rewrite::encryption::Protection;
 
 use crate::args::Concat;
+use crate::base::failure::Result;
 use crate::commands::rewrite::anew;
-use crate::context::Context;
-use crate::failure::Result;
-use crate::folder::Footers;
 use crate::input;
+use crate::input::context::Context;
+use crate::input::folder::Footers;
 use crate::rows::{Request, Window};
-use crate::target::Target;
+use crate::save::target::Target;
 
 /// Writes the rows of all files to one.
 pub(crate) fn run(context: &Context, concat: &Concat) -> Result<()> {

@@ -12,16 +12,16 @@ use herringbone_interchange::read::{self, Dialect, TextOptions};
 use herringbone_rewrite::encryption::Protection;
 
 use crate::args::{Convert, Destination, FileFormat, VariantColumn};
+use crate::base::failure::{Failure, Result};
 use crate::commands::rewrite::anew;
-use crate::context::Context;
-use crate::failure::{Failure, Result};
-use crate::folder::Footers;
-use crate::foreign_file;
+use crate::input::context::Context;
+use crate::input::folder::Footers;
+use crate::input::foreign_file;
+use crate::input::schema_file::schema_file;
 use crate::input::{self, Input};
 use crate::rows::{Request, Rows, Shape, Window, arranged, chosen_rows, schema_of_sorted, survey};
 use crate::save;
-use crate::schema_file::schema_file;
-use crate::target::Target;
+use crate::save::target::Target;
 
 /// The default number of rows to infer a schema from.
 const INFER_ROWS: usize = 10_000;

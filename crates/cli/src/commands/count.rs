@@ -3,12 +3,12 @@
 use herringbone::{Projection, ReadOptions};
 
 use crate::args::Count;
-use crate::context::Context;
+use crate::base::failure::Result;
+use crate::base::printable::{json_line, printable};
 use crate::describe::Object;
-use crate::failure::Result;
+use crate::input::context::Context;
 use crate::input::{self, by_table};
 use crate::output::Output;
-use crate::render::printable::{json_line, printable};
 use crate::rows::{Request, explain};
 
 /// Prints only the number for a single table. For several tables, prints one line each and a total.

@@ -13,17 +13,17 @@ use herringbone_interchange::write::value;
 use serde_json::Value;
 
 use crate::args::{Diff, ListFormat};
-use crate::context::Context;
+use crate::base::failure::{Failure, Result};
+use crate::base::plural::{counted, size};
+use crate::base::printable::{json_line, printable};
 use crate::describe::{Object, list};
-use crate::failure::{Failure, Result};
-use crate::folder::Footers;
+use crate::input::context::Context;
+use crate::input::folder::Footers;
 use crate::input::{self, Input, by_table};
 use crate::output::Output;
-use crate::render::plural::{counted, size};
-use crate::render::printable::{json_line, printable};
 use crate::render::table::shown;
+use crate::render::table_or_jsonl;
 use crate::rows::{Batches, Request, Source, Window, schema_of_sorted, sorted, survey};
-use crate::table_or_jsonl;
 use pairs::{Pair, Pairs, key_columns};
 
 pub(super) use schemas::{changes, columns};

@@ -6,13 +6,13 @@ use herringbone_rewrite::SchemaMerge;
 use herringbone_rewrite::encryption::Protection;
 
 use crate::args::Encrypt;
-use crate::carry_over::encrypted;
+use crate::base::failure::{Failure, Result};
 use crate::commands::rewrite::anew;
-use crate::context::Context;
-use crate::failure::{Failure, Result};
 use crate::input;
+use crate::input::context::Context;
 use crate::rows::{Request, Window};
-use crate::target::Target;
+use crate::save::carry_over::encrypted;
+use crate::save::target::Target;
 
 /// Writes the file with the keys for encryption.
 pub(crate) fn encrypt(context: &Context, request: &Encrypt) -> Result<()> {

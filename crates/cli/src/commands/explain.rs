@@ -5,12 +5,12 @@ use herringbone::{ParquetFile, ReadOptions};
 
 use serde_json::Value;
 
+use crate::base::failure::{Failure, Result};
+use crate::base::plural::counted;
+use crate::base::printable::{json_line, printable};
 use crate::describe::Object;
-use crate::failure::{Failure, Result};
 use crate::input::Input;
 use crate::output::Output;
-use crate::render::plural::counted;
-use crate::render::printable::{json_line, printable};
 #[cfg(feature = "remote")]
 use herringbone_remote::blocking::{RemoteSource, Traffic};
 

@@ -9,16 +9,16 @@ use herringbone_interchange::write::value;
 use serde_json::Value;
 
 use crate::args::Freq;
-use crate::context::Context;
+use crate::base::failure::{Failure, Result};
 use crate::describe::Object;
-use crate::failure::{Failure, Result};
+use crate::input::context::Context;
 use crate::input::{self, Input};
 use crate::output::Output;
+use crate::output::progress::Progress;
 use crate::profile::{Leaf, leaves, one_per_number};
-use crate::progress::Progress;
 use crate::render::table::shown;
+use crate::render::table_or_jsonl::{self, Header, Listing};
 use crate::rows::{self, Batches, Window, survey};
-use crate::table_or_jsonl::{self, Header, Listing};
 
 /// The columns of the table.
 const HEADER: Header<'_> = Header {

@@ -4,13 +4,13 @@ use herringbone::format::OffsetIndex;
 
 use super::chunk_stats::{Texts, object};
 use crate::args::Index;
-use crate::column_chunks::{self, Place};
-use crate::context::Context;
-use crate::failure::Result;
+use crate::base::failure::Result;
 use crate::input::Input;
+use crate::input::column_chunks::{self, Place};
+use crate::input::context::Context;
 use crate::output::Output;
 use crate::render::table::shown;
-use crate::table_or_jsonl::{self, Header, Listing};
+use crate::render::table_or_jsonl::{self, Header, Listing};
 
 /// The columns of the table.
 const HEADER: Header<'_> = Header {

@@ -10,14 +10,14 @@ use herringbone::schema::ParquetSchema;
 
 use serde_json::Value;
 
+use crate::base::failure::Result;
+use crate::base::plural::{counted, size};
+use crate::base::printable::{json_line, printable};
 use crate::describe::schema::type_of;
 use crate::describe::{Object, geometry, nulls};
 use crate::encryption::Summary;
-use crate::failure::Result;
 use crate::input::{Input, by_table};
 use crate::output::Output;
-use crate::render::plural::{counted, size};
-use crate::render::printable::{json_line, printable};
 use crate::render::table::{Header, print_list, shown};
 
 /// The columns of the table.

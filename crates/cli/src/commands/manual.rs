@@ -3,7 +3,7 @@
 use clap_complete::Shell;
 
 use crate::args::{TOPICS, command};
-use crate::failure::{Failure, Result};
+use crate::base::failure::{Failure, Result};
 use crate::output::Output;
 
 /// Prints the page of a topic, or that of a command.

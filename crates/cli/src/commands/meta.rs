@@ -10,15 +10,15 @@ use herringbone::format::{FileMetadata, FooterExtension};
 use serde::ser::{Error as _, Serialize, SerializeMap as _, SerializeSeq as _, Serializer};
 use serde_json::Value;
 
+use crate::base::failure::{Failure, Result};
+use crate::base::printable::write_json;
 use crate::describe::bound::Bounds;
 use crate::describe::chunk::{column_chunk, key_values, row_group};
 use crate::describe::index::{bloom_filter_header, column_index, offset_index};
 use crate::describe::schema::element;
 use crate::describe::{FORMAT_VERSION, Object, base64, list};
-use crate::failure::{Failure, Result};
 use crate::input::Input;
 use crate::output::Output;
-use crate::render::printable::write_json;
 
 /// The extent and style of the output.
 #[derive(Debug, Clone, Copy)]

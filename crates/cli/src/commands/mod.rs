@@ -38,9 +38,9 @@ use std::path::Path;
 use herringbone::ReadOptions;
 
 use crate::args::{Arguments, Bloom, Chunks, Columns, Command, Files, Read, Stats, StatsBy};
-use crate::context::Context;
-use crate::failure::{Failure, Result};
-use crate::folder::Footers;
+use crate::base::failure::{Failure, Result};
+use crate::input::context::Context;
+use crate::input::folder::Footers;
 use crate::input::{self, Input};
 use crate::output::Output;
 use crate::rows::{self, Pick, Window};

@@ -4,16 +4,16 @@ use herringbone::PageInfo;
 use serde_json::Value;
 
 use crate::args::{Chunks, ListFormat};
-use crate::column_chunks::{self, Place};
-use crate::context::Context;
+use crate::base::failure::{Failure, Result};
 use crate::describe::bound::Bounds;
 use crate::describe::{Object, list, page};
-use crate::failure::{Failure, Result};
 use crate::input::Input;
+use crate::input::column_chunks::{self, Place};
+use crate::input::context::Context;
 use crate::output::Output;
-use crate::progress::Progress;
+use crate::output::progress::Progress;
 use crate::render::table::shown;
-use crate::table_or_jsonl::{self, Header, Listing};
+use crate::render::table_or_jsonl::{self, Header, Listing};
 
 /// The columns of the table.
 pub(crate) const HEADER: Header<'_> = Header {

@@ -10,21 +10,21 @@ use herringbone_interchange::read::Work;
 use herringbone_rewrite::encryption::{Protection, without_keys};
 
 use crate::args::Repair;
-use crate::carry_over;
-use crate::context::Context;
+use crate::base::failure::{Failure, Result};
+use crate::base::plural::counted;
+use crate::base::printable::json_line;
+use crate::base::url::name_of;
 use crate::describe::Object;
 use crate::encryption::Summary;
-use crate::failure::{Failure, Result};
+use crate::input::context::Context;
+use crate::input::schema_file::schema_file;
 use crate::input::{self, Input};
 use crate::output::Output;
-use crate::progress::Progress;
-use crate::render::plural::counted;
-use crate::render::printable::json_line;
+use crate::output::progress::Progress;
 use crate::rows::{Rows, int96_unit};
 use crate::save;
-use crate::schema_file::schema_file;
-use crate::target::Target;
-use crate::url::name_of;
+use crate::save::carry_over;
+use crate::save::target::Target;
 
 /// Writes the valid row groups.
 pub(crate) fn run(context: &Context, request: &Repair, output: &mut Output<'_>) -> Result<()> {

@@ -3,15 +3,15 @@
 use std::io::Write as _;
 
 use crate::args::Report;
-use crate::context::Context;
+use crate::base::failure::{Failure, Result};
+use crate::base::printable::json_line;
 use crate::describe::Object;
 use crate::encryption::encrypted_leaves;
-use crate::failure::{Failure, Result};
+use crate::input::context::Context;
 use crate::input::{self, Input};
 use crate::output::Output;
-use crate::render::printable::json_line;
 use crate::report::{Facts, findings, page};
-use crate::target::Target;
+use crate::save::target::Target;
 
 /// Writes the page, prints the findings, or both.
 pub(crate) fn run(context: &Context, report: &Report, output: &mut Output<'_>) -> Result<()> {

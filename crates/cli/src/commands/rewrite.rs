@@ -7,16 +7,16 @@ use herringbone::{Explanation, WriteOptions};
 use herringbone_rewrite::encryption::Protection;
 
 use crate::args::{Destination, Rewrite, Write};
-use crate::carry_over;
-use crate::context::Context;
-use crate::explain_encodings;
-use crate::failure::{Failure, Result};
-use crate::folder::Footers;
+use crate::base::failure::{Failure, Result};
+use crate::describe::explain_encodings;
+use crate::input::context::Context;
+use crate::input::folder::Footers;
 use crate::input::{self, Input};
 use crate::output::Output;
 use crate::rows::{Request, Rows, Shape, Window, arranged, row_groups, schema_of_sorted, survey};
 use crate::save;
-use crate::target::Target;
+use crate::save::carry_over;
+use crate::save::target::Target;
 
 /// Rewrites the file.
 pub(crate) fn run(context: &Context, rewrite: &Rewrite) -> Result<()> {

@@ -2,9 +2,9 @@
 
 use super::head::ROWS;
 use crate::args::Read;
-use crate::context::Context;
-use crate::failure::{Failure, Result};
+use crate::base::failure::{Failure, Result};
 use crate::input::Input;
+use crate::input::context::Context;
 use crate::output::Output;
 use crate::rows::{self, Pick};
 

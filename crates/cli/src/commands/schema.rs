@@ -12,13 +12,13 @@ use herringbone_rewrite::{difference, is_geoarrow};
 use serde_json::Value;
 
 use crate::args::SchemaFormat;
-use crate::context::Context;
+use crate::base::failure::{Failure, Result};
+use crate::base::printable::{printable, printable_json, printable_lines, write_json};
 use crate::describe::{self, FORMAT_VERSION};
 use crate::encryption::Summary;
-use crate::failure::{Failure, Result};
+use crate::input::context::Context;
 use crate::input::{Input, by_table};
 use crate::output::Output;
-use crate::render::printable::{printable, printable_json, printable_lines, write_json};
 
 /// Prints the schema that all files share.
 pub(crate) fn run(

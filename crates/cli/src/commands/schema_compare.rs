@@ -6,12 +6,12 @@ use herringbone::ReadOptions;
 use herringbone::geospatial::Geospatial;
 
 use super::diff::{changes, columns};
+use crate::base::failure::{Failure, Result};
+use crate::base::plural::counted;
+use crate::base::printable::{json_line, printable};
 use crate::describe::Object;
-use crate::failure::{Failure, Result};
 use crate::input::Input;
 use crate::output::Output;
-use crate::render::plural::counted;
-use crate::render::printable::{json_line, printable};
 
 /// A schema with the names of its files.
 struct Group<'a> {

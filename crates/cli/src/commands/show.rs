@@ -6,12 +6,12 @@ use herringbone::ParquetFile;
 
 use super::head::ROWS;
 use crate::args::{Read, RowFormat};
-use crate::context::Context;
-use crate::failure::Result;
+use crate::base::failure::Result;
+use crate::base::plural::{counted, size};
+use crate::base::printable::printable;
+use crate::input::context::Context;
 use crate::input::{Input, by_table};
 use crate::output::Output;
-use crate::render::plural::{counted, size};
-use crate::render::printable::printable;
 use crate::render::table::shown;
 use crate::rows::{self, Pick, Window};
 

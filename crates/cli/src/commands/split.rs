@@ -15,24 +15,24 @@ use herringbone_rewrite::encryption::Protection;
 use serde_json::Value;
 
 use crate::args::{Split, SplitBy};
-use crate::carry_over;
-use crate::context::Context;
+use crate::base::failure::{Failure, Result};
+use crate::base::plural::counted;
+use crate::base::printable::json_line;
+use crate::base::url::name_of;
 use crate::describe::Object;
 use crate::encryption::encrypted_leaves;
-use crate::failure::{Failure, Result};
-use crate::folder::Footers;
+use crate::input::context::Context;
+use crate::input::folder::Footers;
 use crate::input::{self, Input};
 use crate::output::Output;
-use crate::parts::Parts;
 use crate::profile::one_per_number;
-use crate::render::plural::counted;
-use crate::render::printable::json_line;
 use crate::rows::{
     Request, Rows, Shape, Source, Window, arranged, row_groups, schema_of_sorted, sorted, survey,
     windowed,
 };
 use crate::save;
-use crate::url::name_of;
+use crate::save::carry_over;
+use crate::save::parts::Parts;
 
 /// The name of a folder for nulls, as in Hive.
 const NULL: &str = "__HIVE_DEFAULT_PARTITION__";

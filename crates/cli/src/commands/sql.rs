@@ -6,7 +6,7 @@ use std::io;
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::failure::{Failure, Result};
+use crate::base::failure::{Failure, Result};
 
 /// Runs the program, which is next to this one or on the path, in place of this one.
 ///

@@ -13,19 +13,19 @@ use herringbone_interchange::write::value;
 use serde_json::Value;
 
 use crate::args::{Chunks, Columns, ListFormat, Stats};
-use crate::column_chunks::{self, Place};
-use crate::context::Context;
+use crate::base::failure::{Failure, Result};
+use crate::base::printable::printable;
 use crate::describe::nulls;
 use crate::describe::{Object, list};
-use crate::failure::{Failure, Result};
+use crate::input::column_chunks::{self, Place};
+use crate::input::context::Context;
 use crate::input::{Input, by_table};
 use crate::output::Output;
+use crate::output::progress::Progress;
 use crate::profile::{Leaf, Summary, leaves};
-use crate::progress::Progress;
-use crate::render::printable::printable;
 use crate::render::table::{cell_text, shown};
+use crate::render::table_or_jsonl::{self, Header, Listing};
 use crate::rows::{self, Batches, Window, survey};
-use crate::table_or_jsonl::{self, Header, Listing};
 
 /// The columns of the table.
 pub(crate) const HEADER: Header<'_> = Header {

@@ -3,15 +3,15 @@
 use herringbone_inspect::verify::{Finding, Severity};
 use serde_json::Value;
 
-use crate::context::{Context, complain};
+use crate::base::failure::{Failure, Result};
+use crate::base::plural::counted;
+use crate::base::printable::{json_line, printable};
 use crate::describe::Object;
 use crate::encryption::Summary;
-use crate::failure::{Failure, Result};
 use crate::input::Input;
+use crate::input::context::{Context, complain};
 use crate::output::Output;
-use crate::progress::Progress;
-use crate::render::plural::counted;
-use crate::render::printable::{json_line, printable};
+use crate::output::progress::Progress;
 
 /// The options for checking files.
 #[derive(Clone, Copy)]

@@ -6,6 +6,7 @@
 
 pub(crate) mod bound;
 pub(crate) mod chunk;
+pub(crate) mod explain_encodings;
 pub(crate) mod geometry;
 pub(crate) mod index;
 pub(crate) mod nulls;

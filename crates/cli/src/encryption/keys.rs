@@ -14,8 +14,8 @@ use herringbone::encryption::{FileDecryptionProperties, FileEncryptionProperties
 use zeroize::Zeroizing;
 
 use crate::args::Columns;
-use crate::failure::{Failure, Result};
-use crate::url::{as_url, name_of};
+use crate::base::failure::{Failure, Result};
+use crate::base::url::{as_url, name_of};
 
 /// The variable that names the file if the option is absent.
 const VARIABLE: &str = "HERRINGBONE_KEYS";

@@ -9,7 +9,7 @@ use herringbone_arrow::buffer::{BooleanBuffer, NullBuffer};
 use herringbone_arrow::schema::{DataType, FieldRef};
 use herringbone_filter::select;
 
-use crate::failure::{Failure, Result};
+use crate::base::failure::{Failure, Result};
 
 /// A column without fields, or a field inside a column.
 pub(crate) struct Leaf {

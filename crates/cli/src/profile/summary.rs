@@ -12,7 +12,7 @@ use herringbone_interchange::write::value;
 
 use super::distinct::Distinct;
 use super::{Leaf, one_per_number};
-use crate::failure::{Failure, Result};
+use crate::base::failure::{Failure, Result};
 
 /// The summary of a leaf.
 pub(crate) struct Summary {

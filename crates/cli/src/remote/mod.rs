@@ -12,9 +12,9 @@ use herringbone_dataset::{DataFile, Dataset, DatasetOptions};
 use herringbone_remote::blocking::{RemoteReader, RemoteSource, wait};
 use herringbone_remote::urls::Location;
 
-use crate::context::Context;
-use crate::failure::{Failure, Result};
-use crate::url::name_of;
+use crate::base::failure::{Failure, Result};
+use crate::base::url::name_of;
+use crate::input::context::Context;
 
 pub(crate) use upload::{Upload, Uploads};
 

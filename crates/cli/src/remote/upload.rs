@@ -9,10 +9,10 @@ use herringbone_remote::blocking::{RemoteOutput, wait};
 use herringbone_remote::urls::Location;
 
 use super::{location, usage};
-use crate::failure::{Failure, Result};
-use crate::interrupt::{Unfinished, uninterrupted};
-use crate::target::exists;
-use crate::url::name_of;
+use crate::base::failure::{Failure, Result};
+use crate::base::url::name_of;
+use crate::save::interrupt::{Unfinished, uninterrupted};
+use crate::save::target::exists;
 
 /// The bytes of small parts of a command that wait here for the others. More wait in the store.
 const MOST_HELD: u64 = 64 << 20;

@@ -5,9 +5,9 @@ use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::schema::Schema;
 use herringbone_interchange::write::value::{Boxed, of};
 
-use super::printable::push_printable;
 use super::table::is_number;
-use crate::failure::Result;
+use crate::base::failure::Result;
+use crate::base::printable::push_printable;
 use crate::output::Output;
 
 /// Writes the names of the columns, and the line below them. Numbers are at the right.

@@ -1,8 +1,7 @@
 //! Record batches as text: JSON lines, CSV and tables.
 
 mod markdown;
-pub(crate) mod plural;
-pub(crate) mod printable;
 pub(crate) mod sink;
 pub(crate) mod table;
+pub(crate) mod table_or_jsonl;
 mod vertical;

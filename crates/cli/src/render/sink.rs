@@ -10,10 +10,10 @@ use herringbone_arrow::schema::{Schema, SchemaRef};
 use herringbone_interchange::write::csv::{self, CsvStyle};
 use herringbone_interchange::write::{TextOutput, geojson, json, keys, value};
 
-use super::printable::{printable, printable_json};
 use super::{markdown, table, vertical};
 use crate::args::RowFormat;
-use crate::failure::{Failure, Result};
+use crate::base::failure::{Failure, Result};
+use crate::base::printable::{printable, printable_json};
 use crate::output::Output;
 
 /// Writes batches of one schema.

@@ -15,9 +15,9 @@ use herringbone_arrow::schema::{DataType, Field, Schema, SchemaRef};
 use herringbone_interchange::write::geometry::is_geometry;
 use herringbone_interchange::write::value::{Boxed, Value, of};
 
-use super::plural::counted;
-use super::printable::push_printable;
-use crate::failure::Result;
+use crate::base::failure::Result;
+use crate::base::plural::counted;
+use crate::base::printable::push_printable;
 use crate::output::Output;
 use fit::Ends;
 

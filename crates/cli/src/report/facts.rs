@@ -11,14 +11,14 @@ use herringbone_arrow::row::{RowConverter, SortField};
 use herringbone_arrow::schema::Field;
 use herringbone_interchange::write::value;
 
-use crate::column_chunks::Place;
+use crate::base::failure::Result;
 use crate::commands::dictionary_pages;
-use crate::context::Context;
 use crate::describe::nulls;
 use crate::describe::schema::type_of;
-use crate::failure::Result;
 use crate::input::Input;
-use crate::progress::Progress;
+use crate::input::column_chunks::Place;
+use crate::input::context::Context;
+use crate::output::progress::Progress;
 
 /// The largest number of pages whose bounds are shown.
 pub(super) const PAGES: usize = 20_000;

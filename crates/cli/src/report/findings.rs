@@ -16,7 +16,7 @@
 //! | nothing but nulls | a column of at least one row |
 
 use super::facts::{Column, Facts};
-use crate::render::plural::size;
+use crate::base::plural::size;
 
 const MIB: u64 = 1 << 20;
 

@@ -6,9 +6,9 @@ use std::fmt::Write as _;
 use super::facts::Facts;
 use super::findings::findings;
 use super::{page_map, tables, treemap};
+use crate::base::plural::{counted, size};
+use crate::base::printable::{printable, printable_lines};
 use crate::commands::unchecked_pages;
-use crate::render::plural::{counted, size};
-use crate::render::printable::{printable, printable_lines};
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");

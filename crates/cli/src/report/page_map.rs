@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::facts::{Facts, PAGES};
 use super::html::{escaped, number};
-use crate::render::plural::size;
+use crate::base::plural::size;
 
 const WIDTH: f64 = 1000.0;
 const LANE: f64 = 18.0;

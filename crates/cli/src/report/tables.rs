@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::facts::{Column, Facts};
 use super::html::escaped;
-use crate::render::plural::size;
+use crate::base::plural::size;
 use crate::render::table::shown;
 
 /// Returns the table of columns. Each cell with a number has the value by which it is sorted.

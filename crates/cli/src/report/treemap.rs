@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use super::facts::{Column, Facts};
 use super::html::{escaped, number};
-use crate::render::plural::size;
+use crate::base::plural::size;
 
 const WIDTH: f64 = 1000.0;
 const HEIGHT: f64 = 380.0;

@@ -20,7 +20,7 @@ use herringbone_write::WritePlan;
 
 use super::{Rows, Shape, Window};
 use crate::args::{Choice, FileFormat, Sort};
-use crate::failure::{Failure, Result};
+use crate::base::failure::{Failure, Result};
 
 /// A source of batches.
 pub(crate) type Source<'a> = Box<dyn Iterator<Item = Result<RecordBatch>> + 'a>;

@@ -21,11 +21,11 @@ use herringbone_dataset::sequence::{
 use herringbone_rewrite::SchemaMerge;
 
 use super::{Request, Window};
-use crate::context::Context;
-use crate::failure::{Failure, Result};
-use crate::folder::{BY_NAME, LostColumns};
+use crate::base::failure::{Failure, Result};
+use crate::base::plural::counted;
 use crate::input::Input;
-use crate::render::plural::counted;
+use crate::input::context::Context;
+use crate::input::folder::{BY_NAME, LostColumns};
 
 /// The index of the current input.
 pub(crate) type Place = Rc<Cell<usize>>;

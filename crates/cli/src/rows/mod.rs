@@ -13,9 +13,9 @@ use herringbone::{ParquetFile, Projection, ReadOptions, WantedSchema};
 use herringbone_interchange::read;
 
 use crate::args::{Sort, chosen};
-use crate::context::Context;
-use crate::failure::{Failure, Result};
+use crate::base::failure::{Failure, Result};
 use crate::input::Input;
+use crate::input::context::Context;
 
 pub(crate) use arrange::{Source, chosen as chosen_rows, schema_of_sorted, sorted, windowed};
 pub(crate) use batches::{Batches, count_read};

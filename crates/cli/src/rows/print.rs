@@ -4,13 +4,13 @@ use herringbone::variant::json::LostTypes;
 
 use super::{Request, Shape, Window, arranged, options, schema_of_sorted, survey};
 use crate::args::{Read, RowFormat};
+use crate::base::failure::{Failure, Result};
+use crate::base::plural::counted;
 use crate::commands::Explained;
-use crate::context::Context;
-use crate::failure::{Failure, Result};
+use crate::input::context::Context;
 use crate::input::{Input, by_table};
 use crate::output::Output;
-use crate::progress::Progress;
-use crate::render::plural::counted;
+use crate::output::progress::Progress;
 use crate::render::sink::Sink;
 
 /// The rows to print, out of the chosen ones.

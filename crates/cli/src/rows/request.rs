@@ -14,10 +14,10 @@ use herringbone_rewrite::{SchemaMerge, names_that_differ_in_case};
 use super::survey::columns_of;
 use super::{Window, count, count_read, options, sample, survey};
 use crate::args::{Choice, RowGroups, Selection, Sort, Wanted};
-use crate::context::Context;
-use crate::failure::{Failure, Result};
-use crate::folder::{LostColumns, Member};
+use crate::base::failure::{Failure, Result};
 use crate::input::Input;
+use crate::input::context::Context;
+use crate::input::folder::{LostColumns, Member};
 
 /// The parts of each file to read, and the options.
 #[derive(Clone)]

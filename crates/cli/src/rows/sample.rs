@@ -8,9 +8,9 @@ use herringbone_arrow::array::cast::AsArray as _;
 use herringbone_arrow::array::types::Int64Type;
 
 use super::{Batches, Request, Window, count, options};
-use crate::context::Context;
-use crate::failure::{Failure, Result};
+use crate::base::failure::{Failure, Result};
 use crate::input::Input;
+use crate::input::context::Context;
 
 /// The largest number of rows of a sample. Their positions are held in memory.
 const MOST: usize = 10_000_000;

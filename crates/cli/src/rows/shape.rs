@@ -12,7 +12,7 @@ use herringbone_interchange::read::cast::Cast;
 use herringbone_rewrite::ColumnOrigin;
 
 use crate::args::{Selection, Taken};
-use crate::failure::{Failure, Result};
+use crate::base::failure::{Failure, Result};
 
 /// The conversion of batches as they are read to those of the output.
 #[derive(Debug, Clone)]

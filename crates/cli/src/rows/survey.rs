@@ -9,10 +9,10 @@ use herringbone_arrow::schema::{DataType, Field, FieldRef, Schema, SchemaRef};
 use herringbone_rewrite::{SchemaMerge, difference, nullable};
 
 use super::{Request, count, has_column, is_in_path, options};
-use crate::advice::Advised;
-use crate::failure::{Failure, Result};
-use crate::folder::{BY_NAME, Loss};
+use crate::base::advice::Advised;
+use crate::base::failure::{Failure, Result};
 use crate::input::Input;
+use crate::input::folder::{BY_NAME, Loss};
 
 /// Returns the common schema of all files, and their total number of rows if it is known. If the files differ, the
 /// request is changed to read them with that schema.

@@ -7,7 +7,7 @@ use herringbone_interchange::read::Work;
 
 use super::{Request, count, options};
 use crate::args::Part;
-use crate::failure::Result;
+use crate::base::failure::Result;
 use crate::input::Input;
 
 /// A range of rows, counted over all files.

@@ -28,7 +28,7 @@ use herringbone_arrow::schema::{ArrowError, DataType, Field, FieldRef, Fields, T
 use herringbone_interchange::write::value;
 
 use super::number::{Number, of_decimal, of_float, of_integer};
-use crate::failure::{Failure, Result};
+use crate::base::failure::{Failure, Result};
 
 /// The form of two columns. Converted arrays of both have one type, and equal elements where values are equal.
 #[derive(Debug, Clone)]

@@ -9,7 +9,7 @@ use herringbone_arrow::schema::{ArrowError, DataType, Field, FieldRef, SchemaRef
 use herringbone_interchange::write::value;
 
 use super::form::{Form, Which, counterparts};
-use crate::failure::{Failure, Result};
+use crate::base::failure::{Failure, Result};
 use crate::profile::one_per_number;
 use crate::rows::Source;
 

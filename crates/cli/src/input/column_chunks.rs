@@ -10,7 +10,7 @@ use herringbone_arrow::schema::extension::EXTENSION_TYPE_NAME_KEY;
 use herringbone_schema::{Node, NodeKind, to_arrow};
 
 use crate::args::{Chunks, chosen};
-use crate::failure::{Failure, Result};
+use crate::base::failure::{Failure, Result};
 use crate::input::Input;
 
 /// A column chunk.

@@ -8,9 +8,9 @@ use herringbone::Limits;
 use herringbone_interchange::read::foreign::{LONGEST_MARK, foreign};
 use herringbone_interchange::read::{self, Bytes, Stream};
 
-use crate::failure::{Failure, Result};
+use crate::base::failure::{Failure, Result};
+use crate::base::url::name_of;
 use crate::rows::Rows;
-use crate::url::name_of;
 
 /// Opens a file. `-` is standard input.
 ///
@@ -21,7 +21,7 @@ pub(crate) fn open(path: &Path) -> Result<Bytes> {
         return Ok(Bytes::Pipe(Box::new(io::stdin())));
     }
     #[cfg(feature = "remote")]
-    if crate::url::as_url(path).is_some() {
+    if crate::base::url::as_url(path).is_some() {
         let reader = crate::remote::reader(path)?;
         let length = reader.length();
         return Ok(Bytes::File(Box::new(reader), length));

@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use herringbone::FileTarget;
 
 use crate::args::Destination;
-use crate::failure::{Failure, Result};
-use crate::interrupt::{Unfinished, uninterrupted, watch};
-use crate::progress::BytesWritten;
+use crate::base::failure::{Failure, Result};
+use crate::base::url::{as_url, name_of};
+use crate::output::progress::BytesWritten;
 #[cfg(feature = "remote")]
 use crate::remote::{Upload, Uploads};
-use crate::url::{as_url, name_of};
+use crate::save::interrupt::{Unfinished, uninterrupted, watch};
 
 /// The path that stands for standard output.
 const STDOUT: &str = "-";

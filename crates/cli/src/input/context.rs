@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use herringbone::Limits;
 
+use crate::base::failure::{Failure, Result};
+use crate::base::printable::printable;
 use crate::encryption::Keys;
-use crate::failure::{Failure, Result};
-use crate::opened::OpenFiles;
-use crate::render::printable::printable;
+use crate::input::opened::OpenFiles;
 
 /// The global options of a command, and the problems reported so far.
 pub(crate) struct Context {

@@ -1,10 +1,13 @@
 //! Standard output, or a file in its place: buffered, with every error checked.
 
+mod pager;
+pub(crate) mod progress;
+
 use std::borrow::Cow;
 use std::io::{self, BufWriter, IsTerminal as _, Write};
 
-use crate::failure::{Failure, Result};
-use crate::pager::Pager;
+use crate::base::failure::{Failure, Result};
+use crate::output::pager::Pager;
 
 /// The size of the buffer in bytes.
 const BUFFER: usize = 64 << 10;

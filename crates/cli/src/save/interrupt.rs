@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use crate::parts::Leftovers;
+use crate::save::parts::Leftovers;
 
 /// An unfinished output.
 pub(crate) enum Unfinished {
@@ -76,8 +76,8 @@ pub(crate) fn watch() -> std::io::Result<()> {
 
 #[cfg(unix)]
 fn start() -> std::io::Result<()> {
-    use crate::context::complain;
-    use crate::failure::Failure;
+    use crate::base::failure::Failure;
+    use crate::input::context::complain;
     use signal_hook::iterator::Signals;
 
     let (tell, told) = std::sync::mpsc::sync_channel(1);

@@ -6,7 +6,7 @@ use std::io;
 use herringbone::ErrorKind;
 use herringbone_arrow::schema::ArrowError;
 
-use crate::advice::Advised;
+use crate::base::advice::Advised;
 
 /// The reason for an early end.
 #[derive(Debug)]

@@ -7,12 +7,12 @@ use herringbone_rewrite::encryption::{KeyMaterial, Protection};
 use herringbone_rewrite::{CarryOver, ColumnOrigin, InputFile, Note};
 
 use crate::args::{Destination, Write};
-use crate::context::Context;
-use crate::failure::{Failure, Result};
+use crate::base::failure::{Failure, Result};
+use crate::base::url::{as_url, name_of};
 use crate::input::Input;
-use crate::interrupt::uninterrupted;
-use crate::target::Target;
-use crate::url::{as_url, name_of};
+use crate::input::context::Context;
+use crate::save::interrupt::uninterrupted;
+use crate::save::target::Target;
 
 /// Starts to collect the parts of the input that the command line retains. `origins` are those of columns with new
 /// names or types.

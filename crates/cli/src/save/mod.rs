@@ -1,5 +1,10 @@
 //! Writing of rows to files of any format.
 
+pub(crate) mod carry_over;
+pub(crate) mod interrupt;
+pub(crate) mod parts;
+pub(crate) mod target;
+
 use std::io::{self, BufWriter, IsTerminal as _};
 use std::path::{Path, PathBuf};
 use std::slice;
@@ -16,15 +21,15 @@ use herringbone_interchange::write::csv::CsvStyle;
 use herringbone_schema::from_arrow;
 
 use crate::args::{Destination, FileFormat, RowFormat};
-use crate::context::Context;
-use crate::failure::{Failure, Result};
+use crate::base::failure::{Failure, Result};
+use crate::base::url::name_of;
 use crate::input::Input;
+use crate::input::context::Context;
 use crate::output::Output;
-use crate::progress::Progress;
+use crate::output::progress::Progress;
 use crate::render::sink::Sink;
 use crate::rows::{Batches, Request, Rows, Shape, Window, note_lost, row_groups};
-use crate::target::Target;
-use crate::url::name_of;
+use crate::save::target::Target;
 
 /// Writes a Parquet file.
 ///

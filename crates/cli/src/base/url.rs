@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use herringbone_remote::without_secrets;
 
-use crate::failure::{Failure, Result};
+use crate::base::failure::{Failure, Result};
 
 /// The schemes of supported URLs.
 const SUPPORTED: [&str; 11] = [

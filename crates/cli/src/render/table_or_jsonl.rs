@@ -3,10 +3,10 @@
 use serde_json::Value;
 
 use crate::args::ListFormat;
-use crate::failure::Result;
+use crate::base::failure::Result;
+use crate::base::printable::{json_line, printable};
 use crate::input::Input;
 use crate::output::Output;
-use crate::render::printable::{json_line, printable};
 pub(crate) use crate::render::table::Header;
 use crate::render::table::print_list;
 

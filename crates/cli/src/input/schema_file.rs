@@ -7,11 +7,11 @@ use std::slice;
 use herringbone_arrow::schema::SchemaRef;
 use herringbone_interchange::read;
 
-use crate::context::Context;
-use crate::failure::{Failure, Result};
-use crate::foreign_file::{arrow, open};
+use crate::base::failure::{Failure, Result};
+use crate::base::url::name_of;
+use crate::input::context::Context;
+use crate::input::foreign_file::{arrow, open};
 use crate::input::{self, Input};
-use crate::url::name_of;
 
 /// The bytes at the beginning of an Arrow stream: the marker of a message.
 const STREAM: &[u8] = &[0xff; 4];

@@ -13,14 +13,14 @@ use std::path::{Path, PathBuf};
 use std::process;
 
 use crate::args::Destination;
-use crate::failure::{Failure, Result};
-use crate::interrupt::uninterrupted;
+use crate::base::failure::{Failure, Result};
+#[cfg(feature = "remote")]
+use crate::base::url::as_url;
+use crate::base::url::name_of;
 #[cfg(feature = "remote")]
 use crate::remote::Uploads;
-use crate::target::{Target, exists};
-#[cfg(feature = "remote")]
-use crate::url::as_url;
-use crate::url::name_of;
+use crate::save::interrupt::uninterrupted;
+use crate::save::target::{Target, exists};
 
 /// The parts of a command.
 pub(crate) struct Parts {

@@ -48,7 +48,7 @@ fn leave_interrupts() -> io::Result<()> {
     use signal_hook::consts::SIGINT;
 
     let seen = std::sync::Arc::default();
-    let code = i32::from(crate::failure::Failure::INTERRUPTED);
+    let code = i32::from(crate::base::failure::Failure::INTERRUPTED);
     signal_hook::flag::register_conditional_shutdown(SIGINT, code, std::sync::Arc::clone(&seen))?;
     signal_hook::flag::register(SIGINT, seen)?;
     Ok(())

@@ -16,13 +16,13 @@ use herringbone_dataset::{DataFile, Dataset, DatasetOptions, SchemaFrom};
 use herringbone_remote::blocking::RemoteSource;
 use herringbone_remote::escaped_key;
 
-use crate::advice::Advised;
 use crate::args::fields_of;
-use crate::context::Context;
-use crate::failure::{Failure, Result};
+use crate::base::advice::Advised;
+use crate::base::failure::{Failure, Result};
+use crate::base::url::{as_url, is_store, name_of, path_part};
+use crate::input::context::Context;
 #[cfg(feature = "remote")]
 use crate::remote::Bucket;
-use crate::url::{as_url, is_store, name_of, path_part};
 
 /// The characters that make a path a pattern.
 const PATTERN: [char; 3] = ['*', '?', '['];

@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 use herringbone::{ColumnChoice, Compression, StoredAs};
 
 use crate::args::Write;
+use crate::base::failure::Result;
+use crate::base::plural::counted;
+use crate::base::printable::{json_line, printable};
 use crate::describe::{Object, list};
-use crate::failure::Result;
 use crate::output::Output;
-use crate::render::plural::counted;
-use crate::render::printable::{json_line, printable};
 
 /// One form in which to store a column. Sums up the row groups in which it was tried.
 struct Form {

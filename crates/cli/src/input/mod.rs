@@ -1,5 +1,12 @@
 //! The files of the command line.
 
+pub(crate) mod column_chunks;
+pub(crate) mod context;
+pub(crate) mod folder;
+pub(crate) mod foreign_file;
+pub(crate) mod opened;
+pub(crate) mod schema_file;
+
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,16 +24,16 @@ use herringbone_interchange::read::foreign::{Foreign, foreign, text_format};
 #[cfg(feature = "remote")]
 use herringbone_remote::blocking::RemoteSource;
 
-use crate::advice::{Advised, advice};
 use crate::args::Wanted;
-use crate::context::Context;
-use crate::encryption::Keys;
-use crate::failure::{Failure, Result};
-use crate::folder::{Footers, Member, Reading, find, is_folder, of_named_files};
-use crate::opened::{Footer, LocalFile, OpenFiles};
+use crate::base::advice::{Advised, advice};
+use crate::base::failure::{Failure, Result};
 #[cfg(feature = "remote")]
-use crate::url::as_url;
-use crate::url::name_of;
+use crate::base::url::as_url;
+use crate::base::url::name_of;
+use crate::encryption::Keys;
+use crate::input::context::Context;
+use crate::input::folder::{Footers, Member, Reading, find, is_folder, of_named_files};
+use crate::input::opened::{Footer, LocalFile, OpenFiles};
 
 /// The number of bytes needed to detect the format of a file.
 const BEGINNING: u64 = 256;
@@ -377,7 +384,7 @@ pub(crate) fn tables(
 /// their files, except for those ruled out by conditions on partition columns.
 ///
 /// # Errors
-/// See [`all`] and [`folder::find`](crate::folder::find); Usage if the paths of files are wanted, but a single file is named.
+/// See [`all`] and [`folder::find`](crate::input::folder::find); Usage if the paths of files are wanted, but a single file is named.
 pub(crate) fn each_table(
     paths: &[PathBuf],
     wanted: Option<&Wanted>,

@@ -1,0 +1,7 @@
+//! The lowest floor: failures and their advice, names and URLs of files, and harmless text for a terminal.
+
+pub(crate) mod advice;
+pub(crate) mod failure;
+pub(crate) mod plural;
+pub(crate) mod printable;
+pub(crate) mod url;
