@@ -92,12 +92,12 @@ fn is_help(arguments: &[OsString]) -> bool {
 /// Replaces `file` URLs by paths.
 ///
 /// # Errors
-/// See [`base::url::resolve`].
+/// See [`input::urls::resolve`].
 fn resolve_urls(arguments: &mut Arguments) -> base::failure::Result<()> {
     arguments
         .paths()
         .into_iter()
-        .try_for_each(base::url::resolve)
+        .try_for_each(input::urls::resolve)
 }
 
 /// Returns the predicate of a condition in SQL, in the grammar of `--where`.

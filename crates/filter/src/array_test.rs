@@ -109,7 +109,7 @@ impl ArrayTest {
             DataType::Dictionary(..) => self.evaluate_dictionary(test, &array)?,
             _ => test.evaluate(&array)?,
         };
-        Ok(within_structs(bits, nulls.as_ref(), test))
+        Ok(nested::within_structs(bits, nulls.as_ref(), test))
     }
 
     fn evaluate_dictionary(&self, test: &LeafTest, array: &ArrayRef) -> Result<BooleanBuffer> {
@@ -145,19 +145,6 @@ impl ArrayTest {
             accepted: accepted.clone(),
         });
         Ok(accepted)
-    }
-}
-
-/// Adjusts the accepted rows for null structs around the values: a value in a null struct counts as null.
-pub(super) fn within_structs(
-    bits: BooleanBuffer,
-    nulls: Option<&NullBuffer>,
-    test: &LeafTest,
-) -> BooleanBuffer {
-    match (nulls, test) {
-        (None, _) => bits,
-        (Some(nulls), LeafTest::Null { is_null: true }) => &bits | &!nulls.inner(),
-        (Some(nulls), _) => &bits & nulls.inner(),
     }
 }
 

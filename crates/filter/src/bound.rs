@@ -15,20 +15,9 @@ use super::bounds_test::BoundsTest;
 use super::leaf_test::Asked;
 use super::predicate::{Expression, Quantifier};
 use super::tested_leaves::{leaf_at, tested_leaves};
-use super::verdicts::Verdicts;
+use super::verdicts::{Verdict, Verdicts};
 use super::wanted_columns::as_wanted;
 use super::{LeafSource, Predicate, ResolvedLeaf, RowPredicate};
-
-/// A conclusion about a set of rows, reached without looking at their values.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Verdict {
-    /// No row is selected.
-    None,
-    /// Some rows may be selected.
-    Some,
-    /// All rows are selected.
-    All,
-}
 
 /// A predicate for one file.
 #[derive(Debug)]

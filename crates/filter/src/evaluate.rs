@@ -13,11 +13,41 @@ use super::byte_cuts::ByteCuts;
 use super::leaf_test::{Key, LeafTest};
 use super::ranges::Ranges;
 
+impl LeafTest {
+    /// Returns the accepted slots of an array, whose nulls are all in the array itself.
+    ///
+    /// # Errors
+    /// Unsupported if the test was not made for the layout of the array.
+    pub(super) fn evaluate(&self, array: &ArrayRef) -> Result<BooleanBuffer> {
+        accepted(self, array)
+    }
+
+    /// Returns the accepted slots of a dictionary array, given the `accepted` values of its dictionary.
+    ///
+    /// # Errors
+    /// See [`Self::evaluate`].
+    pub(super) fn evaluate_keys(
+        &self,
+        array: &ArrayRef,
+        accepted: &AcceptedKeys,
+    ) -> Result<BooleanBuffer> {
+        accepted_of_dictionary(self, array, accepted)
+    }
+
+    /// Returns the accepted values, ignoring nulls.
+    ///
+    /// # Errors
+    /// See [`Self::evaluate`].
+    pub(super) fn evaluate_values(&self, values: &ArrayRef) -> Result<BooleanBuffer> {
+        accepted_of_values(self, values)
+    }
+}
+
 /// Returns the slots that a test accepts.
 ///
 /// # Errors
 /// Unsupported if the test does not apply to the layout of the array.
-pub(super) fn accepted(test: &LeafTest, array: &ArrayRef) -> Result<BooleanBuffer> {
+fn accepted(test: &LeafTest, array: &ArrayRef) -> Result<BooleanBuffer> {
     let bits = match array.data_type() {
         DataType::Dictionary(_, _) => {
             let values = accepted_of_values(test, array.as_any_dictionary().values())?;
@@ -37,7 +67,7 @@ pub(super) fn accepted(test: &LeafTest, array: &ArrayRef) -> Result<BooleanBuffe
 ///
 /// # Errors
 /// Unsupported if the array has no dictionary.
-pub(super) fn accepted_of_dictionary(
+fn accepted_of_dictionary(
     test: &LeafTest,
     array: &ArrayRef,
     values: &AcceptedKeys,
@@ -78,7 +108,7 @@ fn nulls_too(test: &LeafTest, array: &ArrayRef, bits: BooleanBuffer) -> BooleanB
 }
 
 /// Returns the slots that a test accepts. The bits of null slots are unspecified.
-pub(super) fn accepted_of_values(test: &LeafTest, array: &ArrayRef) -> Result<BooleanBuffer> {
+fn accepted_of_values(test: &LeafTest, array: &ArrayRef) -> Result<BooleanBuffer> {
     match test {
         LeafTest::Nothing | LeafTest::Null { .. } => Ok(BooleanBuffer::new_unset(array.len())),
         LeafTest::Keys(keys) => accepted_keys(keys, array),

@@ -1,13 +1,10 @@
 //! The test of a leaf, created for its Arrow type.
 
-use herringbone_arrow::array::ArrayRef;
-use herringbone_arrow::buffer::{BooleanBuffer, i256};
+use herringbone_arrow::buffer::i256;
 use herringbone_arrow::schema::DataType;
 use herringbone_format::{Error, Result};
-use herringbone_kernels::accepted_keys::AcceptedKeys;
 use herringbone_kernels::range_compare::float_key;
 
-use super::evaluate;
 use super::like::LikePattern;
 use super::position::{Position, TextForm, bytes, position};
 use super::predicate::{Column, Comparison, Quantifier, Test};
@@ -207,34 +204,6 @@ impl LeafTest {
     /// Returns true if this tests values rather than nulls.
     pub(super) fn is_of_values(&self) -> bool {
         matches!(self, Self::Keys(_) | Self::Bytes(_) | Self::Like { .. })
-    }
-
-    /// Returns the accepted slots of an array, whose nulls are all in the array itself.
-    ///
-    /// # Errors
-    /// Unsupported if the test was not made for the layout of the array.
-    pub(super) fn evaluate(&self, array: &ArrayRef) -> Result<BooleanBuffer> {
-        evaluate::accepted(self, array)
-    }
-
-    /// Returns the accepted slots of a dictionary array, given the `accepted` values of its dictionary.
-    ///
-    /// # Errors
-    /// See [`Self::evaluate`].
-    pub(super) fn evaluate_keys(
-        &self,
-        array: &ArrayRef,
-        accepted: &AcceptedKeys,
-    ) -> Result<BooleanBuffer> {
-        evaluate::accepted_of_dictionary(self, array, accepted)
-    }
-
-    /// Returns the accepted values, ignoring nulls.
-    ///
-    /// # Errors
-    /// See [`Self::evaluate`].
-    pub(super) fn evaluate_values(&self, values: &ArrayRef) -> Result<BooleanBuffer> {
-        evaluate::accepted_of_values(self, values)
     }
 
     /// Returns the verdict on rows with these facts.

@@ -42,7 +42,6 @@ pub mod tested_leaves;
 pub mod verdicts;
 mod wanted_columns;
 
-pub use bound::Verdict;
 pub use bound::{BoundPredicate, BoundTest, ConvertedLeaves, LeafNode, TestedColumns};
 pub use bound_rows::BoundRows;
 pub use herringbone_core::array::join::concat;
@@ -58,4 +57,5 @@ pub use rows::{RowError, RowPredicate, RowTest};
 pub use select::select;
 pub use stages::{Stages, operands};
 pub use tested_leaves::{extension_columns, has_row_predicate, tested_leaves};
+pub use verdicts::Verdict;
 pub use wanted_columns::tested_paths;

@@ -7,11 +7,10 @@ use herringbone_arrow::array::cast::AsArray as _;
 use herringbone_arrow::array::{
     Array as _, ArrayRef, GenericListViewArray, OffsetSizeTrait, RecordBatch,
 };
-use herringbone_arrow::buffer::BooleanBuffer;
+use herringbone_arrow::buffer::{BooleanBuffer, NullBuffer};
 use herringbone_arrow::schema::{DataType, FieldRef, Fields};
 use herringbone_format::{Error, Result};
 
-use super::array_test::within_structs;
 use super::leaf_test::LeafTest;
 use super::predicate::Quantifier;
 
@@ -183,4 +182,17 @@ fn lists(array: &ArrayRef) -> Result<(ArrayRef, Vec<Range<usize>>)> {
         }
         _ => return Err(no_column()),
     })
+}
+
+/// Adjusts the accepted rows for null structs around the values: a value in a null struct counts as null.
+pub(super) fn within_structs(
+    bits: BooleanBuffer,
+    nulls: Option<&NullBuffer>,
+    test: &LeafTest,
+) -> BooleanBuffer {
+    match (nulls, test) {
+        (None, _) => bits,
+        (Some(nulls), LeafTest::Null { is_null: true }) => &bits | &!nulls.inner(),
+        (Some(nulls), _) => &bits & nulls.inner(),
+    }
 }

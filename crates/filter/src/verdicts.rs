@@ -1,8 +1,17 @@
-//! Runs of verdicts on the rows of a row group.
+//! Verdicts on rows, and runs of them in a row group.
 
 use std::ops::Range;
 
-use super::Verdict;
+/// A conclusion about a set of rows, reached without looking at their values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// No row is selected.
+    None,
+    /// Some rows may be selected.
+    Some,
+    /// All rows are selected.
+    All,
+}
 
 /// A verdict for each row of a row group.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -60,6 +60,7 @@ mod dictionary;
 mod projection;
 mod extension;
 mod mapping;
+mod warnings;
 mod write;
 #[cfg(test)]
 mod tests;
@@ -79,10 +80,12 @@ pub use order::ColumnOrderKind;
 pub use parquet_schema::{Leaf, ParquetSchema, SchemaNode};
 pub use wrapper::ArrowWrapper;
 pub use write::{
-    Date64, EMPTY_STRUCT_CHILD, EmptyStructs, HintPolicy, WriteConversion, WriteKind, WriteLeaf,
-    WriteMapping, WriteNode, WriteSchemaOptions, asked_logical_type, from_arrow,
-    from_arrow_extended,
+    Date64, EmptyStructs, HintPolicy, WriteConversion, WriteKind, WriteLeaf, WriteMapping,
+    WriteNode, WriteSchemaOptions, asked_logical_type, from_arrow, from_arrow_extended,
 };
+
+/// The name of the placeholder column of a struct without fields.
+pub const EMPTY_STRUCT_CHILD: &str = "_empty";
 
 /// Field metadata key: the field's ID in the Parquet file.
 pub const FIELD_ID_KEY: &str = "PARQUET:field_id";

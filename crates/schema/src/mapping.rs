@@ -9,13 +9,13 @@ use herringbone_format::{Error, KeyValue, Result};
 use crate::dictionary::Dictionaries;
 use crate::extension::column::{ColumnBuilder, Columns};
 use crate::extension::read::Extensions;
-use crate::hint::{self, ArrowSchemaHint, Restore, SchemaText};
+use crate::hint::{self, ArrowSchemaHint, Restore, SchemaText, arrow_schema_text};
 use crate::ignored::ignored;
 use crate::nested::Nesting;
 use crate::node::fields_of;
 use crate::path::Paths;
 use crate::projection::{marks, prune};
-use crate::write::arrow_schema_text;
+use crate::warnings::Warnings;
 use crate::{
     ARROW_SCHEMA_KEY, EXACT_SCHEMA_KEY, ExtensionColumn, ExtensionRequest, ListLayout, Node,
     ParquetSchema, Projection, ReadExtensions, SchemaOptions,
@@ -369,26 +369,5 @@ fn restore_from(
         Err(why) => restore
             .warnings
             .push(format!("ARROW:schema is ignored: {why}")),
-    }
-}
-
-/// The warnings collected so far. A file with many faults fills the list, not the memory.
-#[derive(Debug, Default)]
-pub(crate) struct Warnings(pub(crate) Vec<String>);
-
-impl Warnings {
-    const MAX: usize = 64;
-
-    /// Returns true if another warning would be dropped. Callers can then skip the work of making one.
-    pub(crate) fn is_full(&self) -> bool {
-        self.0.len() > Self::MAX
-    }
-
-    pub(crate) fn push(&mut self, warning: String) {
-        match self.0.len() {
-            ..Self::MAX => self.0.push(warning),
-            Self::MAX => self.0.push("further warnings are not listed".to_owned()),
-            _ => {}
-        }
     }
 }

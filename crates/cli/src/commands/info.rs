@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
 
 use herringbone::ParquetFile;
-use herringbone::format::{ColumnMetaData, Encoding, FileMetadata, PageType};
+use herringbone::format::{ColumnMetaData, FileMetadata};
 use herringbone::schema::ParquetSchema;
 
 use serde_json::Value;
@@ -13,6 +13,7 @@ use serde_json::Value;
 use crate::base::failure::Result;
 use crate::base::plural::{counted, size};
 use crate::base::printable::{json_line, printable};
+use crate::describe::chunk::dictionary_pages;
 use crate::describe::schema::type_of;
 use crate::describe::{Object, geometry, nulls};
 use crate::encryption::Summary;
@@ -291,30 +292,6 @@ impl Column {
             self.uncompressed.to_string(),
         ]
     }
-}
-
-/// Returns the number of data pages of a column chunk, and of those with keys of a dictionary, as the footer counts them.
-/// Without counts, there are none in a dictionary if no encoding has one.
-pub(crate) fn dictionary_pages(data: &ColumnMetaData) -> Option<(u64, u64)> {
-    let is_keyed = |encoding: Encoding| {
-        matches!(
-            encoding,
-            Encoding::PlainDictionary | Encoding::RleDictionary
-        )
-    };
-    let Some(counts) = &data.encoding_stats else {
-        let is_plain = !data.encodings.iter().any(|encoding| is_keyed(*encoding));
-        return is_plain.then_some((1, 0));
-    };
-    let (mut all, mut keyed) = (0_u64, 0_u64);
-    for pages in counts {
-        let count = u64::try_from(pages.count).ok()?;
-        if matches!(pages.page_type, PageType::DataPage | PageType::DataPageV2) {
-            all = all.checked_add(count)?;
-            keyed = keyed.checked_add(if is_keyed(pages.encoding) { count } else { 0 })?;
-        }
-    }
-    Some((all, keyed))
 }
 
 fn columns(file: &ParquetFile) -> herringbone::Result<Vec<Column>> {

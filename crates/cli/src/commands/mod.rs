@@ -8,7 +8,6 @@ mod convert;
 mod count;
 mod diff;
 mod encrypt;
-pub(crate) mod explain;
 pub(crate) mod freq;
 mod head;
 mod index;
@@ -28,10 +27,6 @@ pub(crate) mod sql;
 pub(crate) mod stats;
 mod tail;
 mod verify;
-
-pub(crate) use explain::Explained;
-pub(crate) use info::dictionary_pages;
-pub(crate) use verify::unchecked_pages;
 
 use std::path::Path;
 

@@ -7,6 +7,7 @@ use crate::base::failure::{Failure, Result};
 use crate::base::plural::counted;
 use crate::base::printable::{json_line, printable};
 use crate::describe::Object;
+use crate::describe::page::unchecked_pages;
 use crate::encryption::Summary;
 use crate::input::Input;
 use crate::input::context::{Context, complain};
@@ -103,18 +104,6 @@ fn file(context: &Context, input: &Input, options: Options, output: &mut Output<
         true => Failure::SUCCESS,
         false => Failure::FINDINGS,
     })
-}
-
-/// Returns a remark on pages without checksums, if there are any.
-pub(crate) fn unchecked_pages(unchecked: u64, all: u64) -> Option<String> {
-    let which = match unchecked {
-        0 => return None,
-        _ if unchecked == all => "the pages have no checksums".to_owned(),
-        _ => format!("{unchecked} of {all} pages have no checksums"),
-    };
-    Some(format!(
-        "{which}, so changed bytes inside their values cannot be noticed"
-    ))
 }
 
 fn object(file: &str, finding: &Finding) -> Value {

@@ -1,6 +1,8 @@
 //! Row groups and column chunks.
 
-use herringbone::format::{ColumnChunk, ColumnMetaData, KeyValue, RowGroupHeader, SortingColumn};
+use herringbone::format::{
+    ColumnChunk, ColumnMetaData, Encoding, KeyValue, PageType, RowGroupHeader, SortingColumn,
+};
 use serde_json::Value;
 
 use super::bound::Bounds;
@@ -103,4 +105,28 @@ pub(crate) fn key_values(pairs: &[KeyValue]) -> Value {
             .some("value", pair.text())
             .some("value_base64", bytes.map(|it| base64(it)))
     })
+}
+
+/// Returns the number of data pages of a column chunk, and of those with keys of a dictionary, as the footer counts them.
+/// Without counts, there are none in a dictionary if no encoding has one.
+pub(crate) fn dictionary_pages(data: &ColumnMetaData) -> Option<(u64, u64)> {
+    let is_keyed = |encoding: Encoding| {
+        matches!(
+            encoding,
+            Encoding::PlainDictionary | Encoding::RleDictionary
+        )
+    };
+    let Some(counts) = &data.encoding_stats else {
+        let is_plain = !data.encodings.iter().any(|encoding| is_keyed(*encoding));
+        return is_plain.then_some((1, 0));
+    };
+    let (mut all, mut keyed) = (0_u64, 0_u64);
+    for pages in counts {
+        let count = u64::try_from(pages.count).ok()?;
+        if matches!(pages.page_type, PageType::DataPage | PageType::DataPageV2) {
+            all = all.checked_add(count)?;
+            keyed = keyed.checked_add(if is_keyed(pages.encoding) { count } else { 0 })?;
+        }
+    }
+    Some((all, keyed))
 }

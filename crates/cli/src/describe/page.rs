@@ -59,3 +59,15 @@ fn particular(object: Object, header: &PageHeader) -> Object {
         object
     }
 }
+
+/// Returns a remark on pages without checksums, if there are any.
+pub(crate) fn unchecked_pages(unchecked: u64, all: u64) -> Option<String> {
+    let which = match unchecked {
+        0 => return None,
+        _ if unchecked == all => "the pages have no checksums".to_owned(),
+        _ => format!("{unchecked} of {all} pages have no checksums"),
+    };
+    Some(format!(
+        "{which}, so changed bytes inside their values cannot be noticed"
+    ))
+}

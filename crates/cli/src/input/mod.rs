@@ -6,6 +6,7 @@ pub(crate) mod folder;
 pub(crate) mod foreign_file;
 pub(crate) mod opened;
 pub(crate) mod schema_file;
+pub(crate) mod urls;
 
 use std::fs;
 use std::io;

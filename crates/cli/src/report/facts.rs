@@ -12,7 +12,7 @@ use herringbone_arrow::schema::Field;
 use herringbone_interchange::write::value;
 
 use crate::base::failure::Result;
-use crate::commands::dictionary_pages;
+use crate::describe::chunk::dictionary_pages;
 use crate::describe::nulls;
 use crate::describe::schema::type_of;
 use crate::input::Input;

@@ -5,10 +5,11 @@ use std::fmt::Write as _;
 
 use super::facts::Facts;
 use super::findings::findings;
+use super::markup::escaped;
 use super::{page_map, tables, treemap};
 use crate::base::plural::{counted, size};
 use crate::base::printable::{printable, printable_lines};
-use crate::commands::unchecked_pages;
+use crate::describe::page::unchecked_pages;
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
@@ -175,42 +176,15 @@ fn push_keys(out: &mut String, facts: &Facts) {
     section(out, "keys", "Key-value metadata", &content);
 }
 
-/// Returns text for the content of elements, and for attributes in double quotes.
-pub(super) fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            other => out.push(other),
-        }
-    }
-    out
-}
-
-/// Returns a coordinate with two digits after the point.
-pub(super) fn number(value: f64) -> String {
-    let text = format!("{value:.2}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn texts_do_not_become_markup() {
-        assert_eq!(
-            escaped("<a b=\"c\">'&"),
-            "&lt;a b=&quot;c&quot;&gt;&#39;&amp;"
-        );
+    fn sentences_do_not_become_markup() {
         assert_eq!(
             sentence("`<x>` is & `y`"),
             "<code>&lt;x&gt;</code> is &amp; <code>y</code>"
         );
-        assert_eq!((number(1.0), number(0.126)), ("1".into(), "0.13".into()));
     }
 }

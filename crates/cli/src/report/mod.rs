@@ -9,6 +9,7 @@
 mod facts;
 mod findings;
 mod html;
+mod markup;
 mod page_map;
 mod tables;
 mod treemap;

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::facts::{Facts, PAGES};
-use super::html::{escaped, number};
+use super::markup::{escaped, number};
 use crate::base::plural::size;
 
 const WIDTH: f64 = 1000.0;

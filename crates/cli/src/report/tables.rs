@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::facts::{Column, Facts};
-use super::html::escaped;
+use super::markup::escaped;
 use crate::base::plural::size;
 use crate::render::table::shown;
 

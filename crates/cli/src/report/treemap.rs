@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 
 use super::facts::{Column, Facts};
-use super::html::{escaped, number};
+use super::markup::{escaped, number};
 use crate::base::plural::size;
 
 const WIDTH: f64 = 1000.0;

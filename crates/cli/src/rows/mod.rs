@@ -2,6 +2,8 @@
 
 mod arrange;
 mod batches;
+mod explained;
+mod preparation;
 mod print;
 mod request;
 mod sample;

@@ -2,11 +2,11 @@
 
 use herringbone::variant::json::LostTypes;
 
+use super::explained::Explained;
 use super::{Request, Shape, Window, arranged, options, schema_of_sorted, survey};
 use crate::args::{Read, RowFormat};
 use crate::base::failure::{Failure, Result};
 use crate::base::plural::counted;
-use crate::commands::Explained;
 use crate::input::context::Context;
 use crate::input::{Input, by_table};
 use crate::output::Output;

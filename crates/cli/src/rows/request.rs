@@ -2,17 +2,15 @@
 
 use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
+use std::slice;
 use std::sync::Arc;
 
-use herringbone::format::Type;
 use herringbone::variant::extension::VariantExtension;
 use herringbone::variant::shredding::UnshredOptions;
-use herringbone::{Int96Overflow, Int96Units, ParquetFile, Projection, ReadOptions};
-use herringbone_arrow::schema::{DataType, Field, Fields, Schema, TimeUnit};
+use herringbone::{Int96Units, ParquetFile, Projection, ReadOptions};
+use herringbone_arrow::schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef, TimeUnit};
 use herringbone_rewrite::{SchemaMerge, names_that_differ_in_case};
 
-use super::survey::columns_of;
-use super::{Window, count, count_read, options, sample, survey};
 use crate::args::{Choice, RowGroups, Selection, Sort, Wanted};
 use crate::base::failure::{Failure, Result};
 use crate::input::Input;
@@ -124,7 +122,7 @@ impl<'a> Request<'a> {
             false => inputs.get(..1).unwrap_or_default(),
         };
         for input in inputs {
-            let schema = columns_of(input, &input.open()?, self.options.clone(), self)?;
+            let schema = self.columns_of(input, &input.open()?, self.options.clone())?;
             let fields_of_file = schema.fields().iter();
             fields.extend(
                 fields_of_file
@@ -135,53 +133,47 @@ impl<'a> Request<'a> {
         Ok(fields.into())
     }
 
+    /// Returns the schema that a file contributes: the columns of the projection, those in its path, and those that only
+    /// tests may need.
+    pub(super) fn columns_of(
+        &self,
+        input: &Input,
+        file: &ParquetFile,
+        options: ReadOptions,
+    ) -> Result<SchemaRef> {
+        let projected = schema_of(input, file, &options)?;
+        if !self.seeks_columns(input) {
+            return Ok(projected);
+        }
+        let is_read = |name: &String| match &self.options.projection {
+            Projection::Paths(paths) => paths.iter().any(|path| path == slice::from_ref(name)),
+            _ => true,
+        };
+        let folder = input.member.as_ref().map(|member| &member.folder);
+        let in_path: Vec<&FieldRef> = folder
+            .into_iter()
+            .flat_map(|it| it.partition_columns())
+            .collect();
+        let mut fields: Vec<FieldRef> = projected.fields().iter().cloned().collect();
+        fields.retain(|field| in_path.iter().all(|it| it.name() != field.name()));
+        let (read, tested): (Vec<_>, Vec<_>) =
+            in_path.into_iter().partition(|it| is_read(it.name()));
+        fields.extend(read.into_iter().cloned());
+        if self.is_filtered() {
+            let all = schema_of(input, file, &options.projection(Projection::All))?;
+            for field in tested.into_iter().chain(all.fields()) {
+                if fields.iter().all(|it| it.name() != field.name()) {
+                    fields.push(field.clone());
+                }
+            }
+        }
+        let metadata = projected.metadata().clone();
+        Ok(Arc::new(Schema::new_with_metadata(fields, metadata)))
+    }
+
     /// Returns true if rows are selected by their values.
     pub(crate) fn is_filtered(&self) -> bool {
         self.wanted.is_some_and(Wanted::is_given)
-    }
-
-    /// Finds the columns that tests need, if columns are matched by name. Call it before rows are selected by values
-    /// without a [`survey`].
-    ///
-    /// # Errors
-    /// See [`survey`].
-    pub(crate) fn find_columns(&mut self, inputs: &[Input]) -> Result<()> {
-        if self.is_filtered() && inputs.iter().any(|input| self.seeks_columns(input)) {
-            survey(inputs, self)?;
-        }
-        Ok(())
-    }
-
-    /// Returns the number of rows that a read returns, without regard to a sample.
-    ///
-    /// # Errors
-    /// Errors of reading the rows that a condition is tested on.
-    pub(crate) fn num_rows(&self, context: &Context, inputs: &[Input]) -> Result<u64> {
-        let mut rows = 0_u64;
-        for (at, input) in inputs.iter().enumerate() {
-            let file = input.open()?;
-            let options = options((at, input), &file, self)?;
-            let more = match self.is_filtered() {
-                true => {
-                    let options = options.projection(Projection::Paths(Vec::new()));
-                    count_read(context, input, &file, options)?
-                }
-                false => count(input, &file, &options)?,
-            };
-            rows = rows.saturating_add(more);
-        }
-        Ok(rows)
-    }
-
-    /// Chooses the rows of the sample, if there is to be one.
-    ///
-    /// # Errors
-    /// Errors of reading the rows that a condition is tested on.
-    pub(crate) fn choose_sample(&mut self, context: &Context, inputs: &[Input]) -> Result<()> {
-        if let Some(sample) = self.sample.take() {
-            self.positions = Some(sample::positions(context, inputs, self, sample)?);
-        }
-        Ok(())
     }
 
     /// Enables the unshredding of variants.
@@ -204,7 +196,7 @@ impl<'a> Request<'a> {
         self.merge != SchemaMerge::default() || member.is_none_or(Member::is_first)
     }
 
-    /// Returns the columns that the table of a folder loses with this file. Call it after a [`survey`].
+    /// Returns the columns that the table of a folder loses with this file. Call it after a [`survey`](super::survey).
     ///
     /// # Errors
     /// Data if the columns of the file have no Arrow types.
@@ -251,43 +243,6 @@ impl<'a> Request<'a> {
             ));
         }
     }
-
-    /// Chooses the finest unit that can represent all INT96 timestamps in the window, unless the user chose one.
-    ///
-    /// # Errors
-    /// Data if such a unit does not exist; errors of reading the timestamps.
-    pub(crate) fn choose_int96_unit(&mut self, inputs: &[Input], mut window: Window) -> Result<()> {
-        if self.options.schema.int96_overflow != Int96Overflow::CoarserUnit {
-            return Ok(());
-        }
-        if self.is_filtered() && inputs.iter().any(|input| self.seeks_columns(input)) {
-            // The number of matching rows is not known yet.
-            window = Window::default();
-        }
-        let mut units = Int96Units::default();
-        let mut skipped: Option<&Input> = None;
-        for (at, input) in inputs.iter().enumerate() {
-            if window.is_past() {
-                break;
-            }
-            if skipped.is_some_and(|skipped| skipped.is_in_folder_of(input)) {
-                continue;
-            }
-            let file = input.open()?;
-            if input.member.is_some() && !has_int96(&file) {
-                // The schema of its folder has none.
-                skipped = Some(input);
-                continue;
-            }
-            if let Some(options) = window.options((at, input), &file, self)? {
-                let of_file = file.int96_units(&options);
-                units.merge(&of_file.map_err(|error| input.failure(&error))?);
-            }
-        }
-        self.options.schema.int96_unit = int96_unit(&units)?;
-        self.options.schema.int96_overflow = Int96Overflow::Error;
-        Ok(())
-    }
 }
 
 /// Returns the finest unit that holds all timestamps with all their digits.
@@ -304,11 +259,11 @@ pub(crate) fn int96_unit(units: &Int96Units) -> Result<TimeUnit> {
     })
 }
 
-/// Returns true if a file has INT96 timestamps.
-fn has_int96(file: &ParquetFile) -> bool {
-    let schema = file.parquet_schema();
-    let mut leaves = 0..schema.leaves().len();
-    leaves.any(|leaf| schema.element(leaf).type_ == Some(Type::Int96))
+/// Returns the schema of the batches.
+fn schema_of(input: &Input, file: &ParquetFile, options: &ReadOptions) -> Result<SchemaRef> {
+    let plan = file.plan(options);
+    let plan = plan.map_err(|error| input.failure(&error))?;
+    Ok(plan.schema().clone())
 }
 
 /// Returns true if the fields contain the one at a path. Lists and maps may contain any.

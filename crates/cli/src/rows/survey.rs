@@ -4,7 +4,7 @@ use std::slice;
 use std::sync::Arc;
 
 use herringbone::variant::shredding::is_variant;
-use herringbone::{ParquetFile, Projection, ReadOptions, WantedSchema};
+use herringbone::{Projection, WantedSchema};
 use herringbone_arrow::schema::{DataType, Field, FieldRef, Schema, SchemaRef};
 use herringbone_rewrite::{SchemaMerge, difference, nullable};
 
@@ -37,7 +37,7 @@ pub(crate) fn survey(
         let options = options((at, input), &file, request)?;
         let more = count(input, &file, &options)?;
         rows = rows.map(|rows| rows.saturating_add(more));
-        named.push((&input.name, columns_of(input, &file, options, request)?));
+        named.push((&input.name, request.columns_of(input, &file, options)?));
     }
     let Some((_, first)) = named.first() else {
         return Ok(None);
@@ -205,53 +205,9 @@ fn some_file_has_each_column(inputs: &[Input], request: &Request<'_>) -> Result<
     }
 }
 
-/// Returns the schema that a file contributes: the columns of the projection, those in its path, and those that only
-/// tests may need.
-pub(super) fn columns_of(
-    input: &Input,
-    file: &ParquetFile,
-    options: ReadOptions,
-    request: &Request<'_>,
-) -> Result<SchemaRef> {
-    let projected = schema_of(input, file, &options)?;
-    if !request.seeks_columns(input) {
-        return Ok(projected);
-    }
-    let is_read = |name: &String| match &request.options.projection {
-        Projection::Paths(paths) => paths.iter().any(|path| path == slice::from_ref(name)),
-        _ => true,
-    };
-    let folder = input.member.as_ref().map(|member| &member.folder);
-    let in_path: Vec<&FieldRef> = folder
-        .into_iter()
-        .flat_map(|it| it.partition_columns())
-        .collect();
-    let mut fields: Vec<FieldRef> = projected.fields().iter().cloned().collect();
-    fields.retain(|field| in_path.iter().all(|it| it.name() != field.name()));
-    let (read, tested): (Vec<_>, Vec<_>) = in_path.into_iter().partition(|it| is_read(it.name()));
-    fields.extend(read.into_iter().cloned());
-    if request.is_filtered() {
-        let all = schema_of(input, file, &options.projection(Projection::All))?;
-        for field in tested.into_iter().chain(all.fields()) {
-            if fields.iter().all(|it| it.name() != field.name()) {
-                fields.push(field.clone());
-            }
-        }
-    }
-    let metadata = projected.metadata().clone();
-    Ok(Arc::new(Schema::new_with_metadata(fields, metadata)))
-}
-
 /// Returns the storage types of all variants.
 fn variants(schema: &Schema) -> Vec<&DataType> {
     let fields = schema.flattened_fields().into_iter();
     let variants = fields.filter(|field| is_variant(field));
     variants.map(Field::data_type).collect()
-}
-
-/// Returns the schema of the batches.
-fn schema_of(input: &Input, file: &ParquetFile, options: &ReadOptions) -> Result<SchemaRef> {
-    let plan = file.plan(options);
-    let plan = plan.map_err(|error| input.failure(&error))?;
-    Ok(plan.schema().clone())
 }

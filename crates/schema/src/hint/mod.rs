@@ -7,6 +7,7 @@
 //! a file unreadable.
 
 mod decode;
+mod encode;
 mod exact;
 mod flatbuffer;
 mod restore;
@@ -17,7 +18,8 @@ use std::sync::Arc;
 
 use herringbone_arrow::schema::{DataType, Field, FieldRef};
 
-pub(crate) use decode::{ArrowSchemaHint, bytes_of, put_values};
+pub(crate) use decode::{ArrowSchemaHint, bytes_of};
+pub(crate) use encode::{arrow_schema_text, text_of};
 pub(crate) use exact::{SchemaText, exact_value, most_exact};
 pub(crate) use restore::{HintedDictionary, Restore};
 pub(crate) use value::restored;

@@ -10,7 +10,7 @@ use herringbone_format::Type;
 
 use super::value::{negative_scale, restored};
 use super::{ArrowSchemaHint, Hint, HintKind, ListKind};
-use crate::mapping::Warnings;
+use crate::warnings::Warnings;
 use crate::{
     ADJUSTED_TO_UTC_KEY, ArrowWrapper, DictionaryOutput, EMPTY_STRUCT_CHILD, LOGICAL_TYPE_KEY,
     ListLayout, Node, NodeKind, ParquetSchema, SchemaOptions,

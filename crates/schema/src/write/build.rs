@@ -9,7 +9,8 @@ use super::leaf_type::stored;
 use super::template::{Template, bare_elements};
 use super::{HintPolicy, WriteKind, WriteLeaf, WriteNode, WriteSchemaOptions};
 use crate::extension::write::to_parquet;
-use crate::mapping::Warnings;
+use crate::message::Described;
+use crate::warnings::Warnings;
 use crate::{AnnotatedField, ExtensionMapping, FIELD_ID_KEY, Node};
 
 /// The levels around a node.
@@ -332,6 +333,26 @@ impl<'a> Builder<'a> {
     /// Adds the column to an error.
     pub(super) fn here<T>(&self, result: Result<T>) -> Result<T> {
         result.map_err(|error| error.in_column(self.path.join(".")))
+    }
+
+    /// Adds a warning if the element just written differs from that of the template.
+    pub(super) fn note_difference(&mut self, at: usize, like: Option<&Node>) {
+        let like = like.and_then(|like| self.template.element(like));
+        let (Some(like), Some(written)) = (like, self.elements.get(at)) else {
+            return;
+        };
+        let (wanted, is) = (Described(like).to_string(), Described(written).to_string());
+        if wanted != is && !self.warnings.is_full() {
+            let path: Vec<&str> = self
+                .path
+                .iter()
+                .map(String::as_str)
+                .chain([written.name.as_str()])
+                .collect();
+            let path = path.join(".");
+            self.warnings
+                .push(format!("`{path}` is written as {is} instead of {wanted}"));
+        }
     }
 }
 

@@ -5,8 +5,8 @@ use herringbone_format::{ConvertedType, Error, LogicalType, Repetition, Result, 
 
 use super::build::{Builder, Levels, Place, field_id, leaf_value};
 use super::logical_type::asked_logical_type;
-use super::{EMPTY_STRUCT_CHILD, EmptyStructs, WriteKind, WriteNode};
-use crate::Node;
+use super::{EmptyStructs, WriteKind, WriteNode};
+use crate::{EMPTY_STRUCT_CHILD, Node};
 
 impl<'a> Builder<'a> {
     pub(super) fn group(

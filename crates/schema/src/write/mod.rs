@@ -30,7 +30,6 @@ use herringbone_arrow::schema::{Fields, Schema};
 use herringbone_format::modular_encryption::ALGORITHM_KEY;
 use herringbone_format::{KeyValue, Limits, Result, SchemaElement};
 
-pub(crate) use hint::arrow_schema_text;
 pub use logical_type::asked_logical_type;
 pub use node::{WriteConversion, WriteKind, WriteLeaf, WriteNode};
 pub use options::{Date64, EmptyStructs, HintPolicy, WriteSchemaOptions};
@@ -42,9 +41,6 @@ use template::Template;
 
 /// Metadata keys whose values apply to one file only.
 const OF_THE_FILE_ALONE: [&str; 3] = [ARROW_SCHEMA_KEY, EXACT_SCHEMA_KEY, ALGORITHM_KEY];
-
-/// The name of the placeholder column of a struct without fields.
-pub const EMPTY_STRUCT_CHILD: &str = "_empty";
 
 /// The Parquet schema for an Arrow schema.
 #[derive(Debug, Clone)]

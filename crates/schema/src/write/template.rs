@@ -13,13 +13,11 @@ use herringbone_format::{
 };
 
 use super::WriteConversion;
-use super::build::Builder;
 use super::logical_type::asked_logical_type;
 use super::stored::Stored;
 use crate::group_form::{GroupForm, group_form, named_as_element};
 use crate::hint::restored;
 use crate::leaf_type::leaf_type;
-use crate::message::Described;
 use crate::resolved_type::{ResolvedType, annotation};
 use crate::{
     ADJUSTED_TO_UTC_KEY, Conversion, Node, NodeKind, ParquetSchema, SchemaOptions, to_arrow,
@@ -244,28 +242,6 @@ impl ListForm<'_> {
         let like = matching(&Fields::from(vec![only.clone()]), like);
         let like = like.first().copied().flatten();
         like.is_some_and(|like| bare_elements(only, only.is_nullable(), like).is_some())
-    }
-}
-
-impl<'a> Builder<'a> {
-    /// Adds a warning if the element just written differs from that of the template.
-    pub(super) fn note_difference(&mut self, at: usize, like: Option<&Node>) {
-        let like = like.and_then(|like| self.template.element(like));
-        let (Some(like), Some(written)) = (like, self.elements.get(at)) else {
-            return;
-        };
-        let (wanted, is) = (Described(like).to_string(), Described(written).to_string());
-        if wanted != is && !self.warnings.is_full() {
-            let path: Vec<&str> = self
-                .path
-                .iter()
-                .map(String::as_str)
-                .chain([written.name.as_str()])
-                .collect();
-            let path = path.join(".");
-            self.warnings
-                .push(format!("`{path}` is written as {is} instead of {wanted}"));
-        }
     }
 }
 
