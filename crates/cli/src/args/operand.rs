@@ -26,7 +26,7 @@ pub(super) enum Operand {
 }
 
 impl Operand {
-    pub(super) fn of_function(function: &Function, is_lenient: bool) -> Result<Self, String> {
+    pub(super) fn of_function(function: &Function) -> Result<Self, String> {
         let name = function.name.to_string();
         if !name.eq_ignore_ascii_case("variant_get") {
             return Err(format!(
@@ -50,9 +50,7 @@ impl Operand {
         let path: VariantPath = text(path)?
             .parse()
             .map_err(|error: herringbone::Error| error.message().to_owned())?;
-        let mut options = GetOptions::default();
-        options.unshred.lenient = is_lenient;
-        let mut get = VariantGet::new(path).options(options);
+        let mut get = VariantGet::new(path);
         if let Some(data_type) = data_type {
             get = get.as_type(type_of(&text(data_type)?)?);
         }
@@ -61,6 +59,24 @@ impl Operand {
             get,
             is_typed: data_type.is_some(),
         })
+    }
+
+    /// Returns the operand that accepts variants in violation of the shredding rules.
+    pub(super) fn lenient(self) -> Self {
+        let mut options = GetOptions::default();
+        options.unshred.lenient = true;
+        match self {
+            Self::Path {
+                column,
+                get,
+                is_typed,
+            } => Self::Path {
+                column,
+                get: get.options(options),
+                is_typed,
+            },
+            other => other,
+        }
     }
 
     /// Returns the path of the column.

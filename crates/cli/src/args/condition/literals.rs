@@ -5,7 +5,7 @@ use herringbone_arrow::buffer::i256;
 use herringbone_interchange::read::hex;
 use sqlparser::ast::{DataType, Expr, UnaryOperator, Value};
 
-use super::shown;
+use super::parts::shown;
 
 /// The maximum number of digits of a number, the same as for decimals.
 const MAX_DIGITS: usize = 76;

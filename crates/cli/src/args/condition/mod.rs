@@ -2,21 +2,19 @@
 
 mod groups;
 mod literals;
+mod operators;
+mod parts;
 mod tests_of_columns;
 
-use std::cell::Cell;
-use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::str::FromStr;
-use std::thread;
 
 use herringbone::filter::{Like, Literal, Predicate};
 use herringbone_arrow::schema::Schema;
 use herringbone_interchange::shortened;
 use sqlparser::ast::{
-    BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident,
-    UnaryOperator,
+    BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, UnaryOperator,
 };
 use sqlparser::dialect::GenericDialect;
 use sqlparser::keywords::Keyword;
@@ -25,6 +23,8 @@ use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 
 use super::operand::Operand;
 pub(super) use literals::literal;
+use parts::is_bare;
+pub(super) use parts::{column, shown};
 use tests_of_columns::{Check, Comparison};
 
 /// The maximum length of a condition in bytes.
@@ -33,24 +33,9 @@ const MAX_BYTES: usize = 1 << 20;
 /// The mark that some programs put before UTF-8.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// The stack that the parts of a condition take per byte. A chain of operators is as deep as it has operators.
-const STACK_BYTES_PER_BYTE: usize = 512;
-
-/// The length from which parts of a condition are not shown: printing them recurses for each operator.
-const LONG_BYTES: usize = 8 << 10;
-
-thread_local! {
-    /// True while this thread reads a long condition.
-    static IS_LONG: Cell<bool> = const { Cell::new(false) };
-}
-
 /// The value of `--where`.
 #[derive(Debug, Clone)]
-pub(crate) struct Condition {
-    strict: Node,
-    /// The condition that accepts variants in violation of the shredding rules.
-    lenient: Node,
-}
+pub(crate) struct Condition(Node);
 
 /// A condition, or a part of it.
 #[derive(Debug, Clone)]
@@ -62,7 +47,8 @@ enum Node {
 }
 
 impl Condition {
-    /// Returns the predicate for rows with these columns, if they are known.
+    /// Returns the predicate for rows with these columns, if they are known. It accepts variants in violation of the
+    /// shredding rules if `is_lenient`.
     ///
     /// # Errors
     /// A message about a literal of another type than its column.
@@ -71,25 +57,29 @@ impl Condition {
         is_lenient: bool,
         schema: Option<&Schema>,
     ) -> Result<Predicate, String> {
-        match is_lenient {
-            true => self.lenient.predicate(schema),
-            false => self.strict.predicate(schema),
-        }
+        self.0.predicate(is_lenient, schema)
     }
 }
 
 impl Node {
-    fn predicate(&self, schema: Option<&Schema>) -> Result<Predicate, String> {
+    fn predicate(&self, is_lenient: bool, schema: Option<&Schema>) -> Result<Predicate, String> {
         let all = |parts: &[Self], join: fn(Predicate, Predicate) -> Predicate| {
-            let mut parts = parts.iter().map(|part| part.predicate(schema));
+            let mut parts = parts.iter().map(|part| part.predicate(is_lenient, schema));
             let first = parts.next().ok_or("the condition is empty")??;
             parts.try_fold(first, |all, part| Ok(join(all, part?)))
         };
         match self {
             Self::And(parts) => all(parts, Predicate::and),
             Self::Or(parts) => all(parts, Predicate::or),
-            Self::Not(inner) => Ok(inner.predicate(schema)?.not()),
-            Self::Test(operand, check) => check.predicate(operand, schema),
+            Self::Not(inner) => Ok(inner.predicate(is_lenient, schema)?.not()),
+            Self::Test(operand, check) => {
+                let operand = Operand::clone(operand);
+                let operand = match is_lenient {
+                    true => operand.lenient(),
+                    false => operand,
+                };
+                check.predicate(operand, schema)
+            }
         }
     }
 
@@ -127,7 +117,7 @@ fn of_file(path: &str) -> io::Result<String> {
     read.map(|_| text)
 }
 
-/// Parses a condition with a stack of sufficient depth.
+/// Parses a condition.
 pub(crate) fn of_text(text: &str) -> Result<Condition, String> {
     let bytes = text.len();
     if bytes > MAX_BYTES {
@@ -135,26 +125,10 @@ pub(crate) fn of_text(text: &str) -> Result<Condition, String> {
             "the condition has {bytes} bytes, but at most {MAX_BYTES} are allowed"
         ));
     }
-    let read = || {
-        IS_LONG.set(bytes > LONG_BYTES);
-        parsed(text)
-    };
-    let stack = (8 << 20) + bytes * STACK_BYTES_PER_BYTE;
-    thread::scope(|scope| {
-        let thread = thread::Builder::new()
-            .stack_size(stack)
-            .spawn_scoped(scope, read);
-        let thread = thread.map_err(|error| format!("no thread reads the condition: {error}"))?;
-        thread
-            .join()
-            .map_err(|_| "the condition cannot be read".to_owned())?
-    })
-}
-
-fn parsed(text: &str) -> Result<Condition, String> {
     let tokens = Tokenizer::new(&GenericDialect, text).tokenize_with_location();
     let mut tokens = tokens.map_err(|error| error.to_string())?;
     name_quantifiers(&mut tokens);
+    operators::check(&tokens)?;
     let mut parser = Parser::new(&GenericDialect).with_tokens_with_locations(tokens);
     let expression = parser
         .parse_expr()
@@ -168,10 +142,7 @@ fn parsed(text: &str) -> Result<Condition, String> {
             ));
         }
     }
-    let condition = Condition {
-        strict: node(&expression, false)?,
-        lenient: node(&expression, true)?,
-    };
+    let condition = Condition(node(&expression)?);
     // Errors that do not depend on the columns.
     condition.predicate(false, None)?;
     Ok(condition)
@@ -230,25 +201,24 @@ fn unparsed(text: &str, error: &ParserError) -> String {
     }
 }
 
-fn node(expression: &Expr, is_lenient: bool) -> Result<Node, String> {
-    let operand = |expression| operand(expression, is_lenient);
+fn node(expression: &Expr) -> Result<Node, String> {
     let test = |operand: Operand, check: Check| Node::Test(Box::new(operand), check);
     let typed = |expression| operand(expression)?.typed();
     Ok(match expression {
-        Expr::Nested(inner) => node(inner, is_lenient)?,
+        Expr::Nested(inner) => node(inner)?,
         Expr::UnaryOp {
             op: UnaryOperator::Not,
             expr,
-        } => node(expr, is_lenient)?.negated_if(true),
-        Expr::BinaryOp { left, op, right } => binary(left, op, right, is_lenient)?,
+        } => node(expr)?.negated_if(true),
+        Expr::BinaryOp { left, op, right } => binary(left, op, right)?,
         Expr::IsNull(inner) => test(operand(inner)?, Check::IsNull),
         Expr::IsNotNull(inner) => test(operand(inner)?, Check::IsNotNull),
         Expr::IsTrue(inner) => test(typed(inner)?, Check::IsKnown(true)),
         Expr::IsFalse(inner) => test(typed(inner)?, Check::IsKnown(false)),
         Expr::IsNotTrue(inner) => test(typed(inner)?, Check::IsKnown(true)).negated_if(true),
         Expr::IsNotFalse(inner) => test(typed(inner)?, Check::IsKnown(false)).negated_if(true),
-        Expr::IsDistinctFrom(left, right) => same(left, right, is_lenient)?.negated_if(true),
-        Expr::IsNotDistinctFrom(left, right) => same(left, right, is_lenient)?,
+        Expr::IsDistinctFrom(left, right) => same(left, right)?.negated_if(true),
+        Expr::IsNotDistinctFrom(left, right) => same(left, right)?,
         Expr::Between {
             expr,
             negated,
@@ -329,9 +299,9 @@ fn like(pattern: &Expr, escape: Option<&Expr>) -> Result<Like, String> {
 }
 
 /// Returns the test of `is not distinct from`, which is never unknown.
-fn same(left: &Expr, right: &Expr, is_lenient: bool) -> Result<Node, String> {
+fn same(left: &Expr, right: &Expr) -> Result<Node, String> {
     let (of, literal, _) = sides(left, right)?;
-    let operand = operand(of, is_lenient)?.typed()?;
+    let operand = operand(of)?.typed()?;
     let check = match literal {
         Literal::Null => Check::IsNull,
         literal => Check::Same(literal),
@@ -339,17 +309,12 @@ fn same(left: &Expr, right: &Expr, is_lenient: bool) -> Result<Node, String> {
     Ok(Node::Test(Box::new(operand), check))
 }
 
-fn binary(
-    left: &Expr,
-    op: &BinaryOperator,
-    right: &Expr,
-    is_lenient: bool,
-) -> Result<Node, String> {
+fn binary(left: &Expr, op: &BinaryOperator, right: &Expr) -> Result<Node, String> {
     if let BinaryOperator::And | BinaryOperator::Or = op {
-        return chain(left, op, right, is_lenient);
+        return chain(left, op, right);
     }
     let (of, literal, is_turned) = sides(left, right)?;
-    let operand = operand(of, is_lenient)?;
+    let operand = operand(of)?;
     let comparison = Comparison::of(op, is_turned)
         .ok_or_else(|| format!("the operator {} is not understood: {UNDERSTOOD}", shown(op)))?;
     let check = Check::Compare(comparison, literal);
@@ -388,12 +353,7 @@ fn each(left: &Expr, op: &BinaryOperator, (right, is_all): (&Expr, bool)) -> Res
 
 /// Converts a chain of conditions joined by the same operator, which may be very long. `left` contains all of them
 /// but the last.
-fn chain(
-    mut left: &Expr,
-    op: &BinaryOperator,
-    right: &Expr,
-    is_lenient: bool,
-) -> Result<Node, String> {
+fn chain(mut left: &Expr, op: &BinaryOperator, right: &Expr) -> Result<Node, String> {
     let mut parts = vec![right];
     while let Expr::BinaryOp {
         left: first,
@@ -406,7 +366,7 @@ fn chain(
         left = first;
     }
     parts.push(left);
-    let parts = parts.into_iter().rev().map(|part| node(part, is_lenient));
+    let parts = parts.into_iter().rev().map(node);
     let parts = parts.collect::<Result<_, _>>()?;
     Ok(match op {
         BinaryOperator::And => Node::And(parts),
@@ -423,25 +383,6 @@ fn not_understood(expression: &Expr) -> String {
     format!("{} is not understood: {UNDERSTOOD}", shown(expression))
 }
 
-/// Returns a part of a condition for use in errors.
-pub(super) fn shown(part: &(impl Display + Sync)) -> String {
-    /// The stack size in bytes. It is enough for a condition of operators alone, whose formatting recurses for each
-    /// operator.
-    const STACK_BYTES: usize = 128 << 20;
-    if IS_LONG.get() {
-        return "a part of the condition".to_owned();
-    }
-    let text = thread::scope(|scope| {
-        let thread = thread::Builder::new().stack_size(STACK_BYTES);
-        let thread = thread.spawn_scoped(scope, || part.to_string());
-        thread.ok()?.join().ok()
-    });
-    match text {
-        Some(text) => format!("`{}`", shortened(&text)),
-        None => "a part of the condition".to_owned(),
-    }
-}
-
 fn is_operand(expression: &Expr) -> bool {
     match expression {
         Expr::Nested(inner) => is_operand(inner),
@@ -450,12 +391,12 @@ fn is_operand(expression: &Expr) -> bool {
     }
 }
 
-fn operand(expression: &Expr, is_lenient: bool) -> Result<Operand, String> {
+fn operand(expression: &Expr) -> Result<Operand, String> {
     match expression {
-        Expr::Nested(inner) => operand(inner, is_lenient),
+        Expr::Nested(inner) => operand(inner),
         Expr::Function(function) if !is_bare(function) => match of_elements(function)? {
             Some(operand) => Ok(operand),
-            None => Operand::of_function(function, is_lenient),
+            None => Operand::of_function(function),
         },
         other => column(other).map(Operand::Column),
     }
@@ -477,27 +418,6 @@ fn of_elements(function: &Function) -> Result<Option<Operand>, String> {
         return Ok(Some(Operand::Each { path, is_all }));
     }
     Err(format!("{name} needs one column, as in {name}(tags) = 'x'"))
-}
-
-/// Returns true if an SQL function has no parentheses, such as `user`. It is then the name of a column.
-fn is_bare(function: &Function) -> bool {
-    function.args == FunctionArguments::None
-}
-
-/// Returns the path of a column.
-pub(super) fn column(expression: &Expr) -> Result<Vec<String>, String> {
-    let parts: &[Ident] = match expression {
-        Expr::Identifier(name) => std::slice::from_ref(name),
-        Expr::CompoundIdentifier(names) => names,
-        Expr::Nested(inner) => return column(inner),
-        Expr::Function(function) if is_bare(function) => {
-            return Ok(vec![function.name.to_string()]);
-        }
-        other => {
-            return Err(format!("expected a column, found {}", shown(other)));
-        }
-    };
-    Ok(parts.iter().map(|part| part.value.clone()).collect())
 }
 
 #[cfg(test)]

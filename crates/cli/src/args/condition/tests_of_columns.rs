@@ -70,10 +70,9 @@ impl Check {
     /// A message about a literal of another type than the column.
     pub(super) fn predicate(
         &self,
-        operand: &Operand,
+        mut operand: Operand,
         schema: Option<&Schema>,
     ) -> Result<Predicate, String> {
-        let mut operand = operand.clone();
         let field = schema.and_then(|schema| found(operand.path_mut(), schema));
         let (Operand::Column(path), Some(field)) = (&operand, field) else {
             return Ok(self.clone().of(operand));

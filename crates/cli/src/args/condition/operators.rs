@@ -1,0 +1,73 @@
+//! The operators of a condition. Each of them may add a level to the parsed tree, and later work recurses for each level.
+
+use sqlparser::keywords::Keyword;
+use sqlparser::tokenizer::{Token, TokenWithSpan};
+
+/// The maximum number of operators. The tree of a chain fits the stack of a thread many times.
+pub(super) const MAX_OPERATORS: usize = 2000;
+
+/// The words that join two parts, or follow one.
+const WORDS: [Keyword; 25] = [
+    Keyword::AND,
+    Keyword::OR,
+    Keyword::XOR,
+    Keyword::NOT,
+    Keyword::IS,
+    Keyword::IN,
+    Keyword::BETWEEN,
+    Keyword::OVERLAPS,
+    Keyword::LIKE,
+    Keyword::ILIKE,
+    Keyword::RLIKE,
+    Keyword::REGEXP,
+    Keyword::MATCH,
+    Keyword::GLOB,
+    Keyword::SIMILAR,
+    Keyword::MEMBER,
+    Keyword::OPERATOR,
+    Keyword::DIV,
+    Keyword::COLLATE,
+    Keyword::AT,
+    Keyword::NOTNULL,
+    Keyword::UNION,
+    Keyword::EXCEPT,
+    Keyword::INTERSECT,
+    Keyword::MINUS,
+];
+
+/// Checks the number of operators. Signs of numbers and the elements of lists do not count.
+///
+/// # Errors
+/// A message if there are more than [`MAX_OPERATORS`].
+pub(super) fn check(tokens: &[TokenWithSpan]) -> Result<(), String> {
+    let (mut count, mut follows_value) = (0_usize, false);
+    for token in tokens {
+        let is_sign = matches!(token.token, Token::Minus | Token::Plus) && !follows_value;
+        match &token.token {
+            Token::Whitespace(_) => {}
+            Token::Comma | Token::LParen => follows_value = false,
+            token if is_operator(token) => {
+                count += usize::from(!is_sign);
+                follows_value = false;
+            }
+            _ => follows_value = true,
+        }
+    }
+    match count {
+        ..=MAX_OPERATORS => Ok(()),
+        more => Err(format!(
+            "the condition has {more} operators, but at most {MAX_OPERATORS} are allowed; write many values as a list, \
+             such as `id in (1, 2, 3)`; --where @FILE reads a long one from a file"
+        )),
+    }
+}
+
+/// Returns true for all tokens but values, names, parentheses and the marks between them.
+fn is_operator(token: &Token) -> bool {
+    match token {
+        Token::Word(word) => word.quote_style.is_none() && WORDS.contains(&word.keyword),
+        Token::EOF | Token::Comma | Token::Period | Token::LParen | Token::RParen => false,
+        Token::Number(..) | Token::SingleQuotedString(_) | Token::HexStringLiteral(_) => false,
+        _ => true,
+    }
+}

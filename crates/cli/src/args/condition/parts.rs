@@ -1,0 +1,100 @@
+//! Parts of a condition: the names of columns, and the text of a part for errors.
+
+use std::fmt::Display;
+
+use herringbone_interchange::shortened;
+use sqlparser::ast::{
+    BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident,
+};
+use sqlparser::tokenizer::Token;
+
+/// The number of nested parts up to which a part is shown. Formatting recurses for each of them.
+const SHOWN_LEVELS: usize = 20;
+
+/// A part that can be shown.
+pub(in crate::args) trait Part: Display {
+    /// Returns true if the part has few nested parts.
+    fn is_short(&self) -> bool {
+        true
+    }
+}
+
+impl Part for Ident {}
+impl Part for Token {}
+impl Part for BinaryOperator {}
+
+impl Part for Expr {
+    fn is_short(&self) -> bool {
+        is_short(self, SHOWN_LEVELS)
+    }
+}
+
+impl Part for Function {
+    fn is_short(&self) -> bool {
+        has_short_arguments(self, SHOWN_LEVELS)
+    }
+}
+
+/// Returns true if an expression is of a usual kind, and has at most `levels` nested parts.
+fn is_short(expression: &Expr, levels: usize) -> bool {
+    let Some(levels) = levels.checked_sub(1) else {
+        return false;
+    };
+    match expression {
+        Expr::Identifier(_) | Expr::CompoundIdentifier(_) => true,
+        Expr::Value(_) | Expr::TypedString(_) => true,
+        Expr::Nested(inner) | Expr::IsNull(inner) | Expr::IsNotNull(inner) => {
+            is_short(inner, levels)
+        }
+        Expr::UnaryOp { expr, .. } | Expr::Cast { expr, .. } => is_short(expr, levels),
+        Expr::BinaryOp { left, right, .. } => is_short(left, levels) && is_short(right, levels),
+        Expr::Function(function) => has_short_arguments(function, levels),
+        _ => false,
+    }
+}
+
+/// Returns true if a function has nothing but arguments, and these are short.
+fn has_short_arguments(function: &Function, levels: usize) -> bool {
+    let is_plain = function.filter.is_none()
+        && function.over.is_none()
+        && function.within_group.is_empty()
+        && function.parameters == FunctionArguments::None;
+    is_plain
+        && match &function.args {
+            FunctionArguments::None => true,
+            FunctionArguments::Subquery(_) => false,
+            FunctionArguments::List(list) => list.args.iter().all(|argument| match argument {
+                FunctionArg::Unnamed(FunctionArgExpr::Expr(inner)) => is_short(inner, levels),
+                _ => false,
+            }),
+        }
+}
+
+/// Returns a part of a condition for use in errors.
+pub(in crate::args) fn shown(part: &impl Part) -> String {
+    match part.is_short() {
+        true => format!("`{}`", shortened(&part.to_string())),
+        false => "a part of the condition".to_owned(),
+    }
+}
+
+/// Returns true if an SQL function has no parentheses, such as `user`. It is then the name of a column.
+pub(super) fn is_bare(function: &Function) -> bool {
+    function.args == FunctionArguments::None
+}
+
+/// Returns the path of a column.
+pub(in crate::args) fn column(expression: &Expr) -> Result<Vec<String>, String> {
+    let parts: &[Ident] = match expression {
+        Expr::Identifier(name) => std::slice::from_ref(name),
+        Expr::CompoundIdentifier(names) => names,
+        Expr::Nested(inner) => return column(inner),
+        Expr::Function(function) if is_bare(function) => {
+            return Ok(vec![function.name.to_string()]);
+        }
+        other => {
+            return Err(format!("expected a column, found {}", shown(other)));
+        }
+    };
+    Ok(parts.iter().map(|part| part.value.clone()).collect())
+}
