@@ -7,12 +7,14 @@
 //! Reads and writes release the GIL (`Python::detach`). No error of the library reaches Python as a panic.
 
 mod allocator;
+mod column;
 mod command;
 mod dataset;
 mod dictionary;
 mod error;
 mod exclusive;
 mod expression;
+mod field;
 mod file;
 mod filter;
 mod interrupt;
@@ -38,6 +40,8 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = false)]
 mod _core {
     #[pymodule_export]
+    use super::column::ChunkedArray;
+    #[pymodule_export]
     use super::command::main;
     #[pymodule_export]
     use super::dataset::{Dataset, write_dataset};
@@ -45,6 +49,8 @@ mod _core {
     use super::error::ParquetError;
     #[pymodule_export]
     use super::expression::{Condition, NotUnderstood, pyarrow_condition};
+    #[pymodule_export]
+    use super::field::Field;
     #[pymodule_export]
     use super::file::File;
     #[pymodule_export]

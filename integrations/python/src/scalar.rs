@@ -1,21 +1,43 @@
 //! One slot of an Arrow array as a Python object.
 
-use herringbone::arrow::array::Array;
 use herringbone::arrow::array::cast::AsArray as _;
 use herringbone::arrow::array::types::{
-    Date32Type, Date64Type, Decimal128Type, Decimal256Type, DurationMicrosecondType,
-    DurationMillisecondType, DurationNanosecondType, DurationSecondType, Float16Type, Float32Type,
-    Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, Time32MillisecondType,
-    Time32SecondType, Time64MicrosecondType, Time64NanosecondType, TimestampMicrosecondType,
-    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type,
-    UInt32Type, UInt64Type,
+    Date32Type, Date64Type, Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type,
+    DurationMicrosecondType, DurationMillisecondType, DurationNanosecondType, DurationSecondType,
+    Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
+    IntervalDayTimeType, IntervalMonthDayNanoType, IntervalYearMonthType, RunEndIndexType,
+    Time32MillisecondType, Time32SecondType, Time64MicrosecondType, Time64NanosecondType,
+    TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
+    TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
-use herringbone::arrow::schema::{DataType, TimeUnit};
+use herringbone::arrow::array::{Array, ArrayRef, MapArray};
+use herringbone::arrow::schema::{DataType, Field, IntervalUnit, TimeUnit};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
-/// Returns the value of a slot. Types without a Python object of their own are bytes or None.
+/// Returns the value of a slot of a column. Its field may name an extension type, such as UUID.
+pub(crate) fn of_field<'py>(
+    py: Python<'py>,
+    field: &Field,
+    array: &dyn Array,
+    slot: usize,
+) -> PyResult<Bound<'py, PyAny>> {
+    let value = to_python(py, array, slot)?;
+    match field.extension_type_name() {
+        Some("arrow.uuid") if value.is_instance_of::<PyBytes>() => py
+            .import("uuid")?
+            .getattr("UUID")?
+            .call1((py.None(), value)),
+        Some("arrow.bool8") if !value.is_none() => {
+            let is_true = value.is_truthy()?;
+            Ok(is_true.into_pyobject(py)?.to_owned().into_any())
+        }
+        _ => Ok(value),
+    }
+}
+
+/// Returns the value of a slot.
 pub(crate) fn to_python<'py>(
     py: Python<'py>,
     array: &dyn Array,
@@ -72,7 +94,7 @@ pub(crate) fn to_python<'py>(
     }
 }
 
-/// Returns a decimal, a date, a time, a duration or a timestamp.
+/// Returns a decimal, a date, a time, a duration, a timestamp or an interval.
 fn of_calendar<'py>(
     py: Python<'py>,
     array: &dyn Array,
@@ -84,6 +106,14 @@ fn of_calendar<'py>(
         };
     }
     match array.data_type() {
+        DataType::Decimal32(_, scale) => {
+            let unscaled = array.as_primitive::<Decimal32Type>().value(slot);
+            decimal(py, &unscaled.to_string(), *scale)
+        }
+        DataType::Decimal64(_, scale) => {
+            let unscaled = array.as_primitive::<Decimal64Type>().value(slot);
+            decimal(py, &unscaled.to_string(), *scale)
+        }
         DataType::Decimal128(_, scale) => {
             let unscaled = array.as_primitive::<Decimal128Type>().value(slot);
             decimal(py, &unscaled.to_string(), *scale)
@@ -115,33 +145,43 @@ fn of_calendar<'py>(
                 TimeUnit::Nanosecond => (value!(TimestampNanosecondType), 1),
             };
             let has_nanos = *unit == TimeUnit::Nanosecond;
-            timestamp(py, i128::from(value) * nanos, zone.is_some(), has_nanos)
+            timestamp(py, i128::from(value) * nanos, zone.as_deref(), has_nanos)
+        }
+        DataType::Interval(IntervalUnit::YearMonth) => {
+            let months = array.as_primitive::<IntervalYearMonthType>().value(slot);
+            interval(py, months, 0, 0)
+        }
+        DataType::Interval(IntervalUnit::DayTime) => {
+            let value = array.as_primitive::<IntervalDayTimeType>().value(slot);
+            interval(py, 0, value.days, i64::from(value.milliseconds) * 1_000_000)
+        }
+        DataType::Interval(IntervalUnit::MonthDayNano) => {
+            let value = array.as_primitive::<IntervalMonthDayNanoType>().value(slot);
+            interval(py, value.months, value.days, value.nanoseconds)
         }
         _ => of_nested(py, array, slot),
     }
 }
 
-/// Returns the list, the dict or the value of a dictionary in a slot.
+/// Returns the list, the dict, or the value of a dictionary, a run or a union in a slot.
 fn of_nested<'py>(py: Python<'py>, array: &dyn Array, slot: usize) -> PyResult<Bound<'py, PyAny>> {
-    let elements = match array.data_type() {
-        DataType::List(_) => array.as_list::<i32>().value(slot),
-        DataType::LargeList(_) => array.as_list::<i64>().value(slot),
-        DataType::ListView(_) => array.as_list_view::<i32>().value(slot),
-        DataType::LargeListView(_) => array.as_list_view::<i64>().value(slot),
-        DataType::FixedSizeList(..) => array.as_fixed_size_list().value(slot),
-        DataType::Map(..) => {
-            let entries = array.as_map().value(slot);
-            let pairs = PyList::empty(py);
-            for entry in 0..entries.len() {
-                let key = to_python(py, entries.column(0), entry)?;
-                pairs.append((key, to_python(py, entries.column(1), entry)?))?;
-            }
-            return Ok(pairs.into_any());
-        }
+    let (field, elements) = match array.data_type() {
+        DataType::List(field) => (field, array.as_list::<i32>().value(slot)),
+        DataType::LargeList(field) => (field, array.as_list::<i64>().value(slot)),
+        DataType::ListView(field) => (field, array.as_list_view::<i32>().value(slot)),
+        DataType::LargeListView(field) => (field, array.as_list_view::<i64>().value(slot)),
+        DataType::FixedSizeList(field, _) => (field, array.as_fixed_size_list().value(slot)),
+        DataType::Map(..) => return map(py, array.as_map(), slot),
         DataType::Struct(fields) => {
             let dict = PyDict::new(py);
             for (field, column) in fields.iter().zip(array.as_struct().columns()) {
-                dict.set_item(field.name(), to_python(py, column, slot)?)?;
+                if dict.contains(field.name())? {
+                    return Err(PyValueError::new_err(format!(
+                        "a struct has several fields {:?}, which a dict cannot have; to_pyarrow() keeps them",
+                        field.name()
+                    )));
+                }
+                dict.set_item(field.name(), of_field(py, field, column, slot)?)?;
             }
             return Ok(dict.into_any());
         }
@@ -151,6 +191,23 @@ fn of_nested<'py>(py: Python<'py>, array: &dyn Array, slot: usize) -> PyResult<B
             let key = one.normalized_keys().first().copied().unwrap_or_default();
             return to_python(py, one.values(), key);
         }
+        DataType::RunEndEncoded(ends, values) => {
+            let (run, runs) = match ends.data_type() {
+                DataType::Int16 => run_of::<Int16Type>(array, slot),
+                DataType::Int32 => run_of::<Int32Type>(array, slot),
+                _ => run_of::<Int64Type>(array, slot),
+            };
+            return of_field(py, values, &runs, run);
+        }
+        DataType::Union(fields, _) => {
+            let union = array.as_union();
+            let kind = union.type_id(slot);
+            let found = fields.iter().find(|(id, _)| *id == kind);
+            return match found {
+                Some((_, field)) => of_field(py, field, &union.value(slot), 0),
+                None => Ok(py.None().into_bound(py)),
+            };
+        }
         other => {
             return Err(PyValueError::new_err(format!(
                 "a value of {other} has no Python object; to_pyarrow() has more types"
@@ -159,9 +216,35 @@ fn of_nested<'py>(py: Python<'py>, array: &dyn Array, slot: usize) -> PyResult<B
     };
     let list = PyList::empty(py);
     for element in 0..elements.len() {
-        list.append(to_python(py, &elements, element)?)?;
+        list.append(of_field(py, field, &elements, element)?)?;
     }
     Ok(list.into_any())
+}
+
+/// Returns the pairs of a map.
+fn map<'py>(py: Python<'py>, array: &MapArray, slot: usize) -> PyResult<Bound<'py, PyAny>> {
+    let entries = array.value(slot);
+    let pairs = PyList::empty(py);
+    let [keys, values] = entries.fields().as_ref() else {
+        return Err(PyValueError::new_err("a map has keys and values"));
+    };
+    for entry in 0..entries.len() {
+        let key = of_field(py, keys, entries.column(0), entry)?;
+        pairs.append((key, of_field(py, values, entries.column(1), entry)?))?;
+    }
+    Ok(pairs.into_any())
+}
+
+/// Returns the number of the run that a slot is in, and the values of all runs.
+fn run_of<T: RunEndIndexType>(array: &dyn Array, slot: usize) -> (usize, ArrayRef) {
+    let runs = array.as_run::<T>();
+    (runs.get_physical_index(slot), runs.values().clone())
+}
+
+/// Returns an interval as months, days and nanoseconds, which do not have a fixed ratio.
+fn interval(py: Python<'_>, months: i32, days: i32, nanos: i64) -> PyResult<Bound<'_, PyAny>> {
+    let module = py.import("herringbone._values")?;
+    module.getattr("MonthDayNano")?.call1((months, days, nanos))
 }
 
 fn decimal<'py>(py: Python<'py>, unscaled: &str, scale: i8) -> PyResult<Bound<'py, PyAny>> {
@@ -197,8 +280,15 @@ fn duration(py: Python<'_>, nanos: i128, has_nanos: bool) -> PyResult<Bound<'_, 
         .call1((0, 0, micros))
 }
 
+/// Returns a time of a day. Python's has microseconds.
 fn time<'py>(py: Python<'py>, value: i64, nanos: i64) -> PyResult<Bound<'py, PyAny>> {
-    let micros = value.saturating_mul(nanos) / 1_000;
+    let nanos = i128::from(value) * i128::from(nanos);
+    if nanos % 1_000 != 0 {
+        return Err(PyValueError::new_err(format!(
+            "{nanos} nanoseconds of a day have no datetime.time; to_numpy() and to_pyarrow() keep them"
+        )));
+    }
+    let micros = nanos / 1_000;
     let parts = (
         micros / 3_600_000_000,
         micros / 60_000_000 % 60,
@@ -209,24 +299,22 @@ fn time<'py>(py: Python<'py>, value: i64, nanos: i64) -> PyResult<Bound<'py, PyA
 }
 
 /// Returns a datetime. Nanoseconds are a `pandas.Timestamp`, if pandas is installed.
-fn timestamp(
-    py: Python<'_>,
+fn timestamp<'py>(
+    py: Python<'py>,
     nanos: i128,
-    is_utc: bool,
+    zone: Option<&str>,
     has_nanos: bool,
-) -> PyResult<Bound<'_, PyAny>> {
-    let datetime = py.import("datetime")?;
+) -> PyResult<Bound<'py, PyAny>> {
+    let values = py.import("herringbone._values")?;
+    let zone = match zone {
+        Some(name) => values.call_method1("zone", (name,))?,
+        None => py.None().into_bound(py),
+    };
     if has_nanos {
         if let Ok(pandas) = py.import("pandas") {
-            let zone = is_utc.then_some("UTC");
-            return pandas
-                .getattr("Timestamp")?
-                .call1((nanos, "ns", zone))
-                .or_else(|_| {
-                    let options = pyo3::types::PyDict::new(py);
-                    options.set_item("tz", zone)?;
-                    pandas.getattr("Timestamp")?.call((nanos,), Some(&options))
-                });
+            let options = PyDict::new(py);
+            options.set_item("tz", zone)?;
+            return pandas.getattr("Timestamp")?.call((nanos,), Some(&options));
         }
         if nanos % 1_000 != 0 {
             return Err(PyValueError::new_err(format!(
@@ -234,14 +322,6 @@ fn timestamp(
             )));
         }
     }
-    let zone = match is_utc {
-        true => datetime.getattr("timezone")?.getattr("utc")?,
-        false => py.None().into_bound(py),
-    };
-    let start = datetime
-        .getattr("datetime")?
-        .call1((1970, 1, 1, 0, 0, 0, 0, zone))?;
     let micros = nanos.div_euclid(1_000);
-    let since = datetime.getattr("timedelta")?.call1((0, 0, micros))?;
-    start.call_method1("__add__", (since,))
+    values.call_method1("moment", (micros, zone))
 }

@@ -4,14 +4,15 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use herringbone::MetadataHandle;
-use herringbone::arrow::schema::{FieldRef, Schema as ArrowSchema, SchemaRef};
+use herringbone::arrow::schema::{Schema as ArrowSchema, SchemaRef};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::{PyBytes, PyCapsule};
+use pyo3::types::{PyBytes, PyCapsule, PyIterator, PyList};
 use pyo3_arrow::PySchema;
 use pyo3_arrow::ffi::to_schema_pycapsule;
 
 use crate::error::{Result, guarded};
+use crate::field::{self, Field};
 use crate::ipc;
 
 /// A function and its arguments, which `pickle` stores.
@@ -62,11 +63,7 @@ impl Schema {
 
     /// Returns one line for each field.
     pub(crate) fn shown(&self) -> String {
-        let line = |field: &FieldRef| {
-            let null = if field.is_nullable() { "" } else { " not null" };
-            format!("{}: {}{null}", field.name(), field.data_type())
-        };
-        let lines: Vec<_> = self.arrow.fields().iter().map(line).collect();
+        let lines: Vec<_> = self.arrow.fields().iter().map(field::shown).collect();
         lines.join("\n")
     }
 
@@ -166,6 +163,20 @@ impl Schema {
     /// Returns the schema of several files. This is that of the first one, and later ones may have nulls.
     fn _nullable(&self) -> Self {
         self.with_arrow(Arc::new(herringbone_rewrite::nullable(&self.arrow)))
+    }
+
+    /// Returns the field with a name or a number.
+    fn field(&self, i: &Bound<'_, PyAny>) -> PyResult<Field> {
+        Ok(Field(field::find(self.arrow.fields(), i)?.1))
+    }
+
+    fn __getitem__(&self, i: &Bound<'_, PyAny>) -> PyResult<Field> {
+        self.field(i)
+    }
+
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
+        let fields = self.arrow.fields().iter().cloned();
+        PyList::new(py, fields.map(Field).collect::<Vec<_>>())?.try_iter()
     }
 
     fn __len__(&self) -> usize {

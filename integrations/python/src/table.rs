@@ -1,5 +1,6 @@
 //! Tables and streams of record batches, with the capsules of the Arrow C interfaces.
 
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use herringbone::arrow::array::{
@@ -7,22 +8,24 @@ use herringbone::arrow::array::{
 };
 use herringbone::arrow::buffer::Buffer;
 use herringbone::arrow::data::ArrayData;
-use herringbone::arrow::schema::{ArrowError, Field, FieldRef, SchemaRef};
+use herringbone::arrow::schema::{ArrowError, DataType, Field, FieldRef, SchemaRef};
 use herringbone::{Losses, Lost, Reader};
 use herringbone_dataset::{DatasetReader, DatasetStream};
 use pyo3::exceptions::{PyStopIteration, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::{PyBytes, PyCapsule, PyDict, PyIterator, PyList, PyTuple};
+use pyo3::types::{PyBytes, PyCapsule, PyDict, PyIterator, PyList, PySlice, PyString, PyTuple};
 use pyo3_arrow::ffi::{ArrayReader, to_stream_pycapsule};
-use pyo3_arrow::input::AnyRecordBatch;
+use pyo3_arrow::input::{AnyArray, AnyRecordBatch};
 
 use crate::allocator::keep_memory_of;
+use crate::column::{self, ChunkedArray};
 use crate::error::{Failure, Result, argument, detached, guarded};
 use crate::exclusive::Exclusive;
+use crate::field;
 use crate::listing::PythonListing;
 use crate::schema::{BytePairs, Reduced, Schema, without_bytes};
-use crate::{interrupt, ipc};
+use crate::{interrupt, ipc, scalar};
 
 type TableState<'py> = (Bound<'py, PyBytes>, Vec<Loss>, BytePairs);
 
@@ -44,6 +47,63 @@ impl Table {
             schema,
             losses: Vec::new(),
         }
+    }
+
+    /// Returns a table of one column.
+    pub(crate) fn of_column(column: &ChunkedArray) -> PyResult<Self> {
+        let schema = column::schema_of(&column.field);
+        let batch = |chunk: &ArrayRef| {
+            RecordBatch::try_new(schema.arrow().clone(), vec![chunk.clone()])
+                .map_err(|error| PyValueError::new_err(error.to_string()))
+        };
+        let batches = column.chunks.iter().map(batch).collect::<PyResult<_>>()?;
+        Ok(Self::new(batches, schema))
+    }
+
+    fn arrays(&self, place: usize) -> Vec<ArrayRef> {
+        let columns = self.batches.iter().map(RecordBatch::columns);
+        columns.filter_map(|it| it.get(place).cloned()).collect()
+    }
+
+    /// Returns the rows from `offset`, at most `length` of them.
+    fn part(&self, offset: usize, length: usize) -> Self {
+        let lengths = self.batches.iter().map(RecordBatch::num_rows);
+        let slice = |(batch, start, rows): (usize, usize, usize)| {
+            Some(self.batches.get(batch)?.slice(start, rows))
+        };
+        Self {
+            batches: column::parts(lengths, offset, length)
+                .filter_map(slice)
+                .collect(),
+            schema: self.schema.clone(),
+            losses: self.losses(),
+        }
+    }
+
+    fn has_same_values(&self, other: &Self) -> bool {
+        let (left, right) = (self.schema.arrow().fields(), other.schema.arrow().fields());
+        left.len() == right.len()
+            && self.num_rows() == other.num_rows()
+            && left
+                .iter()
+                .zip(right)
+                .all(|(one, other)| column::same_types(one, other))
+            && (0..left.len()).all(|it| column::same_values(&self.arrays(it), &other.arrays(it)))
+    }
+
+    /// Fails if columns have the same name.
+    fn check_names(&self, method: &str) -> PyResult<()> {
+        let mut names = HashSet::new();
+        for name in self.column_names() {
+            if names.contains(&name) {
+                return Err(PyValueError::new_err(format!(
+                    "several columns have the name {name:?}, and a dict has one of each; {method}() needs select([numbers]) before \
+                     it, or column(number).to_pylist()"
+                )));
+            }
+            names.insert(name);
+        }
+        Ok(())
     }
 }
 
@@ -92,24 +152,148 @@ impl Table {
         self.losses.clone()
     }
 
-    /// Returns a dict of lists.
-    fn to_pydict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let columns = PyDict::new(py);
-        for (column, field) in self.schema.arrow().fields().iter().enumerate() {
-            let values = PyList::empty(py);
-            for batch in &self.batches {
-                let array = batch.column(column);
-                for slot in 0..array.len() {
-                    values.append(crate::scalar::to_python(py, array, slot)?)?;
-                }
+    /// The numbers of rows and columns.
+    #[getter]
+    fn shape(&self) -> (usize, usize) {
+        (self.num_rows(), self.num_columns())
+    }
+
+    /// The columns.
+    #[getter]
+    fn columns(&self) -> Vec<ChunkedArray> {
+        let fields = self.schema.arrow().fields().iter().cloned();
+        let column = |(place, field)| ChunkedArray {
+            chunks: self.arrays(place),
+            field,
+        };
+        fields.enumerate().map(column).collect()
+    }
+
+    /// Returns the column with a name or a number.
+    fn column(&self, i: &Bound<'_, PyAny>) -> PyResult<ChunkedArray> {
+        let (place, field) = field::find(self.schema.arrow().fields(), i)?;
+        Ok(ChunkedArray {
+            chunks: self.arrays(place),
+            field,
+        })
+    }
+
+    /// Returns a table of the columns with these names or numbers, in this order.
+    fn select(&self, columns: &Bound<'_, PyAny>) -> Result<Self> {
+        if columns.is_instance_of::<PyString>() {
+            return Err(PyTypeError::new_err(format!(
+                "select takes a list of columns; write [{}]",
+                columns.repr()?
+            ))
+            .into());
+        }
+        let fields = self.schema.arrow().fields();
+        let mut places = Vec::new();
+        for column in columns.try_iter()? {
+            places.push(field::find(fields, &column?)?.0);
+        }
+        let batches = self.batches.iter().map(|batch| batch.project(&places));
+        let schema = Arc::new(self.schema.arrow().project(&places)?);
+        Ok(Self {
+            batches: batches.collect::<Result<_, ArrowError>>()?,
+            schema: self.schema.with_arrow(schema),
+            losses: self.losses(),
+        })
+    }
+
+    /// Returns rows from `offset`: all of them, or at most `length`. They share the memory of this table.
+    #[pyo3(signature = (offset=0, length=None))]
+    fn slice(&self, offset: i64, length: Option<i64>) -> PyResult<Self> {
+        let (offset, length) = column::range(offset, length)?;
+        Ok(self.part(offset, length))
+    }
+
+    /// Returns the first rows.
+    #[pyo3(signature = (n=5))]
+    fn head(&self, n: i64) -> PyResult<Self> {
+        match usize::try_from(n) {
+            Ok(rows) => Ok(self.part(0, rows)),
+            Err(_) => Err(PyValueError::new_err(format!("n={n} is negative"))),
+        }
+    }
+
+    /// Returns true if another table has the same columns, types and values, in any batches.
+    ///
+    /// NaN equals itself, and 0.0 is not -0.0. Metadata are compared with `check_metadata` alone; those of nested fields
+    /// are a part of their types.
+    #[pyo3(signature = (other, check_metadata=false))]
+    fn equals(&self, other: &Bound<'_, PyAny>, check_metadata: bool) -> Result<bool> {
+        let py = other.py();
+        let imported;
+        let other = match other.cast::<Self>() {
+            Ok(other) => other.get(),
+            Err(_) => {
+                imported = Self::py_new(py, other)?;
+                &imported
             }
-            columns.set_item(field.name(), values)?;
+        };
+        if check_metadata && self.schema != other.schema {
+            return Ok(false);
+        }
+        detached(py, || Ok(self.has_same_values(other)))
+    }
+
+    fn __eq__<'py>(&self, other: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
+        match other.is_instance_of::<Self>() {
+            true => column::truth(other.py(), self.equals(other, false)?),
+            false => Ok(other.py().NotImplemented().into_bound(other.py())),
+        }
+    }
+
+    /// Returns a dict of lists. Columns of one name are an error, because a dict has one of each.
+    fn to_pydict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        self.check_names("to_pydict")?;
+        let columns = PyDict::new(py);
+        for column in self.columns() {
+            columns.set_item(column.field.name(), column.to_pylist(py)?)?;
         }
         Ok(columns)
     }
 
+    /// Returns a list with one dict for each row. Columns of one name are an error, because a dict has one of each.
+    fn to_pylist<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        self.check_names("to_pylist")?;
+        let rows = PyList::empty(py);
+        for batch in &self.batches {
+            for slot in 0..batch.num_rows() {
+                let row = PyDict::new(py);
+                let fields = self.schema.arrow().fields().iter();
+                for (field, array) in fields.zip(batch.columns()) {
+                    row.set_item(field.name(), scalar::of_field(py, field, array, slot)?)?;
+                }
+                rows.append(row)?;
+            }
+        }
+        Ok(rows)
+    }
+
     fn __len__(&self) -> usize {
         self.num_rows()
+    }
+
+    /// Returns a column by its name or number, the rows of a slice, or the columns of a list.
+    fn __getitem__<'py>(
+        slf: &Bound<'py, Self>,
+        key: &Bound<'py, PyAny>,
+    ) -> Result<Bound<'py, PyAny>> {
+        let (py, table) = (slf.py(), slf.get());
+        if let Ok(slice) = key.cast::<PySlice>() {
+            let (offset, length) = column::steps(slice, table.num_rows())?;
+            return Ok(Bound::new(py, table.part(offset, length))?.into_any());
+        }
+        if key.is_instance_of::<PyList>() || key.is_instance_of::<PyTuple>() {
+            return Ok(Bound::new(py, table.select(key)?)?.into_any());
+        }
+        Ok(Bound::new(py, table.column(key)?)?.into_any())
+    }
+
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
+        PyList::new(py, self.columns())?.try_iter()
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> Result<Reduced<'py, TableState<'py>>> {
@@ -146,12 +330,14 @@ impl Table {
         slf
     }
 
-    fn __repr__(&self) -> String {
-        format!(
-            "herringbone.Table ({} rows)\n{}",
-            self.num_rows(),
-            self.schema.shown()
-        )
+    fn __repr__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let module = slf.py().import("herringbone._show")?;
+        module.call_method1("table_text", (slf,))
+    }
+
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let module = slf.py().import("herringbone._show")?;
+        module.call_method1("table_html", (slf,))
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyCapsule>> {
@@ -189,7 +375,7 @@ impl Table {
 }
 
 /// Returns the number of bytes in the buffers of an array.
-fn bytes_of(data: &ArrayData) -> usize {
+pub(crate) fn bytes_of(data: &ArrayData) -> usize {
     let buffers = data.buffers().iter().map(Buffer::len).sum::<usize>();
     let nulls = data.nulls().map_or(0, |nulls| nulls.buffer().len());
     buffers + nulls + data.child_data().iter().map(bytes_of).sum::<usize>()
@@ -198,16 +384,11 @@ fn bytes_of(data: &ArrayData) -> usize {
 /// Batches of another library, or of a reader of ours.
 pub(crate) type Stream = Box<dyn array::RecordBatchReader + Send>;
 
-/// Returns the stream of an object with one of the capsules, and its schema.
+/// Returns the stream of a table in any of its forms, and its schema.
 pub(crate) fn import(data: &Bound<'_, PyAny>) -> Result<(Stream, Schema)> {
-    if !data.hasattr("__arrow_c_stream__")? && !data.hasattr("__arrow_c_array__")? {
-        return Err(PyTypeError::new_err(format!(
-            "expected a table with `__arrow_c_stream__` or `__arrow_c_array__`, found {}",
-            data.get_type().name()?
-        ))
-        .into());
-    }
-    let (data, bytes) = without_bytes(data)?;
+    let inputs = data.py().import("herringbone._inputs")?;
+    let data = inputs.call_method1("as_stream", (data,))?;
+    let (data, bytes) = without_bytes(&data)?;
     let is_of_pyarrow = data.get_type().module()?.to_string().starts_with("pyarrow");
     let unsliced = match is_of_pyarrow {
         true => {
@@ -223,9 +404,26 @@ pub(crate) fn import(data: &Bound<'_, PyAny>) -> Result<(Stream, Schema)> {
             false => AnyRecordBatch::RecordBatch(data.extract()?),
         };
         Ok(data.into_reader()?)
-    })?;
+    });
+    let stream = stream.map_err(|error| column_in_place_of_table(data).unwrap_or(error))?;
     let schema = Schema::new(stream.schema(), bytes);
     Ok((stream, schema))
+}
+
+/// Returns the error for an array or a column in the place of a table.
+fn column_in_place_of_table(data: &Bound<'_, PyAny>) -> Option<Failure> {
+    let column: AnyArray = data.extract().ok()?;
+    let kind = match column {
+        AnyArray::Array(array) => array.field().data_type().clone(),
+        AnyArray::Stream(stream) => stream.field_ref().ok()?.data_type().clone(),
+    };
+    if matches!(kind, DataType::Struct(_)) {
+        return None;
+    }
+    let class = data.get_type().name().ok()?;
+    Some(Failure::Python(PyTypeError::new_err(format!(
+        "expected a table, found a {class} of the type {kind}, which is one column; put it into a table, with a name"
+    ))))
 }
 
 type Arrays = Box<dyn Iterator<Item = Result<ArrayRef, ArrowError>> + Send>;
@@ -259,6 +457,19 @@ fn export<'py>(
     let field = Field::new_struct("", schema.fields().clone(), false);
     let field = Arc::new(field.with_metadata(schema.metadata().clone()));
     let exported = Box::new(Exported { arrays, field });
+    Ok(to_stream_pycapsule(py, exported, requested).map_err(PyErr::from)?)
+}
+
+/// Returns a stream of the arrays of a column.
+pub(crate) fn export_column<'py>(
+    py: Python<'py>,
+    column: &ChunkedArray,
+    requested: Option<Bound<'py, PyCapsule>>,
+) -> Result<Bound<'py, PyCapsule>> {
+    let exported = Box::new(Exported {
+        arrays: Box::new(column.chunks.clone().into_iter().map(Ok)),
+        field: column.field.clone(),
+    });
     Ok(to_stream_pycapsule(py, exported, requested).map_err(PyErr::from)?)
 }
 
@@ -310,6 +521,7 @@ fn next_of_chain(
         if let Some(reader) = current {
             if let Some(batch) = reader.next() {
                 let batch = batch?;
+                check_names(&batch, schema)?;
                 let rows = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
                 let columns = batch.columns().to_vec();
                 let batch = RecordBatch::try_new_with_options(schema.clone(), columns, &rows);
@@ -330,6 +542,29 @@ fn next_of_chain(
             Some(Ok(None)) | None => return Ok(None),
             Some(Err(error)) => return Err(error),
         }
+    }
+}
+
+/// Fails if the columns of a part have other names than those of the stream.
+fn check_names(batch: &RecordBatch, schema: &SchemaRef) -> Result<()> {
+    let names = |of: &SchemaRef| -> Vec<String> {
+        let fields = of.fields().iter();
+        fields.map(|field| field.name().clone()).collect()
+    };
+    let (found, expected) = (batch.schema(), schema);
+    let same = found.fields().len() == expected.fields().len()
+        && found
+            .fields()
+            .iter()
+            .zip(expected.fields())
+            .all(|(a, b)| a.name() == b.name());
+    match same {
+        true => Ok(()),
+        false => Err(argument(format!(
+            "a part of the stream has the columns {}, and the stream has {}",
+            names(&found).join(", "),
+            names(expected).join(", ")
+        ))),
     }
 }
 

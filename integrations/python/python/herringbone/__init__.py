@@ -14,8 +14,10 @@ from __future__ import annotations
 from typing import Any
 
 from ._core import (
+    ChunkedArray,
     ColumnChunkMetaData,
     ColumnSchema,
+    Field,
     FileMetaData,
     ParquetError,
     ParquetLogicalType,
@@ -41,6 +43,7 @@ from ._read import (
     verify,
 )
 from ._sorting import SortingColumn
+from ._values import MonthDayNano
 from ._write import ParquetWriter, WriteOption, write_metadata, write_options, write_table, write_to_dataset
 
 def scan_polars(source: Any, **options: Any) -> Any:
@@ -65,11 +68,14 @@ def dataset(source: Any, **options: Any) -> Any:
 
 
 __all__ = [
+    "ChunkedArray",
     "ColumnChunkMetaData",
     "ColumnSchema",
     "Expression",
+    "Field",
     "FileMetaData",
     "LossWarning",
+    "MonthDayNano",
     "ParquetDataset",
     "ParquetError",
     "ParquetFile",

@@ -37,6 +37,15 @@ def is_path(source: Any) -> bool:
     return isinstance(source, (str, os.PathLike))
 
 
+def shown(source: Any) -> str:
+    """Return a source as text for people: a path without the secrets of a URL, or the class of an object."""
+    if not is_path(source):
+        return type(source).__name__
+    path = os.fspath(source)
+    path = path if isinstance(path, str) else os.fsdecode(path)
+    return repr(_core.checked_url(path) if "://" in path else path)
+
+
 def resolve(source: Any, filesystem: Any = None, storage_options: StorageOptions = None) -> tuple[Any, Any]:
     """Return a path, a URL of our own stores, or another source, and its filesystem. None is the local one."""
     if not is_path(source):

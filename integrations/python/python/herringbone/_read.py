@@ -158,6 +158,7 @@ class ParquetFile:
             "page_checksum_verification": page_checksum_verification,
             "on_error": on_error,
         }
+        self._name = source.name if isinstance(source, _core.Url) else _files.shown(source)
         path, filesystem = _files.resolve(source, filesystem, storage_options)
         self._input = _files.open_input(path, filesystem)
         self._owns_input = self._input is not source and hasattr(self._input, "close")
@@ -178,6 +179,11 @@ class ParquetFile:
         except BaseException:
             self.close()
             raise
+
+    def __repr__(self) -> str:
+        metadata = self.metadata
+        sizes = f"{metadata.num_rows:,} rows, {metadata.num_row_groups:,} row groups, {metadata.num_columns:,} columns"
+        return f"<herringbone.ParquetFile {self._name}: {sizes}{', closed' if self.closed else ''}>"
 
     def __enter__(self) -> ParquetFile:
         return self
@@ -405,6 +411,10 @@ class ParquetDataset:
         self._filters = filters
         self._paths, self._listing = _files.find(path_or_paths, filesystem, storage_options)
         self._dataset = _open(self._paths, self._listing, schema, columns, options)
+
+    def __repr__(self) -> str:
+        count = len(self.files)
+        return f"<herringbone.ParquetDataset: {count:,} file{'' if count == 1 else 's'}, {len(self.schema):,} columns>"
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
         return _dataset_again, self._arguments

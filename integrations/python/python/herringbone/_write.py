@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from . import _core, _files
 from ._core import FileMetaData
+from ._inputs import with_schema
 
 #: A value of an option: the keyword, the column if it is for one, the option in the table of the library, and the value.
 Chosen: TypeAlias = "tuple[str, str | None, str, Any]"
@@ -316,8 +317,14 @@ class ParquetWriter:
         else:
             self.abort()
 
+    def __repr__(self) -> str:
+        state = "open" if self.is_open else "closed"
+        if self.metadata is not None:
+            state = f"{self.metadata.num_rows:,} rows"
+        return f"<herringbone.ParquetWriter {_files.shown(self.where)}: {state}>"
+
     def write(self, table_or_batch: Any, row_group_size: int | None = None) -> None:
-        """Append the rows of an object with ``__arrow_c_stream__`` or ``__arrow_c_array__``."""
+        """Append the rows of anything that `write_table` takes."""
         self._append(table_or_batch, row_group_size)
 
     def write_table(self, table: Any, row_group_size: int | None = None) -> None:
@@ -362,31 +369,21 @@ class ParquetWriter:
             self._file.discard()
 
 
-def _schema_of(table: Any) -> Any:
-    """Return the schema of a table, and the table, which may be a stream."""
-    schema = getattr(table, "schema", None)
-    if hasattr(schema, "__arrow_c_schema__"):
-        return schema, table
-    if hasattr(table, "__arrow_c_schema__"):
-        return table, table
-    # Streams without a schema are read once: into memory.
-    table = _core.Table(table)
-    return table.schema, table
-
-
 def write_table(
     table: Any, where: Any, row_group_size: int | None = None, filesystem: Any = None, **options: Any
 ) -> FileMetaData:
-    """Write any object with ``__arrow_c_stream__`` or ``__arrow_c_array__``, and return the metadata of the file.
+    """Write a table, and return the metadata of the file.
 
-    The options are those of `ParquetWriter`.
+    A table is any object with ``__arrow_c_stream__`` or ``__arrow_c_array__``, an iterable of them, a lazy frame of polars,
+    or a scanner or dataset of pyarrow. Dicts, one for each row, and a dict of columns need pyarrow. The options are those
+    of `ParquetWriter`.
 
     >>> import io
     >>> table = read_table("testdata/example.parquet")
     >>> write_table(table, io.BytesIO(), compression="snappy").num_rows
     24
     """
-    schema, table = _schema_of(table)
+    schema, table = with_schema(table)
     if row_group_size is not None and row_group_size <= 0:
         raise ValueError(f"row_group_size is a positive number, not {row_group_size}")
     writer = ParquetWriter(where, schema, filesystem, row_group_size=row_group_size, **options)
