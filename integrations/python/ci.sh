@@ -32,7 +32,7 @@ for one in alone peers; do
     "$folder/$one/bin/python" -m pytest -q -p no:cacheprovider integrations/python/tests
 done
 "$folder/peers/bin/python" -m mypy --config-file integrations/python/pyproject.toml integrations/python/python/herringbone
-"$folder/peers/bin/python" -m mypy.stubtest herringbone._core
+"$folder/peers/bin/python" -m mypy.stubtest --mypy-config-file integrations/python/pyproject.toml herringbone._core
 [ "${1:-}" != quick ] || exit 0
 integrations/python/tests/pyarrow_suite.sh "$folder/peers/bin/python"
 integrations/python/tests/peer_suites.sh "$folder/peers/bin/python"

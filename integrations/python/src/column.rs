@@ -14,10 +14,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyIterator, PyList, PySlice};
 use pyo3_arrow::ffi::to_schema_pycapsule;
 
-use crate::error::{Result, detached, guarded};
+use crate::error::{Result, detached, guarded, package};
 use crate::field::{self, Field};
 use crate::scalar;
-use crate::schema::Schema;
+use crate::schema::{Part, Schema};
 use crate::table::{Table, bytes_of, export_column};
 
 /// A column of a table: one or more Arrow arrays.
@@ -206,9 +206,7 @@ impl ChunkedArray {
         self.to_pylist(py)?.try_iter()
     }
 
-    fn __reduce__<'py>(
-        slf: &Bound<'py, Self>,
-    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyAny>, usize))> {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Part<'py>> {
         let py = slf.py();
         let table = Bound::new(py, Table::of_column(slf.get())?)?;
         let restore = table.get_type().getattr("column")?;
@@ -253,17 +251,13 @@ impl ChunkedArray {
 
     /// Returns a `pyarrow.ChunkedArray` that shares the memory of this column.
     fn to_pyarrow<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py()
-            .import("pyarrow")?
-            .call_method1("chunked_array", (slf,))
+        package(slf.py(), "pyarrow", "to_pyarrow()")?.call_method1("chunked_array", (slf,))
     }
 
     /// Returns a `polars.Series` that shares memory with this column, if polars has the same type.
     fn to_polars<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let name = slf.get().name().to_owned();
-        slf.py()
-            .import("polars")?
-            .call_method1("Series", (name, slf))
+        package(slf.py(), "polars", "to_polars()")?.call_method1("Series", (name, slf))
     }
 
     /// Returns a `pandas.Series`. It needs pyarrow.

@@ -7,7 +7,9 @@ use std::path::Path;
 
 use herringbone::arrow::schema::ArrowError;
 use herringbone::{Error, ErrorKind, Location, Remedy};
-use pyo3::exceptions::{PyMemoryError, PyOSError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{
+    PyMemoryError, PyModuleNotFoundError, PyOSError, PyRuntimeError, PyValueError,
+};
 use pyo3::prelude::*;
 
 pyo3::create_exception!(
@@ -212,6 +214,22 @@ fn system_text(error: &io::Error) -> String {
         Some(end) => text.get(..end).unwrap_or(&text).to_owned(),
         None => text,
     }
+}
+
+/// Imports another package for a method of ours. If it is not installed, the error names both.
+pub(crate) fn package<'py>(
+    py: Python<'py>,
+    name: &str,
+    method: &str,
+) -> PyResult<Bound<'py, PyModule>> {
+    py.import(name).map_err(
+        |error| match error.is_instance_of::<PyModuleNotFoundError>(py) {
+            true => PyModuleNotFoundError::new_err(format!(
+                "{method} needs the package {name}, which is not installed"
+            )),
+            false => error,
+        },
+    )
 }
 
 /// Runs a step without the GIL. A panic of the library becomes an error.

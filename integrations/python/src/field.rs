@@ -10,7 +10,7 @@ use pyo3::types::{PyCapsule, PyInt, PyString};
 use pyo3_arrow::ffi::to_schema_pycapsule;
 
 use crate::error::Result;
-use crate::schema::Schema;
+use crate::schema::{Part, Schema};
 
 /// A field of an Arrow schema: name, type and metadata of a column.
 #[pyclass(module = "herringbone", frozen, eq)]
@@ -47,9 +47,7 @@ impl Field {
             .collect()
     }
 
-    fn __reduce__<'py>(
-        slf: &Bound<'py, Self>,
-    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyAny>, usize))> {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Part<'py>> {
         let schema = ArrowSchema::new(vec![slf.get().0.clone()]);
         let schema = Bound::new(slf.py(), Schema::from(Arc::new(schema)))?;
         let restore = schema.get_type().getattr("field")?;

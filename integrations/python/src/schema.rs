@@ -11,12 +11,15 @@ use pyo3::types::{PyBytes, PyCapsule, PyIterator, PyList};
 use pyo3_arrow::PySchema;
 use pyo3_arrow::ffi::to_schema_pycapsule;
 
-use crate::error::{Result, guarded};
+use crate::error::{Result, guarded, package};
 use crate::field::{self, Field};
 use crate::ipc;
 
 /// A function and its arguments, which `pickle` stores.
 pub(crate) type Reduced<'py, T> = (Bound<'py, PyAny>, T);
+
+/// A method of a whole, and the arguments with which it returns a part: an object with the whole, and a number.
+pub(crate) type Part<'py> = Reduced<'py, (Bound<'py, PyAny>, usize)>;
 
 /// The keys and values of metadata whose values are not UTF-8.
 pub(crate) type BytePairs = Vec<(String, Vec<u8>)>;
@@ -220,7 +223,8 @@ impl Schema {
 
     /// Returns a `pyarrow.Schema`.
     pub(crate) fn to_pyarrow<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        let schema = slf.py().import("pyarrow")?.call_method1("schema", (slf,))?;
+        let schema =
+            package(slf.py(), "pyarrow", "to_pyarrow()")?.call_method1("schema", (slf,))?;
         slf.get().give_metadata(schema, "with_metadata")
     }
 }

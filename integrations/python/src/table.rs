@@ -20,7 +20,7 @@ use pyo3_arrow::input::{AnyArray, AnyRecordBatch};
 
 use crate::allocator::keep_memory_of;
 use crate::column::{self, ChunkedArray};
-use crate::error::{Failure, Result, argument, detached, guarded};
+use crate::error::{Failure, Result, argument, detached, guarded, package};
 use crate::exclusive::Exclusive;
 use crate::field;
 use crate::listing::PythonListing;
@@ -119,21 +119,25 @@ impl Table {
         })
     }
 
+    /// The Arrow schema.
     #[getter]
     fn schema(&self) -> Schema {
         self.schema.clone()
     }
 
+    /// The number of rows.
     #[getter]
     fn num_rows(&self) -> usize {
         self.batches.iter().map(RecordBatch::num_rows).sum()
     }
 
+    /// The number of columns.
     #[getter]
     fn num_columns(&self) -> usize {
         self.schema.arrow().fields().len()
     }
 
+    /// The names of the columns.
     #[getter]
     fn column_names(&self) -> Vec<String> {
         self.schema.names()
@@ -357,7 +361,7 @@ impl Table {
 
     /// Returns a `pyarrow.Table` that shares the memory of this one.
     fn to_pyarrow<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        let table = slf.py().import("pyarrow")?.call_method1("table", (slf,))?;
+        let table = package(slf.py(), "pyarrow", "to_pyarrow()")?.call_method1("table", (slf,))?;
         slf.get()
             .schema
             .give_metadata(table, "replace_schema_metadata")
@@ -365,7 +369,7 @@ impl Table {
 
     /// Returns a `polars.DataFrame` that shares memory with this table, where polars has the same types.
     fn to_polars<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("polars")?.call_method1("DataFrame", (slf,))
+        package(slf.py(), "polars", "to_polars()")?.call_method1("DataFrame", (slf,))
     }
 
     /// Returns a `pandas.DataFrame`. It needs pyarrow.
@@ -700,6 +704,7 @@ impl RecordBatchReader {
         Ok(Self::new(batches, schema, None))
     }
 
+    /// The Arrow schema.
     #[getter]
     fn schema(&self) -> Schema {
         self.schema.clone()
@@ -802,7 +807,7 @@ impl RecordBatchReader {
 
     /// Returns a `pyarrow.RecordBatchReader`, which reads the rest of the stream.
     fn to_pyarrow<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        let class = slf.py().import("pyarrow")?.getattr("RecordBatchReader")?;
+        let class = package(slf.py(), "pyarrow", "to_pyarrow()")?.getattr("RecordBatchReader")?;
         let schema = Bound::new(slf.py(), slf.get().schema.clone())?;
         let reader = class.call_method1("from_stream", (slf,))?;
         match schema.get().bytes().is_empty() {
@@ -813,7 +818,7 @@ impl RecordBatchReader {
 
     /// Reads the rest of the stream into a `polars.DataFrame`.
     fn to_polars<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("polars")?.call_method1("DataFrame", (slf,))
+        package(slf.py(), "polars", "to_polars()")?.call_method1("DataFrame", (slf,))
     }
 
     /// Reads the rest of the stream into a `pandas.DataFrame`. It needs pyarrow.

@@ -11,8 +11,10 @@ Tables and streams have the Arrow capsules: polars, DuckDB, pandas and pyarrow t
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
+from . import _keywords
 from ._core import (
     ChunkedArray,
     ColumnChunkMetaData,
@@ -46,25 +48,51 @@ from ._sorting import SortingColumn
 from ._values import MonthDayNano
 from ._write import ParquetWriter, WriteOption, write_metadata, write_options, write_table, write_to_dataset
 
-def scan_polars(source: Any, **options: Any) -> Any:
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    import polars
+    import pyarrow.dataset
+
+    from ._options import ScanOptions
+
+
+@_keywords.with_options(_keywords.FILE, _keywords.MEMORY_MAP, _keywords.PLACE, _keywords.DATASET)
+def scan_polars(source: Any, **options: Unpack[ScanOptions]) -> polars.LazyFrame:
     """Return a `polars.LazyFrame` of a file, several files, a pattern or a directory. It needs polars.
 
-    Columns, conditions and limits of the query are applied while reading. `options` are those of `ParquetDataset`.
+    Columns, conditions and limits of the query are applied while reading.
     """
-    from ._polars import scan_polars
+    try:
+        from ._polars import scan_polars
+    except ModuleNotFoundError as error:
+        raise _missing("scan_polars", error) from None
 
-    return scan_polars(source, **options)
+    frame: polars.LazyFrame = scan_polars(source, **options)
+    return frame
 
 
-def dataset(source: Any, **options: Any) -> Any:
+@_keywords.with_options()
+def dataset(
+    source: Any, *, filesystem: Any = None, schema: Any = None, partitioning: Any = "hive",
+    storage_options: Mapping[str, Any] | None = None,
+) -> pyarrow.dataset.Dataset:
     """Return a `pyarrow.dataset.Dataset` of a file, several files, a pattern or a directory. It needs pyarrow.
 
-    DuckDB, polars and DataFusion push columns and filters down to it. `options` are `filesystem`, `schema`,
-    `partitioning` and `storage_options`.
+    DuckDB, polars and DataFusion push columns and filters down to it.
     """
-    from ._dataset import dataset
+    try:
+        from ._dataset import dataset
+    except ModuleNotFoundError as error:
+        raise _missing("dataset", error) from None
 
-    return dataset(source, **options)
+    return dataset(
+        source, filesystem=filesystem, schema=schema, partitioning=partitioning, storage_options=storage_options
+    )
+
+
+def _missing(function: str, error: ModuleNotFoundError) -> ModuleNotFoundError:
+    return ModuleNotFoundError(f"{function}() needs the package {error.name}, which is not installed", name=error.name)
 
 
 __all__ = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import posixpath
 import re
@@ -13,6 +14,9 @@ from urllib.parse import unquote
 
 from . import _core
 from ._core import ParquetError
+
+#: The longest path that is recognised among bytes.
+_LONGEST_PATH = 1024
 
 #: The number of ranges that a filesystem of pyarrow reads at the same time.
 _MOST_THREADS = 32
@@ -152,6 +156,10 @@ def open_input(path: Any, filesystem: Any) -> Any:
     """Return what the extension module reads: a path, a URL, bytes, a file object, or a file with `read_ranges`."""
     if isinstance(path, int) and not isinstance(path, bool):
         return open(path, "rb", buffering=0, closefd=False)
+    if isinstance(path, io.TextIOBase):
+        raise TypeError("the file is open as text; open it with the mode 'rb'")
+    if isinstance(path, bytes) and len(path) < _LONGEST_PATH and _is_name(path):
+        raise ParquetError(f"{path!r} looks like a path, but bytes are the contents of a file; write {path.decode()!r}")
     if filesystem is None:
         return path
     if hasattr(filesystem, "open_input_file"):
@@ -159,6 +167,15 @@ def open_input(path: Any, filesystem: Any) -> Any:
     if _is_async(filesystem):
         return FsspecFile(filesystem, path)
     return filesystem.open(path, "rb")
+
+
+def _is_name(data: bytes) -> bool:
+    """Return True for bytes that look like the name of a file, and cannot be one: a file ends with the sign of Parquet."""
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        return False
+    return text.isprintable() and not text.endswith(("PAR1", "PARE")) and any(sign in text for sign in "./\\")
 
 
 def _is_async(filesystem: Any) -> bool:

@@ -7,6 +7,9 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
+import polars
+from polars.io.plugins import register_io_source
+
 from . import _read
 from ._core import RecordBatchReader
 from ._filters import Expression
@@ -25,8 +28,6 @@ class _Scan:
     def __call__(
         self, with_columns: list[str] | None, predicate: Any, n_rows: int | None, batch_size: int | None
     ) -> Iterator[Any]:
-        import polars
-
         files = _read.ParquetDataset(self.source, **self.options)
         columns = with_columns
         tree = None if predicate is None else _condition(predicate, _schema(files))
@@ -48,8 +49,6 @@ class _Scan:
 
 def _schema(files: _read.ParquetDataset) -> Any:
     """Return the columns and types of the files in polars."""
-    import polars
-
     return polars.DataFrame(RecordBatchReader.from_parts(files.schema, [])).schema
 
 
@@ -101,8 +100,5 @@ def scan_polars(source: Any, **options: Any) -> Any:
 
     `options` are those of `ParquetDataset`.
     """
-    import polars
-    from polars.io.plugins import register_io_source
-
     schema = _schema(_read.ParquetDataset(source, **options))
     return register_io_source(_Scan(source, options), schema=schema, is_pure=True)

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
-from . import _core, _files, _partitioning
+from . import _core, _files, _keywords, _partitioning
 from ._core import FileMetaData, ParquetSchema, RecordBatchReader, Schema, Table
 from ._filters import Expression, filter_tree
+from ._keywords import with_options
 from ._partitioning import Keys, Partitioning
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from ._options import FilesOptions, OpenOptions, PandasOptions, ReadOptions, RowOptions, SourceOptions, TableOptions
 
 
 class LossWarning(UserWarning):
@@ -63,7 +70,22 @@ def _columns(columns: Any) -> list[Any] | None:
         return None
     if isinstance(columns, str):
         raise TypeError(f"columns is a list of names; write [{columns!r}]")
-    return list(columns)
+    found: list[Any] = list(columns)
+    for column in found:
+        if not isinstance(column, (str, tuple, list)):
+            raise TypeError(f"columns has {column!r}; a column is given by its name, or by a tuple of the names of fields")
+    return found
+
+
+def _check_counts(options: Mapping[str, Any]) -> None:
+    """Fail for numbers of rows and row groups that cannot be."""
+    counts = [(name, options[name]) for name in ("offset", "limit", "batch_size") if options.get(name) is not None]
+    counts += [("row_groups", number) for number in options.get("row_groups") or ()]
+    for name, value in counts:
+        if isinstance(value, bool) or not hasattr(value, "__index__"):
+            raise TypeError(f"{name} takes whole numbers, not {value!r}")
+        if value < 0:
+            raise ValueError(f"{name}: {value} is negative; " + ("row groups are counted from 0" if name == "row_groups" else "use 0 or more"))
 
 
 #: The default limit of the same name.
@@ -119,6 +141,7 @@ class ParquetFile:
     (2, 24)
     """
 
+    @with_options()
     def __init__(
         self,
         source: Any,
@@ -236,6 +259,7 @@ class ParquetFile:
 
     def _reader(self, use_threads: bool, use_pandas_metadata: bool, options: dict[str, Any]) -> RecordBatchReader:
         columns = _columns(options.pop("columns", None))
+        _check_counts(options)
         if options.get("batch_size") == 0:
             raise ValueError("batch_size cannot be 0")
         if options.get("batch_size") is None:
@@ -244,11 +268,13 @@ class ParquetFile:
             columns += _index_columns(self.schema_arrow.metadata, columns)
         _check_names(options, columns, lambda: self.schema_arrow.names)
         options["columns"] = columns
+        options["row_groups"] = _list(options.get("row_groups"))
         options["filter"] = filter_tree(options.pop("filters", None), lambda: self.schema_arrow)
         if not use_threads:
             options["threads"] = 1
         return self._open().read(_present({**self._options, **options}))
 
+    @with_options(_keywords.ROWS)
     def iter_batches(
         self,
         batch_size: int = 65536,
@@ -256,31 +282,27 @@ class ParquetFile:
         columns: Sequence[str] | None = None,
         use_threads: bool = True,
         use_pandas_metadata: bool = False,
-        **options: Any,
+        *,
+        filters: Any = None,
+        **options: Unpack[RowOptions],
     ) -> RecordBatchReader:
-        """Return a stream of tables of at most `batch_size` rows. It holds one of them at a time.
+        """Return a stream of tables of at most `batch_size` rows. It holds one of them at a time."""
+        chosen = {"columns": columns, "filters": filters, "batch_size": batch_size, "row_groups": row_groups, **options}
+        return self._reader(use_threads, use_pandas_metadata, chosen)
 
-        `options` are those of `read`.
-        """
-        options.update(columns=columns, batch_size=batch_size, row_groups=_list(row_groups))
-        return self._reader(use_threads, use_pandas_metadata, _checked(options))
-
+    @with_options(_keywords.ROWS, _keywords.PARTS)
     def read(
         self,
         columns: Sequence[str] | None = None,
         use_threads: bool = True,
         use_pandas_metadata: bool = False,
-        **options: Any,
+        *,
+        filters: Any = None,
+        **options: Unpack[ReadOptions],
     ) -> Table:
-        """Read the file, or some columns and rows of it.
-
-        `options` are `filters`, `offset` and `limit` (rows after the filter), `wanted_schema` and `match_fields`
-        ('name', 'name_ignoring_case', 'position' or 'field_id'), `row_numbers` (the name of a column for them),
-        `deleted_rows` (row numbers, such as those of a deletion vector), and `variants`
-        (``{"new column": ("column", "$.path", "int64")}``).
-        """
-        options["columns"] = columns
-        return _read_all(self._reader(use_threads, use_pandas_metadata, _checked(options)))
+        """Read the file, or some columns and rows of it. `filters` choose the rows: see `read_table`."""
+        chosen = {"columns": columns, "filters": filters, **options}
+        return _read_all(self._reader(use_threads, use_pandas_metadata, chosen))
 
     def read_row_group(
         self,
@@ -300,7 +322,7 @@ class ParquetFile:
         use_pandas_metadata: bool = False,
     ) -> Table:
         """Read several row groups."""
-        options = {"columns": columns, "row_groups": _list(row_groups)}
+        options = {"columns": columns, "row_groups": row_groups}
         return _read_all(self._reader(use_threads, use_pandas_metadata, options))
 
     def scan_contents(self, columns: Sequence[str] | None = None, batch_size: int = 65536) -> int:
@@ -327,19 +349,7 @@ class ParquetFile:
 
 #: The rows of a batch, as in pyarrow. Tables of larger batches are read more slowly, and smaller ones are slower to use.
 _BATCH_ROWS = 65536
-_READ_OPTIONS = frozenset(
-    [
-        "columns", "filters", "row_groups", "batch_size", "offset", "limit", "wanted_schema", "match_fields",
-        "row_numbers", "deleted_rows", "variants",
-    ]
-)
-
-
-def _checked(options: dict[str, Any]) -> dict[str, Any]:
-    for name in options:
-        if name not in _READ_OPTIONS:
-            raise TypeError(f"unknown option {name!r}; the options are {', '.join(sorted(_READ_OPTIONS))}")
-    return options
+_READ_OPTIONS = _keywords.names(_keywords.ROWS, _keywords.PARTS)
 
 
 def _check_names(options: Mapping[str, Any], columns: Sequence[Any] | None, names: Callable[[], list[str]]) -> None:
@@ -357,8 +367,16 @@ def _list(numbers: Sequence[int] | None) -> list[int] | None:
 def _read_all(reader: RecordBatchReader) -> Table:
     table = reader.read_all()
     for what, count, error in table.losses:
-        warnings.warn(f"{count} {what} were left out: {error}", LossWarning, stacklevel=3)
+        _warn(f"{count} {what} were left out: {error}")
     return table
+
+
+def _warn(text: str) -> None:
+    """Warn about losses, at the line of the program that called this package."""
+    level, frame = 1, inspect.currentframe()
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("herringbone"):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(text, LossWarning, stacklevel=level)
 
 
 def _index_columns(metadata: Mapping[bytes, bytes], columns: Sequence[str]) -> list[str]:
@@ -372,16 +390,6 @@ def _index_columns(metadata: Mapping[bytes, bytes], columns: Sequence[str]) -> l
     return [name for name in index if isinstance(name, str) and name not in columns]
 
 
-_FILE_OPTIONS = frozenset(
-    [
-        "read_dictionary", "binary_type", "list_type", "memory_map", "buffer_size", "pre_buffer",
-        "coerce_int96_timestamp_unit", "thrift_string_size_limit", "thrift_container_size_limit",
-        "schema_depth_limit", "page_checksum_verification", "arrow_extensions_enabled", "keys", "limits", "on_error",
-        "int96_overflow", "ignore_arrow_schema", "arrow_schema", "ignore_annotations",
-    ]
-)
-
-
 class ParquetDataset:
     """Several files that are read as one table: a list, a pattern, or a directory.
 
@@ -391,6 +399,7 @@ class ParquetDataset:
     names and by directories can be passed, too.
     """
 
+    @with_options(_keywords.FILE, _keywords.MEMORY_MAP)
     def __init__(
         self,
         path_or_paths: Any,
@@ -400,12 +409,9 @@ class ParquetDataset:
         filters: Any = None,
         partitioning: Any = "hive",
         storage_options: _files.StorageOptions = None,
-        **options: Any,
+        **options: Unpack[FilesOptions],
     ) -> None:
         columns = _partitioning.parse(partitioning)
-        for name in options:
-            if name not in _FILE_OPTIONS:
-                raise TypeError(f"unknown option {name!r}; the options are {', '.join(sorted(_FILE_OPTIONS))}")
         self._arguments = (path_or_paths, filesystem, schema, filters, partitioning, storage_options, options)
         self._options = options
         self._filters = filters
@@ -455,7 +461,8 @@ class ParquetDataset:
     def _stream(
         self, columns: Any, use_threads: bool, use_pandas_metadata: bool, options: dict[str, Any]
     ) -> RecordBatchReader:
-        options = {**_checked(options), "columns": _columns(columns)}
+        _check_counts(options)
+        options = {**options, "columns": _columns(columns)}
         filters = options.pop("filters", self._filters)
         for name in ("row_groups", "deleted_rows", "wanted_schema", "variants"):
             if options.get(name) is not None:
@@ -513,9 +520,9 @@ def _open(
     )
     count, first = dataset.left_out
     if count:
-        warnings.warn(
+        _warn(
             f"{count} keys were left out of the listing, because keys with empty parts, `.`, `..` or control characters cannot "
-            f"be read: {first[:3]!r}", LossWarning, stacklevel=3,
+            f"be read: {first[:3]!r}"
         )
     if not dataset.files:
         _files.check_found(paths, listing)
@@ -528,6 +535,7 @@ def _is_union(schema: Any) -> bool:
     return isinstance(schema, str)
 
 
+@with_options(_keywords.FILE, _keywords.FOOTER, _keywords.MEMORY_MAP, _keywords.ROWS, _keywords.PARTS)
 def read_table(
     source: Any,
     *,
@@ -539,22 +547,27 @@ def read_table(
     filesystem: Any = None,
     filters: Any = None,
     storage_options: _files.StorageOptions = None,
-    **options: Any,
+    **options: Unpack[TableOptions],
 ) -> Table:
     """Read a file, or several files as one table.
 
-    `source` is what `ParquetFile` or `ParquetDataset` takes. `options` are those of `ParquetFile` and of
-    `ParquetFile.read`.
+    `source` is a path, a URL, bytes, a buffer, a file object, a list of them, a pattern, or a directory. `filters` choose the
+    rows: conditions of `col`, a list of (column, operation, value), SQL, or an expression of pyarrow. `schema` is the Arrow schema
+    of the table. `partitioning` gives directories their meaning: 'hive', names of columns, or None.
 
     >>> table = read_table("testdata/example.parquet", columns=["name", "id"], filters="id >= 22")
     >>> table.to_pydict()
     {'name': ['cedar', 'dill'], 'id': [22, 23]}
     """
-    rows = {name: options.pop(name) for name in list(options) if name in _READ_OPTIONS}
+    rows: dict[str, Any] = {name: value for name, value in options.items() if name in _READ_OPTIONS}
+    opening = cast("SourceOptions", {name: value for name, value in options.items() if name not in _READ_OPTIONS})
     found, place = _files.resolve(source, filesystem, storage_options)
     if _files.is_many(found, place):
+        for name in _keywords.names(_keywords.FOOTER).intersection(opening):
+            raise NotImplementedError(f"{name}= for several files; read each file alone")
         dataset = ParquetDataset(
-            source, filesystem, schema, filters=filters, partitioning=partitioning, storage_options=storage_options, **options
+            source, filesystem, schema, filters=filters, partitioning=partitioning, storage_options=storage_options,
+            **cast("FilesOptions", opening),
         )
         return _read_all(dataset._stream(columns, use_threads, use_pandas_metadata, rows))
     if schema is not None:
@@ -562,52 +575,73 @@ def read_table(
     if isinstance(found, _core.Url):
         # Its end has been read.
         source = found
-    with ParquetFile(source, filesystem=filesystem, storage_options=storage_options, **options) as file:
+    with ParquetFile(source, filesystem=filesystem, storage_options=storage_options, **opening) as file:
         rows.update(columns=columns, filters=filters)
-        return _read_all(file._reader(use_threads, use_pandas_metadata, _checked(rows)))
+        return _read_all(file._reader(use_threads, use_pandas_metadata, rows))
 
 
-def read_pandas(source: Any, columns: Sequence[str] | None = None, **options: Any) -> Table:
+@with_options(
+    _keywords.FILE, _keywords.FOOTER, _keywords.MEMORY_MAP, _keywords.ROWS, _keywords.PARTS, _keywords.PLACE, _keywords.DATASET,
+    _keywords.THREADS,
+)
+def read_pandas(source: Any, columns: Sequence[str] | None = None, **options: Unpack[PandasOptions]) -> Table:
     """Read a file with the columns of its pandas index. See `read_table`."""
     return read_table(source, columns=columns, use_pandas_metadata=True, **options)
 
 
-def read_metadata(source: Any, memory_map: bool = False, filesystem: Any = None, **options: Any) -> FileMetaData:
-    """Return the metadata in the footer of a file. `options` are those of `ParquetFile`.
+@with_options(_keywords.FILE, _keywords.FOOTER)
+def read_metadata(
+    source: Any, memory_map: bool = False, filesystem: Any = None, *, storage_options: _files.StorageOptions = None,
+    **options: Unpack[OpenOptions],
+) -> FileMetaData:
+    """Return the metadata in the footer of a file.
 
     >>> read_metadata("testdata/example.parquet").row_group(0).column(0).statistics.max
     15
     """
-    with ParquetFile(source, filesystem=filesystem, **options) as file:
+    with ParquetFile(source, filesystem=filesystem, storage_options=storage_options, **options) as file:
         return file.metadata
 
 
-def read_schema(source: Any, memory_map: bool = False, filesystem: Any = None, **options: Any) -> Schema:
-    """Return the Arrow schema of a file. `options` are those of `ParquetFile`.
+@with_options(_keywords.FILE, _keywords.FOOTER)
+def read_schema(
+    source: Any, memory_map: bool = False, filesystem: Any = None, *, storage_options: _files.StorageOptions = None,
+    **options: Unpack[OpenOptions],
+) -> Schema:
+    """Return the Arrow schema of a file.
 
     >>> read_schema("testdata/example.parquet").names[:2]
     ['id', 'name']
     """
-    with ParquetFile(source, filesystem=filesystem, **options) as file:
+    with ParquetFile(source, filesystem=filesystem, storage_options=storage_options, **options) as file:
         return file.schema_arrow
 
 
-def explain(source: Any, filters: Any = None, columns: Sequence[str] | None = None, **options: Any) -> list[dict[str, Any]]:
+@with_options(_keywords.FILE, _keywords.FOOTER, _keywords.MEMORY_MAP)
+def explain(
+    source: Any, filters: Any = None, columns: Sequence[str] | None = None, *, filesystem: Any = None,
+    storage_options: _files.StorageOptions = None, **options: Unpack[SourceOptions],
+) -> list[dict[str, Any]]:
     """Return what pruning rules out, and the bytes to fetch. See `ParquetFile.explain`."""
-    with ParquetFile(source, **options) as file:
+    with ParquetFile(source, filesystem=filesystem, storage_options=storage_options, **options) as file:
         return file.explain(filters, columns)
 
 
-def verify(source: Any, use_threads: bool = True, **options: Any) -> list[dict[str, Any]]:
+@with_options(_keywords.FILE, _keywords.FOOTER, _keywords.MEMORY_MAP)
+def verify(
+    source: Any, use_threads: bool = True, *, filesystem: Any = None, storage_options: _files.StorageOptions = None,
+    **options: Unpack[SourceOptions],
+) -> list[dict[str, Any]]:
     """Check all that a file claims about itself against its data, and return the findings.
 
     >>> verify("testdata/example.parquet")
     []
     """
-    with ParquetFile(source, **options) as file:
+    with ParquetFile(source, filesystem=filesystem, storage_options=storage_options, **options) as file:
         return file.verify(use_threads)
 
 
+@with_options()
 def repair(
     source: Any,
     where: Any,

@@ -5,11 +5,17 @@ from __future__ import annotations
 import io
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from . import _core, _files
+from . import _core, _files, _keywords
 from ._core import FileMetaData
 from ._inputs import with_schema
+from ._keywords import with_options
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from ._options import WriteOptions
 
 #: A value of an option: the keyword, the column if it is for one, the option in the table of the library, and the value.
 Chosen: TypeAlias = "tuple[str, str | None, str, Any]"
@@ -177,32 +183,13 @@ EXCEPTIONS: tuple[tuple[Callable[[Mapping[str, Any]], Iterator[Chosen]], tuple[s
 
 #: The keywords other than the names of our options, with their defaults.
 DEFAULTS: dict[str, Any] = {
-    **dict.fromkeys(RENAMED),
-    "version": "2.6",
-    "use_dictionary": None,
     "compression": None,
-    "compression_level": None,
-    "write_statistics": True,
-    "use_byte_stream_split": False,
-    "use_compliant_nested_type": True,
-    "use_content_defined_chunking": False,
-    "store_schema": None,
-    "write_page_index": True,
-    "sorting_columns": None,
-    "store_decimal_as_integer": True,
-    "bloom_filter_options": None,
-    "keys": None,
-    "sort_by": None,
-    "key_value_metadata": None,
-    "use_threads": True,
+    **_keywords.defaults([*_keywords.PYARROW_FORMS, *_keywords.OWN_FORMS, _keywords.ROW_GROUP]),
 }
 
 
 def core_options(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options as the extension module takes them."""
-    for name in given:
-        if name not in DEFAULTS and name not in OPTIONS:
-            raise TypeError(f"unknown option {name!r}; the options are {', '.join(sorted({*DEFAULTS, *OPTIONS}))}")
     for name, ours in RENAMED.items():
         if given.get(name) is not None and given.get(ours) is not None:
             raise TypeError(f"{name} and {ours} are the same option; give one of them")
@@ -277,12 +264,8 @@ class ParquetWriter:
     `where` is a path, a URL, a file object with `write`, or a file descriptor. A path appears when the writer is
     closed. If the ``with`` block raises an exception, it does not appear.
 
-    The options are those of pyarrow, those of the library (`herringbone.write_options()` lists them), and these:
-
-    - `storage_options` are settings of the store of a URL, such as ``{"aws_region": "eu-north-1"}``.
-    - `keys` encrypts the file: ``{"footer": b"…", "columns": {"salary": b"…"}}``.
-    - `sort_by` sorts the rows: names, or pairs of a name and 'ascending' or 'descending'.
-    - `key_value_metadata`.
+    The options are those of pyarrow, and those of the library, which `write_options()` lists. `storage_options` are settings of the
+    store of a URL, such as ``{"aws_region": "eu-north-1"}``.
 
     An option of columns takes a single value or a dict: ``encoding={"fare": "alp"}``.
 
@@ -290,10 +273,12 @@ class ParquetWriter:
     groups that end by rows and not with each call.
     """
 
+    @with_options(_keywords.WRITE)
     def __init__(
-        self, where: Any, schema: Any, filesystem: Any = None, storage_options: _files.StorageOptions = None, **options: Any
+        self, where: Any, schema: Any, filesystem: Any = None, storage_options: _files.StorageOptions = None, *,
+        row_group_size: int | None = None, **options: Unpack[WriteOptions],
     ) -> None:
-        core = core_options(options)
+        core = core_options({"row_group_size": row_group_size, **options})
         self.schema = schema
         self.where = where
         self.is_open = False
@@ -369,14 +354,15 @@ class ParquetWriter:
             self._file.discard()
 
 
+@with_options(_keywords.WRITE)
 def write_table(
-    table: Any, where: Any, row_group_size: int | None = None, filesystem: Any = None, **options: Any
+    table: Any, where: Any, row_group_size: int | None = None, filesystem: Any = None, *,
+    storage_options: _files.StorageOptions = None, **options: Unpack[WriteOptions],
 ) -> FileMetaData:
     """Write a table, and return the metadata of the file.
 
     A table is any object with ``__arrow_c_stream__`` or ``__arrow_c_array__``, an iterable of them, a lazy frame of polars,
-    or a scanner or dataset of pyarrow. Dicts, one for each row, and a dict of columns need pyarrow. The options are those
-    of `ParquetWriter`.
+    or a scanner or dataset of pyarrow. Dicts, one for each row, and a dict of columns need pyarrow.
 
     >>> import io
     >>> table = read_table("testdata/example.parquet")
@@ -386,16 +372,17 @@ def write_table(
     schema, table = with_schema(table)
     if row_group_size is not None and row_group_size <= 0:
         raise ValueError(f"row_group_size is a positive number, not {row_group_size}")
-    writer = ParquetWriter(where, schema, filesystem, row_group_size=row_group_size, **options)
+    writer = ParquetWriter(where, schema, filesystem, storage_options, row_group_size=row_group_size, **options)
     with writer:
         writer.write(table)
     assert writer.metadata is not None
     return writer.metadata
 
 
+@with_options(_keywords.WRITE)
 def write_metadata(
     schema: Any, where: Any, metadata_collector: Sequence[FileMetaData] | None = None, filesystem: Any = None,
-    storage_options: _files.StorageOptions = None, **options: Any,
+    storage_options: _files.StorageOptions = None, **options: Unpack[WriteOptions],
 ) -> None:
     """Write a file without rows: ``_common_metadata``, or ``_metadata`` with the row groups of other files."""
     if not metadata_collector:
@@ -419,18 +406,19 @@ def write_metadata(
         file.close()
 
 
+@with_options(_keywords.WRITE)
 def write_to_dataset(
     table: Any, root_path: Any, partition_cols: Sequence[str] | None = None, filesystem: Any = None,
-    storage_options: _files.StorageOptions = None, **options: Any,
+    storage_options: _files.StorageOptions = None, *, row_group_size: int | None = None, **options: Unpack[WriteOptions],
 ) -> list[tuple[str, FileMetaData]]:
     """Write a table to files below a directory, in folders such as ``year=2026`` by the values of columns.
 
     The directory may be at a URL, or in a filesystem. No file is replaced. The result has the path below `root_path` and the
-    metadata of each new file. The options are those of `ParquetWriter`.
+    metadata of each new file.
     """
     path, found = _files.resolve(root_path, filesystem, storage_options)
     if not (_files.is_path(path) or isinstance(path, _core.Url)):
         raise NotImplementedError(f"{root_path!r}: write_to_dataset needs a directory")
     if found is not None:
         path = _files.Directory(path, found)
-    return _core.write_dataset(table, path, list(partition_cols or ()), core_options(options))
+    return _core.write_dataset(table, path, list(partition_cols or ()), core_options({"row_group_size": row_group_size, **options}))

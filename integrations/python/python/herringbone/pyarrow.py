@@ -18,7 +18,7 @@ import os
 import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -26,7 +26,7 @@ import pyarrow.parquet as _pq
 
 from pyarrow.parquet import SortingColumn, filters_to_expression
 
-from . import _core, _files, _metadata, _partitioning, _read, _write
+from . import _core, _files, _keywords, _metadata, _partitioning, _read, _write
 from ._core import (
     ColumnChunkMetaData,
     ColumnSchema,
@@ -39,6 +39,12 @@ from ._core import (
 )
 from ._filters import filter_columns, filter_tree
 from ._expressions import NotUnderstood
+from ._keywords import with_options
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from ._options import CollectingOptions, PyarrowOptions
 
 __all__ = [
     "ColumnChunkMetaData",
@@ -89,7 +95,11 @@ class ParquetError(_core.ParquetError, pa.ArrowInvalid, OSError):  # type: ignor
     """
 
 
-def _raising(function: Callable[..., Any]) -> Callable[..., Any]:
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+_Class = TypeVar("_Class")
+
+
+def _raising(function: _Function) -> _Function:
     """Return a function that raises our errors as errors of pyarrow."""
 
     @functools.wraps(function)
@@ -106,10 +116,10 @@ def _raising(function: Callable[..., Any]) -> Callable[..., Any]:
             raised.__dict__.update(error.__dict__)
             raise raised.with_traceback(error.__traceback__) from None
 
-    return raising
+    return raising  # type: ignore[return-value]
 
 
-def _class_raising(kind: type) -> type:
+def _class_raising(kind: type[_Class]) -> type[_Class]:
     """Let the methods of a class raise our errors as errors of pyarrow."""
     for name, function in list(vars(kind).items()):
         if inspect.isfunction(function) and (name == "__init__" or not name.startswith("_")):
@@ -883,34 +893,7 @@ def read_schema(
 
 
 #: The options of pyarrow's writer, with its defaults.
-_WRITE_DEFAULTS: dict[str, Any] = {
-    "version": "2.6",
-    "use_dictionary": True,
-    "compression": "snappy",
-    "write_statistics": True,
-    "use_deprecated_int96_timestamps": None,
-    "coerce_timestamps": None,
-    "allow_truncated_timestamps": False,
-    "data_page_size": None,
-    "compression_level": None,
-    "use_byte_stream_split": False,
-    "column_encoding": None,
-    "data_page_version": "1.0",
-    "use_compliant_nested_type": True,
-    "encryption_properties": None,
-    "write_batch_size": None,
-    "dictionary_pagesize_limit": None,
-    "store_schema": True,
-    "write_page_index": False,
-    "write_page_checksum": False,
-    "sorting_columns": None,
-    "store_decimal_as_integer": False,
-    "write_time_adjusted_to_utc": False,
-    "max_rows_per_page": None,
-    "bloom_filter_options": None,
-    "use_content_defined_chunking": False,
-    "writer_engine_version": None,
-}
+_WRITE_DEFAULTS = _keywords.defaults(_keywords.PYARROW_WRITE)
 
 #: Options that are handled here, and not passed to the writer.
 _HANDLED = frozenset(
@@ -1019,9 +1002,13 @@ class _Cast:
 class ParquetWriter:
     """`pyarrow.parquet.ParquetWriter`."""
 
-    def __init__(self, where: Any, schema: Any, filesystem: Any = None, flavor: Any = None, **options: Any) -> None:
-        self._metadata_collector = options.pop("metadata_collector", None)
-        core, all_options = _core_options("ParquetWriter", flavor, options)
+    @with_options(_keywords.PYARROW_WRITE, _keywords.COLLECTOR, refuses=False)
+    def __init__(
+        self, where: Any, schema: Any, filesystem: Any = None, flavor: Any = None, **options: Unpack[CollectingOptions]
+    ) -> None:
+        given: dict[str, Any] = dict(options)
+        self._metadata_collector = given.pop("metadata_collector", None)
+        core, all_options = _core_options("ParquetWriter", flavor, given)
         try:
             _metadata.check_fields(schema)
         except ValueError as error:
@@ -1085,6 +1072,7 @@ class ParquetWriter:
             self._metadata_collector.append(self._writer.metadata.for_pyarrow())
 
 
+@with_options(_keywords.PYARROW_WRITE, _keywords.COLLECTOR, refuses=False)
 def write_table(
     table: Any,
     where: Any,
@@ -1092,11 +1080,12 @@ def write_table(
     *,
     filesystem: Any = None,
     flavor: Any = None,
-    **options: Any,
+    chunk_size: int | None = None,
+    **options: Unpack[CollectingOptions],
 ) -> None:
     """`pyarrow.parquet.write_table`."""
-    if "chunk_size" in options:
-        row_group_size = options.pop("chunk_size")
+    if chunk_size is not None:
+        row_group_size = chunk_size
     if not isinstance(table, pa.Table):
         raise TypeError(f"expected a pyarrow.Table, found {type(table)}")
     with ParquetWriter(where, table.schema, filesystem, flavor, **options) as writer:

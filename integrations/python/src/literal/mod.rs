@@ -116,7 +116,7 @@ fn nanos_of_timedelta(value: &Bound<'_, PyAny>) -> Result<i128> {
 fn decimal(text: &str) -> Result<Literal> {
     let refused = || {
         argument(format!(
-            "{text} cannot be a literal: at most 76 digits are allowed"
+            "{text} cannot be a literal, which is a finite number of at most 76 digits"
         ))
     };
     let (digits, exponent) = match text.split_once(['e', 'E']) {

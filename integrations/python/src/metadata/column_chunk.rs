@@ -53,31 +53,37 @@ impl ColumnChunkMetaData {
 
 #[pymethods]
 impl ColumnChunkMetaData {
+    /// The offset of the metadata of the column chunk.
     #[getter]
     fn file_offset(&self) -> Result<i64> {
         Ok(self.chunk()?.file_offset)
     }
 
+    /// The path of the file with the pages, or an empty text for this one.
     #[getter]
     fn file_path(&self) -> Result<String> {
         Ok(self.chunk()?.file_path.clone().unwrap_or_default())
     }
 
+    /// The physical type.
     #[getter]
     fn physical_type(&self) -> Result<String> {
         Ok(self.meta()?.type_.to_string())
     }
 
+    /// The number of values, with nulls.
     #[getter]
     fn num_values(&self) -> Result<i64> {
         Ok(self.meta()?.num_values)
     }
 
+    /// The path of the column, with dots between the names of fields.
     #[getter]
     fn path_in_schema(&self) -> Result<String> {
         Ok(self.meta()?.path_in_schema.join("."))
     }
 
+    /// True if there are statistics.
     #[getter]
     fn is_stats_set(&self) -> Result<bool> {
         Ok(self.meta()?.statistics.is_some())
@@ -89,6 +95,7 @@ impl ColumnChunkMetaData {
         Statistics::of_chunk(&self.handle, self.meta()?, self.ordinal, self.leaf)
     }
 
+    /// True if there are bounds of geometries.
     #[getter]
     fn is_geo_stats_set(&self) -> Result<bool> {
         Ok(self.meta()?.geospatial_statistics.is_some())
@@ -119,6 +126,7 @@ impl ColumnChunkMetaData {
         Ok(Some(dict))
     }
 
+    /// The name of the codec.
     #[getter]
     fn compression(&self) -> Result<String> {
         let codec = self.meta()?.codec.to_string();
@@ -130,6 +138,7 @@ impl ColumnChunkMetaData {
         })
     }
 
+    /// The encodings of the pages.
     #[getter]
     fn encodings<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyTuple>> {
         let encodings = self.meta()?.encodings.iter();
@@ -139,11 +148,13 @@ impl ColumnChunkMetaData {
         )?)
     }
 
+    /// True if there is a dictionary page.
     #[getter]
     fn has_dictionary_page(&self) -> Result<bool> {
         Ok(self.dictionary_page_offset()?.is_some())
     }
 
+    /// The offset of the dictionary page, or None.
     #[getter]
     fn dictionary_page_offset(&self) -> Result<Option<i64>> {
         Ok(self
@@ -152,46 +163,55 @@ impl ColumnChunkMetaData {
             .filter(|offset| *offset > 0))
     }
 
+    /// The offset of the first data page.
     #[getter]
     fn data_page_offset(&self) -> Result<i64> {
         Ok(self.meta()?.data_page_offset)
     }
 
+    /// True if there is an index page, which no writer makes.
     #[getter]
     fn has_index_page(&self) -> Result<bool> {
         Ok(self.meta()?.index_page_offset.is_some())
     }
 
+    /// The offset of the index page, or None.
     #[getter]
     fn index_page_offset(&self) -> Result<Option<i64>> {
         Ok(self.meta()?.index_page_offset)
     }
 
+    /// The number of bytes of all pages in the file.
     #[getter]
     fn total_compressed_size(&self) -> Result<i64> {
         Ok(self.meta()?.total_compressed_size)
     }
 
+    /// The number of bytes of all pages before compression.
     #[getter]
     fn total_uncompressed_size(&self) -> Result<i64> {
         Ok(self.meta()?.total_uncompressed_size)
     }
 
+    /// True if there are offsets of pages.
     #[getter]
     fn has_offset_index(&self) -> Result<bool> {
         Ok(self.chunk()?.offset_index_offset.is_some())
     }
 
+    /// True if there are bounds of pages.
     #[getter]
     fn has_column_index(&self) -> Result<bool> {
         Ok(self.chunk()?.column_index_offset.is_some())
     }
 
+    /// The offset of the bloom filter, or None.
     #[getter]
     fn bloom_filter_offset(&self) -> Result<Option<i64>> {
         Ok(self.meta()?.bloom_filter_offset)
     }
 
+    /// The number of bytes of the bloom filter, or None.
     #[getter]
     fn bloom_filter_length(&self) -> Result<Option<i32>> {
         Ok(self.meta()?.bloom_filter_length)
@@ -214,6 +234,7 @@ impl ColumnChunkMetaData {
         Ok(Some(dict))
     }
 
+    /// Returns the metadata as a dict, in the form of pyarrow.
     pub(super) fn to_dict<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
         dict.set_item("file_offset", self.file_offset()?)?;
@@ -240,6 +261,7 @@ impl ColumnChunkMetaData {
         Ok(dict)
     }
 
+    /// Returns true if another column chunk has equal metadata.
     fn equals(&self, other: &Bound<'_, PyAny>) -> Result<bool> {
         let other = same::<Self>(other)?;
         Ok(self.chunk()? == other.chunk()?)

@@ -109,6 +109,7 @@ fn encoded(parts: &FileMetadataParts) -> Vec<u8> {
 
 #[pymethods]
 impl FileMetaData {
+    /// The program that wrote the file.
     #[getter]
     fn created_by(&self) -> String {
         self.handle()
@@ -118,16 +119,19 @@ impl FileMetaData {
             .to_owned()
     }
 
+    /// The number of columns, without groups.
     #[getter]
     fn num_columns(&self) -> usize {
         self.handle().parquet_schema().leaves().len()
     }
 
+    /// The number of row groups.
     #[getter]
     fn num_row_groups(&self) -> usize {
         self.handle().metadata().num_row_groups()
     }
 
+    /// The number of rows.
     #[getter]
     fn num_rows(&self) -> i64 {
         self.handle().metadata().num_rows()
@@ -151,6 +155,7 @@ impl FileMetaData {
         }
     }
 
+    /// The Parquet schema.
     #[getter]
     fn schema(&self) -> ParquetSchema {
         ParquetSchema::new(self.handle(), self.is_for_pyarrow)
@@ -175,6 +180,7 @@ impl FileMetaData {
         Ok(Some(dict))
     }
 
+    /// Returns the metadata of the row group with a number.
     fn row_group(&self, i: isize) -> Result<RowGroupMetaData> {
         let handle = self.handle();
         let ordinal = index("row group", i, handle.metadata().num_row_groups())?;
@@ -197,6 +203,7 @@ impl FileMetaData {
         }
     }
 
+    /// Returns the metadata as a dict, in the form of pyarrow.
     fn to_dict<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
         dict.set_item("created_by", self.created_by())?;
@@ -315,11 +322,13 @@ pub(crate) struct RowGroupMetaData {
 
 #[pymethods]
 impl RowGroupMetaData {
+    /// The number of columns, without groups.
     #[getter]
     fn num_columns(&self) -> usize {
         self.row_group.columns.len()
     }
 
+    /// The number of rows.
     #[getter]
     fn num_rows(&self) -> i64 {
         self.row_group.num_rows
@@ -344,6 +353,7 @@ impl RowGroupMetaData {
         PyTuple::new(py, columns.collect::<PyResult<Vec<_>>>()?)
     }
 
+    /// Returns the metadata of the column chunk with a number.
     fn column(&self, i: isize) -> Result<ColumnChunkMetaData> {
         let leaf = index("column", i, self.row_group.columns.len())?;
         Ok(ColumnChunkMetaData::new(
@@ -354,6 +364,7 @@ impl RowGroupMetaData {
         ))
     }
 
+    /// Returns the metadata as a dict, in the form of pyarrow.
     fn to_dict<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
         dict.set_item("num_columns", self.num_columns())?;
@@ -372,6 +383,7 @@ impl RowGroupMetaData {
         Ok(dict)
     }
 
+    /// Returns true if another one has equal metadata.
     fn equals(&self, other: &Bound<'_, PyAny>) -> PyResult<bool> {
         Ok(self.row_group == same::<Self>(other)?.row_group)
     }

@@ -51,6 +51,7 @@ impl ParquetLogicalType {
         self.kind.to_ascii_uppercase()
     }
 
+    /// Returns the type and its parameters as JSON, in the form of pyarrow.
     fn to_json(&self) -> String {
         let mut json = format!("{{\"Type\":\"{}\"", self.kind);
         for (name, value) in &self.parameters {

@@ -29,6 +29,7 @@ impl ParquetSchema {
             .collect()
     }
 
+    /// Returns the column with a number.
     fn column(&self, i: isize) -> PyResult<ColumnSchema> {
         let leaf = index("column", i, self.0.parquet_schema().leaves().len())?;
         Ok(ColumnSchema {
@@ -46,6 +47,7 @@ impl ParquetSchema {
         }
     }
 
+    /// Returns true if another one is equal.
     fn equals(&self, other: &Bound<'_, PyAny>) -> PyResult<bool> {
         let other = same::<Self>(other)?;
         Ok(self.0.metadata().schema() == other.0.metadata().schema())
@@ -182,26 +184,31 @@ impl ColumnSchema {
 
 #[pymethods]
 impl ColumnSchema {
+    /// The name of the column.
     #[getter]
     fn name(&self) -> String {
         self.element().name.clone()
     }
 
+    /// The path of the column, with dots between the names of fields.
     #[getter]
     fn path(&self) -> String {
         self.handle.parquet_schema().path(self.leaf).join(".")
     }
 
+    /// The maximum definition level.
     #[getter]
     fn max_definition_level(&self) -> u8 {
         self.levels().0
     }
 
+    /// The maximum repetition level.
     #[getter]
     fn max_repetition_level(&self) -> u8 {
         self.levels().1
     }
 
+    /// The physical type.
     #[getter]
     fn physical_type(&self) -> String {
         self.element()
@@ -209,11 +216,13 @@ impl ColumnSchema {
             .map_or_else(String::new, |it| it.to_string())
     }
 
+    /// The logical type.
     #[getter]
     fn logical_type(&self) -> ParquetLogicalType {
         ParquetLogicalType::of(self.element())
     }
 
+    /// The converted type of older files, or NONE.
     #[getter]
     fn converted_type(&self) -> String {
         converted_type(self.element())
@@ -237,6 +246,7 @@ impl ColumnSchema {
         self.element().scale
     }
 
+    /// Returns true if another one is equal.
     fn equals(&self, other: &Bound<'_, PyAny>) -> PyResult<bool> {
         let other = same::<Self>(other)?;
         Ok(self.element() == other.element()

@@ -82,16 +82,19 @@ impl Statistics {
 
 #[pymethods]
 impl Statistics {
+    /// True if there are bounds.
     #[getter]
     fn has_min_max(&self) -> bool {
         self.min.is_valid(0) && self.max.is_valid(0)
     }
 
+    /// The lower bound, or None.
     #[getter]
     fn min<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_python(py, &self.min, 0)
     }
 
+    /// The upper bound, or None.
     #[getter]
     fn max<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_python(py, &self.max, 0)
@@ -109,21 +112,25 @@ impl Statistics {
         self.raw(py, self.raw.max_value.as_ref().or(self.raw.max.as_ref()))
     }
 
+    /// True if the number of nulls is known.
     #[getter]
     fn has_null_count(&self) -> bool {
         self.raw.null_count.is_some()
     }
 
+    /// The number of nulls, or None.
     #[getter]
     fn null_count(&self) -> Option<i64> {
         self.raw.null_count
     }
 
+    /// True if the number of distinct values is known.
     #[getter]
     fn has_distinct_count(&self) -> bool {
         self.raw.distinct_count.is_some()
     }
 
+    /// The number of distinct values, or None.
     #[getter]
     fn distinct_count(&self) -> Option<i64> {
         self.raw.distinct_count
@@ -135,22 +142,26 @@ impl Statistics {
         self.num_values
     }
 
+    /// The physical type of the column.
     #[getter]
     fn physical_type(&self) -> String {
         self.physical_type.to_string()
     }
 
+    /// The logical type of the column.
     #[getter]
     fn logical_type(&self) -> ParquetLogicalType {
         let element = self.handle.parquet_schema().element(self.leaf);
         ParquetLogicalType::of(element)
     }
 
+    /// The converted type of the column in older files, or NONE.
     #[getter]
     fn converted_type(&self) -> String {
         schema::converted_type(self.handle.parquet_schema().element(self.leaf))
     }
 
+    /// Returns the statistics as a dict, in the form of pyarrow.
     pub(super) fn to_dict<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
         dict.set_item("has_min_max", self.has_min_max())?;
@@ -163,6 +174,7 @@ impl Statistics {
         Ok(dict)
     }
 
+    /// Returns true if other statistics are equal.
     fn equals(&self, other: &Bound<'_, PyAny>) -> PyResult<bool> {
         let other = same::<Self>(other)?;
         Ok(self.raw == other.raw
