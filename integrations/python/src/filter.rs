@@ -2,8 +2,11 @@
 //!
 //! ```text
 //! ("and", [filter, …])  ("or", [filter, …])  ("not", filter)  ("sql", text)  ("total", filter)  ("eq", path, value)
-//! ("condition", Condition)
+//! ("condition", Condition)  ("one_of", path, column)
 //! ```
+//!
+//! A value is an object of Python, or a column of ours with one row. Several values are an iterable or a column. `one_of` is
+//! unknown for a null, like in polars and SQL.
 //!
 //! NaN compares as in IEEE 754, like in pyarrow. In SQL and in a total order, it equals itself and is above all
 //! numbers, like in the command and in polars.
@@ -15,7 +18,7 @@ use pyo3::types::{PyString, PyTuple};
 
 use crate::error::{Failure, Result, argument};
 use crate::expression::Condition;
-use crate::literal::literal;
+use crate::literal::{literal, literals};
 
 /// The maximum depth of a filter, which is processed recursively.
 const MAX_DEPTH: usize = 200;
@@ -89,6 +92,11 @@ impl Tree<'_> {
                 if operation == "in" {
                     return is_in(column, needed(operand.as_ref())?, self.is_negated);
                 }
+                if operation == "one_of" {
+                    let values = literals(needed(operand.as_ref())?)?;
+                    let values = values.into_iter().filter(|it| *it != Literal::Null);
+                    return Ok(column.is_in(values));
+                }
                 let test = test(&operation, column, operand.as_ref())?;
                 Ok(if self.is_ieee {
                     test.with_ieee_floats()
@@ -150,15 +158,11 @@ fn needed<'a, 'py>(operand: Option<&'a Bound<'py, PyAny>>) -> Result<&'a Bound<'
 
 /// Tests for a list of values. As in pyarrow, NaN and nulls are in the list if it has one, and otherwise are not.
 fn is_in(column: Column, values: &Bound<'_, PyAny>, is_negated: bool) -> Result<Predicate> {
-    let mut literals = Vec::new();
-    let mut has_null = false;
-    for value in values.try_iter()? {
-        match literal(&value?)? {
-            Literal::Null => has_null = true,
-            value => literals.push(value),
-        }
-    }
-    let found = column.clone().is_in(literals);
+    let (nulls, values): (Vec<_>, Vec<_>) = literals(values)?
+        .into_iter()
+        .partition(|it| *it == Literal::Null);
+    let has_null = !nulls.is_empty();
+    let found = column.clone().is_in(values);
     Ok(match has_null {
         true => found.or(column.is_null()),
         false if is_negated => found.and(column.is_not_null()),

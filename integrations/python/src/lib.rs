@@ -48,7 +48,7 @@ mod _core {
     #[pymodule_export]
     use super::error::ParquetError;
     #[pymodule_export]
-    use super::expression::{Condition, NotUnderstood, pyarrow_condition};
+    use super::expression::{Condition, NotUnderstood, pyarrow_columns, pyarrow_condition};
     #[pymodule_export]
     use super::field::Field;
     #[pymodule_export]

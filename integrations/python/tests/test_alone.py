@@ -248,8 +248,8 @@ def test_errors(example, tmp_path):
     assert (error.value.kind, "memory_bytes" in error.value.option) == ("limit", True)
     with pytest.raises(ValueError, match="^row_groups: -1 is negative"):
         hb.read_table(example, row_groups=[-1])
-    with pytest.raises(TypeError, match="^the option deleted_rows"):
-        hb.read_table(example, deleted_rows=["x"])
+    with pytest.raises(TypeError, match="^the option row_numbers"):
+        hb.read_table(example, row_numbers=5)
     with pytest.raises(hb.ParquetError, match="memory_byte"):
         hb.read_table(example, limits={"memory_byte": 100})
 

@@ -116,8 +116,21 @@ def test_left_to_pyarrow(path, expression):
     expected = ids(TABLE.filter(expression))
     assert ids(hpq.read_table(path, filters=expression)) == expected
     assert ids(hb.dataset(path).to_table(filter=expression)) == expected
+    for source in (path, [path]):
+        assert ids(hb.read_table(source, filters=expression)) == expected
+        for columns in (["id"], ["id", "i8", "group"], ["s", "id"]):
+            table = hb.read_table(source, filters=expression, columns=columns, row_numbers="row")
+            assert ids(table) == expected and table.column_names == [*columns, "row"]
+            assert table["row"].to_pylist() == expected
+        assert hb.read_table(source, filters=expression, columns=[]).num_rows == len(expected)
+        for offset, limit in ((0, 2), (1, 2), (0, 0), (9, 1), (1, None)):
+            rows = slice(offset, None if limit is None else offset + limit)
+            assert ids(hb.read_table(source, filters=expression, offset=offset, limit=limit)) == expected[rows]
+    for options in ({"wanted_schema": TABLE.schema}, {"on_error": "null_page"}, {"deleted_rows": [1]}, {"columns": ["id", "group.a"]}):
+        with pytest.raises(ValueError, match="is not understood.*(cannot test it|whole columns)"):
+            hb.read_table(path, filters=expression, **options)
     with pytest.raises(ValueError, match="is not understood"):
-        hb.read_table(path, filters=expression)
+        hb.explain(path, expression)
 
 
 def test_pairs_of_literals_and_columns(path):
@@ -184,7 +197,8 @@ def test_deep_and_large_expressions_are_bounded(path):
     for at in range(300):
         deep = (deep & (field("id") >= 0)) | (field("id") == -1 - at)
     with pytest.raises(ValueError, match="200 levels"):
-        hb.read_table(path, filters=deep)
+        hb.explain(path, deep)
+    assert ids(hb.read_table(path, filters=deep)) == [0]
     assert ids(hb.dataset(path).to_table(filter=deep)) == [0]
 
 
@@ -192,6 +206,8 @@ def test_a_pickled_expression_is_checked():
     for bytes_ in (b"", b"ARROW1\0\0", b"ARROW1\0\0" + b"\xff" * 8, b"ARROW1\0\0" + b"\xff" * 4 + b"\x10\0\0\0" + b"\0" * 16):
         with pytest.raises(ValueError):
             hb._core.pyarrow_condition(bytes_, TABLE.schema)
+        with pytest.raises(ValueError):
+            hb._core.pyarrow_columns(bytes_)
     whole = (field("id") == 1).__reduce__()[1][0].to_pybytes()
     for end in range(8, 400, 7):
         with pytest.raises(ValueError):

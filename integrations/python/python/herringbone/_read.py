@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from . import _core, _files, _keywords, _partitioning
-from ._core import FileMetaData, ParquetSchema, RecordBatchReader, Schema, Table
+from ._core import FileMetaData, NotUnderstood, ParquetSchema, RecordBatchReader, Schema, Table
 from ._filters import Expression, filter_tree
 from ._keywords import with_options
 from ._partitioning import Keys, Partitioning
@@ -269,7 +269,20 @@ class ParquetFile:
         _check_names(options, columns, lambda: self.schema_arrow.names)
         options["columns"] = columns
         options["row_groups"] = _list(options.get("row_groups"))
-        options["filter"] = filter_tree(options.pop("filters", None), lambda: self.schema_arrow)
+        filters = options.pop("filters", None)
+        try:
+            options["filter"] = filter_tree(filters, lambda: self.schema_arrow)
+        except NotUnderstood as error:
+            from ._expressions import tested_by_pyarrow
+
+            chosen = {**options, "on_error": self._options["on_error"]}
+            del chosen["columns"]
+
+            def read(needed: list[Any] | None, rest: dict[str, Any]) -> RecordBatchReader:
+                del rest["on_error"]
+                return self._reader(use_threads, False, {**rest, "columns": needed})
+
+            return tested_by_pyarrow(error, filters, columns, chosen, self.schema_arrow.names, read)
         if not use_threads:
             options["threads"] = 1
         return self._open().read(_present({**self._options, **options}))
@@ -470,7 +483,19 @@ class ParquetDataset:
         if options["columns"] is not None and use_pandas_metadata:
             options["columns"] += _index_columns(self._dataset.schema.metadata, options["columns"])
         _check_names(options, options["columns"], lambda: self.schema.names)
-        options["filter"] = filter_tree(filters, lambda: self.schema)
+        try:
+            options["filter"] = filter_tree(filters, lambda: self.schema)
+        except NotUnderstood as error:
+            from ._expressions import tested_by_pyarrow
+
+            columns = options.pop("columns")
+            chosen = {**options, "on_error": self._options.get("on_error")}
+
+            def read(needed: list[Any] | None, rest: dict[str, Any]) -> RecordBatchReader:
+                del rest["on_error"]
+                return self._stream(needed, use_threads, False, {**rest, "filters": None})
+
+            return tested_by_pyarrow(error, filters, columns, chosen, self.schema.names, read)
         options["threads"] = None if use_threads else 1
         if options.get("batch_size") is None:
             options["batch_size"] = _BATCH_ROWS

@@ -47,3 +47,9 @@ pub(crate) fn pyarrow_condition(file: PyBackedBytes, schema: Schema) -> Result<C
         Ok(Condition(conditions.predicate()?))
     })
 }
+
+/// Returns the names of the columns in a pickled expression of pyarrow.
+#[pyfunction]
+pub(crate) fn pyarrow_columns(file: PyBackedBytes) -> Result<Vec<String>> {
+    guarded(|| Ok(Parts::of_file(file)?.columns()))
+}

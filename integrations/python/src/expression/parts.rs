@@ -51,6 +51,15 @@ impl Parts {
         })
     }
 
+    /// Returns the names of columns, without those of the fields below them.
+    pub(super) fn columns(&self) -> Vec<String> {
+        let paths = self.parts.iter().filter_map(|part| match part {
+            Part::Column(path) => path.first().cloned(),
+            _ => None,
+        });
+        paths.collect()
+    }
+
     /// Returns the array of one slot with a literal or options.
     pub(super) fn value(&self, column: usize) -> Result<&ArrayRef> {
         self.values.columns().get(column).ok_or_else(damaged)

@@ -3,6 +3,7 @@
 mod arrow;
 mod numpy;
 
+use herringbone::arrow::array::Array as _;
 use herringbone::arrow::buffer::i256;
 use herringbone::filter::Literal;
 use pyo3::exceptions::PyTypeError;
@@ -12,14 +13,40 @@ use pyo3_arrow::PyArray;
 
 pub(crate) use self::arrow::literal_at;
 
+use crate::column::ChunkedArray;
 use crate::error::{Result, argument};
 
 const NANOS_PER_MICRO: i128 = 1_000;
 const NANOS_PER_SECOND: i128 = 1_000_000_000;
 const SECONDS_PER_DAY: i128 = 86_400;
 
-/// Returns the literal of a Python value, or of a scalar of NumPy, pandas or pyarrow.
+/// Returns the literals of an iterable of values, or of a column of ours.
+pub(crate) fn literals(values: &Bound<'_, PyAny>) -> Result<Vec<Literal>> {
+    let Ok(column) = values.cast::<ChunkedArray>() else {
+        let values = values.try_iter()?;
+        return values.map(|value| literal(&value?)).collect();
+    };
+    let mut found = Vec::new();
+    for chunk in &column.get().chunks {
+        for slot in 0..chunk.len() {
+            found.push(literal_at(chunk, slot).ok_or_else(|| {
+                argument(format!(
+                    "a filter cannot compare with values of the type {}",
+                    chunk.data_type()
+                ))
+            })?);
+        }
+    }
+    Ok(found)
+}
+
+/// Returns the literal of a Python value, of a scalar of NumPy, pandas or pyarrow, or of a column of ours with one row.
 pub(crate) fn literal(value: &Bound<'_, PyAny>) -> Result<Literal> {
+    if value.is_instance_of::<ChunkedArray>() {
+        let [only] = <[Literal; 1]>::try_from(literals(value)?)
+            .map_err(|values| argument(format!("one value is needed, not {}", values.len())))?;
+        return Ok(only);
+    }
     if value.is_none() {
         return Ok(Literal::Null);
     }
