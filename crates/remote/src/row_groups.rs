@@ -90,16 +90,20 @@ impl RowGroups {
         }
         let running = self.slots.iter().filter(|slot| slot.is_running()).count();
         let mut free = self.threads.saturating_sub(running);
-        for (index, slot) in self.slots.iter_mut().enumerate() {
+        let mut are_earlier_emitted = true;
+        for slot in &mut self.slots {
             if free == 0 || matches!(slot.work, Work::Failed(_)) {
                 break;
             }
-            let is_due = index == 0 && slot.waiting.is_empty();
+            // The slots before it may be over without being removed. If memory is short, only the due job starts, so
+            // without it no waker would be left.
+            let is_due = are_earlier_emitted && slot.waiting.is_empty();
             if slot.start(host, is_due) {
                 free -= 1;
                 // A job of a host that runs it at once, or drops it, may be over. A running one keeps the waker.
                 slot.poll(cx);
             }
+            are_earlier_emitted &= slot.is_emitted();
         }
     }
 
@@ -112,7 +116,7 @@ impl RowGroups {
                 losses.append(std::mem::take(&mut batch.losses));
                 return Some(batch);
             }
-            if !matches!(due.work, Work::Over(_)) {
+            if !due.is_emitted() {
                 return None;
             }
             losses.append(std::mem::take(&mut due.losses));
@@ -163,6 +167,11 @@ impl RowGroups {
 impl Slot {
     fn is_running(&self) -> bool {
         matches!(self.work, Work::Running(_))
+    }
+
+    /// Returns true if no batch is left to emit.
+    fn is_emitted(&self) -> bool {
+        matches!(self.work, Work::Over(_)) && self.waiting.is_empty()
     }
 
     /// Starts the job for the next batch. Returns false if there is none, or if it has to wait.

@@ -1,18 +1,20 @@
 //! Several row groups are decoded at the same time, by jobs that the tests run in any order.
 
 use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Wake};
 
 use bytes::Bytes;
 use futures::executor::block_on;
-use futures::task::noop_waker;
 use herringbone::arrow::array::RecordBatch;
 use herringbone::filter::col;
-use herringbone::{Limits, OnError, ParquetFile, ReadOptions, Spawn};
+use herringbone::{
+    ColumnOptions, Compression, Limits, OnError, ParquetFile, ReadOptions, Spawn, WriteOptions,
+};
 use herringbone_remote::RemoteFile;
 
-use crate::files::file;
+use crate::files::{batch, file, written};
 use crate::memory::Memory;
 
 type Job = Box<dyn FnOnce() + Send>;
@@ -33,6 +35,16 @@ impl Spawn for Queue {
     }
 }
 
+/// A waker that records that it was used.
+#[derive(Default)]
+struct Woken(AtomicBool);
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
 /// The batches, losses and error of a read.
 #[derive(Debug, PartialEq)]
 struct Outcome {
@@ -47,10 +59,13 @@ fn read(object: &Arc<Memory>, options: ReadOptions) -> (Outcome, usize) {
     let options = options.spawn(Arc::new(queue.clone()));
     let mut file = pin!(RemoteFile::open(object.clone(), Limits::default()));
     let mut stream = block_on(&mut file).unwrap().read(options).unwrap();
-    let waker = noop_waker();
+    let woken = Arc::new(Woken::default());
+    let waker = woken.clone().into();
     let mut cx = Context::from_waker(&waker);
     let (mut batches, mut error) = (Vec::new(), None);
     loop {
+        woken.0.store(false, Ordering::SeqCst);
+        let mut is_pending = false;
         match pin!(stream.next_batch()).poll(&mut cx) {
             Poll::Ready(Ok(Some(batch))) => batches.push(batch),
             Poll::Ready(Ok(None)) => break,
@@ -58,13 +73,15 @@ fn read(object: &Arc<Memory>, options: ReadOptions) -> (Outcome, usize) {
                 error = Some(found.to_string());
                 break;
             }
-            Poll::Pending => {}
+            Poll::Pending => is_pending = true,
         }
         let mut jobs = queue.0.lock().unwrap();
         most = most.max(jobs.len());
         let job = jobs.pop();
         drop(jobs);
         job.into_iter().for_each(|job| job());
+        let is_woken = woken.0.load(Ordering::SeqCst);
+        assert!(is_woken || !is_pending, "nothing wakes the stream");
     }
     assert_eq!(stream.rows_left(), 0);
     let losses = format!("{:?}", stream.losses());
@@ -197,4 +214,36 @@ fn row_groups_within_little_memory() {
     // Work ahead waits while more than half of the memory is in use.
     assert_eq!((jobs[0], jobs[1]), (1, 1));
     assert!(jobs[6] >= 4, "{jobs:?}");
+}
+
+/// While memory is short, only the job of the due row group starts. A row group without batches makes the next one due.
+#[test]
+fn a_row_group_without_batches_does_not_stop_a_read_with_little_memory() {
+    let pages = ColumnOptions::new().page_rows(1000);
+    let options = WriteOptions::new()
+        .columns(pages.compression(Compression::Uncompressed))
+        .row_group_rows(5_000)
+        .page_index(false);
+    let mut bytes = written(&batch(2, 25_000), options).to_vec();
+    let file = ParquetFile::from_bytes(bytes.clone()).unwrap();
+    for row_group in [0, 2] {
+        let page = file.pages(row_group, 0).unwrap().next().unwrap().unwrap();
+        let body = page.start.offset as usize + page.header_bytes;
+        bytes[body + 100] ^= 0x10;
+    }
+    let bytes = Bytes::from(bytes);
+    let options = ReadOptions::new()
+        .on_error(OnError::SkipRowGroup)
+        .filter(col("id").ge(1_000))
+        .batch_size(1000);
+    for memory in (100_000..600_000).step_by(10_000) {
+        let mut limits = Limits::default();
+        limits.memory_bytes = memory;
+        let options = options.clone().limits(limits);
+        let expected = blocking(&bytes, options.clone());
+        let object = Arc::new(Memory::new(bytes.clone()));
+        let (got, _) = read(&object, options.threads(4));
+        assert!(got == expected, "{memory}: {}", got.losses);
+        assert_eq!(got.batches.len(), 15, "{memory}: {}", got.losses);
+    }
 }
