@@ -23,6 +23,7 @@ mod bounds_test;
 mod byte_cuts;
 mod evaluate;
 mod implied;
+mod implies;
 mod known_columns;
 mod leaf_test;
 mod like;

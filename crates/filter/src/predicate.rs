@@ -55,7 +55,7 @@ impl Expression {
 }
 
 /// A test of the value of one column.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) enum Test {
     Compare(Comparison, Literal),
     Between(Literal, Literal),

@@ -6,9 +6,10 @@ use herringbone_arrow::array::RecordBatch;
 use herringbone_core::budget::Budget;
 use herringbone_core::fetch::{FetchPolicy, requests_within};
 use herringbone_core::loss::Losses;
+use herringbone_filter::Predicate;
 use herringbone_format::Result;
 use herringbone_format::modular_encryption::KeyStep;
-use herringbone_read::{Needs, Poll, PushDecoder, ReadPlan, ReadSequence};
+use herringbone_read::{Needs, Poll, PushDecoder, ReadSequence};
 
 use crate::source::Source;
 
@@ -70,11 +71,11 @@ impl Fetched {
         &self.decoder
     }
 
-    /// Replaces the filter by that of another plan, for the rows that it has not been applied to yet.
+    /// Replaces the filter by a tighter one, for the rows that the old one has not been applied to yet.
     ///
     /// # Errors
     /// See [`PushDecoder::tighten_filter`].
-    pub(crate) fn tighten_filter(&mut self, plan: Arc<ReadPlan>) -> Result<()> {
-        self.decoder.tighten_filter(plan)
+    pub(crate) fn tighten_filter(&mut self, filter: &Predicate) -> Result<()> {
+        self.decoder.tighten_filter(filter)
     }
 }

@@ -18,7 +18,7 @@ use herringbone_format::modular_encryption::KeyStep;
 use herringbone_format::{
     BloomFilterHeader, ColumnIndex, Error, FileMetadata, Limits, OffsetIndex, Result,
 };
-use herringbone_read::{ReadOptions, ReadPlan, RowGroupExplanation, explain};
+use herringbone_read::{Explainer, ReadOptions, ReadPlan, RowGroupExplanation};
 use herringbone_schema::{Int96Overflow, ParquetSchema, SchemaOptions, to_arrow};
 
 use crate::int96_units::Int96Units;
@@ -246,8 +246,14 @@ impl ParquetFile {
         let plan = Arc::new(self.plan(options)?);
         let budget = herringbone_read::new_budget(&plan);
         let policy = self.source.fetch_policy();
-        explain(&plan, &policy, &mut SourceBytes::new(&self.source, &budget))
-            .map_err(|error| self.in_file(error))
+        let mut bytes = SourceBytes::new(&self.source, &budget);
+        let mut explainer = Explainer::new(plan, policy);
+        loop {
+            let explanations = explainer.poll(&mut bytes);
+            if let Some(explanations) = explanations.map_err(|error| self.in_file(error))? {
+                return Ok(explanations);
+            }
+        }
     }
 
     /// Plans a read, for drivers of your own such as [`PushDecoder`](herringbone_read::PushDecoder).

@@ -274,7 +274,7 @@ impl MetadataHandle {
         let file = OpenedFile {
             metadata: self.0.metadata.clone(),
             page_indexes: self.0.page_indexes.clone(),
-            schema: self.parquet_schema(),
+            schema: &self.0.schema,
             file_length: self.file_length(),
             limits: self.limits(),
         };

@@ -56,4 +56,6 @@ pub use crate::allocator::keep_memory_of_read;
 pub use herringbone_core::fetch::FetchPolicy;
 pub use herringbone_core::fetch::{Request, Requests, requests};
 pub use herringbone_core::footer::{FooterDecoder, FooterStep};
-pub use herringbone_read::{DetachedRowGroup, Needs, Poll, PushDecoder, RowGroupPoll, Soon};
+pub use herringbone_read::{
+    DetachedRowGroup, Explainer, Needs, Poll, PushDecoder, RowGroupPoll, Soon,
+};

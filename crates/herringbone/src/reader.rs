@@ -8,11 +8,10 @@ use herringbone_arrow::schema::{ArrowError, SchemaRef};
 use herringbone_core::budget::Budget;
 use herringbone_core::loss::{Losses, OnError};
 use herringbone_core::metrics::ReadMetrics;
+use herringbone_filter::Predicate;
 use herringbone_format::Result;
 use herringbone_format::modular_encryption::KeyStep;
-use herringbone_read::{
-    ReadPlan, ReadSequence, ReadStep, RowGroupPlan, check_tightens, tests_row_groups,
-};
+use herringbone_read::{ReadPlan, ReadSequence, ReadStep, RowGroupPlan, tests_row_groups};
 
 use crate::allocator::{is_small, keep_memory_of_read};
 use crate::fetched::Fetched;
@@ -152,9 +151,8 @@ impl Reader {
         self.budget.read_metrics()
     }
 
-    /// Replaces the filter by that of `plan`, for all rows that the old filter has not been applied to yet.
-    /// `plan` must read the same file with the same options, except for the filter. The new filter also prunes
-    /// row groups not started.
+    /// Replaces the filter by an equal or tighter one, for all rows that the old filter has not been applied to yet. The new
+    /// filter also prunes row groups not started.
     ///
     /// Rows that the old filter has already selected are still returned. With several threads, their number
     /// depends on how far ahead the threads are.
@@ -166,25 +164,24 @@ impl Reader {
     /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
     ///
     /// let file = ParquetFile::open("testdata/example.parquet")?;
-    /// let options = ReadOptions::new().columns(["id"]);
-    /// let mut reader = file.read(options.clone().filter(col("id").ge(1)))?;
+    /// let mut reader = file.read(ReadOptions::new().columns(["id"]).filter(col("id").ge(1)))?;
     /// while let Some(batch) = reader.next_batch()? {
     ///     // A search for the greatest values needs fewer and fewer rows.
-    ///     let better = file.plan(&options.clone().filter(col("id").ge(3)))?;
-    ///     reader.tighten_filter(better.into())?;
+    ///     reader.tighten_filter(&col("id").ge(3))?;
     /// }
     /// # Ok(())
     /// # }
     /// ```
     ///
     /// # Errors
-    /// Argument if the plan reads another file, other columns or other row groups, or has no filter.
-    pub fn tighten_filter(&mut self, plan: Arc<ReadPlan>) -> Result<()> {
+    /// Argument if the form of the filter does not show that it [implies](Predicate::implies) the old one, because rows of
+    /// it may be gone; Argument also if it does not fit the file, or if the read has a limit or an offset and no filter.
+    pub fn tighten_filter(&mut self, filter: &Predicate) -> Result<()> {
         match &mut self.driver {
-            Driver::OneThread(sequence, _) => sequence.tighten_filter(plan),
-            Driver::Threads(threads) => threads.update(|it| it.tighten_filter(plan)),
-            Driver::Fetched(fetched) => fetched.tighten_filter(plan),
-            Driver::Failed => check_tightens(&self.plan, &plan),
+            Driver::OneThread(sequence, _) => sequence.tighten_filter(filter),
+            Driver::Threads(threads) => threads.update(|it| it.tighten_filter(filter)),
+            Driver::Fetched(fetched) => fetched.tighten_filter(filter),
+            Driver::Failed => Ok(()),
         }
     }
 

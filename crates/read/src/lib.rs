@@ -26,16 +26,14 @@ mod push;
 pub use bytes::FileBytes;
 #[doc(hidden)] // For `MetadataHandle`.
 pub use plan::OpenedFile;
-pub use plan::{
-    ReadOptions, ReadPlan, RowGroupPlan, RowSelection, VirtualColumn, check_tightens, new_budget,
-};
+pub use plan::{ReadOptions, ReadPlan, RowGroupPlan, RowSelection, VirtualColumn, new_budget};
 pub use push::{
     AheadStep, ByteStore, DetachedRowGroup, Needs, Poll, PushDecoder, RowGroupPoll, Soon,
     WaitingBatch, Wanted,
 };
 pub use row_group::{
-    Assembly, ColumnTask, LevelTask, RowGroupExplanation, RowGroupRead, RowGroupStep, SharedStep,
-    StepExplanation, explain, missing_keys, tests_row_groups,
+    Assembly, ColumnTask, Explainer, LevelTask, RowGroupExplanation, RowGroupRead, RowGroupStep,
+    SharedStep, StepExplanation, missing_keys, tests_row_groups,
 };
 pub use sequence::{ReadSequence, ReadStep};
 pub use wanted_schema::{FieldMatching, FieldNames, WantedSchema};

@@ -8,12 +8,13 @@ use herringbone_format::modular_encryption::KeyRequest;
 use herringbone_format::{Error, Result};
 
 use super::bytes::FileBytes;
-use super::plan::{Window, check_tightens, new_budget};
+use super::plan::{Window, new_budget};
 use super::row_group::{RowGroupRead, RowGroupStep, missing_keys};
 use super::{ReadPlan, RowGroupPlan};
 use herringbone_core::budget::Budget;
 use herringbone_core::loss::{Loss, Losses, Lost};
 use herringbone_core::metrics::ReadMetrics;
+use herringbone_filter::Predicate;
 
 /// The row groups of a read in the order of their output, and the number of rows still to be emitted.
 ///
@@ -162,18 +163,22 @@ impl ReadSequence {
         self.budget.close_row_groups_from(index);
     }
 
-    /// Applies the filter of another plan of the same read to all rows not selected so far. It also prunes row groups
-    /// not begun yet.
+    /// Replaces the filter by an equal or tighter one, for all rows that were not selected so far.
     ///
     /// # Errors
-    /// Argument if the plan reads another file, other columns or other row groups, or has no filter.
-    pub fn tighten_filter(&mut self, plan: Arc<ReadPlan>) -> Result<()> {
-        check_tightens(&self.plan, &plan)?;
+    /// Argument if the filter may select rows that the old one rules out, or if it does not fit the file.
+    pub fn tighten_filter(&mut self, filter: &Predicate) -> Result<()> {
+        let plan = self.plan.tightened(filter)?;
+        self.replace_plan(Arc::new(plan));
+        Ok(())
+    }
+
+    /// Continues with a plan that [`ReadPlan::tightened`] made of this one.
+    pub fn replace_plan(&mut self, plan: Arc<ReadPlan>) {
         for row_group in &mut self.begun {
             row_group.tighten_filter(&plan);
         }
         self.plan = plan;
-        Ok(())
     }
 
     /// Returns the part of a batch to emit.

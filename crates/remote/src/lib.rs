@@ -27,6 +27,7 @@ mod file;
 #[cfg(feature = "urls")]
 pub mod http;
 mod keys;
+mod lookups;
 mod object;
 mod options;
 mod parts;

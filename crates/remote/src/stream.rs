@@ -10,7 +10,7 @@ use std::task::{Context, Poll, ready};
 use futures_core::Stream;
 use herringbone::arrow::array::RecordBatch;
 use herringbone::arrow::schema::SchemaRef;
-use herringbone::filter::ReadMetrics;
+use herringbone::filter::{Predicate, ReadMetrics};
 use herringbone::modular_encryption::{KeyRequest, KeyStep};
 use herringbone::push::{self, DetachedRowGroup, Needs, PushDecoder};
 use herringbone::{Losses, ReadPlan, Result, Spawn};
@@ -35,6 +35,8 @@ use crate::seat::Job;
 /// decoder.
 pub struct RecordBatchStream {
     plan: Arc<ReadPlan>,
+    /// True if the decoder does not have the plan yet, because a thread has the decoder.
+    is_plan_new: bool,
     state: State,
     fetches: Fetches,
     keys: Vec<Key>,
@@ -174,6 +176,7 @@ impl RecordBatchStream {
             row_groups: RowGroups::new(threads),
             host: plan.options().spawn.clone(),
             plan,
+            is_plan_new: false,
             fetches,
             keys: Vec::new(),
             key_service,
@@ -198,6 +201,19 @@ impl RecordBatchStream {
     #[must_use]
     pub fn plan(&self) -> &Arc<ReadPlan> {
         &self.plan
+    }
+
+    /// Replaces the filter by an equal or tighter one, for all rows that the old filter has not been applied to yet. It also
+    /// prunes row groups not started. Rows that the old filter has selected, also in row groups that threads decode ahead,
+    /// are still returned.
+    ///
+    /// # Errors
+    /// Argument if the form of the filter does not show that it [implies](Predicate::implies) the old one, because rows of
+    /// it may be gone; Argument also if it does not fit the file, or if the read has a limit or an offset and no filter.
+    pub fn tighten_filter(&mut self, filter: &Predicate) -> Result<()> {
+        self.plan = Arc::new(self.plan.tightened(filter)?);
+        self.is_plan_new = true;
+        Ok(())
     }
 
     /// Returns an upper bound on the number of rows not yet returned.
@@ -334,6 +350,9 @@ impl RecordBatchStream {
                 return;
             }
         };
+        if mem::take(&mut self.is_plan_new) {
+            decoder.replace_plan(self.plan.clone());
+        }
         self.is_all_requested &= !self.fetches.has_decided();
         self.fetches.supply(&mut decoder);
         let order = Order {

@@ -10,12 +10,20 @@ use super::Source;
 
 /// The bytes of several ranges of a file. They are fetched in as few requests as the source's
 /// policy allows.
-pub(crate) struct Fetched {
+#[derive(Debug, Default)]
+pub struct Fetched {
     /// The bytes of each request with their offset in the file, in ascending order.
     answers: Vec<(u64, Bytes)>,
 }
 
 impl Fetched {
+    /// Takes answers to requests, with their offsets in the file.
+    #[must_use]
+    pub fn new(mut answers: Vec<(u64, Bytes)>) -> Self {
+        answers.sort_by_key(|(offset, _)| *offset);
+        Self { answers }
+    }
+
     /// Reads these ranges.
     ///
     /// # Errors
@@ -38,7 +46,7 @@ impl Fetched {
     ///
     /// # Errors
     /// Argument if the source returned fewer bytes than requested.
-    pub(crate) fn get(&self, range: &Range<u64>) -> Result<Bytes> {
+    pub fn get(&self, range: &Range<u64>) -> Result<Bytes> {
         let mut parts = Vec::new();
         let mut start = range.start;
         let first = self

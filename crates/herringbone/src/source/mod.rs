@@ -35,7 +35,8 @@ mod tail;
 
 #[doc(hidden)] // For `herringbone-inspect`.
 pub use checked::CheckedSource;
-pub(crate) use fetched::Fetched;
+#[doc(hidden)] // For files in stores.
+pub use fetched::Fetched;
 pub use file::FileSource;
 pub use herringbone_core::fetch::{ChunkReads, FetchPolicy};
 pub(crate) use tail::SourceWithTail;

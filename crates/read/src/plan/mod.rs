@@ -28,7 +28,7 @@ use herringbone_core::column::ColumnPlan;
 use herringbone_core::created_by::CreatedBy;
 use herringbone_core::page::PageReaderOptions;
 use herringbone_filter::pruning::PageIndexCells;
-use herringbone_filter::{LeafSource, ResolvedLeaf, Verdict};
+use herringbone_filter::{LeafSource, Predicate, ResolvedLeaf, Verdict};
 
 pub(crate) use array_tree::{ArrayNode, ArrayTree, Record, SharedList};
 pub(crate) use filter::{ColumnSource, FilterPlan};
@@ -46,7 +46,7 @@ pub struct OpenedFile<'a> {
     pub metadata: Arc<FileMetadata>,
     /// The page indexes decoded so far. Reads add those that they decode.
     pub page_indexes: Arc<PageIndexCells>,
-    pub schema: &'a ParquetSchema,
+    pub schema: &'a Arc<ParquetSchema>,
     /// The length of the file in bytes.
     pub file_length: u64,
     /// The limits of reads whose options have none.
@@ -78,10 +78,11 @@ pub struct OpenedFile<'a> {
 /// assert_eq!(row_groups[0].num_wanted(), 10);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct ReadPlan {
     pub(crate) metadata: Arc<FileMetadata>,
     page_indexes: Arc<PageIndexCells>,
+    parquet_schema: Arc<ParquetSchema>,
     schema: SchemaRef,
     /// The leaves under their wanted paths, if there is a wanted schema.
     resolved: Option<Vec<ResolvedLeaf>>,
@@ -161,6 +162,7 @@ impl ReadPlan {
         Ok(Self {
             metadata,
             page_indexes: file.page_indexes.clone(),
+            parquet_schema: schema.clone(),
             schema: arrow_schema,
             resolved: roots.map(|(_, _, leaves)| leaves),
             warnings: mapping.warnings,
@@ -187,6 +189,41 @@ impl ReadPlan {
             }
         }
         Ok(left)
+    }
+
+    /// Returns the plan of the same read with another filter, which must be as tight as the old one.
+    ///
+    /// # Errors
+    /// Argument if the filter may select rows that the old one rules out, or if it does not fit the file. Argument also if
+    /// the read has a limit or an offset, and no filter: they count other rows with a filter.
+    #[doc(hidden)] // For streams, whose decoder may be with a thread.
+    pub fn tightened(&self, filter: &Predicate) -> Result<Self> {
+        match &self.options.filter {
+            Some(old) if !filter.implies(old) => {
+                return Err(Error::argument(
+                    "the form of the new filter does not show that it selects only rows of the old one, so rows may be \
+                     missing: combine both by `Predicate::and`",
+                ));
+            }
+            None if self.options.limit.is_some() || self.options.offset > 0 => {
+                return Err(Error::argument(
+                    "a read with a limit or an offset has no filter to tighten, because they count the rows of the filter: \
+                     start it with a filter",
+                ));
+            }
+            _ => {}
+        }
+        let mut plan = self.clone();
+        (plan.filter, plan.options.filter) = (None, Some(filter.clone()));
+        let file = OpenedFile {
+            metadata: self.metadata.clone(),
+            page_indexes: self.page_indexes.clone(),
+            schema: &self.parquet_schema,
+            file_length: self.file_length(),
+            limits: self.limits(),
+        };
+        plan.filter = Some(FilterPlan::new(filter, &plan, &file)?);
+        Ok(plan)
     }
 
     /// Returns the limits of the read.
@@ -388,27 +425,6 @@ fn batch_schema(
         .collect();
     let metadata = mapping.schema.metadata().clone();
     Ok(Arc::new(Schema::new_with_metadata(fields, metadata)))
-}
-
-/// Checks that a read with a plan can continue with the filter of another plan.
-///
-/// # Errors
-/// Argument if the other plan reads another file, other columns or other row groups, or has no filter.
-pub fn check_tightens(plan: &ReadPlan, next: &ReadPlan) -> Result<()> {
-    let row_groups = plan.row_groups.iter().zip(&next.row_groups);
-    let mut row_groups = row_groups.map(|(a, b)| (a.ordinal(), &a.ranges, b.ordinal(), &b.ranges));
-    let is_same = Arc::ptr_eq(&plan.metadata, &next.metadata)
-        && plan.schema == next.schema
-        && plan.row_groups.len() == next.row_groups.len()
-        && row_groups.all(|(a, of_a, b, of_b)| a == b && of_a == of_b);
-    let message = match (is_same, next.is_filtered()) {
-        (true, true) => return Ok(()),
-        (true, false) => "a filter can be tightened only by a plan with a filter",
-        (false, _) => {
-            "a filter can be tightened only by a plan of the same file, columns and row groups"
-        }
-    };
-    Err(Error::argument(message))
 }
 
 /// Creates the budget of a read with this plan.

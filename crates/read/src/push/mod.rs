@@ -22,6 +22,7 @@ use super::sequence::{ReadSequence, ReadStep};
 use herringbone_core::fetch::{FetchPolicy, bytes, union, without};
 use herringbone_core::loss::Losses;
 use herringbone_core::metrics::ReadMetrics;
+use herringbone_filter::Predicate;
 
 /// The result of [`PushDecoder::poll`].
 ///
@@ -376,13 +377,20 @@ impl PushDecoder {
         Some(DetachedRowGroup::new(read, store, self.policy.clone()))
     }
 
-    /// Applies the filter of another plan of the same read to all rows not selected so far. It also prunes row groups
-    /// not begun yet.
+    /// Replaces the filter by an equal or tighter one, for all rows not selected so far. It also prunes row groups not
+    /// begun yet. See `Reader::tighten_filter`.
     ///
     /// # Errors
-    /// Argument if the plan reads another file, other columns or other row groups, or has no filter.
-    pub fn tighten_filter(&mut self, plan: Arc<ReadPlan>) -> Result<()> {
-        self.sequence.tighten_filter(plan)
+    /// Argument if the form of the filter does not show that it [implies](Predicate::implies) the old one, or if it does not fit
+    /// the file.
+    pub fn tighten_filter(&mut self, filter: &Predicate) -> Result<()> {
+        self.sequence.tighten_filter(filter)
+    }
+
+    /// Continues with a plan that [`ReadPlan::tightened`] made of the plan of this decoder.
+    #[doc(hidden)] // For streams, whose decoder may be with a thread.
+    pub fn replace_plan(&mut self, plan: Arc<ReadPlan>) {
+        self.sequence.replace_plan(plan);
     }
 
     /// Returns the counts of the read so far.

@@ -1,13 +1,15 @@
 //! Explanations of a read: the results of pruning the row groups, and the cost of reading them.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use herringbone_format::Result;
 
 use super::levels::Levels;
-use super::pruner::RowGroupPruner;
+use super::pruner::{Pruned, RowGroupPruner};
 use crate::bytes::FileBytes;
 use crate::plan::{ReadPlan, new_budget};
+use herringbone_core::budget::Budget;
 use herringbone_core::fetch::{FetchPolicy, requests};
 use herringbone_core::metrics::ReadCounts;
 use herringbone_filter::PruningStep;
@@ -66,41 +68,105 @@ impl RowGroupExplanation {
     }
 }
 
-/// Prunes the row groups of a read. `bytes` must have all bytes that it needs. The policy determines how requests are
-/// counted.
-///
-/// # Errors
-/// Errors of `bytes`; Corrupt if metadata is invalid; Key; errors of custom predicates.
-pub fn explain(
-    plan: &Arc<ReadPlan>,
-    policy: &FetchPolicy,
-    bytes: &mut dyn FileBytes,
-) -> Result<Vec<RowGroupExplanation>> {
-    let mut explanations = Vec::with_capacity(plan.row_groups().len());
-    for row_group in plan.row_groups() {
-        let budget = new_budget(plan);
-        let pruner = RowGroupPruner::new(plan.clone(), row_group.clone(), budget.clone())?;
-        let mut pruner = pruner.explained();
-        let Some(pruned) = pruner.poll(bytes)? else {
-            return Err(super::columns::not_read());
-        };
+/// The number of row groups that an [`Explainer`] prunes at the same time. Their lookups share rounds of requests.
+const ROW_GROUPS_AT_ONCE: usize = 64;
+
+/// Prunes the row groups of a read, to explain it. It is a state machine without I/O.
+pub struct Explainer {
+    plan: Arc<ReadPlan>,
+    /// The policy by which requests are counted.
+    policy: FetchPolicy,
+    /// The row groups in work, in the order of the plan.
+    open: VecDeque<Explained>,
+    /// The number of row groups begun.
+    begun: usize,
+    explanations: Vec<RowGroupExplanation>,
+}
+
+/// A row group in work.
+struct Explained {
+    budget: Arc<Budget>,
+    pruner: RowGroupPruner,
+    pruned: Option<Pruned>,
+}
+
+impl Explainer {
+    /// Begins the explanation of a read. The policy determines how requests are counted.
+    #[must_use]
+    pub fn new(plan: Arc<ReadPlan>, policy: FetchPolicy) -> Self {
+        Self {
+            explanations: Vec::with_capacity(plan.row_groups().len()),
+            plan,
+            policy,
+            open: VecDeque::new(),
+            begun: 0,
+        }
+    }
+
+    /// Returns the explanation of each row group, or `None` if bytes are missing. It asks `bytes` for all of them, so that
+    /// they can be fetched in one round.
+    ///
+    /// # Errors
+    /// Errors of `bytes`; Corrupt if metadata is invalid; Key; errors of custom predicates.
+    pub fn poll(&mut self, bytes: &mut dyn FileBytes) -> Result<Option<Vec<RowGroupExplanation>>> {
+        loop {
+            while self.open.len() < ROW_GROUPS_AT_ONCE {
+                let Some(row_group) = self.plan.row_groups().get(self.begun) else {
+                    break;
+                };
+                let budget = new_budget(&self.plan);
+                let pruner =
+                    RowGroupPruner::new(self.plan.clone(), row_group.clone(), budget.clone())?;
+                self.begun += 1;
+                self.open.push_back(Explained {
+                    budget,
+                    pruner: pruner.explained(),
+                    pruned: None,
+                });
+            }
+            if self.open.is_empty() {
+                return Ok(Some(std::mem::take(&mut self.explanations)));
+            }
+            for row_group in &mut self.open {
+                if row_group.pruned.is_none() {
+                    row_group.pruned = row_group.pruner.poll(bytes)?;
+                }
+            }
+            if self.open.front().is_some_and(|it| it.pruned.is_none()) {
+                return Ok(None);
+            }
+            while let Some(pruned) = self.open.front_mut().and_then(|it| it.pruned.take()) {
+                if let Some(Explained { budget, pruner, .. }) = self.open.pop_front() {
+                    let explanation = self.explanation(pruned, pruner, &budget)?;
+                    self.explanations.push(explanation);
+                }
+            }
+        }
+    }
+
+    fn explanation(
+        &self,
+        pruned: Pruned,
+        pruner: RowGroupPruner,
+        budget: &Arc<Budget>,
+    ) -> Result<RowGroupExplanation> {
+        let (ordinal, rows) = (pruned.row_group.ordinal(), pruned.row_group.num_wanted());
         let steps = pruner.into_explanation();
-        let levels = Levels::of_pruned(plan, pruned, &budget)?;
-        let (wanted, rounds) = levels.map_or((Vec::new(), 0), |it| it.all_ranges(policy));
+        let levels = Levels::of_pruned(&self.plan, pruned, budget)?;
+        let (wanted, rounds) = levels.map_or((Vec::new(), 0), |it| it.all_ranges(&self.policy));
         let lookups = steps.iter().filter(|step| step.bytes > 0).count() as u64;
         let mut fetched = ReadCounts::default();
-        for request in requests(wanted.clone(), policy) {
+        for request in requests(wanted.clone(), &self.policy) {
             fetched.requests += 1;
             fetched.bytes += request.range.end - request.range.start;
         }
-        explanations.push(RowGroupExplanation {
-            row_group: row_group.ordinal(),
-            rows: row_group.num_wanted(),
+        Ok(RowGroupExplanation {
+            row_group: ordinal,
+            rows,
             steps,
             wanted_bytes: wanted.iter().map(|range| range.end - range.start).sum(),
             fetched,
             rounds: lookups + rounds,
-        });
+        })
     }
-    Ok(explanations)
 }

@@ -16,7 +16,7 @@ mod splits;
 
 pub use columns::ColumnTask;
 pub(crate) use columns::too_few_rows;
-pub use explanation::{RowGroupExplanation, StepExplanation, explain};
+pub use explanation::{Explainer, RowGroupExplanation, StepExplanation};
 pub use levels::{Assembly, LevelTask, SharedStep};
 pub use open::missing_keys;
 pub(crate) use pruner::Pruned;

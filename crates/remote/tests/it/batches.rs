@@ -141,3 +141,45 @@ fn reads_with_little_memory() {
     }
     assert!((6..15).contains(&succeeded), "{succeeded}");
 }
+
+/// A search for the greatest values tightens its filter from batch to batch, and then requests fewer bytes.
+#[test]
+fn a_tightened_filter_requests_less() {
+    let bytes = file(2, 20, 5_000);
+    let mut policy = FetchPolicy::remote();
+    (policy.suffix_bytes, policy.max_gap_bytes) = (20_000, 0);
+    (policy.max_bytes_ahead, policy.round_trip_bytes) = (0, 0);
+    for runs in [None, Some(Runs::OnThreads), Some(Runs::Never)] {
+        let fetched = |tightens: bool| {
+            let object = Arc::new(Memory::new(bytes.clone()).policy(policy.clone()));
+            let mut options = ReadOptions::new().filter(col("id").ge(0));
+            if let Some(runs) = runs {
+                options = options.spawn(Arc::new(Host::new(runs))).threads(2);
+            }
+            block_on(async {
+                let file = RemoteFile::open(object, Limits::default()).await.unwrap();
+                let mut stream = file.read(options).unwrap();
+                let (mut rows, mut last) = (0, i64::MIN);
+                while let Some(batch) = stream.next_batch().await.unwrap() {
+                    rows += batch.num_rows();
+                    let values = batch.column(0).to_data();
+                    last = *values.buffers()[0].typed_data::<i64>().last().unwrap();
+                    if tightens {
+                        stream.tighten_filter(&col("id").ge(95_000)).unwrap();
+                    }
+                }
+                let error = match tightens {
+                    true => stream.tighten_filter(&col("id").ge(1)).unwrap_err(),
+                    false => stream.tighten_filter(&col("c1").ge(1)).unwrap_err(),
+                };
+                assert!(error.message().contains("combine both"), "{error}");
+                assert_eq!(last, 99_999);
+                (rows, stream.metrics().fetched.bytes)
+            })
+        };
+        let (all, few) = (fetched(false), fetched(true));
+        assert_eq!(all.0, 100_000);
+        assert!(5_000 <= few.0 && few.0 <= 30_000, "{runs:?}: {few:?}");
+        assert!(3 * few.1 < all.1, "{runs:?}: {few:?} of {all:?}");
+    }
+}

@@ -19,6 +19,7 @@ mod faults;
 mod files;
 #[cfg(test)]
 mod keys;
+mod lookups;
 #[cfg(test)]
 mod memory;
 #[cfg(test)]

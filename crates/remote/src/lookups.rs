@@ -1,0 +1,238 @@
+//! Everything besides rows that a file in a store can be asked for: page indexes, bounds, bloom filters, and the
+//! explanation of a read.
+
+use std::future::poll_fn;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Poll;
+
+use bytes::Bytes;
+use herringbone::filter::{Literal, RowGroupExplanation};
+use herringbone::format::{ColumnIndex, OffsetIndex};
+use herringbone::pruning::{ColumnBloomFilter, ColumnBounds};
+use herringbone::push::{Explainer, FetchPolicy};
+use herringbone::source::{Fetched, Source};
+use herringbone::{Error, PageIndexCell, ParquetFile, ReadOptions, Result};
+use herringbone_core::fetch::requests;
+
+use crate::RemoteFile;
+use crate::object::BoxFuture;
+
+/// The bytes of a file that arrived so far, as the source of a local file. It notes the ranges that it misses.
+struct Arrived {
+    length: u64,
+    policy: FetchPolicy,
+    bytes: Fetched,
+    missing: Mutex<Vec<Range<u64>>>,
+}
+
+impl Source for Arrived {
+    fn len(&self) -> u64 {
+        self.length
+    }
+
+    fn read(&self, range: Range<u64>) -> Result<Bytes> {
+        self.bytes.get(&range).inspect_err(|_| {
+            let mut missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
+            missing.push(range);
+        })
+    }
+
+    fn read_many(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        // All missing ranges are noted, so that one round fetches them.
+        let answers: Vec<_> = ranges
+            .iter()
+            .map(|range| self.read(range.clone()))
+            .collect();
+        answers.into_iter().collect()
+    }
+
+    fn fetch_policy(&self) -> FetchPolicy {
+        self.policy.clone()
+    }
+}
+
+impl RemoteFile {
+    /// Prunes the row groups of a read, as [`ParquetFile::explain`] does for a local file. The lookups of up to 64 row groups
+    /// share rounds of requests.
+    ///
+    /// # Errors
+    /// See [`Self::read`]; errors of the store.
+    pub async fn explain(&self, options: &ReadOptions) -> Result<Vec<RowGroupExplanation>> {
+        let plan = Arc::new(self.metadata_handle().plan(options)?);
+        let mut explainer = Explainer::new(plan, self.policy().clone());
+        let mut arrived = Fetched::default();
+        loop {
+            let mut missing = Vec::new();
+            let mut bytes = |need: &Range<u64>, _: u64| {
+                let found = arrived.get(need).ok();
+                if found.is_none() {
+                    missing.push(need.clone());
+                }
+                Ok(found)
+            };
+            if let Some(explanations) = explainer.poll(&mut bytes)? {
+                return Ok(explanations);
+            }
+            if missing.is_empty() {
+                return Err(Error::corrupt("a lookup that needs no bytes did not end"));
+            }
+            // Each lookup has taken the bytes of the last round.
+            arrived = Fetched::new(self.fetch_all(missing).await?);
+        }
+    }
+
+    /// Reads both page indexes of these column chunks, and returns them in the same order. Each chunk is a pair of the
+    /// ordinals of its row group and its leaf. The file retains them, and reads use them.
+    ///
+    /// # Errors
+    /// Argument if there is no such column chunk; Corrupt or Limit if an index cannot be used; Key if a key is missing or
+    /// wrong; errors of the store.
+    pub async fn load_page_indexes(
+        &self,
+        chunks: impl IntoIterator<Item = (usize, usize)>,
+    ) -> Result<Vec<PageIndexCell>> {
+        let chunks: Vec<_> = chunks.into_iter().collect();
+        self.look_up(move |file| file.load_page_indexes(chunks.iter().copied()))
+            .await
+    }
+
+    /// Returns the column index of a column chunk, if it has one. `leaf` is the ordinal of a leaf of the schema.
+    ///
+    /// # Errors
+    /// See [`Self::load_page_indexes`].
+    pub async fn column_index(&self, row_group: usize, leaf: usize) -> Result<Option<ColumnIndex>> {
+        self.look_up(move |file| file.column_index(row_group, leaf))
+            .await
+    }
+
+    /// Returns the offset index of a column chunk, if it has one. `leaf` is the ordinal of a leaf of the schema.
+    ///
+    /// # Errors
+    /// See [`Self::load_page_indexes`].
+    pub async fn offset_index(&self, row_group: usize, leaf: usize) -> Result<Option<OffsetIndex>> {
+        self.look_up(move |file| file.offset_index(row_group, leaf))
+            .await
+    }
+
+    /// Returns the bounds and counts of a leaf as Arrow arrays with one slot per row group. Requests nothing.
+    ///
+    /// # Errors
+    /// Argument if there is no such leaf; Corrupt if the metadata of a column chunk cannot be decoded.
+    pub fn row_group_bounds(&self, leaf: usize) -> Result<ColumnBounds> {
+        self.local(Fetched::default())?.1.row_group_bounds(leaf)
+    }
+
+    /// Returns the bounds and counts of a column chunk as Arrow arrays with one slot per page. Returns `None` if the chunk
+    /// does not have both page indexes.
+    ///
+    /// # Errors
+    /// See [`Self::load_page_indexes`].
+    pub async fn page_bounds(&self, row_group: usize, leaf: usize) -> Result<Option<ColumnBounds>> {
+        self.look_up(move |file| file.page_bounds(row_group, leaf))
+            .await
+    }
+
+    /// Looks a value up in the bloom filter of a column chunk: requests the header, and at most one block of the filter for
+    /// each form in which the value can be stored.
+    ///
+    /// Returns false if the chunk does not contain the value, and true if it may contain it, or if the filter cannot decide
+    /// that. Returns `None` if the chunk has no bloom filter.
+    ///
+    /// # Errors
+    /// Argument if there is no such column chunk, or if its values cannot be compared with the literal; Corrupt if the
+    /// filter cannot be used; Key if it is encrypted and its key is missing; errors of the store.
+    pub async fn bloom_filter_may_contain(
+        &self,
+        row_group: usize,
+        leaf: usize,
+        value: impl Into<Literal>,
+    ) -> Result<Option<bool>> {
+        let value = value.into();
+        self.look_up(move |file| file.bloom_filter_may_contain(row_group, leaf, value.clone()))
+            .await
+    }
+
+    /// Reads the bloom filter of a column chunk with all of its bits, if it has one.
+    ///
+    /// # Errors
+    /// See [`Self::bloom_filter_may_contain`].
+    pub async fn load_bloom_filter(
+        &self,
+        row_group: usize,
+        leaf: usize,
+    ) -> Result<Option<ColumnBloomFilter>> {
+        self.look_up(move |file| file.load_bloom_filter(row_group, leaf))
+            .await
+    }
+
+    /// Repeats a lookup, which takes its bytes from a local file, until it misses none of them.
+    async fn look_up<T>(&self, lookup: impl Fn(&ParquetFile) -> Result<T>) -> Result<T> {
+        let mut answers = Vec::new();
+        loop {
+            let (source, file) = self.local(Fetched::new(answers.clone()))?;
+            let result = lookup(&file);
+            let mut missing = source
+                .missing
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            let missing = std::mem::take(&mut *missing);
+            if missing.is_empty() {
+                return result;
+            }
+            answers.extend(self.fetch_all(missing).await?);
+        }
+    }
+
+    /// Returns the bytes that arrived as a local file with the metadata of this one.
+    fn local(&self, bytes: Fetched) -> Result<(Arc<Arrived>, ParquetFile)> {
+        let handle = self.metadata_handle().clone();
+        let source = Arc::new(Arrived {
+            length: handle.file_length(),
+            policy: self.policy().clone(),
+            bytes,
+            missing: Mutex::default(),
+        });
+        let file = ParquetFile::with_metadata(source.clone(), handle)?;
+        Ok((source, file))
+    }
+
+    /// Fetches ranges in as few requests as the policy allows, side by side. Returns the answers with their offsets.
+    async fn fetch_all(&self, ranges: Vec<Range<u64>>) -> Result<Vec<(u64, Bytes)>> {
+        let most = self.policy().max_requests_in_flight.max(1);
+        let mut waiting = requests(ranges, self.policy()).map(|request| request.range);
+        let mut running: Vec<(u64, BoxFuture<Result<Bytes>>)> = Vec::new();
+        let mut answers = Vec::new();
+        poll_fn(|cx| {
+            loop {
+                while running.len() < most {
+                    let Some(range) = waiting.next() else { break };
+                    running.push((range.start, self.fetch(range)));
+                }
+                if running.is_empty() {
+                    return Poll::Ready(Ok::<_, Error>(()));
+                }
+                let (before, mut failed) = (running.len(), None);
+                running.retain_mut(|(start, future)| match future.as_mut().poll(cx) {
+                    Poll::Pending => true,
+                    Poll::Ready(Ok(bytes)) => {
+                        answers.push((*start, bytes));
+                        false
+                    }
+                    Poll::Ready(Err(error)) => {
+                        failed.get_or_insert(error);
+                        false
+                    }
+                });
+                if let Some(error) = failed {
+                    return Poll::Ready(Err(error));
+                }
+                if running.len() == before {
+                    return Poll::Pending;
+                }
+            }
+        })
+        .await?;
+        Ok(answers)
+    }
+}
