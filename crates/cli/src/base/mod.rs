@@ -3,5 +3,6 @@
 pub(crate) mod advice;
 pub(crate) mod failure;
 pub(crate) mod plural;
-pub(crate) mod printable;
 pub(crate) mod url;
+
+pub(crate) use herringbone_interchange::write::printable;

@@ -1,6 +1,5 @@
 //! Record batches as text: JSON lines, CSV and tables.
 
-mod markdown;
 pub(crate) mod sink;
 pub(crate) mod table;
 pub(crate) mod table_or_jsonl;

@@ -8,9 +8,9 @@ use herringbone_arrow::ipc::writer::StreamWriter;
 use herringbone_arrow::schema::{Schema, SchemaRef};
 
 use herringbone_interchange::write::csv::{self, CsvStyle};
-use herringbone_interchange::write::{TextOutput, geojson, json, keys, value};
+use herringbone_interchange::write::{TextOutput, geojson, json, keys, markdown, value};
 
-use super::{markdown, table, vertical};
+use super::{table, vertical};
 use crate::args::RowFormat;
 use crate::base::failure::{Failure, Result};
 use crate::base::printable::{printable, printable_json};
@@ -127,7 +127,7 @@ impl To<'_, '_> {
         match self {
             Self::Table(rows, output) => rows.write(batch, output),
             Self::Vertical(rows, output) => rows.write(batch, output),
-            Self::Markdown(output) => markdown::write(batch, output),
+            Self::Markdown(output) => markdown::write(batch, *output),
             Self::Json(rows, output) => rows.write(batch, *output),
             Self::Csv(rows, output) => rows.write(batch, *output),
             Self::Geojson(rows, output) => {

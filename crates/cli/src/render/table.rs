@@ -13,7 +13,7 @@ use herringbone::variant::json::LostTypes;
 use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::schema::{DataType, Field, Schema, SchemaRef};
 use herringbone_interchange::write::geometry::is_geometry;
-use herringbone_interchange::write::value::{Boxed, Value, of};
+use herringbone_interchange::write::value::{Boxed, Value, is_number, of};
 
 use crate::base::failure::Result;
 use crate::base::plural::counted;
@@ -295,15 +295,6 @@ fn align(table: &mut Table, numbers: impl IntoIterator<Item = usize>) {
         if let Some(column) = table.column_mut(at) {
             column.set_cell_alignment(CellAlignment::Right);
         }
-    }
-}
-
-/// Returns true if a column contains numbers.
-pub(super) fn is_number(field: &Field) -> bool {
-    match field.data_type() {
-        DataType::Dictionary(_, values) => values.is_numeric(),
-        DataType::RunEndEncoded(_, values) => values.data_type().is_numeric(),
-        other => other.is_numeric(),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Record batches as CSV, JSON and GeoJSON, and their values as text.
+//! Record batches as CSV, JSON, GeoJSON and Markdown, and their values as text.
 //!
 //! ```text
 //! array ─► value: the values of a column ─► csv, json, geojson: rows ─► TextOutput
@@ -9,8 +9,10 @@ pub mod geojson;
 pub mod geometry;
 pub mod json;
 pub mod keys;
+pub mod markdown;
 pub mod nested;
 pub mod number;
+pub mod printable;
 pub mod scalar;
 pub mod temporal;
 mod temporal_value;

@@ -261,6 +261,15 @@ fn run_end_encoded<'a>(array: &'a dyn Array) -> Result<Boxed<'a>> {
     }
 }
 
+/// Returns true if a column contains numbers.
+pub fn is_number(field: &Field) -> bool {
+    match field.data_type() {
+        DataType::Dictionary(_, values) => values.is_numeric(),
+        DataType::RunEndEncoded(_, values) => values.data_type().is_numeric(),
+        other => other.is_numeric(),
+    }
+}
+
 /// Returns true if the extension type of `field` is a UUID.
 fn is_uuid(field: &Field) -> bool {
     field.extension_type_name() == Some("arrow.uuid")

@@ -7,33 +7,13 @@ use sqlparser::tokenizer::{Token, TokenWithSpan};
 pub(super) const MAX_OPERATORS: usize = 2000;
 
 /// The words that join two parts, or follow one.
-const WORDS: [Keyword; 25] = [
-    Keyword::AND,
-    Keyword::OR,
-    Keyword::XOR,
-    Keyword::NOT,
-    Keyword::IS,
-    Keyword::IN,
-    Keyword::BETWEEN,
-    Keyword::OVERLAPS,
-    Keyword::LIKE,
-    Keyword::ILIKE,
-    Keyword::RLIKE,
-    Keyword::REGEXP,
-    Keyword::MATCH,
-    Keyword::GLOB,
-    Keyword::SIMILAR,
-    Keyword::MEMBER,
-    Keyword::OPERATOR,
-    Keyword::DIV,
-    Keyword::COLLATE,
-    Keyword::AT,
-    Keyword::NOTNULL,
-    Keyword::UNION,
-    Keyword::EXCEPT,
-    Keyword::INTERSECT,
-    Keyword::MINUS,
-];
+const WORDS: [Keyword; 25] = {
+    use Keyword::*;
+    [
+        AND, OR, XOR, NOT, IS, IN, BETWEEN, OVERLAPS, LIKE, ILIKE, RLIKE, REGEXP, MATCH, GLOB,
+        SIMILAR, MEMBER, OPERATOR, DIV, COLLATE, AT, NOTNULL, UNION, EXCEPT, INTERSECT, MINUS,
+    ]
+};
 
 /// Checks the number of operators. Signs of numbers and the elements of lists do not count.
 ///

@@ -3,15 +3,14 @@
 use herringbone::variant::json::LostTypes;
 use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::schema::Schema;
-use herringbone_interchange::write::value::{Boxed, of};
 
-use super::table::is_number;
-use crate::base::failure::Result;
-use crate::base::printable::push_printable;
-use crate::output::Output;
+use super::TextOutput;
+use super::printable::push_printable;
+use super::value::{Boxed, is_number, of};
+use crate::error::Result;
 
 /// Writes the names of the columns, and the line below them. Numbers are at the right.
-pub(crate) fn write_header(schema: &Schema, output: &mut Output<'_>) -> Result<()> {
+pub fn write_header<O: TextOutput>(schema: &Schema, output: &mut O) -> Result<(), O::Error> {
     let fields = schema.fields();
     line(fields.iter().map(|field| field.name().as_str()), output)?;
     let sides = fields.iter().map(|field| is_number(field));
@@ -19,15 +18,16 @@ pub(crate) fn write_header(schema: &Schema, output: &mut Output<'_>) -> Result<(
     for is_number in sides {
         text += if is_number { " ---: |" } else { " --- |" };
     }
-    output.line(&text)
+    text.push('\n');
+    output.write(&text)
 }
 
 /// Writes each row of `batch`. Returns the types of variants lost in the text.
-pub(crate) fn write(batch: &RecordBatch, output: &mut Output<'_>) -> Result<LostTypes> {
+pub fn write<O: TextOutput>(batch: &RecordBatch, output: &mut O) -> Result<LostTypes, O::Error> {
     let fields = batch.schema_ref().fields().iter();
     let columns = fields.zip(batch.columns());
     let columns: Vec<Boxed<'_>> = columns
-        .map(|(field, column)| Ok(of(field, column.as_ref())?))
+        .map(|(field, column)| of(field, column.as_ref()))
         .collect::<Result<_>>()?;
     for row in 0..batch.num_rows() {
         let cells = columns.iter().map(|column| {
@@ -45,7 +45,10 @@ pub(crate) fn write(batch: &RecordBatch, output: &mut Output<'_>) -> Result<Lost
 }
 
 /// Writes a line of cells. What means something in Markdown or HTML is escaped.
-fn line<'c>(cells: impl Iterator<Item = &'c str>, output: &mut Output<'_>) -> Result<()> {
+fn line<'c, O: TextOutput>(
+    cells: impl Iterator<Item = &'c str>,
+    output: &mut O,
+) -> Result<(), O::Error> {
     let mut text = "|".to_owned();
     for cell in cells {
         text.push(' ');
@@ -63,7 +66,8 @@ fn line<'c>(cells: impl Iterator<Item = &'c str>, output: &mut Output<'_>) -> Re
         }
         text.push_str(" |");
     }
-    output.line(&text)
+    text.push('\n');
+    output.write(&text)
 }
 
 #[cfg(test)]
@@ -73,7 +77,7 @@ mod tests {
     use herringbone_arrow::array::{ArrayRef, Int64Array, StringArray};
 
     use super::*;
-    use crate::output::written;
+    use crate::write::written;
 
     /// The table is one of the examples of the specification, extended by escapes.
     #[test]

@@ -19,7 +19,7 @@ fn is_active(character: char) -> bool {
 }
 
 /// Appends `character`, or an escape such as `\n` or `\u{202e}`.
-pub(crate) fn push_printable(out: &mut String, character: char) {
+pub fn push_printable(out: &mut String, character: char) {
     if is_active(character) {
         out.extend(character.escape_default());
     } else {
@@ -28,7 +28,7 @@ pub(crate) fn push_printable(out: &mut String, character: char) {
 }
 
 /// Returns `text` on one line, with escapes for active characters.
-pub(crate) fn printable(text: &str) -> String {
+pub fn printable(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     text.chars()
         .for_each(|character| push_printable(&mut out, character));
@@ -38,7 +38,7 @@ pub(crate) fn printable(text: &str) -> String {
 /// Returns equivalent JSON with escapes in its strings, so that it is harmless for a terminal.
 ///
 /// `json` must be a single line: outside of strings, there are then no active characters.
-pub(crate) fn printable_json(json: &str) -> String {
+pub fn printable_json(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for character in json.chars() {
         if is_active(character) {
@@ -52,7 +52,7 @@ pub(crate) fn printable_json(json: &str) -> String {
 }
 
 /// Returns the lines of `text`, each of them [`printable`].
-pub(crate) fn printable_lines(text: &str) -> String {
+pub fn printable_lines(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
         match line.strip_suffix('\n') {
@@ -64,7 +64,7 @@ pub(crate) fn printable_lines(text: &str) -> String {
 }
 
 /// Writes `value` as JSON, harmless for a terminal: the same value, with escapes in its strings.
-pub(crate) fn write_json(
+pub fn write_json(
     writer: impl io::Write,
     value: &impl Serialize,
     pretty: bool,
@@ -79,7 +79,7 @@ pub(crate) fn write_json(
 }
 
 /// Returns `value` as [`write_json`] writes it, on one line.
-pub(crate) fn json_line(value: &serde_json::Value) -> String {
+pub fn json_line(value: &serde_json::Value) -> String {
     let mut bytes = Vec::new();
     // Writing a value to memory does not fail.
     write_json(&mut bytes, value, false).ok();
