@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 use herringbone_core::budget::{Budget, Reservation};
-use herringbone_core::fetch::{ChunkReads, FetchPolicy, bytes, requests_within};
+use herringbone_core::fetch::{ChunkReads, FetchPolicy, bytes, request_cost, requests_within};
 use herringbone_format::Result;
 use herringbone_read::{ByteStore, FileBytes};
 
@@ -40,6 +40,10 @@ impl FileBytes for SourceBytes<'_> {
         self.fetched.0 += 1;
         self.fetched.1 += bytes.len() as u64;
         Ok(Some(bytes))
+    }
+
+    fn request_cost(&self) -> u64 {
+        request_cost(&self.source.fetch_policy())
     }
 }
 
@@ -182,6 +186,10 @@ impl FileBytes for TaskBytes<'_> {
             }
             None => self.direct.get(need, end),
         }
+    }
+
+    fn request_cost(&self) -> u64 {
+        self.direct.request_cost()
     }
 
     /// Only a task with a whole row group releases bytes: other tasks of the same column may need earlier

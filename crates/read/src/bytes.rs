@@ -18,6 +18,11 @@ pub trait FileBytes {
     /// Errors of the source, such as Io.
     fn get(&mut self, need: &Range<u64>, end: u64) -> Result<Option<Bytes>>;
 
+    /// Returns the number of bytes that a lookup must save to be worth a request. It is 0 if requests are cheap.
+    fn request_cost(&self) -> u64 {
+        0
+    }
+
     /// Called when decoders no longer need the bytes of `range`.
     fn release(&mut self, range: Range<u64>) {
         let _ = range;

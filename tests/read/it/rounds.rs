@@ -196,3 +196,55 @@ fn a_filter_tests_all_row_groups_in_one_round() {
     // The footer, the tested columns, and the other columns.
     assert_eq!(requests, [1, 4, 4]);
 }
+
+/// In each of 4 row groups 5 columns of 40,000 bytes of dictionary and 33,000 bytes of pages. Leaving out such pages saves less than
+/// a request for the header of the first one.
+#[test]
+fn small_chunks_are_read_whole() {
+    let rows = 80_000_u64;
+    let column = |column: u64| -> (String, ArrayRef) {
+        let value = |row: u64| ((row * 2_654_435_761 + column) % 5_000) << 40 | column;
+        let values = Int64Array::from_iter_values((0..rows).map(|row| value(row) as i64));
+        (format!("c{column}"), Arc::new(values))
+    };
+    let runs = (0..rows as i64).map(|row| row / 100 * 37 % 101);
+    let run: ArrayRef = Arc::new(Int64Array::from_iter_values(runs));
+    let columns = [("run".to_owned(), run)].into_iter();
+    let batch = RecordBatch::try_from_iter(columns.chain((0..5).map(column))).unwrap();
+    let pages = ColumnOptions::new().page_rows(1000);
+    let options = WriteOptions::new()
+        .columns(pages.compression(Compression::Uncompressed))
+        .row_group_rows(20_000);
+    let mut file = Vec::new();
+    let mut writer = Writer::new(&mut file, batch.schema(), options).unwrap();
+    writer.write(&batch).unwrap();
+    writer.finish().unwrap();
+    let file = Bytes::from(file);
+    let options = ReadOptions::new().filter(col("run").eq(5));
+    let mut policy = FetchPolicy::remote();
+    policy.round_trip_bytes = 200_000;
+    let mut source = |max_gap_bytes| {
+        policy.max_gap_bytes = max_gap_bytes;
+        Recorder::new(file.clone(), policy.clone())
+    };
+    let is_header = |range: &&Range<u64>| range.end - range.start == 128;
+    let headers = |source: &Recorder| source.take().concat().iter().filter(is_header).count();
+    for threads in [1, 2] {
+        for (max_gap_bytes, expected) in [(40_000, 0..1), (10_000, 15..25)] {
+            let source = source(max_gap_bytes);
+            let options = options.clone().threads(threads);
+            assert_eq!(crate::requests::rows(&source.open(), options), 800);
+            let headers = headers(&source);
+            assert!(expected.contains(&headers), "{threads}: {headers}");
+        }
+    }
+    // The explanation has the steps of the read, with the headers of `run` by themselves.
+    for (max_gap_bytes, expected) in [(40_000, 4..5), (10_000, 15..25)] {
+        let source = source(max_gap_bytes);
+        let opened = source.open();
+        source.take();
+        opened.explain(&options).unwrap();
+        let headers = headers(&source);
+        assert!(expected.contains(&headers), "{headers}");
+    }
+}

@@ -13,7 +13,7 @@ mod tail;
 #[cfg(test)]
 mod tests;
 
-pub use policy::{ChunkReads, FetchPolicy};
+pub use policy::{ChunkReads, FetchPolicy, request_cost};
 pub use ranges::{bytes, union, without};
 pub use requests::{Request, Requests, requests, requests_within};
 pub use splits::row_groups_in;

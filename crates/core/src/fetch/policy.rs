@@ -44,6 +44,16 @@ pub enum ChunkReads {
     Whole,
 }
 
+/// Returns the number of bytes of a column chunk that a request must save to be worth sending. It is 0 if chunks are not
+/// fetched whole: pages are then left out without a lookup, too.
+#[must_use]
+pub const fn request_cost(policy: &FetchPolicy) -> u64 {
+    match policy.chunk_reads {
+        ChunkReads::Whole => policy.max_gap_bytes,
+        ChunkReads::Windows => 0,
+    }
+}
+
 impl FetchPolicy {
     /// Returns the policy of a file on a local disk.
     ///

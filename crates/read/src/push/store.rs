@@ -9,7 +9,7 @@ use herringbone_format::Result;
 
 use crate::bytes::FileBytes;
 use herringbone_core::budget::{Budget, Reservation};
-use herringbone_core::fetch::{FetchPolicy, union, without};
+use herringbone_core::fetch::{FetchPolicy, request_cost, union, without};
 
 /// Bytes of the file, in pieces of any size that arrived in any order.
 ///
@@ -25,6 +25,8 @@ pub struct ByteStore {
     unmet: Vec<Range<u64>>,
     /// True if the bytes are in memory anyway, so that decoders may take more of them than they need.
     in_memory: bool,
+    /// The number of bytes that a lookup must save to be worth a request.
+    request_cost: u64,
 }
 
 /// Byte ranges of the file that decoders need, to be fetched.
@@ -58,6 +60,7 @@ impl ByteStore {
     pub fn new(budget: Arc<Budget>, policy: &FetchPolicy) -> Self {
         Self {
             in_memory: policy.in_memory,
+            request_cost: request_cost(policy),
             pieces: BTreeMap::new(),
             memory: Reservation::new(budget.clone()),
             in_flight: Reservation::new(budget),
@@ -256,6 +259,7 @@ impl ByteStore {
             in_flight: Reservation::new(self.memory.budget().clone()),
             unmet: Vec::new(),
             in_memory: self.in_memory,
+            request_cost: self.request_cost,
         };
         for (offset, bytes) in &parts {
             other.supply((*offset, bytes), &Wanted::default(), true);
@@ -293,6 +297,10 @@ impl FileBytes for ByteStore {
             self.unmet.push(need.clone());
         }
         Ok(found)
+    }
+
+    fn request_cost(&self) -> u64 {
+        self.request_cost
     }
 
     fn release(&mut self, range: Range<u64>) {

@@ -287,3 +287,60 @@ fn an_error_of_a_test_ahead_waits_for_its_turn() {
         assert_eq!(batches, 2);
     });
 }
+
+/// A file whose columns have large dictionaries, and small data pages: in each of 4 row groups 5 columns of 40,000 bytes of
+/// dictionary and 33,000 bytes of pages, after a column `run` of runs of 100 rows.
+fn of_dictionaries() -> Bytes {
+    let rows = 80_000;
+    let runs = (0..rows).map(|row| row / 100 * 37 % 101);
+    let column = |column: u64| -> (String, ArrayRef) {
+        let values = (0..rows as u64).map(|row| {
+            let x = (row * 2_654_435_761 + column) % 5_000;
+            (x << 40 | column) as i64
+        });
+        let values = Int64Array::from_iter_values(values);
+        (format!("c{column}"), Arc::new(values))
+    };
+    let run: ArrayRef = Arc::new(Int64Array::from_iter_values(runs));
+    let columns = [("run".to_owned(), run)].into_iter();
+    let columns = RecordBatch::try_from_iter(columns.chain((0..5).map(column)));
+    let pages = ColumnOptions::new().page_rows(1000);
+    let pages = pages.compression(Compression::Uncompressed);
+    let options = WriteOptions::new().columns(pages).row_group_rows(20_000);
+    written(&columns.unwrap(), options)
+}
+
+/// Leaving out pages of 33,000 bytes saves less than a request, so their page maps and headers are not requested. One row in a
+/// hundred is selected.
+#[test]
+fn a_filter_requests_small_chunks_whole() {
+    let bytes_of_file = of_dictionaries();
+    let file = ParquetFile::from_bytes(bytes_of_file.clone()).unwrap();
+    let chunk = |leaf| file.metadata().column_chunk(1, leaf).unwrap();
+    let layout = |leaf| {
+        let chunk = chunk(leaf).meta_data.unwrap();
+        let data = chunk.data_page_offset - chunk.dictionary_page_offset.unwrap_or(0);
+        (data, chunk.total_compressed_size - data)
+    };
+    assert!((40_000..41_000).contains(&layout(3).0));
+    assert!((30_000..36_000).contains(&layout(3).1), "{:?}", layout(3));
+    assert!(chunk(0).meta_data.as_ref().unwrap().total_compressed_size < 10_000);
+    let mut policy = FetchPolicy::remote();
+    // The columns of a row group cost more than a round trip, so they wait for the test of `run`.
+    (policy.round_trip_bytes, policy.max_gap_bytes) = (200_000, 40_000);
+    let options = ReadOptions::new().filter(col("run").eq(5));
+    let expected = blocking(&bytes_of_file, Limits::default(), &options).unwrap();
+    let object = Arc::new(Memory::new(bytes_of_file.clone()).policy(policy.clone()));
+    let (asked, rows, rounds) = requests(&object, &options);
+    assert_eq!(rows, expected.iter().map(|it| it.num_rows()).sum::<usize>());
+    assert_eq!(rows, 800);
+    // The footer, `run` of each row group together with its first header, and the other columns: `run` is a gap of 2,001 bytes
+    // between these.
+    assert_eq!((asked.len(), rounds), (1 + 4 + 1, 2), "{asked:?}");
+    // A request that costs less than these pages is sent for the header of each chunk.
+    policy.max_gap_bytes = 10_000;
+    let object = Arc::new(Memory::new(bytes_of_file).policy(policy));
+    let (asked, _, _) = requests(&object, &options);
+    let is_header = |range: &&Range<u64>| range.end - range.start == 128;
+    assert!(asked.iter().filter(is_header).count() >= 15, "{asked:?}");
+}

@@ -16,7 +16,6 @@ mod page_index;
 use std::ops::Range;
 use std::sync::Arc;
 
-use herringbone_format::modular_encryption::KeyStep;
 use herringbone_format::{ColumnChunk, ErrorKind, Result};
 
 use self::lookup::{Lookup, LookupResult};
@@ -26,7 +25,7 @@ use super::open::OpenRowGroup;
 use crate::bytes::FileBytes;
 use crate::{ReadPlan, RowGroupPlan};
 use herringbone_core::budget::{Budget, Reservation};
-use herringbone_core::fetch::FetchPolicy;
+use herringbone_core::fetch::{FetchPolicy, request_cost};
 use herringbone_core::metrics::Stopwatch;
 use herringbone_core::page::{PageMap, PageMaps, byte_range};
 use herringbone_filter::pruning::index_trust::IndexTrust;
@@ -45,7 +44,7 @@ const INDEX_SHARE: u64 = 16;
 /// with its indexes if they cost less than this share of a round trip.
 const SURVIVING_ROW_GROUPS: u64 = 4;
 
-/// The size of a column chunk in bytes below which its offset index is not worth a lookup.
+/// The size of a column chunk in bytes below which its offset index is not worth a lookup, even if requests are cheap.
 const SMALL_CHUNK: u64 = 16 << 10;
 
 /// The result of pruning a row group.
@@ -217,7 +216,7 @@ impl RowGroupPruner {
                 return self.take().map(Some);
             };
             self.taken = (step, 0);
-            self.begin(step)?;
+            self.begin(step, bytes.request_cost())?;
         }
     }
 
@@ -229,17 +228,17 @@ impl RowGroupPruner {
         match &self.planned {
             Some((bytes, planned)) if *bytes == most => planned.clone(),
             _ => {
-                let planned = self.plan_lookups(most);
+                let planned = self.plan_lookups(most, request_cost(policy));
                 self.planned = Some((most, planned.clone()));
                 planned
             }
         }
     }
 
-    fn plan_lookups(&self, mut left: u64) -> Vec<Range<u64>> {
+    fn plan_lookups(&self, mut left: u64, request_cost: u64) -> Vec<Range<u64>> {
         let mut planned = Vec::new();
         for step in self.steps.iter().rev() {
-            for range in self.first_ranges(*step) {
+            for range in self.first_ranges(*step, request_cost) {
                 let bytes = range.end - range.start;
                 if bytes <= left {
                     left -= bytes;
@@ -247,22 +246,30 @@ impl RowGroupPruner {
                 }
             }
         }
-        let metadata = self.plan.metadata();
-        let chunk = |leaf: &usize| {
-            let chunk = metadata.readable_chunk(self.row_group.ordinal(), *leaf);
-            let chunk = chunk.and_then(KeyStep::ready).ok()?;
-            byte_range(&chunk.layout, self.plan.file_length()).ok()
-        };
-        let chunks: Vec<_> = self.plan.leaves_to_map().iter().filter_map(chunk).collect();
-        let bytes: u64 = chunks.iter().map(|chunk| chunk.end - chunk.start).sum();
-        if bytes <= left / SURVIVING_ROW_GROUPS {
+        let size = |range: &Range<u64>| range.end - range.start;
+        let leaves = self.plan.leaves_to_map();
+        let chunks = leaves.iter().filter_map(|leaf| self.chunk_range(*leaf));
+        let chunks: Vec<_> = chunks.collect();
+        if chunks.iter().map(size).sum::<u64>() <= left / SURVIVING_ROW_GROUPS {
             planned.extend(chunks);
+            return planned;
+        }
+        // A small tested chunk arrives with the header of its first page, rather than by a request of its own.
+        let mut tested: Vec<_> = self.undecided().iter().map(|(_, it)| it.leaf).collect();
+        tested.sort_unstable();
+        tested.dedup();
+        for chunk in tested.into_iter().filter_map(|leaf| self.chunk_range(leaf)) {
+            let most = left.min(request_cost / SURVIVING_ROW_GROUPS);
+            if size(&chunk) <= most {
+                left -= size(&chunk);
+                planned.push(chunk);
+            }
         }
         planned
     }
 
     /// Returns the ranges of the file that a step looks up first.
-    fn first_ranges(&self, step: PruningStep) -> Vec<Range<u64>> {
+    fn first_ranges(&self, step: PruningStep, request_cost: u64) -> Vec<Range<u64>> {
         let undecided = self.undecided();
         let place = |leaf| (self.row_group.ordinal(), leaf);
         let page_index = |leaf: usize, with_bounds| {
@@ -286,6 +293,7 @@ impl RowGroupPruner {
             }
             PruningStep::PageMaps => {
                 let leaves = self.plan.leaves_to_map().into_iter();
+                let leaves = leaves.filter(|leaf| self.is_worth_a_map(*leaf, request_cost));
                 leaves.filter_map(|leaf| page_index(leaf, false)).collect()
             }
             _ => return Vec::new(),
@@ -380,7 +388,7 @@ impl RowGroupPruner {
     }
 
     /// Starts the lookups of a step.
-    fn begin(&mut self, step: PruningStep) -> Result<()> {
+    fn begin(&mut self, step: PruningStep, request_cost: u64) -> Result<()> {
         let lookups = match step {
             PruningStep::BloomFilters => {
                 let tests = self.undecided().into_iter();
@@ -400,6 +408,7 @@ impl RowGroupPruner {
                 let known: Vec<_> = self.maps.iter().map(|(leaf, _)| *leaf).collect();
                 let mut leaves = self.plan.leaves_to_map();
                 leaves.retain(|leaf| !known.contains(leaf));
+                leaves.retain(|leaf| self.is_worth_a_map(*leaf, request_cost));
                 self.page_indexes(&leaves, false)?
             }
             _ => Vec::new(),
@@ -474,13 +483,6 @@ impl RowGroupPruner {
             let Some(chunk) = self.chunk(*leaf) else {
                 continue;
             };
-            let size = chunk
-                .meta_data
-                .as_ref()
-                .map_or(0, |it| it.total_compressed_size);
-            if !with_bounds && u64::try_from(size).unwrap_or(0) < SMALL_CHUNK {
-                continue;
-            }
             let place = (self.row_group.ordinal(), *leaf);
             let Some(lookup) = Lookup::page_index(&self.plan, place, &chunk, with_bounds) else {
                 continue;
@@ -494,6 +496,19 @@ impl RowGroupPruner {
             lookups.push(lookup);
         }
         Ok(lookups)
+    }
+
+    /// Returns true if a page map of the chunk of a leaf may save more bytes than its lookup costs.
+    fn is_worth_a_map(&self, leaf: usize, request_cost: u64) -> bool {
+        let Some(chunk) = self.chunk(leaf).and_then(|chunk| chunk.meta_data) else {
+            return false;
+        };
+        let size = u64::try_from(chunk.total_compressed_size).unwrap_or(0);
+        // The pages with selected rows need the dictionary, so no map leaves it out.
+        let dictionary = chunk.dictionary_page_offset.filter(|offset| *offset > 0);
+        let dictionary = dictionary.map_or(0, |start| chunk.data_page_offset.saturating_sub(start));
+        let data = size.saturating_sub(u64::try_from(dictionary).unwrap_or(0));
+        size >= SMALL_CHUNK && data >= request_cost
     }
 
     /// Continues a lookup. Returns false if bytes are missing. Damaged data does not decide anything.
