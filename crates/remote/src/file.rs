@@ -21,6 +21,7 @@ use crate::object::{BoxFuture, Identity, Object};
 use crate::options::RemoteOptions;
 use crate::request;
 use crate::stream::RecordBatchStream;
+use crate::whole::MaybeWhole;
 
 /// A Parquet file in a store, whose footer has been read. Provides its metadata and streams of its data.
 ///
@@ -110,6 +111,7 @@ impl RemoteFile {
         let Some(footer) = options.cached_footer(object.name(), &identity) else {
             return Ok(None);
         };
+        let object: Arc<dyn Object> = Arc::new(MaybeWhole::new(object));
         let of_object = (object, identity.into());
         Self::with_tail(of_object, footer.metadata, footer.indexes, &options).map(Some)
     }
@@ -124,6 +126,7 @@ impl RemoteFile {
         handle: MetadataHandle,
         options: impl Into<RemoteOptions>,
     ) -> Result<Self> {
+        let object: Arc<dyn Object> = Arc::new(MaybeWhole::new(object));
         let of_object = (object, identity.into());
         Self::with_tail(of_object, handle, Tail::default(), &options.into())
     }
@@ -164,7 +167,7 @@ impl RemoteFile {
         Ok(file)
     }
 
-    /// Returns the object.
+    /// Returns the object. If its server has no requests for ranges, it keeps all bytes in memory from the first one on.
     #[must_use]
     pub fn object(&self) -> &Arc<dyn Object> {
         &self.object

@@ -45,6 +45,7 @@ mod uploads;
 mod url_key;
 #[cfg(feature = "urls")]
 pub mod urls;
+mod whole;
 mod write_options;
 mod writer;
 

@@ -16,25 +16,24 @@
 
 use std::error::Error as StdError;
 use std::fmt;
-use std::future::ready;
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use herringbone::push::FetchPolicy;
 use herringbone::{Error, ErrorKind, Result};
 
 use crate::object::{Answer, BoxFuture, Identity, Object};
+use crate::whole::MaybeWhole;
 
-/// The largest object, in bytes, that [`open`] reads whole from a server without requests for ranges.
+/// The largest object, in bytes, to be read whole from a server without requests for ranges.
 pub const MAX_WHOLE_BYTES: u64 = 256 << 20;
 
 /// An object that answered the request for its end.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Opened {
-    /// The object to read the rest of. It is in memory if the server has no requests for ranges.
+    /// The object to read the rest of. It is in memory as soon as the server answers a range with all of it.
     pub object: Arc<dyn Object>,
     /// The end of the object. It has all bytes if the server has no requests for ranges.
     pub tail: Bytes,
@@ -49,85 +48,14 @@ pub struct Opened {
 /// Those of [`tail`]; Io if the server has no requests for ranges, and the object more than [`MAX_WHOLE_BYTES`]; Replaced if
 /// that object does not have the identity known beforehand.
 pub async fn open(object: Arc<dyn Object>, bytes: u64) -> Result<Opened> {
-    match tail(&object, bytes).await {
-        Ok((tail, identity)) => Ok(Opened {
-            object,
-            tail,
-            identity,
-        }),
-        Err(error) if ignores_ranges(&error) => {
-            let answer = object.whole(MAX_WHOLE_BYTES).await;
-            let checked = answer.and_then(|answer| {
-                if let Some(known) = object.identity().filter(|it| !it.matches(&answer.identity)) {
-                    return Err(replaced(&known, &answer.identity));
-                }
-                check(&answer, &(0..answer.identity.length))?;
-                Ok(answer)
-            });
-            let answer = checked.map_err(|error| named(object.name(), &"all bytes", error))?;
-            Ok(Opened {
-                object: Arc::new(HeldObject {
-                    name: object.name().to_owned(),
-                    bytes: answer.bytes.clone(),
-                    identity: answer.identity.clone(),
-                }),
-                tail: answer.bytes,
-                identity: answer.identity,
-            })
-        }
-        Err(error) => Err(error),
-    }
-}
-
-/// Returns true if a server answers requests for ranges with the whole object.
-fn ignores_ranges(error: &Error) -> bool {
-    let kind = error.io_error().map(io::Error::kind);
-    kind == Some(io::ErrorKind::Unsupported)
-}
-
-/// An object in memory.
-#[derive(Debug)]
-struct HeldObject {
-    name: String,
-    bytes: Bytes,
-    identity: Identity,
-}
-
-impl HeldObject {
-    fn answer(&self, range: Range<u64>) -> BoxFuture<Result<Answer>> {
-        let length = self.bytes.len();
-        let at = |at: u64| usize::try_from(at).map_or(length, |at| at.min(length));
-        let (start, end) = (at(range.start), at(range.end));
-        let answer = Answer {
-            bytes: self.bytes.slice(start.min(end)..end),
-            range,
-            identity: self.identity.clone(),
-        };
-        Box::pin(ready(Ok(answer)))
-    }
-}
-
-impl Object for HeldObject {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn tail(&self, bytes: u64) -> BoxFuture<Result<Answer>> {
-        let length = self.identity.length;
-        self.answer(length.saturating_sub(bytes)..length)
-    }
-
-    fn range(&self, range: Range<u64>, _: &Identity) -> BoxFuture<Result<Answer>> {
-        self.answer(range)
-    }
-
-    fn identity(&self) -> Option<Identity> {
-        Some(self.identity.clone())
-    }
-
-    fn fetch_policy(&self) -> FetchPolicy {
-        FetchPolicy::local()
-    }
+    let whole = Arc::new(MaybeWhole::new(object));
+    let object: Arc<dyn Object> = whole.clone();
+    let (tail, identity) = tail(&object, bytes).await?;
+    Ok(Opened {
+        tail: whole.held().unwrap_or(tail),
+        object,
+        identity,
+    })
 }
 
 /// Requests the last `bytes` bytes of an object, or all of it if it is shorter. Returns them with its identity.
@@ -199,7 +127,7 @@ fn replaced(first: &Identity, now: &Identity) -> Error {
 }
 
 /// Fails unless an answer has all bytes of this range, and no others.
-fn check(answer: &Answer, expected: &Range<u64>) -> io::Result<()> {
+pub(crate) fn check(answer: &Answer, expected: &Range<u64>) -> io::Result<()> {
     let Range { start, end } = answer.range;
     if answer.range != *expected {
         let message = format!(

@@ -68,7 +68,7 @@ const MANNERS: [(&str, Outcome); 42] = [
 
 /// The manners with another outcome in an engine. Most are decided by its HTTP client, that of `object_store` 0.13, before the
 /// library sees an answer.
-const ENGINES: [(&str, &str, Outcome); 14] = [
+const ENGINES: [(&str, &str, Outcome); 13] = [
     // It refuses answers without a length.
     ("whole-chunked", "datafusion", Io),
     ("whole-chunked", "delta", Io),
@@ -86,8 +86,6 @@ const ENGINES: [(&str, &str, Outcome); 14] = [
     ("gzip", "datafusion", Corrupt),
     ("gzip", "delta", Replaced),
     ("html", "delta", Replaced),
-    // A scan asks for ranges, because it has the footer of the plan, and not the bytes that came with it.
-    ("whole", "datafusion", Io),
 ];
 
 /// Returns the outcome of a read, whose rows must be the expected ones.

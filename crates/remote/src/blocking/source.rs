@@ -17,6 +17,7 @@ use super::windows::Windows;
 use super::{lost, wait};
 use crate::object::{Identity, Object};
 use crate::request;
+use crate::whole::MaybeWhole;
 
 /// The maximum number of bytes at the ends of objects that all sources together retain.
 const MOST_RETAINED: u64 = 256 << 20;
@@ -82,18 +83,14 @@ impl RemoteSource {
     /// Those of [`request::open`].
     pub fn open(object: Arc<dyn Object>) -> Result<Self> {
         if let Some(identity) = object.identity() {
-            return Ok(Self::new(object, identity));
+            return Ok(Self::new(Arc::new(MaybeWhole::new(object)), identity));
         }
         let suffix = object.fetch_policy().suffix_bytes;
-        let opened = wait({
-            let object = object.clone();
-            async move { request::open(object, suffix).await }
-        })?;
-        let is_held = !Arc::ptr_eq(&object, &opened.object);
+        let opened = wait(async move { request::open(object, suffix).await })?;
         let source = Self::new(opened.object, opened.identity);
         let length = opened.tail.len() as u64;
         source.count(1, length);
-        if source.reserve(length) || is_held {
+        if source.reserve(length) {
             source.keep(opened.tail);
         }
         Ok(source)

@@ -31,4 +31,6 @@ mod servers;
 #[cfg(all(test, any(feature = "object-store-013", feature = "object-store-014")))]
 mod stores;
 #[cfg(test)]
+mod without_ranges;
+#[cfg(test)]
 mod writes;

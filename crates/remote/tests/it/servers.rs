@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use bytes::Bytes;
 use futures::executor::block_on;
 use herringbone::{ErrorKind, Limits, ReadOptions};
-use herringbone_remote::{RemoteFile, request};
+use herringbone_remote::{LruMetadataCache, RemoteFile, RemoteOptions, request};
 
 use crate::files::{blocking, file};
 use crate::memory::{Memory, read};
@@ -154,6 +154,24 @@ macro_rules! tests_of {
                 assert_eq!(requests(|_| Some(WHOLE)), 2);
             }
 
+            /// Engines list files and keep their footers.
+            #[test]
+            fn a_cached_footer_needs_no_ranges() {
+                let bytes = file(4, 3, 5_000);
+                let all = ReadOptions::new();
+                let expected = blocking(&bytes, Limits::default(), &all).unwrap();
+                let server = server(&bytes, |_| Some(WHOLE));
+                let path = Path::from("a");
+                let found = server.files.get_opts(&path, GetOptions::default());
+                let meta = block_on(found).unwrap().meta;
+                let cache = LruMetadataCache::new(10 << 20);
+                for _ in 0..2 {
+                    let object = Arc::new(StoreObject::listed(server.clone(), &meta));
+                    let options = RemoteOptions::new().cache(cache.clone());
+                    assert_eq!(read(object, options, &all).unwrap(), expected);
+                }
+            }
+
             #[test]
             fn a_server_without_requests_for_the_end_is_asked_for_the_first_byte() {
                 let usual = requests(|_| None);
@@ -207,6 +225,7 @@ fn an_object_without_a_request_for_all_of_it_is_an_error() {
     object.break_by(|_, _| Err(std::io::Error::from(std::io::ErrorKind::Unsupported).into()));
     let error = block_on(request::open(object, 100)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Io);
-    let message = "mem://bucket/file.parquet, all bytes: the object has no request for all of it";
+    let message = "mem://bucket/file.parquet, the last 100 bytes: all bytes were requested instead: \
+                   the object has no request for all of it";
     assert!(error.message().starts_with(message), "{error}");
 }
