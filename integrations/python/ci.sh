@@ -34,5 +34,13 @@ done
 "$folder/peers/bin/python" -m mypy --config-file integrations/python/pyproject.toml integrations/python/python/herringbone
 "$folder/peers/bin/python" -m mypy.stubtest --mypy-config-file integrations/python/pyproject.toml herringbone._core
 [ "${1:-}" != quick ] || exit 0
+
+# The source archive, in an environment of its own.
+rm -rf "$folder/archive"
+"$folder/build/bin/maturin" sdist --quiet --manifest-path integrations/python/Cargo.toml --out "$folder/archive"
+environment source pytest
+MATURIN_PEP517_ARGS="--profile ${PYTHON_PROFILE:-dev}" \
+    "$folder/source/bin/pip" install --quiet --disable-pip-version-check --force-reinstall "$folder"/archive/*.tar.gz
+"$folder/source/bin/python" -m pytest -q -p no:cacheprovider integrations/python/tests/test_{alone,package}.py
 integrations/python/tests/pyarrow_suite.sh "$folder/peers/bin/python"
 integrations/python/tests/peer_suites.sh "$folder/peers/bin/python"
