@@ -93,10 +93,11 @@ impl Budget {
         })
     }
 
-    /// Returns true if more than half is in use. Nothing should be decoded ahead then.
+    /// Returns true if more than half is in use, or if the pool refused memory. Nothing should be decoded ahead then.
     #[must_use]
     pub fn is_short(&self) -> bool {
-        self.used() > self.limit / 2
+        let is_pool_short = self.pooled.as_ref().is_some_and(PooledMemory::is_short);
+        is_pool_short || self.used() > self.limit / 2
     }
 
     /// Counts requests to the file, and the bytes fetched.
@@ -113,6 +114,13 @@ impl Budget {
     #[must_use]
     pub fn left(&self) -> u64 {
         self.limit.saturating_sub(self.used())
+    }
+
+    /// Returns the number of bytes that may be requested ahead: half of the free ones, or fewer if the pool sets a limit.
+    #[must_use]
+    pub fn most_ahead(&self) -> u64 {
+        let pooled = self.pooled.as_ref().map(PooledMemory::most_ahead);
+        pooled.unwrap_or(u64::MAX).min(self.left() / 2)
     }
 
     /// Returns the counts of the work so far.

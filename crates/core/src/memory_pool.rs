@@ -1,18 +1,19 @@
 //! Memory shared by many reads.
 
 use std::fmt::Debug;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use herringbone_format::{Error, Result};
 
 /// Memory shared by many reads, such as that of a query engine.
 ///
-/// A read takes bytes before it allocates them, in blocks of a mebibyte. It gives all of them back when it is
+/// A read takes bytes before it allocates them, in blocks of 64 KiB. It gives all of them back when it is
 /// dropped.
 ///
-/// A pool must not wait. If it refuses, the read drops the work ahead of its output and tries again. If the pool
-/// refuses once more, the read fails with an error of kind [Limit](herringbone_format::ErrorKind::Limit).
+/// A pool must not wait. If it refuses, the read drops the work ahead of its output and tries again. Until the pool
+/// grants a whole block once more, nothing is requested ahead. If the pool refuses the bytes of a single page, the read fails
+/// with an error of kind [Limit](herringbone_format::ErrorKind::Limit).
 ///
 /// ```
 /// use std::sync::atomic::{AtomicU64, Ordering};
@@ -42,6 +43,12 @@ pub trait MemoryPool: Debug + Send + Sync {
 
     /// Gives back bytes taken earlier.
     fn give_back(&self, bytes: u64);
+
+    /// Returns the number of bytes that one read may hold before it needs them. By default, only the options of the read
+    /// limit them.
+    fn most_ahead(&self) -> u64 {
+        u64::MAX
+    }
 }
 
 /// A [`MemoryPool`] of a fixed number of bytes.
@@ -91,14 +98,16 @@ impl MemoryPool for SharedMemory {
     }
 }
 
-/// The number of bytes taken from a pool at once.
-const BLOCK: u64 = 1 << 20;
+/// The number of bytes taken from a pool at once. A read keeps others from the unused rest of a block.
+const BLOCK: u64 = 64 << 10;
 
 /// The bytes that one read has taken from a pool. They are given back on drop.
 #[derive(Debug)]
 pub(crate) struct PooledMemory {
     pool: Arc<dyn MemoryPool>,
     taken: Mutex<u64>,
+    /// True if the pool refused a block, and granted none since.
+    is_short: AtomicBool,
 }
 
 impl PooledMemory {
@@ -106,6 +115,21 @@ impl PooledMemory {
         Self {
             pool,
             taken: Mutex::new(0),
+            is_short: AtomicBool::new(false),
+        }
+    }
+
+    /// Returns true if the pool refused a block, and granted none since.
+    pub(crate) fn is_short(&self) -> bool {
+        // No other memory access depends on it.
+        self.is_short.load(Ordering::Relaxed)
+    }
+
+    /// Returns the number of bytes that the read may hold before it needs them.
+    pub(crate) fn most_ahead(&self) -> u64 {
+        match self.is_short() {
+            true => 0,
+            false => self.pool.most_ahead(),
         }
     }
 
@@ -117,9 +141,13 @@ impl PooledMemory {
     pub(crate) fn grow(&self, used: &AtomicU64) -> Result<()> {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         let missing = used.load(Ordering::Relaxed).saturating_sub(*taken);
+        if missing == 0 {
+            return Ok(());
+        }
         let blocks = missing.checked_next_multiple_of(BLOCK);
-        for bytes in [blocks.unwrap_or(missing), missing] {
-            if bytes == 0 || self.pool.take(bytes) {
+        for (bytes, is_short) in [(blocks.unwrap_or(missing), false), (missing, true)] {
+            self.is_short.store(is_short, Ordering::Relaxed);
+            if self.pool.take(bytes) {
                 *taken += bytes;
                 return Ok(());
             }
@@ -127,12 +155,13 @@ impl PooledMemory {
         Err(Error::pool_refused(missing, *taken))
     }
 
-    /// Gives back the unused bytes, except for one block.
+    /// Gives back the unused bytes, except for one block. Gives back all of them if the pool is short.
     pub(crate) fn shrink(&self, used: &AtomicU64) {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         let spare = taken.saturating_sub(used.load(Ordering::Relaxed));
-        if spare >= 2 * BLOCK {
-            let bytes = spare - BLOCK;
+        let kept = if self.is_short() { 0 } else { BLOCK };
+        if spare >= 2 * kept {
+            let bytes = spare - kept;
             self.pool.give_back(bytes);
             *taken -= bytes;
         }
@@ -144,5 +173,44 @@ impl Drop for PooledMemory {
         let taken = self.taken.get_mut();
         self.pool
             .give_back(*taken.unwrap_or_else(PoisonError::into_inner));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sets the number of used bytes, and returns true if the pool granted them.
+    fn grow(memory: &PooledMemory, used: &AtomicU64, to: u64) -> bool {
+        used.store(to, Ordering::Relaxed);
+        memory.grow(used).is_ok()
+    }
+
+    #[test]
+    fn a_read_that_was_refused_a_block_keeps_no_spare_bytes() {
+        let pool = SharedMemory::new(4 * BLOCK);
+        let memory = PooledMemory::new(pool.clone());
+        let used = AtomicU64::new(0);
+        assert!(grow(&memory, &used, 1));
+        assert_eq!((pool.used(), memory.is_short()), (BLOCK, false));
+        assert_eq!(memory.most_ahead(), u64::MAX);
+        assert!(pool.take(2 * BLOCK + 10));
+        // Less than a block is left.
+        assert!(grow(&memory, &used, BLOCK + 5));
+        assert_eq!((pool.used(), memory.is_short()), (3 * BLOCK + 15, true));
+        assert_eq!(memory.most_ahead(), 0);
+        assert!(!grow(&memory, &used, 3 * BLOCK));
+        used.store(2, Ordering::Relaxed);
+        memory.shrink(&used);
+        assert_eq!(pool.used(), 2 * BLOCK + 12);
+        pool.give_back(2 * BLOCK + 10);
+        assert!(grow(&memory, &used, BLOCK));
+        assert!(!memory.is_short());
+        used.store(0, Ordering::Relaxed);
+        memory.shrink(&used);
+        // One spare block, and the two bytes from before.
+        assert_eq!(pool.used(), BLOCK + 2);
+        drop(memory);
+        assert_eq!(pool.used(), 0);
     }
 }

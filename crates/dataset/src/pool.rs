@@ -59,6 +59,11 @@ impl MemoryPool for FileMemory {
             pool.give_back(bytes);
         }
     }
+
+    fn most_ahead(&self) -> u64 {
+        let of_program = self.of_program.as_ref();
+        of_program.map_or(u64::MAX, |pool| pool.most_ahead())
+    }
 }
 
 /// A batch that waits for its turn, and its memory.

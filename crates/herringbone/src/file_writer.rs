@@ -197,6 +197,8 @@ impl<W: Write> FileWriter<W> {
             sorting.restart();
         }
         self.end_row_group(end)?;
+        // A caller that ends a row group wants its memory back, or its bytes in the output.
+        self.most_in_flight = 0;
         Ok(true)
     }
 

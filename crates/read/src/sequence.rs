@@ -134,10 +134,10 @@ impl ReadSequence {
         self.is_short || self.budget.is_short()
     }
 
-    /// Returns the number of bytes that may be requested ahead, which is half of the free memory.
+    /// Returns the number of bytes that may be requested ahead, at most half of the free memory.
     #[must_use]
     pub fn memory_ahead(&self) -> u64 {
-        self.budget.left() / 2
+        self.budget.most_ahead()
     }
 
     /// Returns the missing keys that the next row group needs.

@@ -35,7 +35,8 @@ pub struct RemoteWriteOptions {
     pub max_bytes_in_flight: u64,
     /// Memory shared with reads and other writers. The writer takes the bytes of the encoder, of the open part and
     /// of the parts in flight. It takes these bytes when it has them, so it may exceed the pool by what one step adds: a
-    /// slice of rows, or an encoded column chunk.
+    /// slice of rows, or an encoded column chunk. If the pool refuses them, the writer waits
+    /// for the parts in flight, and then ends the row group early. It fails if the rest is still refused.
     pub memory_pool: Option<Arc<dyn MemoryPool>>,
 }
 

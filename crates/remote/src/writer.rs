@@ -252,12 +252,14 @@ impl RemoteWriter {
 
     /// Encodes step by step, and sends full parts between the steps.
     async fn encode(&mut self, mut encoder: Box<Encoder>, work: Work) -> Result<Box<Encoder>> {
-        let (mut work, mut is_more) = (Some(work), true);
+        // A row group that ends the file is about to be written anyway.
+        let may_end_early = !matches!(work, Work::Finish);
+        let (mut work, mut is_more, mut is_ending) = (Some(work), true, false);
         let is_hosted = self.host.is_some();
         while is_more {
-            let work = work.take();
+            let started = work.take();
             let step = move || {
-                let done = steps(&mut encoder, work, is_hosted);
+                let done = steps(&mut encoder, started, is_hosted);
                 (encoder, done)
             };
             let (returned, done) = self.on_host(step).await?;
@@ -269,7 +271,14 @@ impl RemoteWriter {
                 None => Poll::Ready(Ok(())),
             })
             .await?;
-            self.reserve(encoder_bytes(&encoder)).await?;
+            let reserved = self.reserve(encoder_bytes(&encoder)).await;
+            let has_rows = encoder.rows_in_progress() > 0;
+            if reserved.is_err() && may_end_early && has_rows && !is_ending {
+                // The row group ends early: its pages move to parts, which are sent.
+                (work, is_more, is_ending) = (Some(Work::Flush), true, true);
+            } else if !is_ending || !is_more {
+                reserved?;
+            }
             if is_more && !is_hosted {
                 // Other tasks, and the parts in flight, have their turn before the next step.
                 let mut has_waited = false;

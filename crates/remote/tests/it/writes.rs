@@ -12,8 +12,8 @@ use futures::task::noop_waker;
 use herringbone::arrow::array::RecordBatch;
 use herringbone::format::FileMetadata;
 use herringbone::{
-    ColumnOptions, Compression, ErrorKind, MemoryPool, ReadOptions, Remedy, Result, SharedMemory,
-    SortingColumnOption, WriteOptions, Writer,
+    ColumnOptions, Compression, ErrorKind, MemoryPool, ParquetFile, ReadOptions, Remedy, Result,
+    SharedMemory, SortingColumnOption, WriteOptions, Writer,
 };
 use herringbone_remote::{RemoteWriteOptions, RemoteWriter};
 
@@ -216,14 +216,31 @@ impl MemoryPool for Highest {
 }
 
 #[test]
-fn a_pool_that_refuses_waits_for_parts_and_then_is_an_error() {
+fn a_pool_that_refuses_waits_for_parts_ends_row_groups_and_then_is_an_error() {
     // Enough for a row group and one part in flight, but not for three.
     let pool = SharedMemory::new(470_000);
     let bucket = Bucket::new(20);
     let options = parts(plain().threads(1)).memory_pool(pool);
     block_on(write(&bucket, &batches(), options)).unwrap();
     assert_eq!(bucket.object().unwrap(), blocking(&batches(), plain()).1);
-    let pool = SharedMemory::new(100_000);
+    // Not enough for a row group of 160,000 bytes. A part is 50,000.
+    let pool = SharedMemory::new(150_000);
+    let bucket = Bucket::new(20);
+    let options = parts(plain().threads(1)).memory_pool(pool.clone());
+    let metadata = block_on(write(&bucket, &batches(), options)).unwrap();
+    assert_eq!(pool.used(), 0);
+    let (whole, _) = blocking(&batches(), plain());
+    assert!(metadata.num_row_groups() > whole.num_row_groups());
+    let file = ParquetFile::from_bytes(bucket.object().unwrap()).unwrap();
+    let (all, mut at) = (batch(2, 60_000), 0);
+    for read in file.read(ReadOptions::new()).unwrap() {
+        let read = read.unwrap();
+        assert_eq!(read.columns(), all.slice(at, read.num_rows()).columns());
+        at += read.num_rows();
+    }
+    assert_eq!(at, 60_000);
+    // Not enough for a part and a slice of rows.
+    let pool = SharedMemory::new(30_000);
     let bucket = Bucket::new(20);
     let options = parts(plain().threads(1)).memory_pool(pool.clone());
     let error = block_on(write(&bucket, &batches(), options)).unwrap_err();

@@ -1,13 +1,16 @@
 //! Queries on Parquet files, read by Herringbone and by the engine's own reader in turns.
 //!
 //! ```text
-//! herringbone-datafusion-bench FOLDER (tpch | hits | row-group | answers) [--scale N] [--partitions N] [--turns N] [--query N]
+//! herringbone-datafusion-bench FOLDER (tpch | hits | row-group | answers | pools | bytes | few-rows) [--scale N] [--partitions N] [--turns N] [--query N]
 //! ```
 //!
-//! The files are written to the folder once. `answers` measures nothing, but compares rows (see `answers.rs`). Planning is not measured: it is the same for both readers.
+//! The files are written to the folder once. `answers` measures nothing, but compares rows (see `answers.rs`). `pools` finds the
+//! smallest memory pools for statements over TPC-H. `bytes` and `few-rows` count the bytes that queries over `hits` fetch. Planning is not measured: it is the same for both readers.
 
 mod answers;
+mod bytes;
 mod data;
+mod pools;
 #[path = "../../tests/it/tpch_tables.rs"]
 mod tpch_tables;
 mod turns;
@@ -61,7 +64,7 @@ impl Arguments {
             sql: sql.to_owned(),
         };
         let (folder, cases): (_, Vec<Case>) = match self.what.as_str() {
-            "tpch" | "answers" => (
+            "tpch" | "answers" | "pools" => (
                 tpch(),
                 (1..).zip(tpch_tables::queries()).map(case).collect(),
             ),
@@ -71,7 +74,11 @@ impl Arguments {
                 let picked = numbered.filter(|(number, _)| matches!(number, 1 | 6));
                 (folder, picked.map(case).collect())
             }
-            "hits" => {
+            "few-rows" => {
+                let queries = (1..).zip(bytes::FEW_ROWS);
+                (data::hits(&self.folder), queries.map(case).collect())
+            }
+            "hits" | "bytes" => {
                 let queries = include_str!("hits.sql").lines();
                 (
                     data::hits(&self.folder),
@@ -92,19 +99,16 @@ fn main() {
         arguments.and_then(|it| it.cases().map(|cases| (it, cases)))
     else {
         eprintln!(
-            "usage: herringbone-datafusion-bench FOLDER (tpch | hits | row-group | answers) [--scale N] [--partitions N] \
-             [--turns N] [--query N]"
+            "usage: herringbone-datafusion-bench FOLDER (tpch | hits | row-group | answers | pools | bytes | few-rows) \
+             [--scale N] [--partitions N] [--turns N] [--query N]"
         );
         std::process::exit(2);
     };
-    if arguments.what == "answers" {
-        answers::compare(
-            &arguments.folder,
-            &folder,
-            &cases,
-            arguments.turns.partitions,
-        );
-    } else {
-        arguments.turns.run(&folder, &cases);
+    let partitions = arguments.turns.partitions;
+    match arguments.what.as_str() {
+        "answers" => answers::compare(&arguments.folder, &folder, &cases, partitions),
+        "pools" => pools::print(&arguments.folder, &folder, partitions),
+        "bytes" | "few-rows" => bytes::print(&folder, &cases, partitions),
+        _ => arguments.turns.run(&folder, &cases),
     }
 }

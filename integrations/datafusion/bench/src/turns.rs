@@ -52,7 +52,7 @@ pub(crate) enum Reader {
     StockPushedDown,
 }
 
-const READERS: [(Reader, &str); 3] = [
+pub(crate) const READERS: [(Reader, &str); 3] = [
     (Reader::Herringbone, "herringbone"),
     (Reader::Stock, "stock"),
     (Reader::StockPushedDown, "stock, pushed down"),

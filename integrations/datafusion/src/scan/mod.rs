@@ -62,6 +62,8 @@ pub(crate) struct Scan {
     pub(crate) batch_size: Option<usize>,
     pub(crate) metrics: ExecutionPlanMetricsSet,
     pub(crate) partition: usize,
+    /// The number of partitions of the scan.
+    pub(crate) partitions: usize,
     pub(crate) memory: Option<Arc<dyn MemoryPool>>,
 }
 

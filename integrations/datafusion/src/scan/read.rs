@@ -103,7 +103,8 @@ impl FileRead {
         }
         if let Some(pool) = &scan.memory {
             let consumer = format!("HerringboneScan[{}]", scan.partition);
-            options = options.memory_pool(FileMemory::new(pool, consumer));
+            let memory = FileMemory::of_scan(pool, consumer, scan.partitions);
+            options = options.memory_pool(Arc::new(memory));
         }
         Ok(Some(Self {
             options,

@@ -204,7 +204,7 @@ impl FileSink for HerringboneSink {
             let options = self.write_options(&path, &schema, context).await?;
             let options = RemoteWriteOptions::from(options)
                 .part_bytes(execution.objectstore_writer_buffer_size as u64)
-                .memory_pool(FileMemory::new(context.memory_pool(), consumer));
+                .memory_pool(Arc::new(FileMemory::new(context.memory_pool(), consumer)));
             let runtime = Handle::current();
             let sink = StoreSink::new(object_store.clone(), path.clone())
                 .runtime(move |abort| drop(runtime.spawn(abort)));

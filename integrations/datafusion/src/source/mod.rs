@@ -188,6 +188,7 @@ impl FileSource for HerringboneSource {
             batch_size: self.batch_size,
             metrics: self.metrics.clone(),
             partition,
+            partitions: base_config.file_groups.len(),
             memory: self.memory.clone(),
         };
         Ok(Box::new(FileMorselizer::new(scan)))

@@ -8,6 +8,8 @@ mod damage;
 #[cfg(test)]
 mod engine_files;
 #[cfg(test)]
+mod memory;
+#[cfg(test)]
 mod metrics;
 #[cfg(test)]
 mod partitions;
