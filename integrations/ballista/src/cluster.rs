@@ -4,14 +4,12 @@ use std::sync::Arc;
 
 use ballista::extension::SessionContextExt;
 use ballista_core::extension::SessionConfigExt;
-use ballista_core::object_store::{
-    runtime_env_with_s3_support, session_config_with_s3_support, session_state_with_s3_support,
-};
+use ballista_core::object_store::{session_config_with_s3_support, session_state_with_s3_support};
 use ballista_core::serde::BallistaPhysicalExtensionCodec;
 use ballista_executor::executor_process::ExecutorProcessConfig;
 use ballista_scheduler::config::SchedulerConfig;
 use datafusion::error::Result;
-use datafusion::execution::SessionState;
+use datafusion::execution::{SessionState, SessionStateBuilder};
 use datafusion::prelude::{SessionConfig, SessionContext};
 use datafusion_proto::physical_plan::{ComposedPhysicalExtensionCodec, PhysicalExtensionCodec};
 use herringbone_datafusion::{
@@ -20,6 +18,8 @@ use herringbone_datafusion::{
 
 use crate::logical::HerringboneLogicalCodec;
 use crate::rule::WrapTables;
+use crate::stores::runtime_env;
+use crate::url_tables::enable_url_tables;
 
 /// Returns the codec of physical plans: Ballista's, then that of Herringbone.
 #[must_use]
@@ -36,7 +36,8 @@ pub fn physical_codec(codec: HerringboneCodec) -> Arc<dyn PhysicalExtensionCodec
 /// Returns a session whose queries run on the executors of a scheduler at `df://HOST:PORT`. Parquet tables are read and
 /// written by the formats of the factory.
 ///
-/// The session has the options of [`SessionConfigExt::new_with_ballista`], changed by `configure`.
+/// The session has the options of [`SessionConfigExt::new_with_ballista`], changed by `configure`. It plans queries with the
+/// stores that you register in it. Executors open files with stores of their own.
 ///
 /// # Errors
 /// Configuration if the URL has no host; the errors of `configure`.
@@ -52,10 +53,8 @@ pub async fn connect(
         )))
         .with_ballista_physical_extension_codec(physical_codec(codec));
     configure(&mut config)?;
-    let state = session_state_with_s3_support(config)?;
-    let session = SessionContext::remote_with_state(url, state)
-        .await?
-        .enable_url_table();
+    let session = SessionContext::remote_with_state(url, engine_state(config)?).await?;
+    let session = enable_url_tables(session);
     register_with(&session, factory)?;
     session.add_analyzer_rule(Arc::new(WrapTables));
     Ok(session)
@@ -71,10 +70,8 @@ pub async fn connect_stock(
 ) -> Result<SessionContext> {
     let mut config = herringbone_config();
     configure(&mut config)?;
-    let state = session_state_with_s3_support(config)?;
-    Ok(SessionContext::remote_with_state(url, state)
-        .await?
-        .enable_url_table())
+    let session = SessionContext::remote_with_state(url, engine_state(config)?).await?;
+    Ok(enable_url_tables(session))
 }
 
 /// Gives a scheduler the codecs and the format of Herringbone.
@@ -89,17 +86,20 @@ pub fn scheduler_config(config: SchedulerConfig, codec: HerringboneCodec) -> Sch
     }
 }
 
-/// Gives an executor the codecs of Herringbone.
+/// Gives an executor the codecs of Herringbone. Its tasks spill to its work folder.
 #[must_use]
 pub fn executor_config(
     config: ExecutorProcessConfig,
     codec: HerringboneCodec,
 ) -> ExecutorProcessConfig {
+    let folder = config.work_dir.clone();
     ExecutorProcessConfig {
         override_logical_codec: Some(Arc::new(HerringboneLogicalCodec::new(codec.clone()))),
         override_physical_codec: Some(physical_codec(codec)),
         override_config_producer: Some(Arc::new(herringbone_config)),
-        override_runtime_producer: Some(Arc::new(runtime_env_with_s3_support)),
+        override_runtime_producer: Some(Arc::new(move |config: &SessionConfig| {
+            runtime_env(config, folder.as_deref())
+        })),
         ..config
     }
 }
@@ -110,8 +110,15 @@ fn herringbone_config() -> SessionConfig {
     session_config_with_s3_support().with_option_extension(HerringboneOptions::default())
 }
 
+/// Returns a session with Ballista's functions.
+fn engine_state(config: SessionConfig) -> Result<SessionState> {
+    let runtime = runtime_env(&config, None)?;
+    let state = SessionStateBuilder::new_from_existing(session_state_with_s3_support(config)?);
+    Ok(state.with_runtime_env(runtime).build())
+}
+
 fn session_state(config: SessionConfig) -> Result<SessionState> {
-    let mut state = session_state_with_s3_support(config)?;
+    let mut state = engine_state(config)?;
     state.register_file_format(Arc::new(HerringboneFormatFactory::new()), true)?;
     Ok(state)
 }

@@ -18,12 +18,18 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 mod cluster;
+mod errors;
 mod logical;
 pub mod process;
 mod rule;
+mod stores;
 mod table;
+mod url_tables;
 
 pub use cluster::{connect, connect_stock, executor_config, physical_codec, scheduler_config};
+pub use errors::plain_error;
 pub use herringbone_datafusion;
 pub use logical::HerringboneLogicalCodec;
 pub use rule::WrapTables;
+pub use stores::runtime_env;
+pub use url_tables::enable_url_tables;

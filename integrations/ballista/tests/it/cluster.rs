@@ -228,6 +228,9 @@ async fn two_executors_answer_as_one_machine() {
     tables_are_written(&two, &folder).await;
     every_kind_of_table_is_sent(&two, &folder).await;
     nulls_in_partition_columns_are_sent(&two, &folder).await;
+    let own = url::Url::parse("own://store").unwrap();
+    let store = std::sync::Arc::new(object_store::local::LocalFileSystem::new());
+    assert!(two.register_object_store(&own, store).is_none());
     let command = crate::command::sql(&["--scheduler", &cluster.url(), "--format", "csv"]);
     let query = format!(
         "select count(*) as n from '{}'",

@@ -1,6 +1,7 @@
 //! The command `herringbone-sql`.
 
-use std::process::{Command, Output};
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Output, Stdio};
 
 use datafusion::arrow::array::{Int64Array, RecordBatch};
 use datafusion::arrow::ipc::reader::StreamReader;
@@ -29,7 +30,7 @@ impl Sql {
     }
 
     /// Runs statements that fail. Returns the message.
-    fn fail(&self, sql: &str) -> String {
+    pub(crate) fn fail(&self, sql: &str) -> String {
         let output = self.output(sql);
         assert!(!output.status.success());
         String::from_utf8(output.stderr).unwrap()
@@ -98,6 +99,22 @@ fn statements_share_a_session() {
     assert!(!stock.contains("reader=herringbone"), "{stock}");
     let pruning = sql(&["--set", "herringbone.pushdown=false"]).run(&explain);
     assert!(pruning.contains("pruning_predicate="), "{pruning}");
+}
+
+/// The rows would fill all memory.
+#[test]
+fn rows_are_written_as_they_arrive() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_herringbone-sql"))
+        .args(["--format", "csv"])
+        .arg("select value as v from generate_series(7, 1000000000000)")
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(command.stdout.take().unwrap()).lines();
+    let first = [lines.next(), lines.next()].map(|line| line.unwrap().unwrap());
+    assert_eq!(first, ["v", "7"]);
+    drop(lines);
+    assert!(command.wait().unwrap().success());
 }
 
 #[test]

@@ -15,6 +15,7 @@ mod command;
 mod distributed;
 mod failures;
 mod keys;
+mod stores;
 mod support;
 mod tpch;
 #[path = "../../../datafusion/tests/it/tpch_tables.rs"]

@@ -5,17 +5,18 @@ use std::path::Path;
 use std::time::Instant;
 use std::{fmt, fs};
 
-use ballista_core::object_store::{S3Options, runtime_env_with_s3_support};
+use ballista_core::object_store::S3Options;
 use datafusion::arrow::error::ArrowError;
 use datafusion::error::DataFusionError;
 use datafusion::execution::SessionStateBuilder;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use datafusion::sql::parser::{DFParserBuilder, Statement};
+use futures::TryStreamExt;
 use herringbone_ballista::herringbone_datafusion::{
     HerringboneCodec, HerringboneFormatFactory, HerringboneOptions, register,
 };
-use herringbone_ballista::{connect, connect_stock};
+use herringbone_ballista::{connect, connect_stock, enable_url_tables, plain_error, runtime_env};
 
 use crate::args::Args;
 use crate::output;
@@ -39,7 +40,7 @@ impl fmt::Display for Error {
             Self::Input(name, error) => write!(f, "{name}: {error}"),
             Self::Output(error) => write!(f, "the rows cannot be written: {error}"),
             Self::Threads(error) => write!(f, "no threads can be started: {error}"),
-            Self::Statement(error) => error.fmt(f),
+            Self::Statement(error) => f.write_str(&plain_error(error)),
         }
     }
 }
@@ -115,11 +116,11 @@ async fn session(args: &Args) -> Result<SessionContext, DataFusionError> {
         .with_option_extension(HerringboneOptions::default());
     configure(&mut config)?;
     let state = SessionStateBuilder::new()
-        .with_runtime_env(runtime_env_with_s3_support(&config)?)
+        .with_runtime_env(runtime_env(&config, None)?)
         .with_config(config)
         .with_default_features()
         .build();
-    let session = SessionContext::new_with_state(state).enable_url_table();
+    let session = enable_url_tables(SessionContext::new_with_state(state));
     if !args.stock {
         register(&session)?;
     }
@@ -138,15 +139,16 @@ async fn execute(
     for time in 1..=times {
         let started = Instant::now();
         let frame = session.execute_logical_plan(plan.clone()).await?;
-        let schema = frame.schema().as_arrow().clone().into();
-        let batches = frame.collect().await?;
-        if args.repeat.is_some() && !is_silent {
-            eprintln!("{:.3} seconds", started.elapsed().as_secs_f64());
-        }
+        let mut rows = frame.execute_stream().await?;
         if time == times && !is_silent {
             let mut out = io::BufWriter::new(io::stdout().lock());
-            output::write(args.format, &schema, &batches, &mut out)?;
+            output::write(args.format, rows, &mut out).await?;
             out.flush().map_err(Error::Output)?;
+        } else {
+            while rows.try_next().await?.is_some() {}
+        }
+        if args.repeat.is_some() && !is_silent {
+            eprintln!("{:.3} seconds", started.elapsed().as_secs_f64());
         }
     }
     Ok(())

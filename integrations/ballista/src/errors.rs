@@ -1,0 +1,41 @@
+//! The text of errors that crossed the wire.
+
+use datafusion::error::DataFusionError;
+
+/// The words after which Ballista puts the error of a task, formatted by `Debug`.
+const MARKS: [&str; 2] = [
+    "Task failed due to runtime execution error: ",
+    "Task failed due to IO error: ",
+];
+
+/// The variants of errors around the first one, with the text after it.
+const LAYERS: [(&str, &str); 9] = [
+    ("DataFusionError(", ")"),
+    ("ArrowError(", ", None)"),
+    ("ArrowError(", ")"),
+    ("ExternalError(", ")"),
+    ("External(", ")"),
+    ("Shared(", ")"),
+    ("Execution(\"", "\")"),
+    ("General(\"", "\")"),
+    ("IoError(", ")"),
+];
+
+/// Returns the text of an error, without the types that Ballista prints around the error of a task: `data.parquet: corrupt
+/// file: …` instead of `Execution error: Job … failed: … DataFusionError(External(data.parquet: corrupt file: …))`.
+#[must_use]
+pub fn plain_error(error: &DataFusionError) -> String {
+    let text = error.to_string();
+    let after = |mark: &&str| text.rfind(*mark).map(|at| at + mark.len());
+    let Some(start) = MARKS.iter().filter_map(after).max() else {
+        return text;
+    };
+    let mut plain = text.get(start..).unwrap_or_default().trim();
+    while let Some(inner) = LAYERS.iter().find_map(|(before, after)| {
+        let inner = plain.strip_prefix(before)?;
+        inner.strip_suffix(after)
+    }) {
+        plain = inner;
+    }
+    plain.to_owned()
+}
