@@ -118,7 +118,7 @@ fn blocking(file: &ParquetFile, options: ReadOptions) -> Outcome {
     };
     let is_filtered = options.filter.is_some();
     // Errors of a file opened by its path begin with the path. Those of an object do not.
-    let file = ParquetFile::with_metadata(file.source().clone(), file.metadata_handle()).unwrap();
+    let file = file.without_name();
     let result = file.read(options).and_then(|mut reader| {
         let mut next = || reader.next_batch();
         let result = loop {

@@ -194,7 +194,6 @@ fn order(this: &Literal, other: &Literal) -> Option<Ordering> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::col;
 
     #[test]
@@ -218,7 +217,7 @@ mod tests {
             (a().ge(7).and(b().eq(1)), b().eq(1).and(a().ge(5))),
             (a().ge(7).or(a().eq(6)), a().ge(5)),
             (a().ge(7), b().eq(1).or(a().ge(5))),
-            (!a().ge(7), !a().ge(7)),
+            (a().ge(7).not(), a().ge(7).not()),
             (a().like("x%"), a().like("x%")),
             (a().is_null(), a().is_null()),
         ];
@@ -241,7 +240,7 @@ mod tests {
             (a().is_in([1, 6]), a().is_in([1, 2])),
             (a().is_null(), a().is_not_null()),
             (a().like("x%"), a().like("xy%")),
-            (!a().ge(7), !a().ge(5)),
+            (a().ge(7).not(), a().ge(5).not()),
         ];
         for (this, other) in no {
             assert!(!this.implies(&other), "{this} does not imply {other}");
@@ -250,7 +249,7 @@ mod tests {
 
     #[test]
     fn deep_predicates_are_not_followed_to_their_end() {
-        let deep = || (0..10_000).fold(col("a").ge(5), |all, _| !all);
+        let deep = || (0..10_000).fold(col("a").ge(5), |all, _| all.not());
         assert!(!deep().implies(&deep()));
     }
 }

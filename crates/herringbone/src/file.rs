@@ -306,6 +306,16 @@ impl ParquetFile {
         Ok(Cow::Owned(options))
     }
 
+    /// Returns the file without its path in errors, for callers that name the file themselves.
+    #[doc(hidden)] // For the crates of this workspace.
+    #[must_use]
+    pub fn without_name(&self) -> Self {
+        Self {
+            name: None,
+            ..self.clone()
+        }
+    }
+
     /// Begins an error with the path of the file, if it was opened by one.
     fn in_file(&self, error: Error) -> Error {
         match &self.name {

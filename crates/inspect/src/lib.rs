@@ -31,5 +31,5 @@ use verify::Verify;
 /// ```
 #[must_use]
 pub fn verify(file: &ParquetFile) -> Verify {
-    Verify::new(file.clone())
+    Verify::new(file)
 }

@@ -92,9 +92,10 @@ enum Step {
 }
 
 impl Verify {
-    pub(crate) fn new(file: ParquetFile) -> Self {
+    pub(crate) fn new(file: &ParquetFile) -> Self {
         Self {
-            file,
+            // Who shows findings names the file.
+            file: file.without_name(),
             threads: 0,
             spawn: None,
             report: Report::default(),

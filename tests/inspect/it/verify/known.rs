@@ -26,7 +26,8 @@ fn expected() -> BTreeMap<String, Vec<String>> {
 /// The findings in a file, or the reason why it is unreadable. Equal findings in several columns or pages are one line
 /// with their count. Numbers in these messages are omitted.
 fn found(path: &std::path::Path) -> Vec<String> {
-    let file = match ParquetFile::open(path) {
+    let source = herringbone::source::FileSource::open(path).unwrap();
+    let file = match ParquetFile::from_source(source, herringbone::Limits::default()) {
         Ok(file) => file,
         Err(error) => return vec![format!("unreadable: {error}")],
     };
