@@ -97,7 +97,7 @@ crate::setters! { Limits {
     row_groups: usize;
     /// Limits bytes in a page header.
     page_header_bytes: usize;
-    /// Limits the bytes of a page, both compressed and decompressed.
+    /// Limits the bytes of pages, both compressed and decompressed.
     page_bytes: usize;
     /// Limits decompressed bytes per compressed byte.
     decompression_ratio: usize;

@@ -163,7 +163,7 @@ impl ReadSequence {
         self.budget.close_row_groups_from(index);
     }
 
-    /// Replaces the filter by an equal or tighter one, for all rows that were not selected so far.
+    /// Replaces the filter by an equal or tighter one, for all rows not selected so far.
     ///
     /// # Errors
     /// Argument if the filter may select rows that the old one rules out, or if it does not fit the file.

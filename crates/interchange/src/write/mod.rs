@@ -24,7 +24,7 @@ use crate::error::Error;
 
 /// The destination of text, such as standard output.
 ///
-/// A terminal has to escape the contents of a file, but not the text between rows.
+/// A terminal escapes the contents of files, but not the text between rows.
 pub trait TextOutput {
     /// The error of an append.
     type Error: From<Error>;
