@@ -3,7 +3,7 @@
 
 use std::future::poll_fn;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 
 use bytes::Bytes;
@@ -26,16 +26,25 @@ struct Arrived {
     missing: Mutex<Vec<Range<u64>>>,
 }
 
+impl Arrived {
+    fn missing(&self) -> MutexGuard<'_, Vec<Range<u64>>> {
+        self.missing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn take_missing(&self) -> Vec<Range<u64>> {
+        std::mem::take(&mut *self.missing())
+    }
+}
+
 impl Source for Arrived {
     fn len(&self) -> u64 {
         self.length
     }
 
     fn read(&self, range: Range<u64>) -> Result<Bytes> {
-        self.bytes.get(&range).inspect_err(|_| {
-            let mut missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
-            missing.push(range);
-        })
+        self.bytes
+            .get(&range)
+            .inspect_err(|_| self.missing().push(range))
     }
 
     fn read_many(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
@@ -172,11 +181,7 @@ impl RemoteFile {
         loop {
             let (source, file) = self.local(Fetched::new(answers.clone()))?;
             let result = lookup(&file);
-            let mut missing = source
-                .missing
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
-            let missing = std::mem::take(&mut *missing);
+            let missing = source.take_missing();
             if missing.is_empty() {
                 return result;
             }
