@@ -36,9 +36,6 @@ pub struct Budget {
     pooled: Option<PooledMemory>,
     /// The row groups and column chunks opened so far.
     opened: Mutex<Opened>,
-    /// The number of tested batches, and of those with a selected row.
-    tested: AtomicU64,
-    found: AtomicU64,
     metrics: Metrics,
 }
 
@@ -92,8 +89,6 @@ impl Budget {
             used: AtomicU64::new(0),
             pooled: pool.map(PooledMemory::new),
             opened: Mutex::default(),
-            tested: AtomicU64::new(0),
-            found: AtomicU64::new(0),
             metrics: Metrics::default(),
         })
     }
@@ -132,20 +127,6 @@ impl Budget {
     #[must_use]
     pub fn read_metrics(&self) -> ReadMetrics {
         self.metrics.get(self.opened().seen.len() as u64)
-    }
-
-    /// Counts a tested batch, which may have a selected row.
-    pub fn add_tested(&self, is_found: bool) {
-        self.tested.fetch_add(1, Ordering::Relaxed);
-        self.found.fetch_add(is_found.into(), Ordering::Relaxed);
-    }
-
-    /// Returns true if at least 15 of 16 tested batches so far had a selected row, so that nearly all pages of other columns
-    /// are needed. Without tested batches, this is not known.
-    #[must_use]
-    pub fn finds_most(&self) -> bool {
-        let tested = self.tested.load(Ordering::Relaxed);
-        tested > 0 && self.found.load(Ordering::Relaxed) >= tested - tested / 16
     }
 
     /// Returns the number of column bytes read so far.
@@ -428,18 +409,6 @@ mod tests {
         assert_eq!((budget.used(), column.left()), (100, 0));
         drop(column);
         assert_eq!(budget.used(), 0);
-    }
-
-    #[test]
-    fn nearly_all_tested_batches_must_have_a_row() {
-        let budget = budget(0);
-        assert!(!budget.finds_most());
-        (0..15).for_each(|_| budget.add_tested(true));
-        assert!(budget.finds_most());
-        budget.add_tested(false);
-        assert!(budget.finds_most());
-        budget.add_tested(false);
-        assert!(!budget.finds_most());
     }
 
     #[test]

@@ -47,10 +47,13 @@ impl TableFile {
         meta: &ObjectMeta,
         requests: RequestOptions,
     ) -> Arc<Self> {
+        let scan = FetchPolicy::remote_scan();
         let mut policy = match requests.is_local {
             true => FetchPolicy::local_async(),
-            false => FetchPolicy::remote_scan(),
+            false => scan.clone(),
         };
+        // Filters of scans are tested with the first lookups.
+        policy.round_trip_bytes = scan.round_trip_bytes;
         if let Some(bytes) = requests.suffix_bytes {
             policy.suffix_bytes = bytes as u64;
         }

@@ -275,7 +275,6 @@ impl SelectedRows {
         let metrics = self.budget.metrics();
         metrics.rows_tested.add(bits.len() as u64);
         metrics.rows_found.add(chosen);
-        self.budget.add_tested(chosen > 0);
         self.untested = self.untested.saturating_sub(bits.len() as u64);
         let pieces = self.pieces(&bits);
         Ok(self.add_accepted(pieces))

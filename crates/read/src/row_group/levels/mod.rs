@@ -45,7 +45,7 @@ pub(crate) struct Levels {
     /// The rows that a filter may select.
     candidates: RowRanges,
     /// The memory of the page maps of the row group.
-    maps: Reservation,
+    _maps: Reservation,
     /// The level shared by threads, if any. Levels before it are done.
     shared: Option<usize>,
     /// The error to report once the row group is due.
@@ -70,7 +70,7 @@ impl Levels {
             rows: Vec::new(),
             rows_left: row_group.num_wanted(),
             candidates: row_group.ranges.clone(),
-            maps,
+            _maps: maps,
             shared: None,
             error: None,
             failed: Vec::new(),
@@ -118,7 +118,7 @@ impl Levels {
             rows: Vec::new(),
             rows_left: 0,
             candidates: candidates.into(),
-            maps,
+            _maps: maps,
             shared: None,
             error: None,
             failed: Vec::new(),
@@ -211,8 +211,7 @@ impl Levels {
     /// Returns the ranges of the file that the columns need next, about `ahead` bytes.
     ///
     /// The columns of later levels wait for the rows that a test selects. Their bytes for all rows that may be
-    /// selected are included if they cost less than a round trip, or if the tests so far selected rows of nearly all
-    /// batches.
+    /// selected are included if they cost less than a round trip.
     pub(crate) fn planned(&self, ahead: u64, policy: &FetchPolicy) -> Vec<Range<u64>> {
         let active = self.active();
         let Some(set) = self.sets.get(active) else {
@@ -220,11 +219,7 @@ impl Levels {
         };
         let mut ranges = set.planned(ahead);
         let candidates = self.candidates_after(active);
-        let most = match self.maps.budget().finds_most() {
-            true => ahead,
-            false => policy.round_trip_bytes.min(ahead),
-        };
-        if bytes(&candidates) <= most {
+        if bytes(&candidates) <= policy.round_trip_bytes.min(ahead) {
             ranges.extend(candidates);
         }
         ranges
