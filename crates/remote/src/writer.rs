@@ -252,9 +252,9 @@ impl RemoteWriter {
 
     /// Encodes step by step, and sends full parts between the steps.
     async fn encode(&mut self, mut encoder: Box<Encoder>, work: Work) -> Result<Box<Encoder>> {
-        // A row group that ends the file is about to be written anyway.
-        let may_end_early = !matches!(work, Work::Finish);
-        let (mut work, mut is_more, mut is_ending) = (Some(work), true, false);
+        // While a row group ends, its pages move to parts. So a refusal counts only once it has ended.
+        let mut is_ending = matches!(work, Work::Finish);
+        let (mut work, mut is_more) = (Some(work), true);
         let is_hosted = self.host.is_some();
         while is_more {
             let started = work.take();
@@ -271,13 +271,16 @@ impl RemoteWriter {
                 None => Poll::Ready(Ok(())),
             })
             .await?;
-            let reserved = self.reserve(encoder_bytes(&encoder)).await;
-            let has_rows = encoder.rows_in_progress() > 0;
-            if reserved.is_err() && may_end_early && has_rows && !is_ending {
-                // The row group ends early: its pages move to parts, which are sent.
-                (work, is_more, is_ending) = (Some(Work::Flush), true, true);
-            } else if !is_ending || !is_more {
-                reserved?;
+            match self.reserve(encoder_bytes(&encoder)).await {
+                Err(refused) if refused.kind() == ErrorKind::Limit => {
+                    if !is_ending && encoder.rows_in_progress() > 0 {
+                        // The row group ends early.
+                        (work, is_more, is_ending) = (Some(Work::Flush), true, true);
+                    } else if !is_more {
+                        return Err(refused);
+                    }
+                }
+                reserved => reserved?,
             }
             if is_more && !is_hosted {
                 // Other tasks, and the parts in flight, have their turn before the next step.

@@ -223,22 +223,27 @@ fn a_pool_that_refuses_waits_for_parts_ends_row_groups_and_then_is_an_error() {
     let options = parts(plain().threads(1)).memory_pool(pool);
     block_on(write(&bucket, &batches(), options)).unwrap();
     assert_eq!(bucket.object().unwrap(), blocking(&batches(), plain()).1);
-    // Not enough for a row group of 160,000 bytes. A part is 50,000.
-    let pool = SharedMemory::new(150_000);
-    let bucket = Bucket::new(20);
-    let options = parts(plain().threads(1)).memory_pool(pool.clone());
-    let metadata = block_on(write(&bucket, &batches(), options)).unwrap();
-    assert_eq!(pool.used(), 0);
-    let (whole, _) = blocking(&batches(), plain());
-    assert!(metadata.num_row_groups() > whole.num_row_groups());
-    let file = ParquetFile::from_bytes(bucket.object().unwrap()).unwrap();
-    let (all, mut at) = (batch(2, 60_000), 0);
-    for read in file.read(ReadOptions::new()).unwrap() {
-        let read = read.unwrap();
-        assert_eq!(read.columns(), all.slice(at, read.num_rows()).columns());
-        at += read.num_rows();
+    // Not enough for a row group, which takes 400,000 bytes until it ends. Rows arrive in slices of 8,000 bytes.
+    let all = batch(2, 60_000);
+    let slices: Vec<_> = (0..120).map(|at| all.slice(at * 500, 500)).collect();
+    for size in (140_000..480_000).step_by(20_000) {
+        let pool = SharedMemory::new(size);
+        let bucket = Bucket::new(20);
+        let options = parts(plain().threads(1)).memory_pool(pool.clone());
+        let metadata = block_on(write(&bucket, &slices, options)).unwrap();
+        assert_eq!(pool.used(), 0);
+        let (whole, _) = blocking(&batches(), plain());
+        let has_more = metadata.num_row_groups() > whole.num_row_groups();
+        assert!(has_more || size > 300_000, "{size}");
+        let file = ParquetFile::from_bytes(bucket.object().unwrap()).unwrap();
+        let mut at = 0;
+        for read in file.read(ReadOptions::new()).unwrap() {
+            let read = read.unwrap();
+            assert_eq!(read.columns(), all.slice(at, read.num_rows()).columns());
+            at += read.num_rows();
+        }
+        assert_eq!(at, 60_000);
     }
-    assert_eq!(at, 60_000);
     // Not enough for a part and a slice of rows.
     let pool = SharedMemory::new(30_000);
     let bucket = Bucket::new(20);
