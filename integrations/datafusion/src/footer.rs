@@ -8,7 +8,7 @@ use datafusion_execution::cache::cache_manager::{
     CachedFileMetadataEntry, FileMetadata, FileMetadataCache,
 };
 use herringbone::modular_encryption::Decryption;
-use herringbone::{OpenOptions, PageIndexCell};
+use herringbone::PageIndexCell;
 use herringbone_remote::{CachedFooter, FileKey, MetadataCache, Object, RemoteFile, RemoteOptions};
 use object_store::{ObjectMeta, ObjectStore};
 
@@ -44,7 +44,7 @@ impl FileAccess {
         decryption: Option<Arc<dyn Decryption>>,
     ) -> Result<RemoteFile> {
         let mut options = self.options(meta);
-        options.open = OpenOptions::new().decryption(decryption, None);
+        options.open.decryption = decryption;
         let file = RemoteFile::open(self.object(meta), options).await;
         file.map_err(|error| in_file(&meta.location, from_library(error)))
     }
