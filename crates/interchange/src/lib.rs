@@ -4,7 +4,7 @@
 //! bytes ─► read ─► record batches ─► write ─► text
 //! ```
 //!
-//! [`read`] infers or takes a schema, and makes arrays of texts. [`write`] prints the values of arrays, and rows in a
+//! [`read`] infers or takes a schema, and makes arrays of texts. [`mod@write`] prints the values of arrays, and rows in a
 //! format. [`in_memory`] does both with bytes in memory. No function opens a file or prints: callers pass [`read::Bytes`]
 //! and a [`write::TextOutput`].
 //!
