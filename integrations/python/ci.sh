@@ -37,7 +37,7 @@ done
 
 # The source archive, in an environment of its own.
 rm -rf "$folder/archive"
-"$folder/build/bin/maturin" sdist --quiet --manifest-path integrations/python/Cargo.toml --out "$folder/archive"
+"$folder/build/bin/maturin" sdist --manifest-path integrations/python/Cargo.toml --out "$folder/archive"
 environment source pytest
 MATURIN_PEP517_ARGS="--profile ${PYTHON_PROFILE:-dev}" \
     "$folder/source/bin/pip" install --quiet --disable-pip-version-check --force-reinstall "$folder"/archive/*.tar.gz
