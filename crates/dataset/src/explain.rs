@@ -37,14 +37,17 @@ pub(crate) fn explain(plan: &DatasetPlan) -> Result<DatasetExplanation> {
     let dataset = plan.dataset();
     let mut sum = DatasetExplanation {
         directories_listed: dataset.directories_listed,
-        files: dataset.found.len(),
-        files_ruled_out: dataset.found.len() - plan.num_files(),
+        files: plan.ruled_out + plan.num_files(),
+        files_ruled_out: plan.ruled_out,
         ruled_out: PruningStep::ALL.map(|step| (step, 0)).to_vec(),
         ..DatasetExplanation::default()
     };
     for at in 0..plan.num_files() {
-        let (file, options) = (plan.file(at)?, plan.options_of(at, 0)?);
+        let (file, mut options) = (plan.file(at)?, plan.options_of(at, 0)?);
         let opened = dataset.files.open_blocking(file)?;
+        if let Some(bytes) = plan.bytes_of(at) {
+            options = options.row_groups(opened.row_groups_in(bytes)?);
+        }
         let explained = opened.explain(&options);
         for row_group in explained.map_err(|error| error.in_file(&file.path))? {
             // Footers may claim any number of rows.

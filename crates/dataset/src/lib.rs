@@ -12,6 +12,7 @@
 //! | read asynchronously, from a store | [`Dataset::open_async`], [`Dataset::stream`] and a [`Listing`] |
 //! | write files by the values of columns | [`DatasetWriter`], and [`AsyncDatasetWriter`] to a store |
 //! | write `_metadata` and `_common_metadata` | [`metadata_file`] |
+//! | read some files, or parts of them, as the tasks of an engine | [`Dataset::split`] and [`DataPart`] |
 //! | look at the work of a read | [`Dataset::explain`] |
 //! | read files of other kinds, or with schemas of their own | [`sequence`] |
 //!
@@ -41,6 +42,7 @@ mod local;
 mod metadata_file;
 mod new_files;
 mod options;
+mod part;
 mod partition;
 mod partition_name;
 mod partition_value;
@@ -68,6 +70,7 @@ pub use local::LocalFiles;
 pub use metadata_file::metadata_file;
 pub use new_files::{NewFile, NewFiles};
 pub use options::{DatasetOptions, DatasetReadOptions, SchemaFrom};
+pub use part::DataPart;
 pub use partition::Partitioning;
 pub use reader::DatasetReader;
 #[cfg(feature = "object-store-013")]

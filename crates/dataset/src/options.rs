@@ -5,6 +5,7 @@ use herringbone::filter::Predicate;
 use herringbone::{OnError, ReadOptions, SchemaOptions};
 use herringbone_remote::{LruMetadataCache, RemoteOptions};
 
+use crate::part::DataPart;
 use crate::partition::Partitioning;
 
 /// The options of a dataset: its files, its schema and its rows.
@@ -133,6 +134,8 @@ pub struct DatasetReadOptions {
     pub max_open_files: usize,
     /// The name of a column with the path of the file of each row. It follows all other columns.
     pub path_column: Option<String>,
+    /// The parts to read, in this order, or `None` for all files. A filter still rules out files.
+    pub parts: Option<Vec<DataPart>>,
 }
 
 impl DatasetReadOptions {
@@ -167,6 +170,8 @@ herringbone::format::setters! { DatasetReadOptions {
     is_ordered: bool;
     /// Sets the largest number of open files.
     max_open_files: usize;
+    /// Selects parts of the dataset, such as those of [`Dataset::split`](crate::Dataset::split).
+    parts: impl IntoIterator<Item = DataPart> => |parts| Some(Vec::from_iter(parts));
 }}
 
 impl Default for DatasetReadOptions {
@@ -182,6 +187,7 @@ impl From<ReadOptions> for DatasetReadOptions {
             is_ordered: true,
             max_open_files: Self::DEFAULT_MAX_OPEN_FILES,
             path_column: None,
+            parts: None,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The plan of a read: the files, and the options to read each of them with.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use herringbone::arrow::schema::{Field, FieldRef, Schema, SchemaRef};
@@ -8,6 +9,7 @@ use herringbone::{Error, Projection, ReadOptions, Result, VirtualColumn, WantedS
 
 use crate::dataset::Inner;
 use crate::options::DatasetReadOptions;
+use crate::part::DataPart;
 use crate::partition_value::value;
 use crate::pool::FileMemory;
 use crate::walk::{DataFile, verdicts};
@@ -19,10 +21,22 @@ pub(crate) struct DatasetPlan {
     /// The schema of the batches.
     pub(crate) schema: SchemaRef,
     filter: Option<Predicate>,
-    /// The ordinals of the files with rows that may be selected, and whether all of their rows are.
-    files: Vec<(usize, Verdict)>,
+    /// The files with rows that may be selected.
+    files: Vec<PlannedFile>,
+    /// The number of files, or parts of files, that the filter rules out by their partition columns.
+    pub(crate) ruled_out: usize,
     /// The memory of all files.
     pub(crate) pool: Arc<FileMemory>,
+}
+
+/// A file to read, or a part of it.
+struct PlannedFile {
+    /// The ordinal among the files of the dataset.
+    ordinal: usize,
+    /// The verdict of the filter on the partition columns: `All` if it selects all rows.
+    verdict: Verdict,
+    /// The bytes with the first bytes of the row groups to read, or `None` for all row groups.
+    bytes: Option<Range<u64>>,
 }
 
 impl DatasetPlan {
@@ -40,16 +54,36 @@ impl DatasetPlan {
         };
         let partitions: Vec<_> = dataset.found.iter().map(|file| &file.partition).collect();
         let verdicts = verdicts(&dataset.types, &partitions, filter.as_ref())?;
-        let files = verdicts.into_iter().enumerate();
-        let files = files
-            .filter(|(_, verdict)| *verdict != Verdict::None)
-            .collect();
+        let planned = |ordinal: usize, bytes: Option<Range<u64>>| PlannedFile {
+            verdict: verdicts.get(ordinal).copied().unwrap_or(Verdict::None),
+            ordinal,
+            bytes,
+        };
+        let mut files: Vec<_> = match &options.parts {
+            None => (0..verdicts.len())
+                .map(|file| planned(file, None))
+                .collect(),
+            Some(parts) => {
+                if let Some(part) = parts.iter().find(|part| part.file >= verdicts.len()) {
+                    let (part, files) = (part.file, verdicts.len());
+                    return Err(Error::argument(format!(
+                        "there is no part of file {part}: the dataset has {files} files"
+                    )));
+                }
+                let parts = parts.iter();
+                let planned = |part: &DataPart| planned(part.file, Some(part.bytes.clone()));
+                parts.map(planned).collect()
+            }
+        };
+        let all = files.len();
+        files.retain(|file| file.verdict != Verdict::None);
         let pool = FileMemory::new(&options.read);
         Ok(Self {
             schema: schema(&dataset, &options)?,
             dataset,
             options,
             filter,
+            ruled_out: all - files.len(),
             files,
             pool,
         })
@@ -81,8 +115,13 @@ impl DatasetPlan {
         let file = self
             .files
             .get(at)
-            .and_then(|it| self.dataset.found.get(it.0));
+            .and_then(|it| self.dataset.found.get(it.ordinal));
         file.ok_or_else(|| Error::argument("there is no such file in the plan"))
+    }
+
+    /// Returns the bytes of the row groups to read of the file at a place of the plan, or `None` for all row groups.
+    pub(crate) fn bytes_of(&self, at: usize) -> Option<Range<u64>> {
+        self.files.get(at).and_then(|it| it.bytes.clone())
     }
 
     /// Returns the options to read the file at a place of the plan, after `emitted` of its rows.
@@ -99,7 +138,10 @@ impl DatasetPlan {
             wanted = wanted.constant(name, value);
         }
         let mut read = self.options.read.clone();
-        let is_selected = self.files.get(at).is_some_and(|it| it.1 == Verdict::All);
+        let is_selected = self
+            .files
+            .get(at)
+            .is_some_and(|it| it.verdict == Verdict::All);
         read.filter = self.filter.clone().filter(|_| !is_selected);
         // More rows of one file are never needed, unless rows before them are lost.
         read.limit = read.limit.filter(|_| !self.options.is_tolerant());

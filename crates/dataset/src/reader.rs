@@ -232,8 +232,11 @@ impl DatasetFiles {
         let mut reader = match task.reader {
             Some(reader) => reader,
             None => {
-                let options = self.plan.options_of(task.file, task.emitted)?;
+                let mut options = self.plan.options_of(task.file, task.emitted)?;
                 let opened = self.plan.dataset().files.open_blocking(file)?;
+                if let Some(bytes) = self.plan.bytes_of(task.file) {
+                    options = options.row_groups(opened.row_groups_in(bytes)?);
+                }
                 let reader = opened.read(options.threads(self.threads));
                 Box::new(reader.map_err(|error| error.in_file(&file.path))?)
             }

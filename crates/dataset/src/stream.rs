@@ -208,7 +208,11 @@ impl DatasetPlan {
             Some(stream) => stream,
             None => {
                 let opened = self.dataset().files.open(file).await?;
-                let options = self.options_of(task.file, task.emitted)?;
+                let mut options = self.options_of(task.file, task.emitted)?;
+                if let Some(bytes) = self.bytes_of(task.file) {
+                    let row_groups = opened.metadata_handle().row_groups_in(bytes);
+                    options = options.row_groups(row_groups.map_err(named)?);
+                }
                 let read = opened.read(options.threads(self.threads().1));
                 Box::new(read.map_err(named)?)
             }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -225,6 +226,17 @@ impl ParquetFile {
         let options = ReadOptions::default().schema(options.clone());
         let options = &self.with_int96_unit(&options)?.schema;
         to_arrow(self.parquet_schema(), key_values, options).map(|mapping| mapping.schema)
+    }
+
+    /// Returns the ordinals of the row groups whose first bytes lie in a range of the file's bytes: see
+    /// [`MetadataHandle::row_groups_in`].
+    ///
+    /// # Errors
+    /// Corrupt or Unsupported if the metadata of the first column chunk of a row group cannot be decoded; Key if it is not
+    /// authentic.
+    pub fn row_groups_in(&self, bytes: Range<u64>) -> Result<Vec<usize>> {
+        let row_groups = self.handle.row_groups_in(bytes);
+        row_groups.map_err(|error| self.in_file(error))
     }
 
     /// Returns a reader of the data.

@@ -19,6 +19,8 @@ mod memory;
 #[cfg(test)]
 mod metadata_files;
 #[cfg(test)]
+mod parts;
+#[cfg(test)]
 mod schemas;
 #[cfg(test)]
 mod writers;
