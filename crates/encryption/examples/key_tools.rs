@@ -96,7 +96,7 @@ fn rotate(file: &str, wrapping: &str) -> Outcome {
         _ => Some(false),
     };
     let (connection, policy) = (KmsConnection::default(), KmsUrlPolicy::default());
-    let store = FileKeyMaterialStore::new(file)?;
+    let store: Arc<dyn KeyMaterialStore> = Arc::new(FileKeyMaterialStore::new(file)?);
     tools()?.rotate_master_keys(&connection, &policy, &store, double, KeyLength::Bits256)?;
     Ok(())
 }
@@ -127,8 +127,8 @@ fn rewrite(from: &str, to: &str, storage: &str, wrapping: &str, bits: &str) -> O
     let mut configuration = file.configuration()?;
     configuration.double_wrapping = wrapping == "double";
     (configuration.data_key_length, configuration.kek_length) = (length, length);
-    let store = FileKeyMaterialStore::new(Path::new(to))?;
-    let store = (storage == "external").then_some(&store as &dyn KeyMaterialStore);
+    let store: Arc<dyn KeyMaterialStore> = Arc::new(FileKeyMaterialStore::new(Path::new(to))?);
+    let store = (storage == "external").then_some(store);
     let properties =
         tools.encryption_properties(&KmsConnection::default(), &configuration, store)?;
     let leaves: Vec<ColumnPath> = file.paths()?.into_iter().map(|(path, _)| path).collect();

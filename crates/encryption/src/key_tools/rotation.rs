@@ -27,7 +27,7 @@ impl KeyTools {
         &self,
         connection: &KmsConnection,
         url_policy: &KmsUrlPolicy,
-        store: &dyn KeyMaterialStore,
+        store: &Arc<dyn KeyMaterialStore>,
         double_wrapping: Option<bool>,
         kek_length: KeyLength,
     ) -> Result<()> {

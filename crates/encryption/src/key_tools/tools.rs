@@ -91,7 +91,7 @@ impl KeyTools {
         &self,
         connection: &KmsConnection,
         configuration: &EncryptionConfiguration,
-        store: Option<&dyn KeyMaterialStore>,
+        store: Option<Arc<dyn KeyMaterialStore>>,
     ) -> Result<FileEncryptionProperties> {
         let (client, connection) = (
             self.client(&connection.or_default())?,

@@ -92,14 +92,14 @@ fn key_material() {
     let tools = KeyTools::new(Arc::new(move |_: &KmsConnection| Ok(client.clone())));
     let configuration = EncryptionConfiguration::new("kf");
     let connection = KmsConnection::default();
-    let metadata = |store: Option<&dyn KeyMaterialStore>| {
+    let metadata = |store: Option<Arc<dyn KeyMaterialStore>>| {
         let properties = tools
             .encryption_properties(&connection, &configuration, store)
             .unwrap();
         let file = FileEncryptor::new(&properties, &[]).unwrap();
         file.file_crypto_metadata().key_metadata.unwrap()
     };
-    let (internal, external) = (metadata(None), metadata(Some(&store)));
+    let (internal, external) = (metadata(None), metadata(Some(Arc::new(store.clone()))));
     let material = store.read().unwrap();
     let mut random = Random(2);
     let mut done = 0;

@@ -74,14 +74,14 @@ impl VariantBuilder {
 
     /// Sets the limits.
     #[must_use]
-    pub fn with_limits(mut self, limits: Limits) -> Self {
+    pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
     /// Sets the treatment of fields with the same name.
     #[must_use]
-    pub fn with_duplicates(mut self, duplicates: DuplicateFields) -> Self {
+    pub fn duplicates(mut self, duplicates: DuplicateFields) -> Self {
         self.duplicates = duplicates;
         self
     }

@@ -41,6 +41,28 @@ pub struct JsonWriter {
     lost: LostTypes,
 }
 
+impl Variant<'_> {
+    /// Returns the value as JSON text, without spaces, with the defaults of a [`JsonWriter`]. Types that JSON does not have,
+    /// such as dates, become strings.
+    ///
+    /// ```
+    /// use herringbone::variant::VariantBuf;
+    ///
+    /// let event = VariantBuf::from_json(r#"{"id": 7, "tags": ["new"]}"#)?;
+    /// assert_eq!(event.as_variant().to_json()?, r#"{"id":7,"tags":["new"]}"#);
+    /// # Ok::<(), herringbone::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// See [`JsonWriter::write`].
+    pub fn to_json(self) -> Result<String> {
+        let mut text = String::new();
+        JsonWriter::new().write(self, &mut text)?;
+        Ok(text)
+    }
+}
+
 impl JsonWriter {
     /// Creates a writer with the default limits that writes NaN and infinities as strings.
     #[must_use]
@@ -50,14 +72,14 @@ impl JsonWriter {
 
     /// Sets the form of NaN and infinities.
     #[must_use]
-    pub fn with_non_finite(mut self, non_finite: NonFinite) -> Self {
+    pub fn non_finite(mut self, non_finite: NonFinite) -> Self {
         self.non_finite = non_finite;
         self
     }
 
     /// Sets the limits.
     #[must_use]
-    pub fn with_limits(mut self, limits: Limits) -> Self {
+    pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
@@ -126,8 +148,8 @@ impl JsonWriter {
             Value::Null => out.push_str("null"),
             Value::String(value) => push_quoted(out, value),
             _ if push_number(out, value).is_some() => {}
-            Value::Double(value) => self.non_finite(value, out)?,
-            Value::Float(value) => self.non_finite(value.into(), out)?,
+            Value::Double(value) => self.push_non_finite(value, out)?,
+            Value::Float(value) => self.push_non_finite(value.into(), out)?,
             _ => {
                 out.push('"');
                 push_plain(out, value)?;
@@ -137,7 +159,7 @@ impl JsonWriter {
         Ok(())
     }
 
-    fn non_finite(&self, value: f64, out: &mut String) -> Result<()> {
+    fn push_non_finite(&self, value: f64, out: &mut String) -> Result<()> {
         let text = special(value);
         match self.non_finite {
             NonFinite::String => push_quoted(out, text),

@@ -1,7 +1,7 @@
 //! A column of values in its Arrow storage.
 
 use herringbone_arrow::array::cast::AsArray as _;
-use herringbone_arrow::array::{Array, ArrayRef, StructArray};
+use herringbone_arrow::array::{Array, ArrayRef, RecordBatch, StructArray};
 use herringbone_arrow::schema::DataType;
 use herringbone_format::{Error, Result};
 
@@ -56,6 +56,37 @@ impl VariantArray {
             storage: storage.clone(),
             shredding,
         })
+    }
+
+    /// Creates a view of a column of a record batch, by its name.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use herringbone::arrow::array::{ArrayRef, BinaryViewArray, RecordBatch, StructArray};
+    /// use herringbone::variant::VariantBuf;
+    /// use herringbone::variant::shredding::{UnshredOptions, VariantArray};
+    ///
+    /// let event = VariantBuf::from_json(r#"{"id": 7}"#)?;
+    /// let bytes = |bytes: &[u8]| -> ArrayRef { Arc::new(BinaryViewArray::from(vec![bytes])) };
+    /// let (metadata, value) = (bytes(event.metadata_bytes()), bytes(event.value_bytes()));
+    /// let events = StructArray::try_from(vec![("metadata", metadata), ("value", value)])?;
+    /// let batch = RecordBatch::try_from_iter([("event", Arc::new(events) as ArrayRef)])?;
+    ///
+    /// let events = VariantArray::of_column(&batch, "event")?;
+    /// let first = events.value(0, &UnshredOptions::new())?.ok_or("a null")?;
+    /// assert_eq!(first.as_variant().to_json()?, r#"{"id":7}"#);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Argument if there is no such column; see [`Self::try_new`] for others.
+    pub fn of_column(batch: &RecordBatch, name: &str) -> Result<Self> {
+        let column = batch.column_by_name(name);
+        let column =
+            column.ok_or_else(|| Error::argument(format!("the batch has no column `{name}`")))?;
+        Self::try_new(column).map_err(|error| error.in_column(name))
     }
 
     /// Returns the number of values, nulls included.

@@ -204,8 +204,8 @@ pub(super) struct RowBuilder<'o> {
 impl<'o> RowBuilder<'o> {
     pub(super) fn new(options: &'o UnshredOptions) -> Self {
         let builder = VariantBuilder::new()
-            .with_limits(options.limits.clone())
-            .with_duplicates(DuplicateFields::Error);
+            .limits(options.limits.clone())
+            .duplicates(DuplicateFields::Error);
         Self {
             builder,
             options,

@@ -197,7 +197,7 @@ fn misuse_is_an_error() {
 
 /// Builds `{"x": {"a": 1, "b": 2}, "a": 3, "a": 4, "b": 5}`. Objects inside hide which names were seen.
 fn with_duplicates(duplicates: DuplicateFields) -> Result<VariantBuf> {
-    let mut builder = VariantBuilder::new().with_duplicates(duplicates);
+    let mut builder = VariantBuilder::new().duplicates(duplicates);
     builder.begin_object()?;
     builder.field("a")?;
     builder.push_int(0)?;

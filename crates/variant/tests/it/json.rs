@@ -165,10 +165,10 @@ fn nan_and_infinities() {
         assert_eq!(parsed.as_variant().variant_type(), VariantType::Double);
         assert_eq!(print(parsed.as_variant()), expected);
         let mut out = String::from("kept");
-        let mut writer = JsonWriter::new().with_non_finite(NonFinite::Error);
+        let mut writer = JsonWriter::new().non_finite(NonFinite::Error);
         assert!(writer.write(parsed.as_variant(), &mut out).is_err());
         assert_eq!(out, "kept");
-        let mut writer = JsonWriter::new().with_non_finite(NonFinite::Null);
+        let mut writer = JsonWriter::new().non_finite(NonFinite::Null);
         writer.write(parsed.as_variant(), &mut out).unwrap();
         assert_eq!(out, "keptnull");
     }
@@ -317,7 +317,7 @@ fn two_fields_of_one_name() {
         (DuplicateFields::KeepFirst, r#"{"a":1,"b":{"a":2}}"#),
         (DuplicateFields::KeepLast, r#"{"a":{"c":3},"b":{"a":2}}"#),
     ] {
-        let mut builder = VariantBuilder::new().with_duplicates(duplicates);
+        let mut builder = VariantBuilder::new().duplicates(duplicates);
         builder.push_json(text, &JsonOptions::default()).unwrap();
         assert_eq!(print(builder.finish().unwrap().as_variant()), expected);
     }
@@ -334,7 +334,7 @@ fn depth_is_limited() {
     assert!(parse(&"[".repeat(1_000_000), &JsonOptions::default()).is_err());
     let mut limits = Limits::default();
     limits.variant_depth = 10;
-    let mut writer = JsonWriter::new().with_limits(limits);
+    let mut writer = JsonWriter::new().limits(limits);
     let error = writer.write(parsed.as_variant(), &mut String::new());
     assert_eq!(error.unwrap_err().limit_name(), Some("variant_depth"));
 }
@@ -356,7 +356,7 @@ fn json_is_limited() {
     let mut limits = Limits::default();
     limits.variant_json_bytes = 1 << 20;
     let mut out = String::new();
-    let mut writer = JsonWriter::new().with_limits(limits);
+    let mut writer = JsonWriter::new().limits(limits);
     let error = writer.write(built.as_variant(), &mut out).unwrap_err();
     assert_eq!(error.limit_name(), Some("variant_json_bytes"));
     assert!(out.is_empty() && out.capacity() < 4 << 20);
@@ -494,11 +494,19 @@ proptest! {
     #[test]
     fn any_text(text in "[\\[\\]{}\",:0-9eE.\\-+a\\\\u tnl]{0,40}") {
         let expected = serde_json::from_str::<Json>(&text);
-        let mut builder = VariantBuilder::new().with_duplicates(DuplicateFields::KeepLast);
+        let mut builder = VariantBuilder::new().duplicates(DuplicateFields::KeepLast);
         match builder.push_json(&text, &JsonOptions::default()) {
             Ok(()) => prop_assert!(expected.is_ok(), "{text}"),
             Err(error) if error.message().contains("digits") || error.message().contains("range") => {}
             Err(_) => prop_assert!(expected.is_err(), "{text}"),
         }
+    }
+}
+
+#[test]
+fn a_value_becomes_text_in_one_call() {
+    for text in [r#"{"a":[1,2.5,null],"b":"x"}"#, "true", r#""é""#] {
+        let value = VariantBuf::from_json(text).unwrap();
+        assert_eq!(value.as_variant().to_json().unwrap(), text);
     }
 }

@@ -112,10 +112,14 @@ fn written(properties: FileEncryptionProperties) -> Bytes {
     write(&batch, options().encryption(Arc::new(properties))).unwrap()
 }
 
-fn file_of(tools: &Arc<KeyTools>, store: Option<&dyn KeyMaterialStore>) -> Bytes {
+fn file_of(tools: &Arc<KeyTools>, store: Option<Arc<dyn KeyMaterialStore>>) -> Bytes {
     let connection = connection(TOKEN);
     let properties = tools.encryption_properties(&connection, &configuration(true), store);
     written(properties.unwrap())
+}
+
+fn stored(store: &FileKeyMaterialStore) -> Arc<dyn KeyMaterialStore> {
+    Arc::new(store.clone())
 }
 
 fn keys(
@@ -123,7 +127,7 @@ fn keys(
     token: &str,
     store: Option<&FileKeyMaterialStore>,
 ) -> Arc<dyn Decryption> {
-    let store = store.map(|store| Arc::new(store.clone()) as Arc<dyn KeyMaterialStore>);
+    let store = store.map(stored);
     let retriever = tools.key_retriever(connection(token), KmsUrlPolicy::default(), store);
     let properties = FileDecryptionProperties::builder().key_retriever(retriever);
     Arc::new(properties.build().unwrap())
@@ -172,7 +176,7 @@ fn files_come_back_however_their_keys_are_wrapped_and_stored() {
         for external in [false, true] {
             let folder = Folder::new(&format!("wrapped-{double_wrapping}-{external}"));
             let store = external.then(|| folder.store());
-            let stored = store.as_ref().map(|store| store as &dyn KeyMaterialStore);
+            let stored = store.as_ref().map(stored);
             let configuration = configuration(double_wrapping);
             let properties =
                 tools.encryption_properties(&connection(TOKEN), &configuration, stored);
@@ -383,7 +387,13 @@ fn rotates_until_it_is_killed() {
         let policy = KmsUrlPolicy::default();
         let length = KeyLength::Bits128;
         tools
-            .rotate_master_keys(&connection(TOKEN), &policy, &store, Some(double), length)
+            .rotate_master_keys(
+                &connection(TOKEN),
+                &policy,
+                &stored(&store),
+                Some(double),
+                length,
+            )
             .unwrap();
     }
 }
@@ -393,7 +403,7 @@ fn a_rotation_may_be_killed_at_any_time() {
     let folder = Folder::new("killed");
     let store = folder.store();
     let tools = Arc::new(Desk::default()).tools(LONG);
-    let bytes = file_of(&tools, Some(&store));
+    let bytes = file_of(&tools, Some(stored(&store)));
     let mut seen = HashSet::from([store.read().unwrap()]);
     for turn in 0..15 {
         let before = store.read().unwrap();

@@ -143,8 +143,12 @@ fn read(file: &Written, retriever: Arc<dyn KeyRetriever>) -> Result<()> {
     Ok(())
 }
 
+fn stored(store: &FileKeyMaterialStore) -> Arc<dyn KeyMaterialStore> {
+    Arc::new(store.clone())
+}
+
 fn retriever(tools: &Arc<KeyTools>, store: Option<&FileKeyMaterialStore>) -> Arc<dyn KeyRetriever> {
-    let store = store.map(|store| Arc::new(store.clone()) as Arc<dyn KeyMaterialStore>);
+    let store = store.map(stored);
     tools.key_retriever(KmsConnection::default(), KmsUrlPolicy::default(), store)
 }
 

@@ -21,7 +21,7 @@ fn files_come_back_by_every_way_of_wrapping() {
                         .encryption_properties(
                             &KmsConnection::default(),
                             &configuration,
-                            store.map(|store| store as _),
+                            store.map(stored),
                         )
                         .unwrap();
                     assert_eq!(properties.footer_key().key.length(), length);
@@ -131,7 +131,7 @@ fn unwrapping_by_steps() {
         ..KmsConnection::default()
     };
     let properties = tools()
-        .encryption_properties(&connection, &configuration(), Some(&store))
+        .encryption_properties(&connection, &configuration(), Some(stored(&store)))
         .unwrap();
     let leaves = ["a", "b", "c", "d"].map(path);
     let file = FileEncryptor::new(&properties, &leaves).unwrap();

@@ -6,7 +6,8 @@ fn rotation_wraps_anew_and_leaves_the_file() {
     let mut kms = master_keys();
     let connection = KmsConnection::default();
     let old_tools = Counting::new(kms.clone()).tools();
-    let properties = old_tools.encryption_properties(&connection, &configuration(), Some(&store));
+    let properties =
+        old_tools.encryption_properties(&connection, &configuration(), Some(stored(&store)));
     let file = write(&properties.unwrap());
     let before = store.read().unwrap();
 
@@ -30,7 +31,7 @@ fn rotation_wraps_anew_and_leaves_the_file() {
             .rotate_master_keys(
                 &connection,
                 &KmsUrlPolicy::default(),
-                &store,
+                &stored(&store),
                 double,
                 KeyLength::Bits256,
             )
@@ -54,7 +55,8 @@ fn rotation_wraps_anew_and_leaves_the_file() {
 fn a_rotation_that_fails_leaves_the_old_material() {
     let (_folder, store) = folder();
     let connection = KmsConnection::default();
-    let properties = tools().encryption_properties(&connection, &configuration(), Some(&store));
+    let properties =
+        tools().encryption_properties(&connection, &configuration(), Some(stored(&store)));
     let file = write(&properties.unwrap());
     let before = store.read().unwrap();
     let key = Key::new(b"0123456789012345").unwrap();
@@ -62,7 +64,7 @@ fn a_rotation_that_fails_leaves_the_old_material() {
     let rotated = without_columns.rotate_master_keys(
         &connection,
         &KmsUrlPolicy::default(),
-        &store,
+        &stored(&store),
         None,
         KeyLength::Bits128,
     );
@@ -77,7 +79,7 @@ fn material_is_not_overwritten_unless_asked() {
     let connection = KmsConnection::default();
     let create = |store: &FileKeyMaterialStore| {
         tools()
-            .encryption_properties(&connection, &configuration(), Some(store))
+            .encryption_properties(&connection, &configuration(), Some(stored(store)))
             .map(drop)
     };
     create(&store).unwrap();
@@ -111,12 +113,18 @@ fn files_written_after_a_rotation_have_keys_of_the_new_version() {
     let connection = KmsConnection::default();
     let (_folder, store) = folder();
     tools
-        .encryption_properties(&connection, &configuration(), Some(&store))
+        .encryption_properties(&connection, &configuration(), Some(stored(&store)))
         .unwrap();
     kms.counts();
     let policy = KmsUrlPolicy::default();
     tools
-        .rotate_master_keys(&connection, &policy, &store, None, KeyLength::Bits128)
+        .rotate_master_keys(
+            &connection,
+            &policy,
+            &stored(&store),
+            None,
+            KeyLength::Bits128,
+        )
         .unwrap();
     assert_eq!(kms.counts(), (3, 3), "a key for each master key");
     tools
