@@ -16,7 +16,7 @@ use crate::partitioner::{OpenFile, Partitioner, Step};
 use crate::writer::{DatasetWriteOptions, WrittenFile};
 
 /// The largest number of files finished at the same time.
-const MOST_FINISHING: usize = 16;
+const MAX_FINISHING: usize = 16;
 
 /// Writes record batches to the files of a dataset in a store, as [`DatasetWriter`](crate::DatasetWriter) does to a
 /// directory of this machine.
@@ -171,7 +171,7 @@ impl AsyncDatasetWriter {
                     let most = self.files.options().max_buffered_bytes as u64;
                     let left = most.saturating_sub(self.files.memory_size());
                     let is_enough = |it: &Finishing| {
-                        it.running.len() <= MOST_FINISHING && it.memory_size() <= left
+                        it.running.len() <= MAX_FINISHING && it.memory_size() <= left
                     };
                     self.finishing.until(is_enough).await?;
                 }

@@ -6,7 +6,7 @@
 //!
 //! A [`ReadPlan`] is plain data. A [`RowGroupRead`] is the state machine that reads one of its row groups, without
 //! I/O. A [`ReadSequence`] runs them in order. Drivers are thin loops: one thread [advances](ReadSequence::advance)
-//! the sequence, several threads take [tasks](LevelTask) of its row groups, and a [`PushDecoder`] takes bytes as they
+//! the sequence, several threads take [tasks](StageTask) of its row groups, and a [`PushDecoder`] takes bytes as they
 //! arrive.
 //!
 //! This crate is for the crates of this workspace. Its API changes with any release, except for the items that
@@ -32,8 +32,8 @@ pub use push::{
     WaitingBatch, Wanted,
 };
 pub use row_group::{
-    Assembly, ColumnTask, Explainer, LevelTask, RowGroupExplanation, RowGroupRead, RowGroupStep,
-    SharedStep, StepExplanation, missing_keys, tests_row_groups,
+    Assembly, ColumnTask, Explainer, RowGroupExplanation, RowGroupRead, RowGroupStep, SharedStep,
+    StageTask, StepExplanation, missing_keys, tests_row_groups,
 };
 pub use sequence::{ReadSequence, ReadStep};
 pub use wanted_schema::{FieldMatching, FieldNames, WantedSchema};

@@ -67,7 +67,7 @@ impl FileKey {
 }
 
 /// The largest size of page indexes kept with a footer, in bytes.
-const MOST_KEPT: u64 = 256 << 10;
+const MAX_KEPT: u64 = 256 << 10;
 
 /// The footer of a file in a cache.
 #[derive(Debug, Clone)]
@@ -83,7 +83,7 @@ impl CachedFooter {
     /// Creates the entry of a footer, read with the end of its file.
     pub(crate) fn new(metadata: &MetadataHandle, tail: &Tail) -> Self {
         let range = page_indexes(metadata.metadata());
-        let range = range.filter(|range| range.end - range.start <= MOST_KEPT);
+        let range = range.filter(|range| range.end - range.start <= MAX_KEPT);
         let indexes = range.and_then(|range| {
             // A copy, because a slice would retain all bytes of the tail.
             let bytes = Bytes::copy_from_slice(&tail.get(&range)?);

@@ -9,7 +9,7 @@ use futures_core::Stream;
 use crate::plain;
 
 /// The largest number of bytes reserved for an answer before they arrive.
-const MOST_RESERVED: u64 = 16 << 20;
+const MAX_RESERVED: u64 = 16 << 20;
 
 /// The parts of an answer, joined. Stops after the part in which `most` bytes are exceeded: a store may send more than it
 /// was asked for.
@@ -26,7 +26,7 @@ async fn collect<E>(
     {
         if joined.is_empty() {
             // One allocation holds all requested bytes.
-            joined.reserve(most.min(MOST_RESERVED) as usize);
+            joined.reserve(most.min(MAX_RESERVED) as usize);
             joined.extend_from_slice(&first);
         }
         joined.extend_from_slice(&part);

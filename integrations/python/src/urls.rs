@@ -21,7 +21,7 @@ use crate::error::{Result, detached};
 use crate::interrupt;
 
 /// The number of files of a dataset whose last requests are in flight.
-const MOST_COMPLETING: usize = 32;
+const MAX_COMPLETING: usize = 32;
 
 /// The number of bytes at the end of a file by whose answer its length is found.
 const PROBE_BYTES: u64 = 8;
@@ -384,7 +384,7 @@ impl NewFile for UrlFile {
             .unwrap_or_else(PoisonError::into_inner);
         requests.0.push_back(request);
         drop(requests);
-        wait_until_at_most(&self.completing, MOST_COMPLETING)
+        wait_until_at_most(&self.completing, MAX_COMPLETING)
     }
 }
 

@@ -15,7 +15,7 @@ use crate::save::interrupt::{Unfinished, uninterrupted};
 use crate::save::target::exists;
 
 /// The bytes of small parts of a command that wait here for the others. More wait in the store.
-const MOST_HELD: u64 = 64 << 20;
+const MAX_HELD: u64 = 64 << 20;
 
 /// An upload. Unless it is [completed](Self::complete), the object does not appear.
 pub(crate) struct Upload {
@@ -42,7 +42,7 @@ impl Uploads {
         let mut waiting = self.lock();
         let held: u64 = waiting.iter().map(|it| it.output.held_bytes()).sum();
         let bytes = upload.output.held_bytes();
-        if upload.output.is_started() || held + bytes > MOST_HELD {
+        if upload.output.is_started() || held + bytes > MAX_HELD {
             let sent = upload.output.send_all();
             sent.map_err(|error| failure(&upload.name, &error))?;
         }

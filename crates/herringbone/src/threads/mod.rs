@@ -18,7 +18,7 @@ use herringbone_arrow::array::RecordBatch;
 use herringbone_core::budget::{Budget, Reservation};
 use herringbone_format::{Error, Result};
 use herringbone_pipeline::{Crew, Shared, Work};
-use herringbone_read::{LevelTask, ReadSequence, RowGroupRead, RowGroupStep};
+use herringbone_read::{ReadSequence, RowGroupRead, RowGroupStep, StageTask};
 
 use self::state::{BATCHES_AHEAD, Event, ReadMode, Ready, Slot, State};
 use crate::source::Source;
@@ -70,20 +70,20 @@ enum Task {
         /// True if the row group is due, and true if no other thread works.
         how: (bool, bool),
     },
-    /// Opens row groups, or advances them to their next level. Fetches about `ahead` bytes.
+    /// Opens row groups, or advances them to their next stage. Fetches about `ahead` bytes.
     Open {
         reads: Vec<(u64, Box<RowGroupRead>)>,
         ahead: u64,
     },
     /// Works on a column or tests a batch.
-    Level(u64, Box<LevelTask>),
+    Stage(u64, Box<StageTask>),
 }
 
 /// The outcome of a task.
 enum Done {
     Whole(u64, Box<RowGroupRead>, Result<Option<Ready>>),
     Open(Vec<Opened>),
-    Level(u64, Box<LevelTask>),
+    Stage(u64, Box<StageTask>),
 }
 
 /// A row group that a thread has opened, or failed to.
@@ -211,9 +211,9 @@ impl ReadWork {
             }
             ReadMode::Shared => {
                 if let Some(task) = read.take_task(ahead) {
-                    return Some(Task::Level(slot.id, Box::new(task)));
+                    return Some(Task::Stage(slot.id, Box::new(task)));
                 }
-                let is_over = read.is_level_over(most);
+                let is_over = read.is_stage_over(most);
                 is_over.then(|| take_to_open(slot, bytes_ahead))?
             }
         }
@@ -331,7 +331,7 @@ impl ReadWork {
 }
 
 impl ReadWork {
-    /// Opens row groups, or advances them to their next level. Each round fetches the bytes for one step of all of them.
+    /// Opens row groups, or advances them to their next stage. Each round fetches the bytes for one step of all of them.
     fn open(&self, reads: Vec<(u64, Box<RowGroupRead>)>, ahead: u64) -> Vec<Opened> {
         let unopened = |(id, read)| Opened {
             id,
@@ -369,7 +369,7 @@ impl ReadWork {
     }
 }
 
-/// Takes the row group of a slot, to open it or to advance it to its next level.
+/// Takes the row group of a slot, to open it or to advance it to its next stage.
 fn take_to_open(slot: &mut Slot, ahead: u64) -> Option<Task> {
     let reads = vec![(slot.id, slot.read.take()?)];
     Some(Task::Open { reads, ahead })
@@ -429,9 +429,9 @@ impl Work for ReadWork {
                 Done::Whole(id, read, ready)
             }
             Task::Open { reads, ahead } => Done::Open(self.open(reads, ahead)),
-            Task::Level(id, mut task) => {
+            Task::Stage(id, mut task) => {
                 task.run(&mut self.bytes.of_task());
-                Done::Level(id, task)
+                Done::Stage(id, task)
             }
         }
     }
@@ -440,10 +440,10 @@ impl Work for ReadWork {
         state.running -= 1;
         // A row group may have been dropped, or started again.
         match done {
-            Done::Level(id, task) => {
+            Done::Stage(id, task) => {
                 let slot = state.slot(id);
                 if let Some(read) = slot.and_then(|(_, slot)| slot.read.as_mut()) {
-                    // Only the caller assembles batches of the last level.
+                    // Only the caller assembles batches of the last stage.
                     drop(read.deliver(*task));
                 }
             }
@@ -478,7 +478,7 @@ impl Task {
     /// Returns the row group that it works on, unless there are several.
     fn id(&self) -> Option<u64> {
         match self {
-            Self::Whole { id, .. } | Self::Level(id, _) => Some(*id),
+            Self::Whole { id, .. } | Self::Stage(id, _) => Some(*id),
             Self::Open { reads, .. } => match &**reads {
                 [(id, _)] => Some(*id),
                 _ => None,

@@ -8,7 +8,7 @@ use herringbone_core::budget::{Budget, Reservation};
 use herringbone_core::loss::Losses;
 use herringbone_format::modular_encryption::KeyStep;
 use herringbone_format::{Error, Result};
-use herringbone_read::{Assembly, LevelTask, ReadSequence, RowGroupRead, SharedStep};
+use herringbone_read::{Assembly, ReadSequence, RowGroupRead, SharedStep, StageTask};
 
 use crate::source_bytes::SharedBytes;
 
@@ -178,7 +178,7 @@ impl State {
     ) -> Option<RecordBatch> {
         let front = self.slots.front_mut().filter(|front| front.id == id)?;
         let read = front.read.as_mut()?;
-        match read.deliver(LevelTask::Batch(assembly)) {
+        match read.deliver(StageTask::Batch(assembly)) {
             Ok(batch) => {
                 let losses = read.take_losses();
                 front.rows_left = read.rows_left();

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use herringbone_format::Result;
 
-use super::levels::Levels;
 use super::pruner::{Pruned, RowGroupPruner};
+use super::stages::Stages;
 use crate::bytes::FileBytes;
 use crate::plan::{ReadPlan, new_budget};
 use herringbone_core::budget::Budget;
@@ -152,8 +152,8 @@ impl Explainer {
     ) -> Result<RowGroupExplanation> {
         let (ordinal, rows) = (pruned.row_group.ordinal(), pruned.row_group.num_wanted());
         let steps = pruner.into_explanation();
-        let levels = Levels::of_pruned(&self.plan, pruned, budget)?;
-        let (wanted, rounds) = levels.map_or((Vec::new(), 0), |it| it.all_ranges(&self.policy));
+        let stages = Stages::of_pruned(&self.plan, pruned, budget)?;
+        let (wanted, rounds) = stages.map_or((Vec::new(), 0), |it| it.all_ranges(&self.policy));
         let lookups = steps.iter().filter(|step| step.bytes > 0).count() as u64;
         let mut fetched = ReadCounts::default();
         for request in requests(wanted.clone(), &self.policy) {

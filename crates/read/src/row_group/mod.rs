@@ -1,14 +1,14 @@
 //! The execution of one row group: pruning, tested columns, other columns. This module does not read files.
 //!
 //! ```text
-//! RowGroupRead   Planned ─► Pruning ─► Open: levels of columns ─► Over
+//! RowGroupRead   Planned ─► Pruning ─► Open: stages of columns ─► Over
 //! ```
 
 mod columns;
 mod explanation;
 mod selected_rows;
 mod lane;
-mod levels;
+mod stages;
 mod open;
 mod pruner;
 mod read;
@@ -17,10 +17,10 @@ mod splits;
 pub use columns::ColumnTask;
 pub(crate) use columns::too_few_rows;
 pub use explanation::{Explainer, RowGroupExplanation, StepExplanation};
-pub use levels::{Assembly, LevelTask, SharedStep};
 pub use open::missing_keys;
 pub(crate) use pruner::Pruned;
 pub use pruner::tests_row_groups;
 pub(crate) use pruner::verdict_by_statistics;
 pub(crate) use read::RowGroupPosition;
 pub use read::{RowGroupRead, RowGroupStep};
+pub use stages::{Assembly, SharedStep, StageTask};

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use herringbone_arrow::array::RecordBatch;
 use herringbone_format::{Error, ErrorKind, Result};
 
-use super::levels::{LevelTask, Levels, SharedStep};
 use super::pruner::RowGroupPruner;
+use super::stages::{SharedStep, StageTask, Stages};
 use crate::bytes::FileBytes;
 use crate::{ReadPlan, RowGroupPlan};
 use herringbone_core::budget::{Budget, Reservation};
@@ -35,15 +35,15 @@ pub struct RowGroupRead {
     is_rest: bool,
     /// True if work ahead failed. It is done again when the row group is due.
     has_failed_ahead: bool,
-    stage: Stage,
+    state: State,
 }
 
 /// The state of a [`RowGroupRead`].
-enum Stage {
+enum State {
     /// Nothing was done yet.
     Planned,
     Pruning(Box<RowGroupPruner>),
-    Open(Box<Levels>),
+    Open(Box<Stages>),
     Over,
 }
 
@@ -88,7 +88,7 @@ impl RowGroupRead {
             emitted: 0,
             is_rest: false,
             has_failed_ahead: false,
-            stage: Stage::Planned,
+            state: State::Planned,
         }
     }
 
@@ -131,18 +131,18 @@ impl RowGroupRead {
     /// in which each column decodes them.
     #[must_use]
     pub fn planned(&mut self, ahead: u64, policy: &FetchPolicy) -> Vec<Range<u64>> {
-        match &mut self.stage {
-            Stage::Pruning(pruner) => pruner.planned(ahead, policy),
-            Stage::Open(levels) => levels.planned(ahead, policy),
-            Stage::Planned | Stage::Over => Vec::new(),
+        match &mut self.state {
+            State::Pruning(pruner) => pruner.planned(ahead, policy),
+            State::Open(stages) => stages.planned(ahead, policy),
+            State::Planned | State::Over => Vec::new(),
         }
     }
 
     /// Returns the ranges of the open column chunks.
     #[must_use]
     pub fn chunk_ranges(&self) -> Vec<Range<u64>> {
-        match &self.stage {
-            Stage::Open(levels) => levels.chunk_ranges(),
+        match &self.state {
+            State::Open(stages) => stages.chunk_ranges(),
             _ => Vec::new(),
         }
     }
@@ -155,8 +155,8 @@ impl RowGroupRead {
 
     /// Takes the damaged pages left out of the batches since the last call.
     pub fn take_losses(&mut self) -> Losses {
-        match &mut self.stage {
-            Stage::Open(levels) => levels.take_losses(),
+        match &mut self.state {
+            State::Open(stages) => stages.take_losses(),
             _ => Losses::default(),
         }
     }
@@ -172,34 +172,34 @@ impl RowGroupRead {
     }
 
     fn prune_and_open(&mut self, bytes: &mut dyn FileBytes) -> Result<bool> {
-        if let Stage::Planned = self.stage {
+        if let State::Planned = self.state {
             if !self.skips_pages {
                 let maps = Reservation::new(self.budget.clone());
-                let levels = Levels::whole(&self.plan, &self.row_group, (&self.budget, maps))?;
-                self.stage = Stage::Open(Box::new(levels));
+                let stages = Stages::whole(&self.plan, &self.row_group, (&self.budget, maps))?;
+                self.state = State::Open(Box::new(stages));
                 return Ok(true);
             }
             let (plan, budget) = (self.plan.clone(), self.budget.clone());
             let pruner = RowGroupPruner::new(plan, self.row_group.clone(), budget)?;
-            self.stage = Stage::Pruning(Box::new(pruner));
+            self.state = State::Pruning(Box::new(pruner));
         }
-        let Stage::Pruning(pruner) = &mut self.stage else {
+        let State::Pruning(pruner) = &mut self.state else {
             return Ok(true);
         };
         let Some(pruned) = pruner.poll(bytes)? else {
             return Ok(false);
         };
         let is_filtered = self.plan.is_filtered();
-        self.stage = match Levels::of_pruned(&self.plan, pruned, &self.budget)? {
+        self.state = match Stages::of_pruned(&self.plan, pruned, &self.budget)? {
             None => {
                 self.rows_left = 0;
-                Stage::Over
+                State::Over
             }
-            Some(levels) => {
+            Some(stages) => {
                 if is_filtered {
-                    self.rows_left = levels.rows_left();
+                    self.rows_left = stages.rows_left();
                 }
-                Stage::Open(Box::new(levels))
+                State::Open(Box::new(stages))
             }
         };
         Ok(true)
@@ -211,8 +211,8 @@ impl RowGroupRead {
         if self.has_failed_ahead {
             return false;
         }
-        let result = self.open(bytes).and_then(|_| match &mut self.stage {
-            Stage::Open(levels) => levels.test_ahead(&self.budget, bytes),
+        let result = self.open(bytes).and_then(|_| match &mut self.state {
+            State::Open(stages) => stages.test_ahead(&self.budget, bytes),
             _ => Ok(()),
         });
         if result.is_err() {
@@ -236,10 +236,10 @@ impl RowGroupRead {
 
     /// Returns true if the ranges that the row group needs depend on bytes that it still waits for.
     pub(crate) fn is_testing(&self) -> bool {
-        match &self.stage {
-            Stage::Planned | Stage::Pruning(_) => true,
-            Stage::Open(levels) => levels.is_testing(),
-            Stage::Over => false,
+        match &self.state {
+            State::Planned | State::Pruning(_) => true,
+            State::Open(stages) => stages.is_testing(),
+            State::Over => false,
         }
     }
 
@@ -250,15 +250,15 @@ impl RowGroupRead {
     /// # Errors
     /// Errors in the bytes, with their location; errors of predicates and of `bytes`.
     pub fn poll(&mut self, how: (u64, bool), bytes: &mut dyn FileBytes) -> Result<RowGroupStep> {
-        if !matches!(self.stage, Stage::Open(_)) && !self.open(bytes)? {
+        if !matches!(self.state, State::Open(_)) && !self.open(bytes)? {
             return Ok(RowGroupStep::Pending);
         }
         let ordinal = self.ordinal();
         loop {
-            let Stage::Open(levels) = &mut self.stage else {
+            let State::Open(stages) = &mut self.state else {
                 return Ok(RowGroupStep::End);
             };
-            let step = levels.poll(how, bytes);
+            let step = stages.poll(how, bytes);
             let batch = match step.map_err(|error| placed(error, ordinal))? {
                 RowGroupStep::Batch(batch) => batch,
                 RowGroupStep::Pending => return Ok(RowGroupStep::Pending),
@@ -267,7 +267,7 @@ impl RowGroupRead {
                     return Ok(RowGroupStep::End);
                 }
             };
-            self.rows_left = levels.rows_left();
+            self.rows_left = stages.rows_left();
             let rows = batch.num_rows();
             let again = usize::try_from(self.again).map_or(rows, |again| again.min(rows));
             self.again -= again as u64;
@@ -279,14 +279,14 @@ impl RowGroupRead {
                 }));
             }
             // These losses were reported together with the rows.
-            levels.take_losses();
+            stages.take_losses();
         }
     }
 
     /// Splits the next columns to decode among `threads`, which then share them. Page headers are read from `bytes`.
     pub fn share(&mut self, threads: usize, bytes: &mut dyn FileBytes) {
-        if let Stage::Open(levels) = &mut self.stage {
-            levels.share(threads, bytes);
+        if let State::Open(stages) = &mut self.state {
+            stages.share(threads, bytes);
         }
     }
 
@@ -296,9 +296,9 @@ impl RowGroupRead {
     /// The due error.
     pub fn poll_shared(&mut self, most: u64) -> Result<SharedStep> {
         let ordinal = self.ordinal();
-        match &mut self.stage {
-            Stage::Open(levels) => {
-                let step = levels.poll_shared(most);
+        match &mut self.state {
+            State::Open(stages) => {
+                let step = stages.poll_shared(most);
                 step.map_err(|error| placed(error, ordinal))
             }
             _ => Ok(SharedStep::End),
@@ -308,14 +308,14 @@ impl RowGroupRead {
     /// Returns true if the threads have finished the columns that they share, and the next ones must be
     /// [shared](Self::share).
     #[must_use]
-    pub fn is_level_over(&self, most: u64) -> bool {
-        matches!(&self.stage, Stage::Open(levels) if levels.is_level_over(most))
+    pub fn is_stage_over(&self, most: u64) -> bool {
+        matches!(&self.state, State::Open(stages) if stages.is_stage_over(most))
     }
 
     /// Takes the most urgent task of the shared columns, among the batches up to `ahead` after the due one.
-    pub fn take_task(&mut self, ahead: u64) -> Option<LevelTask> {
-        match &mut self.stage {
-            Stage::Open(levels) => levels.take_task(ahead),
+    pub fn take_task(&mut self, ahead: u64) -> Option<StageTask> {
+        match &mut self.state {
+            State::Open(stages) => stages.take_task(ahead),
             _ => None,
         }
     }
@@ -323,23 +323,23 @@ impl RowGroupRead {
     /// Returns true if [`Self::take_task`] would find a task.
     #[must_use]
     pub fn has_task(&self, ahead: u64) -> bool {
-        matches!(&self.stage, Stage::Open(levels) if levels.has_task(ahead))
+        matches!(&self.state, State::Open(stages) if stages.has_task(ahead))
     }
 
-    /// Takes back a task after it ran. Returns the batch if it is of the last level.
+    /// Takes back a task after it ran. Returns the batch if it is of the last stage.
     ///
     /// # Errors
     /// The error of that batch.
-    pub fn deliver(&mut self, task: LevelTask) -> Result<Option<RecordBatch>> {
-        let Stage::Open(levels) = &mut self.stage else {
+    pub fn deliver(&mut self, task: StageTask) -> Result<Option<RecordBatch>> {
+        let State::Open(stages) = &mut self.state else {
             return Ok(None);
         };
-        let batch = levels.deliver(task);
+        let batch = stages.deliver(task);
         let ordinal = self.row_group.ordinal();
         let batch = batch.map_err(|error| placed(error, ordinal))?;
         if let Some(batch) = &batch {
             self.emitted += batch.num_rows() as u64;
-            self.rows_left = levels.rows_left();
+            self.rows_left = stages.rows_left();
         }
         Ok(batch)
     }
@@ -347,31 +347,31 @@ impl RowGroupRead {
     /// Returns the number of batches still to be emitted, if known.
     #[must_use]
     pub fn batches_left(&self) -> Option<u64> {
-        match &self.stage {
-            Stage::Open(levels) => levels.batches_left(),
-            Stage::Over => Some(0),
-            Stage::Planned | Stage::Pruning(_) => None,
+        match &self.state {
+            State::Open(stages) => stages.batches_left(),
+            State::Over => Some(0),
+            State::Planned | State::Pruning(_) => None,
         }
     }
 
     /// Returns true if a column was split at a wrong row. One thread must then decode the row group.
     #[must_use]
     pub fn is_split_wrong(&self) -> bool {
-        matches!(&self.stage, Stage::Open(levels) if levels.is_split_wrong())
+        matches!(&self.state, State::Open(stages) if stages.is_split_wrong())
     }
 
     /// Ends the row group, and drops its state.
     fn end(&mut self) {
-        self.stage = Stage::Over;
+        self.state = State::Over;
         self.rows_left = 0;
     }
 
     /// Returns the position after the last batch, for use with [`Self::restart_at`].
     #[must_use]
     pub fn position(&self) -> RowGroupPosition {
-        let emitted_to = match &self.stage {
-            Stage::Open(levels) => levels.emitted_to(),
-            Stage::Planned | Stage::Pruning(_) | Stage::Over => None,
+        let emitted_to = match &self.state {
+            State::Open(stages) => stages.emitted_to(),
+            State::Planned | State::Pruning(_) | State::Over => None,
         };
         RowGroupPosition {
             emitted: self.emitted,
@@ -396,7 +396,7 @@ impl RowGroupRead {
         self.emitted = position.emitted;
         self.again = self.emitted;
         self.rows_left = self.row_group.num_wanted().saturating_sub(self.emitted);
-        self.stage = Stage::Planned;
+        self.state = State::Planned;
     }
 
     /// Restarts with the rows from a position on. `rows_before` rows of the row group precede it.
@@ -405,9 +405,9 @@ impl RowGroupRead {
         self.is_rest |= position.emitted > 0;
         (self.emitted, self.again, self.skips_pages) = (0, 0, true);
         self.rows_left = self.row_group.num_wanted();
-        self.stage = match self.rows_left {
-            0 => Stage::Over,
-            _ => Stage::Planned,
+        self.state = match self.rows_left {
+            0 => State::Over,
+            _ => State::Planned,
         };
     }
 
@@ -418,11 +418,11 @@ impl RowGroupRead {
     pub fn tighten_filter(&mut self, plan: &Arc<ReadPlan>) -> bool {
         let is_same = Arc::ptr_eq(plan, &self.plan);
         self.plan = plan.clone();
-        match &mut self.stage {
+        match &mut self.state {
             _ if is_same => false,
-            Stage::Over => false,
-            Stage::Open(levels) if levels.can_replace(plan) => {
-                levels.replace_filters(plan);
+            State::Over => false,
+            State::Open(stages) if stages.can_replace(plan) => {
+                stages.replace_filters(plan);
                 false
             }
             _ => {

@@ -26,7 +26,7 @@ pub(crate) struct SelectedRows {
     filter: Arc<FilterPlan>,
     /// A cursor over the rows to test, at the first untested row.
     walk: SelectionCursor,
-    /// The rows selected without a test and not yet passed to the next level.
+    /// The rows selected without a test and not yet passed to the next stage.
     accepted: VecDeque<Range<u64>>,
     /// The number of rows known so far that must still be tested.
     untested: u64,
@@ -183,7 +183,7 @@ impl SelectedRows {
         self.filter = filter;
     }
 
-    /// Waits for the rows to test, which the previous level selects.
+    /// Waits for the rows to test, which the previous stage selects.
     pub(crate) fn wait_for_rows(&mut self) {
         self.walk = SelectionCursor::new([].into());
         self.walk.open();

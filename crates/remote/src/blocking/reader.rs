@@ -12,7 +12,7 @@ use super::RemoteSource;
 /// The number of bytes requested at once.
 const REQUEST: u64 = 8 << 20;
 /// The number of requests sent together. Reads of short files and of first rows need one.
-const MOST_REQUESTS: u64 = 4;
+const MAX_REQUESTS: u64 = 4;
 
 /// A reader of an object from its first byte on, for other formats than Parquet.
 #[derive(Debug)]
@@ -53,7 +53,7 @@ impl RemoteReader {
             .collect();
         self.arrived = self.source.read_many(&ranges)?;
         self.arrived.reverse();
-        self.requests = MOST_REQUESTS;
+        self.requests = MAX_REQUESTS;
         Ok(())
     }
 }

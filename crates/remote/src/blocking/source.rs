@@ -20,7 +20,7 @@ use crate::request;
 use crate::whole::MaybeWhole;
 
 /// The maximum number of bytes at the ends of objects that all sources together retain.
-const MOST_RETAINED: u64 = 256 << 20;
+const MAX_RETAINED: u64 = 256 << 20;
 /// The number of bytes that all sources retain.
 static RETAINED: AtomicU64 = AtomicU64::new(0);
 
@@ -196,7 +196,7 @@ impl RemoteSource {
 
     /// Takes some of the bytes that sources may retain. Returns false if there are too few.
     fn reserve(&self, bytes: u64) -> bool {
-        if RETAINED.fetch_add(bytes, Ordering::Relaxed) + bytes > MOST_RETAINED {
+        if RETAINED.fetch_add(bytes, Ordering::Relaxed) + bytes > MAX_RETAINED {
             RETAINED.fetch_sub(bytes, Ordering::Relaxed);
             return false;
         }

@@ -16,7 +16,7 @@ const ELEMENTS: [(&str, &str); 4] = [
 ];
 
 /// The number of keys kept by name.
-const MOST_NAMED: usize = 20;
+const MAX_NAMED: usize = 20;
 
 /// The keys left out of the listings of a store.
 #[derive(Debug, Default, Clone)]
@@ -48,7 +48,7 @@ impl LeftOut {
     fn add(&self, key: String) {
         self.with(|keys| {
             keys.count += 1;
-            if keys.first.len() < MOST_NAMED && !keys.first.contains(&key) {
+            if keys.first.len() < MAX_NAMED && !keys.first.contains(&key) {
                 keys.first.push(key);
             }
         });

@@ -8,7 +8,7 @@ use object_store_014::client::{HttpClient, HttpConnector, ReqwestConnector};
 use object_store_014::{ClientOptions, Result};
 
 /// The number of clients kept, each with other settings.
-const MOST_CLIENTS: usize = 16;
+const MAX_CLIENTS: usize = 16;
 
 /// The variables that a client reads.
 const VARIABLES: [&str; 10] = [
@@ -43,7 +43,7 @@ pub(super) fn connect(options: &ClientOptions) -> Result<HttpClient> {
         return Ok(client.clone());
     }
     let client = ReqwestConnector::default().connect(options)?;
-    if clients.len() == MOST_CLIENTS {
+    if clients.len() == MAX_CLIENTS {
         clients.remove(0);
     }
     clients.push((key, client.clone()));

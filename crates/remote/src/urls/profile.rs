@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use object_store_014::aws::{AmazonS3Builder, AmazonS3ConfigKey as Key};
 
 /// The largest number of bytes of a file with profiles.
-const MOST_BYTES: u64 = 1 << 20;
+const MAX_BYTES: u64 = 1 << 20;
 
 /// Properties of profiles with unread credentials.
 const UNREAD: [&str; 7] = [
@@ -174,7 +174,7 @@ impl Profile {
 fn read(path: PathBuf) -> Option<String> {
     let mut text = String::new();
     let file = File::open(path).ok()?;
-    file.take(MOST_BYTES).read_to_string(&mut text).ok()?;
+    file.take(MAX_BYTES).read_to_string(&mut text).ok()?;
     Some(text)
 }
 

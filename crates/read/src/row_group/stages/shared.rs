@@ -1,4 +1,4 @@
-//! Threads that share the level of a row group: their tasks, and the batches that these result in.
+//! Threads that share the stage of a row group: their tasks, and the batches that these result in.
 
 use std::sync::Arc;
 
@@ -8,27 +8,27 @@ use herringbone_format::Result;
 use super::super::columns::{self, ColumnSet, ColumnTask};
 use super::super::selected_rows::{Joiner, SelectedRows, Tested};
 use super::super::splits;
-use super::Levels;
+use super::Stages;
 use crate::assemble::BatchAssembler;
 use crate::bytes::FileBytes;
 use crate::plan::FilterPlan;
 
-/// A unit of work on the level shared by threads.
-pub enum LevelTask {
+/// A unit of work on the stage shared by threads.
+pub enum StageTask {
     /// Work on one column.
     Column {
-        /// The level of the column.
-        level: usize,
+        /// The stage of the column.
+        stage: usize,
         /// The work.
         task: ColumnTask,
     },
-    /// Assembles a batch. Tests it unless it is of the last level.
+    /// Assembles a batch. Tests it unless it is of the last stage.
     Batch(Box<Assembly>),
 }
 
 /// The column batches to be assembled into one record batch.
 pub struct Assembly {
-    level: usize,
+    stage: usize,
     assembler: BatchAssembler,
     rows_left: u64,
     /// The tested columns to join with the batch.
@@ -44,7 +44,7 @@ enum Assembled {
     Tested(Tested),
 }
 
-impl LevelTask {
+impl StageTask {
     /// Does the work. `bytes` must have all bytes of the task.
     pub fn run(&mut self, bytes: &mut dyn FileBytes) {
         match self {
@@ -55,7 +55,7 @@ impl LevelTask {
 }
 
 impl Assembly {
-    /// Assembles the batch, and tests it unless it is of the last level.
+    /// Assembles the batch, and tests it unless it is of the last stage.
     pub fn run(&mut self) {
         self.result = self.assemble().map(Some);
     }
@@ -73,11 +73,11 @@ impl Assembly {
     }
 }
 
-/// The state of the level shared by threads.
+/// The state of the stage shared by threads.
 pub enum SharedStep {
     /// Tasks are in progress, or wait for a thread.
     Pending,
-    /// The columns of the next level must be [split](crate::RowGroupRead::share).
+    /// The columns of the next stage must be [split](crate::RowGroupRead::share).
     Split,
     /// The column batches of the next batch are complete.
     Batch(Box<Assembly>),
@@ -85,26 +85,26 @@ pub enum SharedStep {
     End,
 }
 
-impl Levels {
-    /// Continues with the first level that still has rows to decode, and splits its columns among `threads`. Page
+impl Stages {
+    /// Continues with the first stage that still has rows to decode, and splits its columns among `threads`. Page
     /// headers are read from `bytes`.
     pub(crate) fn share(&mut self, threads: usize, bytes: &mut dyn FileBytes) {
-        // A limit may end a level before all of its rows are tested.
-        if let Some(level) = self.shared
-            && let Some(rows) = self.rows.get_mut(level).filter(|rows| !rows.is_tested())
+        // A limit may end a stage before all of its rows are tested.
+        if let Some(stage) = self.shared
+            && let Some(rows) = self.rows.get_mut(stage).filter(|rows| !rows.is_tested())
         {
             let accepted = rows.end();
-            self.pass_on(level, accepted);
+            self.pass_on(stage, accepted);
         }
-        let level = self.active();
-        self.shared = Some(level);
-        if let Some(set) = self.sets.get_mut(level) {
+        let stage = self.active();
+        self.shared = Some(stage);
+        if let Some(set) = self.sets.get_mut(stage) {
             let splits = splits::of_row_group(set.row_group(), set.plan(), threads, bytes);
             set.share(splits, threads);
         }
     }
 
-    /// Returns the state of the level shared by threads. At most `most` rows need to be found.
+    /// Returns the state of the stage shared by threads. At most `most` rows need to be found.
     ///
     /// # Errors
     /// The due error.
@@ -112,46 +112,46 @@ impl Levels {
         if let Some(error) = self.error.take() {
             return Err(error);
         }
-        let Some(level) = self.shared else {
+        let Some(stage) = self.shared else {
             return Ok(SharedStep::Split);
         };
-        if level < self.rows.len() {
-            if self.is_level_over(most) {
+        if stage < self.rows.len() {
+            if self.is_stage_over(most) {
                 return Ok(SharedStep::Split);
             }
             // A thread tests the gathered batch, but an error is due at once.
-            if let Some(set) = self.sets.get_mut(level) {
+            if let Some(set) = self.sets.get_mut(stage) {
                 set.gather(None)?;
             }
             return Ok(SharedStep::Pending);
         }
-        if self.rows_of(level) == 0 {
+        if self.rows_of(stage) == 0 {
             return Ok(SharedStep::End);
         }
-        let is_complete = match self.sets.get_mut(level) {
+        let is_complete = match self.sets.get_mut(stage) {
             Some(set) => set.gather(None)?,
             None => false,
         };
-        let assembly = is_complete.then(|| self.assembly(level)).flatten();
+        let assembly = is_complete.then(|| self.assembly(stage)).flatten();
         Ok(assembly.map_or(SharedStep::Pending, SharedStep::Batch))
     }
 
-    /// Returns true if the level shared by threads has tested all rows. The last testing level is also over once
+    /// Returns true if the stage shared by threads has tested all rows. The last testing stage is also over once
     /// `most` selected rows are found.
-    pub(crate) fn is_level_over(&self, most: u64) -> bool {
-        let Some((level, rows)) = self
+    pub(crate) fn is_stage_over(&self, most: u64) -> bool {
+        let Some((stage, rows)) = self
             .shared
-            .and_then(|level| Some((level, self.rows.get(level)?)))
+            .and_then(|stage| Some((stage, self.rows.get(stage)?)))
         else {
             return false;
         };
-        let has_enough = level + 1 == self.rows.len() && rows.num_selected() >= most;
+        let has_enough = stage + 1 == self.rows.len() && rows.num_selected() >= most;
         self.error.is_none() && (rows.is_tested() || has_enough)
     }
 
-    /// Returns the number of rows known so far that a level still has to decode.
-    fn rows_of(&self, level: usize) -> u64 {
-        match level.checked_sub(1).and_then(|below| self.rows.get(below)) {
+    /// Returns the number of rows known so far that a stage still has to decode.
+    fn rows_of(&self, stage: usize) -> u64 {
+        match stage.checked_sub(1).and_then(|below| self.rows.get(below)) {
             Some(below) => below.num_selected(),
             None => self
                 .rows
@@ -160,33 +160,33 @@ impl Levels {
         }
     }
 
-    /// Takes the parts of the next batch of a level.
-    fn assembly(&mut self, level: usize) -> Option<Box<Assembly>> {
-        let rows_left = self.rows_of(level);
-        let assembler = self.sets.get_mut(level)?.take_assembler()?;
-        let below = level.checked_sub(1);
+    /// Takes the parts of the next batch of a stage.
+    fn assembly(&mut self, stage: usize) -> Option<Box<Assembly>> {
+        let rows_left = self.rows_of(stage);
+        let assembler = self.sets.get_mut(stage)?.take_assembler()?;
+        let below = stage.checked_sub(1);
         let below = below.and_then(|below| self.rows.get_mut(below));
         Some(Box::new(Assembly {
-            level,
+            stage,
             assembler,
             rows_left,
             joiner: below.and_then(SelectedRows::take_joiner),
-            filter: self.rows.get(level).map(|rows| rows.filter().clone()),
+            filter: self.rows.get(stage).map(|rows| rows.filter().clone()),
             result: Ok(None),
         }))
     }
 
-    /// Takes the most urgent task of the level shared by threads, among the batches up to `ahead` after the due one.
-    pub(crate) fn take_task(&mut self, ahead: u64) -> Option<LevelTask> {
-        let level = self.shared.filter(|_| self.error.is_none())?;
-        let is_tested = self.rows.get(level).map(SelectedRows::is_tested);
+    /// Takes the most urgent task of the stage shared by threads, among the batches up to `ahead` after the due one.
+    pub(crate) fn take_task(&mut self, ahead: u64) -> Option<StageTask> {
+        let stage = self.shared.filter(|_| self.error.is_none())?;
+        let is_tested = self.rows.get(stage).map(SelectedRows::is_tested);
         if is_tested == Some(true) {
             return None;
         }
-        let set = self.sets.get_mut(level)?;
+        let set = self.sets.get_mut(stage)?;
         if is_tested.is_some() {
             match set.gather(None) {
-                Ok(true) => return self.assembly(level).map(LevelTask::Batch),
+                Ok(true) => return self.assembly(stage).map(StageTask::Batch),
                 Ok(false) => {}
                 Err(error) => {
                     self.error = Some(error);
@@ -194,39 +194,39 @@ impl Levels {
                 }
             }
         }
-        let task = self.sets.get_mut(level)?.take_task(ahead)?;
-        Some(LevelTask::Column { level, task })
+        let task = self.sets.get_mut(stage)?.take_task(ahead)?;
+        Some(StageTask::Column { stage, task })
     }
 
     /// Returns true if [`Self::take_task`] would find a task.
     pub(crate) fn has_task(&self, ahead: u64) -> bool {
-        let set = self.shared.and_then(|level| self.sets.get(level));
+        let set = self.shared.and_then(|stage| self.sets.get(stage));
         self.error.is_none() && set.is_some_and(|set| set.has_task(ahead))
     }
 
-    /// Takes back a task after it ran. Returns the batch if it is of the last level.
+    /// Takes back a task after it ran. Returns the batch if it is of the last stage.
     ///
     /// # Errors
-    /// The error of a batch of the last level.
-    pub(crate) fn deliver(&mut self, task: LevelTask) -> Result<Option<RecordBatch>> {
+    /// The error of a batch of the last stage.
+    pub(crate) fn deliver(&mut self, task: StageTask) -> Result<Option<RecordBatch>> {
         match task {
-            LevelTask::Column { level, task } => {
-                if let Some(set) = self.sets.get_mut(level) {
+            StageTask::Column { stage, task } => {
+                if let Some(set) = self.sets.get_mut(stage) {
                     set.deliver(task);
                 }
                 Ok(None)
             }
-            LevelTask::Batch(assembly) => self.deliver_batch(assembly),
+            StageTask::Batch(assembly) => self.deliver_batch(assembly),
         }
     }
 
     fn deliver_batch(&mut self, assembly: Box<Assembly>) -> Result<Option<RecordBatch>> {
-        let level = assembly.level;
-        // A limit may have ended the level in the meantime.
-        if self.shared.is_some_and(|shared| level < shared) {
+        let stage = assembly.stage;
+        // A limit may have ended the stage in the meantime.
+        if self.shared.is_some_and(|shared| stage < shared) {
             return Ok(None);
         }
-        let is_last = level == self.rows.len();
+        let is_last = stage == self.rows.len();
         let result = assembly.result.and_then(|result| match result {
             Some(Assembled::Batch(batch)) => Ok((batch.num_rows() as u64, Some(batch), None)),
             Some(Assembled::Tested(tested)) => Ok((tested.num_rows(), None, Some(tested))),
@@ -240,10 +240,10 @@ impl Levels {
                 return Ok(None);
             }
         };
-        if let Some(set) = self.sets.get_mut(level) {
+        if let Some(set) = self.sets.get_mut(stage) {
             set.put_assembler(assembly.assembler, rows);
         }
-        let below = level.checked_sub(1);
+        let below = stage.checked_sub(1);
         if let (Some(below), Some(joiner)) = (
             below.and_then(|below| self.rows.get_mut(below)),
             assembly.joiner,
@@ -253,19 +253,19 @@ impl Levels {
         if self.rows.is_empty() {
             self.rows_left = self.rows_left.saturating_sub(rows);
         }
-        if let (Some(tested), Some(rows)) = (tested, self.rows.get_mut(level)) {
+        if let (Some(tested), Some(rows)) = (tested, self.rows.get_mut(stage)) {
             match rows.record(tested) {
-                Ok(pieces) => self.pass_on(level, pieces),
+                Ok(pieces) => self.pass_on(stage, pieces),
                 Err(error) => self.error = Some(error),
             }
         }
         Ok(batch)
     }
 
-    /// Returns the number of batches still to be emitted, if the last level is in progress.
+    /// Returns the number of batches still to be emitted, if the last stage is in progress.
     pub(crate) fn batches_left(&self) -> Option<u64> {
-        let level = self.shared.filter(|level| *level == self.rows.len())?;
-        self.sets.get(level).map(ColumnSet::batches_left)
+        let stage = self.shared.filter(|stage| *stage == self.rows.len())?;
+        self.sets.get(stage).map(ColumnSet::batches_left)
     }
 
     /// Returns true if a column was split at a wrong row. One thread must then decode the row group.

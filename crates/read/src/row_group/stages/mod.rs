@@ -1,16 +1,16 @@
-//! The columns of a row group in levels: each level tests rows, and the next one decodes the remaining rows.
+//! The columns of a row group in stages: each stage tests rows, and the next one decodes the remaining rows.
 //!
 //! ```text
-//! level 0   tested first ── batch ──► bits ──► rows ┐
-//! level 1   tested ◄─ only these rows ── batch ──► bits ──► rows ┐
-//! level 2   emitted ◄─ only these rows ───────────── batch ──► record batch
+//! stage 0   tested first ── batch ──► bits ──► rows ┐
+//! stage 1   tested ◄─ only these rows ── batch ──► bits ──► rows ┐
+//! stage 2   emitted ◄─ only these rows ───────────── batch ──► record batch
 //! ```
 //!
-//! Without a filter there is one level. A tested column is emitted as it was decoded, with one exception. If it is
+//! Without a filter there is one stage. A tested column is emitted as it was decoded, with one exception. If it is
 //! part of a struct with other emitted parts, it is decoded twice.
 //!
 //! One thread tests as many rows as the next batch needs, and more while bytes of other columns are missing. Threads
-//! that share a level ([`shared`]) test the whole row group before they continue with the next level.
+//! that share a stage ([`shared`]) test the whole row group before they continue with the next stage.
 
 mod shared;
 
@@ -32,13 +32,13 @@ use herringbone_core::fetch::{FetchPolicy, bytes, union};
 use herringbone_core::loss::Losses;
 use herringbone_filter::Verdict;
 
-pub use shared::{Assembly, LevelTask, SharedStep};
+pub use shared::{Assembly, SharedStep, StageTask};
 
-/// The columns of the row group, in levels.
-pub(crate) struct Levels {
-    /// One set per level. The last one is emitted.
+/// The columns of the row group, in stages.
+pub(crate) struct Stages {
+    /// One set per stage. The last one is emitted.
     sets: Vec<ColumnSet>,
-    /// The rows that each level except the last one tests.
+    /// The rows that each stage except the last one tests.
     rows: Vec<SelectedRows>,
     /// The number of remaining rows, if nothing is filtered.
     rows_left: u64,
@@ -46,15 +46,15 @@ pub(crate) struct Levels {
     candidates: RowRanges,
     /// The memory of the page maps of the row group.
     _maps: Reservation,
-    /// The level shared by threads, if any. Levels before it are done.
+    /// The stage shared by threads, if any. Stages before it are done.
     shared: Option<usize>,
     /// The error to report once the row group is due.
     error: Option<Error>,
-    /// The levels whose tests failed ahead, and the errors to report once these rows are due.
+    /// The stages whose tests failed ahead, and the errors to report once these rows are due.
     failed: Vec<(usize, Error)>,
 }
 
-impl Levels {
+impl Stages {
     /// Opens a row group with all planned rows selected.
     ///
     /// # Errors
@@ -113,7 +113,7 @@ impl Levels {
         let ranges = &pruned.row_group.ranges;
         let candidates = pruned.verdicts.within(ranges, |it| it != Verdict::None);
         let mut known = Some((pruned.row_group, pruned.verdicts, pruned.maps));
-        let mut levels = Self {
+        let mut stages = Self {
             sets: Vec::new(),
             rows: Vec::new(),
             rows_left: 0,
@@ -123,7 +123,7 @@ impl Levels {
             error: None,
             failed: Vec::new(),
         };
-        // From the last level to the first: a level tests the rows that the levels before it accept.
+        // From the last stage to the first: a stage tests the rows that the stages before it accept.
         let mut row_groups = Vec::new();
         for (ordinal, (filter, plan)) in plans.iter().rev().enumerate() {
             let mut rows = SelectedRows::new(filter.clone(), plan.schema().clone(), budget);
@@ -138,26 +138,26 @@ impl Levels {
                 rows.wait_for_rows();
             }
             row_groups.push(row_group);
-            levels.rows.push(rows);
+            stages.rows.push(rows);
         }
-        levels.rows.reverse();
+        stages.rows.reverse();
         row_groups.reverse();
         for (ordinal, ((filter, _), row_group)) in plans.iter().zip(&row_groups).enumerate() {
             if ordinal == 0 {
                 let first = ColumnSet::open(filter.tested(), row_group, budget)?;
-                levels.sets.push(first);
+                stages.sets.push(first);
             }
             let next = ColumnSet::open_selecting(filter.others(), row_group, budget)?;
-            levels.sets.push(next);
+            stages.sets.push(next);
         }
-        for level in 0..levels.rows.len() {
-            let accepted = levels
+        for stage in 0..stages.rows.len() {
+            let accepted = stages
                 .rows
-                .get_mut(level)
+                .get_mut(stage)
                 .map(|rows| rows.add_accepted(Vec::new()));
-            levels.pass_on(level, accepted.unwrap_or_default());
+            stages.pass_on(stage, accepted.unwrap_or_default());
         }
-        Ok(levels)
+        Ok(stages)
     }
 
     /// Returns true if the filters of another plan test the same columns, so that they can replace these in place.
@@ -210,7 +210,7 @@ impl Levels {
 
     /// Returns the ranges of the file that the columns need next, about `ahead` bytes.
     ///
-    /// The columns of later levels wait for the rows that a test selects. Their bytes for all rows that may be
+    /// The columns of later stages wait for the rows that a test selects. Their bytes for all rows that may be
     /// selected are included if they cost less than a round trip.
     pub(crate) fn planned(&self, ahead: u64, policy: &FetchPolicy) -> Vec<Range<u64>> {
         let active = self.active();
@@ -237,9 +237,9 @@ impl Levels {
         (union(ranges), rounds)
     }
 
-    /// Returns the ranges of the columns in the levels after `level`, for all rows that may be selected.
-    fn candidates_after(&self, level: usize) -> Vec<Range<u64>> {
-        let later = self.sets.iter().skip(level + 1);
+    /// Returns the ranges of the columns in the stages after `stage`, for all rows that may be selected.
+    fn candidates_after(&self, stage: usize) -> Vec<Range<u64>> {
+        let later = self.sets.iter().skip(stage + 1);
         later
             .flat_map(|set| set.planned_for(&self.candidates))
             .collect()
@@ -251,7 +251,7 @@ impl Levels {
         sets.flat_map(OpenRowGroup::chunk_ranges).collect()
     }
 
-    /// Returns the number of the first level that still has rows to test, or the last one.
+    /// Returns the number of the first stage that still has rows to test, or the last one.
     fn active(&self) -> usize {
         let is_tested = |rows: &&SelectedRows| rows.is_tested();
         self.rows.iter().take_while(is_tested).count()
@@ -269,24 +269,24 @@ impl Levels {
         bytes: &mut dyn FileBytes,
     ) -> Result<RowGroupStep> {
         let last = self.rows.len();
-        let step = self.poll_level(last, how, bytes)?;
+        let step = self.poll_stage(last, how, bytes)?;
         if let (RowGroupStep::Batch(batch), true) = (&step, self.rows.is_empty()) {
             self.rows_left = self.rows_left.saturating_sub(batch.num_rows() as u64);
         }
         Ok(step)
     }
 
-    fn poll_level(
+    fn poll_stage(
         &mut self,
-        level: usize,
+        stage: usize,
         (most, tests_ahead): (u64, bool),
         bytes: &mut dyn FileBytes,
     ) -> Result<RowGroupStep> {
-        let Some(below) = level.checked_sub(1) else {
+        let Some(below) = stage.checked_sub(1) else {
             return self.poll_first(bytes);
         };
         loop {
-            let (Some(rows), Some(set)) = (self.rows.get_mut(below), self.sets.get_mut(level))
+            let (Some(rows), Some(set)) = (self.rows.get_mut(below), self.sets.get_mut(stage))
             else {
                 return Ok(RowGroupStep::End);
             };
@@ -312,32 +312,32 @@ impl Levels {
         }
     }
 
-    /// Tests the next batch of a level, and passes the selected rows to the next level. Returns false if bytes are
+    /// Tests the next batch of a stage, and passes the selected rows to the next stage. Returns false if bytes are
     /// missing. The error of a test that `is_ahead` waits until it is due, after the rows before it.
     fn test_next(
         &mut self,
-        level: usize,
+        stage: usize,
         (tests_ahead, is_ahead): (bool, bool),
         bytes: &mut dyn FileBytes,
     ) -> Result<bool> {
-        if let Some(failed) = self.failed.iter().position(|(it, _)| *it == level) {
+        if let Some(failed) = self.failed.iter().position(|(it, _)| *it == stage) {
             return match is_ahead {
                 true => Ok(false),
                 false => Err(self.failed.swap_remove(failed).1),
             };
         }
-        match self.test(level, tests_ahead, bytes) {
+        match self.test(stage, tests_ahead, bytes) {
             Err(error) if is_ahead => {
-                self.failed.push((level, error));
+                self.failed.push((stage, error));
                 Ok(false)
             }
             result => result,
         }
     }
 
-    fn test(&mut self, level: usize, tests_ahead: bool, bytes: &mut dyn FileBytes) -> Result<bool> {
-        let step = self.poll_level(level, (u64::MAX, tests_ahead), bytes)?;
-        let Some(rows) = self.rows.get_mut(level) else {
+    fn test(&mut self, stage: usize, tests_ahead: bool, bytes: &mut dyn FileBytes) -> Result<bool> {
+        let step = self.poll_stage(stage, (u64::MAX, tests_ahead), bytes)?;
+        let Some(rows) = self.rows.get_mut(stage) else {
             return Ok(true);
         };
         let pieces = match step {
@@ -348,7 +348,7 @@ impl Levels {
             }
             RowGroupStep::End => rows.end(),
         };
-        self.pass_on(level, pieces);
+        self.pass_on(stage, pieces);
         Ok(true)
     }
 
@@ -372,7 +372,7 @@ impl Levels {
         Ok(())
     }
 
-    /// Decodes the next batch of the first level.
+    /// Decodes the next batch of the first stage.
     fn poll_first(&mut self, bytes: &mut dyn FileBytes) -> Result<RowGroupStep> {
         let rows_left = match self.rows.first() {
             Some(rows) => rows.untested(),
@@ -385,22 +385,22 @@ impl Levels {
         Ok(batch.map_or(RowGroupStep::Pending, RowGroupStep::Batch))
     }
 
-    /// Passes the rows that a level selected to the next level.
-    fn pass_on(&mut self, level: usize, pieces: Vec<RowSelector>) {
-        let is_tested = self.rows.get(level).is_some_and(SelectedRows::is_tested);
-        if let Some(set) = self.sets.get_mut(level + 1) {
+    /// Passes the rows that a stage selected to the next stage.
+    fn pass_on(&mut self, stage: usize, pieces: Vec<RowSelector>) {
+        let is_tested = self.rows.get(stage).is_some_and(SelectedRows::is_tested);
+        if let Some(set) = self.sets.get_mut(stage + 1) {
             pieces.iter().for_each(|piece| set.extend_selection(piece));
             if is_tested {
                 set.close_selection();
             }
         }
-        if let Some(rows) = self.rows.get_mut(level + 1) {
+        if let Some(rows) = self.rows.get_mut(stage + 1) {
             rows.extend(pieces);
         }
     }
 }
 
-/// Returns the filters of a plan, each with the plan whose batches it produces. The last level is first.
+/// Returns the filters of a plan, each with the plan whose batches it produces. The last stage is first.
 fn filters(
     plan: &Arc<ReadPlan>,
     filter: &Arc<FilterPlan>,
