@@ -1,5 +1,6 @@
 //! The names of directories for the values of a partition column.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -16,11 +17,34 @@ const ESCAPED: &str = "\"#%'*/:=?\\{}[]^<>|";
 /// The name of a directory: `year=2024`.
 pub(crate) type Name = Arc<str>;
 
-/// Returns the names of the directories for all values of a column.
+/// The names of the directories for the values of a column.
+#[derive(Debug)]
+pub(crate) struct Names {
+    /// The different names, in the order of their first rows.
+    names: Vec<Name>,
+    /// The ordinals of the names of all rows.
+    of_rows: Vec<u32>,
+}
+
+impl Names {
+    /// Returns the name for a row.
+    pub(crate) fn get(&self, row: usize) -> Option<&Name> {
+        let ordinal = *self.of_rows.get(row)?;
+        self.names.get(ordinal as usize)
+    }
+
+    /// Returns numbers of all rows that are equal if their names are.
+    pub(crate) fn ordinals(&self) -> &[u32] {
+        &self.of_rows
+    }
+}
+
+/// Returns the names of the directories for all values of a column. A text is made only for each different value, because
+/// that costs more than finding equal values.
 ///
 /// # Errors
 /// Unsupported if values of the type have no text that gives back the same value; Argument if a text is the name for null.
-pub(crate) fn names(column: &str, values: &ArrayRef) -> Result<Vec<Name>> {
+pub(crate) fn names(column: &str, values: &ArrayRef) -> Result<Names> {
     let text = text_of(values).map_err(|error| error.in_column(column))?;
     let mut prefix = String::new();
     escape(&mut prefix, column);
@@ -28,29 +52,112 @@ pub(crate) fn names(column: &str, values: &ArrayRef) -> Result<Vec<Name>> {
         prefix.replace_range(..1, "%2E");
     }
     prefix.push('=');
-    let mut names: Vec<Name> = Vec::with_capacity(values.len());
-    let mut last: Option<(Option<String>, Name)> = None;
-    for row in 0..values.len() {
-        let value = text(row);
-        if value.as_deref() == Some(NULL) {
-            let message = format!("the text `{NULL}` stands for null in the names of directories");
-            return Err(Error::argument(message).in_column(column));
-        }
-        let name = match &last {
-            Some((same, name)) if *same == value => name.clone(),
-            _ => {
-                let mut name = prefix.clone();
-                match &value {
-                    Some(value) => escape(&mut name, value),
-                    None => name.push_str(NULL),
-                }
-                name.into()
+    let mut names: Vec<Name> = Vec::new();
+    // Different values of a dictionary may have one text.
+    let mut known: HashMap<Name, u32> = HashMap::new();
+    let of_rows = ordinals(values, |row| {
+        let mut name = prefix.clone();
+        match text(row) {
+            Some(value) if value == NULL => {
+                let message =
+                    format!("the text `{NULL}` stands for null in the names of directories");
+                return Err(Error::argument(message).in_column(column));
             }
+            Some(value) => escape(&mut name, &value),
+            None => name.push_str(NULL),
+        }
+        let name: Name = name.into();
+        // A batch has fewer than 2^32 rows: their offsets and keys have 32 bits.
+        let next = u32::try_from(names.len()).unwrap_or(u32::MAX);
+        Ok(*known.entry(name).or_insert_with_key(|name| {
+            names.push(name.clone());
+            next
+        }))
+    })?;
+    Ok(Names { names, of_rows })
+}
+
+/// Returns the ordinals of the values of all rows. `ordinal` gives that of the first row with a value.
+///
+/// # Errors
+/// Errors of `ordinal`.
+fn ordinals(values: &ArrayRef, mut ordinal: impl FnMut(usize) -> Result<u32>) -> Result<Vec<u32>> {
+    let mut of_rows = Vec::with_capacity(values.len());
+    let mut of_null = None;
+    let mut null = |row: usize, ordinal: &mut dyn FnMut(usize) -> Result<u32>| match of_null {
+        Some(known) => Ok(known),
+        None => ordinal(row).inspect(|found| of_null = Some(*found)),
+    };
+    if let Some(dictionary) = values.as_any_dictionary_opt() {
+        let keys = match dictionary.values().is_empty() {
+            true => Vec::new(),
+            false => dictionary.normalized_keys(),
         };
-        last = Some((value, name.clone()));
-        names.push(name);
+        let mut of_keys: Vec<Option<u32>> = vec![None; dictionary.values().len()];
+        for row in 0..values.len() {
+            let key = keys.get(row).filter(|_| values.is_valid(row));
+            of_rows.push(match key.and_then(|key| of_keys.get_mut(*key)) {
+                None => null(row, &mut ordinal)?,
+                Some(Some(known)) => *known,
+                Some(unknown) => *unknown.insert(ordinal(row)?),
+            });
+        }
+        return Ok(of_rows);
     }
-    Ok(names)
+    let data = values.to_data();
+    let fixed = data.buffers().first().map_or(&[][..], |it| it.as_slice());
+    let bytes = bytes_of(values, fixed, data.offset());
+    let mut of_values: HashMap<&[u8], u32> = HashMap::new();
+    let mut last: Option<(&[u8], u32)> = None;
+    for row in 0..values.len() {
+        if values.is_null(row) {
+            of_rows.push(null(row, &mut ordinal)?);
+            continue;
+        }
+        let value = bytes(row);
+        let found = match (last, of_values.get(value)) {
+            (Some((same, known)), _) if same == value => known,
+            (_, Some(known)) => *known,
+            (_, None) => *of_values.entry(value).or_insert(ordinal(row)?),
+        };
+        last = Some((value, found));
+        of_rows.push(found);
+    }
+    Ok(of_rows)
+}
+
+/// Returns a function from a row to bytes that are equal for equal values. The row is not null. `fixed` has the values of a
+/// type with a fixed width, and those of the array begin at `first`.
+fn bytes_of<'a>(
+    values: &'a ArrayRef,
+    fixed: &'a [u8],
+    first: usize,
+) -> Box<dyn Fn(usize) -> &'a [u8] + 'a> {
+    match values.data_type() {
+        DataType::Utf8 => {
+            let values = values.as_string::<i32>();
+            Box::new(|row| values.value(row).as_bytes())
+        }
+        DataType::LargeUtf8 => {
+            let values = values.as_string::<i64>();
+            Box::new(|row| values.value(row).as_bytes())
+        }
+        DataType::Utf8View => {
+            let values = values.as_string_view();
+            Box::new(|row| values.value(row).as_bytes())
+        }
+        DataType::Boolean => {
+            let values = values.as_boolean();
+            Box::new(|row| if values.value(row) { b"1" } else { b"0" })
+        }
+        other => {
+            let width = other.primitive_width().unwrap_or_default();
+            Box::new(move |row| {
+                let start = (first + row) * width;
+                fixed.get(start..start + width).unwrap_or_default()
+            })
+        }
+    }
 }
 
 /// Appends a text, with percent escapes for characters that names should not have.
@@ -176,15 +283,17 @@ fn decimal(digits: &str, scale: i8) -> String {
 #[cfg(test)]
 mod tests {
     use herringbone::arrow::array::{
-        Decimal128Array, DictionaryArray, Int8Array, Int32Array, StringArray,
-        TimestampMicrosecondArray, TimestampSecondArray,
+        BooleanArray, Decimal128Array, DictionaryArray, Int8Array, Int32Array, Int64Array,
+        StringArray, TimestampMicrosecondArray, TimestampSecondArray,
     };
 
     use super::*;
 
     fn of(values: ArrayRef) -> Vec<String> {
         let names = names("p", &values).unwrap();
-        names.iter().map(|name| name.to_string()).collect()
+        let rows = 0..values.len();
+        rows.map(|row| names.get(row).unwrap().to_string())
+            .collect()
     }
 
     /// The names are those that pyarrow gives, apart from the blank, which it escapes.
@@ -213,6 +322,23 @@ mod tests {
             ["-1500", "0"]
         );
         assert_eq!(["-15", "0"].map(|digits| decimal(digits, 0)), ["-15", "0"]);
+    }
+
+    #[test]
+    fn a_name_is_made_once() {
+        let numbers = [7, 3, 7, 7, 3, 5].map(Some).into_iter();
+        let numbers: ArrayRef = Arc::new(numbers.chain([None, Some(3)]).collect::<Int64Array>());
+        let found = names("p", &numbers.slice(1, 7)).unwrap();
+        assert_eq!(found.ordinals(), [0, 1, 1, 0, 2, 3, 0]);
+        assert_eq!(found.names.len(), 4);
+        assert_eq!(&**found.get(4).unwrap(), "p=5");
+        let flags: ArrayRef = Arc::new(BooleanArray::from(vec![true, false, true]));
+        assert_eq!(of(flags), ["p=true", "p=false", "p=true"]);
+        // Two values of the dictionary are one text.
+        let texts: ArrayRef = Arc::new(StringArray::from(vec!["a", "b", "a"]));
+        let array = DictionaryArray::new(Int8Array::from(vec![0, 1, 2]), texts);
+        let found = names("p", &(Arc::new(array) as ArrayRef)).unwrap();
+        assert_eq!(found.ordinals(), [0, 1, 0]);
     }
 
     #[test]

@@ -20,7 +20,7 @@ use herringbone::arrow::schema::SchemaRef;
 use herringbone::{Error, Result};
 use herringbone_filter::select;
 
-use crate::partition_name::{Name, names};
+use crate::partition_name::{Names, names};
 use crate::writer::{DatasetWriteOptions, WrittenFile};
 
 /// An incomplete file.
@@ -294,8 +294,8 @@ impl<F: OpenFile> Partitioner<F> {
         format!("{directory}{prefix}-{id:016x}-{ordinal:05}.parquet")
     }
 
-    /// Returns the names of the directories of all rows, one list per partition column.
-    fn names(&self, batch: &RecordBatch) -> Result<Vec<Vec<Name>>> {
+    /// Returns the names of the directories of all rows, for each partition column.
+    fn names(&self, batch: &RecordBatch) -> Result<Vec<Names>> {
         let columns = self
             .partition_columns
             .iter()
@@ -306,27 +306,29 @@ impl<F: OpenFile> Partitioner<F> {
 }
 
 /// Returns directories in the order of their first rows, and the runs of rows in each.
-fn partitions(names: &[Vec<Name>], num_rows: usize) -> Vec<(String, Vec<Range<usize>>)> {
-    let directory =
-        |row: usize| -> Vec<&Name> { names.iter().filter_map(|column| column.get(row)).collect() };
-    let mut places: HashMap<Vec<&Name>, usize> = HashMap::new();
+fn partitions(columns: &[Names], num_rows: usize) -> Vec<(String, Vec<Range<usize>>)> {
+    // Numbers of rows, which are equal if the names in all columns so far are, and ascend with the first rows.
+    let mut places = vec![0; num_rows];
+    for column in columns {
+        let mut known: HashMap<(usize, u32), usize> = HashMap::new();
+        for (place, name) in places.iter_mut().zip(column.ordinals()) {
+            let next = known.len();
+            *place = *known.entry((*place, *name)).or_insert(next);
+        }
+    }
     let mut partitions: Vec<(String, Vec<Range<usize>>)> = Vec::new();
     let mut start = 0;
-    while start < num_rows {
-        let first = directory(start);
-        let mut end = start + 1;
-        while end < num_rows && directory(end) == first {
-            end += 1;
+    for run in places.chunk_by(|a, b| a == b) {
+        let rows = start..start + run.len();
+        start = rows.end;
+        let place = run.first().copied().unwrap_or_default();
+        if place == partitions.len() {
+            let names = columns.iter().filter_map(|column| column.get(rows.start));
+            partitions.push((names.map(|name| format!("{name}/")).collect(), Vec::new()));
         }
-        let text: String = first.iter().map(|name| format!("{name}/")).collect();
-        let place = *places.entry(first).or_insert_with(|| {
-            partitions.push((text, Vec::new()));
-            partitions.len() - 1
-        });
         if let Some((_, runs)) = partitions.get_mut(place) {
-            runs.push(start..end);
+            runs.push(rows);
         }
-        start = end;
     }
     partitions
 }
