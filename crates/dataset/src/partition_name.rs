@@ -33,7 +33,7 @@ impl Names {
         self.names.get(ordinal as usize)
     }
 
-    /// Returns numbers of all rows that are equal if their names are.
+    /// Returns a number for each row. Rows of one name have one number.
     pub(crate) fn ordinals(&self) -> &[u32] {
         &self.of_rows
     }
@@ -126,7 +126,7 @@ fn ordinals(values: &ArrayRef, mut ordinal: impl FnMut(usize) -> Result<u32>) ->
     Ok(of_rows)
 }
 
-/// Returns a function from a row to bytes that are equal for equal values. The row is not null. `fixed` has the values of a
+/// Returns a function from a row to bytes, which equal values share. The row is not null. `fixed` has the values of a
 /// type with a fixed width, and those of the array begin at `first`.
 fn bytes_of<'a>(
     values: &'a ArrayRef,
