@@ -7,8 +7,8 @@ use datafusion_common::{HashMap, Result};
 use datafusion_execution::cache::cache_manager::{
     CachedFileMetadataEntry, FileMetadata, FileMetadataCache,
 };
-use herringbone::modular_encryption::Decryption;
 use herringbone::PageIndexCell;
+use herringbone::modular_encryption::Decryption;
 use herringbone_remote::{CachedFooter, FileKey, MetadataCache, Object, RemoteFile, RemoteOptions};
 use object_store::{ObjectMeta, ObjectStore};
 
