@@ -22,7 +22,7 @@ pub(crate) type Name = Arc<str>;
 pub(crate) struct Names {
     /// The different names, in the order of their first rows.
     names: Vec<Name>,
-    /// The ordinals of the names of all rows.
+    /// Each row's name, as an ordinal in `names`.
     of_rows: Vec<u32>,
 }
 
@@ -77,7 +77,7 @@ pub(crate) fn names(column: &str, values: &ArrayRef) -> Result<Names> {
     Ok(Names { names, of_rows })
 }
 
-/// Returns the ordinals of the values of all rows. `ordinal` gives that of the first row with a value.
+/// Returns an ordinal for each row, which equal values share. `ordinal` gives the one of a value by its first row.
 ///
 /// # Errors
 /// Errors of `ordinal`.
@@ -127,7 +127,7 @@ fn ordinals(values: &ArrayRef, mut ordinal: impl FnMut(usize) -> Result<u32>) ->
 }
 
 /// Returns a function from a row to bytes, which equal values share. The row is not null. `fixed` has the values of a
-/// type with a fixed width, and those of the array begin at `first`.
+/// type with a fixed width; the array's values begin at `first`, because it may be a slice.
 fn bytes_of<'a>(
     values: &'a ArrayRef,
     fixed: &'a [u8],

@@ -294,7 +294,7 @@ impl<F: OpenFile> Partitioner<F> {
         format!("{directory}{prefix}-{id:016x}-{ordinal:05}.parquet")
     }
 
-    /// Returns the names of the directories of all rows, for each partition column.
+    /// Returns each partition column's directory names.
     fn names(&self, batch: &RecordBatch) -> Result<Vec<Names>> {
         let columns = self
             .partition_columns

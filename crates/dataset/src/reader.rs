@@ -154,7 +154,7 @@ impl DatasetReader {
         }
     }
 
-    /// Converts the reader into one that implements Arrow's `RecordBatchReader`, whose errors are those of Arrow.
+    /// Converts the reader into one with Arrow's `RecordBatchReader` and Arrow's errors.
     #[must_use]
     pub fn into_record_batch_reader(self) -> ArrowReader<Self> {
         let schema = self.schema();

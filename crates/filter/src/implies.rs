@@ -124,8 +124,8 @@ fn test_implies(this: &Test, other: &Test) -> bool {
     }
 }
 
-/// Returns true if a value passes a test. A value next to a bound may become the bound when both are rounded to the type
-/// of the column, so `<` and `>` are not decided here.
+/// Returns true if a value passes a test. We do not decide `<` and `>` here, because a value next to a bound may become
+/// the bound when both are rounded to the column's type.
 fn passes(value: &Literal, test: &Test) -> bool {
     let compares =
         |is_kept: fn(Ordering) -> bool, bound: &Literal| order(value, bound).is_some_and(is_kept);

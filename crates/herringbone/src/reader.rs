@@ -102,7 +102,7 @@ impl Reader {
         }
     }
 
-    /// Converts the reader into one that implements Arrow's [`RecordBatchReader`], whose errors are those of Arrow.
+    /// Converts the reader into one with Arrow's [`RecordBatchReader`] and Arrow's errors.
     #[must_use]
     pub fn into_record_batch_reader(self) -> ArrowReader<Self> {
         let schema = self.schema();

@@ -30,7 +30,6 @@ use crate::{dictionary, keys, paths, write};
 pub(crate) struct Dataset {
     dataset: herringbone_dataset::Dataset,
     place: Place,
-    limits: herringbone::Limits,
     /// The binary metadata of the schema.
     bytes: BytePairs,
 }
@@ -90,7 +89,7 @@ impl Dataset {
                 (None, false) => SchemaFrom::FirstFile,
             });
         let limits = self::limits(&limits.unwrap_or_default())?;
-        let mut files = OpenOptions::new().limits(limits.clone());
+        let mut files = OpenOptions::new().limits(limits);
         if let Some(keys) = keys {
             files = files.decryption(Arc::new(keys::decryption(keys)?));
         }
@@ -126,7 +125,6 @@ impl Dataset {
         Ok(Self {
             dataset,
             place,
-            limits,
             bytes,
         })
     }
@@ -180,7 +178,7 @@ impl Dataset {
         let arguments = arguments(options)?;
         arguments.refuse_losses()?;
         let resolve = |name: &str| paths::resolve_in_arrow(self.dataset.schema(), name);
-        let mut options = DatasetReadOptions::from(arguments.options(&resolve, &self.limits)?);
+        let mut options = DatasetReadOptions::from(arguments.options(&resolve)?);
         if matches!(self.place, Place::Urls(_)) && options.read.threads != 1 {
             options.read.spawn = Some(Arc::new(ProcessPool::new(options.read.threads)));
         }
@@ -214,7 +212,7 @@ impl Dataset {
     ) -> Result<Bound<'py, PyDict>> {
         interrupt::start(py)?;
         let resolve = |name: &str| paths::resolve_in_arrow(self.dataset.schema(), name);
-        let options = arguments(options)?.options(&resolve, &self.limits)?;
+        let options = arguments(options)?.options(&resolve)?;
         let sums = detached(py, || Ok(self.dataset.explain(options)?))?;
         let dict = PyDict::new(py);
         dict.set_item("files", sums.files)?;

@@ -79,7 +79,7 @@ impl File {
         interrupt::start(py)?;
         let arguments = arguments(options)?;
         let resolve = |name: &str| paths::resolve(self.file.parquet_schema(), name);
-        let options = arguments.options(&resolve, self.file.limits())?;
+        let options = arguments.options(&resolve)?;
         let reader = detached(py, || Ok(self.file.read(options)?))?;
         let order = arguments.order(&resolve, &reader.schema())?;
         let bytes = match arguments.wanted_schema() {
@@ -159,7 +159,7 @@ impl File {
 impl File {
     fn options(&self, options: &Bound<'_, PyDict>) -> Result<ReadOptions> {
         let resolve = |name: &str| paths::resolve(self.file.parquet_schema(), name);
-        arguments(options)?.options(&resolve, self.file.limits())
+        arguments(options)?.options(&resolve)
     }
 
     fn leaf(&self, column: &str) -> Result<usize> {

@@ -195,9 +195,8 @@ impl ReadArguments<'_> {
     }
 
     /// Returns the options for a file whose columns have these paths.
-    pub(crate) fn options(&self, resolve: Resolve<'_>, limits: &Limits) -> Result<ReadOptions> {
+    pub(crate) fn options(&self, resolve: Resolve<'_>) -> Result<ReadOptions> {
         let mut options = ReadOptions::new()
-            .limits(limits.clone())
             .schema(self.schema.options(resolve)?)
             .verify_crc(self.page_checksum_verification)
             .extension(PlainDictionaries)
