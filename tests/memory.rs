@@ -59,20 +59,22 @@ fn skewed(batch: usize, rows: usize) -> RecordBatch {
         let values = (0..rows).map(|row| hash(i, row));
         let array: ArrayRef = match i % 20 {
             0 => Arc::new(StringArray::from_iter_values(
-                values.map(|it| format!("{it:x}").repeat(1 + i / 10)),
+                values.map(|value| format!("{value:x}").repeat(1 + i / 10)),
             )),
             1..5 => Arc::new(Int64Array::from_iter_values(
-                values.map(|it| it.cast_signed()),
+                values.map(|value| value.cast_signed()),
             )),
             5..8 => Arc::new(Float64Array::from_iter(
-                values.map(|it| (it % 3 > 0).then_some(it as f64)),
+                values.map(|value| (value % 3 > 0).then_some(value as f64)),
             )),
             8 => Arc::new(ListArray::from_iter_primitive::<Int32Type, _, _>(
-                values.map(|it| (it % 5 > 0).then(|| vec![Some(it as i32); it as usize % 9])),
+                values.map(|value| {
+                    (value % 5 > 0).then(|| vec![Some(value as i32); value as usize % 9])
+                }),
             )),
-            9..15 => Arc::new(Int8Array::from_iter_values(values.map(|it| it as i8))),
+            9..15 => Arc::new(Int8Array::from_iter_values(values.map(|value| value as i8))),
             _ => Arc::new(Int64Array::from_iter_values(
-                values.map(|it| (it % (1 + i as u64)) as i64),
+                values.map(|value| (value % (1 + i as u64)) as i64),
             )),
         };
         (format!("c{i}"), array)
@@ -121,7 +123,7 @@ fn pages_under_way_are_bounded() {
     let values = |batch: usize| {
         let seeds = (batch * ROWS..(batch + 1) * ROWS).map(|row| row as u64);
         let mixed = seeds.map(|seed| seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        Int64Array::from_iter_values(mixed.map(|it| (it ^ (it >> 29)).cast_signed()))
+        Int64Array::from_iter_values(mixed.map(|mixed| (mixed ^ (mixed >> 29)).cast_signed()))
     };
     let batches: Vec<_> = (0..24)
         .map(|batch| RecordBatch::try_from_iter([("n", Arc::new(values(batch)) as _)]).unwrap())
@@ -215,7 +217,7 @@ fn a_long_value_is_not_copied_again_and_again() {
         println!("dictionary {dictionary}: {peak} bytes");
         assert!(peak < 4 * LONG + (4 << 20), "{dictionary}: {peak} bytes");
         let chunk = metadata.column_chunk(0, 0).unwrap().meta_data;
-        let statistics = chunk.and_then(|it| it.statistics).unwrap();
+        let statistics = chunk.and_then(|chunk| chunk.statistics).unwrap();
         assert_eq!(statistics.max_value.as_ref().unwrap().len(), 64);
         assert_eq!(statistics.min_value.as_ref().unwrap(), b"a");
     }
@@ -233,8 +235,8 @@ fn a_sort_keeps_its_budget() {
         let mixed = (0..2_000)
             .map(|row| (batch * 2_000 + row).wrapping_mul(0x9e37_79b9_7f4a_7c15_u64.cast_signed()));
         let numbers: ArrayRef = Arc::new(Int64Array::from_iter_values(mixed.clone()));
-        let texts =
-            mixed.map(|it| format!("{it:x} and something behind it that makes the row longer"));
+        let texts = mixed
+            .map(|mixed| format!("{mixed:x} and something behind it that makes the row longer"));
         let texts: ArrayRef = Arc::new(StringArray::from_iter_values(texts));
         RecordBatch::try_from_iter([("n", numbers), ("s", texts)]).unwrap()
     };

@@ -25,7 +25,7 @@ pub fn import(format: Format, data: &[u8]) {
         return;
     };
     let first = write(format, &schema, &batches).expect("what was read can be written");
-    let names: HashSet<&String> = schema.fields().iter().map(|it| it.name()).collect();
+    let names: HashSet<&String> = schema.fields().iter().map(|field| field.name()).collect();
     // CSV columns are found by name.
     if names.len() == schema.fields().len() {
         let (_, same) = read(format, first.clone(), Some(&schema), 0).expect("with the schema");

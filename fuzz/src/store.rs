@@ -208,8 +208,8 @@ fn policy(choice: u8) -> FetchPolicy {
 /// Reads the file by a stream. The first two bytes choose the options, the others the answers.
 pub fn store_answers(data: &[u8]) {
     let (way, requests) = (
-        data.first().map_or(0, |it| *it),
-        data.get(1).map_or(0, |it| *it),
+        data.first().map_or(0, |data| *data),
+        data.get(1).map_or(0, |data| *data),
     );
     let choices = data.get(2..).unwrap_or_default().to_vec();
     let store = Arc::new(Store {

@@ -82,7 +82,7 @@ fn keeps(name: &str, bytes: &Bytes, options: &ReadOptions, threads: &[usize]) {
     let policies = [FetchPolicy::local(), FetchPolicy::remote()];
     for (&threads, policy) in threads
         .iter()
-        .flat_map(|it| policies.iter().map(move |policy| (it, policy)))
+        .flat_map(|thread| policies.iter().map(move |policy| (thread, policy)))
     {
         let options = options.clone().threads(threads);
         // Fetched bytes of each column may remain until it needs its next page.

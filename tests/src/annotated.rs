@@ -62,7 +62,10 @@ pub fn null_key() -> Vec<u8> {
     let key_levels = [3, 0, 0, 0, 3, 0b01_10, 0];
     let value_levels = [2, 0, 0, 0, 3, 0b11];
     let chunk = |levels: &[u8], values: &[i32]| {
-        let values: Vec<u8> = values.iter().flat_map(|it| it.to_le_bytes()).collect();
+        let values: Vec<u8> = values
+            .iter()
+            .flat_map(|value| value.to_le_bytes())
+            .collect();
         Chunk {
             physical: Type::Int32,
             codec: CompressionCodec::Uncompressed,

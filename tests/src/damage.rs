@@ -25,20 +25,20 @@ pub const LIST: usize = 3;
 /// 24 rows in two row groups, in pages of 6 rows. The columns are sorted numbers without a dictionary, names with a
 /// dictionary and a bloom filter, floats with a NaN and nulls, and lists.
 pub fn sound(version: DataPageVersion) -> Vec<u8> {
-    let ids: ArrayRef = Arc::new(Int32Array::from_iter_values((0..24).map(|it| it * 10)));
+    let ids: ArrayRef = Arc::new(Int32Array::from_iter_values((0..24).map(|i| i * 10)));
     let names = ["cod", "eel", "herring"].into_iter().cycle().take(24);
     let names: ArrayRef = Arc::new(StringArray::from_iter_values(names));
-    let scores = (0..24).map(|it| match it {
+    let scores = (0..24).map(|i| match i {
         3 => Some(f64::NAN),
-        it if it % 4 == 1 => None,
-        it => Some(f64::from(it) - 5.0),
+        i if i % 4 == 1 => None,
+        i => Some(f64::from(i) - 5.0),
     });
     let scores: ArrayRef = Arc::new(scores.collect::<Float64Array>());
-    let lists = (0..24).map(|it| match it % 4 {
+    let lists = (0..24).map(|i| match i % 4 {
         0 => None,
         1 => Some(vec![]),
-        2 => Some(vec![Some(it), None]),
-        _ => Some(vec![Some(it), Some(-it), Some(7)]),
+        2 => Some(vec![Some(i), None]),
+        _ => Some(vec![Some(i), Some(-i), Some(7)]),
     });
     let lists: ArrayRef = Arc::new(ListArray::from_iter_primitive::<Int32Type, _, _>(lists));
     let columns = [
@@ -103,7 +103,7 @@ fn parts(metadata: &FileMetadata) -> FileMetadataParts {
         metadata.schema().to_vec(),
         metadata.num_rows(),
         row_groups
-            .map(|it| metadata.row_group(it).unwrap())
+            .map(|row_groups| metadata.row_group(row_groups).unwrap())
             .collect(),
     )
     .key_value_metadata(metadata.key_value_metadata().to_vec())

@@ -93,7 +93,7 @@ impl Random {
             let (sin, cos) = angle.sin_cos();
             format!("{:.7} {:.7}{z}", x + radius * cos, y + radius * sin)
         };
-        (0..positions).map(|it| at(it, self)).collect()
+        (0..positions).map(|i| at(i, self)).collect()
     }
 }
 

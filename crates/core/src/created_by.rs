@@ -52,7 +52,7 @@ fn name_and_version(created_by: &str) -> (&str, [u32; 3]) {
     let version = [(); 3].map(|()| {
         numbers
             .next()
-            .and_then(|it| it.parse().ok())
+            .and_then(|number| number.parse().ok())
             .unwrap_or_default()
     });
     (name.trim(), version)

@@ -137,7 +137,9 @@ impl AsyncDatasetWriter {
     pub async fn finish(mut self) -> Result<Vec<WrittenFile>> {
         self.files.end()?;
         self.run().await?;
-        self.finishing.until(|it| it.running.is_empty()).await?;
+        self.finishing
+            .until(|finishing| finishing.running.is_empty())
+            .await?;
         self.take_done();
         Ok(self.files.into_finished())
     }

@@ -96,7 +96,9 @@ pub(crate) fn check_same(known: &FileMetadata, own: &FileMetadata) -> Result<()>
             let known = known.column_chunk(row_group, leaf)?;
             let own = own.column_chunk(row_group, leaf)?;
             if let Some(what) = difference(&known, &own) {
-                let column = own.meta_data.map(|it| it.path_in_schema.join("."));
+                let column = own
+                    .meta_data
+                    .map(|meta_data| meta_data.path_in_schema.join("."));
                 let error = differing(&what).in_row_group(row_group);
                 return Err(error.in_column(column.unwrap_or_default()));
             }
@@ -128,7 +130,7 @@ fn difference(known: &ColumnChunk, own: &ColumnChunk) -> Option<String> {
         ),
         ("num_values", known.num_values, own.num_values),
     ];
-    let number = numbers.into_iter().find(|it| it.1 != it.2);
+    let number = numbers.into_iter().find(|number| number.1 != number.2);
     match number {
         Some((name, known, own)) => Some(format!("`{name}` {known} in place of {own}")),
         None if known.codec != own.codec => Some(format!(

@@ -55,7 +55,7 @@ impl Directory {
         let mut after = Vec::new();
         for &(mut at) in &self.matched {
             // `**` matches this name and maybe more, or nothing.
-            while self.patterns.get(at).is_some_and(|it| it == "**") {
+            while self.patterns.get(at).is_some_and(|pattern| pattern == "**") {
                 after.push(at);
                 at += 1;
             }
@@ -75,7 +75,7 @@ impl Directory {
         let rest = |at: &usize| self.patterns.get(*at..).unwrap_or_default();
         matched
             .iter()
-            .any(|at| rest(at).iter().all(|it| it == "**"))
+            .any(|at| rest(at).iter().all(|rest| rest == "**"))
     }
 }
 

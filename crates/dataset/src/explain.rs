@@ -60,7 +60,10 @@ pub(crate) fn explain(plan: &DatasetPlan) -> Result<DatasetExplanation> {
             add(&mut sum.fetched.bytes, row_group.fetched.bytes);
             let mut before = 0;
             for step in &row_group.steps {
-                let of_step = sum.ruled_out.iter_mut().find(|it| it.0 == step.step);
+                let of_step = sum
+                    .ruled_out
+                    .iter_mut()
+                    .find(|ruled_out| ruled_out.0 == step.step);
                 if let Some((_, rows)) = of_step {
                     add(rows, step.ruled_out.saturating_sub(before));
                 }

@@ -29,7 +29,7 @@ impl Listing for LocalFiles {
 
     fn file(&self, path: &str) -> BoxFuture<Result<Option<Identity>>> {
         let found = fs::metadata(path).map_err(|error| at_path(path, error));
-        let found = found.map(|it| (!it.is_dir()).then(|| identity(&it)));
+        let found = found.map(|found| (!found.is_dir()).then(|| identity(&found)));
         Box::pin(ready(found))
     }
 
@@ -90,7 +90,9 @@ fn list(directory: &str) -> Result<Vec<Entry>> {
                 "{directory}: the name {name:?} is not UTF-8"
             )));
         };
-        let is_link = entry.file_type().is_ok_and(|it| it.is_symlink());
+        let is_link = entry
+            .file_type()
+            .is_ok_and(|file_type| file_type.is_symlink());
         let metadata = match is_link {
             true => fs::metadata(entry.path()),
             false => entry.metadata(),

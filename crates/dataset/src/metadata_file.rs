@@ -69,7 +69,11 @@ impl MetadataFile {
                 "a row group does not have the path of its file",
             ));
         }
-        let mut paths: Vec<String> = self.row_groups.keys().map(|it| it.to_string()).collect();
+        let mut paths: Vec<String> = self
+            .row_groups
+            .keys()
+            .map(|row_group| row_group.to_string())
+            .collect();
         if let Some(path) = paths.iter().find(|path| !is_below(path)) {
             return Err(Error::corrupt(format!(
                 "the path `{path}` does not lead to a file below the directory"

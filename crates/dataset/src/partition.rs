@@ -61,7 +61,10 @@ impl Partition {
     /// # Errors
     /// Argument if the column is already in the path; Unsupported if the name is not UTF-8 when decoded.
     pub(crate) fn below(&self, name: &str) -> Result<Self> {
-        let Some((column, value)) = name.split_once('=').filter(|it| !it.0.is_empty()) else {
+        let Some((column, value)) = name
+            .split_once('=')
+            .filter(|split_once| !split_once.0.is_empty())
+        else {
             return Ok(self.clone());
         };
         let column = decoded(column, name)?;
@@ -112,7 +115,7 @@ fn decoded(text: &str, name: &str) -> Result<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((first, more)) = rest.split_first() {
-        let digit = |at: usize| more.get(at).and_then(|it| char::from(*it).to_digit(16));
+        let digit = |at: usize| more.get(at).and_then(|more| char::from(*more).to_digit(16));
         match (first, digit(0), digit(1)) {
             (b'%', Some(high), Some(low)) => {
                 bytes.push((high << 4 | low) as u8);
@@ -191,7 +194,7 @@ impl PartitionTypes {
             return field.clone();
         }
         let known = self.columns.get(name);
-        let data_type = match known.filter(|it| it.has_value) {
+        let data_type = match known.filter(|known| known.has_value) {
             Some(known) if known.is_integer => DataType::Int64,
             Some(known) if known.is_date => DataType::Date32,
             _ => DataType::Utf8,
@@ -204,7 +207,7 @@ impl PartitionTypes {
     /// # Errors
     /// Argument if a value is not of the given type; Unsupported if that type is not a type of partitions.
     pub(crate) fn batch(&self, partitions: &[&Partition]) -> Result<RecordBatch> {
-        let names = partitions.first().map(|it| it.names.clone());
+        let names = partitions.first().map(|partition| partition.names.clone());
         let names = names.unwrap_or_default();
         let mut fields = Vec::new();
         let mut columns = Vec::new();
@@ -213,7 +216,9 @@ impl PartitionTypes {
             if let DataType::Dictionary(_, of_values) = field.data_type() {
                 field = Field::new(name, of_values.as_ref().clone(), true);
             }
-            let texts = partitions.iter().map(|it| it.values.get(at)?.as_deref());
+            let texts = partitions
+                .iter()
+                .map(|partition| partition.values.get(at)?.as_deref());
             let texts: Vec<_> = texts.collect();
             let array = values(&texts, field.data_type()).map_err(|e| e.in_column(name))?;
             columns.push(array);

@@ -105,7 +105,10 @@ fn ordinals(values: &ArrayRef, mut ordinal: impl FnMut(usize) -> Result<u32>) ->
         return Ok(of_rows);
     }
     let data = values.to_data();
-    let fixed = data.buffers().first().map_or(&[][..], |it| it.as_slice());
+    let fixed = data
+        .buffers()
+        .first()
+        .map_or(&[][..], |buffer| buffer.as_slice());
     let bytes = bytes_of(values, fixed, data.offset());
     let mut of_values: HashMap<&[u8], u32> = HashMap::new();
     let mut last: Option<(&[u8], u32)> = None;

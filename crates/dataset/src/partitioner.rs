@@ -361,7 +361,7 @@ fn unique_id() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     // The lower bits of the nanoseconds change the most.
-    let nanos = since.map_or(0, |it| it.as_nanos() as u64);
+    let nanos = since.map_or(0, |since| since.as_nanos() as u64);
     let ordinal = NEXT.fetch_add(1, Ordering::Relaxed);
     let process = u64::from(process::id()).rotate_left(32);
     nanos ^ process ^ ordinal.wrapping_mul(0x9e37_79b9_7f4a_7c15)

@@ -20,7 +20,7 @@ pub(crate) fn matches(pattern: &str, name: &str) -> bool {
                 continue;
             }
             (None, None) => return true,
-            (Some(_), Some((first, rest))) => one(pattern, *first).map(|it| (it, rest)),
+            (Some(_), Some((first, rest))) => one(pattern, *first).map(|one| (one, rest)),
             (None, Some(_)) | (Some(_), None) => None,
         };
         (pattern, name) = match (next, retry) {
@@ -43,7 +43,7 @@ fn one(pattern: &[char], character: char) -> Option<&[char]> {
     // A bracket without its counterpart matches itself.
     // The first character of the class may be a closing bracket.
     let least = 1 + usize::from(matches!(rest.first(), Some('!' | '^')));
-    let class = (*first == '[').then(|| rest.iter().skip(least).position(|it| *it == ']'));
+    let class = (*first == '[').then(|| rest.iter().skip(least).position(|rest| *rest == ']'));
     let (class, after) = match class.flatten() {
         Some(end) => (rest.get(..end + least)?, rest.get(end + least + 1..)?),
         None => return (*first == '?' || *first == character).then_some(rest),

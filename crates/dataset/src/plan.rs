@@ -115,13 +115,13 @@ impl DatasetPlan {
         let file = self
             .files
             .get(at)
-            .and_then(|it| self.dataset.found.get(it.ordinal));
+            .and_then(|file| self.dataset.found.get(file.ordinal));
         file.ok_or_else(|| Error::argument("there is no such file in the plan"))
     }
 
     /// Returns the bytes of the row groups to read of the file at a place of the plan, or `None` for all row groups.
     pub(crate) fn bytes_of(&self, at: usize) -> Option<Range<u64>> {
-        self.files.get(at).and_then(|it| it.bytes.clone())
+        self.files.get(at).and_then(|file| file.bytes.clone())
     }
 
     /// Returns the options to read the file at a place of the plan, after `emitted` of its rows.
@@ -141,7 +141,7 @@ impl DatasetPlan {
         let is_selected = self
             .files
             .get(at)
-            .is_some_and(|it| it.verdict == Verdict::All);
+            .is_some_and(|file| file.verdict == Verdict::All);
         read.filter = self.filter.clone().filter(|_| !is_selected);
         // More rows of one file are never needed, unless rows before them are lost.
         read.limit = read.limit.filter(|_| !self.options.is_tolerant());
@@ -167,7 +167,7 @@ fn check(read: &ReadOptions) -> Result<()> {
         ("decryption", read.decryption.is_some()),
         ("extension_columns", !read.extension_columns.is_empty()),
     ];
-    match wrong.iter().find(|it| it.1) {
+    match wrong.iter().find(|wrong| wrong.1) {
         None => Ok(()),
         Some((name, _)) => Err(Error::argument(format!(
             "the option `{name}` is that of one file; a dataset has `DatasetOptions` for its schema \
@@ -191,7 +191,7 @@ fn schema(inner: &Inner, options: &DatasetReadOptions) -> Result<SchemaRef> {
             ));
         }
     };
-    if let Some(name) = names.iter().find(|it| dataset.index_of(it).is_err()) {
+    if let Some(name) = names.iter().find(|name| dataset.index_of(name).is_err()) {
         let remedy = match inner.found.is_empty() {
             true => {
                 "; it has no files, so its columns are those of a given schema (`SchemaFrom::Given`)"

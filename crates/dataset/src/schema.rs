@@ -46,10 +46,10 @@ pub(crate) async fn schema(
     let fields = of_files
         .fields()
         .iter()
-        .filter(|it| !is_partition(it))
+        .filter(|field| !is_partition(field))
         .cloned();
     let mut fields: Vec<FieldRef> = fields.collect();
-    let of_files_alone: HashSet<String> = fields.iter().map(|it| it.name().clone()).collect();
+    let of_files_alone: HashSet<String> = fields.iter().map(|field| field.name().clone()).collect();
     for name in names {
         if !of_files_alone.contains(name) {
             let field: Field = found.types.field(name);

@@ -452,7 +452,7 @@ mod tests {
                     assert_eq!(has_task, task.is_some(), "event {at}: {event}");
                     task.map_or("idle".into(), |task| {
                         let verb = task.reader.map_or("open", |_| "read");
-                        assert!(task.reader.is_none_or(|it| it == task.file));
+                        assert!(task.reader.is_none_or(|reader| reader == task.file));
                         format!("{verb} {}@{}", task.file, task.emitted)
                     })
                 }

@@ -72,7 +72,7 @@ macro_rules! adapter {
                     Box::pin(async move {
                         let prefix = parsed(&directory)?;
                         let listed = store.list_with_delimiter(Some(&prefix)).await;
-                        let listed = listed.map_err(|it| error(it).in_file(&directory))?;
+                        let listed = listed.map_err(|listed| error(listed).in_file(&directory))?;
                         Ok(entries(listed, &prefix))
                     })
                 }

@@ -91,7 +91,9 @@ impl<F: StreamFiles> FileStream<F> {
             let Some(task) = self.sequence.take(TaskKind::Any, self.files.is_busy()) else {
                 return Poll::Pending;
             };
-            let at = self.running.partition_point(|it| it.0 < task.file);
+            let at = self
+                .running
+                .partition_point(|running| running.0 < task.file);
             let running = (task.file, self.files.step(task));
             self.running.insert(at, running);
             is_polled = !self.poll(at, cx);
@@ -109,7 +111,8 @@ impl<F: StreamFiles> FileStream<F> {
         let file = *file;
         drop(self.running.remove(at));
         self.sequence.finish(file, step, progress);
-        self.running.retain(|it| !self.sequence.may_drop(it.0));
+        self.running
+            .retain(|running| !self.sequence.may_drop(running.0));
         true
     }
 }

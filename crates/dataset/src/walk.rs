@@ -198,7 +198,7 @@ impl Walk<'_> {
             self.found.types.add(&partition);
             found.push((directory.join(&below), partition));
         }
-        let partitions: Vec<_> = found.iter().map(|it| &it.1).collect();
+        let partitions: Vec<_> = found.iter().map(|found| &found.1).collect();
         let verdicts = verdicts(&self.found.types, &partitions, self.options.filter.as_ref())?;
         let mut verdicts = verdicts.into_iter();
         found.retain(|_| verdicts.next() != Some(Verdict::None));
@@ -222,7 +222,9 @@ impl Walk<'_> {
 
     /// Returns the partition of a file by the directories of its path.
     fn partition_of(&self, path: &str) -> Result<Partition> {
-        let above = path.rsplit_once('/').map_or("", |it| it.0);
+        let above = path
+            .rsplit_once('/')
+            .map_or("", |rsplit_once| rsplit_once.0);
         let mut partition = Partition::default();
         for name in above.split('/') {
             partition = self.below(&partition, name, path)?;
@@ -253,7 +255,7 @@ impl Walk<'_> {
         for directory in &next {
             self.found.types.add(&directory.partition);
         }
-        let partitions: Vec<_> = next.iter().map(|it| &it.partition).collect();
+        let partitions: Vec<_> = next.iter().map(|next| &next.partition).collect();
         let verdicts = verdicts(&self.found.types, &partitions, self.options.filter.as_ref())?;
         let mut verdicts = verdicts.into_iter();
         next.retain(|_| verdicts.next() != Some(Verdict::None));
@@ -367,7 +369,7 @@ impl Walk<'_> {
             let order = one.root.cmp(&other.root);
             order.then_with(|| one.path.split('/').cmp(other.path.split('/')))
         });
-        let partitions: Vec<_> = found.files.iter().map(|it| &it.partition).collect();
+        let partitions: Vec<_> = found.files.iter().map(|file| &file.partition).collect();
         let verdicts = verdicts(&found.types, &partitions, self.options.filter.as_ref())?;
         let mut verdicts = verdicts.into_iter();
         found

@@ -188,7 +188,7 @@ impl Binder<'_> {
 
     /// Returns true if the predicate has the paths of a wanted schema, and not those of the file.
     fn has_wanted_schema(&self) -> bool {
-        self.tested.iter().any(|it| it.resolved.is_some())
+        self.tested.iter().any(|tested| tested.resolved.is_some())
     }
 
     fn add(&mut self, test: BoundTest) -> Node {
@@ -252,7 +252,11 @@ impl Binder<'_> {
 
     /// Creates a test of a column of a wanted schema.
     fn wanted(&self, path: &[String], asked: Asked<'_>) -> Result<BoundTest> {
-        let mut leaves = self.tested.iter().filter_map(|it| it.resolved).flatten();
+        let mut leaves = self
+            .tested
+            .iter()
+            .filter_map(|tested| tested.resolved)
+            .flatten();
         let known = leaves.find(|leaf| leaf.path == path);
         let verdict = match known.map(|known| &known.source) {
             Some(LeafSource::Leaf(leaf)) => {

@@ -61,7 +61,9 @@ impl BoundsTest {
         let natural = schema.order(leaf);
         let leaf_schema = schema.leaves().get(leaf)?;
         let ignored = leaf_schema.annotation_ignored;
-        let order = metadata.column_orders().and_then(|it| it.get(leaf));
+        let order = metadata
+            .column_orders()
+            .and_then(|column_orders| column_orders.get(leaf));
         let is_ordered = match order {
             Some(ColumnOrder::TypeDefined) => {
                 !matches!(natural, ColumnOrderKind::Int96 | ColumnOrderKind::Undefined)

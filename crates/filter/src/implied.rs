@@ -33,7 +33,7 @@ fn implied(
                 false => None,
             };
             *replaced |= implied.is_some();
-            implied.map(|it| it.0)
+            implied.map(|implied| implied.0)
         }
         // The negation of a custom predicate does not imply anything.
         Expression::Not(_) => (!expression.has_rows()).then(|| expression.clone()),

@@ -132,7 +132,7 @@ mod tests {
             let first = all.clone();
             for (one, other) in first
                 .iter()
-                .flat_map(|one| tests.iter().map(move |it| (one, it)))
+                .flat_map(|one| tests.iter().map(move |test| (one, test)))
             {
                 all.push(one.clone().and(other.clone()));
                 all.push(one.clone().or(other.clone()).not());

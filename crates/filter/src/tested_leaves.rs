@@ -49,7 +49,8 @@ fn row_predicates(predicate: &Predicate) -> impl Iterator<Item = &Arc<dyn RowPre
 
 /// Returns the columns that the custom predicates request from extension types.
 pub fn extension_columns(predicate: &Predicate) -> Vec<ExtensionColumnOption> {
-    let columns = row_predicates(predicate).map(|it| it.extension_columns());
+    let columns =
+        row_predicates(predicate).map(|row_predicates| row_predicates.extension_columns());
     columns.flatten().collect()
 }
 
@@ -90,15 +91,15 @@ pub(super) fn leaf_at(schema: &ParquetSchema, column: &Column) -> Result<usize> 
 /// Returns true if a leaf is in a list or map.
 fn is_in_list(schema: &ParquetSchema, leaf: usize) -> bool {
     let leaf = schema.leaves().get(leaf);
-    leaf.is_some_and(|it| it.max_rep_level > 0)
+    leaf.is_some_and(|leaf| leaf.max_rep_level > 0)
 }
 
 /// Returns the leaf of a node. A group with a single leaf is accepted too, with `any` or `all` or if the leaf is
 /// in a list.
 fn leaf_of_node(schema: &ParquetSchema, node: usize, column: &Column) -> Result<usize> {
     let group = schema.nodes().get(node);
-    let leaves = group.map_or(0..0, |it| it.leaves.clone());
-    let is_group = group.is_none_or(|it| it.is_group());
+    let leaves = group.map_or(0..0, |group| group.leaves.clone());
+    let is_group = group.is_none_or(|group| group.is_group());
     let may_be_alone = column.quantifier.is_some() || is_in_list(schema, leaves.start);
     if !is_group || (may_be_alone && leaves.len() == 1) {
         return Ok(leaves.start);

@@ -146,11 +146,11 @@ mod tests {
     #[test]
     fn ranges_are_cut_to_runs() {
         let runs = Verdicts::from_ends(RUNS);
-        let within = |ranges: &[Range<u64>]| runs.within(ranges, |it| it != Verdict::None);
+        let within = |ranges: &[Range<u64>]| runs.within(ranges, |runs| runs != Verdict::None);
         assert_eq!(within(&[0..12]), [3..9]);
         assert_eq!(within(&[0..4, 6..7, 8..11]), [3..4, 6..7, 8..9]);
         assert_eq!(within(&[0..2, 10..12]), []);
-        let all = |ranges: &[Range<u64>]| runs.within(ranges, |it| it == Verdict::All);
+        let all = |ranges: &[Range<u64>]| runs.within(ranges, |runs| runs == Verdict::All);
         assert_eq!(all(&[0..4, 4..12]), [3..5]);
     }
 }

@@ -99,7 +99,10 @@ impl FileMetadata {
     /// Returns the metadata with an object that decrypts column chunks.
     #[must_use]
     pub fn with_decryption(self, decryption: Option<Arc<dyn FileDecryption>>) -> Self {
-        let has_ordinals = self.row_groups.iter().all(|it| it.header.ordinal.is_some());
+        let has_ordinals = self
+            .row_groups
+            .iter()
+            .all(|row_group| row_group.header.ordinal.is_some());
         Self {
             decryption,
             has_ordinals,
@@ -165,7 +168,7 @@ impl FileMetadata {
             .map(|pair| pair.key.capacity() + pair.value.as_ref().map_or(0, Vec::capacity));
         let sorting = self.row_groups.iter().map(|row_group| {
             let columns = row_group.header.sorting_columns.as_ref();
-            columns.map_or(0, |it| it.capacity() * size_of::<SortingColumn>())
+            columns.map_or(0, |columns| columns.capacity() * size_of::<SortingColumn>())
         });
         let orders = self.column_orders.as_ref().map_or(0, Vec::capacity);
         self.bytes.len()
@@ -190,7 +193,10 @@ impl FileMetadata {
     /// rows.
     #[must_use]
     pub fn num_rows_of_row_groups(&self) -> u64 {
-        let rows = self.row_groups.iter().map(|it| it.header.num_rows);
+        let rows = self
+            .row_groups
+            .iter()
+            .map(|row_group| row_group.header.num_rows);
         rows.fold(0, |sum, rows| sum.saturating_add(rows.unsigned_abs()))
     }
 

@@ -172,7 +172,7 @@ fn newer_fields_are_decoded() {
         .unwrap();
     let sorting: Vec<_> = sorting
         .iter()
-        .map(|it| (it.column_idx, it.descending, it.nulls_first))
+        .map(|sorting| (sorting.column_idx, sorting.descending, sorting.nulls_first))
         .collect();
     assert_eq!(sorting, [(0, true, true), (1, false, false)]);
 
@@ -200,8 +200,8 @@ fn newer_fields_are_decoded() {
     let mut types = unknown
         .schema()
         .iter()
-        .filter_map(|it| it.logical_type.clone());
-    assert!(types.any(|it| matches!(it, LogicalType::Unrecognized { .. })));
+        .filter_map(|schema| schema.logical_type.clone());
+    assert!(types.any(|type_| matches!(type_, LogicalType::Unrecognized { .. })));
 
     let pairs = metadata(&data.join("column_chunk_key_value_metadata.parquet")).unwrap();
     let chunk = pairs.column_chunk(0, 0).unwrap().meta_data.unwrap();

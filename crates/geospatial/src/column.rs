@@ -39,7 +39,7 @@ impl ColumnMeaning {
             }));
         }
         extension
-            .map(|it| Self::of(&it.logical_type()))
+            .map(|extension| Self::of(&extension.logical_type()))
             .transpose()
             .map(Option::flatten)
     }
@@ -73,7 +73,7 @@ mod tests {
         let extension = ExtensionMetadata::parse(r#"{"crs": "EPSG:5070"}"#).unwrap();
         let meaning = |logical_type, geoparquet, extension| {
             let meaning = ColumnMeaning::new(logical_type, geoparquet, extension).unwrap();
-            meaning.map(|it| (it.crs, it.edges))
+            meaning.map(|meaning| (meaning.crs, meaning.edges))
         };
         let (first, second, third) = (Some(&logical_type), Some(&geoparquet), Some(&extension));
         let by_type = Some((crs("OGC:CRS27"), Edges::Karney));

@@ -48,7 +48,9 @@ pub(crate) fn is_array_of(data_type: &DataType, kind: GeometryKind) -> bool {
     let is_ordinate = |name: &str| ORDINATES.contains(&name);
     let mut names = fields.iter().map(|field| field.name().as_str());
     fields.len() >= 2
-        && fields.iter().all(|it| *it.data_type() == DataType::Float64)
+        && fields
+            .iter()
+            .all(|field| *field.data_type() == DataType::Float64)
         && names.clone().take(2).eq(["x", "y"])
         && names.all(is_ordinate)
 }

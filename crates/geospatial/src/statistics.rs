@@ -61,7 +61,10 @@ impl GeometryTypes {
     /// Returns the ISO codes in ascending order. `None` if there are no types, or if others may occur.
     #[must_use]
     pub fn codes(self) -> Option<Vec<i32>> {
-        let codes: Vec<i32> = self.types()?.map(|it| it.code().cast_signed()).collect();
+        let codes: Vec<i32> = self
+            .types()?
+            .map(|types| types.code().cast_signed())
+            .collect();
         (!codes.is_empty()).then_some(codes)
     }
 }
@@ -123,11 +126,11 @@ impl StatisticsBuilder {
     /// Adds the statistics of a column chunk or file that has values. `None` means that it has no statistics. If its
     /// box is missing or invalid, the result has no box, because the values may be empty, or anywhere.
     pub fn add_statistics(&mut self, statistics: Option<&GeospatialStatistics>) {
-        match statistics.and_then(|it| it.bbox.as_ref()) {
+        match statistics.and_then(|statistics| statistics.bbox.as_ref()) {
             Some(bbox) => self.bounder.add_box(bbox),
             None => self.bounder.add_unknown(),
         }
-        let codes = statistics.and_then(|it| it.geospatial_types.as_ref());
+        let codes = statistics.and_then(|statistics| statistics.geospatial_types.as_ref());
         let codes = codes.map(Vec::as_slice).unwrap_or_default();
         if codes.is_empty() {
             self.types.add_unknown();

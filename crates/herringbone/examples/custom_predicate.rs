@@ -23,7 +23,7 @@ impl RowPredicate for HasEvenLength {
         }
         Ok(Box::new(|batch: &RecordBatch| {
             let names = batch.column(0).as_string::<i32>();
-            let is_even = |name: Option<&str>| name.map(|it| it.chars().count() % 2 == 0);
+            let is_even = |name: Option<&str>| name.map(|name| name.chars().count() % 2 == 0);
             Ok(names.iter().map(is_even).collect::<BooleanArray>())
         }))
     }

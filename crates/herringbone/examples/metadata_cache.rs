@@ -25,9 +25,7 @@ impl Cache {
         let leaves = file.parquet_schema().leaves().len();
         let row_groups = 0..metadata.num_row_groups();
         // The indexes of all columns lie next to each other: this is one request or a few.
-        file.load_page_indexes(
-            row_groups.flat_map(|group| (0..leaves).map(move |it| (group, it))),
-        )?;
+        file.load_page_indexes(row_groups.flat_map(|group| (0..leaves).map(move |i| (group, i))))?;
         self.handles.insert(path.clone(), file.metadata_handle());
         Ok(file)
     }

@@ -26,7 +26,11 @@ const FETCHED: usize = 31 << 20;
 
 /// Returns true for a read of few values.
 pub(crate) fn is_small(plan: &ReadPlan) -> bool {
-    let rows: u64 = plan.row_groups().iter().map(|it| it.num_wanted()).sum();
+    let rows: u64 = plan
+        .row_groups()
+        .iter()
+        .map(|row_group| row_group.num_wanted())
+        .sum();
     (plan.num_columns() as u64).saturating_mul(rows) < FEW_VALUES
 }
 

@@ -249,7 +249,7 @@ fn move_row_group(row_group: &mut RowGroup, by_path: &HashMap<String, Range<u64>
         let within = place.ok_or_else(|| Error::corrupt(format!("no file for `{path}`")))?;
         move_chunk(chunk, within).map_err(|error| {
             let column = chunk.meta_data.as_ref();
-            let column = column.map(|it| it.path_in_schema.join("."));
+            let column = column.map(|column| column.path_in_schema.join("."));
             Error::corrupt(format!("{path}: {}", error.message()))
                 .in_column(column.unwrap_or_default())
         })?;

@@ -219,7 +219,7 @@ impl Write for FileTarget {
 
 impl Drop for FileTarget {
     fn drop(&mut self) {
-        if let Some(names) = self.names.as_ref().filter(|it| it.check().is_ok()) {
+        if let Some(names) = self.names.as_ref().filter(|name| name.check().is_ok()) {
             // Errors cannot be reported here. The name shows that the file is temporary.
             drop(fs::remove_file(&names.temporary));
         }

@@ -86,7 +86,7 @@ impl Int96Units {
         if *data.data_type() != DataType::FixedSizeBinary(BYTES as i32) {
             return data.child_data().iter().for_each(|child| self.array(child));
         }
-        let bytes = data.buffers().first().map(|it| it.as_slice());
+        let bytes = data.buffers().first().map(|buffer| buffer.as_slice());
         let values = bytes.unwrap_or_default().as_chunks::<BYTES>().0;
         let values = values.iter().skip(data.offset()).take(data.len());
         match data.nulls() {

@@ -203,7 +203,8 @@ impl<W: Write> Writer<W> {
     /// ```
     pub fn add_key_value(&mut self, pair: impl Into<KeyValue>) {
         let pair = pair.into();
-        self.key_values.retain(|it| it.key != pair.key);
+        self.key_values
+            .retain(|key_value| key_value.key != pair.key);
         self.key_values.push(pair);
     }
 

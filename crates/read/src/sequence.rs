@@ -252,7 +252,7 @@ impl ReadSequence {
                 }
                 Err(error) if Budget::refused(&error) && self.drop_ahead(bytes) => {}
                 Err(error) => {
-                    let rows = self.begun.pop_front().map_or(0, |it| it.rows_left());
+                    let rows = self.begun.pop_front().map_or(0, |begun| begun.rows_left());
                     self.lose(error, rows)?;
                 }
             }

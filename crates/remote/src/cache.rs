@@ -40,8 +40,10 @@ impl FileKey {
         let version = identity
             .version
             .as_deref()
-            .map(|it| Tag::Version(it.into()));
-        let e_tag = identity.strong_e_tag().map(|it| Tag::Entity(it.into()));
+            .map(|version| Tag::Version(version.into()));
+        let e_tag = identity
+            .strong_e_tag()
+            .map(|strong_e_tag| Tag::Entity(strong_e_tag.into()));
         let modified = identity.modified.map(Tag::Modified);
         Some(Self {
             name: name.into(),

@@ -146,7 +146,9 @@ impl Identity {
     /// Returns the ETag if it identifies the bytes of the object. A weak ETag does not, and never satisfies `If-Match`.
     #[must_use]
     pub fn strong_e_tag(&self) -> Option<&str> {
-        self.e_tag.as_deref().filter(|it| !it.starts_with("W/"))
+        self.e_tag
+            .as_deref()
+            .filter(|e_tag| !e_tag.starts_with("W/"))
     }
 
     /// Adds what `other` knows of the same object.

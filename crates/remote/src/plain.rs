@@ -55,7 +55,7 @@ fn deepest(error: &(dyn StdError + 'static)) -> Option<String> {
 /// Returns the reason in the message of a store: neither the address of the request nor the body of the answer.
 fn reason(message: &str) -> String {
     let request = message.split_once(REQUEST).map(|(_, it)| it);
-    let (retries, text) = match request.and_then(|it| it.split_once(REASON)) {
+    let (retries, text) = match request.and_then(|request| request.split_once(REASON)) {
         Some((request, reason)) => (retries(request), reason),
         None => ("", message),
     };

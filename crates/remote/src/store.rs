@@ -341,7 +341,7 @@ macro_rules! adapter {
                 // The store's times have a smaller range.
                 let is_usual = |time: &SystemTime| {
                     let since = time.duration_since(SystemTime::UNIX_EPOCH);
-                    since.is_ok_and(|it| it.as_secs() < 1 << 36)
+                    since.is_ok_and(|since| since.as_secs() < 1 << 36)
                 };
                 let modified = identity.modified.filter(|_| !is_named).filter(is_usual);
                 GetOptions {

@@ -408,7 +408,7 @@ impl RecordBatchStream {
 
     /// Waits for keys, and supplies the decoder with them.
     fn poll_keys(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>> {
-        for key in self.keys.iter_mut().filter(|it| it.key.is_none()) {
+        for key in self.keys.iter_mut().filter(|key| key.key.is_none()) {
             if let Poll::Ready(result) = key.future.as_mut().poll(cx) {
                 key.key = Some(result?);
             }

@@ -111,13 +111,17 @@ impl RemoteWriter {
     /// Returns the number of rows written so far, including buffered rows, or 0 after an error.
     #[must_use]
     pub fn num_rows(&self) -> u64 {
-        self.encoder.as_ref().map_or(0, |it| it.num_rows())
+        self.encoder
+            .as_ref()
+            .map_or(0, |encoder| encoder.num_rows())
     }
 
     /// Returns the number of encoded bytes of the file so far, or 0 after an error. Some of them may not be sent yet.
     #[must_use]
     pub fn bytes_written(&self) -> u64 {
-        self.encoder.as_ref().map_or(0, |it| it.bytes_written())
+        self.encoder
+            .as_ref()
+            .map_or(0, |encoder| encoder.bytes_written())
     }
 
     /// Returns the number of buffered bytes: those of the encoder, of the open part, and of the parts in
@@ -139,7 +143,9 @@ impl RemoteWriter {
     /// [`WriteOptions::parquet_schema`](herringbone::WriteOptions::parquet_schema).
     #[must_use]
     pub fn warnings(&self) -> &[String] {
-        self.encoder.as_ref().map_or(&[], |it| it.warnings())
+        self.encoder
+            .as_ref()
+            .map_or(&[], |encoder| encoder.warnings())
     }
 
     /// Adds a pair to the key-value metadata of the footer. It replaces an earlier pair with this key.
@@ -188,7 +194,8 @@ impl RemoteWriter {
         match ended {
             Ok((metadata, small)) => Ok(SentObject {
                 metadata,
-                bytes: self.uploads.bytes_sent() + small.as_ref().map_or(0, |it| it.len() as u64),
+                bytes: self.uploads.bytes_sent()
+                    + small.as_ref().map_or(0, |small| small.len() as u64),
                 small,
                 uploads: self.uploads,
                 _memory: self.memory,

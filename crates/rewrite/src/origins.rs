@@ -101,9 +101,14 @@ impl Origins {
         let kept = columns.filter_map(|node| {
             let nodes = schema.nodes();
             let end = nodes.get(node)?.end;
-            let elements = nodes.get(node..end)?.iter().map(|it| it.element.clone());
+            let elements = nodes
+                .get(node..end)?
+                .iter()
+                .map(|node| node.element.clone());
             let elements: Vec<SchemaElement> = elements.collect();
-            let is_kept = elements.first().is_some_and(|it| !is_changed(&it.name));
+            let is_kept = elements
+                .first()
+                .is_some_and(|element| !is_changed(&element.name));
             is_kept.then_some(elements)
         });
         with_fields(schema, kept.collect())
@@ -115,7 +120,10 @@ fn field(schema: &ParquetSchema, origin: &ColumnOrigin) -> Option<Vec<SchemaElem
     let node = schema.node_at(&origin.path).ok()?;
     let nodes = schema.nodes();
     let end = nodes.get(node)?.end;
-    let elements = nodes.get(node..end)?.iter().map(|it| it.element.clone());
+    let elements = nodes
+        .get(node..end)?
+        .iter()
+        .map(|node| node.element.clone());
     let mut elements: Vec<SchemaElement> = elements.collect();
     let first = elements.first_mut()?;
     first.name.clone_from(&origin.name);

@@ -54,7 +54,7 @@ pub(crate) fn common_parquet_schema<'a>(
     let written: HashSet<&str> = written
         .fields()
         .iter()
-        .map(|it| it.name().as_str())
+        .map(|field| field.name().as_str())
         .collect();
     columns.retain(|name: &String| written.contains(name.as_str()));
     if !columns.is_empty() {

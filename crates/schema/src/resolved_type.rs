@@ -152,7 +152,7 @@ pub(crate) fn annotation(element: &SchemaElement) -> Option<&LogicalType> {
         _ => false,
     };
     let logical_type = element.logical_type.as_ref();
-    logical_type.filter(|it| !(is_slip && **it == LogicalType::Unknown))
+    logical_type.filter(|logical_type| !(is_slip && **logical_type == LogicalType::Unknown))
 }
 
 fn of_logical(logical: &LogicalType) -> ResolvedType {

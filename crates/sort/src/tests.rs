@@ -16,7 +16,11 @@ const MEMORY: [usize; 3] = [1 << 30, 12 << 20, 1 << 20];
 
 fn numbers(values: impl Iterator<Item = Option<usize>>) -> ArrayRef {
     let number = |value| i32::try_from(value).unwrap();
-    Arc::new(values.map(|it| it.map(number)).collect::<Int32Array>())
+    Arc::new(
+        values
+            .map(|values| values.map(number))
+            .collect::<Int32Array>(),
+    )
 }
 
 fn texts(values: impl Iterator<Item = Option<String>>) -> ArrayRef {

@@ -58,7 +58,7 @@ fn measure(name: &str, rows: &[String], paths: &[&str]) -> Result {
         &mut || {
             Ok(values
                 .iter()
-                .try_for_each(|it| it.as_variant().validate(&limits))?)
+                .try_for_each(|value| value.as_variant().validate(&limits))?)
         },
         &mut || {
             for it in &values {

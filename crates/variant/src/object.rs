@@ -73,8 +73,10 @@ impl<'a> Object<'a> {
     /// Updates `place` to the position found.
     #[inline]
     pub(crate) fn position_near(&self, name: &[u8], place: &mut u32) -> Result<Option<u32>> {
-        let is_there =
-            *place < self.container.len() && self.name_bytes(*place).is_ok_and(|it| it == name);
+        let is_there = *place < self.container.len()
+            && self
+                .name_bytes(*place)
+                .is_ok_and(|name_bytes| name_bytes == name);
         if is_there {
             return Ok(Some(*place));
         }

@@ -52,7 +52,8 @@ impl WritePlan {
         let all = 0..source.schema.leaves().len();
         let mut orders = all.map(|leaf| source.schema.order(leaf));
         // Other columns of this writer have no fault.
-        writer.compares_decimals_as_bytes &= orders.any(|it| it == ColumnOrderKind::SignedBytes);
+        writer.compares_decimals_as_bytes &=
+            orders.any(|order| order == ColumnOrderKind::SignedBytes);
         if writer != CreatedBy::default() {
             return Err(refused(format!(
                 "readers correct faults of its writer, which they recognize by its name, `{}`",
@@ -68,7 +69,9 @@ impl WritePlan {
             .map(|(node, it)| (it.element.name.as_str(), node))
             .collect();
         let fields = source.arrow_schema.fields().iter();
-        let types: HashMap<_, _> = fields.map(|it| (it.name(), it.data_type())).collect();
+        let types: HashMap<_, _> = fields
+            .map(|field| (field.name(), field.data_type()))
+            .collect();
         if theirs.len() < source.schema.children(0).count() {
             return Err(refused("the other file has two columns of one name"));
         }
@@ -80,7 +83,7 @@ impl WritePlan {
             let theirs =
                 theirs.ok_or_else(|| refused(format!("the other file has no column `{name}`")))?;
             let data_type = types.get(name);
-            if !data_type.is_some_and(|it| it.equals_datatype(field.data_type())) {
+            if !data_type.is_some_and(|data_type| data_type.equals_datatype(field.data_type())) {
                 return Err(refused(format!(
                     "the column `{name}` has another Arrow type"
                 )));
@@ -171,7 +174,7 @@ impl WritePlan {
         let mut offset_index = offset_index;
         for location in offset_index
             .iter_mut()
-            .flat_map(|it| &mut it.page_locations)
+            .flat_map(|offset_index| &mut offset_index.page_locations)
         {
             location.offset = within(location.offset)?;
         }
@@ -240,7 +243,7 @@ fn is_stored_alike(
 
 /// Returns a node, followed by all nodes below it.
 fn subtree(schema: &ParquetSchema, node: usize) -> &[SchemaNode] {
-    let end = schema.nodes().get(node).map_or(node, |it| it.end);
+    let end = schema.nodes().get(node).map_or(node, |node| node.end);
     schema.nodes().get(node..end).unwrap_or_default()
 }
 

@@ -225,7 +225,7 @@ impl FileEncoder {
         metadata.dictionary_page_offset = metadata.dictionary_page_offset.map(|at| at + start);
         for location in offset_index
             .into_iter()
-            .flat_map(|it| &mut it.page_locations)
+            .flat_map(|offset_index| &mut offset_index.page_locations)
         {
             location.offset += start;
         }
@@ -391,11 +391,18 @@ impl FileEncoder {
 
     fn parts(self) -> Result<FileMetadataParts> {
         let options = &self.plan.options;
-        let added: HashSet<&str> = self.key_values.iter().map(|it| it.key.as_str()).collect();
+        let added: HashSet<&str> = self
+            .key_values
+            .iter()
+            .map(|key_value| key_value.key.as_str())
+            .collect();
         let asked = options.key_value_metadata.iter();
         let asked = asked.filter(|pair| !added.contains(pair.key.as_str()));
         let pairs: Vec<KeyValue> = asked.chain(&self.key_values).cloned().collect();
-        let values = self.dictionary_values.iter().map(|it| it.most);
+        let values = self
+            .dictionary_values
+            .iter()
+            .map(|dictionary_value| dictionary_value.most);
         let values: Vec<u64> = values.collect();
         let mapping = &self.plan.mapping;
         let key_values = mapping.key_values(&pairs, &values)?;

@@ -15,7 +15,7 @@ pub(super) fn by_metadata(metadata: &ColumnMetaData) -> usize {
     });
     let encodings = metadata.encoding_stats.as_ref();
     let geospatial = metadata.geospatial_statistics.as_ref();
-    let geospatial_types = geospatial.and_then(|it| it.geospatial_types.as_ref());
+    let geospatial_types = geospatial.and_then(|geospatial| geospatial.geospatial_types.as_ref());
     size_of::<ColumnChunk>()
         + size_of_val(path.as_slice())
         + names

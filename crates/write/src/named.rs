@@ -296,8 +296,10 @@ fn value_encodings() -> Vec<String> {
     use Encoding::{PlainDictionary, RleDictionary};
     let encodings = Encoding::ALL.iter();
     encodings
-        .filter(|it| !it.serves().is_empty() && ![PlainDictionary, RleDictionary].contains(it))
-        .map(|it| it.to_string().to_lowercase())
+        .filter(|encoding| {
+            !encoding.serves().is_empty() && ![PlainDictionary, RleDictionary].contains(encoding)
+        })
+        .map(|encodings| encodings.to_string().to_lowercase())
         .collect()
 }
 
@@ -347,7 +349,7 @@ mod tests {
             OptionKind::Text => "test".to_owned(),
             OptionKind::Choice | OptionKind::Codec => {
                 let choices = option.choices();
-                let other = choices.iter().rfind(|it| *it != option.default);
+                let other = choices.iter().rfind(|choice| *choice != option.default);
                 other.unwrap().clone()
             }
         }

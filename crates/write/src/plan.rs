@@ -259,7 +259,9 @@ impl WritePlan {
     /// See [`FileEncryption::temporary_cipher`].
     pub fn temporary_cipher(&self) -> Result<Option<Arc<dyn ModuleCipher>>> {
         let encryption = self.encryption.as_ref();
-        encryption.map(|it| it.temporary_cipher()).transpose()
+        encryption
+            .map(|encryption| encryption.temporary_cipher())
+            .transpose()
     }
 
     /// Checks that a batch with this schema may be written: it must have the planned names, types and nullability.

@@ -124,7 +124,9 @@ impl ColumnSettings {
         // Without the Arrow schema, readers do not know that the column was a dictionary.
         let hinted = options.schema.arrow_schema_hint != HintPolicy::None;
         let arrow_dictionary = arrow_dictionary.filter(|_| hinted);
-        if !dictionary && arrow_dictionary.is_some_and(|it| it.is_ordered) {
+        if !dictionary
+            && arrow_dictionary.is_some_and(|arrow_dictionary| arrow_dictionary.is_ordered)
+        {
             return Err(Error::argument(
                 "an ordered dictionary needs a dictionary page to keep its order, so it cannot be \
                  written in another encoding; write its values, or an unordered dictionary",
@@ -158,7 +160,9 @@ impl ColumnSettings {
             bloom_filter: chosen.bloom_filter,
             page_bytes: chosen.page_bytes.unwrap_or(page_bytes),
             page_rows: chosen.page_rows.unwrap_or(page_rows),
-            chunker: chunking.map(|it| Chunker::new(&it)).transpose()?,
+            chunker: chunking
+                .map(|chunking| Chunker::new(&chunking))
+                .transpose()?,
             row_group_rows: options.row_group_rows,
             page_index: options.page_index,
             crc: options.crc,
@@ -205,7 +209,7 @@ impl ColumnSettings {
     /// Returns true if all values must be in the dictionary, however large it grows.
     pub(crate) fn keeps_order(&self) -> bool {
         self.preserve_arrow_dictionary
-            .is_some_and(|it| it.is_ordered)
+            .is_some_and(|preserve_arrow_dictionary| preserve_arrow_dictionary.is_ordered)
     }
 
     /// Creates an encoder of values for `encoding`.

@@ -98,7 +98,7 @@ pub(crate) fn encode(
         constraints: table
             .constraints()
             .into_iter()
-            .flat_map(|it| it.iter())
+            .flat_map(|constraint| constraint.iter())
             .map(constraint_message)
             .collect(),
         definition: table.get_table_definition().map(str::to_owned),
@@ -164,7 +164,7 @@ pub(crate) fn decode(
     let constraints = message
         .constraints
         .into_iter()
-        .map(|it| constraint(it, columns));
+        .map(|constraint| constraint(constraint, columns));
     let constraints = Constraints::new_unverified(constraints.collect::<Result<_>>()?);
     let table = table
         .with_cache(statistics)

@@ -45,7 +45,7 @@ impl FileBounds {
             slots: plan
                 .row_groups()
                 .iter()
-                .map(|it| it.ordinal())
+                .map(|row_group| row_group.ordinal())
                 .zip(0..)
                 .collect(),
             columns: schema.fields().iter().map(|_| OnceLock::new()).collect(),
@@ -103,7 +103,7 @@ pub(crate) fn without_nan(bounds: ColumnBounds) -> ColumnBounds {
     let may_have_nan =
         |slot: usize| bounds.nan_counts.is_null(slot) || bounds.nan_counts.value(slot) > 0;
     let lacks: BooleanArray = (0..bounds.nan_counts.len())
-        .map(|it| Some(may_have_nan(it)))
+        .map(|i| Some(may_have_nan(i)))
         .collect();
     for bound in [&mut bounds.min, &mut bounds.max] {
         // A Float16 has no arithmetic here. Its bounds are not needed often enough.
@@ -225,8 +225,7 @@ pub(crate) fn is_complete(bounds: &ColumnBounds) -> bool {
     let (Some(min), Some(max)) = (has(&bounds.min), has(&bounds.max)) else {
         return false;
     };
-    (0..bounds.row_counts.len())
-        .all(|it| (min.value(it) && max.value(it)) || is_all_null(bounds, it))
+    (0..bounds.row_counts.len()).all(|i| (min.value(i) && max.value(i)) || is_all_null(bounds, i))
 }
 
 /// Returns true if a row group is known to have no value in the column.

@@ -34,7 +34,7 @@ pub(crate) fn ordering(columns: &TableColumns<'_>) -> Option<LexOrdering> {
             _ => columns
                 .bounds
                 .column(&name)
-                .map_or(Steps::Unknown, |it| steps(it, options)),
+                .map_or(Steps::Unknown, |column| steps(column, options)),
         };
         if steps == Steps::Unknown {
             break;

@@ -55,7 +55,7 @@ pub(crate) fn statistics(columns: &TableColumns<'_>) -> Statistics {
     let bytes = |row_group: usize| {
         metadata
             .row_group_header(row_group)
-            .map(|it| it.total_byte_size)
+            .map(|row_group_header| row_group_header.total_byte_size)
     };
     let bytes = (0..metadata.num_row_groups())
         .flat_map(bytes)
@@ -68,8 +68,8 @@ pub(crate) fn statistics(columns: &TableColumns<'_>) -> Statistics {
             .field_with_name(field.name())
             .is_ok_and(is_same);
         let bounds = columns.bounds.column(field.name()).filter(|_| is_read);
-        bounds.map_or_else(ColumnStatistics::new_unknown, |it| {
-            column_statistics(it, field.data_type())
+        bounds.map_or_else(ColumnStatistics::new_unknown, |bounds| {
+            column_statistics(bounds, field.data_type())
         })
     };
     Statistics {

@@ -78,7 +78,7 @@ impl<E: TaskExecutor> HerringboneEngine<E> {
         let rows = Box::new(std::iter::once(Ok(rows)));
         let size = self.parquet.write_parquet_file(url.clone(), rows)?;
         let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-        let millis = since_1970.map_or(0, |it| it.as_millis());
+        let millis = since_1970.map_or(0, |since_1970| since_1970.as_millis());
         let file = FileMeta::new(url, i64::try_from(millis).unwrap_or(i64::MAX), size);
         build_add_file_metadata(DataFileMetadata::new(file, stats), context)
     }

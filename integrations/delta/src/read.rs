@@ -122,7 +122,10 @@ impl<E: TaskExecutor> Iterator for Batches<E> {
     fn next(&mut self) -> Option<Self::Item> {
         let mut messages = self.messages.take()?;
         let cancellation = self.cancellation.clone();
-        if cancellation.as_ref().is_some_and(|it| it.is_cancelled()) {
+        if cancellation
+            .as_ref()
+            .is_some_and(|cancellation| cancellation.is_cancelled())
+        {
             return Some(Err(KernelError::Cancelled));
         }
         let (message, messages) = self.executor.block_on(async move {

@@ -83,7 +83,10 @@ impl ChunkedArray {
     /// The number of nulls.
     #[getter]
     fn null_count(&self) -> usize {
-        self.chunks.iter().map(|it| it.logical_null_count()).sum()
+        self.chunks
+            .iter()
+            .map(|chunk| chunk.logical_null_count())
+            .sum()
     }
 
     /// The number of arrays that the column consists of.
@@ -282,7 +285,7 @@ pub(crate) fn range(offset: i64, length: Option<i64>) -> PyResult<(usize, usize)
         usize::try_from(number)
             .map_err(|_| PyValueError::new_err(format!("{name}={number} is negative")))
     };
-    let length = length.map_or(Ok(usize::MAX), |it| checked("length", it))?;
+    let length = length.map_or(Ok(usize::MAX), |length| checked("length", length))?;
     Ok((checked("offset", offset)?, length))
 }
 
@@ -384,7 +387,7 @@ fn push_values(chunk: &ArrayRef, values: &mut Vec<u8>) {
     let width = data.data_type().primitive_width().unwrap_or_default();
     let bytes = data.buffers().first().map(|buffer| buffer.as_slice());
     let start = data.offset() * width;
-    let bytes = bytes.and_then(|it| it.get(start..start + data.len() * width));
+    let bytes = bytes.and_then(|bytes| bytes.get(start..start + data.len() * width));
     let bytes = bytes.unwrap_or_default();
     if *data.data_type() != DataType::Date32 {
         values.extend_from_slice(bytes);

@@ -112,7 +112,7 @@ fn find_name(fields: &[FieldRef], name: &str) -> PyResult<(usize, FieldRef)> {
             others + 1
         ))),
         (None, _) => {
-            let names: Vec<_> = fields.iter().map(|it| it.name().as_str()).collect();
+            let names: Vec<_> = fields.iter().map(|field| field.name().as_str()).collect();
             Err(PyKeyError::new_err(format!(
                 "there is no column {name:?}; the columns are {}",
                 names.join(", ")

@@ -94,7 +94,7 @@ impl Tree<'_> {
                 }
                 if operation == "one_of" {
                     let values = literals(needed(operand.as_ref())?)?;
-                    let values = values.into_iter().filter(|it| *it != Literal::Null);
+                    let values = values.into_iter().filter(|value| *value != Literal::Null);
                     return Ok(column.is_in(values));
                 }
                 let test = test(&operation, column, operand.as_ref())?;
@@ -160,7 +160,7 @@ fn needed<'a, 'py>(operand: Option<&'a Bound<'py, PyAny>>) -> Result<&'a Bound<'
 fn is_in(column: Column, values: &Bound<'_, PyAny>, is_negated: bool) -> Result<Predicate> {
     let (nulls, values): (Vec<_>, Vec<_>) = literals(values)?
         .into_iter()
-        .partition(|it| *it == Literal::Null);
+        .partition(|literal| *literal == Literal::Null);
     let has_null = !nulls.is_empty();
     let found = column.clone().is_in(values);
     Ok(match has_null {

@@ -12,7 +12,7 @@ pub(crate) fn resolve(schema: &ParquetSchema, name: &str) -> Vec<String> {
     while !rest.is_empty() {
         let nodes = schema.nodes();
         let named = |child: &usize| {
-            let name = nodes.get(*child).map(|it| it.element.name.as_str())?;
+            let name = nodes.get(*child).map(|node| node.element.name.as_str())?;
             let after = rest.strip_prefix(name)?;
             (after.is_empty() || after.starts_with('.')).then_some((*child, name.len()))
         };

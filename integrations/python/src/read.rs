@@ -137,7 +137,10 @@ impl SchemaArguments {
             };
         }
         options.use_arrow_schema = !self.ignore_arrow_schema;
-        options.arrow_schema = self.arrow_schema.as_ref().map(|it| it.arrow().clone());
+        options.arrow_schema = self
+            .arrow_schema
+            .as_ref()
+            .map(|arrow_schema| arrow_schema.arrow().clone());
         options.ignore_annotations = paths(&self.ignore_annotations);
         Ok(options)
     }
@@ -315,9 +318,12 @@ impl ReadArguments<'_> {
 /// Returns ranges of rows: a `range` of Python, a bytes mask is not one, or an iterable of row numbers.
 fn row_ranges(rows: &Bound<'_, PyAny>) -> Result<Vec<std::ops::Range<u64>>> {
     if let (Ok(start), Ok(stop), Ok(1)) = (
-        rows.getattr("start").and_then(|it| it.extract::<u64>()),
-        rows.getattr("stop").and_then(|it| it.extract::<u64>()),
-        rows.getattr("step").and_then(|it| it.extract::<i64>()),
+        rows.getattr("start")
+            .and_then(|getattr| getattr.extract::<u64>()),
+        rows.getattr("stop")
+            .and_then(|getattr| getattr.extract::<u64>()),
+        rows.getattr("step")
+            .and_then(|getattr| getattr.extract::<i64>()),
     ) {
         return Ok(std::iter::once(start..stop.max(start)).collect());
     }

@@ -124,8 +124,10 @@ pub(crate) fn without_bytes<'py>(
         return module.call_method1("without_bytes", (object,))?.extract();
     }
     let schema = object.getattr_opt("schema")?;
-    let schema = schema.as_ref().and_then(|it| it.cast::<Schema>().ok());
-    let bytes = schema.map_or_else(BytePairs::new, |it| it.get().bytes().clone());
+    let schema = schema
+        .as_ref()
+        .and_then(|schema| schema.cast::<Schema>().ok());
+    let bytes = schema.map_or_else(BytePairs::new, |schema| schema.get().bytes().clone());
     Ok((object.clone(), bytes))
 }
 

@@ -58,7 +58,9 @@ impl Sink {
 
 /// Returns the system's error for the folder of a new file, with its number.
 fn folder_error(path: &std::path::Path) -> Option<crate::error::Failure> {
-    let folder = path.parent().filter(|it| !it.as_os_str().is_empty())?;
+    let folder = path
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty())?;
     let error = std::fs::read_dir(folder).err()?;
     Some(of_io(&error, Some(path)).into())
 }

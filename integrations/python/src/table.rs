@@ -62,7 +62,9 @@ impl Table {
 
     fn arrays(&self, place: usize) -> Vec<ArrayRef> {
         let columns = self.batches.iter().map(RecordBatch::columns);
-        columns.filter_map(|it| it.get(place).cloned()).collect()
+        columns
+            .filter_map(|column| column.get(place).cloned())
+            .collect()
     }
 
     /// Returns the rows from `offset`, at most `length` of them.
@@ -88,7 +90,7 @@ impl Table {
                 .iter()
                 .zip(right)
                 .all(|(one, other)| column::same_types(one, other))
-            && (0..left.len()).all(|it| column::same_values(&self.arrays(it), &other.arrays(it)))
+            && (0..left.len()).all(|i| column::same_values(&self.arrays(i), &other.arrays(i)))
     }
 
     /// Fails if columns have the same name.

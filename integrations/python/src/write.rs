@@ -161,7 +161,12 @@ impl WriteArguments<'_> {
 pub(crate) fn options(options: &Bound<'_, PyDict>, schema: &Schema) -> Result<WriteOptions> {
     let arguments = options.extract::<WriteArguments<'_>>()?;
     let mut options = arguments.options(schema.arrow())?;
-    let named = |key: &str| options.key_value_metadata.iter().any(|it| it.key == key);
+    let named = |key: &str| {
+        options
+            .key_value_metadata
+            .iter()
+            .any(|key_value_metadata| key_value_metadata.key == key)
+    };
     let pairs = schema.bytes().iter().filter(|(key, _)| !named(key));
     let pairs: Vec<_> = pairs
         .map(|(key, value)| key_value(key, Some(value)))

@@ -176,9 +176,9 @@ fn intervals_beyond_arrow_come_as_bytes_on_request() {
 
 /// The schema findings that `verify` reports for a file.
 fn of_schema(file: &ParquetFile) -> Vec<String> {
-    let findings = herringbone_inspect::verify(file).map(|it| it.unwrap());
-    let findings = findings.filter(|it| it.kind == FindingKind::Schema);
-    findings.map(|it| it.to_string()).collect()
+    let findings = herringbone_inspect::verify(file).map(|verify| verify.unwrap());
+    let findings = findings.filter(|finding| finding.kind == FindingKind::Schema);
+    findings.map(|finding| finding.to_string()).collect()
 }
 
 /// parquet-java writes UNKNOWN next to INTERVAL because INTERVAL has no logical type.
@@ -193,7 +193,7 @@ fn intervals_with_unknown_are_intervals() {
     let parts: Vec<_> = values
         .values()
         .iter()
-        .map(|it| (it.months, it.days, it.nanoseconds))
+        .map(|value| (value.months, value.days, value.nanoseconds))
         .collect();
     assert_eq!(parts, [(1, 2, 3_000_000), (0, 0, 4_000_000)]);
 

@@ -69,7 +69,7 @@ fn parts(array: &ArrayRef) -> (Vec<Option<i8>>, ArrayRef) {
 fn assert_sound(file: &[u8]) {
     let file = ParquetFile::from_bytes(file.to_vec()).unwrap();
     let findings: Vec<_> = herringbone_inspect::verify(&file)
-        .map(|it| it.unwrap().to_string())
+        .map(|verify| verify.unwrap().to_string())
         .collect();
     assert_eq!(findings, Vec::<String>::new());
 }
@@ -161,7 +161,7 @@ fn dictionaries_that_are_too_many_values_together() {
     for batch in &batches {
         let batch = batch.as_dictionary::<Int16Type>();
         let strings = batch.downcast_dict::<StringArray>().unwrap();
-        found.extend(strings.into_iter().map(|it| it.map(Into::into)));
+        found.extend(strings.into_iter().map(|string| string.map(Into::into)));
     }
     assert_eq!(found, expected);
     // Ordered dictionaries are merged too, and all values keep their order.
@@ -299,7 +299,7 @@ fn keys_below_other_types_are_wider_as_well() {
         Arc::new(RunArray::<Int32Type>::try_new(&ends, &words).unwrap())
     };
     let file = written(&[runs(0..100), runs(100..200)], false, WriteOptions::new()).unwrap();
-    let [of_others, of_ours] = types(&file).map(|it| it.to_string());
+    let [of_others, of_ours] = types(&file).map(|types| types.to_string());
     assert_eq!(of_others, "Dictionary(Int16, Utf8)");
     assert!(of_ours.contains("Dictionary(Int16, Utf8)"), "{of_ours}");
 }

@@ -21,7 +21,7 @@ use crate::extensions::whole::by_all;
 /// A dictionary whose slot i is `cN`, with N = i modulo `values`. Each eleventh is null.
 fn categories<K: ArrowDictionaryKeyType>(rows: usize, values: usize) -> ArrayRef {
     use herringbone::arrow::buffer::ArrowNativeType;
-    let texts: StringArray = (0..values).map(|it| Some(format!("c{it}"))).collect();
+    let texts: StringArray = (0..values).map(|i| Some(format!("c{i}"))).collect();
     let keys = (0..rows).map(|row| (row % 11 != 10).then(|| row % values));
     let keys = keys.map(|key| key.map(|key| K::Native::from_usize(key).unwrap()));
     let keys: PrimitiveArray<K> = keys.collect();

@@ -93,7 +93,11 @@ fn columns(rows: i64) -> Vec<(&'static str, ArrayRef)> {
 
 /// The rows of a batch as text, column by column.
 fn texts(batch: &RecordBatch) -> Vec<Vec<String>> {
-    let columns: Vec<_> = batch.columns().iter().map(|it| lines(&**it)).collect();
+    let columns: Vec<_> = batch
+        .columns()
+        .iter()
+        .map(|column| lines(&**column))
+        .collect();
     let row = |row: usize| columns.iter().map(|column| column[row].clone()).collect();
     (0..batch.num_rows()).map(row).collect()
 }
@@ -171,8 +175,8 @@ fn a_page_that_declares_fewer_levels_than_it_has_is_damage() {
     for (name, array) in rows {
         let table = batch(vec![(name, array)]);
         let expected = texts(&table);
-        for (columns, version) in encodings(name).into_iter().flat_map(|it| {
-            [DataPageVersion::V1, DataPageVersion::V2].map(|version| (it.clone(), version))
+        for (columns, version) in encodings(name).into_iter().flat_map(|encoding| {
+            [DataPageVersion::V1, DataPageVersion::V2].map(|version| (encoding.clone(), version))
         }) {
             let codec = [Compression::Uncompressed, Compression::Snappy];
             let codec = codec[usize::from(version == DataPageVersion::V2)];
@@ -282,7 +286,7 @@ fn rows_of_a_page_of_lists_are_counted_before_an_index_is_followed() {
     let table = batch(
         columns(ROWS)
             .into_iter()
-            .filter(|it| it.0 == "list")
+            .filter(|column| column.0 == "list")
             .collect(),
     );
     let expected = texts(&table);

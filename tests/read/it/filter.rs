@@ -409,7 +409,7 @@ fn test(data: &Data, random: &mut Random) -> (Predicate, Oracle) {
             let cells = data
                 .tested
                 .iter()
-                .find(|it| it.path == ["text"])
+                .find(|tested| tested.path == ["text"])
                 .unwrap()
                 .cells
                 .clone();
@@ -918,7 +918,10 @@ fn row_groups_come_in_order_up_to_a_damaged_one() {
     // A value of the sixth row group, in which one row in a hundred is selected.
     let mut damaged = sound.to_vec();
     let value = (5 * ROWS as i64 + 1234).to_le_bytes();
-    let at = damaged.windows(8).position(|it| it == value).unwrap();
+    let at = damaged
+        .windows(8)
+        .position(|window| window == value)
+        .unwrap();
     damaged[at] ^= 1;
     for (bytes, is_sound) in [(sound, true), (damaged.into(), false)] {
         let read = |threads: usize, offset: u64, all: usize| {

@@ -63,7 +63,7 @@ fn batch(rows: &[Numbers]) -> RecordBatch {
             lists.values().append_option(*value);
             texts
                 .values()
-                .append_option(value.map(|it| format!("{it:05}")));
+                .append_option(value.map(|value| format!("{value:05}")));
             nested.values().values().append_option(*value);
             nested.values().append(true);
             maps.keys().append_value("key");
@@ -206,7 +206,7 @@ fn any_and_all_values_of_a_row() {
             // `any().not()` is `all` of the negation. It is unknown if one value is unknown.
             let is_known = |row: &Numbers| {
                 row.as_ref()
-                    .is_some_and(|it| it.iter().all(Option::is_some))
+                    .is_some_and(|row| row.iter().all(Option::is_some))
             };
             let filters = [
                 (test(col(path).any()), of(&|row| any(row, *accepts))),
@@ -249,7 +249,7 @@ fn bounds_and_dictionaries_of_lists_pass_over_row_groups() {
         let row_groups = file.explain(&ReadOptions::new().filter(filter)).unwrap();
         let refused = row_groups
             .iter()
-            .map(|it| it.steps.last().map_or(0, |it| it.ruled_out));
+            .map(|it| it.steps.last().map_or(0, |step| step.ruled_out));
         refused.collect::<Vec<_>>()
     };
     assert_eq!(explain(col("lists").any().eq(1)), [700, 0]);

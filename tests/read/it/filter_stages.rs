@@ -287,7 +287,7 @@ impl RowPredicate for Fields {
     fn bind(&self, columns: &SchemaRef) -> Result<RowTest, RowError> {
         let fields = columns.fields().iter();
         let fields: Vec<_> = fields
-            .map(|it| (it.name().as_str(), it.is_nullable()))
+            .map(|fields| (fields.name().as_str(), fields.is_nullable()))
             .collect();
         assert_eq!(
             fields,

@@ -352,7 +352,7 @@ fn the_first_losses_are_kept() {
             nulls += batch
                 .columns()
                 .iter()
-                .map(|it| it.null_count())
+                .map(|column| column.null_count())
                 .sum::<usize>();
         }
         assert_eq!(nulls as u64, 2 * rows);

@@ -106,7 +106,12 @@ fn readers_yield_errors_with_a_kind() {
         herringbone_arrow::array::RecordBatchReader::schema(&reader),
         schema
     );
-    assert_eq!(reader.map(|it| it.unwrap().num_rows()).sum::<usize>(), 24);
+    assert_eq!(
+        reader
+            .map(|reader| reader.unwrap().num_rows())
+            .sum::<usize>(),
+        24
+    );
 }
 
 /// Refuses each batch whose first row has a number from `from` on.
@@ -151,7 +156,7 @@ fn kept_metadata_prunes_row_groups() {
     let handle = ParquetFile::open(EXAMPLE).unwrap().metadata_handle();
     let left = |predicate: &Predicate| -> Vec<usize> {
         let left = handle.prune(predicate).unwrap();
-        left.iter().map(|it| it.ordinal()).collect()
+        left.iter().map(|left| left.ordinal()).collect()
     };
     assert_eq!(left(&col("id").lt(16)), [0]);
     assert_eq!(left(&col("id").ge(16)), [1]);
@@ -180,7 +185,7 @@ fn kept_metadata_prunes_row_groups() {
             .prune(&filter)
             .unwrap()
             .iter()
-            .map(|it| it.num_wanted())
+            .map(|prune| prune.num_wanted())
             .sum();
         assert!(rows as u64 <= possible, "{at}: {rows} of {possible}");
     }

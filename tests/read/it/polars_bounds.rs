@@ -62,7 +62,7 @@ fn wrong_bounds_of_decimals_are_left_out() {
     assert_eq!(wide.null_counts.value(0), 0);
     let narrow = of_polars.row_group_bounds(1).unwrap();
     let bounds = [narrow.min, narrow.max];
-    let bounds = bounds.map(|it| it.as_primitive::<Decimal128Type>().value(0));
+    let bounds = bounds.map(|bounds| bounds.as_primitive::<Decimal128Type>().value(0));
     assert_eq!(bounds, [-500, 300]);
 
     // Later versions state their number, and are believed.

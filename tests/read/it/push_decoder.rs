@@ -129,7 +129,10 @@ fn row_groups_are_taken_out() {
             }
         }));
     }
-    let rows: Vec<_> = threads.into_iter().map(|it| it.join().unwrap()).collect();
+    let rows: Vec<_> = threads
+        .into_iter()
+        .map(|thread| thread.join().unwrap())
+        .collect();
     assert_eq!(rows, [0, 2_000, 2_500, 2_500]);
     assert!(matches!(decoder.poll(), Ok(Poll::Finished)));
 }
@@ -137,7 +140,7 @@ fn row_groups_are_taken_out() {
 /// A row group with emitted rows is not taken out, even if another filter restarted the rest of it.
 #[test]
 fn the_rest_of_a_row_group_is_not_taken_out() {
-    let numbers = |by: i64| Arc::new(Int64Array::from_iter_values((0..10_000).map(|it| it * by)));
+    let numbers = |by: i64| Arc::new(Int64Array::from_iter_values((0..10_000).map(|i| i * by)));
     let columns = [
         ("id", numbers(1) as ArrayRef),
         ("twice", numbers(2) as ArrayRef),

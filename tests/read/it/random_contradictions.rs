@@ -28,13 +28,17 @@ use crate::random::Random;
 /// The time for random cases: 3 seconds, or the number of seconds in `HERRINGBONE_CONTRADICTIONS`.
 fn patience() -> Duration {
     let seconds = std::env::var("HERRINGBONE_CONTRADICTIONS").ok();
-    Duration::from_secs(seconds.and_then(|it| it.parse().ok()).unwrap_or(3))
+    Duration::from_secs(
+        seconds
+            .and_then(|seconds| seconds.parse().ok())
+            .unwrap_or(3),
+    )
 }
 
 /// The seed of the random cases. Set `HERRINGBONE_SEED` to a different value for each long run.
 fn seed() -> u64 {
     let seed = std::env::var("HERRINGBONE_SEED").ok();
-    seed.and_then(|it| it.parse().ok()).unwrap_or(1)
+    seed.and_then(|seed| seed.parse().ok()).unwrap_or(1)
 }
 
 /// A table of lists, text and numbers in stretches, so that indexes are useful.
@@ -151,7 +155,7 @@ fn contradict(random: &mut Random, chunk: &mut Chunk) -> bool {
             if let Some(counts) = chunk
                 .columns
                 .as_mut()
-                .and_then(|it| it.null_counts.as_mut())
+                .and_then(|columns| columns.null_counts.as_mut())
             {
                 counts[page] += by;
             }

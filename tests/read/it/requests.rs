@@ -274,7 +274,8 @@ fn a_kept_handle_spares_footer_and_page_indexes() {
         source.take();
         let opened = ParquetFile::with_metadata(source.clone(), unloaded.unwrap()).unwrap();
         assert_eq!(rows(&opened, options(threads)), 1);
-        let reads_indexes = |ranges: &[Range<u64>]| ranges.iter().any(|it| it.end > pages_end);
+        let reads_indexes =
+            |ranges: &[Range<u64>]| ranges.iter().any(|range| range.end > pages_end);
         assert!(source.take().iter().any(|ranges| reads_indexes(ranges)));
 
         let opened = ParquetFile::with_metadata(source.clone(), handle.clone()).unwrap();

@@ -26,7 +26,7 @@ fn noise(seed: u64, rows: u64) -> impl Iterator<Item = u64> {
 /// A file with `columns` columns of noise, except that the first one counts the rows.
 fn file(columns: u64, row_groups: u64, rows: u64) -> Bytes {
     let column = |column: u64| -> (String, ArrayRef) {
-        let values = noise(column, row_groups * rows).map(|it| it as i64 >> 8);
+        let values = noise(column, row_groups * rows).map(|noise| noise as i64 >> 8);
         match column {
             0 => (
                 "id".to_owned(),
@@ -78,7 +78,10 @@ fn three_columns_of_four_row_groups_take_two_rounds() {
         let source = Recorder::new(file.clone(), FetchPolicy::remote());
         let opened = source.open();
         let mut reader = opened.read(options.clone().threads(threads)).unwrap();
-        let rows: usize = reader.by_ref().map(|it| it.unwrap().num_rows()).sum();
+        let rows: usize = reader
+            .by_ref()
+            .map(|reader| reader.unwrap().num_rows())
+            .sum();
         assert_eq!(rows, 80_000);
         let rounds = source.take();
         assert_eq!(rounds.len(), 2, "{rounds:?}");
@@ -125,7 +128,10 @@ fn a_row_by_a_sorted_key_takes_three_rounds() {
     // The explanation contains the requests of the last round. That round only needs pages of one row group.
     let source = Recorder::new(file, FetchPolicy::remote());
     let explained = source.open().explain(&options).unwrap();
-    let pages: Vec<_> = explained.iter().filter(|it| it.rounds > 0).collect();
+    let pages: Vec<_> = explained
+        .iter()
+        .filter(|explained| explained.rounds > 0)
+        .collect();
     assert_eq!((explained.len(), pages.len()), (4, 1));
     assert_eq!(pages[0].row_group, 2);
     let pages_of = 5 * 8000..5 * 9000;
@@ -136,9 +142,9 @@ fn a_row_by_a_sorted_key_takes_three_rounds() {
 
 #[test]
 fn a_filter_that_keeps_most_rows_takes_two_rounds_per_row_group() {
-    let floats = noise(7, 100_000).map(|it| (it >> 11) as f64 / (1_u64 << 53) as f64);
+    let floats = noise(7, 100_000).map(|noise| (noise >> 11) as f64 / (1_u64 << 53) as f64);
     let (floats, others) = (Float64Array::from_iter_values(floats), noise(8, 100_000));
-    let others = Int64Array::from_iter_values(others.map(|it| it as i64));
+    let others = Int64Array::from_iter_values(others.map(|other| other as i64));
     let batch = RecordBatch::try_from_iter([
         ("x", Arc::new(floats) as ArrayRef),
         ("y", Arc::new(others.clone()) as ArrayRef),

@@ -50,7 +50,7 @@ fn with_origins(options: &ReadOptions) -> ReadOptions {
 fn numbers(batches: &[RecordBatch], column: usize) -> Vec<i64> {
     let columns = batches
         .iter()
-        .map(|it| it.column(column).as_primitive::<Int64Type>());
+        .map(|batch| batch.column(column).as_primitive::<Int64Type>());
     columns
         .flat_map(|column| column.values().to_vec())
         .collect()
@@ -171,7 +171,13 @@ fn deleted_rows_are_left_out() {
         .unwrap();
     let plans = plan.row_groups().iter();
     let plans: Vec<_> = plans
-        .map(|it| (it.ordinal(), it.first_row(), it.row_ranges().to_vec()))
+        .map(|plans| {
+            (
+                plans.ordinal(),
+                plans.first_row(),
+                plans.row_ranges().to_vec(),
+            )
+        })
         .collect();
     assert_eq!(
         plans,

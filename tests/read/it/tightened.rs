@@ -255,7 +255,7 @@ fn tighten_again_and_again(table: &Table, first: &First, case: &Case) {
     assert!(rows.is_sorted_by(|a, b| a < b), "{context}");
     let mut wanted = first.rows.iter();
     assert!(
-        rows.iter().all(|row| wanted.any(|it| it == row)),
+        rows.iter().all(|row| wanted.any(|wanted| wanted == row)),
         "{context}"
     );
     // Threads that share the columns of the only row group have tested all of it before the first batch.

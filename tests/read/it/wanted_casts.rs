@@ -56,7 +56,7 @@ fn an_id_counts_more_than_a_name() {
         let first = found
             .columns()
             .iter()
-            .map(|it| it.as_primitive::<Int32Type>().iter().next());
+            .map(|column| column.as_primitive::<Int32Type>().iter().next());
         Ok(first.map(Option::flatten).collect())
     };
     let bare = |name: &str| Field::new(name, DataType::Int32, true);
@@ -129,7 +129,7 @@ fn times_are_truncated_toward_zero_if_asked() {
                 .collect();
             let expected: Vec<i64> = micros
                 .into_iter()
-                .filter(|it| is_selected(*it, value))
+                .filter(|micro| is_selected(*micro, value))
                 .collect();
             assert_eq!(found, expected, "{value} {pruned}");
         }
@@ -188,7 +188,11 @@ fn structs_without_wanted_fields_are_null_if_asked() {
     let nulls_of = |nulls: bool| {
         let wanted = wanted(fields.clone()).nulls_without_fields(nulls);
         let found = rows(&file, &ReadOptions::new().wanted_schema(wanted)).unwrap();
-        let nulls: Vec<usize> = found.columns().iter().map(|it| it.null_count()).collect();
+        let nulls: Vec<usize> = found
+            .columns()
+            .iter()
+            .map(|column| column.null_count())
+            .collect();
         (nulls, found)
     };
     let (nulls, found) = nulls_of(false);

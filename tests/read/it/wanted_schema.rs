@@ -404,7 +404,7 @@ fn missing_fields_take_their_default() {
         let line = |line: String| line.replace(' ', "");
         columns
             .into_iter()
-            .map(|it| it.into_iter().map(line).collect())
+            .map(|column| column.into_iter().map(line).collect())
             .collect()
     };
     let expected = expected.map(|column| column.into_iter().map(str::to_owned).collect());
@@ -655,7 +655,7 @@ fn every_step_of_pruning_is_promoted() {
         ),
         (
             col("few").lt(3).not(),
-            Box::new(move |row| few(row).is_some_and(|it| it >= 3)),
+            Box::new(move |row| few(row).is_some_and(|few| few >= 3)),
         ),
         (
             col("few").is_null(),

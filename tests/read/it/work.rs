@@ -293,7 +293,7 @@ fn many_bombs_with_few_values_each() {
         errors.push(error.to_string());
     }
     errors.push(pushed(&bytes, &options, SUPPLIES[0]).unwrap_err());
-    assert!(errors.iter().all(|it| *it == errors[0]), "{errors:?}");
+    assert!(errors.iter().all(|error| *error == errors[0]), "{errors:?}");
     let mut limits = Limits::default();
     limits.memory_bytes = options.limits_or_default().memory_bytes;
     let file = ParquetFile::from_source(bytes.clone(), limits).unwrap();
@@ -464,7 +464,9 @@ fn chunks_over_each_other() {
             }
             let error = Table::read(file.read(options).unwrap()).expect_err("too much work");
             assert_eq!(error.limit_name(), Some("overlap_ratio"), "{error}");
-            assert!(row_group.is_none_or(|it| error.location().row_group == Some(it)));
+            assert!(
+                row_group.is_none_or(|row_group| error.location().row_group == Some(row_group))
+            );
             errors.push(error.to_string());
         }
         assert_eq!(errors[0], errors[1]);
@@ -517,6 +519,11 @@ fn like_with_many_wildcards_and_long_pieces() {
     ] {
         let options = ReadOptions::default().filter(col("x").like(pattern));
         let reader = file.read(options).unwrap();
-        assert_eq!(reader.map(|it| it.unwrap().num_rows()).sum::<usize>(), rows);
+        assert_eq!(
+            reader
+                .map(|reader| reader.unwrap().num_rows())
+                .sum::<usize>(),
+            rows
+        );
     }
 }

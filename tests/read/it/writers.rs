@@ -63,8 +63,8 @@ fn every_door_takes_them() {
         let file = ParquetFile::from_bytes(bytes.clone()).unwrap();
         // Sizes and encodings come from the script, which does not count them.
         let found = herringbone_inspect::verify(&file).map(Result::unwrap);
-        let found = found.filter(|it| it.severity == Severity::Error);
-        let found: Vec<_> = found.map(|it| it.to_string()).collect();
+        let found = found.filter(|found| found.severity == Severity::Error);
+        let found: Vec<_> = found.map(|found| found.to_string()).collect();
         assert_eq!(found, wanted, "{name}");
         assert_eq!(repaired(&bytes, false).columns, table.columns, "{name}");
         let rows = file.metadata().num_rows_of_row_groups();
@@ -91,7 +91,10 @@ fn other_writers_are_not_indulged() {
     );
     assert_eq!(old.len(), other.len());
     let mut bytes = bytes("v2_snappy_whatever_the_header_says").to_vec();
-    let place = bytes.windows(old.len()).position(|it| it == old).unwrap();
+    let place = bytes
+        .windows(old.len())
+        .position(|window| window == old)
+        .unwrap();
     bytes[place..place + old.len()].copy_from_slice(other);
     let file = ParquetFile::from_bytes(bytes).unwrap();
     let error = Table::read(file.read(ReadOptions::default()).unwrap()).unwrap_err();

@@ -27,24 +27,24 @@ fn has_row(name: &str) -> bool {
 /// Values of a physical type, or `None` for INT96, which can only be written with a Parquet schema.
 fn values(physical: Type) -> Option<ArrayRef> {
     // There are few distinct values, so that a dictionary saves bytes.
-    let numbers = (0..1000).map(|it| it % 10);
+    let numbers = (0..1000).map(|i| i % 10);
     Some(match physical {
         Type::Boolean => Arc::new(
             numbers
-                .map(|it| Some(it % 3 == 0))
+                .map(|numbers| Some(numbers % 3 == 0))
                 .collect::<BooleanArray>(),
         ) as ArrayRef,
         Type::Int32 => Arc::new(Int32Array::from_iter_values(numbers)),
         Type::Int64 => Arc::new(Int64Array::from_iter_values(numbers.map(i64::from))),
         Type::Int96 => return None,
         Type::Float => Arc::new(Float32Array::from_iter_values(
-            numbers.map(|it| it as f32 / 8.0),
+            numbers.map(|number| number as f32 / 8.0),
         )),
         Type::Double => Arc::new(Float64Array::from_iter_values(
-            numbers.map(|it| f64::from(it) / 8.0),
+            numbers.map(|number| f64::from(number) / 8.0),
         )),
         Type::ByteArray => Arc::new(BinaryArray::from_iter_values(
-            numbers.map(|it| format!("value {it}")),
+            numbers.map(|number| format!("value {number}")),
         )),
         Type::FixedLenByteArray => {
             let values = numbers.map(|it: i32| it.to_le_bytes());

@@ -61,11 +61,11 @@ impl WantedBox {
     /// fit it.
     pub(crate) fn predicate(&self, file: &ParquetFile) -> herringbone::Result<Predicate> {
         let columns = GeometryColumn::of_file(file.parquet_schema(), file.metadata())?;
-        let names = columns.iter().map(|it| it.path.join("."));
+        let names = columns.iter().map(|column| column.path.join("."));
         let names = names.collect::<Vec<_>>().join(", ");
         let found = match &self.column {
-            Some(path) => columns.iter().find(|it| it.path == *path),
-            None => columns.iter().find(|it| it.is_primary),
+            Some(path) => columns.iter().find(|column| column.path == *path),
+            None => columns.iter().find(|column| column.is_primary),
         };
         let found = found.ok_or_else(|| {
             let mut pairs = file.metadata().key_value_metadata().iter();

@@ -20,7 +20,9 @@ pub(crate) struct Columns {
 impl Columns {
     /// Returns the projection to some columns. `None` means all of them.
     pub(super) fn projection(columns: Option<&Self>) -> Projection {
-        columns.map_or(Projection::All, |it| Projection::Paths(it.paths.clone()))
+        columns.map_or(Projection::All, |columns| {
+            Projection::Paths(columns.paths.clone())
+        })
     }
 }
 

@@ -168,7 +168,11 @@ fn shortened(help: &str) -> String {
 fn template(command: &clap::Command) -> String {
     let mut text = "{about-with-newline}\n{usage-heading} {usage}\n".to_owned();
     let is_listed = |name: &str| GROUPS.iter().any(|(_, names)| names.contains(&name));
-    let all = || command.get_subcommands().filter(|it| !it.is_hide_set());
+    let all = || {
+        command
+            .get_subcommands()
+            .filter(|subcommand| !subcommand.is_hide_set())
+    };
     let unlisted = all()
         .map(|it| it.get_name())
         .filter(|name| !is_listed(name));

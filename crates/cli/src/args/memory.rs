@@ -34,7 +34,7 @@ fn free_in_groups(line: &str, root: &Path) -> Option<u64> {
     // Version 2 has no controllers in this place.
     let (root, most, used) = match controllers {
         "" => (root.to_owned(), "memory.max", "memory.current"),
-        it if it.split(',').any(|it| it == "memory") => (
+        it if it.split(',').any(|part| part == "memory") => (
             root.join("memory"),
             "memory.limit_in_bytes",
             "memory.usage_in_bytes",
@@ -43,7 +43,9 @@ fn free_in_groups(line: &str, root: &Path) -> Option<u64> {
     };
     // A group may have no files here, for example in a container. The groups around it may have some.
     let group = root.join(path.trim_start_matches('/'));
-    let groups = group.ancestors().take_while(|it| it.starts_with(&root));
+    let groups = group
+        .ancestors()
+        .take_while(|ancestor| ancestor.starts_with(&root));
     let number =
         |path: &Path| -> Option<u64> { fs::read_to_string(path).ok()?.trim().parse().ok() };
     groups

@@ -431,7 +431,7 @@ mod tests {
         // The text at the end is printed as it was written.
         assert!(page.trim_end().ends_with(after.trim_end()), "{name}");
         let subcommands = command.get_subcommands_mut();
-        for subcommand in subcommands.filter(|it| it.get_name() != "help") {
+        for subcommand in subcommands.filter(|subcommand| subcommand.get_name() != "help") {
             check_help(subcommand);
         }
     }

@@ -209,7 +209,9 @@ impl Named {
             (None, Some(encoding)) => of_types(encoding),
             (None, None) => vec![ColumnSelector::Pattern("*".into())],
         };
-        let new = selectors.into_iter().map(|it| (it, chosen.clone()));
+        let new = selectors
+            .into_iter()
+            .map(|selector| (selector, chosen.clone()));
         self.options.overrides.extend(new);
         Ok(())
     }
@@ -232,7 +234,9 @@ mod tests {
         for row in WriteOption::ALL {
             let is_elsewhere = ELSEWHERE.iter().any(|(name, _)| *name == row.name);
             let id = flag(row).map_or(row.name, |(flag, _)| flag);
-            let has = rewrite.get_arguments().any(|it| it.get_id() == id);
+            let has = rewrite
+                .get_arguments()
+                .any(|argument| argument.get_id() == id);
             assert!(
                 has != is_elsewhere || row.name == "threads" || row.name == "bloom_filter",
                 "{id}"

@@ -248,7 +248,8 @@ mod tests {
             Item::Taken(taken) => {
                 let name = taken.name.clone().unwrap_or_default();
                 let field = taken.field.as_ref();
-                let data_type = field.map_or_else(String::new, |it| it.data_type().to_string());
+                let data_type =
+                    field.map_or_else(String::new, |field| field.data_type().to_string());
                 format!("{name}:{data_type}={}", taken.path.join("/"))
             }
         };
@@ -324,7 +325,7 @@ mod tests {
             let selection: Selection = text.parse().unwrap();
             let taken = selection.of(&fields).into_iter();
             taken
-                .map(|it| it.path.join("."))
+                .map(|taken| taken.path.join("."))
                 .collect::<Vec<_>>()
                 .join(" ")
         };

@@ -15,12 +15,12 @@ pub(crate) fn written_out(arguments: impl IntoIterator<Item = OsString>) -> Vec<
     }
     let command = arguments
         .iter()
-        .position(|it| NUMBERED.iter().any(|name| it == name));
+        .position(|argument| NUMBERED.iter().any(|name| argument == name));
     // Only options may be before the command.
     let Some(at) = command.filter(|at| (1..=2).contains(at)) else {
         return arguments;
     };
-    let number = arguments.get(at + 1).and_then(|it| it.to_str());
+    let number = arguments.get(at + 1).and_then(|argument| argument.to_str());
     let number = number.and_then(|text| text.strip_prefix('-'));
     let number = number
         .filter(|text| text.parse::<u64>().is_ok())
@@ -90,7 +90,7 @@ mod tests {
     fn numbers_of_rows() {
         let written = |line: &str| {
             let words = written_out(line.split(' ').map(OsString::from)).into_iter();
-            let words: Vec<String> = words.map(|it| it.into_string().unwrap()).collect();
+            let words: Vec<String> = words.map(|word| word.into_string().unwrap()).collect();
             words.join(" ")
         };
         assert_eq!(written("h head -5 f"), "h head -n 5 f");

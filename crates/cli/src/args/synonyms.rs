@@ -158,7 +158,7 @@ fn of_command(mut error: clap::Error) -> clap::Error {
     };
     let similar: Vec<String> = similar
         .into_iter()
-        .filter(|it| tip.is_none() && is_slip(&word, it))
+        .filter(|similar| tip.is_none() && is_slip(&word, similar))
         .collect();
     error.remove(ContextKind::SuggestedSubcommand);
     // The words after `--` are not files of this command either.
@@ -185,7 +185,10 @@ fn of_option(
     let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else {
         return error;
     };
-    let Some(name) = option.strip_prefix("--").map(|it| it.replace('_', "-")) else {
+    let Some(name) = option
+        .strip_prefix("--")
+        .map(|strip_prefix| strip_prefix.replace('_', "-"))
+    else {
         return error;
     };
     let name = name.split('=').next().unwrap_or_default().to_lowercase();
@@ -195,11 +198,11 @@ fn of_option(
         .next();
     let has = |name: &&&str| {
         let mut options = command.into_iter().flat_map(clap::Command::get_arguments);
-        options.any(|it| it.get_long() == Some(**name))
+        options.any(|option| option.get_long() == Some(**name))
     };
     let found = OPTIONS.iter().find(|(words, _)| words.contains(&&*name));
     let right: Vec<&&str> = found
-        .map_or(&[][..], |it| it.1)
+        .map_or(&[][..], |found| found.1)
         .iter()
         .filter(has)
         .collect();
@@ -216,7 +219,7 @@ fn of_option(
     }
     let mut tips: Vec<StyledStr> = Vec::new();
     if let [first, others @ ..] = right.as_slice() {
-        let others = others.iter().map(|it| format!(" or `--{it}`"));
+        let others = others.iter().map(|other| format!(" or `--{other}`"));
         tips.push(format!("this option is `--{first}`{}", others.collect::<String>()).into());
     } else if found.is_some_and(|(_, right)| right.contains(&"by")) {
         tips.push("`split --by COLUMN FILE -o PATTERN` writes a file for each value".into());
@@ -230,7 +233,7 @@ fn of_option(
 /// Replaces the reason why a value is not a number. That of the library names a digit, even if the value has none.
 fn of_number(error: clap::Error, program: &clap::Command) -> clap::Error {
     let source = error.source();
-    if !source.is_some_and(|it| it.is::<ParseIntError>()) {
+    if !source.is_some_and(|source| source.is::<ParseIntError>()) {
         return error;
     }
     let text = |kind| match error.get(kind) {
@@ -324,8 +327,10 @@ mod tests {
         let subcommands: Vec<_> = program.get_subcommands().collect();
         for (_, right) in OPTIONS {
             for name in *right {
-                let mut options = subcommands.iter().flat_map(|it| it.get_arguments());
-                let has = options.any(|it| it.get_long() == Some(*name));
+                let mut options = subcommands
+                    .iter()
+                    .flat_map(|subcommand| subcommand.get_arguments());
+                let has = options.any(|option| option.get_long() == Some(*name));
                 assert!(has || *name == "quiet", "{name}");
             }
         }

@@ -54,7 +54,7 @@ impl Wanted {
     ) -> herringbone::Result<Option<Predicate>> {
         let is_lenient = self.variants.options().lenient;
         let condition = self.condition.as_ref();
-        let condition = condition.map(|it| it.predicate(is_lenient, schema));
+        let condition = condition.map(|condition| condition.predicate(is_lenient, schema));
         condition.transpose().map_err(Error::argument)
     }
 
@@ -77,7 +77,7 @@ impl Wanted {
         let bbox = self
             .bbox
             .as_ref()
-            .map(|it| it.predicate(file))
+            .map(|bbox| bbox.predicate(file))
             .transpose()?;
         Ok(match (condition, bbox) {
             (Some(condition), Some(bbox)) => Some(condition.and(bbox)),

@@ -140,7 +140,7 @@ impl Write {
     pub(crate) fn may_set_encoding(&self, path: &[String]) -> bool {
         // Columns may be given without the groups that only form a list or a map, so only the first names are compared.
         self.named.encoded.iter().any(|columns| {
-            let mut paths = columns.iter().flat_map(|it| &it.paths);
+            let mut paths = columns.iter().flat_map(|column| &column.paths);
             columns.is_none() || paths.any(|it| it.first() == path.first())
         })
     }

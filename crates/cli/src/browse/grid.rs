@@ -44,11 +44,15 @@ impl Grid {
     /// Creates the grid of a file with the cursor in the first cell.
     pub(super) fn new(facts: &Facts) -> Self {
         let names = facts.columns.iter();
-        let names = names.map(|it| width(&crate::render::table::shown(&it.name)).min(WIDEST));
+        let names = names.map(|name| width(&crate::render::table::shown(&name.name)).min(WIDEST));
         Self {
             rows: facts.rows(),
             widths: names.collect(),
-            are_numbers: facts.columns.iter().map(|it| it.is_number).collect(),
+            are_numbers: facts
+                .columns
+                .iter()
+                .map(|column| column.is_number)
+                .collect(),
             ..Self::default()
         }
     }
@@ -109,7 +113,9 @@ impl Grid {
     /// Returns true if all of a column is on the screen.
     fn shows(&self, column: usize) -> bool {
         let lanes = self.lanes();
-        lanes.iter().any(|it| it.column == column && !it.is_cut)
+        lanes
+            .iter()
+            .any(|lane| lane.column == column && !lane.is_cut)
     }
 
     /// Returns the columns on the screen.
@@ -140,7 +146,10 @@ impl Grid {
     /// Returns the rows and columns on the screen.
     pub(super) fn window(&self) -> Window {
         let end = self.top.saturating_add(self.height as u64).min(self.rows);
-        let last = self.lanes().last().map_or(self.left, |it| it.column + 1);
+        let last = self
+            .lanes()
+            .last()
+            .map_or(self.left, |lane| lane.column + 1);
         Window {
             rows: self.top..end,
             columns: self.left..last,

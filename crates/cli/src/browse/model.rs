@@ -113,8 +113,8 @@ impl Model {
             }
             (need, reply) => {
                 let waiting = self.panels.iter_mut();
-                let mut waiting = waiting.filter(|it| it.is_waiting());
-                if let Some(panel) = waiting.find(|it| it.need.as_ref() == Some(&need)) {
+                let mut waiting = waiting.filter(|waiting| waiting.is_waiting());
+                if let Some(panel) = waiting.find(|waiting| waiting.need.as_ref() == Some(&need)) {
                     panel.load(reply);
                 }
             }
@@ -213,7 +213,7 @@ impl Model {
             KeyCode::Enter => self.open_cell(),
             code => {
                 let column = self.facts.columns.get(column);
-                if let Some(path) = column.map(|it| vec![it.name.clone()]) {
+                if let Some(path) = column.map(|column| vec![column.name.clone()]) {
                     self.open_path(code, path);
                 }
             }
@@ -222,7 +222,7 @@ impl Model {
 
     fn key_of_panel(&mut self, code: KeyCode) {
         let page = self.grid.height().max(1) as i64;
-        let is_tree = self.panel().is_some_and(|it| it.cursor.is_some());
+        let is_tree = self.panel().is_some_and(|panel| panel.cursor.is_some());
         let Some(panel) = self.panels.last_mut() else {
             return;
         };
@@ -247,7 +247,7 @@ impl Model {
     fn key_of_tree(&mut self, code: KeyCode) {
         let at = self.panel().and_then(|panel| panel.cursor);
         let branch = at.and_then(|at| self.facts.tree.get(at));
-        let Some(path) = branch.map(|it| it.path.clone()) else {
+        let Some(path) = branch.map(|branch| branch.path.clone()) else {
             return;
         };
         if code != KeyCode::Enter {
@@ -255,7 +255,7 @@ impl Model {
         }
         // The columns of equal names are in the order of the tree.
         let tops = self.facts.tree.iter().take(at.unwrap_or(0) + 1);
-        let column = tops.filter(|it| it.depth == 0).count();
+        let column = tops.filter(|top| top.depth == 0).count();
         self.panels.pop();
         self.grid.go_to_column(column.saturating_sub(1));
     }
@@ -293,7 +293,7 @@ impl Model {
 
     fn open_tree(&mut self) {
         let tree = self.facts.tree.iter();
-        let lines = tree.clone().map(|it| it.text.clone()).collect();
+        let lines = tree.clone().map(|tree| tree.text.clone()).collect();
         let mut tops = tree.enumerate().filter(|(_, it)| it.depth == 0);
         let at = tops.nth(self.grid.column).map_or(0, |(at, _)| at);
         self.open(Panel::list("Schema".into(), lines, Some(at)));

@@ -141,7 +141,7 @@ impl Reads {
                 .columns
                 .clone()
                 .map(|column| self.cells(&window.rows, column..column + 1))
-                .map(|cells| cells.map(|mut it| it.pop().unwrap_or_default()))
+                .map(|cells| cells.map(|mut cells| cells.pop().unwrap_or_default()))
                 .map(|cells| cells.map_err(|failure| printable(&failure.to_string())))
                 .collect(),
             Err(failure) => vec![Err(printable(&failure.to_string()))],
@@ -337,7 +337,11 @@ impl Reads {
     fn pages(&self, path: &[String], row_group: usize, watch: &Watch<'_>) -> Result<Table> {
         let (_, leaves) = column_chunks::of_file(&self.file, &Self::chunks(path), &self.input)?;
         let mut table = Table {
-            header: pages::HEADER.names.iter().map(|it| (*it).into()).collect(),
+            header: pages::HEADER
+                .names
+                .iter()
+                .map(|name| (*name).into())
+                .collect(),
             numbers: pages::HEADER.numbers.to_vec(),
             ..Table::default()
         };
@@ -402,8 +406,8 @@ impl Reads {
             let mut found = None;
             while let Some(batch) = self.next(&mut reader)? {
                 let numbers = batch.column_by_name(ROW);
-                let numbers = numbers.and_then(|it| it.as_primitive_opt::<Int64Type>());
-                let last = numbers.and_then(|it| it.values().last().copied());
+                let numbers = numbers.and_then(|numbers| numbers.as_primitive_opt::<Int64Type>());
+                let last = numbers.and_then(|numbers| numbers.values().last().copied());
                 found = last.or(found);
             }
             if let Some(row) = found {

@@ -355,7 +355,10 @@ fn pages_about_a_column() {
     viewer.type_("p]");
     let screen = viewer.screen(size);
     assert_eq!(screen[0], "city: pages in row group 1");
-    let rows: Vec<&String> = screen.iter().filter(|it| it.contains("  city  ")).collect();
+    let rows: Vec<&String> = screen
+        .iter()
+        .filter(|screen| screen.contains("  city  "))
+        .collect();
     let file = ParquetFile::open(folder.path().join("rows.parquet")).unwrap();
     assert_eq!(rows.len(), file.pages(1, 1).unwrap().count(), "{screen:?}");
     viewer.type_("]");
@@ -493,7 +496,7 @@ fn only_the_pages_on_the_screen_are_read() {
         .lock()
         .unwrap()
         .iter()
-        .map(|it| it.end - it.start)
+        .map(|range| range.end - range.start)
         .sum();
     assert!(
         bytes_of_footer < 100_000 && end > 1_500_000,
@@ -525,11 +528,11 @@ fn only_the_pages_on_the_screen_are_read() {
         let index = plain.offset_index(1, leaf).unwrap().unwrap();
         // Rows 50640 to 50649 of the row group are in one page.
         let pages = &index.page_locations;
-        let page = pages[pages.partition_point(|it| it.first_row_index <= 50_640) - 1];
+        let page = pages[pages.partition_point(|page| page.first_row_index <= 50_640) - 1];
         assert!(
             pages
                 .iter()
-                .all(|it| !(50_641..50_650).contains(&it.first_row_index))
+                .all(|page| !(50_641..50_650).contains(&page.first_row_index))
         );
         let start = u64::try_from(page.offset).unwrap();
         allowed.push(start..start + u64::try_from(page.compressed_page_size).unwrap());
@@ -546,7 +549,7 @@ fn only_the_pages_on_the_screen_are_read() {
         }
     }
     let read = ranges.lock().unwrap().clone();
-    let of_data = read.iter().filter(|it| it.start < index_start);
+    let of_data = read.iter().filter(|read| read.start < index_start);
     let size = |range: &Range<u64>| range.end - range.start;
     let (bytes, of_pages) = (
         of_data.map(size).sum::<u64>(),
@@ -652,7 +655,7 @@ fn without_colors_there_are_none() {
         let cells = buffer.content().iter();
         let is_colored = cells
             .clone()
-            .any(|it| it.fg != Color::Reset || it.bg != Color::Reset);
+            .any(|cell| cell.fg != Color::Reset || cell.bg != Color::Reset);
         assert_eq!(is_colored, expected);
     }
 }

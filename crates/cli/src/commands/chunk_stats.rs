@@ -104,8 +104,9 @@ impl<'a> Texts<'a> {
 
     /// Returns rows, nulls, NaNs and bounds. Unknown ones are empty.
     pub(super) fn cells(&self, at: usize) -> Vec<String> {
-        let number =
-            |counts: &UInt64Array| number(counts, at).map_or_else(String::new, |it| it.to_string());
+        let number = |counts: &UInt64Array| {
+            number(counts, at).map_or_else(String::new, |number| number.to_string())
+        };
         let text = |bounds: &[Bound]| match bounds.get(at) {
             Some(Some((text, _))) => shown(text),
             _ => String::new(),

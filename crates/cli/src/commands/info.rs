@@ -75,7 +75,8 @@ pub(crate) fn run(inputs: &[Input], is_json: bool, output: &mut Output<'_>) -> R
         let names = HEADER.names.iter().copied();
         let names = names.chain(encryption.as_ref().map(|_| "encrypted"));
         let names: Vec<&str> = names.collect();
-        let mut rows: Vec<Vec<String>> = columns.iter().map(|it| it.cells().into()).collect();
+        let mut rows: Vec<Vec<String>> =
+            columns.iter().map(|column| column.cells().into()).collect();
         let keys = encryption.iter().flat_map(|encryption| &encryption.columns);
         for (row, key) in rows.iter_mut().zip(keys) {
             row.push(key.text().into());
@@ -247,7 +248,7 @@ impl Column {
 
     /// Adds the sums of another file. A column of two types shows both.
     fn merge(&mut self, other: Self) {
-        if !self.type_.split(" or ").any(|it| it == other.type_) {
+        if !self.type_.split(" or ").any(|part| part == other.type_) {
             self.type_ += &format!(" or {}", other.type_);
         }
         self.codecs.extend(other.codecs);

@@ -84,11 +84,17 @@ impl Document<'_> {
             let offsets = file.offset_index(row_group, leaf)?;
             let bloom = file.bloom_filter_header(row_group, leaf)?;
             object = object
-                .some("column_index", columns.map(|it| column_index(&bounds, &it)))
-                .some("offset_index", offsets.map(|it| offset_index(&it)))
+                .some(
+                    "column_index",
+                    columns.map(|columns| column_index(&bounds, &columns)),
+                )
+                .some(
+                    "offset_index",
+                    offsets.map(|offsets| offset_index(&offsets)),
+                )
                 .some(
                     "bloom_filter_header",
-                    bloom.map(|it| bloom_filter_header(&it)),
+                    bloom.map(|bloom| bloom_filter_header(&bloom)),
                 );
         }
         Ok(object.into())

@@ -91,7 +91,7 @@ pub(super) fn anew(
         return Err(Failure::Usage(message.into()));
     }
     let mut members = inputs.iter().filter_map(|input| input.member.as_ref());
-    if copy && members.any(|it| it.folder.partition_columns().next().is_some()) {
+    if copy && members.any(|member| member.folder.partition_columns().next().is_some()) {
         let message = "--copy keeps columns as they are, but the paths of files have columns, too";
         return Err(Failure::Usage(message.into()));
     }

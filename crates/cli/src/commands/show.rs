@@ -59,7 +59,10 @@ pub(crate) fn run(
 /// Returns a summary of the files of a folder in one line. Reads one footer.
 fn summary_of_folder(table: &[Input]) -> Result<String> {
     let bytes: i128 = table.iter().map(|input| i128::from(input.size)).sum();
-    let Some((first, member)) = table.first().and_then(|it| Some((it, it.member.as_ref()?))) else {
+    let Some((first, member)) = table
+        .first()
+        .and_then(|table| Some((table, table.member.as_ref()?)))
+    else {
         return Ok(String::new());
     };
     let file = first.open()?;

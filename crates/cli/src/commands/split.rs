@@ -422,7 +422,7 @@ impl Part {
 
     /// Returns the value in JSON, and its name in paths.
     fn named(self) -> (Option<Value>, String) {
-        let name = self.text.map_or_else(|| NULL.into(), |it| escaped(&it));
+        let name = self.text.map_or_else(|| NULL.into(), |text| escaped(&text));
         (Some(self.json), name)
     }
 }

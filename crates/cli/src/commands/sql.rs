@@ -15,8 +15,8 @@ use crate::base::failure::{Failure, Result};
 pub(crate) fn run(arguments: &[OsString]) -> Result<()> {
     let name = format!("herringbone-sql{}", env::consts::EXE_SUFFIX);
     let beside = env::current_exe().ok();
-    let beside = beside.and_then(|it| Some(it.parent()?.join(&name)));
-    let program = beside.filter(|it| it.is_file());
+    let beside = beside.and_then(|beside| Some(beside.parent()?.join(&name)));
+    let program = beside.filter(|beside| beside.is_file());
     let mut command = Command::new(program.unwrap_or_else(|| PathBuf::from(&name)));
     command.args(arguments);
     ended(&mut command).map_err(|error| match error.kind() {

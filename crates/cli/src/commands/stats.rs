@@ -353,7 +353,8 @@ impl Line {
 
     /// Returns the facts in the columns of [`HEADER`].
     pub(crate) fn cells(&self, share: Option<f64>) -> Vec<String> {
-        let number = |number: Option<u64>| number.map_or_else(|| "?".into(), |it| it.to_string());
+        let number =
+            |number: Option<u64>| number.map_or_else(|| "?".into(), |number| number.to_string());
         let bound = |bound: &Option<(String, Value)>| {
             let text = bound.as_ref().map(|(text, _)| shown(text));
             let mark = if self.is_exact { "" } else { "~" };

@@ -25,7 +25,10 @@ pub(crate) fn row_group(header: &RowGroupHeader) -> Object {
         .some("ordinal", header.ordinal)
         .some(
             "sorting_columns",
-            header.sorting_columns.as_ref().map(|it| list(it, sorting)),
+            header
+                .sorting_columns
+                .as_ref()
+                .map(|sorting_columns| list(sorting_columns, sorting)),
         )
 }
 
@@ -36,7 +39,10 @@ pub(crate) fn column_chunk(bounds: &Bounds, chunk: &ColumnChunk) -> Object {
         .with("file_offset", chunk.file_offset)
         .some(
             "meta_data",
-            chunk.meta_data.as_ref().map(|it| meta_data(bounds, it)),
+            chunk
+                .meta_data
+                .as_ref()
+                .map(|column| meta_data(bounds, column)),
         )
         .some("offset_index_offset", chunk.offset_index_offset)
         .some("offset_index_length", chunk.offset_index_length)
@@ -78,7 +84,9 @@ fn meta_data(bounds: &Bounds, data: &ColumnMetaData) -> Value {
         .some("dictionary_page_offset", data.dictionary_page_offset)
         .some(
             "statistics",
-            data.statistics.as_ref().map(|it| statistics(bounds, it)),
+            data.statistics
+                .as_ref()
+                .map(|stored| statistics(bounds, stored)),
         )
         .some("encoding_stats", page_stats)
         .some("bloom_filter_offset", data.bloom_filter_offset)
@@ -103,7 +111,7 @@ pub(crate) fn key_values(pairs: &[KeyValue]) -> Value {
         Object::new()
             .with("key", pair.key.as_str())
             .some("value", pair.text())
-            .some("value_base64", bytes.map(|it| base64(it)))
+            .some("value_base64", bytes.map(|bytes| base64(bytes)))
     })
 }
 

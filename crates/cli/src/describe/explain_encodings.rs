@@ -90,7 +90,7 @@ fn by_column(choices: &[ColumnChoice]) -> Vec<(&[String], Vec<&ColumnChoice>)> {
     let first = choices.iter().filter(|choice| choice.row_group == 0);
     first
         .map(|first| {
-            let chunks = choices.iter().filter(|it| it.path == first.path);
+            let chunks = choices.iter().filter(|choice| choice.path == first.path);
             (first.path.as_slice(), chunks.collect())
         })
         .collect()

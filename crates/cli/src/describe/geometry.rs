@@ -27,16 +27,22 @@ fn line(column: &GeometryColumn, file: &ParquetFile) -> herringbone::Result<Stri
     if let Encoding::Native(kind) = column.encoding {
         parts.push(format!("encoded as {kind}"));
     }
-    let of_file = column.geoparquet.as_ref().and_then(|it| it.bbox.clone());
+    let of_file = column
+        .geoparquet
+        .as_ref()
+        .and_then(|geoparquet| geoparquet.bbox.clone());
     parts.push(match (statistics.extent(), of_file) {
         (Extent::Box(bbox), _) | (Extent::Unknown(_), Some(bbox)) => shown(&bbox),
         (Extent::Empty, _) => "no positions".into(),
         (Extent::Unknown(_), None) => "no box".into(),
     });
     let types: Vec<String> = match statistics.types().types() {
-        Some(types) => types.map(|it| it.to_string()).collect(),
+        Some(types) => types.map(|types| types.to_string()).collect(),
         None => {
-            let of_file = column.geoparquet.iter().flat_map(|it| &it.geometry_types);
+            let of_file = column
+                .geoparquet
+                .iter()
+                .flat_map(|geoparquet| &geoparquet.geometry_types);
             of_file.map(ToString::to_string).collect()
         }
     };
@@ -44,7 +50,7 @@ fn line(column: &GeometryColumn, file: &ParquetFile) -> herringbone::Result<Stri
     if column
         .geoparquet
         .as_ref()
-        .is_some_and(|it| it.covering.is_some())
+        .is_some_and(|geoparquet| geoparquet.covering.is_some())
     {
         parts.push("covered by boxes".into());
     }

@@ -20,7 +20,9 @@ pub(crate) fn of_chunk(schema: &ParquetSchema, leaf: usize, data: &ColumnMetaDat
     };
     let number = |number: i64| u64::try_from(number).ok();
     let statistics = data.statistics.as_ref();
-    let nulls = statistics.and_then(|it| it.null_count).and_then(number);
+    let nulls = statistics
+        .and_then(|statistics| statistics.null_count)
+        .and_then(number);
     if found.max_rep_level == 0 {
         return Counts {
             values: number(data.num_values),
@@ -34,7 +36,7 @@ pub(crate) fn of_chunk(schema: &ParquetSchema, leaf: usize, data: &ColumnMetaDat
         };
     }
     let sizes = data.size_statistics.as_ref();
-    let levels = sizes.and_then(|it| it.definition_level_histogram.as_ref());
+    let levels = sizes.and_then(|sizes| sizes.definition_level_histogram.as_ref());
     let max = usize::from(found.max_def_level);
     let first = element_level(schema, leaf);
     let count = |from: usize, to: usize| {

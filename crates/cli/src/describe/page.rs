@@ -20,7 +20,7 @@ pub(crate) fn page(
     let header = &page.header;
     let claimed = header
         .statistics()
-        .map(|it| it.decode(limits))
+        .map(|statistics| statistics.decode(limits))
         .transpose()?;
     let object = object
         .with("offset", page.start.offset)
@@ -30,8 +30,11 @@ pub(crate) fn page(
         .with("uncompressed_size", header.uncompressed_page_size)
         .some("crc", header.crc.map(i32::cast_unsigned))
         .some("num_values", header.num_values())
-        .some("encoding", header.encoding().map(|it| it.to_string()));
-    let claimed = claimed.map(|it| statistics(bounds, &it));
+        .some(
+            "encoding",
+            header.encoding().map(|encoding| encoding.to_string()),
+        );
+    let claimed = claimed.map(|claimed| statistics(bounds, &claimed));
     Ok(particular(object, header).some("statistics", claimed))
 }
 

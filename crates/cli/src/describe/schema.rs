@@ -8,7 +8,10 @@ use super::Object;
 
 /// Returns the physical type of a leaf and its annotation, such as `BYTE_ARRAY STRING`.
 pub(crate) fn type_of(element: &SchemaElement) -> String {
-    let physical = element.type_.map(|it| it.to_string()).unwrap_or_default();
+    let physical = element
+        .type_
+        .map(|type_| type_.to_string())
+        .unwrap_or_default();
     match (&element.logical_type, element.converted_type) {
         (Some(logical), _) => format!("{physical} {logical}"),
         (None, Some(converted)) => format!("{physical} {converted}"),
@@ -22,14 +25,18 @@ pub(crate) fn element(element: &SchemaElement) -> Object {
         .with("name", element.name.as_str())
         .some(
             "repetition_type",
-            element.repetition_type.map(|it| it.to_string()),
+            element
+                .repetition_type
+                .map(|repetition_type| repetition_type.to_string()),
         )
-        .some("type", element.type_.map(|it| it.to_string()))
+        .some("type", element.type_.map(|type_| type_.to_string()))
         .some("type_length", element.type_length)
         .some("num_children", element.num_children)
         .some(
             "converted_type",
-            element.converted_type.map(|it| it.to_string()),
+            element
+                .converted_type
+                .map(|converted_type| converted_type.to_string()),
         )
         .some("scale", element.scale)
         .some("precision", element.precision)
@@ -69,9 +76,12 @@ fn logical_type(logical: &LogicalType) -> Value {
             specification_version,
         } => named("VARIANT").some("specification_version", *specification_version),
         LogicalType::Geometry { crs } => named("GEOMETRY").some("crs", crs.as_deref()),
-        LogicalType::Geography { crs, algorithm } => named("GEOGRAPHY")
-            .some("crs", crs.as_deref())
-            .some("algorithm", algorithm.map(|it| it.to_string())),
+        LogicalType::Geography { crs, algorithm } => {
+            named("GEOGRAPHY").some("crs", crs.as_deref()).some(
+                "algorithm",
+                algorithm.map(|algorithm| algorithm.to_string()),
+            )
+        }
         LogicalType::Unrecognized { field_id, .. } => {
             named("UNRECOGNIZED").with("field_id", *field_id)
         }

@@ -128,7 +128,9 @@ fn is_secret(text: &str) -> bool {
     let is_key = |bytes: usize| [16, 24, 32].contains(&bytes);
     let is_hex = text.bytes().all(|byte| byte.is_ascii_hexdigit()) && is_key(text.len() / 2);
     let decoded = STANDARD.decode(text).ok().map(Zeroizing::new);
-    text.starts_with(['{', '[', '"']) || is_hex || decoded.is_some_and(|it| is_key(it.len()))
+    text.starts_with(['{', '[', '"'])
+        || is_hex
+        || decoded.is_some_and(|decoded| is_key(decoded.len()))
 }
 
 /// Reads all bytes into memory wiped on drop.

@@ -116,7 +116,7 @@ impl Summary {
         let has_stored = algorithm
             .aad_prefix
             .as_ref()
-            .is_some_and(|it| !it.is_empty());
+            .is_some_and(|aad_prefix| !aad_prefix.is_empty());
         Self {
             algorithm: algorithm.algorithm,
             plaintext_footer: clear.plaintext_footer,

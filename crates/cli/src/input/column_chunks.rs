@@ -32,7 +32,7 @@ impl Place<'_> {
         let node = schema.leaves().get(self.leaf).map(|leaf| leaf.node);
         let node = node.and_then(|node| schema.nodes().get(node));
         // Bounds are bytes, regardless of the extension type of the column.
-        let is_uuid = node.is_some_and(|it| it.element.logical_type == Some(LogicalType::Uuid));
+        let is_uuid = node.is_some_and(|node| node.element.logical_type == Some(LogicalType::Uuid));
         Ok(match is_uuid {
             true => {
                 let name = (EXTENSION_TYPE_NAME_KEY.to_owned(), "arrow.uuid".to_owned());

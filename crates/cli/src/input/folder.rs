@@ -222,7 +222,7 @@ impl Member {
     pub(crate) fn has_value_of(&self, column: &str) -> bool {
         self.folder
             .partition_columns()
-            .any(|it| it.name() == column)
+            .any(|partition_column| partition_column.name() == column)
     }
 
     /// Returns the columns and nested fields that the table loses with the file. The caller drops some of them.
@@ -463,8 +463,10 @@ fn push_missing(
     is_dropped: &impl Fn(&[String]) -> bool,
     missing: &mut Vec<Vec<String>>,
 ) {
-    let others: HashMap<&str, &FieldRef> =
-        others.iter().map(|it| (it.name().as_str(), it)).collect();
+    let others: HashMap<&str, &FieldRef> = others
+        .iter()
+        .map(|other| (other.name().as_str(), other))
+        .collect();
     for field in fields {
         let path = [above, std::slice::from_ref(field.name())].concat();
         if is_dropped(&path) {

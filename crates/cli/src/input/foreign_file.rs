@@ -54,7 +54,7 @@ pub(crate) fn arrow(path: &Path, limits: &Limits) -> Result<Rows<'static>> {
 /// Returns the failure for a file whose name does not reveal its format, if its first bytes do.
 pub(crate) fn failure(path: &Path) -> Option<Failure> {
     // Reading from anything but a regular file would consume its bytes.
-    let is_file = fs::metadata(path).is_ok_and(|it| it.is_file());
+    let is_file = fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
     let mut beginning = Vec::new();
     let file = is_file.then(|| File::open(path).ok()).flatten()?;
     file.take(LONGEST_MARK).read_to_end(&mut beginning).ok()?;

@@ -255,7 +255,7 @@ impl Input {
         let marks = [MAGIC, MAGIC_ENCRYPTED];
         match marks
             .iter()
-            .any(|it| beginning.starts_with(it) || end.ends_with(it))
+            .any(|mark| beginning.starts_with(mark) || end.ends_with(mark))
         {
             true => None,
             false => foreign(&beginning).or_else(|| text_format(&beginning)),
@@ -372,8 +372,10 @@ pub(crate) fn tables(
 ) -> Result<Vec<Input>> {
     let mut inputs = each_table(paths, wanted, footers, context)?;
     let is_named = |input: &&mut Input| input.member.is_none() && input.path().is_some();
-    let named = inputs.iter().filter(|it| it.member.is_none());
-    let named: Vec<PathBuf> = named.filter_map(|it| Some(it.path()?.to_owned())).collect();
+    let named = inputs.iter().filter(|input| input.member.is_none());
+    let named: Vec<PathBuf> = named
+        .filter_map(|named| Some(named.path()?.to_owned()))
+        .collect();
     let members = of_named_files(&named);
     for (input, member) in inputs.iter_mut().filter(is_named).zip(members) {
         input.member = Some(member);

@@ -50,7 +50,7 @@ impl OpenFiles {
         open.push_back(file);
         while open.len() > most {
             let first = open.pop_front();
-            if let Some(first) = first.and_then(|it| it.upgrade()) {
+            if let Some(first) = first.and_then(|first| first.upgrade()) {
                 first.lock().take();
             }
         }

@@ -71,7 +71,7 @@ impl Write for Pager {
 
     fn flush(&mut self) -> io::Result<()> {
         let child = self.child.as_mut();
-        match child.and_then(|it| it.stdin.as_mut()) {
+        match child.and_then(|child| child.stdin.as_mut()) {
             Some(stdin) => stdin.flush(),
             None => Ok(()),
         }

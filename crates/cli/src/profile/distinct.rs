@@ -51,11 +51,15 @@ impl Distinct {
         let sum: f64 = self
             .registers
             .iter()
-            .map(|it| (-f64::from(*it)).exp2())
+            .map(|register| (-f64::from(*register)).exp2())
             .sum();
         let alpha = 0.7213 / (1.0 + 1.079 / registers);
         let estimate = alpha * registers * registers / sum;
-        let empty = self.registers.iter().filter(|it| **it == 0).count() as f64;
+        let empty = self
+            .registers
+            .iter()
+            .filter(|register| **register == 0)
+            .count() as f64;
         let estimate = match estimate <= 2.5 * registers && empty > 0.0 {
             true => registers * (registers / empty).ln(),
             false => estimate,

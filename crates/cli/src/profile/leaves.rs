@@ -98,7 +98,11 @@ fn items_of_lists(array: &ArrayRef) -> Result<ArrayRef> {
 }
 
 fn ends<O: TryInto<usize> + Copy>(offsets: &[O]) -> (usize, usize) {
-    let at = |offset: Option<&O>| offset.and_then(|it| (*it).try_into().ok()).unwrap_or(0);
+    let at = |offset: Option<&O>| {
+        offset
+            .and_then(|offset| (*offset).try_into().ok())
+            .unwrap_or(0)
+    };
     (at(offsets.first()), at(offsets.last()))
 }
 

@@ -28,7 +28,7 @@ const NAMED: usize = 3;
 fn location(url: &Path) -> Result<Location> {
     let location = Location::of(url.to_str().unwrap_or_default());
     location
-        .map(|it| it.named(SERVER))
+        .map(|location| location.named(SERVER))
         .map_err(|error| usage(&error))
 }
 

@@ -40,7 +40,10 @@ impl Uploads {
             return upload.complete();
         }
         let mut waiting = self.lock();
-        let held: u64 = waiting.iter().map(|it| it.output.held_bytes()).sum();
+        let held: u64 = waiting
+            .iter()
+            .map(|waiting| waiting.output.held_bytes())
+            .sum();
         let bytes = upload.output.held_bytes();
         if upload.output.is_started() || held + bytes > MAX_HELD {
             let sent = upload.output.send_all();

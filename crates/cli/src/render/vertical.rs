@@ -23,7 +23,7 @@ impl Rows {
     /// Creates a writer for rows of a schema.
     pub(crate) fn new(schema: &Schema) -> Self {
         let padded = |texts: Vec<String>| {
-            let width = texts.iter().map(|it| it.width()).max().unwrap_or(0);
+            let width = texts.iter().map(|text| text.width()).max().unwrap_or(0);
             let pad = move |it: String| {
                 let blanks = " ".repeat(width - it.width());
                 it + &blanks
@@ -31,7 +31,7 @@ impl Rows {
             texts.into_iter().map(pad)
         };
         let fields = || schema.fields().iter();
-        let names = padded(fields().map(|it| printable(it.name())).collect());
+        let names = padded(fields().map(|fields| printable(fields.name())).collect());
         let types = padded(fields().map(|it: &FieldRef| type_name(it)).collect());
         let lines = names.zip(types);
         Self {

@@ -152,7 +152,7 @@ impl Facts {
             let known = |leaf: &usize| *leaf < schema.leaves().len();
             let columns = sorting
                 .iter()
-                .filter_map(|it| leaf(it.column_idx).filter(known));
+                .filter_map(|sorting| leaf(sorting.column_idx).filter(known));
             self.groups.push(Group {
                 rows: u64::try_from(header.num_rows).unwrap_or(0),
                 compressed: 0,
@@ -183,7 +183,7 @@ impl Facts {
             is_in_list: schema
                 .leaves()
                 .get(leaf)
-                .is_some_and(|it| it.max_rep_level > 0),
+                .is_some_and(|leave| leave.max_rep_level > 0),
             values: Some(0),
             nulls: Some(0),
             pages: Some((0, 0)),
@@ -195,7 +195,7 @@ impl Facts {
             }
             let chunk = metadata.column_chunk(row_group, leaf)?;
             column.chunks += 1;
-            let length = |length: Option<i32>| length.and_then(|it| u64::try_from(it).ok());
+            let length = |length: Option<i32>| length.and_then(|length| u64::try_from(length).ok());
             column.index += length(chunk.column_index_length).unwrap_or(0)
                 + length(chunk.offset_index_length).unwrap_or(0);
             let has_index =
@@ -353,10 +353,13 @@ fn is_digits(file: &ParquetFile, leaf: usize) -> bool {
         };
         let mut array = batch.columns().first().cloned();
         // Text in structs is read as structs.
-        while let Some(fields) = array.as_ref().and_then(|it| it.as_struct_opt()) {
+        while let Some(fields) = array.as_ref().and_then(|array| array.as_struct_opt()) {
             array = fields.columns().first().cloned();
         }
-        let Some(texts) = array.as_ref().and_then(|it| it.as_string_opt::<i32>()) else {
+        let Some(texts) = array
+            .as_ref()
+            .and_then(|array| array.as_string_opt::<i32>())
+        else {
             return false;
         };
         for text in texts.iter().flatten() {
@@ -407,8 +410,10 @@ impl Column {
             .bloom
             .saturating_add(size(data.bloom_filter_length.unwrap_or(0).into()));
         let statistics = data.statistics.as_ref();
-        let has_bounds = statistics.is_some_and(|it| {
-            it.min_value.is_some() || it.min.is_some() || it.null_count == Some(data.num_values)
+        let has_bounds = statistics.is_some_and(|statistics| {
+            statistics.min_value.is_some()
+                || statistics.min.is_some()
+                || statistics.null_count == Some(data.num_values)
         });
         self.chunks_with_bounds += u64::from(has_bounds);
     }

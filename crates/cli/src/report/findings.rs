@@ -161,7 +161,7 @@ fn small_row_groups(facts: &Facts, found: &mut Vec<(String, String)>) {
 
 fn large_row_groups(facts: &Facts, found: &mut Vec<(String, String)>) {
     let largest = facts.groups.iter().map(|group| group.compressed).max();
-    if let Some(largest) = largest.filter(|it| *it > 1024 * MIB) {
+    if let Some(largest) = largest.filter(|largest| *largest > 1024 * MIB) {
         let text = format!(
             "A row group of {} is large: readers that work on one row group each cannot share it",
             size(largest.into())
@@ -216,7 +216,7 @@ fn weak_codec(facts: &Facts, found: &mut Vec<(String, String)>) {
             .iter()
             .filter(is_weak)
             .flat_map(|column| column.codecs.iter());
-        let codecs: std::collections::BTreeSet<&str> = codecs.map(|it| &**it).collect();
+        let codecs: std::collections::BTreeSet<&str> = codecs.map(|codec| &**codec).collect();
         let codecs: Vec<&str> = codecs.into_iter().collect();
         let text = format!(
             "{} of the data is stored with {}; zstd is usually smaller, and as fast to read",
@@ -260,11 +260,13 @@ fn cast(facts: &Facts, columns: &[&Column], data_type: &str) -> String {
     let mut roots: Vec<&String> = facts
         .columns
         .iter()
-        .filter_map(|it| it.names.first())
+        .filter_map(|column| column.names.first())
         .collect();
     roots.dedup();
     let columns = roots.into_iter().map(|root| {
-        let is_cast = columns.iter().any(|it| it.names.first() == Some(root));
+        let is_cast = columns
+            .iter()
+            .any(|column| column.names.first() == Some(root));
         match is_cast {
             true => format!("{}:{data_type}", path(std::slice::from_ref(root))),
             false => path(std::slice::from_ref(root)),
@@ -392,7 +394,7 @@ mod tests {
                 found.len(),
                 1,
                 "{:?}",
-                found.iter().map(|it| &it.text).collect::<Vec<_>>()
+                found.iter().map(|found| &found.text).collect::<Vec<_>>()
             );
             format!(
                 "{} | {}",
@@ -414,7 +416,7 @@ mod tests {
             facts
                 .groups
                 .iter_mut()
-                .for_each(|it| it.compressed = 4 << 20)
+                .for_each(|group| group.compressed = 4 << 20)
         };
         assert!(one(&small).starts_with("2 row groups of 4.0 MiB on average"));
         assert!(one(&|facts| facts.groups[0].compressed = 3 << 30).contains("3.0 GiB is large"));
@@ -465,7 +467,7 @@ mod tests {
         facts.columns.push(column(|_| {}));
         change(&mut facts);
         let found = findings(&facts);
-        let found: Vec<&str> = found.iter().map(|it| it.text.as_str()).collect();
+        let found: Vec<&str> = found.iter().map(|found| found.text.as_str()).collect();
         assert!(found.is_empty(), "{name}: {found:?}");
     }
 
@@ -522,7 +524,7 @@ mod tests {
             facts
                 .groups
                 .iter_mut()
-                .for_each(|it| it.sorted_by = vec!["a".into()]);
+                .for_each(|group| group.sorted_by = vec!["a".into()]);
         });
         of("nulls between ascending bounds", |it| {
             (it.ascends, it.nulls) = (true, Some(1))

@@ -15,9 +15,12 @@ const LANES: usize = 100;
 
 /// Returns a sentence about columns and pages that the map does not show.
 pub(super) fn left_out(facts: &Facts) -> Option<String> {
-    let with_pages = facts.columns.iter().filter(|it| !it.boxes.is_empty());
+    let with_pages = facts
+        .columns
+        .iter()
+        .filter(|column| !column.boxes.is_empty());
     let lanes = with_pages.count();
-    let pages: usize = facts.columns.iter().map(|it| it.boxes.len()).sum();
+    let pages: usize = facts.columns.iter().map(|column| column.boxes.len()).sum();
     let mut parts = Vec::new();
     if lanes > LANES {
         parts.push(format!("the first {LANES} of {lanes} columns"));
@@ -34,7 +37,7 @@ pub(super) fn page_map(facts: &Facts) -> String {
     let lanes: Vec<_> = facts
         .columns
         .iter()
-        .filter(|it| !it.boxes.is_empty())
+        .filter(|column| !column.boxes.is_empty())
         .take(LANES)
         .collect();
     if lanes.is_empty() {

@@ -213,7 +213,12 @@ mod tests {
         let areas = squarified(&[6.0, 6.0, 4.0, 3.0, 2.0, 2.0, 1.0], whole);
         let shown: Vec<String> = areas
             .iter()
-            .map(|it| format!("{:.2} {:.2} {:.2} {:.2}", it.x, it.y, it.width, it.height))
+            .map(|area| {
+                format!(
+                    "{:.2} {:.2} {:.2} {:.2}",
+                    area.x, area.y, area.width, area.height
+                )
+            })
             .collect();
         assert_eq!(shown[0], "0.00 0.00 3.00 2.00");
         assert_eq!(shown[1], "0.00 2.00 3.00 2.00");

@@ -145,7 +145,9 @@ impl<'a> Batches<'a> {
         let options = match started {
             Some(mut options) => {
                 options.offset = options.offset.saturating_add(task.emitted);
-                options.limit = options.limit.map(|it| it.saturating_sub(task.emitted));
+                options.limit = options
+                    .limit
+                    .map(|limit| limit.saturating_sub(task.emitted));
                 Some(options)
             }
             None => {
@@ -335,7 +337,10 @@ fn start(
     let wanted = options.wanted_schema.clone();
     let reader = file.read(options).map_err(|error| {
         let failure = input.failure(&error);
-        let is_later = input.member.as_ref().is_some_and(|it| !it.is_first());
+        let is_later = input
+            .member
+            .as_ref()
+            .is_some_and(|member| !member.is_first());
         match wanted.filter(|_| is_later) {
             Some(wanted) => failure.in_data().hinting(&advice(file, wanted.schema())),
             None => failure,

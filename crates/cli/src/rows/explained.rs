@@ -93,7 +93,7 @@ impl<'a> Explained<'a> {
             return Ok(());
         };
         let row_groups = &self.row_groups;
-        let rows: u64 = row_groups.iter().map(|it| it.rows).sum();
+        let rows: u64 = row_groups.iter().map(|row_group| row_group.rows).sum();
         output.line(&format!(
             "{}: {} in {}",
             printable(first.table_name()),
@@ -114,16 +114,31 @@ impl<'a> Explained<'a> {
                 line(name, &text)?;
             }
         }
-        let undecided: Vec<_> = row_groups.iter().filter(|it| it.undecided() > 0).collect();
-        let rows: u64 = undecided.iter().map(|it| it.undecided()).sum();
+        let undecided: Vec<_> = row_groups
+            .iter()
+            .filter(|row_group| row_group.undecided() > 0)
+            .collect();
+        let rows: u64 = undecided
+            .iter()
+            .map(|undecided| undecided.undecided())
+            .sum();
         let groups = counted(undecided.len() as u64, "row group");
         line(
             "left to test",
             &format!("{} in {groups}", counted(rows, "row")),
         )?;
-        let wanted: u64 = row_groups.iter().map(|it| it.wanted_bytes).sum();
-        let fetched: u64 = row_groups.iter().map(|it| it.fetched.bytes).sum();
-        let requests: u64 = row_groups.iter().map(|it| it.fetched.requests).sum();
+        let wanted: u64 = row_groups
+            .iter()
+            .map(|row_group| row_group.wanted_bytes)
+            .sum();
+        let fetched: u64 = row_groups
+            .iter()
+            .map(|row_group| row_group.fetched.bytes)
+            .sum();
+        let requests: u64 = row_groups
+            .iter()
+            .map(|row_group| row_group.fetched.requests)
+            .sum();
         let fetched = format!(
             "{} in {}",
             counted(fetched, "byte"),
@@ -178,8 +193,8 @@ fn done(row_groups: &[RowGroupExplanation], step: PruningStep) -> Option<Done> {
         };
         let before = at.checked_sub(1).and_then(|at| row_group.steps.get(at));
         done.row_groups += 1;
-        done.ruled_out += taken.ruled_out - before.map_or(0, |it| it.ruled_out);
-        done.accepted += taken.accepted - before.map_or(0, |it| it.accepted);
+        done.ruled_out += taken.ruled_out - before.map_or(0, |before| before.ruled_out);
+        done.accepted += taken.accepted - before.map_or(0, |before| before.accepted);
         done.bytes += taken.bytes;
     }
     let has_looked = step == PruningStep::Statistics || done.bytes > 0;

@@ -126,7 +126,7 @@ impl<'a> Request<'a> {
             let fields_of_file = schema.fields().iter();
             fields.extend(
                 fields_of_file
-                    .filter(|it| names.insert(it.name().clone()))
+                    .filter(|fields_of_file| names.insert(fields_of_file.name().clone()))
                     .cloned(),
             );
         }
@@ -152,12 +152,13 @@ impl<'a> Request<'a> {
         let folder = input.member.as_ref().map(|member| &member.folder);
         let in_path: Vec<&FieldRef> = folder
             .into_iter()
-            .flat_map(|it| it.partition_columns())
+            .flat_map(|folder| folder.partition_columns())
             .collect();
         let mut fields: Vec<FieldRef> = projected.fields().iter().cloned().collect();
-        fields.retain(|field| in_path.iter().all(|it| it.name() != field.name()));
-        let (read, tested): (Vec<_>, Vec<_>) =
-            in_path.into_iter().partition(|it| is_read(it.name()));
+        fields.retain(|field| in_path.iter().all(|in_path| in_path.name() != field.name()));
+        let (read, tested): (Vec<_>, Vec<_>) = in_path
+            .into_iter()
+            .partition(|in_path| is_read(in_path.name()));
         fields.extend(read.into_iter().cloned());
         if self.is_filtered() {
             let all = schema_of(input, file, &options.projection(Projection::All))?;
@@ -216,7 +217,7 @@ impl<'a> Request<'a> {
         member.lost_columns(
             (file, &self.options.schema),
             wanted.schema(),
-            |path| !self.reads_all || dropped.iter().any(|it| it == path),
+            |path| !self.reads_all || dropped.iter().any(|dropped| dropped == path),
             |path| !is_read(path),
         )
     }

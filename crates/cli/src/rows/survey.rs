@@ -51,7 +51,7 @@ pub(crate) fn survey(
     }
     let shredded_otherwise = |schema: &SchemaRef| variants(schema) != variants(first);
     let may_be = rows.is_none() && !variants(first).is_empty();
-    if !request.unshreds && (may_be || named.iter().any(|it| shredded_otherwise(&it.1))) {
+    if !request.unshreds && (may_be || named.iter().any(|named| shredded_otherwise(&named.1))) {
         // The schemas are equal once variants are unshredded.
         request.unshred();
         return survey(inputs, request);
@@ -76,7 +76,9 @@ pub(crate) fn survey(
         request.read_wanted_columns();
     }
     let surveyed = inputs.iter().enumerate();
-    let surveyed: Vec<_> = surveyed.filter(|it| request.is_surveyed(it.1)).collect();
+    let surveyed: Vec<_> = surveyed
+        .filter(|surveyed| request.is_surveyed(surveyed.1))
+        .collect();
     for (of_named, (at, input)) in surveyed.into_iter().enumerate() {
         let file = input.open()?;
         let plan = file.plan(&options((at, input), &file, request)?);
@@ -154,7 +156,7 @@ fn unreadable(input: &Input, request: &Request<'_>, error: &herringbone::Error) 
 /// Data if not.
 fn check_nothing_is_lost(inputs: &[Input], request: &Request<'_>) -> Result<()> {
     for input in inputs {
-        let Some(member) = input.member.as_ref().filter(|it| !it.is_first()) else {
+        let Some(member) = input.member.as_ref().filter(|member| !member.is_first()) else {
             continue;
         };
         let lost = request.lost_columns(member, &input.open()?)?;
@@ -196,7 +198,7 @@ fn some_file_has_each_column(inputs: &[Input], request: &Request<'_>) -> Result<
             match inputs {
                 [first, rest @ ..]
                     if !request.is_surveyed(rest.last().unwrap_or(first))
-                        && rest.iter().all(|it| it.is_in_folder_of(first)) =>
+                        && rest.iter().all(|rest| rest.is_in_folder_of(first)) =>
                     format!("{}, the first file; {BY_NAME}", first.name),
                 [only] => only.name.clone(),
                 _ => "any of the files".into(),

@@ -189,7 +189,8 @@ fn named(staged: &Path, to: &Destination) -> io::Result<bool> {
 /// Creates a folder and those above it, and records the new ones.
 fn create_folders(folder: &Path) -> io::Result<()> {
     let missing = folder.ancestors();
-    let missing = missing.take_while(|it| !it.as_os_str().is_empty() && !it.exists());
+    let missing =
+        missing.take_while(|missing| !missing.as_os_str().is_empty() && !missing.exists());
     let mut missing: Vec<&Path> = missing.collect();
     missing.reverse();
     uninterrupted(|record| {

@@ -73,7 +73,7 @@ fn schema_and_rows_of_every_file_stay() {
         "testdata/built/map_with_optional_keys.parquet",
         "testdata/built/unknown_and_misplaced_logical_types.parquet",
     ];
-    expected.retain(|name| files.iter().any(|it| it == name));
+    expected.retain(|name| files.iter().any(|file| file == name));
     assert_eq!(others, expected, "{differ:?}");
 }
 
@@ -180,7 +180,7 @@ fn sorting_columns(file: &str) -> Vec<Vec<i64>> {
             .into_iter()
             .flatten();
         columns
-            .map(|it| it["column_idx"].as_i64().unwrap())
+            .map(|columns| columns["column_idx"].as_i64().unwrap())
             .collect()
     };
     meta["row_groups"]

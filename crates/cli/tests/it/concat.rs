@@ -203,9 +203,13 @@ fn column_chunks_are_copied_as_they_are() {
     let chunks = |file: &str| {
         let meta = json(&herringbone(&["meta", file]));
         let row_groups = meta["row_groups"].as_array().unwrap().clone();
-        let sizes = row_groups.iter().map(|it| {
-            let columns = it["columns"].as_array().unwrap().iter();
-            let size = |it: &Value| it["meta_data"]["total_compressed_size"].as_u64().unwrap();
+        let sizes = row_groups.iter().map(|row_group| {
+            let columns = row_group["columns"].as_array().unwrap().iter();
+            let size = |row_group: &Value| {
+                row_group["meta_data"]["total_compressed_size"]
+                    .as_u64()
+                    .unwrap()
+            };
             columns.map(size).collect::<Vec<_>>()
         });
         sizes.collect::<Vec<_>>()

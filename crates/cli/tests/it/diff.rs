@@ -48,7 +48,7 @@ fn changes(run: &Run) -> Vec<String> {
     let changes = first["changes"].as_array().unwrap();
     changes
         .iter()
-        .map(|it| it.as_str().unwrap().to_owned())
+        .map(|change| change.as_str().unwrap().to_owned())
         .collect()
 }
 
@@ -278,7 +278,7 @@ fn repeated_and_null_keys_are_told_apart() {
         .stdout
         .lines()
         .map(|it| serde_json::from_str::<Value>(it).unwrap());
-    let names = lines.filter_map(|it| it["row"].as_str().map(str::to_owned));
+    let names = lines.filter_map(|line| line["row"].as_str().map(str::to_owned));
     assert_eq!(
         names.collect::<Vec<_>>(),
         ["k=\"\"", "k=\"null\"", "k=null"]
@@ -345,7 +345,7 @@ fn rows_of_one_file_have_all_columns() {
         let names = ["x", "x", "kind", "row", "a"].into_iter().enumerate();
         names
             .map(|(at, name)| {
-                let values: Vec<i64> = values.iter().map(|it| it + 10 * at as i64).collect();
+                let values: Vec<i64> = values.iter().map(|value| value + 10 * at as i64).collect();
                 (name, ints(&values))
             })
             .collect()

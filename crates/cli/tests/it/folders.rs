@@ -20,7 +20,9 @@ fn rows(arguments: &[&str]) -> Vec<Value> {
     let run = herringbone(arguments);
     assert_eq!(run.code, 0, "{arguments:?}: {}", run.stderr);
     let lines = run.stdout.lines();
-    lines.map(|it| serde_json::from_str(it).unwrap()).collect()
+    lines
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
 }
 
 /// A copy of a dataset.
@@ -62,9 +64,12 @@ fn rows_are_those_that_duckdb_finds() {
             count.ok(&format!("{}\n", ids.split(' ').count()));
         }
         let found = rows(&[&["cat"], &arguments[..]].concat());
-        let mut found: Vec<u64> = found.iter().map(|it| it["id"].as_u64().unwrap()).collect();
+        let mut found: Vec<u64> = found
+            .iter()
+            .map(|found| found["id"].as_u64().unwrap())
+            .collect();
         found.sort_unstable();
-        let expected: Vec<u64> = ids.split(' ').map(|it| it.parse().unwrap()).collect();
+        let expected: Vec<u64> = ids.split(' ').map(|part| part.parse().unwrap()).collect();
         assert_eq!(found, expected, "{line}");
     }
 }
@@ -484,7 +489,8 @@ fn no_written_file_lacks_columns_of_a_directory() {
             run.fails(3, lost);
             run.fails(3, "--by-name reads the columns of all files, and --cast");
             let outputs = folder.names().into_iter();
-            let mut outputs = outputs.filter(|it| it.starts_with("out") || it.starts_with("part"));
+            let mut outputs =
+                outputs.filter(|output| output.starts_with("out") || output.starts_with("part"));
             assert_eq!(outputs.next(), None, "{line:?}");
             if line.contains(&csv.as_str()) {
                 continue;

@@ -122,7 +122,7 @@ fn bloom_filters_say_no_or_maybe() {
         let answers = objects(&["bloom", "check", &file, column, value]);
         let answers = answers
             .iter()
-            .map(|it| it["answer"].as_str().unwrap().to_owned());
+            .map(|answer| answer["answer"].as_str().unwrap().to_owned());
         answers.collect()
     };
     // Present values are never ruled out. Absent values are ruled out except for false positives, which are
@@ -139,7 +139,7 @@ fn bloom_filters_say_no_or_maybe() {
     let one = objects(&["bloom", "check", &file, "id", "7", "--row-groups", "1"]);
     assert_eq!(one[0]["row_group"], 1);
     let none = objects(&["bloom", "check", EXAMPLE, "name", "x"]);
-    assert!(none.iter().all(|it| it["answer"] == "no filter"));
+    assert!(none.iter().all(|none| none["answer"] == "no filter"));
     let table = herringbone(&["bloom", "check", &file, "id", "7", "--format", "table"]).stdout;
     assert!(table.contains("┆ id     ┆ maybe"), "{table}");
     herringbone(&["bloom", "check", &file, "id", "x"]).fails(2, "\"x\" is not a valid Int64");
@@ -229,7 +229,7 @@ fn values_are_hashed_as_they_are_stored() {
                 };
                 let answers = objects(&["bloom", "check", file, column, &value]);
                 assert!(
-                    answers.iter().any(|it| it["answer"] == "maybe"),
+                    answers.iter().any(|answer| answer["answer"] == "maybe"),
                     "{column} {value}"
                 );
             }
@@ -243,7 +243,10 @@ fn values_are_hashed_as_they_are_stored() {
                 _ => "77.25",
             };
             let answers = objects(&["bloom", "check", file, column, absent]);
-            assert!(answers.iter().all(|it| it["answer"] == "no"), "{column}");
+            assert!(
+                answers.iter().all(|answer| answer["answer"] == "no"),
+                "{column}"
+            );
         }
     }
 }

@@ -320,7 +320,7 @@ fn null_lists_of_a_fixed_length_have_no_elements() {
         (&4.into(), &1.into())
     );
     let nulls = lines(&["freq", "l", "--json", &path]);
-    assert!(nulls.iter().all(|it| it["count"] == 1), "{nulls:?}");
+    assert!(nulls.iter().all(|null| null["count"] == 1), "{nulls:?}");
     assert_eq!(nulls.len(), 4);
 }
 
@@ -399,7 +399,10 @@ fn frequent_values_come_first() {
         ("Oslo".into(), 250),
     ];
     assert_eq!(found.len(), 3);
-    assert!(expected.iter().all(|it| found.contains(it)), "{found:?}");
+    assert!(
+        expected.iter().all(|expected| found.contains(expected)),
+        "{found:?}"
+    );
     assert_eq!(found[0], expected[0]);
     let first = lines(&[
         "freq", "city,id", "-n", "1", "-w", "id < 10", "--json", &rows,
@@ -417,7 +420,9 @@ fn frequent_values_come_first() {
     // The second row group of the example has 8 rows.
     let group = lines(&["freq", "id", "--row-groups", "1", "--json", EXAMPLE]);
     assert!(
-        group.iter().all(|it| it["value"].as_u64().unwrap() >= 16),
+        group
+            .iter()
+            .all(|group| group["value"].as_u64().unwrap() >= 16),
         "{group:?}"
     );
     assert_eq!(group.len(), 8);

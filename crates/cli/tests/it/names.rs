@@ -87,7 +87,7 @@ fn long_names_are_whole_in_schemas() {
 fn of_columns(folder: &Folder, names: &[&str]) -> String {
     let fields: Vec<Field> = names
         .iter()
-        .map(|it| Field::new(*it, DataType::Int32, true))
+        .map(|name| Field::new(*name, DataType::Int32, true))
         .collect();
     let column = |at: usize| Arc::new(Int32Array::from_iter_values([at as i32])) as ArrayRef;
     let columns = (0..names.len()).map(column).collect();

@@ -35,7 +35,7 @@ fn counts(folder: &Folder, file: &str, arguments: &[&str]) -> Option<(usize, usi
     let reads = calls
         .lines()
         .filter(|it| it.contains("pread64(") && it.contains(&read));
-    Some((opens.count(), reads.filter(|it| is_footer(it)).count()))
+    Some((opens.count(), reads.filter(|read| is_footer(read)).count()))
 }
 
 #[test]

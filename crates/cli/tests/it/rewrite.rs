@@ -93,7 +93,7 @@ fn codecs_are_chosen_by_column() {
         ("zstd:9", "ZSTD"),
     ] {
         let meta = rewritten(&["--compression", name]);
-        assert!(chunks(&meta, "/meta_data/codec").all(|it| it.unwrap() == codec));
+        assert!(chunks(&meta, "/meta_data/codec").all(|chunk| chunk.unwrap() == codec));
     }
     let meta = rewritten(&[
         "--compression",
@@ -109,7 +109,7 @@ fn codecs_are_chosen_by_column() {
 #[test]
 fn encodings_and_dictionaries() {
     let meta = rewritten(&["--dictionary", "off"]);
-    assert!(chunks(&meta, "/meta_data/dictionary_page_offset").all(|it| it.is_none()));
+    assert!(chunks(&meta, "/meta_data/dictionary_page_offset").all(|chunk| chunk.is_none()));
     let meta = rewritten(&["--dictionary", "off", "--dictionary", "name=on"]);
     assert_eq!(
         chunks(&meta, "/meta_data/dictionary_page_offset")
@@ -136,7 +136,7 @@ fn sizes_of_row_groups_and_pages() {
         .as_array()
         .unwrap()
         .iter()
-        .map(|it| &it["num_rows"])
+        .map(|array| &array["num_rows"])
         .collect();
     assert_eq!(rows, [10, 10, 4]);
     for pages in chunks(&meta, "/offset_index/page_locations") {
@@ -190,9 +190,9 @@ fn pages_and_what_goes_with_them() {
     assert!(pages(&out, "crc").iter().all(Value::is_null));
 
     let meta = rewritten(&["--no-page-index", "--statistics", "counts"]);
-    assert!(chunks(&meta, "/offset_index").all(|it| it.is_none()));
-    assert!(chunks(&meta, "/meta_data/statistics/null_count").all(|it| it.is_some()));
-    assert!(chunks(&meta, "/meta_data/statistics/max_value").all(|it| it.is_none()));
+    assert!(chunks(&meta, "/offset_index").all(|chunk| chunk.is_none()));
+    assert!(chunks(&meta, "/meta_data/statistics/null_count").all(|chunk| chunk.is_some()));
+    assert!(chunks(&meta, "/meta_data/statistics/max_value").all(|chunk| chunk.is_none()));
     let meta = rewritten(&[
         "--bloom-filter",
         "id,origin.country",
@@ -337,7 +337,9 @@ fn explain_says_what_was_tried() {
     ]);
     assert_eq!(object["chosen"], chosen);
     let sampled = object["sampled"].as_array().unwrap();
-    let plain = sampled.iter().find(|it| it["stored_as"] == "PLAIN");
+    let plain = sampled
+        .iter()
+        .find(|sampled| sampled["stored_as"] == "PLAIN");
     assert_eq!(plain.unwrap()["bytes"], 40_000);
     rewrite(&out, &["--json"]).fails(2, "--explain");
     let run = rewrite("-", &["--explain"]);

@@ -19,7 +19,13 @@ fn with_pipe(folder: &Folder, bytes: Vec<u8>, arguments: &[&str]) -> Run {
     );
     let arguments: Vec<_> = arguments
         .iter()
-        .map(|it| if *it == "PIPE" { &pipe } else { *it })
+        .map(|argument| {
+            if *argument == "PIPE" {
+                &pipe
+            } else {
+                *argument
+            }
+        })
         .collect();
     let writer = {
         let pipe = pipe.clone();

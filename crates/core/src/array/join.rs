@@ -61,7 +61,7 @@ pub fn concat(arrays: &[ArrayRef]) -> Result<Option<ArrayRef>> {
 /// each attempt.
 pub fn num_joinable<I: ExactSizeIterator<Item = ArrayRef>>(arrays: impl Fn() -> I) -> usize {
     let (first, num_arrays) = (arrays().next(), arrays().len());
-    if !first.is_some_and(|it| has_narrow_keys(it.data_type())) {
+    if !first.is_some_and(|first| has_narrow_keys(first.data_type())) {
         return num_arrays;
     }
     // There may be many arrays, and the first few have as many values as the keys can number.
@@ -82,7 +82,9 @@ fn has_narrow_keys(data_type: &DataType) -> bool {
         DataType::Dictionary(key, values) => {
             max_values(key).is_some_and(|most| most <= 1 << 16) || has_narrow_keys(values)
         }
-        DataType::Struct(fields) => fields.iter().any(|it| has_narrow_keys(it.data_type())),
+        DataType::Struct(fields) => fields
+            .iter()
+            .any(|field| has_narrow_keys(field.data_type())),
         DataType::Union(fields, _) => fields
             .iter()
             .any(|(_, field)| has_narrow_keys(field.data_type())),
@@ -158,7 +160,7 @@ impl<'a> Dictionaries<'a> {
 
 /// Returns the children of the arrays: for each child of the type, those of all arrays.
 fn children<'a>(arrays: &[&'a ArrayData]) -> Vec<Vec<&'a ArrayData>> {
-    let num_children = arrays.first().map_or(0, |it| it.child_data().len());
+    let num_children = arrays.first().map_or(0, |array| array.child_data().len());
     let child = |ordinal| {
         let all = arrays.iter();
         all.filter_map(|array| array.child_data().get(ordinal))
@@ -295,7 +297,7 @@ mod tests {
 
     /// An array with `used` slots, whose dictionary has 100 values.
     fn dictionary(from: usize, used: usize) -> ArrayRef {
-        let values = (from..from + 100).map(|it| Some(it.to_string()));
+        let values = (from..from + 100).map(|i| Some(i.to_string()));
         let values: StringArray = values.collect();
         let keys = (0..used).map(|slot| (slot % 7 != 6).then_some(slot as i8));
         let keys: Int8Array = keys.collect();

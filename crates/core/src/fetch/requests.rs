@@ -69,7 +69,10 @@ pub struct Requests {
 /// ```
 #[must_use]
 pub fn requests(ranges: impl IntoIterator<Item = Range<u64>>, policy: &FetchPolicy) -> Requests {
-    let mut wanted: Vec<_> = ranges.into_iter().filter(|it| !it.is_empty()).collect();
+    let mut wanted: Vec<_> = ranges
+        .into_iter()
+        .filter(|range| !range.is_empty())
+        .collect();
     wanted.sort_unstable_by_key(|range| range.start);
     wanted.dedup_by(|next, last| {
         let overlaps = next.start < last.end;

@@ -124,7 +124,7 @@ mod tests {
             joined(bytes.clone(), Bytes::new()),
             joined(Bytes::new(), bytes.clone()),
         ];
-        assert!(same.iter().all(|it| it.as_ptr() == bytes.as_ptr()));
+        assert!(same.iter().all(|same| same.as_ptr() == bytes.as_ptr()));
         assert_eq!(joined(bytes.clone(), bytes), "abcabc");
     }
 }

@@ -320,7 +320,10 @@ impl PageReader {
         let sizes = metadata.size_statistics.as_ref();
         let histogram = sizes.and_then(|sizes| sizes.definition_level_histogram.as_ref());
         let highest = histogram.and_then(|levels| levels.last().copied());
-        let nulls = metadata.statistics.as_ref().and_then(|it| it.null_count);
+        let nulls = metadata
+            .statistics
+            .as_ref()
+            .and_then(|statistics| statistics.null_count);
         let nulls = nulls.filter(|_| self.decoder.is_flat());
         let non_null = highest.or(nulls.map(|nulls| metadata.num_values.saturating_sub(nulls)));
         u64::try_from(non_null?).ok()

@@ -50,7 +50,7 @@ impl Store {
             }
             let mut state = store.0.lock().unwrap();
             state.in_flight -= 1;
-            if state.broken.is_some_and(|it| path.contains(it)) {
+            if state.broken.is_some_and(|broken| path.contains(broken)) {
                 return Err(io::Error::other("no luck").into());
             }
             state.objects.insert(path, bytes);
@@ -187,7 +187,7 @@ fn files_are_those_of_the_blocking_writer() {
             .map(|(path, bytes)| (without_id(path), bytes.to_vec()))
             .collect();
         assert!(objects == expected, "{:?}", objects.keys());
-        assert!(written.is_sorted_by_key(|it| &it.path));
+        assert!(written.is_sorted_by_key(|written| &written.path));
     }
 }
 

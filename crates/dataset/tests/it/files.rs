@@ -147,14 +147,14 @@ impl Bucket {
         requests
             .into_iter()
             .filter(is_footer)
-            .map(|it| it.0)
+            .map(|request| request.0)
             .collect()
     }
 
     /// Returns the paths of the requests since the last call, without repetitions.
     pub(crate) fn take_requested(&self) -> Vec<String> {
         let requests = std::mem::take(&mut *self.requests.lock().unwrap());
-        let mut requests: Vec<_> = requests.into_iter().map(|it| it.0).collect();
+        let mut requests: Vec<_> = requests.into_iter().map(|request| request.0).collect();
         requests.sort();
         requests.dedup();
         requests

@@ -38,7 +38,7 @@ fn months_with_a_zero_are_text() {
     assert_eq!(ids(&batches), [0, 1, 10, 11, 20, 21]);
     let months = batches
         .iter()
-        .flat_map(|it| it.column(1).as_string::<i32>().iter());
+        .flat_map(|batch| batch.column(1).as_string::<i32>().iter());
     let months: Vec<_> = months.flatten().collect();
     assert_eq!(months, ["01", "01", "02", "02", "10", "10"]);
     assert_eq!(read(&folder, "", Some(col("m").eq("01"))), [0, 1]);
@@ -73,14 +73,14 @@ fn names_of_directories_are_values() {
     assert_eq!(ids(&batches), [0, 1, 2, 3]);
     let years = batches
         .iter()
-        .flat_map(|it| it.column(1).as_primitive::<types::Int64Type>());
+        .flat_map(|batch| batch.column(1).as_primitive::<types::Int64Type>());
     assert_eq!(
         years.collect::<Vec<_>>(),
         [Some(2012), Some(2014), Some(2015), None]
     );
     let months = batches
         .iter()
-        .flat_map(|it| it.column(2).as_primitive::<types::Int8Type>());
+        .flat_map(|batch| batch.column(2).as_primitive::<types::Int8Type>());
     assert_eq!(months.collect::<Vec<_>>(), [Some(1), None, Some(2), None]);
     // The directory 2014 does not have a month yet when it is tested.
     let rows = |filter| {
@@ -113,16 +113,16 @@ fn nulls_escapes_and_numbers() {
     assert_eq!(ids(&batches), [0, 2, 1, 3]);
     let years = batches
         .iter()
-        .map(|it| it.column(1).as_primitive::<types::Int64Type>());
+        .map(|batch| batch.column(1).as_primitive::<types::Int64Type>());
     let years: Vec<_> = years
-        .map(|it| it.is_valid(0).then(|| it.value(0)))
+        .map(|years| years.is_valid(0).then(|| years.value(0)))
         .collect();
     assert_eq!(years, [Some(2023), Some(2024), Some(2024), None]);
     let codes = batches
         .iter()
-        .map(|it| it.column(2).as_string::<i32>().clone());
+        .map(|batch| batch.column(2).as_string::<i32>().clone());
     let codes: Vec<_> = codes
-        .map(|it| it.iter().next().unwrap().map(str::to_owned))
+        .map(|codes| codes.iter().next().unwrap().map(str::to_owned))
         .collect();
     assert_eq!(
         codes,
@@ -227,7 +227,10 @@ fn columns_offsets_and_origins() {
     // The tested column is not returned.
     let read = ReadOptions::new().columns(["p"]).filter(col("id").gt(6));
     let batches = all(dataset.read(read).unwrap()).unwrap();
-    assert_eq!(batches.iter().map(|it| it.num_rows()).sum::<usize>(), 3);
+    assert_eq!(
+        batches.iter().map(|batch| batch.num_rows()).sum::<usize>(),
+        3
+    );
     assert_eq!(batches[0].num_columns(), 1);
     let error = dataset.read(ReadOptions::new().columns(["x"])).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Argument);
@@ -273,7 +276,11 @@ fn files_may_have_different_partition_columns() {
     folder.add("a=1/b=2/x.parquet", 1..2);
     folder.add("b=3/a=4/y.parquet", 2..3);
     let dataset = open(&folder, DatasetOptions::new());
-    let names = dataset.schema().fields().iter().map(|it| it.name().clone());
+    let names = dataset
+        .schema()
+        .fields()
+        .iter()
+        .map(|field| field.name().clone());
     assert_eq!(names.collect::<Vec<_>>(), ["id", "a", "b"]);
     let expected = [(1, vec![Some(1), Some(2)]), (2, vec![Some(4), Some(3)])];
     assert_eq!(rows(&dataset, &["a", "b"]), expected);

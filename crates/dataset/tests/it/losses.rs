@@ -181,7 +181,7 @@ fn counts_are_sums_over_files() {
             let steps = |it: &ReadMetrics| -> Vec<_> {
                 let steps = it.steps.iter();
                 steps
-                    .map(|it| (it.step, it.rows_ruled_out, it.rows_accepted))
+                    .map(|steps| (steps.step, steps.rows_ruled_out, steps.rows_accepted))
                     .collect()
             };
             assert_eq!(steps(&found), steps(&expected));

@@ -84,8 +84,10 @@ fn many_files(files: i64, most_open: usize) {
 fn open_below(folder: &crate::files::Folder) -> usize {
     let entries = std::fs::read_dir("/proc/self/fd").unwrap();
     // A file may be closed meanwhile.
-    let targets = entries.filter_map(|it| std::fs::read_link(it.ok()?.path()).ok());
-    targets.filter(|it| it.starts_with(&folder.0)).count()
+    let targets = entries.filter_map(|entry| std::fs::read_link(entry.ok()?.path()).ok());
+    targets
+        .filter(|target| target.starts_with(&folder.0))
+        .count()
 }
 
 #[test]

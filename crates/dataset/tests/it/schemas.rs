@@ -38,14 +38,14 @@ fn open(options: DatasetOptions) -> Result<Dataset> {
 fn fields(dataset: &Dataset) -> Vec<(String, DataType)> {
     let fields = dataset.schema().fields().iter();
     fields
-        .map(|it| (it.name().clone(), it.data_type().clone()))
+        .map(|fields| (fields.name().clone(), fields.data_type().clone()))
         .collect()
 }
 
 fn named(fields: &[(&str, DataType)]) -> Vec<(String, DataType)> {
     fields
         .iter()
-        .map(|it| (it.0.to_owned(), it.1.clone()))
+        .map(|field| (field.0.to_owned(), field.1.clone()))
         .collect()
 }
 
@@ -62,7 +62,7 @@ fn the_union_holds_the_values_of_all_files() {
     let batches = all(dataset.read(ReadOptions::new()).unwrap()).unwrap();
     let x = batches
         .iter()
-        .flat_map(|it| it.column(0).as_primitive::<types::Int64Type>().iter());
+        .flat_map(|batch| batch.column(0).as_primitive::<types::Int64Type>().iter());
     assert_eq!(
         x.collect::<Vec<_>>(),
         [Some(1), Some(2), Some(3), Some(1 << 40)]

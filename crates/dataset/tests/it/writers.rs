@@ -45,7 +45,7 @@ fn names(folder: &Path) -> BTreeSet<String> {
         let name = entry.file_name().into_string().unwrap();
         if entry.path().is_dir() {
             let below = self::names(&entry.path()).into_iter();
-            names.extend(below.map(|it| format!("{name}/{it}")));
+            names.extend(below.map(|below| format!("{name}/{below}")));
         } else {
             names.insert(name.split('-').next().unwrap().to_owned());
         }
@@ -68,7 +68,7 @@ fn values_of_partitions_come_back() {
         "q\"\\?*\n",
         "null",
     ];
-    let mut texts: Vec<_> = texts.iter().map(|it| Some(*it)).collect();
+    let mut texts: Vec<_> = texts.iter().map(|text| Some(*text)).collect();
     texts.push(None);
     let twice = [texts.clone(), texts.clone()].concat();
     let batch = rows(&twice, 0);
@@ -77,7 +77,8 @@ fn values_of_partitions_come_back() {
     writer.write(&batch).unwrap();
     writer.write(&batch.slice(0, 0)).unwrap();
     // Nothing that looks complete appears before it is.
-    let files = |names: BTreeSet<String>| names.iter().filter(|it| it.ends_with("part")).count();
+    let files =
+        |names: BTreeSet<String>| names.iter().filter(|name| name.ends_with("part")).count();
     assert_eq!(files(names(&folder.0)), 0);
     let written = writer.finish().unwrap();
     assert_eq!(written.len(), 22);
@@ -108,7 +109,7 @@ fn values_of_partitions_come_back() {
             .unwrap()
             .as_string::<i32>()
             .iter();
-        let text = text.map(|it| it.map(str::to_owned));
+        let text = text.map(|text| text.map(str::to_owned));
         read.extend(
             ids(std::slice::from_ref(&batch))
                 .into_iter()
@@ -116,7 +117,7 @@ fn values_of_partitions_come_back() {
         );
     }
     read.sort();
-    let expected = twice.iter().map(|it| it.map(str::to_owned));
+    let expected = twice.iter().map(|twice| twice.map(str::to_owned));
     assert_eq!(read, (0..22).zip(expected).collect::<Vec<_>>());
     let filter = ReadOptions::new().filter(col("day").eq("2024-01-02").and(col("text").eq("..")));
     assert_eq!(ids(&all(dataset.read(filter).unwrap()).unwrap()), [1]);
@@ -174,7 +175,11 @@ fn values_of_given_types_come_back() {
     }
     let plain = Dataset::open(&folder.0, DatasetOptions::new()).unwrap();
     let types = plain.schema().fields().iter().skip(1);
-    assert!(types.map(|it| it.data_type()).eq([&DataType::Utf8; 3]));
+    assert!(
+        types
+            .map(|type_| type_.data_type())
+            .eq([&DataType::Utf8; 3])
+    );
     let wrong = Schema::new(vec![Field::new("price", DataType::Decimal128(10, 1), true)]);
     let wrong = DatasetOptions::new().partitioning(Partitioning::Typed(Arc::new(wrong)));
     let wrong = Dataset::open(&folder.0, wrong).unwrap();
@@ -224,7 +229,7 @@ fn open_files_are_bounded_and_the_least_recent_is_finished() {
     let finished = writer
         .finished_files()
         .iter()
-        .map(|it| it.path[..6].to_owned());
+        .map(|finished_file| finished_file.path[..6].to_owned());
     assert_eq!(finished.collect::<Vec<_>>(), ["text=b", "text=c"]);
     assert_eq!(writer.finish().unwrap().len(), 4);
     let dataset = Dataset::open(&folder.0, DatasetOptions::new()).unwrap();
@@ -241,7 +246,9 @@ fn metadata_of_written_files_is_found() {
     let mut writer = DatasetWriter::create(&folder.0, batch.schema(), options).unwrap();
     writer.write(&batch).unwrap();
     let written = writer.finish().unwrap();
-    let files = written.iter().map(|it| (it.path.as_str(), &it.metadata));
+    let files = written
+        .iter()
+        .map(|written| (written.path.as_str(), &written.metadata));
     folder.put("_metadata", &metadata_file(files, true).unwrap());
     let dataset = Dataset::open(&folder.0, DatasetOptions::new()).unwrap();
     assert_eq!(

@@ -58,7 +58,7 @@ fn keys_are_there_once_and_depth_has_a_limit() {
 /// Comparing each key with all others would take 10¹⁰ steps here, or minutes.
 #[test]
 fn many_keys_are_linear_work() {
-    let members: Vec<String> = (0..100_000).map(|it| format!("\"{it}\":[]")).collect();
+    let members: Vec<String> = (0..100_000).map(|i| format!("\"{i}\":[]")).collect();
     let text = format!("{{{}}}", members.join(",\n"));
     let json = parse(&text).ok().unwrap();
     let Value::Object(members) = json.value else {

@@ -253,7 +253,7 @@ impl FileEncryptionProperties {
         };
         let of_neighbour = |leaf: &ColumnPath| {
             let mut siblings = siblings.iter();
-            let sibling = siblings.find(|it| leaf.starts_with(&it.path))?;
+            let sibling = siblings.find(|sibling| leaf.starts_with(&sibling.path))?;
             inner.columns.get(&sibling.of)
         };
         let resolve = |leaf: &ColumnPath| {

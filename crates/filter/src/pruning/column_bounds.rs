@@ -172,7 +172,9 @@ impl ColumnBoundsDecoder {
         let column =
             column.ok_or_else(|| Error::argument(format!("the schema has no column {leaf}")))?;
         let is_ignored = column.annotation_ignored;
-        let stated = metadata.column_orders().and_then(|it| it.get(leaf));
+        let stated = metadata
+            .column_orders()
+            .and_then(|column_orders| column_orders.get(leaf));
         let is_ordered = match stated {
             Some(ColumnOrder::TypeDefined) => {
                 !matches!(order, ColumnOrderKind::Int96 | ColumnOrderKind::Undefined)
@@ -253,8 +255,9 @@ impl ColumnBoundsDecoder {
             )));
         }
         let rows = rows_of_pages(offsets, num_rows)?;
-        let at =
-            |counts: &Option<Vec<i64>>, page| counts.as_ref().and_then(|it| it.get(page).copied());
+        let at = |counts: &Option<Vec<i64>>, page| {
+            counts.as_ref().and_then(|counts| counts.get(page).copied())
+        };
         let slot = |(page, rows): (usize, u64)| Slot {
             min: self.trust.min(columns, page).filter(|_| self.is_ordered),
             max: self.trust.max(columns, page).filter(|_| self.is_ordered),

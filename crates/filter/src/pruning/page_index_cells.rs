@@ -30,10 +30,12 @@ impl PageIndexCell {
         // An `Arc` stores two counts before its value.
         let counts = 2 * size_of::<usize>();
         let columns = self.columns.as_ref();
-        let columns = columns.map_or(0, |it| it.heap_bytes() + size_of::<ColumnIndex>() + counts);
+        let columns = columns.map_or(0, |columns| {
+            columns.heap_bytes() + size_of::<ColumnIndex>() + counts
+        });
         let offsets = self.offsets.as_ref();
-        offsets.map_or(columns, |it| {
-            columns + it.heap_bytes() + size_of::<OffsetIndex>() + counts
+        offsets.map_or(columns, |offsets| {
+            columns + offsets.heap_bytes() + size_of::<OffsetIndex>() + counts
         })
     }
 }

@@ -66,7 +66,9 @@ impl Earth {
         is_shell: bool,
     ) -> Result<(), NoBox> {
         if coordinates.len() < 2 {
-            return coordinates.iter().try_for_each(|it| self.add_position(&it));
+            return coordinates
+                .iter()
+                .try_for_each(|coordinate| self.add_position(&coordinate));
         }
         let surface = surface(edges).ok_or(NoBox::Edges)?;
         // An unclosed ring still has its closing edge.

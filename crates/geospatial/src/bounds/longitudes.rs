@@ -64,7 +64,7 @@ impl Longitudes {
             self.add(bounds.min, bounds.max);
             return;
         }
-        for longitude in longitudes.filter(|it| !it.is_nan()) {
+        for longitude in longitudes.filter(|longitude| !longitude.is_nan()) {
             self.add(longitude, longitude);
         }
     }

@@ -142,7 +142,9 @@ fn statistics_of_parts_are_merged() {
     let b = part(Some(bbox(178.0, -170.0, -5.0, 0.0)), &[1, 1002]);
     let merged = |edges, parts: &[&GeospatialStatistics]| {
         let mut builder = StatisticsBuilder::new(edges);
-        parts.iter().for_each(|it| builder.add_statistics(Some(it)));
+        parts
+            .iter()
+            .for_each(|part| builder.add_statistics(Some(part)));
         builder.finish()
     };
     let wanted = part(Some(bbox(170.0, -170.0, -5.0, 1.0)), &[1, 1002, 3003]);
@@ -169,7 +171,7 @@ fn wrapped_boxes_of_a_plane_leave_the_largest_gap() {
         }
         bounder.extent()
     };
-    let x = |boxes: &[(f64, f64)]| merged(boxes).bbox().map(|it| (it.xmin, it.xmax));
+    let x = |boxes: &[(f64, f64)]| merged(boxes).bbox().map(|bbox| (bbox.xmin, bbox.xmax));
     assert_eq!(x(&[(1e6, -1e6)]), Some((1e6, -1e6)));
     assert_eq!(x(&[(160.0, -170.0), (10.0, 20.0)]), Some((10.0, -170.0)));
     assert_eq!(x(&[(160.0, -170.0), (-20.0, 9.0)]), Some((160.0, 9.0)));

@@ -63,7 +63,7 @@ impl Crs {
     /// Creates a system from the text of a logical type.
     #[must_use]
     pub fn new(text: Option<String>) -> Self {
-        Self(text.filter(|it| !it.is_empty()))
+        Self(text.filter(|text| !text.is_empty()))
     }
 
     /// Returns the system of a logical type. It is undefined if the type has no geometries.
@@ -151,7 +151,8 @@ impl Crs {
     /// Returns true for longitude and latitude of WGS 84: by default, by name, or by the `id` of a definition.
     #[must_use]
     pub fn is_default(&self) -> bool {
-        self.identity().is_some_and(|it| it.is_default())
+        self.identity()
+            .is_some_and(|identity| identity.is_default())
     }
 
     /// Returns true if both are known to be the same system, by their texts or by the `id`s of definitions.

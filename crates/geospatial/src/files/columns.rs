@@ -92,14 +92,14 @@ impl GeometryColumn {
         for (ordinal, node) in schema.nodes().iter().enumerate().skip(1) {
             let is_root = node.parent == 0 && node.repetition() != Repetition::Repeated;
             let geo = geo.as_ref().filter(|_| is_root);
-            let geoparquet = geo.and_then(|it| it.column(&node.element.name));
+            let geoparquet = geo.and_then(|geo| geo.column(&node.element.name));
             let is_bytes = node.element.type_ == Some(Type::ByteArray);
-            let encoding = match geoparquet.map(|it| it.encoding) {
+            let encoding = match geoparquet.map(|geoparquet| geoparquet.encoding) {
                 Some(native @ Encoding::Native(_)) if node.is_group() => native,
                 _ if is_bytes => Encoding::Wkb,
                 _ => continue,
             };
-            let geoparquet = geoparquet.filter(|it| it.encoding == encoding);
+            let geoparquet = geoparquet.filter(|geoparquet| geoparquet.encoding == encoding);
             let logical_type = node.element.logical_type.as_ref();
             let is_open = logical_type.is_none() && geoparquet.is_none();
             let hint = match is_open {
@@ -111,7 +111,7 @@ impl GeometryColumn {
             if let Ok(crs) = meaning.crs.resolve(value_of) {
                 meaning.crs = crs;
             }
-            let is_primary = geo.is_some_and(|it| it.primary_column == node.element.name);
+            let is_primary = geo.is_some_and(|geo| geo.primary_column == node.element.name);
             let leaf = schema.leaves().get(node.leaves.start);
             let is_below_list = leaf.is_some_and(|leaf| leaf.max_rep_level > 0);
             columns.push(Self {
@@ -280,7 +280,10 @@ fn ordinates(schema: &ParquetSchema, leaves: Range<usize>) -> [Option<usize>; 4]
 }
 
 fn has_nulls_alone(chunk: &ColumnMetaData) -> bool {
-    let nulls = chunk.statistics.as_ref().and_then(|it| it.null_count);
+    let nulls = chunk
+        .statistics
+        .as_ref()
+        .and_then(|statistics| statistics.null_count);
     nulls == Some(chunk.num_values)
 }
 

@@ -91,7 +91,8 @@ impl Boxes {
     pub(super) fn finish(mut self) -> Result<ArrayRef> {
         let len = self.ordinates.first().map_or(0, Vec::len);
         let ordinates = self.ordinates.into_iter();
-        let columns = ordinates.map(|it| -> ArrayRef { Arc::new(Float32Array::from(it)) });
+        let columns =
+            ordinates.map(|ordinate| -> ArrayRef { Arc::new(Float32Array::from(ordinate)) });
         let nulls = self.validity.finish();
         let array = StructArray::try_new_with_length(fields(), columns.collect(), nulls, len);
         let array = array.map_err(|error| Error::argument(error.to_string()))?;

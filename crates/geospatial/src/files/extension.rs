@@ -23,7 +23,7 @@ impl ExtensionMapping for Geospatial {
 
     fn to_parquet(&self, field: &Field) -> Result<Option<AnnotatedField>> {
         let meaning = meaning(field)?;
-        Ok(meaning.map(|it| AnnotatedField::new(field.clone(), it.logical_type())))
+        Ok(meaning.map(|meaning| AnnotatedField::new(field.clone(), meaning.logical_type())))
     }
 }
 

@@ -81,8 +81,8 @@ impl GeoFile {
             return Ok(None);
         };
         let asked = options.primary_column.as_deref();
-        let of_former = former.map(|it| it.primary_column.as_str());
-        let is_there = |name: &&str| planned.iter().any(|it| it.name == *name);
+        let of_former = former.map(|former| former.primary_column.as_str());
+        let is_there = |name: &&str| planned.iter().any(|planned| planned.name == *name);
         let primary = match asked {
             Some(asked) if !is_there(&asked) => {
                 let message = format!("the primary column {asked:?} is not a geometry column");
@@ -99,12 +99,17 @@ impl GeoFile {
                 coverings.extend(plan_covering(&mut planned, at, &primary_column, schema));
             }
         }
-        let columns = planned.into_iter().map(|it| (it.name, it.column)).collect();
+        let columns = planned
+            .into_iter()
+            .map(|planned| (planned.name, planned.column))
+            .collect();
         let metadata = GeoMetadata {
             version: options.version,
             primary_column,
             columns,
-            others: former.map(|it| it.others.clone()).unwrap_or_default(),
+            others: former
+                .map(|former| former.others.clone())
+                .unwrap_or_default(),
         };
         // Properties that the version cannot represent are reported before rows are written.
         metadata.to_json()?;
@@ -155,7 +160,8 @@ impl GeoColumn {
         (former, schema): (Option<&GeoMetadata>, &Schema),
         is_asked: bool,
     ) {
-        let Some((version, former)) = former.and_then(|it| Some((it.version, it.column(name)?)))
+        let Some((version, former)) =
+            former.and_then(|former| Some((former.version, former.column(name)?)))
         else {
             return;
         };
@@ -206,7 +212,9 @@ fn plan_covering(
     schema: &Schema,
 ) -> Option<(String, String)> {
     let is_taken = |name: &str| {
-        let of_others = planned.iter().filter_map(|it| it.column.covering.as_ref());
+        let of_others = planned
+            .iter()
+            .filter_map(|planned| planned.column.covering.as_ref());
         let mut of_others = of_others.map(|it| it.column.as_str());
         schema.field_with_name(name).is_ok() || of_others.any(|it| it == name)
     };
@@ -255,7 +263,11 @@ impl Shared {
 impl GeoColumn {
     /// Removes all types if one of them has M, which versions before 2.0 do not have.
     fn leave_out_m(&mut self) {
-        if self.geometry_types.iter().any(|it| it.dimensions.has_m()) {
+        if self
+            .geometry_types
+            .iter()
+            .any(|geometry_type| geometry_type.dimensions.has_m())
+        {
             self.geometry_types.clear();
         }
     }
@@ -313,7 +325,7 @@ impl ExtensionType for GeoFile {
         writer.is_strict = self.is_asked;
         writer.definition = definition;
         let former = column.covering.filter(|_| covering.is_none());
-        writer.former_covering = former.map(|it| it.column);
+        writer.former_covering = former.map(|former| former.column);
         Ok(Some(Box::new(writer)))
     }
 }

@@ -180,7 +180,7 @@ impl RowPredicate for BoxPredicate {
     /// than any other geometry.
     fn tests_implied(&self) -> bool {
         let geoparquet = self.column.geoparquet.as_ref();
-        let types = geoparquet.map_or(&[][..], |it| &it.geometry_types);
+        let types = geoparquet.map_or(&[][..], |geoparquet| &geoparquet.geometry_types);
         let is_point = |it: &GeometryType| it.kind == GeometryKind::Point;
         let has_points_alone = !types.is_empty() && types.iter().all(is_point);
         self.column.encoding == Encoding::Wkb && !has_points_alone

@@ -26,7 +26,8 @@ pub(super) fn field(
         // GeoParquet 1 uses bytes without annotation. If a file has both, the annotation has to be recorded.
         let has_both = || {
             let metadata = geoparquet();
-            stored.node().parent == 0 && metadata.is_some_and(|it| it.version < Version::V2_0)
+            stored.node().parent == 0
+                && metadata.is_some_and(|metadata| metadata.version < Version::V2_0)
         };
         return Ok(field.map(|field| with_logical_type(field, logical_type, has_both())));
     }

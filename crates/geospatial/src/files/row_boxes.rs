@@ -96,11 +96,11 @@ impl<'a> Positions<'a> {
             let at = |index: usize| match list.data_type() {
                 DataType::LargeList(_) => {
                     let offset = list.as_list::<i64>().offsets().get(index).copied();
-                    offset.and_then(|it| usize::try_from(it).ok())
+                    offset.and_then(|offset| usize::try_from(offset).ok())
                 }
                 _ => {
                     let offset = list.as_list::<i32>().offsets().get(index).copied();
-                    offset.and_then(|it| usize::try_from(it).ok())
+                    offset.and_then(|offset| usize::try_from(offset).ok())
                 }
             };
             range = at(range.start).unwrap_or_default()..at(range.end).unwrap_or_default();

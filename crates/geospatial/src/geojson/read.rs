@@ -33,7 +33,7 @@ fn geometry(value: &Value, writer: &mut Writer<'_>, depth: usize) -> Result<()> 
         writer.start(geometry_type, count(geometries)?);
         return geometries
             .iter()
-            .try_for_each(|it| geometry(it, writer, depth - 1));
+            .try_for_each(|member| geometry(member, writer, depth - 1));
     }
     let coordinates = array(members.get("coordinates"), kind, "coordinates")?;
     coordinates_of(coordinates, geometry_type, writer)
@@ -77,19 +77,19 @@ fn coordinates_of(
         }
     };
     writer.start(geometry_type, count(coordinates)?);
-    coordinates.iter().try_for_each(|it| {
-        let it = array(Some(it), kind, "coordinates")?;
-        coordinates_of(it, GeometryType::new(part, dimensions), writer)
+    coordinates.iter().try_for_each(|coordinate| {
+        let coordinate = array(Some(coordinate), kind, "coordinates")?;
+        coordinates_of(coordinate, GeometryType::new(part, dimensions), writer)
     })
 }
 
 fn positions(values: &[Value], geometry_type: GeometryType, writer: &mut Writer<'_>) -> Result<()> {
-    values.iter().try_for_each(|it| {
-        let it = array(Some(it), geometry_type.kind, "positions")?;
-        if it.is_empty() {
+    values.iter().try_for_each(|value| {
+        let value = array(Some(value), geometry_type.kind, "positions")?;
+        if value.is_empty() {
             return Err(Error::argument("a position does not contain numbers"));
         }
-        writer.position(position(it)?, geometry_type);
+        writer.position(position(value)?, geometry_type);
         Ok(())
     })
 }

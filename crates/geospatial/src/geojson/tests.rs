@@ -92,7 +92,7 @@ fn what_geojson_has_no_place_for() {
     let point = |code: u32, ordinates: &[f64]| {
         let mut value = vec![1];
         value.extend(code.to_le_bytes());
-        value.extend(ordinates.iter().flat_map(|it| it.to_le_bytes()));
+        value.extend(ordinates.iter().flat_map(|ordinate| ordinate.to_le_bytes()));
         value
     };
     assert_eq!(

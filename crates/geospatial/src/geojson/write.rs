@@ -65,7 +65,7 @@ impl Json<'_> {
             )));
         }
         let whole = self.comma();
-        let is_object = whole.is_none_or(|it| it == GeometryKind::GeometryCollection);
+        let is_object = whole.is_none_or(|whole| whole == GeometryKind::GeometryCollection);
         if is_object {
             let members = match kind {
                 GeometryKind::GeometryCollection => "geometries",
@@ -96,7 +96,9 @@ impl Json<'_> {
                 self.out.push(']');
                 Ok(())
             }
-            Some(GeometryKind::Point) if coordinates.iter().all(|it| it.is_nowhere()) => {
+            Some(GeometryKind::Point)
+                if coordinates.iter().all(|coordinate| coordinate.is_nowhere()) =>
+            {
                 self.out.push_str("[]");
                 Ok(())
             }

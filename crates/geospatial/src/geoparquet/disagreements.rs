@@ -42,12 +42,12 @@ impl GeoMetadata {
         for (name, column) in &self.columns {
             let mut say = |what: String| found.push(format!("column {name:?} {what}"));
             column.rules(self.version, &mut say);
-            match columns.iter().find(|it| it.name == name) {
+            match columns.iter().find(|column| column.name == name) {
                 None => say("of the GeoParquet metadata is not at the root of the file".into()),
                 Some(it) => column.against(it, self.version, &mut say),
             }
             if let Some(covering) = &column.covering
-                && !columns.iter().any(|it| it.name == covering.column)
+                && !columns.iter().any(|column| column.name == covering.column)
             {
                 let name = &covering.column;
                 say(format!(
@@ -85,7 +85,11 @@ impl GeoColumn {
             if !matches!(self.edges, Edges::Planar | Edges::Spherical) {
                 say(format!("has {} edges, which need version 2.0", self.edges));
             }
-            if let Some(it) = self.geometry_types.iter().find(|it| it.dimensions.has_m()) {
+            if let Some(it) = self
+                .geometry_types
+                .iter()
+                .find(|geometry_type| geometry_type.dimensions.has_m())
+            {
                 say(format!("has the type {it}, which needs version 2.0"));
             }
         }
@@ -99,7 +103,7 @@ impl GeoColumn {
                 say(format!("has the type {it} twice"));
             }
         }
-        for fault in self.bbox.iter().flat_map(|it| faults(it, self.edges)) {
+        for fault in self.bbox.iter().flat_map(|bbox| faults(bbox, self.edges)) {
             say(format!("has an invalid bbox: {fault}"));
         }
     }

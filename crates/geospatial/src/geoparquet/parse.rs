@@ -155,7 +155,10 @@ fn column(mut members: Members, place: &Place<'_>, defects: &mut Defects) -> Res
         is_counterclockwise,
         bbox,
         epoch,
-        covering: covering.map(|it| Covering { never_wraps, ..it }),
+        covering: covering.map(|covering| Covering {
+            never_wraps,
+            ..covering
+        }),
         others: Others(members),
     })
 }
@@ -308,7 +311,9 @@ fn covering(members: &mut Members, place: &Place<'_>) -> Result<Option<Covering>
 
 /// Removes an optional member. Some writers use null for a missing member; null has a meaning for `crs` only.
 fn optional(members: &mut Members, name: &str) -> Option<Value> {
-    members.shift_remove(name).filter(|it| !it.is_null())
+    members
+        .shift_remove(name)
+        .filter(|shift_remove| !shift_remove.is_null())
 }
 
 fn text_of(members: &mut Members, place: &Place<'_>, name: &str) -> Result<String> {

@@ -275,7 +275,7 @@ fn what_a_version_has_no_place_for_is_refused() {
 /// The usable part of metadata, and the messages of its defects.
 fn usable(version: &str, members: &str) -> (GeoMetadata, Vec<String>) {
     let (metadata, defects) = GeoMetadata::parse_usable(&with_column(version, members)).unwrap();
-    let messages = defects.iter().map(|it| it.message().to_owned());
+    let messages = defects.iter().map(|defect| defect.message().to_owned());
     (metadata, messages.collect())
 }
 

@@ -19,13 +19,13 @@ impl GeoMetadata {
         let mut columns = Map::new();
         for (name, column) in &self.columns {
             let members = column.members(self.version);
-            let members = members.map_err(|it| {
+            let members = members.map_err(|members| {
                 let message = format!(
                     "column {name:?} in GeoParquet metadata of version {}: {}",
                     self.version,
-                    it.message()
+                    members.message()
                 );
-                Error::new(it.kind(), message)
+                Error::new(members.kind(), message)
             })?;
             columns.insert(name.clone(), Value::Object(members));
         }
@@ -43,7 +43,10 @@ impl GeoColumn {
         self.check(version)?;
         let mut members = Map::new();
         members.insert("encoding".into(), self.encoding.to_string().into());
-        let types = self.geometry_types.iter().map(|it| name_of(*it));
+        let types = self
+            .geometry_types
+            .iter()
+            .map(|geometry_type| name_of(*geometry_type));
         members.insert("geometry_types".into(), types.collect::<Result<Value>>()?);
         if let Some(crs) = self.crs_member()? {
             members.insert("crs".into(), crs);
@@ -126,7 +129,7 @@ fn name_of(geometry_type: GeometryType) -> Result<Value> {
 
 fn bbox_member(bbox: &BoundingBox, version: Version) -> Result<Value> {
     let numbers = bbox::to_numbers(bbox, version >= Version::V2_0);
-    if numbers.iter().any(|it| !it.is_finite()) {
+    if numbers.iter().any(|number| !number.is_finite()) {
         let message = "its bbox is not finite, so JSON has no number for it";
         return Err(Error::argument(message));
     }

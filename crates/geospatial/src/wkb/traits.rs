@@ -39,32 +39,37 @@ fn whole(
         Kind::Polygon(it) => polygon(it, dimensions, writer)?,
         Kind::MultiPoint(it) => {
             writer.start(of(GeometryKind::MultiPoint), count(it.num_points())?);
-            it.points().for_each(|it| point(&it, dimensions, writer));
+            it.points()
+                .for_each(|point| point(&point, dimensions, writer));
         }
         Kind::MultiLineString(it) => {
             let kind = of(GeometryKind::MultiLineString);
             writer.start(kind, count(it.num_line_strings())?);
             let mut parts = it.line_strings();
-            parts.try_for_each(|it| line_string(&it, dimensions, writer))?;
+            parts.try_for_each(|part| line_string(&part, dimensions, writer))?;
         }
         Kind::MultiPolygon(it) => {
             writer.start(of(GeometryKind::MultiPolygon), count(it.num_polygons())?);
             let mut parts = it.polygons();
-            parts.try_for_each(|it| polygon(&it, dimensions, writer))?;
+            parts.try_for_each(|part| polygon(&part, dimensions, writer))?;
         }
         Kind::GeometryCollection(it) => {
             let kind = of(GeometryKind::GeometryCollection);
             writer.start(kind, count(it.num_geometries())?);
             let mut parts = it.geometries();
-            parts.try_for_each(|it| whole(&it, writer, depth - 1))?;
+            parts.try_for_each(|part| whole(&part, writer, depth - 1))?;
         }
         Kind::Line(it) => {
-            let ends = it.coords().map(|it| position(&it, dimensions));
+            let ends = it
+                .coords()
+                .map(|coordinate| position(&coordinate, dimensions));
             writer.start(of(GeometryKind::LineString), 2);
             positions(&ends, of(GeometryKind::LineString), writer);
         }
         Kind::Triangle(it) => {
-            let [a, b, c] = it.coords().map(|it| position(&it, dimensions));
+            let [a, b, c] = it
+                .coords()
+                .map(|coordinate| position(&coordinate, dimensions));
             shell(&[a, b, c, a], of(GeometryKind::Polygon), writer);
         }
         Kind::Rect(it) => {
@@ -85,7 +90,7 @@ fn point(point: &impl PointTrait<T = f64>, dimensions: Dimensions, writer: &mut 
     let geometry_type = GeometryType::new(GeometryKind::Point, dimensions);
     let at = point
         .coord()
-        .map_or(Position::NOWHERE, |it| position(&it, dimensions));
+        .map_or(Position::NOWHERE, |coord| position(&coord, dimensions));
     writer.start(geometry_type, 1);
     writer.position(at, geometry_type);
 }

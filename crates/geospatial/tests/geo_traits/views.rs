@@ -109,10 +109,10 @@ fn polygon_area(polygon: &impl PolygonTrait<T = f64>) -> f64 {
     };
     let outer = polygon
         .exterior()
-        .map_or(0.0, |it| ring(line_positions(&it)));
+        .map_or(0.0, |exterior| ring(line_positions(&exterior)));
     // From the last to the first, because each is found by its index.
     let holes = (0..polygon.num_interiors()).rev();
-    let holes = holes.map(|it| ring(line_positions(&polygon.interior(it).unwrap())));
+    let holes = holes.map(|hole| ring(line_positions(&polygon.interior(hole).unwrap())));
     assert!(polygon.interior(polygon.num_interiors()).is_none());
     outer - holes.sum::<f64>()
 }
@@ -120,8 +120,12 @@ fn polygon_area(polygon: &impl PolygonTrait<T = f64>) -> f64 {
 fn area(geometry: &impl GeometryTrait<T = f64>) -> f64 {
     match geometry.as_type() {
         GeometryType::Polygon(it) => polygon_area(it),
-        GeometryType::MultiPolygon(it) => it.polygons().map(|it| polygon_area(&it)).sum(),
-        GeometryType::GeometryCollection(it) => it.geometries().map(|it| area(&it)).sum(),
+        GeometryType::MultiPolygon(it) => {
+            it.polygons().map(|polygons| polygon_area(&polygons)).sum()
+        }
+        GeometryType::GeometryCollection(it) => {
+            it.geometries().map(|geometries| area(&geometries)).sum()
+        }
         _ => 0.0,
     }
 }
@@ -129,8 +133,13 @@ fn area(geometry: &impl GeometryTrait<T = f64>) -> f64 {
 fn length(geometry: &impl GeometryTrait<T = f64>) -> f64 {
     match geometry.as_type() {
         GeometryType::LineString(it) => line_length(it),
-        GeometryType::MultiLineString(it) => it.line_strings().map(|it| line_length(&it)).sum(),
-        GeometryType::GeometryCollection(it) => it.geometries().map(|it| length(&it)).sum(),
+        GeometryType::MultiLineString(it) => it
+            .line_strings()
+            .map(|line_strings| line_length(&line_strings))
+            .sum(),
+        GeometryType::GeometryCollection(it) => {
+            it.geometries().map(|geometries| length(&geometries)).sum()
+        }
         _ => 0.0,
     }
 }
@@ -138,7 +147,7 @@ fn length(geometry: &impl GeometryTrait<T = f64>) -> f64 {
 fn positions(geometry: &impl GeometryTrait<T = f64>) -> Vec<(f64, f64)> {
     fn rings(polygon: &impl PolygonTrait<T = f64>) -> Vec<(f64, f64)> {
         let rings = polygon.exterior().into_iter().chain(polygon.interiors());
-        rings.flat_map(|it| line_positions(&it)).collect()
+        rings.flat_map(|ring| line_positions(&ring)).collect()
     }
     fn point(point: &impl PointTrait<T = f64>) -> Option<(f64, f64)> {
         point.coord().map(|at| at.x_y())
@@ -147,15 +156,18 @@ fn positions(geometry: &impl GeometryTrait<T = f64>) -> Vec<(f64, f64)> {
         GeometryType::Point(it) => point(it).into_iter().collect(),
         GeometryType::LineString(it) => line_positions(it),
         GeometryType::Polygon(it) => rings(it),
-        GeometryType::MultiPoint(it) => it.points().filter_map(|it| point(&it)).collect(),
+        GeometryType::MultiPoint(it) => it.points().filter_map(|point| point(&point)).collect(),
         GeometryType::MultiLineString(it) => it
             .line_strings()
-            .flat_map(|it| line_positions(&it))
+            .flat_map(|line_string| line_positions(&line_string))
             .collect(),
-        GeometryType::MultiPolygon(it) => it.polygons().flat_map(|it| rings(&it)).collect(),
-        GeometryType::GeometryCollection(it) => {
-            it.geometries().flat_map(|it| positions(&it)).collect()
+        GeometryType::MultiPolygon(it) => {
+            it.polygons().flat_map(|polygon| rings(&polygon)).collect()
         }
+        GeometryType::GeometryCollection(it) => it
+            .geometries()
+            .flat_map(|geometry| positions(&geometry))
+            .collect(),
         _ => unreachable!("a value is none of them"),
     }
 }

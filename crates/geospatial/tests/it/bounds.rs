@@ -13,14 +13,14 @@ const OFFICIAL: &str = include_str!("../fixtures/official.tsv");
 const ROUNDED: f64 = 1e-9;
 
 fn numbers(text: &str) -> Option<(f64, f64)> {
-    let mut numbers = text.split(' ').map(|it| it.parse().unwrap());
+    let mut numbers = text.split(' ').map(|part| part.parse().unwrap());
     (!text.is_empty()).then(|| (numbers.next().unwrap(), numbers.next().unwrap()))
 }
 
 #[test]
 fn planar_boxes_are_those_of_geos() {
     for line in lines(WKB) {
-        let wanted: Vec<_> = line[4..8].iter().map(|it| numbers(it)).collect();
+        let wanted: Vec<_> = line[4..8].iter().map(|line| numbers(line)).collect();
         for form in &line[1..4] {
             let mut bounder = Bounder::new(Edges::Planar);
             bounder.add(&bytes(form)).unwrap();
@@ -41,7 +41,7 @@ fn planar_boxes_are_those_of_geos() {
 
 fn official_box(text: &str) -> Option<BoundingBox> {
     let bound = |name: &str| {
-        let mut bounds = text.split(' ').filter_map(|it| it.split_once('='));
+        let mut bounds = text.split(' ').filter_map(|part| part.split_once('='));
         let (_, number) = bounds.find(|(it, _)| *it == name)?;
         Some(number.parse().unwrap())
     };
@@ -125,7 +125,7 @@ fn official_boxes_merge() {
             .collect();
         for pair in boxes.windows(2) {
             let mut bounder = Bounder::new(edges);
-            pair.iter().for_each(|it| bounder.add_box(it));
+            pair.iter().for_each(|pair| bounder.add_box(pair));
             let merged = bounder.extent().bbox().unwrap();
             for bbox in pair {
                 assert!(contains(&merged, bbox, edges), "{merged:?} {bbox:?}");

@@ -33,8 +33,11 @@ pub(crate) fn line_string(places: &[(f64, f64)]) -> Vec<u8> {
 fn geodesics_are_within() {
     let mut narrow = 0;
     for line in lines(EDGES) {
-        let numbers: Vec<f64> = line[1..].iter().map(|it| it.parse().unwrap()).collect();
-        let places: Vec<_> = numbers.chunks(2).map(|it| (it[0], it[1])).collect();
+        let numbers: Vec<f64> = line[1..].iter().map(|line| line.parse().unwrap()).collect();
+        let places: Vec<_> = numbers
+            .chunks(2)
+            .map(|chunk| (chunk[0], chunk[1]))
+            .collect();
         for edges in [Edges::Karney, Edges::Vincenty] {
             let mut bounder = Bounder::new(edges);
             bounder.add(&line_string(&places[..2])).unwrap();
@@ -46,7 +49,7 @@ fn geodesics_are_within() {
                 );
             }
             // The bound is close: at most a few degrees beyond the latitude reached.
-            let reached = places.iter().map(|it| it.1).fold(f64::MIN, f64::max);
+            let reached = places.iter().map(|place| place.1).fold(f64::MIN, f64::max);
             narrow += usize::from(bbox.ymax - reached < 3.0);
         }
     }

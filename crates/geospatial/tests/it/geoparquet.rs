@@ -36,7 +36,7 @@ fn metadata_of_others_is_read_and_written_again() {
         let wanted: Value = serde_json::from_str(text).unwrap();
         assert_eq!(same, wanted, "{writer}");
 
-        let columns: Vec<_> = columns.iter().map(|it| logical_type(it)).collect();
+        let columns: Vec<_> = columns.iter().map(|column| logical_type(column)).collect();
         let columns: Vec<_> = columns
             .iter()
             .map(|(name, is_byte_array, logical_type)| FileColumn {
@@ -77,7 +77,11 @@ fn what_geopandas_says() {
                 "EPSG:5070".into()
             )))
     );
-    let types: Vec<_> = column.geometry_types.iter().map(|it| it.code()).collect();
+    let types: Vec<_> = column
+        .geometry_types
+        .iter()
+        .map(|geometry_type| geometry_type.code())
+        .collect();
     assert_eq!(types, [1, 1001]);
     let bbox = column.bbox.as_ref().unwrap();
     assert_eq!(

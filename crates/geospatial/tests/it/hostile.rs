@@ -91,7 +91,7 @@ fn any_text() {
     let metadata = lines(GEO).map(|line| line[1]);
     let texts: Vec<_> = geometries
         .chain(metadata)
-        .filter(|it| it.len() < 500)
+        .filter(|geometry| geometry.len() < 500)
         .collect();
     assert!(texts.len() > 40);
     for text in texts {

@@ -186,7 +186,7 @@ fn points_have_the_narrowest_box() {
         statistics.add_all(&values);
         statistics.add_all(&values);
         let bbox = statistics.extent().bbox();
-        assert_eq!(bbox.map(|it| (it.xmin, it.xmax)), wanted, "{xs:?}");
+        assert_eq!(bbox.map(|bbox| (bbox.xmin, bbox.xmax)), wanted, "{xs:?}");
     }
 }
 

@@ -83,12 +83,12 @@ impl Geometry {
                 number(rings.len() as u32, out);
                 for ring in rings {
                     number(ring.len() as u32, out);
-                    ring.iter().for_each(|it| position(it, out));
+                    ring.iter().for_each(|ring| position(ring, out));
                 }
             }
             Shape::Multi(_, parts) => {
                 number(parts.len() as u32, out);
-                parts.iter().for_each(|it| it.write(dimensions, out));
+                parts.iter().for_each(|part| part.write(dimensions, out));
             }
         }
     }
@@ -129,7 +129,7 @@ fn geometry() -> impl Strategy<Value = Geometry> {
     let line = move || path().prop_map(Shape::LineString);
     let polygon = move || prop::collection::vec(path(), 0..3).prop_map(Shape::Polygon);
     let multi = |kind, part: BoxedStrategy<Shape>| {
-        prop::collection::vec(framed(part), 0..4).prop_map(move |it| Shape::Multi(kind, it))
+        prop::collection::vec(framed(part), 0..4).prop_map(move |vec| Shape::Multi(kind, vec))
     };
     let simple = prop_oneof![
         point(),
@@ -141,13 +141,13 @@ fn geometry() -> impl Strategy<Value = Geometry> {
     ];
     framed(simple).prop_recursive(4, 20, 4, |inner| {
         let parts = prop::collection::vec(inner, 0..4);
-        framed(parts.prop_map(|it| Shape::Multi(GeometryKind::GeometryCollection, it)))
+        framed(parts.prop_map(|parts| Shape::Multi(GeometryKind::GeometryCollection, parts)))
     })
 }
 
 /// Returns the minimum and maximum, ignoring NaN.
 fn bounds(numbers: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
-    let numbers: Vec<_> = numbers.filter(|it| !it.is_nan()).collect();
+    let numbers: Vec<_> = numbers.filter(|number| !number.is_nan()).collect();
     let min = numbers.iter().copied().reduce(f64::min)?;
     Some((min, numbers.iter().copied().reduce(f64::max)?))
 }
@@ -170,7 +170,7 @@ proptest! {
         let mut seen = Vec::new();
         for event in Events::new(&value) {
             if let Event::Coordinates(coordinates) = event.unwrap() {
-                seen.extend(coordinates.iter().map(|it| [it.x, it.y, it.z, it.m]));
+                seen.extend(coordinates.iter().map(|coordinate| [coordinate.x, coordinate.y, coordinate.z, coordinate.m]));
             }
         }
         let bits = |all: &[Ordinates]| all.iter().map(|it| it.map(f64::to_bits)).collect::<Vec<_>>();
@@ -192,7 +192,7 @@ proptest! {
         let mut planar = StatisticsBuilder::new(Edges::Planar);
         let geometry_type = planar.add(&value).unwrap();
         prop_assert_eq!(geometry_type, GeometryType::new(geometry.kind(), dimensions));
-        let axis = |index: usize| bounds(wanted.iter().map(|it| it[index]));
+        let axis = |index: usize| bounds(wanted.iter().map(|wanted| wanted[index]));
         match planar.extent() {
             Extent::Box(it) => {
                 prop_assert_eq!(axis(0), Some((it.xmin, it.xmax)));

@@ -192,7 +192,7 @@ proptest! {
     #[test]
     fn merged_boxes_hold_both(all in prop::collection::vec(places(), 1..40)) {
         let values: Vec<_> = all.iter().map(|it| line_string(it)).collect();
-        let boxes: Vec<_> = values.iter().map(|it| bbox(std::slice::from_ref(it)).unwrap()).collect();
+        let boxes: Vec<_> = values.iter().map(|value| bbox(std::slice::from_ref(value)).unwrap()).collect();
         let together = bbox(&values).unwrap();
         let mut of_boxes = Bounder::new(Edges::Spherical);
         boxes.iter().for_each(|it| of_boxes.add_box(it));

@@ -237,7 +237,7 @@ impl ReadWork {
         let unopened = state
             .slots
             .iter_mut()
-            .filter(|it| it.mode == ReadMode::Unopened);
+            .filter(|slot| slot.mode == ReadMode::Unopened);
         for slot in unopened {
             if let Some(mut read) = slot.read.take() {
                 read.tighten_filter(&plan);
@@ -340,7 +340,7 @@ impl ReadWork {
         };
         let mut reads: Vec<Opened> = reads.into_iter().map(unopened).collect();
         let mut has_failed = None;
-        while reads.iter().any(|it| matches!(it.is_open, Ok(false))) {
+        while reads.iter().any(|read| matches!(read.is_open, Ok(false))) {
             let (mut unmet, mut planned) = (Vec::new(), Vec::new());
             for Opened { read, is_open, .. } in &mut reads {
                 let mut bytes = match has_failed {
@@ -414,7 +414,7 @@ impl Work for ReadWork {
             }
             Grain::Column => {
                 let has_task = |(slot, ahead): (&Slot, u64)| {
-                    slot.read.as_ref().is_some_and(|it| it.has_task(ahead))
+                    slot.read.as_ref().is_some_and(|read| read.has_task(ahead))
                 };
                 let aheads = state.aheads();
                 !state.is_alone && state.slots.iter().zip(aheads).any(has_task)

@@ -195,7 +195,10 @@ impl State {
     /// Handles an error of the due row group. Returns the error if it ends the read.
     pub(super) fn fail(&mut self, error: Error) -> Option<Error> {
         let is_split_wrong = match self.slots.front() {
-            Some(front) => front.read.as_ref().is_some_and(|it| it.is_split_wrong()),
+            Some(front) => front
+                .read
+                .as_ref()
+                .is_some_and(|read| read.is_split_wrong()),
             None => false,
         };
         let is_refused = Budget::depends_on_others(&error) && !self.is_alone;

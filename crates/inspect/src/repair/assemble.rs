@@ -115,7 +115,8 @@ impl<'a> Assembly<'a> {
         }
         let pages = &self.found.pages;
         let ends_file = part.end == pages.len() && self.found.end_is_known;
-        let starts_file = part.start == 0 && pages.first().is_some_and(|it| !it.is_behind_damage());
+        let starts_file =
+            part.start == 0 && pages.first().is_some_and(|page| !page.is_behind_damage());
         if !starts_file {
             return match ends_file {
                 true => self.last_part(part),
@@ -160,14 +161,14 @@ impl<'a> Assembly<'a> {
     fn first_part(&mut self, part: Range<usize>, ends_file: bool) -> Result<bool> {
         let mut starts = Starts::new();
         self.follow(&mut starts, [part.start], part.end)?;
-        let whole = starts.values().flat_map(|it| &it.whole);
-        let ends: BTreeSet<usize> = whole.map(|it| it.end).collect();
+        let whole = starts.values().flat_map(|start| &start.whole);
+        let ends: BTreeSet<usize> = whole.map(|whole| whole.end).collect();
         if ends_file && ends.contains(&part.end) {
             let ways = Ways::new(&starts, part.end, None);
             self.take_certain(&ways, &[], part.end)?;
             return Ok(true);
         }
-        let unfinished = starts.values().map(|it| it.unfinished);
+        let unfinished = starts.values().map(|start| start.unfinished);
         let furthest = unfinished.chain(ends).max().unwrap_or(part.start);
         let ways = Ways::new(&starts, furthest, Some(furthest));
         self.take_certain(&ways, &[], part.end)?;
@@ -206,8 +207,8 @@ impl<'a> Assembly<'a> {
                     let rest = self.readings.rests(leaf + 1, next, stop)?;
                     // A complete first column chunk starts a row group.
                     let least = rows + u64::from(leaf == 0 && next > first);
-                    let fits = rest.whole.iter().filter(|it| it.rows >= least);
-                    ends.extend(fits.map(|it| it.end));
+                    let fits = rest.whole.iter().filter(|whole| whole.rows >= least);
+                    ends.extend(fits.map(|fit| fit.end));
                 }
                 let is_one =
                     next == first || self.found.pages.get(next).is_some_and(FoundPage::goes_on);
@@ -240,7 +241,7 @@ impl<'a> Assembly<'a> {
                 continue;
             }
             let readings = self.readings.row_groups(start, stop)?;
-            work.extend(readings.whole.iter().map(|it| it.end));
+            work.extend(readings.whole.iter().map(|whole| whole.end));
             starts.insert(start, readings);
         }
         Ok(())
@@ -251,15 +252,24 @@ impl<'a> Assembly<'a> {
     fn take_certain(&mut self, ways: &Ways<'_>, rests: &[Range<usize>], stop: usize) -> Result<()> {
         let mut readings: Vec<Reading> = Vec::new();
         let mut covers: Vec<Range<usize>> = rests.to_vec();
-        for (start, found) in ways.starts.iter().filter(|it| ways.leads.contains(it.0)) {
-            readings.extend(found.whole.iter().filter(|it| ways.leads.contains(&it.end)));
+        for (start, found) in ways
+            .starts
+            .iter()
+            .filter(|start| ways.leads.contains(start.0))
+        {
+            readings.extend(
+                found
+                    .whole
+                    .iter()
+                    .filter(|whole| ways.leads.contains(&whole.end)),
+            );
             if ways.unfinished == Some(found.unfinished) {
                 covers.push(*start..found.unfinished);
             }
         }
-        covers.extend(readings.iter().map(|it| it.start..it.end));
+        covers.extend(readings.iter().map(|reading| reading.start..reading.end));
         let counts = Counts::new(covers);
-        readings.sort_by_key(|it| (it.start, it.end));
+        readings.sort_by_key(|reading| (reading.start, reading.end));
         let mut ambiguity: Option<Ambiguity> = None;
         for reading in readings {
             if counts.at(reading.start) == 1 {
@@ -317,7 +327,7 @@ impl<'a> Ways<'a> {
         let mut leads = BTreeSet::from([end]);
         for (start, found) in starts.iter().rev() {
             let is_unfinished = unfinished == Some(found.unfinished);
-            if is_unfinished || found.whole.iter().any(|it| leads.contains(&it.end)) {
+            if is_unfinished || found.whole.iter().any(|whole| leads.contains(&whole.end)) {
                 leads.insert(*start);
             }
         }
@@ -333,7 +343,7 @@ impl<'a> Ways<'a> {
         let mut reachable: BTreeSet<usize> = rests.iter().map(|rest| rest.end).collect();
         for (start, found) in self.starts {
             if reachable.contains(start) {
-                reachable.extend(found.whole.iter().map(|it| it.end));
+                reachable.extend(found.whole.iter().map(|whole| whole.end));
             }
         }
         self.leads.retain(|start| reachable.contains(start));

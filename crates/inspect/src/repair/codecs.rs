@@ -58,7 +58,9 @@ impl CodecSet {
     pub(super) fn iter(self) -> impl Iterator<Item = CompressionCodec> {
         let is_in = move |bit: &usize| self.0 & (1 << bit) != 0;
         let codecs = CODECS.into_iter().enumerate();
-        codecs.filter(move |(bit, _)| is_in(bit)).map(|it| it.1)
+        codecs
+            .filter(move |(bit, _)| is_in(bit))
+            .map(|codecs| codecs.1)
     }
 }
 
@@ -135,7 +137,10 @@ impl Codecs {
     /// Returns the possible codecs of a page of `leaf` from the set `within`, as sets of codecs that return the
     /// same bytes.
     pub(super) fn classes(&self, page: usize, leaf: usize, within: CodecSet) -> Vec<CodecSet> {
-        let classes = self.outcomes.get(page).map(|it| it.classes.iter());
+        let classes = self
+            .outcomes
+            .get(page)
+            .map(|outcome| outcome.classes.iter());
         let classes = classes.into_iter().flatten();
         let classes: Vec<_> = classes
             .map(|class| class.within(within))

@@ -46,7 +46,10 @@ pub(super) fn usable(
 ) -> (Vec<RowGroup>, OccupiedRanges) {
     let mut taken = OccupiedRanges::default();
     let fits = |row_group: &RowGroup| {
-        let chunks = row_group.columns.iter().map(|it| it.meta_data.as_ref());
+        let chunks = row_group
+            .columns
+            .iter()
+            .map(|column| column.meta_data.as_ref());
         let types = chunks.clone().map(|it| it.map(|it| it.type_));
         let leaves = schema.leaves().iter().map(|leaf| Some(leaf.physical_type));
         types.eq(leaves)
@@ -89,7 +92,10 @@ pub(super) fn overlapping(metadata: &FileMetadata) -> Result<BTreeSet<usize>> {
 
 /// Returns the codecs of each leaf in these row groups.
 pub(super) fn codecs(row_groups: &[RowGroup]) -> Vec<CodecSet> {
-    let num_leaves = row_groups.iter().map(|it| it.columns.len()).max();
+    let num_leaves = row_groups
+        .iter()
+        .map(|row_group| row_group.columns.len())
+        .max();
     let mut codecs = vec![CodecSet::default(); num_leaves.unwrap_or_default()];
     for row_group in row_groups {
         for (codecs, chunk) in codecs.iter_mut().zip(&row_group.columns) {
@@ -104,8 +110,8 @@ pub(super) fn codecs(row_groups: &[RowGroup]) -> Vec<CodecSet> {
 /// Returns the part of the file occupied by a column chunk.
 pub(super) fn range(metadata: &ColumnMetaData) -> Option<Range<u64>> {
     let dictionary = metadata.dictionary_page_offset.filter(|offset| *offset > 0);
-    let start = dictionary.map_or(metadata.data_page_offset, |it| {
-        it.min(metadata.data_page_offset)
+    let start = dictionary.map_or(metadata.data_page_offset, |dictionary| {
+        dictionary.min(metadata.data_page_offset)
     });
     let end = start.checked_add(metadata.total_compressed_size)?;
     Some(u64::try_from(start).ok()?..u64::try_from(end).ok()?)

@@ -29,18 +29,25 @@ pub(super) fn of_pages(
     unexplained: &[Range<u64>],
 ) -> Vec<Lost> {
     let mut lost: Vec<Lost> = unexplained.iter().cloned().map(bytes).collect();
-    let mut taken = assembled.row_groups.iter().map(|it| it.pages.clone());
+    let mut taken = assembled
+        .row_groups
+        .iter()
+        .map(|row_group| row_group.pages.clone());
     let mut next = taken.next();
     let mut stretch: Option<Stretch> = None;
     for (ordinal, page) in found.pages.iter().enumerate() {
-        while next.as_ref().is_some_and(|it| it.end <= ordinal) {
+        while next.as_ref().is_some_and(|next| next.end <= ordinal) {
             next = taken.next();
         }
         if !page.unexplained.is_empty() {
             add_bytes(&mut stretch, &page.unexplained, ordinal);
         }
-        if next.as_ref().is_some_and(|it| it.start <= ordinal) {
-            lost.extend(stretch.take().map(|it| it.lost(&assembled.ambiguities)));
+        if next.as_ref().is_some_and(|next| next.start <= ordinal) {
+            lost.extend(
+                stretch
+                    .take()
+                    .map(|stretch| stretch.lost(&assembled.ambiguities)),
+            );
             continue;
         }
         let stretch = stretch.get_or_insert_with(|| Stretch {
@@ -54,7 +61,7 @@ pub(super) fn of_pages(
     if !found.unexplained.is_empty() {
         add_bytes(&mut stretch, &found.unexplained, found.pages.len());
     }
-    lost.extend(stretch.map(|it| it.lost(&assembled.ambiguities)));
+    lost.extend(stretch.map(|stretch| stretch.lost(&assembled.ambiguities)));
     lost
 }
 
@@ -128,7 +135,7 @@ impl Ambiguity {
 
     fn reason(&self) -> String {
         if !self.codecs.is_empty() {
-            let codecs: Vec<String> = self.codecs.iter().map(|it| it.to_string()).collect();
+            let codecs: Vec<String> = self.codecs.iter().map(|codec| codec.to_string()).collect();
             let codecs = codecs.join(" or ");
             return format!(
                 "pages may have been compressed with {codecs}, which yield different values"

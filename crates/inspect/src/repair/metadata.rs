@@ -21,7 +21,7 @@ pub(super) fn of_file(
     row_groups: Vec<RowGroup>,
     limits: &Limits,
 ) -> Result<FileMetadata> {
-    let rows = row_groups.iter().map(|it| it.num_rows);
+    let rows = row_groups.iter().map(|row_group| row_group.num_rows);
     let parts = FileMetadataParts::new(
         2,
         schema.elements,
@@ -47,8 +47,10 @@ pub(super) fn row_group(
         .enumerate()
         .map(|(leaf, chunk)| column_chunk(leaf, chunk, pages, schema))
         .collect();
-    let sizes = columns.iter().filter_map(|it| it.meta_data.as_ref());
-    let total_byte_size = sizes.map(|it| it.total_uncompressed_size).sum();
+    let sizes = columns
+        .iter()
+        .filter_map(|column| column.meta_data.as_ref());
+    let total_byte_size = sizes.map(|size| size.total_uncompressed_size).sum();
     RowGroup::new(columns, total_byte_size, signed(found.rows))
 }
 

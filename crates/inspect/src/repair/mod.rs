@@ -277,7 +277,7 @@ impl Repair {
         for gap in taken.gaps(FIRST_PAGE) {
             unexplained.push(scan.between(gap)?.unexplained);
         }
-        unexplained.retain(|it| !it.is_empty());
+        unexplained.retain(|unexplained| !unexplained.is_empty());
         let found = scan.pages()?;
         let mut parts = Parts {
             source: &*source,
@@ -296,8 +296,9 @@ impl Repair {
             return Err(ambiguity.error(&found));
         }
         let assembly = assembled.row_groups.iter();
-        row_groups.extend(assembly.map(|it| metadata::row_group(it, &found.pages, &schema)));
-        let rows_found = row_groups.iter().map(|it| it.num_rows);
+        row_groups
+            .extend(assembly.map(|assembly| metadata::row_group(assembly, &found.pages, &schema)));
+        let rows_found = row_groups.iter().map(|row_group| row_group.num_rows);
         let rows_found = rows_found.fold(0, i64::saturating_add);
         let mut lost = Vec::new();
         if num_rows != Some(rows_found) {
@@ -399,7 +400,7 @@ impl Repair {
         let header = |row_group: &usize| self.file.metadata().row_group_header(*row_group).ok();
         let headers = self.valid.iter().filter_map(header);
         headers
-            .filter_map(|it| u64::try_from(it.num_rows).ok())
+            .filter_map(|header| u64::try_from(header.num_rows).ok())
             .sum()
     }
 

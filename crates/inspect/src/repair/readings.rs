@@ -274,7 +274,7 @@ impl<'a> Readings<'a> {
             }
             for class in self.codecs.classes(page, leaf, chunk.codecs) {
                 self.step()?;
-                let dictionary = dictionary.filter(|it| *it < page);
+                let dictionary = dictionary.filter(|dictionary| *dictionary < page);
                 let Some(fit) = self.fit(page, leaf, class, dictionary)? else {
                     continue;
                 };
@@ -286,7 +286,7 @@ impl<'a> Readings<'a> {
                 if longer.rows > most {
                     continue;
                 }
-                let before = chunk.whole.and_then(|it| found.whole.get_mut(it));
+                let before = chunk.whole.and_then(|whole| found.whole.get_mut(whole));
                 if let Some(before) = before.filter(|_| !fit.starts_row) {
                     before.is_continued = true;
                 }

@@ -106,7 +106,7 @@ impl FoundPage {
     pub(super) fn refers_to_dictionary(&self) -> bool {
         let dictionaries = [Encoding::RleDictionary, Encoding::PlainDictionary];
         let encoding = self.header.encoding();
-        !self.is_dictionary() && encoding.is_some_and(|it| dictionaries.contains(&it))
+        !self.is_dictionary() && encoding.is_some_and(|encoding| dictionaries.contains(&encoding))
     }
 
     /// Returns the number of levels, or of entries in a dictionary.
@@ -306,22 +306,39 @@ fn plausible(header: &PageHeader) -> bool {
     let known = |encoding: Encoding| !matches!(encoding, Encoding::Unknown(_));
     let levels = |encoding| matches!(encoding, Encoding::Rle | Encoding::BitPacked);
     let particular = match header.type_ {
-        PageType::DictionaryPage => header
-            .dictionary_page_header
+        PageType::DictionaryPage => {
+            header
+                .dictionary_page_header
+                .as_ref()
+                .is_some_and(|dictionary_page_header| {
+                    matches!(
+                        dictionary_page_header.encoding,
+                        Encoding::Plain | Encoding::PlainDictionary
+                    )
+                })
+        }
+        PageType::DataPage => header
+            .data_page_header
             .as_ref()
-            .is_some_and(|it| matches!(it.encoding, Encoding::Plain | Encoding::PlainDictionary)),
-        PageType::DataPage => header.data_page_header.as_ref().is_some_and(|it| {
-            known(it.encoding)
-                && levels(it.definition_level_encoding)
-                && levels(it.repetition_level_encoding)
-        }),
-        PageType::DataPageV2 => header.data_page_header_v2.as_ref().is_some_and(|it| {
-            known(it.encoding)
-                && it.num_nulls <= it.num_values
-                && it.num_rows <= it.num_values
-                && it.definition_levels_byte_length <= header.compressed_page_size
-                && it.repetition_levels_byte_length <= header.compressed_page_size
-        }),
+            .is_some_and(|data_page_header| {
+                known(data_page_header.encoding)
+                    && levels(data_page_header.definition_level_encoding)
+                    && levels(data_page_header.repetition_level_encoding)
+            }),
+        PageType::DataPageV2 => {
+            header
+                .data_page_header_v2
+                .as_ref()
+                .is_some_and(|data_page_header_v2| {
+                    known(data_page_header_v2.encoding)
+                        && data_page_header_v2.num_nulls <= data_page_header_v2.num_values
+                        && data_page_header_v2.num_rows <= data_page_header_v2.num_values
+                        && data_page_header_v2.definition_levels_byte_length
+                            <= header.compressed_page_size
+                        && data_page_header_v2.repetition_levels_byte_length
+                            <= header.compressed_page_size
+                })
+        }
         _ => false,
     };
     let others = [

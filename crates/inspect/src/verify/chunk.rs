@@ -99,14 +99,16 @@ pub(super) fn check(
     let distinct = metadata
         .statistics
         .as_ref()
-        .and_then(|it| it.distinct_count);
+        .and_then(|statistics| statistics.distinct_count);
     let claimed = metadata.geospatial_statistics.as_ref();
     let element = file.parquet_schema().element(column.ordinal);
     let geometries = Geometries::new(element, claimed);
     if claimed.is_some() && !geospatial::may_have(element) {
         geospatial::none_expected(report);
     }
-    let has_dictionary = metadata.dictionary_page_offset.is_some_and(|it| it > 0);
+    let has_dictionary = metadata
+        .dictionary_page_offset
+        .is_some_and(|dictionary_page_offset| dictionary_page_offset > 0);
     let mut walk = Walk {
         source: &**file.source(),
         limits: file.limits(),
@@ -422,7 +424,7 @@ impl Walk<'_> {
             report.error(FindingKind::Rows, message);
         }
         if let Some(claimed) = &self.metadata.statistics {
-            let distinct = self.distinct.as_ref().map(|it| it.len() as u64);
+            let distinct = self.distinct.as_ref().map(|distinct| distinct.len() as u64);
             statistics::check(claimed, self.column, observed, distinct, report);
         }
         if let Some(sizes) = &self.metadata.size_statistics {
@@ -467,8 +469,8 @@ impl Walk<'_> {
         let data = said(self.metadata.data_page_offset);
         let dictionary = self.metadata.dictionary_page_offset.map(said);
         let start = dictionary
-            .filter(|it| *it > 0)
-            .map_or(data, |it| it.min(data));
+            .filter(|dictionary| *dictionary > 0)
+            .map_or(data, |dictionary| dictionary.min(data));
         let first = self.dictionary_page.or(self.first_data_page);
         let severity = match first.is_none_or(|first| first == start) {
             true => Severity::Note,

@@ -46,11 +46,11 @@ impl Digits {
             }
             DataType::FixedSizeBinary(_) => {
                 let values = values.as_fixed_size_binary().iter().flatten();
-                positions(values.map(|it| !self.fits(it)), see);
+                positions(values.map(|value| !self.fits(value)), see);
             }
             DataType::Binary => {
                 let values = values.as_binary::<i32>().iter().flatten();
-                positions(values.map(|it| !self.fits(it)), &mut see);
+                positions(values.map(|value| !self.fits(value)), &mut see);
             }
             _ => {}
         }

@@ -24,7 +24,11 @@ pub(super) fn check(
     report: &mut Report,
 ) {
     let kind = FindingKind::Encodings;
-    let listed: BTreeSet<i32> = metadata.encodings.iter().map(|it| it.id()).collect();
+    let listed: BTreeSet<i32> = metadata
+        .encodings
+        .iter()
+        .map(|encoding| encoding.id())
+        .collect();
     // The PLAIN encoding of dictionary pages need not be listed.
     let data_pages = found
         .keys()

@@ -155,7 +155,7 @@ fn disagreement(file: &ParquetFile, leaf: usize, field: &Field) -> Option<String
 fn for_each_leaf(node: &Node, see: &mut impl FnMut(usize, &Field)) {
     match &node.kind {
         NodeKind::Leaf { leaf, .. } => see(*leaf, &node.field),
-        NodeKind::Struct(fields) => fields.iter().for_each(|it| for_each_leaf(it, see)),
+        NodeKind::Struct(fields) => fields.iter().for_each(|field| for_each_leaf(field, see)),
         NodeKind::List { child, .. } => for_each_leaf(child, see),
         NodeKind::Map { entries, .. } => for_each_leaf(entries, see),
     }

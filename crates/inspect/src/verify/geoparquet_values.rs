@@ -195,7 +195,7 @@ impl<'a> Values<'a> {
         for found in self
             .types
             .iter()
-            .filter(|it| !claimed.is_empty() && !claimed.contains(it))
+            .filter(|type_| !claimed.is_empty() && !claimed.contains(type_))
         {
             let claimed: Vec<String> = claimed.iter().map(ToString::to_string).collect();
             let claimed = claimed.join(", ");

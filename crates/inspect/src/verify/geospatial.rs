@@ -76,7 +76,8 @@ impl<'a> Geometries<'a> {
     ) -> Option<Self> {
         let edges = Edges::of(element.logical_type.as_ref()?).ok()??;
         // The extent of arcs on an ellipsoid is only known within a margin.
-        let has_arcs = edges == Edges::Spherical && claimed.is_some_and(|it| it.bbox.is_some());
+        let has_arcs =
+            edges == Edges::Spherical && claimed.is_some_and(|claimed| claimed.bbox.is_some());
         Some(Self {
             claimed,
             edges,
@@ -207,7 +208,7 @@ impl<'a> Geometries<'a> {
 
     fn claimed_types(&self, claimed: &Option<Vec<i32>>, report: &mut Report) {
         let kind = FindingKind::GeospatialStatistics;
-        let Some(claimed) = claimed.as_ref().filter(|it| !it.is_empty()) else {
+        let Some(claimed) = claimed.as_ref().filter(|claimed| !claimed.is_empty()) else {
             return;
         };
         let distinct: BTreeSet<_> = claimed.iter().collect();
@@ -215,8 +216,11 @@ impl<'a> Geometries<'a> {
             let message = format!("geospatial_types name a type twice: {claimed:?}");
             report.note(kind, message);
         }
-        for found in self.types.iter().map(|it| it.code()) {
-            if !claimed.iter().any(|it| u32::try_from(*it) == Ok(found)) {
+        for found in self.types.iter().map(|type_| type_.code()) {
+            if !claimed
+                .iter()
+                .any(|claimed| u32::try_from(*claimed) == Ok(found))
+            {
                 let message = format!("geospatial_types are {claimed:?}, but there is a {found}");
                 report.error(kind, message);
             }

@@ -171,7 +171,10 @@ fn counts(
     report: &mut Report,
 ) {
     let kind = FindingKind::ColumnIndex;
-    let null_count = index.null_counts.as_ref().and_then(|it| it.get(ordinal));
+    let null_count = index
+        .null_counts
+        .as_ref()
+        .and_then(|null_counts| null_counts.get(ordinal));
     let (levels, slots) = (observed.without_value(), observed.null_slots(column));
     if let Some(&claimed) = null_count
         && ![Ok(levels), Ok(slots)].contains(&u64::try_from(claimed))
@@ -179,7 +182,10 @@ fn counts(
         let message = format!("null_counts has {claimed}, but there are {levels} nulls");
         report.error(kind, message);
     }
-    let nan_count = index.nan_counts.as_ref().and_then(|it| it.get(ordinal));
+    let nan_count = index
+        .nan_counts
+        .as_ref()
+        .and_then(|nan_counts| nan_counts.get(ordinal));
     if let (Some(&claimed), Some(nans)) = (nan_count, observed.bounds.nan_count())
         && claimed != nans
     {

@@ -131,7 +131,10 @@ impl OldBounds {
             Order::UnsignedBytes | Order::SignedBytes
         );
         Self {
-            orders: orders.into_iter().map(|it| (it, builder(it))).collect(),
+            orders: orders
+                .into_iter()
+                .map(|order| (order, builder(order)))
+                .collect(),
             signed_bytes: bytes.then(|| builder(Order::UnsignedBytes)),
         }
     }

@@ -69,7 +69,11 @@ impl<'a> PageCheck<'a> {
                 format!("a dictionary page with the encoding {encoding}"),
             );
         }
-        let claimed = match header.statistics().map(|it| it.decode(limits)).transpose() {
+        let claimed = match header
+            .statistics()
+            .map(|statistics| statistics.decode(limits))
+            .transpose()
+        {
             Ok(claimed) => claimed,
             Err(error) => {
                 report.error(kind, error.message());
@@ -205,7 +209,7 @@ impl<'a> PageCheck<'a> {
 
     fn said_to_be_sorted(&self) -> bool {
         let header = self.header.dictionary_page_header.as_ref();
-        header.and_then(|it| it.is_sorted) == Some(true)
+        header.and_then(|header| header.is_sorted) == Some(true)
     }
 
     /// Compares the decoded contents with the header.

@@ -12,9 +12,9 @@ use super::observed::Observed;
 /// deprecated ones are valid.
 pub(super) fn has_old_bounds(statistics: Option<&Statistics>, column: &Column) -> bool {
     let alone = column.order == ColumnOrderKind::Undefined;
-    statistics.is_some_and(|it| {
-        (it.min.is_some() && (alone || it.min != it.min_value))
-            || (it.max.is_some() && (alone || it.max != it.max_value))
+    statistics.is_some_and(|statistics| {
+        (statistics.min.is_some() && (alone || statistics.min != statistics.min_value))
+            || (statistics.max.is_some() && (alone || statistics.max != statistics.max_value))
     })
 }
 

@@ -80,13 +80,16 @@ fn optional_group(schema: &ParquetSchema, variant: usize) -> Option<usize> {
     // The schema limits the depth of groups, and each group is visited once.
     let mut nodes = variant + 1..node.end;
     nodes.find(|group| {
-        let is_optional = schema.nodes().get(*group).is_some_and(|it| {
-            it.is_group() && it.element.repetition_type == Some(Repetition::Optional)
+        let is_optional = schema.nodes().get(*group).is_some_and(|node| {
+            node.is_group() && node.element.repetition_type == Some(Repetition::Optional)
         });
         let is_typed = schema.node_path(*group).last() == Some(&"typed_value");
-        let has_parts = children(schema, *group)
-            .into_iter()
-            .any(|child| schema.node_path(child).last().is_some_and(|it| is_part(it)));
+        let has_parts = children(schema, *group).into_iter().any(|child| {
+            schema
+                .node_path(child)
+                .last()
+                .is_some_and(|node_path| is_part(node_path))
+        });
         is_optional && has_parts && !is_typed
     })
 }
@@ -94,8 +97,8 @@ fn optional_group(schema: &ParquetSchema, variant: usize) -> Option<usize> {
 /// Returns the children of a node.
 fn children(schema: &ParquetSchema, parent: usize) -> Vec<usize> {
     let nodes = schema.nodes();
-    let end = nodes.get(parent).map_or(0, |it| it.end);
-    let next = |child: &usize| nodes.get(*child).map(|it| it.end.max(child + 1));
+    let end = nodes.get(parent).map_or(0, |node| node.end);
+    let next = |child: &usize| nodes.get(*child).map(|node| node.end.max(child + 1));
     let children = std::iter::successors(Some(parent + 1), next);
     children.take_while(|child| *child < end).collect()
 }

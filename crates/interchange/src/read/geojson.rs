@@ -181,8 +181,8 @@ impl<S: RowTexts> RowTexts for Features<S> {
         text.clear();
         let feature = str::from_utf8(&self.feature);
         let feature = feature.map_err(|_| NOT_UTF8.to_owned());
-        let made = feature.and_then(|it| self.columns.row(it, &mut text));
-        made.map_err(|it| self.features.failure(line, ParseError::new(it)))?;
+        let made = feature.and_then(|feature| self.columns.row(feature, &mut text));
+        made.map_err(|made| self.features.failure(line, ParseError::new(made)))?;
         *row = text.into_bytes();
         Ok(Some(line))
     }
@@ -226,14 +226,14 @@ impl Columns {
         for (name, value) in &parts.others {
             member(name, value);
         }
-        if let Some(properties) = parts.properties.filter(|it| *it != "null") {
+        if let Some(properties) = parts.properties.filter(|property| *property != "null") {
             for_each_member(properties, "`properties`", &mut |name, value| {
                 member(self.column(&name), value);
                 Ok(())
             })?;
         }
         let mut value = String::from("null");
-        if let Some(geometry) = parts.geometry.filter(|it| *it != "null") {
+        if let Some(geometry) = parts.geometry.filter(|geometry| *geometry != "null") {
             let mut bytes = Vec::new();
             let read = geojson::read(geometry, &mut bytes);
             read.map_err(|error| format!("`geometry`: {}", error.message()))?;
@@ -376,7 +376,7 @@ mod tests {
             r#"{"type":"Feature","id":1,"properties":{"id":"a","id_1":2},"geometry":null}"#,
             r#"{"type":"Feature","properties":{"geometry":"clash","x":1},"geometry":null,"links":[]}"#,
         ];
-        let columns = Columns::of(features.iter().map(|it| it.as_bytes()));
+        let columns = Columns::of(features.iter().map(|feature| feature.as_bytes()));
         let renamed: Vec<_> = columns
             .renamed
             .iter()

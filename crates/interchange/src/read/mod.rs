@@ -131,7 +131,7 @@ impl TextOptions<'_> {
     /// # Errors
     /// Usage.
     fn all_are_in(&self, file: &str, is_there: impl Fn(&String) -> bool) -> Result<()> {
-        match self.types.iter().find(|it| !is_there(it.name())) {
+        match self.types.iter().find(|type_| !is_there(type_.name())) {
             None => Ok(()),
             Some(field) => Err(Error::Options(format!(
                 "--type, --variant: {file} does not have a column `{}`",

@@ -49,7 +49,7 @@ impl Numbers {
         }
         let size = integers.then(|| number.whole.parse::<u64>().ok()).flatten();
         let least = i64::MIN.unsigned_abs();
-        let signed = size.is_some_and(|it| it < least || number.negative && it == least);
+        let signed = size.is_some_and(|size| size < least || number.negative && size == least);
         let float = match size {
             Some(size) if size < 1 << 53 => true,
             _ => {

@@ -129,7 +129,10 @@ impl<'t> Line<'t> {
             .ok_or_else(|| format!("line {number}: expected `name: Type`, found `{text}`"))?;
         let mut rest = rest.trim_end();
         let mut extension = None;
-        if let Some((before, name)) = rest.strip_suffix(')').and_then(|it| it.rsplit_once(" (")) {
+        if let Some((before, name)) = rest
+            .strip_suffix(')')
+            .and_then(|strip_suffix| strip_suffix.rsplit_once(" ("))
+        {
             (rest, extension) = (before, Some(name));
         }
         let data_type = rest.strip_suffix(" not null");
@@ -214,7 +217,8 @@ fn extended(line: &Line<'_>, data_type: DataType) -> Result<Field, String> {
             let name = parts.next().unwrap_or_default();
             let mut pairs = vec![(EXTENSION_TYPE_NAME_KEY.to_owned(), name.to_owned())];
             if let Some(crs) = parts.next() {
-                let metadata = geometries(crs, parts.next()).map_err(|it| line.error(&it))?;
+                let metadata =
+                    geometries(crs, parts.next()).map_err(|geometries| line.error(&geometries))?;
                 pairs.push((EXTENSION_TYPE_METADATA_KEY.to_owned(), metadata));
             }
             field.with_metadata(HashMap::from_iter(pairs))
@@ -258,7 +262,7 @@ mod tests {
         let types: Vec<String> = schema
             .fields()
             .iter()
-            .map(|it| it.data_type().to_string())
+            .map(|field| field.data_type().to_string())
             .collect();
         assert_eq!(
             types,
@@ -280,7 +284,7 @@ mod tests {
                     q\"u: Int8\n\"half: Int8\n";
         let schema = schema(text).unwrap();
         let names = ["#CHROM", " a", "l\nm", "a: b", "q\"u", "\"half"];
-        assert!(schema.fields().iter().map(|it| it.name()).eq(names));
+        assert!(schema.fields().iter().map(|field| field.name()).eq(names));
         let DataType::Struct(inner) = schema.field(2).data_type() else {
             panic!("{schema}");
         };

@@ -100,7 +100,8 @@ fn of_sql(name: &str, arguments: Option<&str>) -> Option<DataType> {
         _ => return None,
     };
     // The length of text does not matter.
-    let is_text = plain == T::Utf8 && arguments.is_some_and(|it| it.parse::<u32>().is_ok());
+    let is_text =
+        plain == T::Utf8 && arguments.is_some_and(|argument| argument.parse::<u32>().is_ok());
     (arguments.is_none() || is_text).then_some(plain)
 }
 
@@ -140,7 +141,7 @@ mod tests {
             ("decimal128(9, 2)", "Decimal128(9, 2)"),
             ("date", "Date32"),
         ] {
-            let found = other_name(text).map(|it| it.to_string());
+            let found = other_name(text).map(|other_name| other_name.to_string());
             assert_eq!(found.as_deref(), Some(expected), "{text}");
         }
         for text in [

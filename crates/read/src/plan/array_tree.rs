@@ -365,7 +365,7 @@ impl Builder<'_> {
         let mut nesting_plans = Vec::new();
         let on_error = self.options.on_error;
         let ancestors = self.ancestors.iter_mut();
-        for ancestor in ancestors.filter(|it| it.is_to_be_recorded(on_error)) {
+        for ancestor in ancestors.filter(|ancestor| ancestor.is_to_be_recorded(on_error)) {
             ancestor.records.push(Record {
                 column,
                 nesting_builder: nesting_plans.len(),
@@ -472,7 +472,7 @@ impl Builder<'_> {
             self.sharing.pop();
         }
         let ancestor = self.ancestors.pop();
-        let record = ancestor.and_then(|it| it.records.first().copied());
+        let record = ancestor.and_then(|ancestor| ancestor.records.first().copied());
         let record = record.ok_or_else(|| {
             Error::unsupported(format!(
                 "the list `{}` does not contain a leaf, so its length is unknown",

@@ -26,7 +26,11 @@ impl ReadPlan {
     /// [`ColumnBoundsDecoder`] for the leaves of nested columns. Corrupt if metadata cannot be decoded; Limit if the
     /// bounds take more bytes than [`batch_column_bytes`](herringbone_format::Limits::batch_column_bytes).
     pub fn row_group_bounds(&self, column: usize) -> Result<ColumnBounds> {
-        let rows: Vec<u64> = self.row_groups.iter().map(|it| it.num_rows).collect();
+        let rows: Vec<u64> = self
+            .row_groups
+            .iter()
+            .map(|row_group| row_group.num_rows)
+            .collect();
         let ordinals = || self.row_groups.iter().map(super::RowGroupPlan::ordinal);
         let decode = |decoder: &ColumnBoundsDecoder| decoder.row_groups(&self.metadata, ordinals());
         self.bounds(self.root(column)?, &rows, &decode)

@@ -114,8 +114,10 @@ impl FilterPlan {
             Some(wanted) => others_of(wanted, all, &sources)?,
             None => {
                 // The leaves of roots that are not emitted as they were tested.
-                let root_of = |leaf: usize| schema.path(leaf).first().map(|it| (*it).to_owned());
-                let is_other = |leaf: &usize| root_of(*leaf).is_none_or(|it| !used.contains(&it));
+                let root_of =
+                    |leaf: usize| schema.path(leaf).first().map(|path| (*path).to_owned());
+                let is_other =
+                    |leaf: &usize| root_of(*leaf).is_none_or(|root_of| !used.contains(&root_of));
                 ReadColumns::Projection(Projection::Leaves(all.leaves().filter(is_other).collect()))
             }
         };
@@ -264,7 +266,7 @@ fn tested_columns(
                     .schema
                     .path(*leaf)
                     .first()
-                    .is_some_and(|it| is_kept(it))
+                    .is_some_and(|path| is_kept(path))
             });
             columns.extend(leaves);
         }
@@ -286,7 +288,7 @@ fn tested_columns(
     let mut paths = tested_paths(last);
     for stage in earlier {
         let of_stage = tested_paths(stage).into_iter();
-        paths.extend(of_stage.filter(|path| path.first().is_some_and(|it| is_kept(it))));
+        paths.extend(of_stage.filter(|path| path.first().is_some_and(|path| is_kept(path))));
     }
     let columns = wanted.only(&wanted.columns_of(&paths)?)?;
     Ok((ReadColumns::Wanted(columns), Vec::new()))
@@ -350,7 +352,10 @@ fn dictionaries(
     if has_row_predicate(predicate) || leaves.iter().any(is_given_out) {
         return Vec::new();
     }
-    let first = all.row_groups().first().map_or(0, |it| it.ordinal());
+    let first = all
+        .row_groups()
+        .first()
+        .map_or(0, |row_group| row_group.ordinal());
     let has_dictionary = |leaf: usize| {
         let chunk = all.metadata().column_chunk(first, leaf).ok()?.meta_data?;
         chunk.dictionary_page_offset.filter(|offset| *offset > 0)

@@ -131,7 +131,7 @@ impl ReadPlan {
         let row_groups = plan_row_groups(&metadata, options)?;
         let requests = requests(options, &metadata, &row_groups);
         let wanted = options.wanted_schema.as_ref();
-        let wanted = wanted.map(|it| it.projected(&options.projection));
+        let wanted = wanted.map(|wanted| wanted.projected(&options.projection));
         let wanted = wanted.transpose()?;
         let (mapping, roots) = match &wanted {
             None => {
@@ -150,8 +150,13 @@ impl ReadPlan {
                 )
             }
         };
-        let tree = ArrayTree::new(&mapping, roots.as_ref().map(|it| &*it.1), schema, options)?;
-        let arrow_schema = batch_schema(&mapping, roots.as_ref().map(|it| it.0), options)?;
+        let tree = ArrayTree::new(
+            &mapping,
+            roots.as_ref().map(|roots| &*roots.1),
+            schema,
+            options,
+        )?;
+        let arrow_schema = batch_schema(&mapping, roots.as_ref().map(|roots| roots.0), options)?;
         let pages = PageReaderOptions {
             file_length: file.file_length,
             verify_crc: options.verify_crc,

@@ -112,7 +112,10 @@ pub(crate) fn plan_row_groups(
         total = next;
     }
     let mut selections = options.row_selections.iter();
-    let missing = selections.find_map(|it| it.row_group().filter(|it| *it >= starts.len()));
+    let missing = selections.find_map(|it| {
+        it.row_group()
+            .filter(|row_group| *row_group >= starts.len())
+    });
     if let Some(ordinal) = missing {
         return Err(no_row_group(ordinal, starts.len()));
     }

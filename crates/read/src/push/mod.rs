@@ -204,7 +204,7 @@ impl PushDecoder {
     pub fn look_ahead(&mut self) -> Result<Needs> {
         self.store.take_unmet();
         let due = self.sequence.begun().front();
-        let is_due = due.is_some_and(|it| !it.is_at_start());
+        let is_due = due.is_some_and(|due| !due.is_at_start());
         self.needs(is_due)
     }
 
@@ -217,7 +217,7 @@ impl PushDecoder {
         let before = self.store.missing(self.wanted.ranges());
         let unmet = self.store.take_unmet();
         let due = self.sequence.begun().front_mut().filter(|_| is_due);
-        let planned = due.map_or(Vec::new(), |it| it.planned(memory, &self.policy));
+        let planned = due.map_or(Vec::new(), |due| due.planned(memory, &self.policy));
         let mut wanted = self.store.want(unmet, &planned);
         let now = wanted.ranges().to_vec();
         let mut soon = Vec::new();
@@ -336,7 +336,7 @@ impl PushDecoder {
             return None;
         }
         let read = self.sequence.begun().front();
-        read.filter(|it| it.is_at_start())?;
+        read.filter(|read| read.is_at_start())?;
         self.take_first()
     }
 

@@ -188,7 +188,7 @@ impl DetachedRowGroup {
 
     /// Takes the row group apart. It restarts at the `first` batch, which was not emitted.
     pub(super) fn into_parts(mut self, first: Option<&WaitingBatch>) -> (RowGroupRead, ByteStore) {
-        let position = first.map(|it| it.position).or(self.failed_at);
+        let position = first.map(|first| first.position).or(self.failed_at);
         if let Some(position) = position {
             self.read.restart_at(position);
         }

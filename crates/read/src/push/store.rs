@@ -76,7 +76,10 @@ impl ByteStore {
 
     /// Returns the number of bytes in all pieces.
     pub(super) fn buffered_bytes(&self) -> u64 {
-        self.pieces.values().map(|it| it.bytes.len() as u64).sum()
+        self.pieces
+            .values()
+            .map(|piece| piece.bytes.len() as u64)
+            .sum()
     }
 
     /// Takes the ranges that decoders requested and did not get.
@@ -113,7 +116,7 @@ impl ByteStore {
     pub fn supply(&mut self, (offset, bytes): (u64, &Bytes), wanted: &Wanted, keeps_ahead: bool) {
         let supplied = offset..offset.saturating_add(bytes.len() as u64);
         let due_bytes = |part: &Range<u64>| {
-            let due = overlaps(&wanted.due, part).map(|it| it.end - it.start);
+            let due = overlaps(&wanted.due, part).map(|overlaps| overlaps.end - overlaps.start);
             due.sum()
         };
         for gap in self.missing(std::slice::from_ref(&supplied)) {

@@ -291,7 +291,7 @@ impl ColumnSet {
         }
         self.first = 0;
         let assembler = self.assembler.as_mut();
-        let batch = assembler.map(|it| it.next_batch(rows_left, most));
+        let batch = assembler.map(|assembler| assembler.next_batch(rows_left, most));
         batch.transpose()
     }
 
@@ -404,7 +404,7 @@ impl ColumnSet {
         let row_group = &self.row_group;
         for lane in &self.tasks.uncounted {
             let begun = self.lanes.get_mut(*lane);
-            let begun = begun.and_then(|it| it.begin_count(row_group, most));
+            let begun = begun.and_then(|begun| begun.begin_count(row_group, most));
             let Some((group, counter)) = begun else {
                 continue;
             };

@@ -132,10 +132,10 @@ impl Explainer {
                     row_group.pruned = row_group.pruner.poll(bytes)?;
                 }
             }
-            if self.open.front().is_some_and(|it| it.pruned.is_none()) {
+            if self.open.front().is_some_and(|open| open.pruned.is_none()) {
                 return Ok(None);
             }
-            while let Some(pruned) = self.open.front_mut().and_then(|it| it.pruned.take()) {
+            while let Some(pruned) = self.open.front_mut().and_then(|open| open.pruned.take()) {
                 if let Some(Explained { budget, pruner, .. }) = self.open.pop_front() {
                     let explanation = self.explanation(pruned, pruner, &budget)?;
                     self.explanations.push(explanation);
@@ -153,7 +153,8 @@ impl Explainer {
         let (ordinal, rows) = (pruned.row_group.ordinal(), pruned.row_group.num_wanted());
         let steps = pruner.into_explanation();
         let stages = Stages::of_pruned(&self.plan, pruned, budget)?;
-        let (wanted, rounds) = stages.map_or((Vec::new(), 0), |it| it.all_ranges(&self.policy));
+        let (wanted, rounds) =
+            stages.map_or((Vec::new(), 0), |stages| stages.all_ranges(&self.policy));
         let lookups = steps.iter().filter(|step| step.bytes > 0).count() as u64;
         let mut fetched = ReadCounts::default();
         for request in requests(wanted.clone(), &self.policy) {

@@ -150,7 +150,9 @@ impl Lane {
 
     /// Returns true if there are pages that no thread has begun to count.
     pub(super) fn has_uncounted(&self) -> bool {
-        self.counting.as_ref().is_some_and(|it| it.has_more())
+        self.counting
+            .as_ref()
+            .is_some_and(|counting| counting.has_more())
     }
 
     /// Takes the next group of pages to count, unless more than `most` splits and groups are already waiting.

@@ -447,7 +447,7 @@ pub fn missing_keys(plan: &ReadPlan, index: usize) -> Vec<KeyRequest> {
     let Some(row_group) = row_group.filter(|_| plan.metadata.decryption().is_some()) else {
         return Vec::new();
     };
-    let stages = plan.filter().into_iter().flat_map(|it| it.stages());
+    let stages = plan.filter().into_iter().flat_map(|plan| plan.stages());
     let tested = stages.flat_map(|stage| stage.columns());
     let columns = plan.columns().iter().chain(tested);
     let mut keys = Vec::new();

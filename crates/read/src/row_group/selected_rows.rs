@@ -327,7 +327,10 @@ impl SelectedRows {
         let mut pieces = Vec::with_capacity(tested.len());
         let mut add_accepted = |before: u64, pieces: &mut Vec<RowSelector>| {
             let ranges = std::iter::from_fn(|| {
-                let is_before = self.accepted.front().is_some_and(|it| it.start < before);
+                let is_before = self
+                    .accepted
+                    .front()
+                    .is_some_and(|accepted| accepted.start < before);
                 is_before.then(|| self.accepted.pop_front()).flatten()
             });
             let ranges: Vec<Range<u64>> = ranges.collect();
@@ -390,7 +393,10 @@ impl Joiner {
     /// Returns the maximum number of rows in the next batch: those whose tested columns can be joined. Keys of a narrow
     /// dictionary may not reach the values of all parts.
     pub(crate) fn most_rows(&self) -> usize {
-        let columns = self.waiting.front().map_or(0, |it| it.arrays.len());
+        let columns = self
+            .waiting
+            .front()
+            .map_or(0, |waiting| waiting.arrays.len());
         let column = |column: usize| {
             num_joinable(|| {
                 let parts = self.waiting.iter();

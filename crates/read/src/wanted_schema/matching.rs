@@ -40,9 +40,10 @@ impl<'a> Group<'a> {
             claimed: HashSet::new(),
         };
         let wanted_ids: HashSet<i32> = match matching {
-            FieldMatching::FieldIdOrName => {
-                wanted.into_iter().filter_map(|it| field_id(it)).collect()
-            }
+            FieldMatching::FieldIdOrName => wanted
+                .into_iter()
+                .filter_map(|wanted| field_id(wanted))
+                .collect(),
             _ => HashSet::new(),
         };
         for (ordinal, node) in fields.iter().enumerate() {

@@ -66,7 +66,8 @@ impl<'a> Search<'a> {
     ) -> Result<Option<(usize, Part)>> {
         let found = group.find(wanted, position);
         let found = found.map_err(|error| error.in_column(path.join(".")))?;
-        let Some((ordinal, node)) = found.and_then(|it| Some((it, fields.get(it)?))) else {
+        let Some((ordinal, node)) = found.and_then(|found| Some((found, fields.get(found)?)))
+        else {
             self.wanted.check_missing(path, wanted)?;
             return Ok(None);
         };
@@ -148,7 +149,7 @@ impl<'a> Search<'a> {
         wanted_fields: &Fields,
         path: &mut Vec<String>,
     ) -> Result<Part> {
-        let mut hints: Vec<FieldRef> = fields.iter().map(|it| it.field.clone()).collect();
+        let mut hints: Vec<FieldRef> = fields.iter().map(|field| field.field.clone()).collect();
         let (mut parts, known) = (Vec::new(), self.leaves.len());
         let mut group = Group::new(&self.wanted.matching, fields, wanted_fields);
         for (position, field) in wanted_fields.iter().enumerate() {
@@ -201,7 +202,10 @@ fn check_variant(
 ) -> Result<()> {
     let is_it = |field: &Field| field.extension_type_name() == Some(VARIANT_EXTENSION_NAME);
     let is_variant = is_it(&node.field) || is_it(field);
-    let is_shredded = is_variant && fields.iter().any(|it| it.field.name() == "typed_value");
+    let is_shredded = is_variant
+        && fields
+            .iter()
+            .any(|field| field.field.name() == "typed_value");
     let wants = |name| wanted.find(name).is_some();
     match is_shredded && wants("value") && !wants("typed_value") {
         false => Ok(()),

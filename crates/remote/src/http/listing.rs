@@ -82,7 +82,7 @@ impl LeftOut {
 pub(super) fn is_listing(query: &str) -> bool {
     query
         .split('&')
-        .any(|it| matches!(it, "list-type=2" | "comp=list"))
+        .any(|part| matches!(part, "list-type=2" | "comp=list"))
 }
 
 /// Returns true if `object_store` has a path for a key, and the path is that of no other key. A key may end with a slash.
@@ -173,7 +173,7 @@ mod tests {
         let unusual = [
             "a//b", "a/./b", "a/..", "a/&#x1;b", "a/&#127;", "/a", "a//", "&#10;",
         ];
-        let parts = |keys: &[&str]| keys.iter().map(|it| contents(it)).collect::<String>();
+        let parts = |keys: &[&str]| keys.iter().map(|key| contents(key)).collect::<String>();
         let prefix = |it: &str| format!("<CommonPrefixes><Prefix>{it}</Prefix></CommonPrefixes>");
         let listing = |contents: String, prefixes: String| {
             format!("<ListBucketResult><Prefix>x//</Prefix>{contents}{prefixes}</ListBucketResult>")

@@ -295,7 +295,7 @@ pub(super) fn s3(place: Place<'_>) -> object_store_014::Result<Configured> {
             }
             false => "no credentials such as AWS_ACCESS_KEY_ID were found",
         }),
-        has_equal_parts: endpoint.is_some_and(|it| it.contains(".r2.cloudflarestorage.com")),
+        has_equal_parts: endpoint.is_some_and(|endpoint| endpoint.contains(".r2.cloudflarestorage.com")),
     })
 }
 
@@ -452,8 +452,12 @@ mod tests {
             let message = checked.err().map(|error| error.to_string());
             let message = message.as_deref();
             assert_eq!(message.is_some(), expected.is_some(), "{value:?}");
-            assert!(message.is_none_or(|it| it.contains(expected.unwrap())));
-            assert!(message.is_none_or(|it| it.contains("`aws_region`") && !it.contains("ecr")));
+            assert!(message.is_none_or(|message| message.contains(expected.unwrap())));
+            assert!(
+                message.is_none_or(
+                    |message| message.contains("`aws_region`") && !message.contains("ecr")
+                )
+            );
         }
     }
 

@@ -82,8 +82,8 @@ impl Profile {
                     && !line.starts_with(['#', ';'])
                     && let Some(properties) = &mut found
                 {
-                    let value = value.split([' ', '\t']).find(|it| !it.is_empty());
-                    let value = value.filter(|it| !it.starts_with(['#', ';']));
+                    let value = value.split([' ', '\t']).find(|part| !part.is_empty());
+                    let value = value.filter(|value| !value.starts_with(['#', ';']));
                     properties.insert(
                         key.trim().to_ascii_lowercase(),
                         value.unwrap_or_default().to_owned(),
@@ -96,7 +96,7 @@ impl Profile {
 
     fn get(&self, name: &str) -> Option<&str> {
         let value = self.0.get(name).map(String::as_str);
-        value.filter(|it| !it.is_empty())
+        value.filter(|value| !value.is_empty())
     }
 
     /// Returns true if the profile has a role with a web identity.

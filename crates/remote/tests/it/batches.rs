@@ -45,7 +45,10 @@ fn compare(bytes: &Bytes, options: &ReadOptions, what: &str) {
 fn parquet_files(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap();
     let paths = entries.map(|entry| entry.unwrap().path());
-    let is_parquet = |path: &PathBuf| path.extension().is_some_and(|it| it == "parquet");
+    let is_parquet = |path: &PathBuf| {
+        path.extension()
+            .is_some_and(|extension| extension == "parquet")
+    };
     let mut paths: Vec<_> = paths.filter(is_parquet).collect();
     paths.sort();
     paths

@@ -111,7 +111,10 @@ fn ends_of_listed_objects_are_read_side_by_side() {
     RemoteSource::fetch_ends(&[], &sources).unwrap();
     let taken = objects.each_ref().map(|object| object.take());
     assert_eq!(taken, [vec![4000..5000], vec![], vec![0..700]]);
-    let rounds = sources.iter().map(|it| it.traffic().rounds).sum::<u64>();
+    let rounds = sources
+        .iter()
+        .map(|source| source.traffic().rounds)
+        .sum::<u64>();
     assert_eq!(rounds, 1);
     assert_eq!(sources[2].read(0..700).unwrap(), bytes(700));
     assert_eq!(objects[2].take(), []);
@@ -167,7 +170,7 @@ fn an_object_appears_when_it_is_completed() {
         let starts = bucket
             .calls()
             .iter()
-            .filter(|it| **it == Call::Start)
+            .filter(|call| **call == Call::Start)
             .count();
         assert_eq!(starts, usize::from(length > 100), "{length}");
         assert!(bucket.look(|state| state.most_in_flight.1) <= 250);

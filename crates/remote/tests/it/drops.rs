@@ -69,7 +69,9 @@ fn a_read_dropped_at_every_await_leaves_nothing() {
         while dropped_after(&object, &options(&pool, host.as_ref()), polls) {
             assert_eq!(object.live(), 0, "{polls}");
             assert_eq!(pool.used(), 0, "{polls}");
-            let jobs = host.as_ref().map_or(0, |it| it.jobs.load(Ordering::SeqCst));
+            let jobs = host
+                .as_ref()
+                .map_or(0, |host| host.jobs.load(Ordering::SeqCst));
             assert_eq!(jobs, 0, "{polls}");
             // Only this test has the object.
             assert_eq!(Arc::strong_count(&object), 1);
@@ -170,7 +172,10 @@ fn a_pool_that_refuses_bytes_ahead_bounds_the_requests() {
         let mut stream = file.unwrap().read(options).unwrap();
         object.take();
         let mut batches = vec![stream.next_batch().await.unwrap().unwrap()];
-        let asked = object.take().into_iter().map(|it| it.end - it.start);
+        let asked = object
+            .take()
+            .into_iter()
+            .map(|object| object.end - object.start);
         assert!((160_000..200_000).contains(&asked.sum::<u64>()));
         while let Some(batch) = stream.next_batch().await.unwrap() {
             batches.push(batch);

@@ -116,9 +116,9 @@ fn explanations_are_those_of_a_local_file() {
         });
         // Requests are counted by the policy of the source, so only decisions are equal.
         let decisions = |of: &[herringbone::filter::RowGroupExplanation]| -> Vec<_> {
-            let steps = of.iter().flat_map(|it| &it.steps);
+            let steps = of.iter().flat_map(|of| &of.steps);
             steps
-                .map(|it| (it.step, it.ruled_out, it.accepted))
+                .map(|steps| (steps.step, steps.ruled_out, steps.accepted))
                 .collect()
         };
         assert_eq!(decisions(&found), decisions(&expected), "{filter}");

@@ -142,7 +142,7 @@ fn memory_bounds_the_requests_ahead() {
     assert!((960_000..2_000_000).contains(&asked), "{asked}");
     let batches = read(object, Limits::default(), &ReadOptions::new()).unwrap();
     assert_eq!(
-        batches.iter().map(|it| it.num_rows()).sum::<usize>(),
+        batches.iter().map(|batch| batch.num_rows()).sum::<usize>(),
         160_000
     );
 }
@@ -171,7 +171,13 @@ fn a_filter_takes_two_rounds_for_all_row_groups() {
     assert_eq!(batches, expected);
     object.take();
     let (requests, rows, rounds) = requests(&object, &options);
-    assert_eq!(rows, expected.iter().map(|it| it.num_rows()).sum::<usize>());
+    assert_eq!(
+        rows,
+        expected
+            .iter()
+            .map(|expected| expected.num_rows())
+            .sum::<usize>()
+    );
     assert!((700..900).contains(&rows), "{rows}");
     assert_eq!((rounds, requests.len()), (2, 9), "{requests:?}");
 }
@@ -332,7 +338,13 @@ fn a_filter_requests_small_chunks_whole() {
     let expected = blocking(&bytes_of_file, Limits::default(), &options).unwrap();
     let object = Arc::new(Memory::new(bytes_of_file.clone()).policy(policy.clone()));
     let (asked, rows, rounds) = requests(&object, &options);
-    assert_eq!(rows, expected.iter().map(|it| it.num_rows()).sum::<usize>());
+    assert_eq!(
+        rows,
+        expected
+            .iter()
+            .map(|expected| expected.num_rows())
+            .sum::<usize>()
+    );
     assert_eq!(rows, 800);
     // The footer, `run` of each row group together with its first header, and the other columns: `run` is a gap of 2,001 bytes
     // between these.

@@ -450,7 +450,9 @@ fn a_writer_dropped_at_every_await_leaves_nothing() {
             let options = parts(options).memory_pool(pool.clone());
             let is_dropped = dropped_after(&bucket, options, polls);
             assert_eq!(pool.used(), 0, "{polls}");
-            let jobs = host.as_ref().map_or(0, |it| it.jobs.load(Ordering::SeqCst));
+            let jobs = host
+                .as_ref()
+                .map_or(0, |host| host.jobs.load(Ordering::SeqCst));
             assert_eq!(jobs, 0, "{polls}");
             let detached = bucket.look(|state| std::mem::take(&mut state.detached));
             aborts += detached.len();

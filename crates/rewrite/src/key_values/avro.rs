@@ -21,8 +21,8 @@ pub(super) fn adapt(value: &mut JsonValue, new: &Schema, columns: &Columns<'_>) 
         return false;
     };
     let is_kept = |field: &JsonValue| name(field).is_some_and(|name| new.contains_key(name));
-    let mut left_out = described.iter().filter(|it| !is_kept(it));
-    if left_out.any(|it| defines_name(it.get("type"))) {
+    let mut left_out = described.iter().filter(|described| !is_kept(described));
+    if left_out.any(|left_out| defines_name(left_out.get("type"))) {
         return false;
     }
     described.retain(is_kept);
@@ -33,7 +33,7 @@ pub(super) fn adapt(value: &mut JsonValue, new: &Schema, columns: &Columns<'_>) 
 /// Returns true if a type defines a name, by which other fields may refer to it.
 fn defines_name(described: Option<&JsonValue>) -> bool {
     match described {
-        Some(JsonValue::Array(union)) => union.iter().any(|it| defines_name(Some(it))),
+        Some(JsonValue::Array(union)) => union.iter().any(|union| defines_name(Some(union))),
         Some(JsonValue::Object(object)) => {
             object.get("name").is_some()
                 || ["type", "items", "values"]

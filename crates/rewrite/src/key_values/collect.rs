@@ -41,7 +41,11 @@ impl KeyValues {
         for pair in pairs.iter().filter(|pair| !is_made_anew(&pair.key, file)) {
             let values = here.entry(&pair.key).or_default();
             values.push(pair.value.as_deref());
-            if self.known.get(&pair.key).is_none_or(|it| it.file == file) {
+            if self
+                .known
+                .get(&pair.key)
+                .is_none_or(|known| known.file == file)
+            {
                 self.pairs.push(pair.clone());
                 self.files.push(file);
                 self.known.entry(pair.key.clone()).or_insert_with(|| Known {
@@ -62,7 +66,7 @@ impl KeyValues {
             if known.file == file {
                 known.values = values
                     .into_iter()
-                    .map(|it| it.map(<[u8]>::to_vec))
+                    .map(|value| value.map(<[u8]>::to_vec))
                     .collect();
             } else if known.values.iter().map(Option::as_deref).ne(values) {
                 notes.push(Note::KeyValueDiffers {

@@ -28,11 +28,11 @@ fn fields(value: &mut JsonValue, new: &Fields) -> bool {
     };
     let mut names = HashSet::new();
     let mut are_true = true;
-    described.retain_mut(|it| {
-        let Some(field) = name(it).and_then(|name| new.get(name)) else {
+    described.retain_mut(|described| {
+        let Some(field) = name(described).and_then(|name| new.get(name)) else {
             return false;
         };
-        are_true &= names.insert(field.name()) && is_described(it, field);
+        are_true &= names.insert(field.name()) && is_described(described, field);
         true
     });
     are_true && names.len() == new.len()
@@ -41,7 +41,8 @@ fn fields(value: &mut JsonValue, new: &Fields) -> bool {
 /// Adapts the description of a field.
 fn is_described(description: &mut JsonValue, field: &Field) -> bool {
     allow_null(description, "nullable", field);
-    member_mut(description, "type").is_some_and(|it| data_type(it, field.data_type()))
+    member_mut(description, "type")
+        .is_some_and(|member_mut| data_type(member_mut, field.data_type()))
 }
 
 /// Makes a description nullable if the Arrow field is nullable.
@@ -78,7 +79,7 @@ fn data_type(described: &mut JsonValue, new: &DataType) -> bool {
         ) => {
             allow_null(described, "containsNull", element);
             member_mut(described, "elementType")
-                .is_some_and(|it| data_type(it, element.data_type()))
+                .is_some_and(|member_mut| data_type(member_mut, element.data_type()))
         }
         (Some("map"), T::Map(entries, _)) => {
             let T::Struct(entries) = entries.data_type() else {
@@ -88,9 +89,10 @@ fn data_type(described: &mut JsonValue, new: &DataType) -> bool {
                 return false;
             };
             allow_null(described, "valueContainsNull", value);
-            member_mut(described, "keyType").is_some_and(|it| data_type(it, key.data_type()))
+            member_mut(described, "keyType")
+                .is_some_and(|member_mut| data_type(member_mut, key.data_type()))
                 && member_mut(described, "valueType")
-                    .is_some_and(|it| data_type(it, value.data_type()))
+                    .is_some_and(|member_mut| data_type(member_mut, value.data_type()))
         }
         // A user-defined class requires all its fields.
         (Some("udt"), _) => described.get("sqlType").is_some_and(|stored| {

@@ -71,7 +71,11 @@ fn fields(field: &Field) -> Option<&[FieldRef]> {
 
 /// Returns true if all fields are known and no name repeats.
 fn is_a_file(fields: &[FieldRef]) -> bool {
-    let repeats = |at: usize| fields[..at].iter().any(|it| it.name() == fields[at].name());
+    let repeats = |at: usize| {
+        fields[..at]
+            .iter()
+            .any(|field| field.name() == fields[at].name())
+    };
     !fields.is_empty() && fields.iter().all(is_known) && !(0..fields.len()).any(repeats)
 }
 

@@ -122,7 +122,9 @@ pub(crate) fn put_values(
         }
     }
     for (place, value) in places {
-        let place = message.get_mut(place).filter(|it| it.len() == value.len());
+        let place = message
+            .get_mut(place)
+            .filter(|message| message.len() == value.len());
         place.ok_or(Invalid)?.copy_from_slice(value);
     }
     Ok(())

@@ -69,8 +69,9 @@ mod tests {
         let pair = |key: &str, value: &str| KeyValue::new(key, value);
         let exact = pair(EXACT_SCHEMA_KEY, &exact_value("old", "exact"));
         let file = |text| [exact.clone(), pair(ARROW_SCHEMA_KEY, text)];
-        let found =
-            |pairs: &[KeyValue]| most_exact(pairs).map(|it| (it.base64.to_owned(), it.is_exact));
+        let found = |pairs: &[KeyValue]| {
+            most_exact(pairs).map(|most_exact| (most_exact.base64.to_owned(), most_exact.is_exact))
+        };
         assert_eq!(found(&file("old")), Some(("exact".to_owned(), true)));
         assert_eq!(found(&file("new")), Some(("new".to_owned(), false)));
         assert_eq!(found(&[exact]), None);

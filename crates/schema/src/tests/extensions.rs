@@ -82,7 +82,10 @@ fn fields_are_asked_about_once_and_from_the_inside_out() {
     // The entries of maps are not fields of the file.
     let (_, asked) = all("optional group m (MAP) { repeated group key_value {
         required int32 key; optional group gv { optional int32 x; } } }");
-    let names: Vec<_> = asked.iter().filter_map(|it| it.split(':').next()).collect();
+    let names: Vec<_> = asked
+        .iter()
+        .filter_map(|asked| asked.split(':').next())
+        .collect();
     assert_eq!(names, ["key", "x", "gv", "m"]);
     assert!(asked[3].contains("\"gv\": Utf8"), "{asked:?}");
 }

@@ -50,7 +50,10 @@ impl Dictionaries {
 
     /// Returns the number of heap bytes.
     pub(super) fn heap_bytes(&self) -> usize {
-        self.dictionaries.iter().map(|it| it.bytes).sum()
+        self.dictionaries
+            .iter()
+            .map(|dictionary| dictionary.bytes)
+            .sum()
     }
 
     /// Replaces the dictionaries of a batch by keys, and stores their values here.

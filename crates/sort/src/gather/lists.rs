@@ -80,7 +80,7 @@ pub(super) fn gather_runs<R: RunEndIndexType>(
     for (slot, place) in places.iter().enumerate() {
         let run = runs
             .get(place.source())
-            .map_or(0, |it| it.get_physical_index(place.row()));
+            .map_or(0, |run| run.get_physical_index(place.row()));
         let value = Place::new(place.source(), run);
         if values.last() != Some(&value) {
             values.push(value);
@@ -90,7 +90,7 @@ pub(super) fn gather_runs<R: RunEndIndexType>(
             *end = R::Native::from_usize(slot + 1).ok_or_else(|| too_long(slot + 1))?;
         }
     }
-    let all: Vec<ArrayRef> = runs.iter().map(|it| it.values().clone()).collect();
+    let all: Vec<ArrayRef> = runs.iter().map(|run| run.values().clone()).collect();
     let values = gather(&all, &values, most)?;
     let data_type = arrays.first().ok_or_else(no_gather)?.data_type().clone();
     let ends = PrimitiveArray::<R>::new(ends.into(), None);

@@ -82,7 +82,9 @@ fn gather_batch(sources: &[RecordBatch], places: &[Place]) -> Result<RecordBatch
         _ => MAX_ELEMENTS,
     };
     let columns = (0..schema.fields().len()).map(|column| {
-        let columns = sources.iter().filter_map(|it| it.columns().get(column));
+        let columns = sources
+            .iter()
+            .filter_map(|source| source.columns().get(column));
         let arrays: Vec<ArrayRef> = columns.cloned().collect();
         gather(&arrays, places, most)
     });

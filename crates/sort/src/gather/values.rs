@@ -39,7 +39,7 @@ pub(super) fn fixed_width<T: ArrowNativeType, const N: usize>(
     let slot = |place: &Place| {
         let slot = sources
             .get(place.source())
-            .and_then(|it| it.get(place.row()));
+            .and_then(|source| source.get(place.row()));
         value(slot.copied().unwrap_or([0; N]))
     };
     let values: Vec<T> = places.iter().map(slot).collect();
@@ -110,7 +110,7 @@ pub(super) fn views(data: &[ArrayData], places: &[Place]) -> Result<ArrayDataBui
     for place in places {
         let view = sources
             .get(place.source())
-            .and_then(|it| it.get(place.row()));
+            .and_then(|source| source.get(place.row()));
         let view = u128::from_le_bytes(view.copied().unwrap_or_default());
         let length = (view as u32) as usize;
         if length <= 12 {

@@ -37,7 +37,7 @@ pub(crate) fn wide_rows() -> Vec<String> {
         )
     };
     let row = |row: usize| {
-        let fields: Vec<String> = (0..300).map(|it| field(row, it)).collect();
+        let fields: Vec<String> = (0..300).map(|i| field(row, i)).collect();
         format!("{{{}}}", fields.join(", "))
     };
     (0..100).map(row).collect()

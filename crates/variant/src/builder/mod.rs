@@ -181,7 +181,7 @@ impl VariantBuilder {
         if self
             .tape
             .open_object()
-            .is_some_and(|it| it.has_doubtful_names)
+            .is_some_and(|open_object| open_object.has_doubtful_names)
         {
             self.drop_duplicates()?;
         }

@@ -244,7 +244,10 @@ impl Needed<'_> {
 
     fn child(&self, group: usize, name: &str) -> Option<usize> {
         let mut children = self.stored.schema.children(group);
-        let is_named = |child: &usize| self.node(*child).is_some_and(|it| it.element.name == name);
+        let is_named = |child: &usize| {
+            self.node(*child)
+                .is_some_and(|node| node.element.name == name)
+        };
         children.find(is_named)
     }
 

@@ -145,7 +145,7 @@ impl Place<'_> {
             let PathPart::Field(name) = part else {
                 return None;
             };
-            let field = self.child(TYPED_VALUE).and_then(|it| it.child(name));
+            let field = self.child(TYPED_VALUE).and_then(|child| child.child(name));
             let Some(field) = field else {
                 // If there is a value at all, it is a part of `value`.
                 return self.has_other_values(predicate);
@@ -215,8 +215,8 @@ impl Place<'_> {
         let mut children = self.schema.children(self.group);
         let is_named = |child: &usize| {
             let node = self.schema.nodes().get(*child);
-            node.is_some_and(|it| {
-                it.element.name == name && it.repetition() != Repetition::Repeated
+            node.is_some_and(|node| {
+                node.element.name == name && node.repetition() != Repetition::Repeated
             })
         };
         let group = children.find(is_named)?;

@@ -76,7 +76,7 @@ mod tests {
             ),
         ] {
             names.start();
-            for (name, place) in fields.split("").filter(|it| !it.is_empty()).zip(places) {
+            for (name, place) in fields.split("").filter(|part| !part.is_empty()).zip(places) {
                 assert_eq!(names.place(name.as_bytes()), place, "{name} of {fields}");
             }
         }

@@ -326,7 +326,8 @@ impl Seen {
             }
             Kind::Array => {
                 let element = self.element.as_ref();
-                let element = element.map_or(ShreddingType::Unshredded, |it| it.whole(options));
+                let element =
+                    element.map_or(ShreddingType::Unshredded, |element| element.whole(options));
                 match element {
                     // Shredding the array would not gain anything.
                     ShreddingType::Unshredded => ShreddingType::Unshredded,

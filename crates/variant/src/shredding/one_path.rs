@@ -59,8 +59,11 @@ fn narrowed(group: &StructArray, parts: &[PathPart]) -> Result<StructArray> {
     let Some((place, typed)) = group.fields().find(TYPED_VALUE) else {
         return Ok(group.clone());
     };
-    let object = group.columns().get(place).and_then(|it| it.as_struct_opt());
-    let Some(object) = object.filter(|it| it.num_columns() > 1) else {
+    let object = group
+        .columns()
+        .get(place)
+        .and_then(|column| column.as_struct_opt());
+    let Some(object) = object.filter(|object| object.num_columns() > 1) else {
         return Ok(group.clone());
     };
     let found = object.fields().find(name).map(|(place, _)| place);

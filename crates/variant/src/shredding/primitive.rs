@@ -131,10 +131,12 @@ impl PrimitiveColumn {
                 Some(value) => column.append_value(value),
                 None => return Ok(false),
             },
-            Self::Int32(column) => match integer(bytes).and_then(|it| i32::try_from(it).ok()) {
-                Some(value) => column.append_value(value),
-                None => return Ok(false),
-            },
+            Self::Int32(column) => {
+                match integer(bytes).and_then(|integer| i32::try_from(integer).ok()) {
+                    Some(value) => column.append_value(value),
+                    None => return Ok(false),
+                }
+            }
             Self::Boolean(column) => match bytes {
                 [TRUE] => column.append_value(true),
                 [FALSE] => column.append_value(false),

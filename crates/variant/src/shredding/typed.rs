@@ -51,7 +51,9 @@ impl Group {
         let typed = array.column_by_name(TYPED_VALUE);
         Ok(Self {
             nulls: array.nulls().cloned(),
-            value: value.map(|it| BytesColumn::new(it, VALUE)).transpose()?,
+            value: value
+                .map(|value| BytesColumn::new(value, VALUE))
+                .transpose()?,
             typed: typed.map(Typed::new).transpose()?,
         })
     }

@@ -135,7 +135,11 @@ fn sizes_wider_than_they_need_to_be() {
                 assert_eq!(numbers, [1, 2, 3]);
                 assert!(variant.field("d").unwrap().is_none());
             }
-            let bytes = array(&values.each_ref().map(|it| &it[..]), large, width);
+            let bytes = array(
+                &values.each_ref().map(|each_ref| &each_ref[..]),
+                large,
+                width,
+            );
             let variant = Variant::validated(&names, &bytes, &limits()).unwrap();
             let numbers = [0, 1, 2].map(|at| int_of(variant.element(at).unwrap().unwrap()));
             assert_eq!(numbers, [1, 2, 3]);
@@ -194,7 +198,7 @@ fn fields_in_the_order_of_utf16() {
     let ordered = ["a", "\u{1F600}", "\u{1F601}", "\u{E000}", "\u{FF5E}"];
     let names = metadata(&ordered, 1, false);
     let values: Vec<[u8; 2]> = (0..5).map(int8).collect();
-    let fields: Vec<(u32, &[u8])> = (0..5).zip(values.iter().map(|it| &it[..])).collect();
+    let fields: Vec<(u32, &[u8])> = (0..5).zip(values.iter().map(|value| &value[..])).collect();
     let bytes = object(&fields, &[0, 1, 2, 3, 4], (false, 1, 1));
     let variant = Variant::validated(&names, &bytes, &limits()).unwrap();
     for (number, name) in (0..).zip(ordered) {
@@ -241,7 +245,7 @@ fn every_field_is_found_in_either_order() {
             let variant = Variant::validated(&names, &bytes, &limits()).unwrap();
             for (at, name) in all.iter().enumerate() {
                 let found = variant.field(name).unwrap();
-                let found = found.map(|it| int_of(it) as usize);
+                let found = found.map(|found| int_of(found) as usize);
                 assert_eq!(found, is_chosen(at).then_some(at), "{name:?} of {fields:?}");
             }
         }

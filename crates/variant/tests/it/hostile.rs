@@ -16,7 +16,9 @@ fn exercise(metadata: &[u8], value: &[u8]) {
     let copied = VariantBuilder::new().push_variant(variant);
     let printed = JsonWriter::new().write(variant, &mut String::new());
     assert!(
-        !valid || printed.is_ok() || printed.is_err_and(|it| it.kind() == ErrorKind::Unsupported),
+        !valid
+            || printed.is_ok()
+            || printed.is_err_and(|printed| printed.kind() == ErrorKind::Unsupported),
         "a valid value has no JSON"
     );
     let equal = variant.equals(&variant, &Limits::default());

@@ -165,10 +165,12 @@ impl<'a> Sampler<'a> {
         }
         let mut estimates = all(&sample.front(sample.num_values().div_ceil(FIRST_PART)))?;
         let cost = |estimates: &[Estimate]| {
-            let costs = estimates.iter().map(|it| it.cost(self.settings.prefer));
+            let costs = estimates
+                .iter()
+                .map(|estimate| estimate.cost(self.settings.prefer));
             costs.min().unwrap_or(u128::MAX)
         };
-        let costs: Vec<u128> = estimates.iter().map(|it| cost(it)).collect();
+        let costs: Vec<u128> = estimates.iter().map(|estimate| cost(estimate)).collect();
         let best = costs.iter().copied().chain(least).min().unwrap_or(0);
         let is_near = |cost: u128| cost <= best * MAX_COST_RATIO.0 / MAX_COST_RATIO.1;
         let num_near = costs

@@ -150,7 +150,10 @@ pub(super) fn choose(settings: &ColumnSettings, indexed: &Indexed<'_>) -> Result
         false => (Vec::new(), None),
     };
     if tries_values {
-        let least = estimates.iter().map(|it| it.cost(settings.prefer)).min();
+        let least = estimates
+            .iter()
+            .map(|estimate| estimate.cost(settings.prefer))
+            .min();
         let more = dictionary.with_values(sample.iter().copied(), |values| {
             sampler.values(values, least)
         });

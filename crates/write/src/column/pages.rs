@@ -245,7 +245,7 @@ impl ColumnWriter {
         let only_indices = self.values.phase == Phase::Dictionary;
         let distinct = dictionary
             .filter(|_| only_indices)
-            .map(|it| it.used().count());
+            .map(|dictionary| dictionary.used().count());
         let Observers {
             bloom_filter,
             statistics,

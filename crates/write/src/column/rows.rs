@@ -113,7 +113,7 @@ impl ColumnWriter {
             max_def: leaf.max_def_level,
         };
         let chunker = self.chunker.as_mut();
-        Ok(chunker.map_or_else(Vec::new, |it| it.page_starts(&levels, &slots)))
+        Ok(chunker.map_or_else(Vec::new, |chunker| chunker.page_starts(&levels, &slots)))
     }
 
     pub(super) fn write_rows(
@@ -264,7 +264,7 @@ impl ColumnWriter {
             || self
                 .preloaded
                 .as_ref()
-                .is_some_and(|it| is_same(it, entries))
+                .is_some_and(|preloaded| is_same(preloaded, entries))
         {
             return Ok(());
         }

@@ -179,16 +179,32 @@ impl Chunker {
                 it.roll(&[bits.get(bit / 8).map_or(0, |byte| byte >> (bit % 8) & 1)]);
             }),
             Values::Int32(values) => self.starts(levels, |it, slot| {
-                it.roll(&values.get(at(slot)).map_or([0; 4], |it| it.to_le_bytes()));
+                it.roll(
+                    &values
+                        .get(at(slot))
+                        .map_or([0; 4], |value| value.to_le_bytes()),
+                );
             }),
             Values::Int64(values) => self.starts(levels, |it, slot| {
-                it.roll(&values.get(at(slot)).map_or([0; 8], |it| it.to_le_bytes()));
+                it.roll(
+                    &values
+                        .get(at(slot))
+                        .map_or([0; 8], |value| value.to_le_bytes()),
+                );
             }),
             Values::Float(values) => self.starts(levels, |it, slot| {
-                it.roll(&values.get(at(slot)).map_or([0; 4], |it| it.to_le_bytes()));
+                it.roll(
+                    &values
+                        .get(at(slot))
+                        .map_or([0; 4], |value| value.to_le_bytes()),
+                );
             }),
             Values::Double(values) => self.starts(levels, |it, slot| {
-                it.roll(&values.get(at(slot)).map_or([0; 8], |it| it.to_le_bytes()));
+                it.roll(
+                    &values
+                        .get(at(slot))
+                        .map_or([0; 8], |value| value.to_le_bytes()),
+                );
             }),
             Values::Fixed { bytes, width } => self.starts(levels, |it, slot| {
                 let start = at(slot).saturating_mul(*width);

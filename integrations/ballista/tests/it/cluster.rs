@@ -159,7 +159,7 @@ impl Cluster {
         let work = PathBuf::from(self.folder.path(&format!("work-{executor}")));
         let folders = std::fs::read_dir(work)
             .unwrap()
-            .map(|it| it.unwrap().path());
+            .map(|read_dir| read_dir.unwrap().path());
         let jobs = folders.filter(|path| has_data(path));
         jobs.map(|path| path.file_name().unwrap().to_str().unwrap().to_owned())
             .collect()
@@ -196,10 +196,10 @@ fn has_data(folder: &Path) -> bool {
         return false;
     };
     entries
-        .map(|it| it.unwrap().path())
+        .map(|entries| entries.unwrap().path())
         .any(|path| match path.is_dir() {
             true => has_data(&path),
-            false => path.metadata().is_ok_and(|it| it.len() > 0),
+            false => path.metadata().is_ok_and(|metadata| metadata.len() > 0),
         })
 }
 
@@ -287,7 +287,7 @@ async fn tables_are_written(two: &SessionContext, folder: &Folder) {
     assert!(
         key_values
             .iter()
-            .any(|it| it.key == "who" && it.value.as_deref() == Some("us"))
+            .any(|key_value| key_value.key == "who" && key_value.value.as_deref() == Some("us"))
     );
     let compression = metadata.row_group(0).column(0).compression();
     assert_eq!(compression, parquet::basic::Compression::UNCOMPRESSED);

@@ -104,7 +104,7 @@ async fn pushed_parts_of_a_query_are_sent() {
     let session = session(SessionConfig::new().with_target_partitions(2));
     create_numbers(&session, &folder).await;
     let long_chain = (0..150)
-        .map(|it| format!("id <> {}", it * 3))
+        .map(|i| format!("id <> {}", i * 3))
         .collect::<Vec<_>>();
     let queries = [
         // A filter of two conjuncts, an expression and a partition column.
@@ -266,7 +266,7 @@ async fn sinks_are_sent() {
     assert!(
         key_values
             .iter()
-            .any(|it| it.key == "who" && it.value.as_deref() == Some("us"))
+            .any(|key_value| key_value.key == "who" && key_value.value.as_deref() == Some("us"))
     );
     let row_group = metadata.row_group(0);
     assert_eq!(row_group.num_rows(), 300);

@@ -53,7 +53,7 @@ async fn fetched(session: &SessionContext, sql: &str) -> usize {
 fn scanned(plan: &Arc<dyn ExecutionPlan>) -> usize {
     let of_scan = plan
         .metrics()
-        .and_then(|it| it.sum_by_name("bytes_scanned"));
+        .and_then(|metrics| metrics.sum_by_name("bytes_scanned"));
     let of_children: usize = plan.children().into_iter().map(scanned).sum();
     of_scan.map_or(0, |it| it.as_usize()) + of_children
 }

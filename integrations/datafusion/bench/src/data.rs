@@ -165,13 +165,13 @@ fn batch(counters: &[u64], random: &mut Random) -> RecordBatch {
         (
             "counter_id".into(),
             Arc::new(Int32Array::from_iter_values(
-                counters.iter().map(|it| *it as i32),
+                counters.iter().map(|counter| *counter as i32),
             )),
         ),
         (
             "event_date".into(),
             Arc::new(Date32Array::from_iter_values(
-                seconds.iter().map(|it| (it / 86_400) as i32),
+                seconds.iter().map(|second| (second / 86_400) as i32),
             )),
         ),
         (

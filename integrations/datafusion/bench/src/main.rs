@@ -88,7 +88,7 @@ impl Arguments {
             _ => return None,
         };
         let cases = (1..).zip(cases);
-        let picked = cases.filter(|(number, _)| self.query.is_none_or(|it| it == *number));
+        let picked = cases.filter(|(number, _)| self.query.is_none_or(|query| query == *number));
         Some((folder, picked.map(|(_, case)| case).collect()))
     }
 }
@@ -96,7 +96,7 @@ impl Arguments {
 fn main() {
     let arguments = Arguments::new();
     let Some((arguments, (folder, cases))) =
-        arguments.and_then(|it| it.cases().map(|cases| (it, cases)))
+        arguments.and_then(|arguments| arguments.cases().map(|cases| (arguments, cases)))
     else {
         eprintln!(
             "usage: herringbone-datafusion-bench FOLDER (tpch | hits | row-group | answers | pools | bytes | few-rows) \

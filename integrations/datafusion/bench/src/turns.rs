@@ -108,9 +108,13 @@ impl Turns {
             };
             let (processor, wall) = (ratio(|it| it.processor), ratio(|it| it.wall));
             logarithms = (logarithms.0 + processor.ln(), logarithms.1 + wall.ln());
-            let cells = times.map(|it| {
+            let cells = times.map(|times| {
                 let ms = |time: Duration| time.as_secs_f64() * 1e3;
-                format!("{:.1} ms, {:.1} ms wall", ms(it.processor), ms(it.wall))
+                format!(
+                    "{:.1} ms, {:.1} ms wall",
+                    ms(times.processor),
+                    ms(times.wall)
+                )
             });
             println!(
                 "| {} | {} | {processor:.2} | {wall:.2} |",

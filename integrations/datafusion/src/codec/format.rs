@@ -70,7 +70,7 @@ fn decode_options(message: &FormatMessage) -> Result<TableParquetOptions> {
         global: ParquetOptions::try_from(global)?,
         column_specific_options: columns,
         key_value_metadata: key_values
-            .map(|it| (it.key.clone(), it.value.clone()))
+            .map(|key_values| (key_values.key.clone(), key_values.value.clone()))
             .collect(),
         crypto: ParquetEncryptionOptions::default(),
     })
@@ -161,7 +161,7 @@ impl HerringboneCodec {
     pub fn decode_factory(&self, bytes: &[u8]) -> Result<HerringboneFormatFactory> {
         let message: FactoryMessage = super::message::decode(bytes)?;
         let options = message.options.into_iter();
-        let options = options.map(|it| (it.key, it.value.unwrap_or_default()));
+        let options = options.map(|option| (option.key, option.value.unwrap_or_default()));
         let factory = HerringboneFormatFactory::new().with_options(options.collect());
         Ok(match self.key_factory(message.key_factory.as_ref())? {
             Some(keys) => factory.with_key_factory(keys),

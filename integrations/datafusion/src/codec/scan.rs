@@ -70,7 +70,10 @@ impl Encoder<'_> {
                 file.object_meta.location
             );
         }
-        let ordering = file.ordering.iter().flat_map(|it| it.iter().cloned());
+        let ordering = file
+            .ordering
+            .iter()
+            .flat_map(|ordering| ordering.iter().cloned());
         Ok(FileMessage {
             e_tag: file.object_meta.e_tag.clone(),
             version: file.object_meta.version.clone(),

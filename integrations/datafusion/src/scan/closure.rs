@@ -101,14 +101,19 @@ impl Closure {
     /// known.
     fn kept(&self, statistics: &impl PruningStatistics) -> Result<Option<Vec<bool>>> {
         let mut pruning = self.pruning.lock().unwrap_or_else(PoisonError::into_inner);
-        let has_changed = pruning.tracking.watcher().is_some_and(|it| it.changed());
+        let has_changed = pruning
+            .tracking
+            .watcher()
+            .is_some_and(|watcher| watcher.changed());
         if has_changed || !pruning.is_made {
             pruning.has_changed |= pruning.is_made;
             pruning.is_made = true;
             pruning.predicate = self.pruning_predicate()?;
         }
         let predicate = pruning.predicate.as_ref();
-        predicate.map(|it| it.prune(statistics)).transpose()
+        predicate
+            .map(|predicate| predicate.prune(statistics))
+            .transpose()
     }
 
     /// Returns true if statistics show that no row of a row group is selected.
@@ -259,7 +264,7 @@ fn separates_zeros(expr: &Arc<dyn PhysicalExpr>, schema: &SchemaRef) -> bool {
 /// Returns the names of the columns of an expression.
 fn names(expr: &Arc<dyn PhysicalExpr>) -> Vec<String> {
     let columns = collect_columns(expr).into_iter();
-    let mut names: Vec<_> = columns.map(|it| it.name().to_owned()).collect();
+    let mut names: Vec<_> = columns.map(|column| column.name().to_owned()).collect();
     names.sort_unstable();
     names.dedup();
     names

@@ -179,8 +179,8 @@ impl FileMetrics {
         let by_bloom_filter = read
             .steps
             .iter()
-            .filter(|it| it.step == PruningStep::BloomFilters)
-            .map(|it| it.row_groups_ruled_out)
+            .filter(|step| step.step == PruningStep::BloomFilters)
+            .map(|step| step.row_groups_ruled_out)
             .sum();
         self.row_groups_bloom_filter
             .add_matched(as_count(left.saturating_sub(by_bloom_filter)));

@@ -139,8 +139,9 @@ impl Planner {
             &self.metrics.evaluation_errors,
         );
         let predicate = self.scan.predicate.clone();
-        let pruner =
-            predicate.and_then(|it| FilePruner::try_new(it, schema, &self.file, errors.clone()));
+        let pruner = predicate.and_then(|predicate| {
+            FilePruner::try_new(predicate, schema, &self.file, errors.clone())
+        });
         let is_ruled_out = match pruner {
             Some(mut pruner) => pruner.should_prune()?,
             None => false,

@@ -66,7 +66,7 @@ impl FileRead {
         let Some(mut options) = rows(file, handle)? else {
             return Ok(None);
         };
-        let of_projection = || exprs.projection.iter().map(|it| &it.expr);
+        let of_projection = || exprs.projection.iter().map(|projection| &projection.expr);
         let schema = narrow(&exprs.schema, of_projection().chain(&conjuncts));
         let emitted = narrow(&exprs.schema, of_projection());
         let needs_bounds = !conjuncts.is_empty() || scan.order.is_some();
@@ -173,7 +173,7 @@ fn virtual_columns(scan: &Scan, projection: &ProjectionExprs) -> Result<Vec<Virt
     if fields.is_empty() {
         return Ok(Vec::new());
     }
-    let of_projection = projection.iter().map(|it| &it.expr);
+    let of_projection = projection.iter().map(|projection| &projection.expr);
     let used = narrow(&Schema::new(fields.clone()), of_projection);
     let column = |field: &FieldRef| match is_row_index(field) {
         true => Ok(VirtualColumn::row_number(field.name()).metadata(field.metadata().clone())),

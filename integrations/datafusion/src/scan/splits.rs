@@ -70,7 +70,7 @@ fn shared(handle: &MetadataHandle, row_group: usize) -> Result<Option<Range<u64>
     }
     let Some(bytes) = header
         .total_compressed_size
-        .and_then(|it| u64::try_from(it).ok())
+        .and_then(|total_compressed_size| u64::try_from(total_compressed_size).ok())
     else {
         return Ok(None);
     };
@@ -85,8 +85,12 @@ fn shared(handle: &MetadataHandle, row_group: usize) -> Result<Option<Range<u64>
     else {
         return Ok(None);
     };
-    let dictionary = first.dictionary_page_offset.filter(|it| *it > 0);
-    let start = dictionary.map_or(first.data_page_offset, |it| it.min(first.data_page_offset));
+    let dictionary = first
+        .dictionary_page_offset
+        .filter(|dictionary_page_offset| *dictionary_page_offset > 0);
+    let start = dictionary.map_or(first.data_page_offset, |dictionary| {
+        dictionary.min(first.data_page_offset)
+    });
     let Ok(start) = u64::try_from(start) else {
         return Ok(None);
     };
@@ -117,9 +121,11 @@ mod tests {
                 (1 << 20..90 << 20, 12_345),
             ] {
                 let borders = (0..)
-                    .map(|it| it * step)
+                    .map(|i| i * step)
                     .take_while(|it| *it < bytes.end + step);
-                let cuts: Vec<u64> = borders.map(|it| rows_before(it, &bytes, rows)).collect();
+                let cuts: Vec<u64> = borders
+                    .map(|border| rows_before(border, &bytes, rows))
+                    .collect();
                 assert!(cuts.is_sorted());
                 assert_eq!(
                     (cuts.first(), cuts.last()),

@@ -133,7 +133,7 @@ impl Drop for FileStream {
         } = &self.end;
         let read = self.batches.metrics();
         metrics.record_read(&read, meta.size);
-        if let Some(limit) = limit.as_ref().filter(|it| it.rows_left == 0) {
+        if let Some(limit) = limit.as_ref().filter(|limit| limit.rows_left == 0) {
             metrics.record_limit(limit.row_groups, &read);
         }
     }

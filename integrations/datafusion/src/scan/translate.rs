@@ -199,21 +199,24 @@ impl Translation<'_> {
         let values = list
             .list()
             .iter()
-            .map(|it| Some(it.downcast_ref::<LiteralExpr>()?.value()));
+            .map(|list| Some(list.downcast_ref::<LiteralExpr>()?.value()));
         let values: Vec<&ScalarValue> = values.collect::<Option<_>>()?;
         if data_type.is_floating() {
             if !self.is_implied || list.negated() {
                 return None;
             }
-            let values = values.into_iter().filter(|it| !it.is_null()).map(float);
+            let values = values
+                .into_iter()
+                .filter(|value| !value.is_null())
+                .map(float);
             let values = values.collect::<Option<Vec<f64>>>()?;
             let nan = column.clone().is_nan();
-            let has_nan = values.iter().any(|it| it.is_nan());
-            let found = column.is_in(values.into_iter().filter(|it| !it.is_nan()));
+            let has_nan = values.iter().any(|value| value.is_nan());
+            let found = column.is_in(values.into_iter().filter(|value| !value.is_nan()));
             return Some(if has_nan { found.or(nan) } else { found });
         }
         // With a null in the list, the answer is never false.
-        let values = values.into_iter().map(|it| literal(it, data_type));
+        let values = values.into_iter().map(|value| literal(value, data_type));
         let found = column.is_in(values.collect::<Option<Vec<_>>>()?);
         Some(if list.negated() { found.not() } else { found })
     }

@@ -252,7 +252,10 @@ impl FileSource for HerringboneSource {
         projection: &ProjectionExprs,
     ) -> Result<Option<Arc<dyn FileSource>>> {
         let is_row_index = |expr| expr_references_scalar_udf::<FileRowIndexFunc>(expr);
-        if !projection.iter().any(|it| is_row_index(&it.expr)) {
+        if !projection
+            .iter()
+            .any(|projection| is_row_index(&projection.expr))
+        {
             let projection = self.projection.try_merge(projection)?;
             return Ok(Some(Arc::new(Self {
                 projection,
@@ -343,7 +346,7 @@ impl FileSource for HerringboneSource {
         &self,
         f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
     ) -> Result<TreeNodeRecursion> {
-        let of_projection = self.projection.iter().map(|it| &it.expr);
+        let of_projection = self.projection.iter().map(|projection| &projection.expr);
         datafusion_physical_plan::apply_expression_roots(
             self.predicate.iter().chain(of_projection),
             f,

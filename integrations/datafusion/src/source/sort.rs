@@ -61,7 +61,9 @@ pub(crate) fn push_down(
     reversed.clear_orderings();
     let orderings = properties.oeq_class().iter();
     let reverse = |it: &PhysicalSortExpr| it.reverse();
-    reversed.add_orderings(orderings.map(|it| it.iter().map(reverse).collect::<Vec<_>>()));
+    reversed.add_orderings(
+        orderings.map(|orderings| orderings.iter().map(reverse).collect::<Vec<_>>()),
+    );
     Ok(match reversed.ordering_satisfy(order.iter().cloned())? {
         true => SortPushdown::Inexact(ReadOrder::Reversed),
         false => SortPushdown::Unsupported,

@@ -46,7 +46,11 @@ impl Partitions {
         let Some(url) = listing.table_paths().first() else {
             return Ok(Arc::new(empty()?));
         };
-        let columns: Vec<_> = self.fields.iter().map(|it| it.name().as_str()).collect();
+        let columns: Vec<_> = self
+            .fields
+            .iter()
+            .map(|field| field.name().as_str())
+            .collect();
         let filters = args.filters().unwrap_or_default().iter().cloned();
         let (on_partitions, others): (Vec<_>, Vec<_>) =
             filters.partition(|filter| expr_applicable_for_cols(&columns, filter));

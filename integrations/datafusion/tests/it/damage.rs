@@ -12,7 +12,7 @@ use crate::support::{Folder, Reader, create, run, session};
 
 fn numbers() -> RecordBatch {
     let numbers: ArrayRef = Arc::new(Int64Array::from_iter_values(
-        (0..50_000).map(|it| it * 7_919 % 50_021),
+        (0..50_000).map(|i| i * 7_919 % 50_021),
     ));
     RecordBatch::try_from_iter([("a", numbers)]).unwrap()
 }

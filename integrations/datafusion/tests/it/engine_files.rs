@@ -13,7 +13,7 @@ pub(crate) fn package() -> PathBuf {
     let metadata = String::from_utf8(metadata.stdout).unwrap();
     let manifests = metadata.split("\"manifest_path\":\"").skip(1);
     let manifest = manifests
-        .filter_map(|it| it.split('"').next())
+        .filter_map(|manifest| manifest.split('"').next())
         .find(|it| it.contains("/datafusion-sqllogictest-"));
     PathBuf::from(manifest.unwrap())
         .parent()

@@ -39,7 +39,7 @@ impl Metrics {
         let plan = plan.create_physical_plan().await.unwrap();
         collect(plan.clone(), session.task_ctx()).await.unwrap();
         let mut scan: Arc<dyn ExecutionPlan> = plan;
-        while let Some(child) = scan.children().first().map(|it| Arc::clone(it)) {
+        while let Some(child) = scan.children().first().map(|child| Arc::clone(child)) {
             scan = child;
         }
         Self(scan.metrics().unwrap().aggregate_by_name())
@@ -47,7 +47,7 @@ impl Metrics {
 
     fn text(&self, name: &str) -> String {
         let found = self.0.iter().find(|it| it.value().name() == name);
-        match found.map(|it| it.value()) {
+        match found.map(|found| found.value()) {
             Some(MetricValue::Time { time, .. }) => (time.value() > 0).to_string(),
             Some(value) => value.to_string(),
             None => "none".to_owned(),

@@ -305,7 +305,10 @@ async fn declared_orders_and_inserts_remain() {
     assert!(!plan.contains("SortExec"), "{plan}");
     let null = format!("k={NULL}/");
     assert_eq!(
-        files(&path).iter().filter(|it| it.contains(&null)).count(),
+        files(&path)
+            .iter()
+            .filter(|file| file.contains(&null))
+            .count(),
         2
     );
 }

@@ -22,10 +22,9 @@ fn structs(columns: Vec<(&str, ArrayRef)>, nulls: Option<NullBuffer>) -> StructA
 
 /// Structs of a small number and a large text. Some are null.
 fn elements(number: usize) -> StructArray {
-    let numbers =
-        Int64Array::from_iter((0..number as i64).map(|it| (it % 11 > 0).then_some(it % 97)));
-    let texts = (0..number).map(|it| format!("{:0128}", it.wrapping_mul(0x9E37_79B9_7F4A_7C15)));
-    let nulls = NullBuffer::from_iter((0..number).map(|it| it % 7 > 0));
+    let numbers = Int64Array::from_iter((0..number as i64).map(|i| (i % 11 > 0).then_some(i % 97)));
+    let texts = (0..number).map(|i| format!("{:0128}", i.wrapping_mul(0x9E37_79B9_7F4A_7C15)));
+    let nulls = NullBuffer::from_iter((0..number).map(|i| i % 7 > 0));
     let columns: Vec<(&str, ArrayRef)> = vec![
         ("a", Arc::new(numbers)),
         ("big", Arc::new(StringArray::from_iter_values(texts))),
@@ -38,14 +37,14 @@ fn lists(of: impl Fn(usize) -> StructArray, rows: usize) -> ListArray {
     let is_null = |row: usize| row.is_multiple_of(5);
     let lengths = (0..rows).map(|row| if is_null(row) { 0 } else { row % 4 });
     let offsets = OffsetBuffer::from_lengths(lengths);
-    let elements = of(offsets.last().map_or(0, |it| *it as usize));
+    let elements = of(offsets.last().map_or(0, |offset| *offset as usize));
     let element = Field::new_list_field(elements.data_type().clone(), true);
     let nulls = NullBuffer::from_iter((0..rows).map(|row| !is_null(row)));
     ListArray::new(Arc::new(element), offsets, Arc::new(elements), Some(nulls))
 }
 
 fn maps() -> MapArray {
-    let keys = (0..2 * ROWS).map(|it| format!("k{}", it % 2));
+    let keys = (0..2 * ROWS).map(|i| format!("k{}", i % 2));
     let keys = StringArray::from_iter_values(keys);
     let values = elements(2 * ROWS);
     let fields = vec![

@@ -225,7 +225,7 @@ async fn files_with_other_names_in_maps_are_one_table() {
 async fn partition_columns_are_read_and_prune() {
     let folder = Folder::new();
     for year in [2023, 2024, 2025] {
-        let rows = longs((0..10).map(|it| i64::from(year) * 100 + it));
+        let rows = longs((0..10).map(|i| i64::from(year) * 100 + i));
         folder.write(
             &format!("p/year={year}/f.parquet"),
             &batch(vec![("id", rows)]),
@@ -253,7 +253,7 @@ async fn partition_columns_are_read_and_prune() {
 fn nested() -> RecordBatch {
     let field = |name: &str, data_type| Arc::new(Field::new(name, data_type, true));
     let big: Vec<String> = (0..1_000)
-        .map(|it| format!("{it} {}", "payload".repeat(40 + it % 7)))
+        .map(|i| format!("{i} {}", "payload".repeat(40 + i % 7)))
         .collect();
     let deep = StructArray::from(vec![
         (field("x", DataType::Int64), longs(0..1_000)),
@@ -266,12 +266,12 @@ fn nested() -> RecordBatch {
     let outer = StructArray::from(vec![
         (
             field("k", DataType::Int32),
-            ints((0..1_000).map(|it| it % 50)),
+            ints((0..1_000).map(|i| i % 50)),
         ),
         (field("deep", deep_type), Arc::new(deep) as ArrayRef),
     ]);
     let lists = ListArray::from_iter_primitive::<Int64Type, _, _>(
-        (0..1_000).map(|it| (it % 5 > 0).then(|| (0..it % 4).map(Some).collect::<Vec<_>>())),
+        (0..1_000).map(|i| (i % 5 > 0).then(|| (0..it % 4).map(Some).collect::<Vec<_>>())),
     );
     let elements = StructArray::from(vec![(field("e", DataType::Int64), longs(0..2_000))]);
     let element = Field::new("item", elements.data_type().clone(), true);
@@ -415,7 +415,7 @@ async fn rows_have_numbers() {
     let folder = Folder::new();
     folder.write(
         "r.parquet",
-        &batch(vec![("id", longs((0..100).map(|it| it * it % 101)))]),
+        &batch(vec![("id", longs((0..100).map(|i| i * i % 101)))]),
         30,
     );
     let (ours, plain) = both(

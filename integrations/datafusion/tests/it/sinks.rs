@@ -9,10 +9,10 @@ use crate::support::{Folder, Reader, create, files, rows, run, session, sorted_r
 
 fn batch() -> RecordBatch {
     let numbers: ArrayRef = Arc::new(Int64Array::from_iter(
-        (0..5_000).map(|it| (it % 11 != 0).then_some(it)),
+        (0..5_000).map(|i| (i % 11 != 0).then_some(i)),
     ));
     let words: ArrayRef = Arc::new(StringArray::from_iter_values(
-        (0..5_000).map(|it| format!("w{}", it % 3)),
+        (0..5_000).map(|i| format!("w{}", i % 3)),
     ));
     RecordBatch::try_from_iter([("n", numbers), ("w", words)]).unwrap()
 }

@@ -47,7 +47,7 @@ pub(crate) fn data(name: &str) -> FileMeta {
 }
 
 pub(crate) fn file(path: &Path) -> FileMeta {
-    let size = std::fs::metadata(path).map_or(0, |it| it.len());
+    let size = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
     // The default engine opens no path with `..` in it, as `PARQUET_TEST_DATA` may have.
     let path = std::path::absolute(path).unwrap();
     let path = path.canonicalize().unwrap_or(path);

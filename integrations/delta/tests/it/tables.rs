@@ -116,7 +116,8 @@ fn scan_batches(engine: Arc<dyn Engine>, folder: &Path) -> Vec<RecordBatch> {
         .build()
         .unwrap();
     let data = scan.execute(engine).unwrap();
-    data.map(|it| record_batch(it.unwrap()).unwrap()).collect()
+    data.map(|data| record_batch(data.unwrap()).unwrap())
+        .collect()
 }
 
 fn ours() -> Arc<HerringboneEngine> {
@@ -188,7 +189,7 @@ fn num_rows_where(engine: Arc<dyn Engine>, folder: &Path, predicate: &Predicate)
         .scan_builder()
         .with_predicate(Arc::new(predicate.clone()));
     let data = builder.build().unwrap().execute(engine).unwrap();
-    data.map(|it| record_batch(it.unwrap()).unwrap().num_rows())
+    data.map(|data| record_batch(data.unwrap()).unwrap().num_rows())
         .sum()
 }
 

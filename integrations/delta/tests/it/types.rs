@@ -227,12 +227,15 @@ fn footers_of_the_official_files_are_those_of_the_default_engine() {
     let (mut compared, mut different) = (0, Vec::new());
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        if path.extension().is_none_or(|it| it != "parquet") {
+        if path
+            .extension()
+            .is_none_or(|extension| extension != "parquet")
+        {
             continue;
         }
         let file = file(&path);
         let theirs = handlers.default.read_parquet_footer(&file);
-        let Ok(theirs) = theirs.map(|it| it.schema) else {
+        let Ok(theirs) = theirs.map(|theirs| theirs.schema) else {
             continue;
         };
         let ours = handlers.ours.read_parquet_footer(&file);
@@ -241,7 +244,7 @@ fn footers_of_the_official_files_are_those_of_the_default_engine() {
             Ok(ours) if ours.schema == theirs => {}
             ours => different.push((
                 path,
-                ours.map(|it| it.schema.to_string()),
+                ours.map(|ours| ours.schema.to_string()),
                 theirs.to_string(),
             )),
         }
@@ -286,10 +289,10 @@ fn a_variant_is_a_struct_of_bytes() {
         let bytes = |value: &[u8]| Arc::new(BinaryArray::from_iter_values([value; 3])) as ArrayRef;
         let fields = names
             .iter()
-            .map(|it| Field::new(*it, ArrowType::Binary, false));
+            .map(|name| Field::new(*name, ArrowType::Binary, false));
         let structs = StructArray::new(
             fields.collect(),
-            names.iter().map(|it| bytes(it.as_bytes())).collect(),
+            names.iter().map(|name| bytes(name.as_bytes())).collect(),
             Some(NullBuffer::from(vec![true, false, true])),
         );
         let batch = RecordBatch::try_from_iter([("v", Arc::new(structs) as ArrayRef)]).unwrap();
@@ -322,7 +325,10 @@ fn official_variants_are_read_or_refused_as_by_the_default_engine() {
     let (mut equal, mut shredded) = (0, 0);
     for entry in std::fs::read_dir(folder.canonicalize().unwrap()).unwrap() {
         let path = entry.unwrap().path();
-        if path.extension().is_none_or(|it| it != "parquet") {
+        if path
+            .extension()
+            .is_none_or(|extension| extension != "parquet")
+        {
             continue;
         }
         let file = [file(&path)];

@@ -119,7 +119,7 @@ fn a_failed_write_changes_nothing() {
     let names = || {
         let entries = std::fs::read_dir(folder.path()).unwrap();
         entries
-            .map(|it| it.unwrap().file_name())
+            .map(|entries| entries.unwrap().file_name())
             .collect::<Vec<_>>()
     };
     let fails = || {

@@ -323,7 +323,7 @@ impl<'a> Conditions<'a> {
         let array = self.parts.value(options.ok_or_else(damaged)?)?;
         let found = array
             .as_struct_opt()
-            .and_then(|it| it.column_by_name(name))
+            .and_then(|struct_opt| struct_opt.column_by_name(name))
             .filter(|it| it.len() == 1 && it.is_valid(0));
         found.map(AsRef::as_ref).ok_or_else(damaged)
     }

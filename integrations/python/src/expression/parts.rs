@@ -91,7 +91,7 @@ fn listed(stream: &[u8]) -> Result<Vec<Part>> {
             // The names follow.
             "nested_field_ref" => {
                 let names = pairs.by_ref().take(number(text)?);
-                let names = names.map(|it| it.value().map(str::to_owned).ok_or_else(damaged));
+                let names = names.map(|name| name.value().map(str::to_owned).ok_or_else(damaged));
                 Part::Column(names.collect::<Result<_>>()?)
             }
             "literal" => Part::Literal(number(text)?),

@@ -246,7 +246,9 @@ impl ColumnChunkMetaData {
         let statistics = self.statistics()?;
         dict.set_item(
             "statistics",
-            statistics.map(|it| it.to_dict(py)).transpose()?,
+            statistics
+                .map(|statistics| statistics.to_dict(py))
+                .transpose()?,
         )?;
         dict.set_item("geo_statistics", self.geo_statistics(py)?)?;
         dict.set_item("compression", self.compression()?)?;

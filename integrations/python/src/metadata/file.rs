@@ -237,7 +237,11 @@ impl FileMetaData {
     /// Sets the path of the file with the column chunks, for a `_metadata` file.
     fn set_file_path(&self, path: &str) -> Result<()> {
         self.change(|parts| {
-            for chunk in parts.row_groups.iter_mut().flat_map(|it| &mut it.columns) {
+            for chunk in parts
+                .row_groups
+                .iter_mut()
+                .flat_map(|row_group| &mut row_group.columns)
+            {
                 chunk.file_path = Some(path.to_owned());
             }
             Ok(())
@@ -349,7 +353,8 @@ impl RowGroupMetaData {
         };
         let class = py.import(module)?.getattr("SortingColumn")?;
         let columns = self.row_group.sorting_columns.iter().flatten();
-        let columns = columns.map(|it| class.call1((it.column_idx, it.descending, it.nulls_first)));
+        let columns = columns
+            .map(|column| class.call1((column.column_idx, column.descending, column.nulls_first)));
         PyTuple::new(py, columns.collect::<PyResult<Vec<_>>>()?)
     }
 

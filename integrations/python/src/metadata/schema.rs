@@ -213,7 +213,7 @@ impl ColumnSchema {
     fn physical_type(&self) -> String {
         self.element()
             .type_
-            .map_or_else(String::new, |it| it.to_string())
+            .map_or_else(String::new, |type_| type_.to_string())
     }
 
     /// The logical type.

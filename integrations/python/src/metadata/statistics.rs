@@ -187,7 +187,7 @@ impl Statistics {
     }
 
     fn __repr__(&self, py: Python<'_>) -> Result<String> {
-        let count = |count: Option<i64>| count.map_or("None".to_owned(), |it| it.to_string());
+        let count = |count: Option<i64>| count.map_or("None".to_owned(), |count| count.to_string());
         Ok(lines(
             "<herringbone.Statistics>",
             &[

@@ -41,24 +41,24 @@ fn column(random: &mut Random, kind: usize, rows: usize) -> ArrayRef {
     match kind {
         0 => Arc::new(Int64Array::from(numbers)),
         1 => Arc::new(Int32Array::from_iter_values(
-            numbers.iter().map(|it| *it as i32),
+            numbers.iter().map(|number| *number as i32),
         )),
         2 => Arc::new(StringArray::from_iter_values(
-            numbers.iter().map(|it| format!("s{it}")),
+            numbers.iter().map(|number| format!("s{number}")),
         )),
         3 => Arc::new(Float64Array::from_iter_values(
-            numbers.iter().map(|it| *it as f64),
+            numbers.iter().map(|number| *number as f64),
         )),
         4 => {
             let numbers = numbers.into_iter();
-            let some = numbers.map(|it| (!is_null(random)).then_some(it));
+            let some = numbers.map(|number| (!is_null(random)).then_some(number));
             Arc::new(some.collect::<Int64Array>())
         }
         _ => {
-            let lists = numbers.into_iter().map(|it| {
+            let lists = numbers.into_iter().map(|number| {
                 (!is_null(random)).then(|| {
-                    (0..it % 4)
-                        .map(|i| Some(it as i32 + i as i32))
+                    (0..number % 4)
+                        .map(|i| Some(number as i32 + i as i32))
                         .collect::<Vec<_>>()
                 })
             });
@@ -190,11 +190,14 @@ fn repaired(bytes: &[u8], options: &RepairOptions) -> Option<(Vec<Rows>, Repair)
 
 /// Panics if a recovered row is not in the original. Returns the number of recovered rows.
 fn rows_of(original: &[Rows], back: &[Rows]) -> usize {
-    let count = |row_groups: &[Rows]| row_groups.iter().map(|it| it[0].len()).sum();
+    let count = |row_groups: &[Rows]| row_groups.iter().map(|row_group| row_group[0].len()).sum();
     if original[0].len() == 1 {
         // Row group ends are unknown, so rows are compared in order.
         let flat = |row_groups: &[Rows]| -> Vec<String> {
-            row_groups.iter().flat_map(|it| it[0].clone()).collect()
+            row_groups
+                .iter()
+                .flat_map(|row_group| row_group[0].clone())
+                .collect()
         };
         super::rows_in_order(&flat(original), &flat(back));
     } else {
@@ -225,16 +228,16 @@ fn every_row_is_one_of_the_original() {
         let case = case(seed);
         let original = opened(&case.file);
         let originals = all(&original);
-        let total: usize = originals.iter().map(|it| it[0].len()).sum();
+        let total: usize = originals.iter().map(|original| original[0].len()).sum();
         let mut random = Random(seed ^ 0xabcd);
         let footer = footer(&case.file);
         let plain = like(&original);
         let mut knowing = plain.clone();
         knowing.row_group_rows = Some(case.row_group_rows as u64);
         let ends = ends(&original);
-        let sizes = originals.iter().map(|it| it[0].len());
+        let sizes = originals.iter().map(|original| original[0].len());
         // In a cut file, a short last row group cannot be distinguished from a part of a longer one.
-        let full = sizes.filter(|it| *it == case.row_group_rows).count();
+        let full = sizes.filter(|size| *size == case.row_group_rows).count();
         // The footer is missing, or the file is cut.
         let cuts = (0..COPIES).map(|_| 4 + random.below(footer - 4));
         for cut in cuts.chain([footer]).collect::<Vec<_>>() {

@@ -178,7 +178,7 @@ fn truncated_files() {
             )
         });
         let borders = ends.iter().flat_map(|(end, bloom)| [*end, *bloom]);
-        let borders = borders.flat_map(|it| [it - 1, it, it + 1]);
+        let borders = borders.flat_map(|border| [border - 1, border, border + 1]);
         for length in (0..file.len()).step_by(11).chain(borders) {
             let back = had_back(&file[..length], &like(&original)).unwrap();
             let found = which(&originals, &back);
@@ -259,7 +259,7 @@ fn without_a_footer_a_damaged_page_costs_its_row_group() {
 fn rows_in_order(all: &[String], back: &[String]) -> usize {
     let mut left = all.iter();
     for row in back {
-        let found = left.any(|it| it == row);
+        let found = left.any(|left| left == row);
         assert!(found, "{row} was not there, or not there");
     }
     all.len() - back.len()

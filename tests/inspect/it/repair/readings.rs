@@ -227,7 +227,7 @@ fn a_cut_page_is_a_loss() {
 fn a_row_group_of_zeros_is_a_loss() {
     let numbers: ArrayRef = Arc::new(Int64Array::from_iter_values(0..300));
     let texts: ArrayRef = Arc::new(StringArray::from_iter_values(
-        (0..300).map(|it| it.to_string()),
+        (0..300).map(|i| i.to_string()),
     ));
     let options = WriteOptions::new()
         .columns(ColumnOptions::new().dictionary(false))

@@ -26,7 +26,7 @@ fn is_about_rows(finding: &Finding) -> bool {
 
 fn errors(file: &[u8]) -> Vec<Finding> {
     let mut findings = findings(file);
-    findings.retain(|it| it.severity == Severity::Error);
+    findings.retain(|finding| finding.severity == Severity::Error);
     findings
 }
 
@@ -60,9 +60,11 @@ fn disagreement(name: &str, file: &[u8]) -> Option<String> {
         return None;
     }
     let findings = findings(file);
-    let has = |severity| findings.iter().any(|it| it.severity == severity);
-    let not_checked = findings.iter().any(|it| it.kind == FindingKind::NotChecked);
-    let about_rows = findings.iter().find(|it| is_about_rows(it));
+    let has = |severity| findings.iter().any(|finding| finding.severity == severity);
+    let not_checked = findings
+        .iter()
+        .any(|finding| finding.kind == FindingKind::NotChecked);
+    let about_rows = findings.iter().find(|finding| is_about_rows(finding));
     let agree = match read(file) {
         Ok(()) => about_rows.is_some() == FORGIVEN.contains(&name),
         Err(_) if NO_ROOM.contains(&name) => !has(Severity::Error),
@@ -206,7 +208,7 @@ fn values_that_arrow_has_though_the_format_has_not() {
         (numbers(decimal, &[100], false), FindingKind::Decimal),
     ] {
         read(&file).unwrap();
-        let kinds: Vec<_> = errors(&file).into_iter().map(|it| it.kind).collect();
+        let kinds: Vec<_> = errors(&file).into_iter().map(|error| error.kind).collect();
         assert!(
             !kinds.is_empty() && kinds.iter().all(|it| *it == kind),
             "{kinds:?}"

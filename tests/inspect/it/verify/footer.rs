@@ -117,9 +117,9 @@ fn places() {
     let other = with_chunk(&file(), SCORE, |it| it.offset_index_offset = Some(4));
     let found = lines(&other);
     assert!(
-        found.iter().any(|it| it
+        found.iter().any(|found| found
             .starts_with("error overlap: the column chunk overlaps the offset index")
-            || it.starts_with("error overlap: the offset index overlaps the column chunk")),
+            || found.starts_with("error overlap: the offset index overlaps the column chunk")),
         "{found:?}"
     );
     let other = with_metadata(&file(), NAME, |it| it.dictionary_page_offset = None);
@@ -127,7 +127,7 @@ fn places() {
     assert!(
         found
             .iter()
-            .any(|it| it.contains("dictionary indices without a dictionary page")),
+            .any(|found| found.contains("dictionary indices without a dictionary page")),
         "{found:?}"
     );
 }
@@ -331,7 +331,7 @@ fn column_indexes() {
         assert!(
             found
                 .iter()
-                .any(|it| it.contains(message) && it.contains("page 1")),
+                .any(|found| found.contains(message) && found.contains("page 1")),
             "{found:?}"
         );
     }

@@ -31,7 +31,9 @@ fn file(members: &str, boxes: [Box4; 4], is_float: bool) -> Vec<u8> {
     let bound = |at: usize| -> ArrayRef {
         let numbers = boxes.iter().map(|it| it.map_or(0.0, |it| it[at]));
         match is_float {
-            true => Arc::new(Float32Array::from_iter_values(numbers.map(|it| it as f32))),
+            true => Arc::new(Float32Array::from_iter_values(
+                numbers.map(|number| number as f32),
+            )),
             false => Arc::new(Float64Array::from_iter_values(numbers)),
         }
     };

@@ -11,7 +11,9 @@ use crate::damage::{with_footer, with_metadata};
 
 /// A point in well-known binary with the coordinates of its type.
 fn point(code: u32, coordinates: &[f64]) -> Vec<u8> {
-    let coordinates = coordinates.iter().flat_map(|it| it.to_le_bytes());
+    let coordinates = coordinates
+        .iter()
+        .flat_map(|coordinate| coordinate.to_le_bytes());
     [&[1][..], &code.to_le_bytes()]
         .concat()
         .into_iter()
@@ -130,7 +132,10 @@ fn boxes_that_are_none() {
         "mmin is 2, above mmax, 1",
         "the bounding box exceeds the longitudes -180 to 180 or the latitudes -90 to 90",
     ];
-    let wanted: Vec<_> = wanted.iter().map(|it| format!("{kind}{it}")).collect();
+    let wanted: Vec<_> = wanted
+        .iter()
+        .map(|wanted| format!("{kind}{wanted}"))
+        .collect();
     assert_eq!(
         found(&file(&none, true, statistics(bbox.clone(), &[1]))),
         wanted

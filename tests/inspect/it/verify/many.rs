@@ -39,7 +39,7 @@ fn the_first_findings_of_a_column_chunk_are_listed() {
     for column in ["a", "b"] {
         let of_column = findings
             .iter()
-            .filter(|it| it.location.column.as_deref() == Some(column));
+            .filter(|finding| finding.location.column.as_deref() == Some(column));
         let kinds: Vec<_> = of_column.clone().map(|it| it.kind).collect();
         assert_eq!(kinds[..1000], [FindingKind::Checksum; 1000]);
         assert_eq!(kinds[1000..], [FindingKind::LeftOut]);

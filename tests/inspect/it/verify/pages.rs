@@ -51,7 +51,7 @@ fn text_that_is_not_utf8() {
     let found = findings(&file);
     let utf8: Vec<_> = found
         .iter()
-        .filter(|it| it.kind == FindingKind::Utf8)
+        .filter(|found| found.kind == FindingKind::Utf8)
         .collect();
     assert_eq!(utf8.len(), 4, "{found:?}");
     assert_eq!(
@@ -69,7 +69,11 @@ fn text_that_is_not_utf8() {
         )
     );
     // The bloom filter no longer matches the value either.
-    assert!(found.iter().any(|it| it.kind == FindingKind::BloomFilter));
+    assert!(
+        found
+            .iter()
+            .any(|found| found.kind == FindingKind::BloomFilter)
+    );
 }
 
 #[test]
@@ -127,7 +131,7 @@ fn headers_of_version_2_count_nulls_and_rows() {
     let counts = [0x15, 12, 0x15, 4, 0x15, 12];
     let at = file[range.clone()]
         .windows(6)
-        .position(|it| it == counts)
+        .position(|window| window == counts)
         .unwrap();
     let mut other = file.clone();
     other[range.start + at + 3] = 2;
@@ -185,7 +189,9 @@ fn a_bloom_filter_with_bits_cleared() {
     assert_eq!(found[0].location.page, Some(1));
 
     let other = with_metadata(&file, NAME, |it| {
-        it.bloom_filter_length = it.bloom_filter_length.map(|it| it - 1);
+        it.bloom_filter_length = it
+            .bloom_filter_length
+            .map(|bloom_filter_length| bloom_filter_length - 1);
     });
     let found = findings(&other);
     assert_eq!(kinds(&found, "name"), [FindingKind::BloomFilter]);

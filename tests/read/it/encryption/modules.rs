@@ -132,7 +132,9 @@ fn modules(bytes: &Bytes, keys: &Arc<dyn Decryption>) -> Vec<(ModuleId, Range<us
             }
             // The module is in the footer, which may be encrypted.
             let metadata = chunk.encrypted_column_metadata.unwrap();
-            let start = bytes.windows(metadata.len()).position(|it| it == metadata);
+            let start = bytes
+                .windows(metadata.len())
+                .position(|window| window == metadata);
             if let Some(start) = start {
                 let range = start..start + metadata.len();
                 modules.push((one(ModuleKind::ColumnMetadata), range));
@@ -287,7 +289,7 @@ fn a_flipped_byte_is_found_in_each_part_of_each_module() {
                     "the bits of the bloom filter lie outside of the file",
                 ];
                 let place = error.location();
-                match ends.iter().any(|it| error.message().contains(it)) {
+                match ends.iter().any(|end| error.message().contains(end)) {
                     true => assert_eq!(
                         (place.row_group, place.column.as_deref()),
                         (Some(id.row_group), Some(COLUMNS[id.column]))

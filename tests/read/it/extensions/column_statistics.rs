@@ -127,7 +127,7 @@ fn occurring(array: &ArrayRef) -> BTreeMap<String, usize> {
         None => array.clone(),
     };
     let texts: Vec<Option<String>> = if let Some(texts) = array.as_string_opt::<i32>() {
-        texts.iter().map(|it| it.map(str::to_owned)).collect()
+        texts.iter().map(|text| text.map(str::to_owned)).collect()
     } else if let Some(flags) = array.as_boolean_opt() {
         let flag = |it: Option<bool>| it.map(|it| u8::from(it).to_string());
         flags.iter().map(flag).collect()
@@ -214,7 +214,9 @@ fn each_column_chunk_has_its_own() {
         for (leaf, values) in [(5, Some(ROWS / 4)), (4, Some(50)), (7, None)] {
             let chunk = file.metadata().column_chunk(row_group, leaf).unwrap();
             let statistics = chunk.meta_data.unwrap().geospatial_statistics;
-            let xmax = statistics.and_then(|it| it.bbox).map(|bbox| bbox.xmax);
+            let xmax = statistics
+                .and_then(|statistics| statistics.bbox)
+                .map(|bbox| bbox.xmax);
             assert_eq!(xmax, values.map(|values| values as f64));
         }
     }

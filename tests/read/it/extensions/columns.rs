@@ -39,7 +39,7 @@ fn a_column_reads_what_it_names_alone() {
         let names: Vec<_> = schema
             .fields()
             .iter()
-            .map(|it| it.name().as_str())
+            .map(|field| field.name().as_str())
             .collect();
         assert_eq!(names, ["id", "n"]);
         let ids = batch.column(0).as_primitive::<Int64Type>();
@@ -59,7 +59,7 @@ fn a_column_reads_what_it_names_alone() {
     let batches = by_all(&file, alone);
     let values = batches
         .iter()
-        .flat_map(|it| it.column(0).as_primitive::<Int64Type>());
+        .flat_map(|batch| batch.column(0).as_primitive::<Int64Type>());
     assert!(values.eq((0..60_000).map(integer)));
 }
 
@@ -114,7 +114,7 @@ fn columns_of_one_group_share_what_they_read() {
     let part = |name, data_type| Field::new(name, data_type, true);
     let parts = vec![part("typed", DataType::Int64), part("text", DataType::Utf8)];
     let storage = DataType::Struct(parts.into());
-    assert!(seen.lock().unwrap().iter().all(|it| *it == storage));
+    assert!(seen.lock().unwrap().iter().all(|seen| *seen == storage));
     // If the projection selects another part of the group, that part is read separately.
     let paths = vec![vec!["c".to_owned(), "text".to_owned()]];
     let partial = ReadOptions::new().projection(herringbone::Projection::Paths(paths));

@@ -29,7 +29,7 @@ use super::whole::by_all;
 fn file_field(children: Vec<Field>, metadata: Option<&str>) -> Field {
     let field = Field::new("f", DataType::Struct(children.into()), true);
     let name = ("ARROW:extension:name", FILE_EXTENSION_NAME);
-    let metadata = metadata.map(|it| ("ARROW:extension:metadata", it));
+    let metadata = metadata.map(|metadata| ("ARROW:extension:metadata", metadata));
     let pairs = [name].into_iter().chain(metadata);
     let pairs = pairs.map(|(k, v)| (k.to_owned(), v.to_owned()));
     field.with_metadata(pairs.collect::<HashMap<_, _>>())
@@ -187,7 +187,7 @@ fn what_the_peer_writes_comes_as_an_extension_type() {
     assert_eq!(numbers("size"), [Some(9), None, None]);
     let uris: Vec<_> = column("uri").as_string::<i32>().iter().collect();
     assert_eq!(uris, [Some("a"), None, Some("b")]);
-    assert_eq!(files.nulls().map(|it| it.null_count()), Some(1));
+    assert_eq!(files.nulls().map(|nulls| nulls.null_count()), Some(1));
     // A part of a FILE is a FILE too, and is written as one.
     let paths = vec![vec!["f".to_owned(), "uri".to_owned()]];
     let part = ReadOptions::new().projection(herringbone::Projection::Paths(paths));

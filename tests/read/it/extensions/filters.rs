@@ -182,7 +182,9 @@ fn the_metadata_of_other_columns_is_used() {
     let file = ParquetFile::from_bytes(bytes()).unwrap();
     let counts = |filter: Predicate| {
         let explained = file.explain(&options().filter(filter)).unwrap();
-        let steps = explained.iter().filter_map(|it| it.steps.last());
+        let steps = explained
+            .iter()
+            .filter_map(|explained| explained.steps.last());
         steps.fold((0, 0), |(ruled_out, accepted), step| {
             (ruled_out + step.ruled_out, accepted + step.accepted)
         })

@@ -144,7 +144,7 @@ fn key_values_are_added_at_the_end() {
     let options = options.extension(Cell::default());
     let file = written(&[batch(0..10), batch(10..17)], options);
     let pairs = file.metadata().key_value_metadata();
-    let of_cells: Vec<_> = pairs.iter().filter(|it| it.key == "cells").collect();
+    let of_cells: Vec<_> = pairs.iter().filter(|pair| pair.key == "cells").collect();
     assert_eq!(of_cells, [&pair("17 of c")]);
 }
 

@@ -31,7 +31,10 @@ pub(super) fn paged(rows: usize) -> WriteOptions {
 
 pub(super) fn primary(file: &ParquetFile) -> GeometryColumn {
     let columns = GeometryColumn::of_file(file.parquet_schema(), file.metadata()).unwrap();
-    columns.into_iter().find(|it| it.is_primary).unwrap()
+    columns
+        .into_iter()
+        .find(|column| column.is_primary)
+        .unwrap()
 }
 
 /// The numbers of the rows that match a predicate, found with and without pruning.

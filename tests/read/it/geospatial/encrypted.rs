@@ -133,7 +133,9 @@ fn redacted_metadata_keep_silent() {
     assert_eq!(statistics.geospatial_types, Some(vec![1]));
     let chunk = ParquetFile::from_bytes(file).unwrap();
     let chunk = chunk.metadata().column_chunk(0, 0).unwrap();
-    let statistics = chunk.meta_data.and_then(|it| it.geospatial_statistics);
+    let statistics = chunk
+        .meta_data
+        .and_then(|meta_data| meta_data.geospatial_statistics);
     assert_eq!(statistics, None);
 }
 

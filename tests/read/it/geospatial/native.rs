@@ -82,8 +82,14 @@ fn geometries(kind: &str, rows: &[Option<Vec<(f64, f64)>>]) -> ArrayRef {
     };
     for _ in 0..lists_within {
         // An empty geometry has no parts.
-        values = list(values, lengths.iter().copied().filter(|it| *it > 0), None);
-        lengths.iter_mut().for_each(|it| *it = (*it).min(1));
+        values = list(
+            values,
+            lengths.iter().copied().filter(|length| *length > 0),
+            None,
+        );
+        lengths
+            .iter_mut()
+            .for_each(|length| *length = (*length).min(1));
     }
     list(values, lengths.into_iter(), nulls)
 }
@@ -173,7 +179,7 @@ fn lists_of_positions_lose_no_row_and_leave_row_groups() {
                 let options = options.filter(wanted.clone()).columns(["row"]).threads(1);
                 let batches = file.read(options).unwrap().map(|batch| batch.unwrap());
                 let rows = batches.map(|batch| batch.column(0).clone());
-                rows.flat_map(|it| it.as_primitive::<Int64Type>().values().to_vec())
+                rows.flat_map(|row| row.as_primitive::<Int64Type>().values().to_vec())
                     .collect()
             };
             let expected = rows.iter().enumerate().filter_map(|(at, row)| {
@@ -200,7 +206,11 @@ fn lists_of_positions_lose_no_row_and_leave_row_groups() {
                     .unwrap();
                 let start = x.dictionary_page_offset.unwrap_or(x.data_page_offset) as u64;
                 let end = start + x.total_compressed_size as u64;
-                assert!(!reads.iter().any(|it| it.start < end && start < it.end));
+                assert!(
+                    !reads
+                        .iter()
+                        .any(|read| read.start < end && start < read.end)
+                );
                 left += 1;
             }
         }

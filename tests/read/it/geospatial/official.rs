@@ -105,7 +105,10 @@ fn statistics_are_those_of_the_files_and_nothing_else_changes() {
                 copy.parquet_schema().element(leaf).logical_type,
                 "{name}"
             );
-            let Some(edges) = logical_type.as_ref().and_then(|it| Edges::of(it).unwrap()) else {
+            let Some(edges) = logical_type
+                .as_ref()
+                .and_then(|logical_type| Edges::of(logical_type).unwrap())
+            else {
                 continue;
             };
             for row_group in 0..file.metadata().num_row_groups() {
@@ -136,7 +139,7 @@ fn statistics_are_those_of_the_files_and_nothing_else_changes() {
             let batches = file.read(ReadOptions::new()).unwrap();
             let batches = batches.map(|batch| batch.unwrap());
             let columns = batches.flat_map(|batch| batch.columns().to_vec());
-            let bytes = columns.filter_map(|it| it.as_binary_opt::<i32>().cloned());
+            let bytes = columns.filter_map(|column| column.as_binary_opt::<i32>().cloned());
             let all = bytes.flat_map(|it| {
                 it.iter()
                     .map(|it| it.map(<[u8]>::to_vec))

@@ -89,7 +89,10 @@ fn paths_find_the_same_rows_with_keys() {
                 let read = by_all(&file, options);
                 let expected = batches(&plain, options()).unwrap();
                 let columns = |batches: &[RecordBatch]| -> Vec<Vec<ArrayRef>> {
-                    batches.iter().map(|it| it.columns().to_vec()).collect()
+                    batches
+                        .iter()
+                        .map(|batch| batch.columns().to_vec())
+                        .collect()
                 };
                 assert_eq!(columns(&read), columns(&expected), "{predicate}");
                 found += numbers(&read).len();
@@ -130,6 +133,6 @@ fn bounds_of_encrypted_columns_leave_pages() {
         (0, 0)
     );
     let text = VariantGet::new("$.b".parse().unwrap()).as_type(PrimitiveType::String);
-    let error = read(text.filter(["v"], |it| it.eq("text of row 7"))).unwrap_err();
+    let error = read(text.filter(["v"], |text| text.eq("text of row 7"))).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Key);
 }

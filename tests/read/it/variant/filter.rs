@@ -199,8 +199,8 @@ fn paths_find_the_rows_that_each_row_says() {
                 };
                 let literals = (literal(first, wanted), literal(second, wanted));
                 let get = VariantGet::new("$.a".parse().unwrap()).as_type(wanted);
-                let predicate = get.filter(["v"], move |it| {
-                    test(it, literals.0.clone(), literals.1.clone())
+                let predicate = get.filter(["v"], move |get| {
+                    test(get, literals.0.clone(), literals.1.clone())
                 });
                 let is_wanted = |row: &Option<VariantBuf>| {
                     let number = row.as_ref().and_then(|row| number(row, wanted));

@@ -414,7 +414,7 @@ fn paths_into_encrypted_files() {
         let read = batches(&file, options.clone().threads(threads)).unwrap();
         let values = read
             .iter()
-            .flat_map(|it| it.column(0).as_primitive::<Int64Type>());
+            .flat_map(|read| read.column(0).as_primitive::<Int64Type>());
         assert!(values.eq((0..3000).map(|row| Some(row * 100 + 7))));
     }
     // A path whose values need names needs the key of the names.

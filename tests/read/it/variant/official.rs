@@ -134,7 +134,10 @@ fn values_come_back_from_files() {
     let mut pairs = Vec::new();
     for path in std::fs::read_dir(&folder).unwrap() {
         let path = path.unwrap().path();
-        if path.extension().is_some_and(|it| it == "value") {
+        if path
+            .extension()
+            .is_some_and(|extension| extension == "value")
+        {
             let value = std::fs::read(&path).unwrap();
             let metadata = std::fs::read(path.with_extension("metadata")).unwrap();
             let limits = Limits::default();

@@ -77,7 +77,7 @@ fn we_read_their_files() {
         .into(),
     );
     let shredded = [DataType::Int64, object];
-    let shredded = shredded.map(|it| theirs::shred_variant(&plain, &it).unwrap());
+    let shredded = shredded.map(|shredded| theirs::shred_variant(&plain, &shredded).unwrap());
     for values in [vec![plain], shredded.to_vec()].concat() {
         let batch = of_field(values.field("v"), ArrayRef::from(values));
         let mut file = Vec::new();

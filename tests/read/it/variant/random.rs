@@ -172,9 +172,9 @@ fn any_value_from_any_columns() {
                 for (value, row) in values(batches, &format!("p{at}")).iter().zip(&rows) {
                     let expected = row
                         .as_ref()
-                        .and_then(|it| it.as_variant().get(path).unwrap());
-                    let expected = expected.map(|it| {
-                        builder.push_variant(it).unwrap();
+                        .and_then(|row| row.as_variant().get(path).unwrap());
+                    let expected = expected.map(|expected| {
+                        builder.push_variant(expected).unwrap();
                         builder.finish().unwrap()
                     });
                     assert!(

@@ -238,7 +238,7 @@ fn inferred(rows: &[&str], options: &InferOptions) -> ShreddingType {
     let values: Vec<_> = (0..array.len())
         .map(|row| array.value(row, &Default::default()).unwrap().unwrap())
         .collect();
-    ShreddingType::infer(values.iter().map(|it| it.as_variant()), options).unwrap()
+    ShreddingType::infer(values.iter().map(|value| value.as_variant()), options).unwrap()
 }
 
 #[test]

@@ -195,11 +195,11 @@ fn what_was_declined_by_the_codec_is_not_tried_again() {
         5000,
         options(Compatibility::Modern, "zstd"),
     );
-    assert!(!choices.iter().any(|it| is_dictionary(it.stored_as)));
+    assert!(!choices.iter().any(|choice| is_dictionary(choice.stored_as)));
     assert_eq!(looked_at(&choices), [0, 13]);
     for choice in [&choices[0], &choices[13]] {
         let mut tried = choice.estimates.iter();
-        assert!(tried.any(|it| is_dictionary(it.stored_as)));
+        assert!(tried.any(|tried| is_dictionary(tried.stored_as)));
     }
 }
 

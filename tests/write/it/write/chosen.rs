@@ -34,8 +34,12 @@ pub(super) fn of_one(array: ArrayRef, options: WriteOptions) -> (ParquetFile, Ve
     let pages = file.pages(0, 0).unwrap().map(|page| page.unwrap().header);
     let mut encodings: Vec<Encoding> = pages
         .filter_map(|header| {
-            let v1 = header.data_page_header.map(|it| it.encoding);
-            v1.or(header.data_page_header_v2.map(|it| it.encoding))
+            let v1 = header
+                .data_page_header
+                .map(|data_page_header| data_page_header.encoding);
+            v1.or(header
+                .data_page_header_v2
+                .map(|data_page_header_v2| data_page_header_v2.encoding))
         })
         .collect();
     encodings.dedup();
@@ -472,7 +476,7 @@ fn an_explanation_has_every_column_chunk() {
             let of_chosen = choice
                 .estimates
                 .iter()
-                .find(|it| it.stored_as == choice.stored_as);
+                .find(|estimate| estimate.stored_as == choice.stored_as);
             assert!(of_chosen.is_some(), "{choice:?}");
         }
     }

@@ -97,7 +97,10 @@ fn copied_with_their_indexes_and_bloom_filters() {
     }
     let filter = ReadOptions::new().filter(col("id").eq(2345));
     let mut reader = copy.read(filter).unwrap();
-    let found: usize = reader.by_ref().map(|it| it.unwrap().num_rows()).sum();
+    let found: usize = reader
+        .by_ref()
+        .map(|reader| reader.unwrap().num_rows())
+        .sum();
     assert_eq!((found, reader.metrics().row_groups_pruned), (1, 3));
 }
 

@@ -168,7 +168,7 @@ fn values_of_any_bytes_are_kept() {
         WriteOptions::new().key_value_metadata(added),
     );
     let found = file.metadata().key_value_metadata().iter();
-    let found: Vec<_> = found.filter(|it| it.key == "pickle").collect();
+    let found: Vec<_> = found.filter(|found| found.key == "pickle").collect();
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].value.as_deref(), Some(pickle));
     assert_eq!(found[0].text(), None);
@@ -178,7 +178,10 @@ fn values_of_any_bytes_are_kept() {
     let bytes = STANDARD.decode(of_schema[0]).unwrap();
     // A flatbuffer has the length of a text before it, and a zero after it.
     let stored = [&[6, 0, 0, 0], pickle, &[0]].concat();
-    assert_eq!(bytes.windows(11).filter(|it| *it == stored).count(), 1);
+    assert_eq!(
+        bytes.windows(11).filter(|window| *window == stored).count(),
+        1
+    );
     // Arrow in Rust has text alone, and the types do not suffer.
     let expected = pairs(&[("of the schema", "s"), ("text", "t")]);
     assert_eq!(read(&file), expected);

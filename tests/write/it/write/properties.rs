@@ -51,7 +51,11 @@ fn check(seed: u64) -> Option<String> {
 /// The schema with the widest keys. Keys of 8 and 16 bits may have been widened, because column chunks have more
 /// values than the written arrays.
 fn with_wide_keys(schema: &Schema) -> Schema {
-    let fields: Vec<Field> = schema.fields().iter().map(|it| wide_field(it)).collect();
+    let fields: Vec<Field> = schema
+        .fields()
+        .iter()
+        .map(|field| wide_field(field))
+        .collect();
     Schema::new_with_metadata(fields, schema.metadata().clone())
 }
 

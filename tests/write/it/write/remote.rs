@@ -131,7 +131,7 @@ fn sorted_files() {
         let Some(key) = schema
             .fields()
             .iter()
-            .find(|it| it.data_type().is_numeric())
+            .find(|field| field.data_type().is_numeric())
         else {
             continue;
         };

@@ -139,7 +139,7 @@ fn alp_of_many_values() {
         _ => Some((i * 7919 % 100_000) as f64 / 100.0),
     };
     let doubles = Float64Array::from_iter((0..5000).map(value));
-    let floats = Float32Array::from_iter((0..5000).map(|i| value(i).map(|it| it as f32)));
+    let floats = Float32Array::from_iter((0..5000).map(|i| value(i).map(|value| value as f32)));
     for array in [Arc::new(doubles) as ArrayRef, Arc::new(floats)] {
         for page_rows in [1, 100, 1024, 5000] {
             let columns = ColumnOptions::new()

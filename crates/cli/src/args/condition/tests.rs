@@ -4,7 +4,9 @@ use super::*;
 
 fn read(text: &str) -> Result<String, String> {
     let condition: Condition = text.parse()?;
-    condition.predicate(false, None).map(|it| it.to_string())
+    condition
+        .predicate(false, None)
+        .map(|predicate| predicate.to_string())
 }
 
 #[test]

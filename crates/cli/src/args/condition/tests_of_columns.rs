@@ -103,17 +103,17 @@ impl Check {
         match self {
             Self::IsNull => operand.test(Column::is_null),
             Self::IsNotNull => operand.test(Column::is_not_null),
-            Self::Holds => operand.test(|it| it.eq(true)),
-            Self::IsKnown(value) => operand.test(move |it| is_known(it, value.into())),
+            Self::Holds => operand.test(|operand| operand.eq(true)),
+            Self::IsKnown(value) => operand.test(move |operand| is_known(operand, value.into())),
             Self::Compare(comparison, literal) => {
-                operand.test(move |it| comparison.with(it, literal.clone()))
+                operand.test(move |operand| comparison.with(operand, literal.clone()))
             }
-            Self::Same(literal) => operand.test(move |it| is_known(it, literal.clone())),
+            Self::Same(literal) => operand.test(move |operand| is_known(operand, literal.clone())),
             Self::Between(low, high) => {
-                operand.test(move |it| it.between(low.clone(), high.clone()))
+                operand.test(move |operand| operand.between(low.clone(), high.clone()))
             }
-            Self::In(values) => operand.test(move |it| it.is_in(values.clone())),
-            Self::Like(like) => operand.test(move |it| it.like(like.clone())),
+            Self::In(values) => operand.test(move |operand| operand.is_in(values.clone())),
+            Self::Like(like) => operand.test(move |operand| operand.like(like.clone())),
         }
     }
 

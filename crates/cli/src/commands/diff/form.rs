@@ -348,7 +348,7 @@ fn floats(array: &ArrayRef) -> Result<ArrayRef> {
         }
         DataType::Float32 => {
             let floats = array.as_primitive::<t::Float32Type>();
-            floats.unary(|it| one_nan(f64::from(it)))
+            floats.unary(|floats| one_nan(f64::from(floats)))
         }
         _ => array.as_primitive::<t::Float64Type>().unary(one_nan),
     };
@@ -373,12 +373,12 @@ fn numbers(array: &ArrayRef) -> Result<ArrayRef> {
         DataType::Float16 | DataType::Float32 | DataType::Float64 => {
             let floats = floats(array)?;
             let floats = floats.as_primitive::<t::Float64Type>().iter();
-            collected(floats.map(|it| it.map(of_float)))
+            collected(floats.map(|floats| floats.map(of_float)))
         }
         _ => {
             let integers = integers(array)?;
             let integers = integers.as_primitive::<t::Decimal128Type>().iter();
-            collected(integers.map(|it| it.map(of_integer)))
+            collected(integers.map(|integers| integers.map(of_integer)))
         }
     })
 }
@@ -455,7 +455,7 @@ fn of_list(element: &Form, which: Which, array: &ArrayRef) -> Result<ArrayRef> {
         }};
     }
     let wide = |offsets: &OffsetBuffer<i32>| {
-        OffsetBuffer::new(offsets.iter().map(|it| i64::from(*it)).collect())
+        OffsetBuffer::new(offsets.iter().map(|offset| i64::from(*offset)).collect())
     };
     let (offsets, values): (OffsetBuffer<i64>, ArrayRef) = match array.data_type() {
         DataType::List(_) => {

@@ -120,7 +120,7 @@ impl Need {
 /// the narrowest first.
 pub(super) fn widths(needs: &[Need], width: usize) -> Vec<usize> {
     let mut widths: Vec<usize> = needs.iter().map(|need| need.least).collect();
-    let taken = widths.iter().map(|it| it + AROUND).sum::<usize>() + 1;
+    let taken = widths.iter().map(|width| width + AROUND).sum::<usize>() + 1;
     for _ in taken..width {
         let places = widths.iter_mut().zip(needs);
         let wanting = places.filter(|(width, need)| **width < need.most);

@@ -10,7 +10,9 @@ fn is_kept(folder: &Folder, keys: &str, from: &str, to: &str) {
     let clear = |file: &str| {
         let meta = json(&herringbone(&["meta", file, "--keys", keys]));
         let metadata = meta["row_groups"][0]["columns"].as_array().unwrap().clone();
-        let of_columns = metadata.iter().map(|it| it["crypto_metadata"].clone());
+        let of_columns = metadata
+            .iter()
+            .map(|metadata| metadata["crypto_metadata"].clone());
         let of_columns: Vec<_> = of_columns.collect();
         (meta["footer_signing_key_metadata"].clone(), of_columns)
     };
@@ -19,7 +21,7 @@ fn is_kept(folder: &Folder, keys: &str, from: &str, to: &str) {
     let magic = if clear_footer(from) { b"PAR1" } else { b"PARE" };
     assert_eq!(&bytes[..4], magic);
     // No value is in plaintext.
-    assert!(!bytes.windows(5).any(|it| it == b"amber"));
+    assert!(!bytes.windows(5).any(|window| window == b"amber"));
     has_the_rows(&herringbone(&["cat", to, "--keys", keys]));
     assert!(folder.names().iter().all(|name| !name.contains("tmp")));
 }

@@ -303,7 +303,7 @@ fn all_rows_that_a_type_is_inferred_from_fit_it() {
             Some(["\"9223372036854775809.0\"", "\"-1.5\""]),
         ),
     ] {
-        let text = |values: [&str; 2]| values.map(|it| format!("{{\"a\":{it}}}")).join("; ");
+        let text = |values: [&str; 2]| values.map(|value| format!("{{\"a\":{value}}}")).join("; ");
         let json = Import::of("x.jsonl", text(values).replace("; ", "\n"));
         let run = json.run(&[]);
         assert_eq!(run.code, 0, "{values:?}: {}", run.stderr);
@@ -321,7 +321,7 @@ fn all_rows_that_a_type_is_inferred_from_fit_it() {
             false => it.to_owned(),
         };
         let expected = expected
-            .map(|it| format!("{{\"a\":{}}}\n", quoted(it)))
+            .map(|expected| format!("{{\"a\":{}}}\n", quoted(expected)))
             .concat();
         assert_eq!(print(&["cat", "--format", "jsonl"]), expected);
     }
@@ -331,7 +331,7 @@ fn all_rows_that_a_type_is_inferred_from_fit_it() {
 #[test]
 fn keys_have_a_limit_before_columns_are_made() {
     let row = |count: usize| {
-        let members: Vec<String> = (0..count).map(|it| format!("\"{it}\":1")).collect();
+        let members: Vec<String> = (0..count).map(|i| format!("\"{i}\":1")).collect();
         format!("{{{}}}\n", members.join(","))
     };
     Import::of("x.jsonl", row(262_145)).run(&[]).fails(

@@ -242,7 +242,7 @@ fn servers_without_suffixes_are_asked_for_the_length() {
         let server = Server::new(move |request, _| {
             let is_suffix = request
                 .header("range")
-                .is_none_or(|it| it.starts_with("bytes=-"));
+                .is_none_or(|header| header.starts_with("bytes=-"));
             match is_suffix || request.method == "HEAD" {
                 true => Answer::status(status),
                 false => file(&bytes, "\"a\"", request),

@@ -68,10 +68,10 @@ fn list(objects: &[(String, Vec<u8>)], prefix: &str) -> Answer {
     }
     let folders: String = folders
         .iter()
-        .map(|it| {
+        .map(|folder| {
             format!(
                 "<CommonPrefixes><Prefix>{}</Prefix></CommonPrefixes>",
-                escaped(it)
+                escaped(folder)
             )
         })
         .collect();
@@ -88,12 +88,14 @@ fn bucket(objects: Vec<(String, Vec<u8>)>) -> Server {
             .target
             .split_once('?')
             .unwrap_or((&request.target, ""));
-        let prefix = query.split('&').find_map(|it| it.strip_prefix("prefix="));
+        let prefix = query
+            .split('&')
+            .find_map(|part| part.strip_prefix("prefix="));
         if query.contains("list-type=2") {
             return list(&objects, &decoded(prefix.unwrap_or_default()));
         }
         let key = decoded(path.strip_prefix("/b/").unwrap_or_default());
-        match objects.iter().find(|it| it.0 == key) {
+        match objects.iter().find(|object| object.0 == key) {
             Some((_, bytes)) => {
                 let answer = file(bytes, "\"a\"", request);
                 answer.with("Last-Modified", "Tue, 02 Jan 2024 00:00:00 GMT")
@@ -246,12 +248,14 @@ fn errors_name_the_file_and_no_secret() {
             .target
             .split_once('?')
             .unwrap_or((&request.target, ""));
-        let prefix = query.split('&').find_map(|it| it.strip_prefix("prefix="));
+        let prefix = query
+            .split('&')
+            .find_map(|part| part.strip_prefix("prefix="));
         if query.contains("list-type=2") {
             return list(&codes, &decoded(prefix.unwrap_or_default()));
         }
         let key = decoded(path.strip_prefix("/b/").unwrap_or_default());
-        match codes.iter().find(|it| it.0 == key) {
+        match codes.iter().find(|code| code.0 == key) {
             Some((key, _)) if key == broken => Answer::status(403),
             // Replaced since it was listed.
             Some((key, bytes)) if key.contains("2A001") => file(bytes, "\"b\"", request),

@@ -31,7 +31,7 @@ fn ranges(requests: &[Request]) -> Vec<String> {
 /// Three row groups of 10,000 rows and 12 columns, larger than the first request.
 fn large(folder: &Folder) -> Vec<u8> {
     let mut csv = (0..12)
-        .map(|it| format!("c{it}"))
+        .map(|i| format!("c{i}"))
         .collect::<Vec<_>>()
         .join(",")
         + "\n";
@@ -125,7 +125,10 @@ fn a_large_file_takes_few_requests() {
             ranges(&requests)
         );
         // Every request after the first carries the identity of the file.
-        let tags: Vec<_> = requests.iter().map(|it| it.header("if-match")).collect();
+        let tags: Vec<_> = requests
+            .iter()
+            .map(|request| request.header("if-match"))
+            .collect();
         assert_eq!(tags[0], None);
         assert!(
             tags[1..].iter().all(|tag| *tag == Some("\"a\"")),

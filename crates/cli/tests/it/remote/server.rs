@@ -70,7 +70,10 @@ impl Answer {
 
 /// Answers as a web server with ranges, suffixes and ETags does.
 pub(super) fn file(bytes: &[u8], tag: &str, request: &Request) -> Answer {
-    if request.header("if-match").is_some_and(|it| it != tag) {
+    if request
+        .header("if-match")
+        .is_some_and(|header| header != tag)
+    {
         return Answer::status(412);
     }
     let answer = match request.range(bytes.len()) {
@@ -178,7 +181,7 @@ fn read(reader: &mut BufReader<TcpStream>) -> Option<Request> {
     };
     let length = request
         .header("content-length")
-        .map_or(0, |it| it.parse().unwrap());
+        .map_or(0, |header| header.parse().unwrap());
     request.body = vec![0; length];
     reader.read_exact(&mut request.body).ok()?;
     Some(request)

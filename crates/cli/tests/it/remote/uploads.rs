@@ -111,11 +111,17 @@ fn a_large_file_is_sent_in_parts_that_appear_together() {
     let server = bucket(|_| false);
     s3(&server, &convert).ok("");
     let requests = server.take();
-    let parts = requests.iter().filter(|it| it.method == "PUT").count();
+    let parts = requests
+        .iter()
+        .filter(|request| request.method == "PUT")
+        .count();
     assert_eq!(parts, 2);
-    let mut parts: Vec<_> = requests.iter().filter(|it| it.method == "PUT").collect();
-    parts.sort_by_key(|it| it.target.clone());
-    let joined: Vec<u8> = parts.iter().flat_map(|it| it.body.clone()).collect();
+    let mut parts: Vec<_> = requests
+        .iter()
+        .filter(|request| request.method == "PUT")
+        .collect();
+    parts.sort_by_key(|part| part.target.clone());
+    let joined: Vec<u8> = parts.iter().flat_map(|part| part.body.clone()).collect();
     assert!(joined == std::fs::read(&lines).unwrap());
     let (first, last) = (&requests[0], &requests[requests.len() - 1]);
     assert_eq!(
@@ -136,7 +142,13 @@ fn a_large_file_is_sent_in_parts_that_appear_together() {
 
 fn aborted(requests: &[Request]) {
     let completed = |it: &&Request| it.method == "POST" && it.target.contains("uploadId");
-    assert_eq!(requests.iter().find(completed).map(|it| &it.target), None);
+    assert_eq!(
+        requests
+            .iter()
+            .find(completed)
+            .map(|request| &request.target),
+        None
+    );
     assert_eq!(requests.last().unwrap().method, "DELETE");
 }
 
@@ -228,9 +240,9 @@ fn parts_appear_after_all_of_them_are_complete() {
         let requests = server.take();
         let removals = requests
             .iter()
-            .filter(|it| it.method == "POST" && it.target.contains("?delete"));
+            .filter(|request| request.method == "POST" && request.target.contains("?delete"));
         let removals: String = removals
-            .map(|it| String::from_utf8_lossy(&it.body))
+            .map(|removals| String::from_utf8_lossy(&removals.body))
             .collect();
         let removed = |name: &str| removals.contains(&format!("<Key>{name}.parquet</Key>"));
         assert_eq!(names.map(removed), [!force, !force, false], "{removals}");
@@ -262,11 +274,11 @@ fn large_parts_are_uploaded_before_they_appear() {
     let completed = requests.iter().position(completed).unwrap();
     let sent = requests
         .iter()
-        .rposition(|it| it.contains("partNumber=2"))
+        .rposition(|request| request.contains("partNumber=2"))
         .unwrap();
     let second = requests
         .iter()
-        .position(|it| it == "HEAD /b/00001.parquet")
+        .position(|request| request == "HEAD /b/00001.parquet")
         .unwrap();
     assert!(sent < second && second < completed, "{requests:?}");
     assert_eq!(requests.last().unwrap(), "PUT /b/00001.parquet");

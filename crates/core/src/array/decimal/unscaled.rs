@@ -90,7 +90,7 @@ impl Unscaled for i256 {
     }
 
     fn narrow(values: &[Self], out: &mut Vec<i64>) -> bool {
-        let narrow = |value: &Self| value.to_i128().and_then(|it| i64::try_from(it).ok());
+        let narrow = |value: &Self| value.to_i128().and_then(|i128| i64::try_from(i128).ok());
         let before = out.len();
         out.extend(values.iter().map_while(narrow));
         out.len() - before == values.len()

@@ -99,7 +99,7 @@ where
     out.reserve(values.len());
     for value in values {
         let stored = rescale.apply(*value);
-        let stored = stored.and_then(|it| i64::try_from(it).ok());
+        let stored = stored.and_then(|stored| i64::try_from(stored).ok());
         out.push(stored.ok_or_else(|| out_of_range(*value, leaf))?);
     }
     Ok(())

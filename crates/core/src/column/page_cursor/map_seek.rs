@@ -33,7 +33,9 @@ impl MapSeek {
     /// Returns true if the map agrees that a data page starts here, with the row at `position`.
     fn agrees(&self, page: PageStart, position: u64) -> bool {
         let mapped = self.map.get(page.data_pages_before);
-        mapped.is_some_and(|it| it.range.start == page.offset && it.rows.start == position)
+        mapped.is_some_and(|mapped| {
+            mapped.range.start == page.offset && mapped.rows.start == position
+        })
     }
 }
 
@@ -57,7 +59,11 @@ impl PageCursor {
             return Ok(None);
         };
         // A split starts at its own first page.
-        if self.split.as_ref().is_some_and(|it| it.begin.is_some()) {
+        if self
+            .split
+            .as_ref()
+            .is_some_and(|split| split.begin.is_some())
+        {
             return Ok(None);
         }
         let (map, position) = (&used.map, rows.position());
@@ -138,14 +144,14 @@ impl PageCursor {
         };
         let is_uncounted = used
             .uncounted
-            .take_if(|it| *it == page.data_pages_before)
+            .take_if(|uncounted| *uncounted == page.data_pages_before)
             .is_some();
         let max_level = self.plan.max_rep_level;
         if !is_uncounted || max_level == 0 {
             return Ok(());
         }
         let mapped = used.map.get(page.data_pages_before);
-        let mapped = mapped.map(|it| it.rows.end - it.rows.start);
+        let mapped = mapped.map(|mapped| mapped.rows.end - mapped.rows.start);
         let (rows, starts_row) = opened.row_starts(max_level)?;
         match starts_row && mapped == Some(rows) {
             true => Ok(()),

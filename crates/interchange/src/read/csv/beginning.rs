@@ -87,7 +87,7 @@ impl Beginning {
             );
         }
         let field = |(name, kind): (&String, &Kind)| {
-            let chosen = options.types.iter().find(|it| it.name() == name);
+            let chosen = options.types.iter().find(|type_| type_.name() == name);
             let inferred = || Field::new(name, kind.data_type(), true);
             chosen.cloned().unwrap_or_else(inferred)
         };
@@ -114,7 +114,7 @@ impl Beginning {
         }
         self.note_dates(file, options);
         let mut columns = self.names.iter().zip(&self.kinds);
-        let is_inferred = |name: &str| !options.types.iter().any(|it| it.name() == name);
+        let is_inferred = |name: &str| !options.types.iter().any(|type_| type_.name() == name);
         let shifted = columns.find(|(name, kind)| kind.is_shifted() && is_inferred(name));
         if let Some((name, _)) = shifted {
             note(&format!(
@@ -169,7 +169,7 @@ impl<'o> Parser<'o> {
             // Without a header, the first row determines the number of columns.
             None => options.infer_rows.max(usize::from(!options.header)),
         };
-        let given = options.schema.as_ref().map(|it| it.fields().len());
+        let given = options.schema.as_ref().map(|schema| schema.fields().len());
         let records = |width| {
             let mut records = Records::new(delimiter, width, options.limits.schema_nodes);
             records.line = line;

@@ -39,7 +39,7 @@ impl FromStr for DateFormat {
             return Err("unknown part after `%`; use e.g. %d, %m, %Y, %H, %M, %S".into());
         }
         let mut parts = text.split('%').skip(1);
-        if !parts.any(|it| it.starts_with(['d', 'e', 'j', 'F', 'D', 'x', 'v', 'c', '+', '-'])) {
+        if !parts.any(|part| part.starts_with(['d', 'e', 'j', 'F', 'D', 'x', 'v', 'c', '+', '-'])) {
             return Err("it does not have a day; use e.g. %d.%m.%Y".into());
         }
         Ok(Self(text.to_owned()))
@@ -61,7 +61,7 @@ impl DateFormat {
             return Some(date.to_string());
         };
         let offset = parsed.to_fixed_offset().ok();
-        let offset = offset.map(|it| it.to_string()).unwrap_or_default();
+        let offset = offset.map(|offset| offset.to_string()).unwrap_or_default();
         Some(format!("{date}T{time}{offset}"))
     }
 }

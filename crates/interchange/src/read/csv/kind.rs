@@ -152,7 +152,7 @@ impl Timestamps {
         Self {
             digits: moment.digits,
             are_instants: moment.offset.is_some(),
-            are_shifted: moment.offset.is_some_and(|it| it != 0),
+            are_shifted: moment.offset.is_some_and(|offset| offset != 0),
             fits: UNITS.map(|(digits, _)| moment.ticks(10_u32.pow(digits as u32)).is_ok()),
         }
     }
@@ -281,7 +281,7 @@ mod tests {
         ] {
             let kind = texts
                 .iter()
-                .map(|it| Kind::of(it))
+                .map(|text| Kind::of(text))
                 .fold(Kind::Nothing, Kind::with);
             assert_eq!(
                 Kind::of(later).goes_with(&kind.data_type()),

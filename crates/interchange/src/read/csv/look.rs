@@ -41,7 +41,7 @@ impl Look {
             }
         }
         let [only] = self.kinds.as_slice() else {
-            let mut dates = notations.iter().filter_map(|it| it.date(text));
+            let mut dates = notations.iter().filter_map(|notation| notation.date(text));
             let first = dates.next();
             self.is_ambiguous |= dates.any(|date| Some(date) != first);
             let kind = match (&first, notations.first()) {

@@ -60,13 +60,16 @@ pub fn csv(stream: Stream, options: &TextOptions<'_>) -> Result<Rows<'static>> {
     };
     let rows = batch_rows(&schema, options.limits).map_err(data_failure)?;
     let column = |(field, &from): (&FieldRef, &usize)| {
-        let chosen = options.types.iter().any(|it| it.name() == field.name());
+        let chosen = options
+            .types
+            .iter()
+            .any(|type_| type_.name() == field.name());
         let inferred = options.schema.is_none() && !chosen;
         Column::new(field, (from, beginning.notation(from)), inferred)
     };
     let columns = schema.fields().iter().zip(&order).map(column);
     let columns = columns.collect::<Result<Vec<_>, ParseError>>();
-    let columns = columns.map_err(|it| data_failure(it.into_text()))?;
+    let columns = columns.map_err(|columns| data_failure(columns.into_text()))?;
     let mut records = Records::new(
         beginning.delimiter,
         Some(order.len()),
@@ -275,7 +278,7 @@ impl<R: BufRead> Batches<R> {
             }
         }
         let last = self.records.line(self.records.len());
-        let columns = self.columns.iter_mut().map(|it| it.slot.finish());
+        let columns = self.columns.iter_mut().map(|column| column.slot.finish());
         columns
             .collect::<Result<_, _>>()
             .map_err(|error| (last, error))
@@ -285,7 +288,7 @@ impl<R: BufRead> Batches<R> {
         let of_inferred = |path: &String| {
             let is_it = |it: &&Column| it.slot.is_called(path);
             let column = self.columns.iter().find(is_it);
-            column.is_some_and(|it| it.inferred)
+            column.is_some_and(|column| column.inferred)
         };
         let hint = match &error.path {
             Some(path) if of_inferred(path) => INFERRED,

@@ -29,7 +29,7 @@ pub(super) fn check_batch(
     version: MetadataVersion,
     limits: &Limits,
 ) -> Result<()> {
-    let compression = batch.compression().map(|it| it.codec());
+    let compression = batch.compression().map(|compression| compression.codec());
     let ratio = match compression {
         None | Some(CompressionType::LZ4_FRAME) => LZ4_RATIO,
         Some(CompressionType::ZSTD) => ZSTD_RATIO,
@@ -305,7 +305,9 @@ fn largest(array: &dyn Array, most: u64) -> Result<u64, u64> {
             largest_of(fields.iter().map(|(id, _)| union.child(id)), most)
         }
         DataType::Dictionary(..) => {
-            let values = array.as_any_dictionary_opt().map(|it| it.values().clone());
+            let values = array
+                .as_any_dictionary_opt()
+                .map(|any_dictionary_opt| any_dictionary_opt.values().clone());
             values.map_or(Ok(1), |values| shared(largest(&values, most)?))
         }
         DataType::RunEndEncoded(ends, _) => shared(match ends.data_type() {

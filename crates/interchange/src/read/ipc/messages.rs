@@ -52,7 +52,9 @@ impl Message {
         } else {
             0
         };
-        let length = metadata.get(marker..).and_then(|it| it.first_chunk());
+        let length = metadata
+            .get(marker..)
+            .and_then(|metadata| metadata.first_chunk());
         let length = size(i32::from_le_bytes(*length.ok_or_else(truncated)?).into())?;
         metadata.drain(..marker + 4);
         if metadata.len() < length {

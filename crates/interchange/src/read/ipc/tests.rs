@@ -208,7 +208,7 @@ fn change(bytes: &[u8], seed: &mut u64) -> Vec<u8> {
 #[test]
 fn damage_is_an_error() {
     let count = std::env::var("HERRINGBONE_DAMAGE").ok();
-    let count: u64 = count.and_then(|it| it.parse().ok()).unwrap_or(300);
+    let count: u64 = count.and_then(|count| count.parse().ok()).unwrap_or(300);
     let mut outcomes: HashMap<bool, u64> = HashMap::new();
     for compression in [
         None,
@@ -260,7 +260,7 @@ fn first_buffer(bytes: &[u8]) -> usize {
     let message = message.unwrap();
     let batch = message.root(&limits).unwrap();
     let buffers = batch.header_as_record_batch().unwrap().buffers().unwrap();
-    let buffer = buffers.iter().find(|it| it.length() > 8).unwrap();
+    let buffer = buffers.iter().find(|buffer| buffer.length() > 8).unwrap();
     // The marker and the length precede the metadata.
     let length = bytes[start + 4..start + 8].try_into().unwrap();
     start + 8 + u32::from_le_bytes(length) as usize + buffer.offset() as usize
@@ -273,7 +273,7 @@ fn error_of(bytes: &[u8]) -> String {
 }
 
 fn numbers(count: i64) -> RecordBatch {
-    let column: ArrayRef = Arc::new(a::Int64Array::from_iter_values((0..count).map(|it| it % 7)));
+    let column: ArrayRef = Arc::new(a::Int64Array::from_iter_values((0..count).map(|i| i % 7)));
     RecordBatch::try_from_iter([("n", column)]).unwrap()
 }
 

@@ -411,7 +411,9 @@ mod tests {
     fn fields_have_a_limit() {
         let most = 1_000;
         let row = |range: std::ops::Range<usize>| {
-            let members: Vec<String> = range.map(|it| format!("\"{it}\":{{\"x\":1}}")).collect();
+            let members: Vec<String> = range
+                .map(|range| format!("\"{range}\":{{\"x\":1}}"))
+                .collect();
             format!("{{{}}}", members.join(","))
         };
         let mut inference = Inference::new(1_000);

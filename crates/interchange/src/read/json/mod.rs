@@ -55,7 +55,7 @@ pub(super) fn batches<'a>(
         Some(schema) => (with_variants(schema), Rules::default()),
         None => infer(name, &rows, options)?,
     };
-    options.all_are_in(name, |it| schema.fields().find(it).is_some())?;
+    options.all_are_in(name, |options| schema.fields().find(options).is_some())?;
     if !rules.mixed.is_empty() {
         let columns = rules.mixed.join("`, `");
         let text = format!("{name}: `{columns}`: values of several types become text");
@@ -65,7 +65,10 @@ pub(super) fn batches<'a>(
     let batch_rows = batch_rows(&schema, options.limits).map_err(refused)?;
     let slots = schema.fields().iter().map(|field| {
         let given = Rules::default();
-        let chosen = options.types.iter().any(|it| it.name() == field.name());
+        let chosen = options
+            .types
+            .iter()
+            .any(|type_| type_.name() == field.name());
         Slot::new(field, "", if chosen { &given } else { &rules })
     });
     let columns = slots.collect::<Result<_, _>>();
@@ -103,7 +106,7 @@ fn infer<S: RowTexts>(
 ) -> Result<(SchemaRef, Rules)> {
     let mut inference = Inference::new(options.limits.schema_nodes);
     let mut columns = Kind::Null;
-    let is_chosen = |name: &str| options.types.iter().any(|it| it.name() == name);
+    let is_chosen = |name: &str| options.types.iter().any(|type_| type_.name() == name);
     for (line, row) in &rows.sample {
         inference.line = *line;
         let kind = with_text(row, |json| {
@@ -119,7 +122,7 @@ fn infer<S: RowTexts>(
     };
     let mut mixed = Vec::new();
     let field = |(name, kind): &(String, Kind)| {
-        if let Some(chosen) = options.types.iter().find(|it| it.name() == name) {
+        if let Some(chosen) = options.types.iter().find(|type_| type_.name() == name) {
             return Ok(chosen.clone());
         }
         let data_type = kind.data_type(name, &mut mixed)?;
@@ -198,7 +201,7 @@ impl<S: RowTexts> Batches<S> {
         let columns = self
             .columns
             .columns()
-            .map_err(|it| refused(it.into_text()))?;
+            .map_err(|columns| refused(columns.into_text()))?;
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
         let batch = RecordBatch::try_new_with_options(self.schema.clone(), columns, &options);
         batch.map(Some).map_err(|error| refused(error.to_string()))

@@ -85,7 +85,10 @@ impl<R> Runs<R> {
     /// Counts a row and extends the last run. Returns false if the value is different and starts a new run.
     fn repeat(&mut self, text: Option<&str>) -> bool {
         self.count += 1;
-        let same = self.last.as_ref().is_some_and(|it| it.as_deref() == text);
+        let same = self
+            .last
+            .as_ref()
+            .is_some_and(|last| last.as_deref() == text);
         if let (true, Some(end)) = (same, self.ends.last_mut()) {
             *end = self.count;
             return true;

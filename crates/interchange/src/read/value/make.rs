@@ -35,7 +35,7 @@ use crate::read::row_size::slot_bytes;
 /// # Errors
 /// A type that text cannot be read as.
 pub(super) fn column(field: &Field, path: &str, rules: &Rules) -> Result<Box<dyn Column>> {
-    let any = !rules.inferred || rules.mixed.iter().any(|it| it == path);
+    let any = !rules.inferred || rules.mixed.iter().any(|mixed| mixed == path);
     let text = BytesText::of(field);
     let data_type = field.data_type();
     Ok(match data_type {

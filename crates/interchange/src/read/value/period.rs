@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     fn parts_of(text: &str) -> Option<(i32, i32, i128)> {
-        period(text).map(|it| (it.months, it.days, it.nanos))
+        period(text).map(|period| (period.months, period.days, period.nanos))
     }
 
     #[test]

@@ -14,7 +14,7 @@ impl RowGroupPruner {
     /// Records the result of the most recent step.
     pub(super) fn note_step(&mut self) {
         let ranges = &self.row_group.ranges;
-        let rows = |verdict| count(&self.verdicts.within(ranges, |it| it == verdict));
+        let rows = |verdict| count(&self.verdicts.within(ranges, |verdicts| verdicts == verdict));
         let (ruled_out, accepted) = (rows(Verdict::None), rows(Verdict::All));
         let (step, bytes) = self.taken;
         let (known_ruled_out, known_accepted) = self.known;
@@ -49,7 +49,7 @@ impl RowGroupPruner {
     /// Returns true if the rows to prune are all wanted rows of their row group.
     pub(super) fn is_whole(&self) -> bool {
         let whole = self.plan.row_groups().get(self.row_group.index);
-        whole.is_some_and(|it| it.num_wanted() == self.row_group.num_wanted())
+        whole.is_some_and(|whole| whole.num_wanted() == self.row_group.num_wanted())
     }
 
     /// Records the pages of the first column with usable indexes.
@@ -60,7 +60,7 @@ impl RowGroupPruner {
         };
         let kept = self
             .verdicts
-            .within(&self.row_group.ranges, |it| it != Verdict::None);
+            .within(&self.row_group.ranges, |verdicts| verdicts != Verdict::None);
         let (wanted, kept_pages) = (
             pages_with(map, &self.row_group.ranges),
             pages_with(map, &kept),
@@ -87,7 +87,7 @@ impl RowGroupPruner {
             BoundTest::Unstored { .. } | BoundTest::Rows(_) => None,
         });
         let chunk = leaves.min().and_then(|leaf| self.chunk(leaf));
-        let chunk = chunk.filter(|it| it.column_index_offset.is_some());
+        let chunk = chunk.filter(|chunk| chunk.column_index_offset.is_some());
         let encodings = chunk
             .and_then(|chunk| chunk.meta_data)
             .and_then(|it| it.encoding_stats);
@@ -106,8 +106,8 @@ fn pages_with(map: &PageMap, ranges: &[Range<u64>]) -> u64 {
     let pages = (0..map.num_pages()).filter_map(|page| map.get(page));
     let mut ranges = ranges.iter().peekable();
     let has_rows = |rows: Range<u64>| {
-        while ranges.next_if(|it| it.end <= rows.start).is_some() {}
-        ranges.peek().is_some_and(|it| it.start < rows.end)
+        while ranges.next_if(|ranges| ranges.end <= rows.start).is_some() {}
+        ranges.peek().is_some_and(|range| range.start < rows.end)
     };
     pages
         .map(|page| page.rows)

@@ -282,7 +282,9 @@ impl RowGroupPruner {
                 filters.filter_map(|test| self.bloom_filter(test)).collect()
             }
             PruningStep::Dictionaries => {
-                let chunks = undecided.iter().filter_map(|it| self.chunk(it.1.leaf));
+                let chunks = undecided
+                    .iter()
+                    .filter_map(|undecided| self.chunk(undecided.1.leaf));
                 return chunks
                     .filter_map(|chunk| lookup::dictionary_of_all_pages(&chunk))
                     .collect();
@@ -461,13 +463,16 @@ impl RowGroupPruner {
             }
             let row_group = OpenRowGroup::new(plan, self.row_group.index, &self.budget)?;
             for ((test, leaf), place) in here {
-                let same = lookups.iter_mut().find(|it| it.leaf() == leaf.leaf);
+                let same = lookups.iter_mut().find(|lookup| lookup.leaf() == leaf.leaf);
                 match same {
                     Some(lookup) => lookup.add_test(test),
                     None => {
-                        let ordinal = leaves.iter().position(|it| *it == leaf.leaf);
-                        let values = ordinal.and_then(|it| row_group.dictionary_values(it, &place));
-                        lookups.extend(values.map(|it| Lookup::dictionary(leaf.leaf, test, it)));
+                        let ordinal = leaves.iter().position(|leave| *leave == leaf.leaf);
+                        let values = ordinal
+                            .and_then(|ordinal| row_group.dictionary_values(ordinal, &place));
+                        lookups.extend(
+                            values.map(|values| Lookup::dictionary(leaf.leaf, test, values)),
+                        );
                     }
                 }
             }
@@ -563,7 +568,7 @@ impl RowGroupPruner {
         let pages: Vec<Range<u64>> = pages.map(|page| page.rows).collect();
         let first = pages.first().map_or(0, |rows| rows.end - rows.start);
         let bounds = found.bounds.as_deref();
-        let bounds = bounds.filter(|it| it.null_pages.len() == pages.len());
+        let bounds = bounds.filter(|bound| bound.null_pages.len() == pages.len());
         let trust = self.plan.leaf(leaf);
         let trust = trust.map(|leaf| IndexTrust::new(self.plan.metadata(), leaf));
         let agree = |bounds| trust.is_some_and(|trust| trust.has_rows(bounds, &pages));

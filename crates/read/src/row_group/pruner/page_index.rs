@@ -63,7 +63,7 @@ impl ChunkIndexes {
     /// Returns true if the first data page may have as many rows as the indexes imply, according to its header. If
     /// all rows of an index are off by one, this page is the one that is too long.
     pub(super) fn may_start_with(&self, rows: u64) -> bool {
-        self.first_levels >= rows && self.first_rows.is_none_or(|it| it == rows)
+        self.first_levels >= rows && self.first_rows.is_none_or(|first_rows| first_rows == rows)
     }
 }
 
@@ -115,7 +115,7 @@ impl PageIndex {
 
     /// Returns the number of bytes that the indexes take in the file.
     pub(super) fn bytes(&self) -> u64 {
-        let bounds = self.bounds.as_ref().map(|it| it.decoder.range());
+        let bounds = self.bounds.as_ref().map(|bounds| bounds.decoder.range());
         let offsets = Some(self.offsets.decoder.range());
         let ranges = [bounds, offsets].into_iter().flatten();
         ranges.map(|range| range.end - range.start).sum()
@@ -188,7 +188,9 @@ impl PageIndex {
         Ok(Some(ChunkIndexes {
             bounds: bounds.transpose()?,
             offsets,
-            first_levels: levels.and_then(|it| u64::try_from(it).ok()).unwrap_or(0),
+            first_levels: levels
+                .and_then(|levels| u64::try_from(levels).ok())
+                .unwrap_or(0),
             first_rows: rows.map(|rows| rows as u64),
         }))
     }

@@ -111,7 +111,9 @@ impl Stages {
         plans.reverse();
         let maps = pruned.memory;
         let ranges = &pruned.row_group.ranges;
-        let candidates = pruned.verdicts.within(ranges, |it| it != Verdict::None);
+        let candidates = pruned
+            .verdicts
+            .within(ranges, |verdicts| verdicts != Verdict::None);
         let mut known = Some((pruned.row_group, pruned.verdicts, pruned.maps));
         let mut stages = Self {
             sets: Vec::new(),

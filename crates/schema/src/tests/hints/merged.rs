@@ -190,7 +190,10 @@ fn an_extension_type_needs_its_parameters() {
     let metadata = metadata.map(|(key, value)| (key.to_owned(), value.to_owned()));
     let field = Field::new("a", DataType::Int32, true).with_metadata(HashMap::from(metadata));
     let mut message = message(&Schema::new(vec![field]));
-    let at = message.windows(3).position(|it| it == b"~~~").unwrap();
+    let at = message
+        .windows(3)
+        .position(|window| window == b"~~~")
+        .unwrap();
     message[at] = 0xFF;
     let hint = pair(ARROW_SCHEMA_KEY, &encoded(&message, true));
     let file = schema("optional int32 a;");

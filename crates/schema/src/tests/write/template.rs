@@ -132,7 +132,11 @@ fn unknown_beside_older_annotations_is_left_out() {
         ),
     ] {
         let like = schema(fields);
-        let mut elements: Vec<_> = like.nodes().iter().map(|it| it.element.clone()).collect();
+        let mut elements: Vec<_> = like
+            .nodes()
+            .iter()
+            .map(|node| node.element.clone())
+            .collect();
         for node in nodes {
             elements[*node].logical_type = Some(LogicalType::Unknown);
         }

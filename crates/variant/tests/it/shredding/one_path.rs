@@ -86,7 +86,7 @@ fn one_path_is_what_all_columns_say() {
                     let all = rows.get_all_as(&path, wanted, &options).unwrap();
                     assert_eq!(&one, &all, "{path} {wanted:?}");
                     let each = (0..rows.len()).map(|row| rows.get_as(row, &path, wanted, &options));
-                    let each: Vec<_> = each.map(|it| text_of(&it.unwrap())).collect();
+                    let each: Vec<_> = each.map(|each| text_of(&each.unwrap())).collect();
                     assert_eq!(texts(&one), each, "{path} {wanted:?}");
                     found += one.len() - one.null_count();
                 }

@@ -24,7 +24,7 @@ fn any_shredding() -> impl Strategy<Value = ShreddingType> {
         prop_oneof![
             inner
                 .clone()
-                .prop_map(|it| ShreddingType::Array(Box::new(it))),
+                .prop_map(|inner| ShreddingType::Array(Box::new(inner))),
             prop::collection::btree_map("[a-d]", inner, 0..4)
                 .prop_map(|fields| ShreddingType::Object(fields.into_iter().collect())),
         ]
@@ -42,7 +42,8 @@ fn any_value() -> impl Strategy<Value = String> {
     ];
     leaf.prop_recursive(3, 24, 4, |inner| {
         prop_oneof![
-            prop::collection::vec(inner.clone(), 0..4).prop_map(|it| format!("[{}]", it.join(","))),
+            prop::collection::vec(inner.clone(), 0..4)
+                .prop_map(|vec| format!("[{}]", vec.join(","))),
             prop::collection::btree_map("[a-e]", inner, 0..5).prop_map(|fields| {
                 let fields: Vec<_> = fields
                     .into_iter()

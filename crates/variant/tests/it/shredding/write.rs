@@ -29,7 +29,7 @@ fn measurements_of_the_specification() {
     );
     assert_eq!(
         json(&array, &UnshredOptions::default()),
-        input.map(|it| it.map(str::to_owned))
+        input.map(|input| input.map(str::to_owned))
     );
 }
 
@@ -60,7 +60,7 @@ fn tags_of_the_specification() {
     assert_eq!(values(elements, "value")[3], Some(vec![0]));
     assert_eq!(
         json(&array, &UnshredOptions::default()),
-        input.map(|it| it.map(str::to_owned))
+        input.map(|input| input.map(str::to_owned))
     );
 }
 
@@ -115,7 +115,7 @@ fn events_of_the_specification() {
     );
     assert_eq!(
         json(&array, &UnshredOptions::default()),
-        input.map(|it| it.map(str::to_owned))
+        input.map(|input| input.map(str::to_owned))
     );
     let shredded = VariantArray::try_new(&array).unwrap();
     let shredded = shredded.shredding_type();
@@ -150,7 +150,7 @@ fn unshredded_values_have_a_value_each() {
     let data_type = array.data_type().clone();
     assert_eq!(
         json(&array, &UnshredOptions::default()),
-        input.map(|it| it.map(str::to_owned))
+        input.map(|input| input.map(str::to_owned))
     );
     let again = VariantArray::try_new(&array).unwrap();
     let again = again.unshred(&UnshredOptions::default()).unwrap();
@@ -247,7 +247,7 @@ fn fields_in_any_order_are_shredded() {
     let in_utf8 = ["a", "z", "\u{E000}", "\u{1F600}"];
     for ordered in [in_utf8, ["a", "z", "\u{1F600}", "\u{E000}"], in_utf16] {
         let names = crate::encoding::metadata(&ordered, 1, false);
-        let fields: Vec<(u32, &[u8])> = (0..4).zip(values.iter().map(|it| &it[..])).collect();
+        let fields: Vec<(u32, &[u8])> = (0..4).zip(values.iter().map(|value| &value[..])).collect();
         let bytes = crate::encoding::object(&fields, &[0, 1, 2, 3], (false, 1, 1));
         let value = Variant::new(&names, &bytes).unwrap();
         for shredded in [&ordered[..], &ordered[1..3], &["b", "\u{1F600}", "y"]] {
@@ -262,7 +262,7 @@ fn fields_in_any_order_are_shredded() {
                 let group = typed.column_by_name(name).unwrap().as_struct();
                 let column = group.column_by_name("typed_value").unwrap();
                 let column = column.as_primitive::<Int8Type>();
-                let wanted = ordered.iter().position(|it| it == name);
+                let wanted = ordered.iter().position(|ordered| ordered == name);
                 let found = column.is_valid(0).then(|| column.value(0) as usize);
                 assert_eq!(found, wanted, "{name} of {ordered:?}");
             }

@@ -241,7 +241,9 @@ fn the_records_of_the_engine_pass() {
             }
         }
     }
-    unexpected.iter().for_each(|it| println!("{it}\n"));
+    unexpected
+        .iter()
+        .for_each(|unexpected| println!("{unexpected}\n"));
     println!("{counts:?}");
     let places: Vec<_> = listed.into_keys().collect();
     assert!(places.is_empty(), "records that are not there: {places:?}");

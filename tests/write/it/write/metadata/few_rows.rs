@@ -129,7 +129,7 @@ fn little_memory_makes_row_groups_small_but_not_pages_tiny() {
             let starts: Vec<i64> = index
                 .page_locations
                 .iter()
-                .map(|it| it.first_row_index)
+                .map(|page_location| page_location.first_row_index)
                 .collect();
             assert!(
                 starts.windows(2).all(|pair| pair[1] - pair[0] >= 8192),

@@ -167,7 +167,8 @@ fn decimals(random: &mut Random) -> Vec<(&'static str, Column)> {
         10_i128.pow(29),
         10_i128.pow(30),
     ];
-    let huge = large.map(|it| i256::from_i128(it).wrapping_mul(i256::from_i128(10_i128.pow(20))));
+    let huge =
+        large.map(|large| i256::from_i128(large).wrapping_mul(i256::from_i128(10_i128.pow(20))));
     let of_small = small.map(i128::from);
     let decimal = |column, precision| with_type(column, DataType::Decimal128(precision, 1));
     let column = numbers_of::<Decimal32Type>(random, &small);
@@ -419,8 +420,8 @@ fn of_several_columns() {
         let directions: Vec<(bool, bool)> =
             chosen.iter().map(|_| random.pick(&DIRECTIONS)).collect();
         let memory = random.pick(&MEMORY);
-        let columns: Vec<&Column> = chosen.iter().map(|it| &it.1).collect();
-        let names: Vec<&str> = chosen.iter().map(|it| it.0).collect();
+        let columns: Vec<&Column> = chosen.iter().map(|chosen| &chosen.1).collect();
+        let names: Vec<&str> = chosen.iter().map(|chosen| chosen.0).collect();
         let (file, expected) = sorted(&columns, &directions, memory);
         assert_eq!(
             order_of(&file),

@@ -167,7 +167,7 @@ fn the_file_says_that_it_is_sorted() {
             .unwrap();
         let columns = columns
             .iter()
-            .map(|it| (it.column_idx, it.descending, it.nulls_first));
+            .map(|column| (column.column_idx, column.descending, column.nulls_first));
         assert_eq!(
             columns.collect::<Vec<_>>(),
             [(0, true, false), (1, false, true)]
@@ -193,7 +193,8 @@ fn dictionaries_stay_whole() {
         let write = |ordered, arrays: &[ArrayRef]| {
             let schema = Arc::new(Schema::new(vec![field(ordered)]));
             let batch = |it: &ArrayRef| RecordBatch::try_new(schema.clone(), vec![it.clone()]);
-            let batches: Vec<RecordBatch> = arrays.iter().map(|it| batch(it).unwrap()).collect();
+            let batches: Vec<RecordBatch> =
+                arrays.iter().map(|array| batch(array).unwrap()).collect();
             let options = WriteOptions::new().sort_by(vec![by("c", false, false)]);
             written(&schema, &batches, options.sort_memory_bytes(memory))
         };
