@@ -124,19 +124,22 @@ impl AddAssign<&Self> for ReadMetrics {
         add(&mut self.row_groups, other.row_groups);
         add(&mut self.row_groups_pruned, other.row_groups_pruned);
         // All reads have all steps, in order.
-        for (step, of_other) in self.steps.iter_mut().zip(&other.steps) {
+        for (step, other_step) in self.steps.iter_mut().zip(&other.steps) {
             add(
                 &mut step.row_groups_ruled_out,
-                of_other.row_groups_ruled_out,
+                other_step.row_groups_ruled_out,
             );
-            add(&mut step.row_groups_accepted, of_other.row_groups_accepted);
-            add(&mut step.rows_ruled_out, of_other.rows_ruled_out);
-            add(&mut step.rows_accepted, of_other.rows_accepted);
-            add(&mut step.pages_ruled_out, of_other.pages_ruled_out);
-            add(&mut step.pages_kept, of_other.pages_kept);
-            add(&mut step.rows_kept, of_other.rows_kept);
-            step.time = step.time.saturating_add(of_other.time);
-            step.reads += of_other.reads;
+            add(
+                &mut step.row_groups_accepted,
+                other_step.row_groups_accepted,
+            );
+            add(&mut step.rows_ruled_out, other_step.rows_ruled_out);
+            add(&mut step.rows_accepted, other_step.rows_accepted);
+            add(&mut step.pages_ruled_out, other_step.pages_ruled_out);
+            add(&mut step.pages_kept, other_step.pages_kept);
+            add(&mut step.rows_kept, other_step.rows_kept);
+            step.time = step.time.saturating_add(other_step.time);
+            step.reads += other_step.reads;
         }
         add(&mut self.pages_accepted, other.pages_accepted);
         add(&mut self.rows_tested, other.rows_tested);

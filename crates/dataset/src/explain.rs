@@ -60,11 +60,11 @@ pub(crate) fn explain(plan: &DatasetPlan) -> Result<DatasetExplanation> {
             add(&mut sum.fetched.bytes, row_group.fetched.bytes);
             let mut before = 0;
             for step in &row_group.steps {
-                let of_step = sum
+                let step_sum = sum
                     .ruled_out
                     .iter_mut()
                     .find(|ruled_out| ruled_out.0 == step.step);
-                if let Some((_, rows)) = of_step {
+                if let Some((_, rows)) = step_sum {
                     add(rows, step.ruled_out.saturating_sub(before));
                 }
                 before = step.ruled_out;

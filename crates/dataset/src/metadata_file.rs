@@ -94,7 +94,8 @@ impl MetadataFile {
         let Some((path, row_groups)) = found else {
             return Ok(None);
         };
-        let (mut of_file, mut starts) = (Vec::with_capacity(row_groups.len()), HashSet::new());
+        let (mut file_row_groups, mut starts) =
+            (Vec::with_capacity(row_groups.len()), HashSet::new());
         for row_group in row_groups {
             let mut row_group = self.metadata.row_group(*row_group)?;
             for chunk in &mut row_group.columns {
@@ -114,9 +115,11 @@ impl MetadataFile {
                 }
             }
             row_group.ordinal = None;
-            of_file.push(row_group);
+            file_row_groups.push(row_group);
         }
-        let footer = self.metadata.encode_with(of_file.into_iter().map(Ok))?;
+        let footer = self
+            .metadata
+            .encode_with(file_row_groups.into_iter().map(Ok))?;
         let metadata = FileMetadata::decode(footer.into(), 0, &self.limits)?;
         MetadataHandle::new(metadata, length, self.limits.clone()).map(Some)
     }

@@ -23,19 +23,19 @@ pub(crate) struct Names {
     /// The different names, in the order of their first rows.
     names: Vec<Name>,
     /// Each row's name, as an ordinal in `names`.
-    of_rows: Vec<u32>,
+    row_keys: Vec<u32>,
 }
 
 impl Names {
     /// Returns the name for a row.
     pub(crate) fn get(&self, row: usize) -> Option<&Name> {
-        let ordinal = *self.of_rows.get(row)?;
+        let ordinal = *self.row_keys.get(row)?;
         self.names.get(ordinal as usize)
     }
 
     /// Returns a number for each row. Rows of one name have one number.
     pub(crate) fn ordinals(&self) -> &[u32] {
-        &self.of_rows
+        &self.row_keys
     }
 }
 
@@ -55,7 +55,7 @@ pub(crate) fn names(column: &str, values: &ArrayRef) -> Result<Names> {
     let mut names: Vec<Name> = Vec::new();
     // Different values of a dictionary may have one text.
     let mut known: HashMap<Name, u32> = HashMap::new();
-    let of_rows = ordinals(values, |row| {
+    let row_keys = ordinals(values, |row| {
         let mut name = prefix.clone();
         match text(row) {
             Some(value) if value == NULL => {
@@ -74,7 +74,7 @@ pub(crate) fn names(column: &str, values: &ArrayRef) -> Result<Names> {
             next
         }))
     })?;
-    Ok(Names { names, of_rows })
+    Ok(Names { names, row_keys })
 }
 
 /// Returns an ordinal for each row, which equal values share. `ordinal` gives the one of a value by its first row.
@@ -82,27 +82,27 @@ pub(crate) fn names(column: &str, values: &ArrayRef) -> Result<Names> {
 /// # Errors
 /// Errors of `ordinal`.
 fn ordinals(values: &ArrayRef, mut ordinal: impl FnMut(usize) -> Result<u32>) -> Result<Vec<u32>> {
-    let mut of_rows = Vec::with_capacity(values.len());
-    let mut of_null = None;
-    let mut null = |row: usize, ordinal: &mut dyn FnMut(usize) -> Result<u32>| match of_null {
+    let mut row_keys = Vec::with_capacity(values.len());
+    let mut null_key = None;
+    let mut null = |row: usize, ordinal: &mut dyn FnMut(usize) -> Result<u32>| match null_key {
         Some(known) => Ok(known),
-        None => ordinal(row).inspect(|found| of_null = Some(*found)),
+        None => ordinal(row).inspect(|found| null_key = Some(*found)),
     };
     if let Some(dictionary) = values.as_any_dictionary_opt() {
         let keys = match dictionary.values().is_empty() {
             true => Vec::new(),
             false => dictionary.normalized_keys(),
         };
-        let mut of_keys: Vec<Option<u32>> = vec![None; dictionary.values().len()];
+        let mut key_ordinals: Vec<Option<u32>> = vec![None; dictionary.values().len()];
         for row in 0..values.len() {
             let key = keys.get(row).filter(|_| values.is_valid(row));
-            of_rows.push(match key.and_then(|key| of_keys.get_mut(*key)) {
+            row_keys.push(match key.and_then(|key| key_ordinals.get_mut(*key)) {
                 None => null(row, &mut ordinal)?,
                 Some(Some(known)) => *known,
                 Some(unknown) => *unknown.insert(ordinal(row)?),
             });
         }
-        return Ok(of_rows);
+        return Ok(row_keys);
     }
     let data = values.to_data();
     let fixed = data
@@ -110,23 +110,23 @@ fn ordinals(values: &ArrayRef, mut ordinal: impl FnMut(usize) -> Result<u32>) ->
         .first()
         .map_or(&[][..], |buffer| buffer.as_slice());
     let bytes = bytes_of(values, fixed, data.offset());
-    let mut of_values: HashMap<&[u8], u32> = HashMap::new();
+    let mut value_ordinals: HashMap<&[u8], u32> = HashMap::new();
     let mut last: Option<(&[u8], u32)> = None;
     for row in 0..values.len() {
         if values.is_null(row) {
-            of_rows.push(null(row, &mut ordinal)?);
+            row_keys.push(null(row, &mut ordinal)?);
             continue;
         }
         let value = bytes(row);
-        let found = match (last, of_values.get(value)) {
+        let found = match (last, value_ordinals.get(value)) {
             (Some((same, known)), _) if same == value => known,
             (_, Some(known)) => *known,
-            (_, None) => *of_values.entry(value).or_insert(ordinal(row)?),
+            (_, None) => *value_ordinals.entry(value).or_insert(ordinal(row)?),
         };
         last = Some((value, found));
-        of_rows.push(found);
+        row_keys.push(found);
     }
-    Ok(of_rows)
+    Ok(row_keys)
 }
 
 /// Returns a function from a row to bytes, which equal values share. The row is not null. `fixed` has the values of a

@@ -12,7 +12,7 @@ use crate::sequence::Rows;
 pub struct FileMemory {
     own: Arc<SharedMemory>,
     limit: u64,
-    of_program: Option<Arc<dyn MemoryPool>>,
+    program_pool: Option<Arc<dyn MemoryPool>>,
 }
 
 impl FileMemory {
@@ -23,7 +23,7 @@ impl FileMemory {
         Arc::new(Self {
             own: SharedMemory::new(limit),
             limit,
-            of_program: options.memory_pool.clone(),
+            program_pool: options.memory_pool.clone(),
         })
     }
 
@@ -46,7 +46,10 @@ impl MemoryPool for FileMemory {
         if !self.own.take(bytes) {
             return false;
         }
-        let is_taken = self.of_program.as_ref().is_none_or(|pool| pool.take(bytes));
+        let is_taken = self
+            .program_pool
+            .as_ref()
+            .is_none_or(|pool| pool.take(bytes));
         if !is_taken {
             self.own.give_back(bytes);
         }
@@ -55,14 +58,14 @@ impl MemoryPool for FileMemory {
 
     fn give_back(&self, bytes: u64) {
         self.own.give_back(bytes);
-        if let Some(pool) = &self.of_program {
+        if let Some(pool) = &self.program_pool {
             pool.give_back(bytes);
         }
     }
 
     fn most_ahead(&self) -> u64 {
-        let of_program = self.of_program.as_ref();
-        of_program.map_or(u64::MAX, |pool| pool.most_ahead())
+        let program_pool = self.program_pool.as_ref();
+        program_pool.map_or(u64::MAX, |pool| pool.most_ahead())
     }
 }
 

@@ -143,9 +143,9 @@ impl fmt::Debug for DatasetReader {
 impl DatasetReader {
     pub(crate) fn new(plan: DatasetPlan) -> Self {
         let files = FileSequence::new(plan.num_files(), &plan.options);
-        let (of_crew, threads) = plan.threads();
+        let (crew_size, threads) = plan.threads();
         let (schema, host) = (plan.schema.clone(), plan.options.read.spawn.clone());
-        let crew = FileCrew::new(DatasetFiles { plan, threads }, files, of_crew, host);
+        let crew = FileCrew::new(DatasetFiles { plan, threads }, files, crew_size, host);
         Self {
             schema,
             crew: Some(crew),

@@ -26,7 +26,7 @@ pub(crate) async fn schema(
     files: &Files,
     options: &DatasetOptions,
 ) -> Result<SchemaRef> {
-    let of_files = match &options.schema {
+    let file_schema = match &options.schema {
         SchemaFrom::Given(schema) => schema.clone(),
         SchemaFrom::FirstFile => {
             let first = found.files.get(..found.files.len().min(1));
@@ -43,20 +43,20 @@ pub(crate) async fn schema(
     let names = partition_columns(found, options);
     let set: HashSet<&str> = names.iter().copied().collect();
     let is_partition = |field: &&FieldRef| !is_given && set.contains(field.name().as_str());
-    let fields = of_files
+    let fields = file_schema
         .fields()
         .iter()
         .filter(|field| !is_partition(field))
         .cloned();
     let mut fields: Vec<FieldRef> = fields.collect();
-    let of_files_alone: HashSet<String> = fields.iter().map(|field| field.name().clone()).collect();
+    let file_columns: HashSet<String> = fields.iter().map(|field| field.name().clone()).collect();
     for name in names {
-        if !of_files_alone.contains(name) {
+        if !file_columns.contains(name) {
             let field: Field = found.types.field(name);
             fields.push(Arc::new(field));
         }
     }
-    let metadata = of_files.metadata().clone();
+    let metadata = file_schema.metadata().clone();
     Ok(Arc::new(Schema::new_with_metadata(fields, metadata)))
 }
 

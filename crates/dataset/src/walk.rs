@@ -403,8 +403,8 @@ pub(crate) fn verdicts(
     }
     let mut verdicts = vec![Verdict::Some; partitions.len()];
     for members in groups.values() {
-        let of_group = members.iter().filter_map(|at| partitions.get(*at).copied());
-        let batch = types.batch(&of_group.collect::<Vec<_>>())?;
+        let group_partitions = members.iter().filter_map(|at| partitions.get(*at).copied());
+        let batch = types.batch(&group_partitions.collect::<Vec<_>>())?;
         for (at, verdict) in members.iter().zip(verdicts_of_known(predicate, &batch)?) {
             if let Some(slot) = verdicts.get_mut(*at) {
                 *slot = verdict;

@@ -122,17 +122,17 @@ mod tests {
 
     #[test]
     fn what_wants_no_null() {
-        let (of_value, of_null) = (|| col("a").eq(1), || col("a").is_null());
+        let (has_value, has_null) = (|| col("a").eq(1), || col("a").is_null());
         for (predicate, expected) in [
-            (of_value(), true),
-            (of_value().not(), true),
-            (of_null(), false),
-            (of_null().not(), true),
-            (of_value().or(of_null()), false),
-            (of_value().and(of_null()), true),
-            (of_value().and(of_null()).not(), true),
-            (of_value().or(of_null().not()).not(), true),
-            (of_value().not().and(of_null().not()).not(), false),
+            (has_value(), true),
+            (has_value().not(), true),
+            (has_null(), false),
+            (has_null().not(), true),
+            (has_value().or(has_null()), false),
+            (has_value().and(has_null()), true),
+            (has_value().and(has_null()).not(), true),
+            (has_value().or(has_null().not()).not(), true),
+            (has_value().not().and(has_null().not()).not(), false),
         ] {
             assert_eq!(predicate.rejects_nulls(), expected, "{predicate}");
         }

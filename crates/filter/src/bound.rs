@@ -131,8 +131,8 @@ impl BoundPredicate {
     }
 
     /// Combines the verdicts of the tests into verdicts on the rows of a row group.
-    pub fn verdicts(&self, of_tests: &[Verdicts], num_rows: u64) -> Verdicts {
-        self.root.verdicts(of_tests, num_rows)
+    pub fn verdicts(&self, test_verdicts: &[Verdicts], num_rows: u64) -> Verdicts {
+        self.root.verdicts(test_verdicts, num_rows)
     }
 }
 
@@ -213,15 +213,15 @@ impl Binder<'_> {
         if let Some(implied) = implied {
             // Its columns are leaves of the file, and not columns of a wanted schema.
             let leaves = tested_leaves(&implied, self.schema)?;
-            let mut of_file = Binder {
+            let mut file_binder = Binder {
                 tested: &[],
                 converted_implied: (self.converted)(&leaves)?,
                 looks_at_rows: false,
                 tests: mem::take(&mut self.tests),
                 ..*self
             };
-            let implied = of_file.node(&implied.0, false);
-            self.tests = of_file.tests;
+            let implied = file_binder.node(&implied.0, false);
+            self.tests = file_binder.tests;
             node = Node::And(vec![node, Node::Implied(Box::new(implied?))]);
         }
         Ok(node)
@@ -343,12 +343,12 @@ impl Node {
         }
     }
 
-    fn verdicts(&self, of_tests: &[Verdicts], num_rows: u64) -> Verdicts {
+    fn verdicts(&self, test_verdicts: &[Verdicts], num_rows: u64) -> Verdicts {
         let all = |verdict| Verdicts::all(num_rows, verdict);
-        let of = |part: &Self| part.verdicts(of_tests, num_rows);
+        let of = |part: &Self| part.verdicts(test_verdicts, num_rows);
         match self {
             Self::Test(test) => {
-                let known = of_tests.get(*test).cloned();
+                let known = test_verdicts.get(*test).cloned();
                 known.unwrap_or_else(|| all(Verdict::Some))
             }
             Self::And(parts) => parts

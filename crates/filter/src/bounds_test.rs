@@ -184,8 +184,8 @@ impl BoundsTest {
         if !self.is_ordered {
             return Ok(true);
         }
-        let of_chunk = self.keys(&[chunk.min_value.as_deref(), chunk.max_value.as_deref()])?;
-        let [min, max] = of_chunk.as_slice() else {
+        let chunk_keys = self.keys(&[chunk.min_value.as_deref(), chunk.max_value.as_deref()])?;
+        let [min, max] = chunk_keys.as_slice() else {
             return Ok(true);
         };
         let any = |keys: &[Option<Key>], reaches: &dyn Fn(&Key) -> bool| {

@@ -25,14 +25,14 @@ fn verdicts(
 ) -> Result<Vec<Verdict>> {
     let all = |verdict| vec![verdict; known.num_rows()];
     let combined = |parts: &[Expression], start, combine: fn(Verdict, Verdict) -> Verdict| {
-        let mut of_all = all(start);
+        let mut together = all(start);
         for part in parts {
-            let of_part = verdicts(part, is_negated, known)?;
-            for (known, more) in of_all.iter_mut().zip(of_part) {
+            let part_verdicts = verdicts(part, is_negated, known)?;
+            for (known, more) in together.iter_mut().zip(part_verdicts) {
                 *known = combine(*known, more);
             }
         }
-        Ok(of_all)
+        Ok(together)
     };
     match expression {
         Expression::Not(inner) => verdicts(inner, !is_negated, known),
@@ -60,11 +60,11 @@ fn verdicts(
 }
 
 fn of_bits(bits: &BooleanBuffer) -> Vec<Verdict> {
-    let of_bit = |is_selected| match is_selected {
+    let bit_verdict = |is_selected| match is_selected {
         true => Verdict::All,
         false => Verdict::None,
     };
-    bits.iter().map(of_bit).collect()
+    bits.iter().map(bit_verdict).collect()
 }
 
 #[cfg(test)]
@@ -159,12 +159,15 @@ mod tests {
         let whole = xs.map(whole);
         let mut counts = [0; 3];
         for predicate in predicates() {
-            let of_x = whole
+            let x_verdicts = whole
                 .each_ref()
                 .map(|batch| verdicts_of_known(&predicate, batch).unwrap());
             for (row, verdict) in of(&predicate).into_iter().enumerate() {
-                let selected = of_x.iter().filter(|it| it[row] == Verdict::All).count();
-                assert!(of_x.iter().all(|it| it[row] != Verdict::Some));
+                let selected = x_verdicts
+                    .iter()
+                    .filter(|it| it[row] == Verdict::All)
+                    .count();
+                assert!(x_verdicts.iter().all(|it| it[row] != Verdict::Some));
                 match verdict {
                     Verdict::All => assert_eq!(selected, 3, "{predicate}"),
                     Verdict::None => assert_eq!(selected, 0, "{predicate}"),

@@ -45,7 +45,7 @@ pub fn hashes_of_value(
     value: &Literal,
 ) -> Result<Option<Vec<u64>>> {
     let field = schema.leaf_field(leaf, &SchemaOptions::default());
-    let (Some(field), Some(of_file)) = (field, schema.leaves().get(leaf)) else {
+    let (Some(field), Some(stored_leaf)) = (field, schema.leaves().get(leaf)) else {
         return Err(Error::argument(format!("the schema has no column {leaf}")));
     };
     let test = Test::Compare(Comparison::Equal, value.clone());
@@ -60,7 +60,7 @@ pub fn hashes_of_value(
         .map_err(|error| error.in_column(schema.column_path(leaf)))?;
     Ok(match test {
         LeafTest::Nothing => None,
-        test => point_hashes(&test, of_file, field.data_type()),
+        test => point_hashes(&test, stored_leaf, field.data_type()),
     })
 }
 

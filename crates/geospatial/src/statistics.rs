@@ -50,8 +50,8 @@ impl GeometryTypes {
     #[must_use]
     pub fn types(self) -> Option<impl Iterator<Item = GeometryType>> {
         let all = Dimensions::ALL.into_iter().flat_map(|dimensions| {
-            let of_kind = move |kind| GeometryType::new(kind, dimensions);
-            GeometryKind::KNOWN.into_iter().map(of_kind)
+            let type_of = move |kind| GeometryType::new(kind, dimensions);
+            GeometryKind::KNOWN.into_iter().map(type_of)
         });
         let occur = move |(index, _): &(usize, GeometryType)| self.bits >> index & 1 == 1;
         let types = all.enumerate().filter(occur).map(|(_, it)| it);

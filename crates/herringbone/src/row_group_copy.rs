@@ -78,8 +78,8 @@ fn chunk(
         .column_orders()
         .and_then(|column_orders| column_orders.get(leaf))
         .copied();
-    let of_row_group = (order, num_rows);
-    let copied = plan.copied_chunk(column, (chunk, range.start), indexes, of_row_group)?;
+    let shape = (order, num_rows);
+    let copied = plan.copied_chunk(column, (chunk, range.start), indexes, shape)?;
     Ok((
         copied.bloom_filter(bloom_filter(file, row_group, leaf)?),
         range,
@@ -98,15 +98,15 @@ fn check_pages(
     for page in file.pages(row_group, leaf)? {
         let page = page?;
         let header = &page.header;
-        let of_v1 = header
+        let v1_values = header
             .data_page_header
             .as_ref()
             .map(|data_page_header| data_page_header.num_values);
-        let of_v2 = header
+        let v2_values = header
             .data_page_header_v2
             .as_ref()
             .map(|data_page_header_v2| data_page_header_v2.num_values);
-        values = values.saturating_add(i64::from(of_v1.or(of_v2).unwrap_or_default()));
+        values = values.saturating_add(i64::from(v1_values.or(v2_values).unwrap_or_default()));
         end = page.start.offset + page.header_bytes as u64 + page.body_bytes;
     }
     if values != expected || end > range.end {

@@ -212,13 +212,13 @@ impl LruMetadataCache {
     }
 
     fn add(&self, key: EntryKey, value: Value) {
-        let of_value = match &value {
+        let value_bytes = match &value {
             Value::Footer(footer) => footer.heap_bytes(),
             Value::PageIndex(cell) => cell.heap_bytes(),
         };
         // Both maps have the key. A table leaves one of eight places free.
-        let of_entry = 2 * size_of::<EntryKey>() + size_of::<Entry>() + size_of::<u64>();
-        let bytes = of_value + key.0.heap_bytes() + of_entry + of_entry / 7;
+        let entry_bytes = 2 * size_of::<EntryKey>() + size_of::<Entry>() + size_of::<u64>();
+        let bytes = value_bytes + key.0.heap_bytes() + entry_bytes + entry_bytes / 7;
         if bytes <= self.most_bytes {
             self.lock().add(key, value, (bytes, self.most_bytes));
         }

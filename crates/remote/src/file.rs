@@ -112,8 +112,8 @@ impl RemoteFile {
             return Ok(None);
         };
         let object: Arc<dyn Object> = Arc::new(MaybeWhole::new(object));
-        let of_object = (object, identity.into());
-        Self::with_tail(of_object, footer.metadata, footer.indexes, &options).map(Some)
+        let identified = (object, identity.into());
+        Self::with_tail(identified, footer.metadata, footer.indexes, &options).map(Some)
     }
 
     /// Opens an object whose metadata is already known. Requests nothing. The options for the footer are not used.
@@ -127,8 +127,8 @@ impl RemoteFile {
         options: impl Into<RemoteOptions>,
     ) -> Result<Self> {
         let object: Arc<dyn Object> = Arc::new(MaybeWhole::new(object));
-        let of_object = (object, identity.into());
-        Self::with_tail(of_object, handle, Tail::default(), &options.into())
+        let identified = (object, identity.into());
+        Self::with_tail(identified, handle, Tail::default(), &options.into())
     }
 
     /// Opens an object whose metadata is known, and a part of whose bytes is in memory.

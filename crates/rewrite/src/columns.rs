@@ -8,7 +8,7 @@ use herringbone::schema::ParquetSchema;
 /// A comparison of the top-level columns of two schemas, by name.
 #[derive(Debug)]
 pub(crate) struct Columns<'a> {
-    of_new: HashMap<&'a str, Similarity>,
+    similarities: HashMap<&'a str, Similarity>,
     are_same: bool,
 }
 
@@ -35,11 +35,14 @@ impl<'a> Columns<'a> {
             let similarity = before.map_or(Similarity::Other, |before| field.similarity(before));
             (field.name(), similarity)
         });
-        let of_new: HashMap<_, _> = compared.collect();
+        let similarities: HashMap<_, _> = compared.collect();
         let names = |schema| fields(schema).map(|field| field.name());
-        let are_same =
-            names(earlier).eq(names(new)) && of_new.values().all(|it| *it == Similarity::Same);
-        Self { of_new, are_same }
+        let are_same = names(earlier).eq(names(new))
+            && similarities.values().all(|it| *it == Similarity::Same);
+        Self {
+            similarities,
+            are_same,
+        }
     }
 
     /// Returns true if the new file has exactly the columns of the earlier file, in the same order.
@@ -49,7 +52,10 @@ impl<'a> Columns<'a> {
 
     /// Returns the similarity of a column of the new file.
     pub(crate) fn similarity(&self, name: &str) -> Similarity {
-        self.of_new.get(name).copied().unwrap_or(Similarity::Other)
+        self.similarities
+            .get(name)
+            .copied()
+            .unwrap_or(Similarity::Other)
     }
 }
 

@@ -35,15 +35,15 @@ pub(crate) fn unusable(text: Option<&str>, schema: &Schema) -> Option<String> {
         Err(error) => return Some(error.message().to_owned()),
     };
     let mut plain = schema.fields().iter().filter(|field| !is_geoarrow(field));
-    let of_plain = plain.find_map(|field| {
+    let plain_defect = plain.find_map(|field| {
         let place = format!("columns.{}", field.name());
         defects.iter().find(|defect| {
             let member = defect.message().strip_prefix(&place);
             member.is_some_and(|rest| rest.starts_with(['.', ' ']))
         })
     });
-    let of_all = defects.first().filter(|_| usable.columns.is_empty());
-    of_plain
-        .or(of_all)
+    let general_defect = defects.first().filter(|_| usable.columns.is_empty());
+    plain_defect
+        .or(general_defect)
         .map(|defect| defect.message().to_owned())
 }

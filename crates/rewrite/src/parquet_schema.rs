@@ -41,8 +41,10 @@ pub(crate) fn common_parquet_schema<'a>(
             let name = name(&field);
             let is_same = |other: &HashMap<_, Vec<Vec<_>>>| {
                 // A file without the column does not describe it differently.
-                let of_name = other.get(name);
-                of_name.is_none_or(|of_name| of_name.iter().any(|their| are_similar(&field, their)))
+                let same_name = other.get(name);
+                same_name.is_none_or(|same_name| {
+                    same_name.iter().any(|their| are_similar(&field, their))
+                })
             };
             match by_name.iter().all(is_same) {
                 true => kept.push(field),

@@ -237,17 +237,17 @@ impl Rules {
 
     /// Returns the fields of both: those of the first, then those found only in the second.
     fn fields_by_name(self, parent: &str, a: &Fields, b: &Fields) -> Result<Fields, Difference> {
-        let of_second = by_name(parent, b)?;
-        let of_first = by_name(parent, a)?;
+        let second_names = by_name(parent, b)?;
+        let first_names = by_name(parent, a)?;
         let nullable = |field: &FieldRef| Arc::new(Field::clone(field).with_nullable(true));
         let mut fields = Vec::with_capacity(a.len());
         for field in a {
-            fields.push(match of_second.get(field.name().as_str()) {
+            fields.push(match second_names.get(field.name().as_str()) {
                 Some(other) => self.field(&path(parent, field), field, other)?,
                 None => nullable(field),
             });
         }
-        let is_new = |field: &&FieldRef| !of_first.contains_key(field.name().as_str());
+        let is_new = |field: &&FieldRef| !first_names.contains_key(field.name().as_str());
         fields.extend(b.iter().filter(is_new).map(nullable));
         Ok(fields.into())
     }

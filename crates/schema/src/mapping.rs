@@ -207,11 +207,11 @@ pub fn to_arrow_extended(
         &extensions,
         options,
     )?;
-    let of_columns = extension_columns.iter().map(|column| column.field.clone());
+    let extension_fields = extension_columns.iter().map(|column| column.field.clone());
     let all = fields
         .iter()
         .map(|node| node.field.clone())
-        .chain(of_columns);
+        .chain(extension_fields);
     let all: Fields = all.collect();
     Ok(ArrowMapping {
         schema: Arc::new(Schema::new_with_metadata(all, metadata)),

@@ -66,10 +66,10 @@ pub fn days_of_date(wanted: Date) -> Option<i64> {
         2..=11 => (wanted.year, month - 2),
         _ => return None,
     };
-    let (cycle, of_cycle) = (year.div_euclid(400), year.rem_euclid(400));
-    let years = of_cycle * 365 + of_cycle / 4 - of_cycle / 100;
+    let (cycle, cycle_days) = (year.div_euclid(400), year.rem_euclid(400));
+    let years = cycle_days * 365 + cycle_days / 4 - cycle_days / 100;
     // The year that begins in March ends with the February of the next one.
-    let next = of_cycle + 1;
+    let next = cycle_days + 1;
     let is_leap = next % 4 == 0 && (next % 100 != 0 || next == 400);
     let length = match wanted.month {
         2 => 28 + i64::from(is_leap),
@@ -80,8 +80,10 @@ pub fn days_of_date(wanted: Date) -> Option<i64> {
     if !(0..length).contains(&day) {
         return None;
     }
-    let of_cycle = years + MONTH_STARTS.get(month)? + day;
-    let days = cycle.checked_mul(DAYS_400)?.checked_add(of_cycle - EPOCH)?;
+    let cycle_days = years + MONTH_STARTS.get(month)? + day;
+    let days = cycle
+        .checked_mul(DAYS_400)?
+        .checked_add(cycle_days - EPOCH)?;
     // `date_of_days` counts from 0000-03-01.
     days.checked_add(EPOCH).map(|_| days)
 }

@@ -88,9 +88,9 @@ impl Timestamp {
 
 /// Converts nanoseconds to units of `per_second`.
 fn units(nanos: u32, per_second: u32) -> Result<u32, NotCounted> {
-    let of_unit = SECOND_NANOS.checked_div(per_second).unwrap_or(0).max(1);
-    match nanos % of_unit {
-        0 => Ok(nanos / of_unit),
+    let unit_nanos = SECOND_NANOS.checked_div(per_second).unwrap_or(0).max(1);
+    match nanos % unit_nanos {
+        0 => Ok(nanos / unit_nanos),
         _ => Err(NotCounted::MoreDigits),
     }
 }

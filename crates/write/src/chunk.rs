@@ -307,10 +307,10 @@ impl ChunkBuilder {
                 .compress(self.compression, plain, &[], &mut compressed)?;
             &compressed
         };
-        let of_page = DictionaryPageHeader::new(length(num_values)?, Encoding::Plain)
+        let page_header = DictionaryPageHeader::new(length(num_values)?, Encoding::Plain)
             .is_sorted(is_sorted.then_some(true));
         let mut header = PageHeader::new(PageType::DictionaryPage, length(plain.len())?, 0)
-            .dictionary_page_header(of_page);
+            .dictionary_page_header(page_header);
         let module = match &self.cipher {
             Some(cipher) => Some(cipher.encrypt(ModuleKind::DictionaryPage, body)?),
             None => None,
@@ -382,8 +382,8 @@ impl ChunkBuilder {
         )
         .geospatial_statistics(geospatial);
         let page_index = self.settings.page_index && self.num_rows > 0;
-        let of_bounds = self.settings.statistics >= StatisticsLevel::Page && !without_bounds;
-        let column_index = match page_index && of_bounds {
+        let has_page_bounds = self.settings.statistics >= StatisticsLevel::Page && !without_bounds;
+        let column_index = match page_index && has_page_bounds {
             true => self.column_index.finish(),
             false => None,
         };
@@ -484,8 +484,8 @@ fn levels_v1(
         }
     }
     let num_values = length(levels.num_levels)?;
-    let of_page = DataPageHeader::new(num_values, page.encoding, Encoding::Rle, Encoding::Rle);
-    Ok(PageHeader::new(PageType::DataPage, 0, 0).data_page_header(of_page))
+    let page_header = DataPageHeader::new(num_values, page.encoding, Encoding::Rle, Encoding::Rle);
+    Ok(PageHeader::new(PageType::DataPage, 0, 0).data_page_header(page_header))
 }
 
 /// Writes levels of version 2, whose lengths are in the header.
@@ -493,7 +493,7 @@ fn levels_v2(page: &DataPage<'_>, out: &mut Vec<u8>) -> Result<PageHeader> {
     let levels = page.levels;
     out.extend_from_slice(&levels.rep);
     out.extend_from_slice(&levels.def);
-    let of_page = DataPageHeaderV2::new(
+    let page_header = DataPageHeaderV2::new(
         length(levels.num_levels)?,
         length(levels.num_nulls)?,
         length(levels.num_rows)?,
@@ -502,7 +502,7 @@ fn levels_v2(page: &DataPage<'_>, out: &mut Vec<u8>) -> Result<PageHeader> {
         length(levels.rep.len())?,
     )
     .is_compressed(false);
-    Ok(PageHeader::new(PageType::DataPageV2, 0, 0).data_page_header_v2(of_page))
+    Ok(PageHeader::new(PageType::DataPageV2, 0, 0).data_page_header_v2(page_header))
 }
 
 /// Converts a size or number to the type of the format.

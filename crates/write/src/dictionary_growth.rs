@@ -99,12 +99,12 @@ impl Growth {
     /// Returns true if the dictionary saves nothing so far, and probably never will. Either nearly all recent values
     /// are new, or the second half of the row group will not save anything either.
     pub(super) fn is_unlikely_to_pay_off(&self, sizes: EntrySizes) -> bool {
-        let (values, of_all) = (self.now.values, sizes.values as usize);
-        if values < sampled_trial_after(of_all) || self.saves(sizes) {
+        let (values, totals) = (self.now.values, sizes.values as usize);
+        if values < sampled_trial_after(totals) || self.saves(sizes) {
             return false;
         }
         let few = (self.last().values / REPEATED_PER_VALUES).min(MIN_REPEATED);
-        self.repeated() < few || values >= of_all / 2 && !self.will_pay_off(sizes)
+        self.repeated() < few || values >= totals / 2 && !self.will_pay_off(sizes)
     }
 
     /// Returns true if the dictionary will save bytes once all values are included, extrapolated from the most recent
@@ -276,9 +276,9 @@ mod tests {
         assert_eq!(given_up_by(besides(100e3), DOUBLES), None);
         assert_eq!(given_up_by(besides(1e6), DOUBLES), Some(24_576));
         // A row group with fewer rows ends before the dictionary saves anything.
-        let of_rows = |values: f64| EntrySizes { values, ..DOUBLES };
-        assert_eq!(given_up(150e3, of_rows(122_880.0)), None);
-        assert_eq!(given_up(150e3, of_rows(61_440.0)), Some(8192));
+        let sizes_for = |values: f64| EntrySizes { values, ..DOUBLES };
+        assert_eq!(given_up(150e3, sizes_for(122_880.0)), None);
+        assert_eq!(given_up(150e3, sizes_for(61_440.0)), Some(8192));
     }
 
     #[test]
@@ -344,7 +344,7 @@ mod tests {
     /// index, they take more than 8,000 bytes.
     #[test]
     fn half_of_a_small_row_group_tells_that_it_will_not_pay() {
-        let of_all = |values: usize| EntrySizes {
+        let totals = |values: usize| EntrySizes {
             values: values as f64,
             ..DOUBLES
         };
@@ -356,17 +356,17 @@ mod tests {
                 entries: values * 19 / 20,
             },
         };
-        assert!(!growth(499).is_unlikely_to_pay_off(of_all(1000)));
-        assert!(growth(500).is_unlikely_to_pay_off(of_all(1000)));
-        assert!(!growth(500).is_unlikely_to_pay_off(of_all(1002)));
+        assert!(!growth(499).is_unlikely_to_pay_off(totals(1000)));
+        assert!(growth(500).is_unlikely_to_pay_off(totals(1000)));
+        assert!(!growth(500).is_unlikely_to_pay_off(totals(1002)));
         // One in two is new. 8-bit indices and half of the 64-bit values already save bytes.
         let mut half_new = growth(500);
         half_new.now.entries = 250;
-        assert!(!half_new.is_unlikely_to_pay_off(of_all(1000)));
+        assert!(!half_new.is_unlikely_to_pay_off(totals(1000)));
         // With nine in ten new, nothing is saved so far. 1,000 values with 818 entries will save bytes.
         let mut nine_in_ten = growth(500);
         nine_in_ten.now.entries = 450;
-        assert!(!nine_in_ten.is_unlikely_to_pay_off(of_all(1000)));
+        assert!(!nine_in_ten.is_unlikely_to_pay_off(totals(1000)));
     }
 
     #[test]

@@ -182,8 +182,8 @@ impl FileEncoder {
         } = chunk;
         if let Some(values) = self.dictionary_values.get_mut(self.columns.len()) {
             // Each value may be a key of its own.
-            let of_chunk = u64::try_from(metadata.num_values).unwrap_or_default();
-            values.last = values.last.saturating_add(of_chunk);
+            let chunk_values = u64::try_from(metadata.num_values).unwrap_or_default();
+            values.last = values.last.saturating_add(chunk_values);
             values.most = values.most.max(values.last);
         }
         self.metadata_bytes += heap_bytes::by_metadata(&metadata)

@@ -164,7 +164,7 @@ impl PageValues {
 
     /// Returns the approximate bytes that the values will take in the file, without those already written as pages.
     pub(super) fn estimated_bytes(&self) -> usize {
-        let of_page = match self.phase {
+        let held = match self.phase {
             Phase::Values | Phase::EncodingTrial | Phase::SampledTrial => self.encoder.page_bytes(),
             Phase::DictionaryTrial | Phase::Dictionary => self.indices.len() / 2 * 3,
         };
@@ -172,7 +172,7 @@ impl PageValues {
         dictionary.map_or(0, Dictionary::plain_bytes)
             + self.pending_values / 2 * 3
             + self.sampled_trial.bytes()
-            + of_page
+            + held
     }
 
     /// Returns the number of reserved bytes.

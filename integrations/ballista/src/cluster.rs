@@ -24,11 +24,11 @@ use crate::url_tables::enable_url_tables;
 /// Returns the codec of physical plans: Ballista's, then that of Herringbone.
 #[must_use]
 pub fn physical_codec(codec: HerringboneCodec) -> Arc<dyn PhysicalExtensionCodec> {
-    let of_engine: Arc<dyn PhysicalExtensionCodec> =
+    let engine_codec: Arc<dyn PhysicalExtensionCodec> =
         Arc::new(BallistaPhysicalExtensionCodec::default());
-    let codec = codec.with_functions(of_engine.clone());
+    let codec = codec.with_functions(engine_codec.clone());
     Arc::new(ComposedPhysicalExtensionCodec::new(vec![
-        of_engine,
+        engine_codec,
         Arc::new(codec),
     ]))
 }

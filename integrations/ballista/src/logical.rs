@@ -23,7 +23,7 @@ const OURS: u8 = 0xff;
 #[derive(Debug)]
 pub struct HerringboneLogicalCodec {
     codec: HerringboneCodec,
-    of_engine: Arc<dyn LogicalExtensionCodec>,
+    engine_codec: Arc<dyn LogicalExtensionCodec>,
 }
 
 impl HerringboneLogicalCodec {
@@ -32,14 +32,14 @@ impl HerringboneLogicalCodec {
     pub fn new(codec: HerringboneCodec) -> Self {
         Self {
             codec,
-            of_engine: Arc::new(BallistaLogicalExtensionCodec::default()),
+            engine_codec: Arc::new(BallistaLogicalExtensionCodec::default()),
         }
     }
 
     /// Sets the codec of all other tables, formats and functions.
     #[must_use]
-    pub fn with_others(self, of_engine: Arc<dyn LogicalExtensionCodec>) -> Self {
-        Self { of_engine, ..self }
+    pub fn with_others(self, engine_codec: Arc<dyn LogicalExtensionCodec>) -> Self {
+        Self { engine_codec, ..self }
     }
 }
 
@@ -50,11 +50,11 @@ impl LogicalExtensionCodec for HerringboneLogicalCodec {
         inputs: &[LogicalPlan],
         ctx: &TaskContext,
     ) -> Result<Extension> {
-        self.of_engine.try_decode(buf, inputs, ctx)
+        self.engine_codec.try_decode(buf, inputs, ctx)
     }
 
     fn try_encode(&self, node: &Extension, buf: &mut Vec<u8>) -> Result<()> {
-        self.of_engine.try_encode(node, buf)
+        self.engine_codec.try_encode(node, buf)
     }
 
     fn try_decode_table_provider(
@@ -66,11 +66,11 @@ impl LogicalExtensionCodec for HerringboneLogicalCodec {
     ) -> Result<Arc<dyn TableProvider>> {
         match buf.split_first() {
             Some((&OURS, table)) => {
-                let table = table::decode(table, &self.codec, self.of_engine.as_ref(), ctx)?;
+                let table = table::decode(table, &self.codec, self.engine_codec.as_ref(), ctx)?;
                 Ok(Arc::new(table))
             }
             _ => self
-                .of_engine
+                .engine_codec
                 .try_decode_table_provider(buf, table_ref, schema, ctx),
         }
     }
@@ -83,11 +83,11 @@ impl LogicalExtensionCodec for HerringboneLogicalCodec {
     ) -> Result<()> {
         let Some(table) = node.downcast_ref::<HerringboneTable>() else {
             return self
-                .of_engine
+                .engine_codec
                 .try_encode_table_provider(table_ref, node, buf);
         };
         buf.push(OURS);
-        buf.extend(table::encode(table, &self.codec, self.of_engine.as_ref())?);
+        buf.extend(table::encode(table, &self.codec, self.engine_codec.as_ref())?);
         Ok(())
     }
 
@@ -98,7 +98,7 @@ impl LogicalExtensionCodec for HerringboneLogicalCodec {
     ) -> Result<Arc<dyn FileFormatFactory>> {
         match buf.split_first() {
             Some((&OURS, factory)) => Ok(Arc::new(self.codec.decode_factory(factory)?)),
-            _ => self.of_engine.try_decode_file_format(buf, ctx),
+            _ => self.engine_codec.try_decode_file_format(buf, ctx),
         }
     }
 
@@ -108,7 +108,7 @@ impl LogicalExtensionCodec for HerringboneLogicalCodec {
         node: Arc<dyn FileFormatFactory>,
     ) -> Result<()> {
         let Some(factory) = node.downcast_ref::<HerringboneFormatFactory>() else {
-            return self.of_engine.try_encode_file_format(buf, node);
+            return self.engine_codec.try_encode_file_format(buf, node);
         };
         buf.push(OURS);
         buf.extend(self.codec.encode_factory(factory)?);
@@ -116,11 +116,11 @@ impl LogicalExtensionCodec for HerringboneLogicalCodec {
     }
 
     fn try_decode_udf(&self, name: &str, buf: &[u8]) -> Result<Arc<ScalarUDF>> {
-        self.of_engine.try_decode_udf(name, buf)
+        self.engine_codec.try_decode_udf(name, buf)
     }
 
     fn try_encode_udf(&self, node: &ScalarUDF, buf: &mut Vec<u8>) -> Result<()> {
-        self.of_engine.try_encode_udf(node, buf)
+        self.engine_codec.try_encode_udf(node, buf)
     }
 
     fn try_decode_higher_order_function(
@@ -128,7 +128,7 @@ impl LogicalExtensionCodec for HerringboneLogicalCodec {
         name: &str,
         buf: &[u8],
     ) -> Result<Arc<HigherOrderUDF>> {
-        self.of_engine.try_decode_higher_order_function(name, buf)
+        self.engine_codec.try_decode_higher_order_function(name, buf)
     }
 
     fn try_encode_higher_order_function(
@@ -136,22 +136,22 @@ impl LogicalExtensionCodec for HerringboneLogicalCodec {
         node: &HigherOrderUDF,
         buf: &mut Vec<u8>,
     ) -> Result<()> {
-        self.of_engine.try_encode_higher_order_function(node, buf)
+        self.engine_codec.try_encode_higher_order_function(node, buf)
     }
 
     fn try_decode_udaf(&self, name: &str, buf: &[u8]) -> Result<Arc<AggregateUDF>> {
-        self.of_engine.try_decode_udaf(name, buf)
+        self.engine_codec.try_decode_udaf(name, buf)
     }
 
     fn try_encode_udaf(&self, node: &AggregateUDF, buf: &mut Vec<u8>) -> Result<()> {
-        self.of_engine.try_encode_udaf(node, buf)
+        self.engine_codec.try_encode_udaf(node, buf)
     }
 
     fn try_decode_udwf(&self, name: &str, buf: &[u8]) -> Result<Arc<WindowUDF>> {
-        self.of_engine.try_decode_udwf(name, buf)
+        self.engine_codec.try_decode_udwf(name, buf)
     }
 
     fn try_encode_udwf(&self, node: &WindowUDF, buf: &mut Vec<u8>) -> Result<()> {
-        self.of_engine.try_encode_udwf(node, buf)
+        self.engine_codec.try_encode_udwf(node, buf)
     }
 }

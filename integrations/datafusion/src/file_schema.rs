@@ -193,8 +193,8 @@ fn is_readable(
 fn shares_fields(stored: &DataType, wanted: &DataType) -> bool {
     match (stored, wanted) {
         (DataType::Struct(stored), DataType::Struct(wanted)) => {
-            let of_file = |field: &FieldRef| Some((stored.find(field.name())?.1, field.clone()));
-            let mut common = wanted.iter().filter_map(of_file).peekable();
+            let file_field = |field: &FieldRef| Some((stored.find(field.name())?.1, field.clone()));
+            let mut common = wanted.iter().filter_map(file_field).peekable();
             common.peek().is_some()
                 && common.all(|(one, other)| shares_fields(one.data_type(), other.data_type()))
         }

@@ -74,11 +74,11 @@ impl ExtensionOptions for HerringboneOptions {
             value: value.cloned(),
             description,
         };
-        let of_files = WriteOption::ALL.iter();
-        entries.extend(of_files.map(|it| entry(it.name, self.write.get(it.name), it.help)));
-        let of_columns = self.write.iter().filter(|(name, _)| name.contains("::"));
-        let of_column = "An option of some columns";
-        entries.extend(of_columns.map(|(name, value)| entry(name, Some(value), of_column)));
+        let file_entries = WriteOption::ALL.iter();
+        entries.extend(file_entries.map(|it| entry(it.name, self.write.get(it.name), it.help)));
+        let column_entries = self.write.iter().filter(|(name, _)| name.contains("::"));
+        let column_help = "An option of some columns";
+        entries.extend(column_entries.map(|(name, value)| entry(name, Some(value), column_help)));
         entries
     }
 }

@@ -46,10 +46,10 @@ pub fn register_with(session: &SessionContext, factory: HerringboneFormatFactory
     }
     // An engine without its own Parquet reader has no factory of such tables.
     let tables = state.table_factories_mut();
-    let of_engine = tables.remove(STORED_AS);
-    let of_engine = of_engine.unwrap_or_else(|| Arc::new(DefaultTableFactory::new()));
-    let of_nulls = HerringboneTableFactory(of_engine);
-    tables.insert(STORED_AS.to_owned(), Arc::new(of_nulls));
+    let engine_factory = tables.remove(STORED_AS);
+    let engine_factory = engine_factory.unwrap_or_else(|| Arc::new(DefaultTableFactory::new()));
+    let nulls_factory = HerringboneTableFactory(engine_factory);
+    tables.insert(STORED_AS.to_owned(), Arc::new(nulls_factory));
     let mut rules = state.analyzer().rules.iter();
     if !rules.any(|rule| rule.name() == NullablePartitions::NAME) {
         state.add_analyzer_rule(Arc::new(NullablePartitions));

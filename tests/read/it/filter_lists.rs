@@ -165,10 +165,10 @@ fn cases() -> Vec<(&'static str, (Test, Accepts))> {
         "structs.list.element.x",
         "structs.x",
     ];
-    let of_numbers = paths
+    let number_paths = paths
         .iter()
         .flat_map(|path| numbers.map(|test| (*path, test)));
-    of_numbers
+    number_paths
         .chain(texts.map(|test| ("texts", test)))
         .collect()
 }

@@ -249,8 +249,8 @@ fn stages_under_a_wanted_schema() {
     };
     assert_eq!(seen_by(col("mark").eq(1)), (100, vec![4000]));
     // The column missing from the file is null.
-    let of_missing = col("missing").is_null().and(col("row").lt(1500));
-    assert_eq!(seen_by(of_missing), (1500, vec![0, 1000]));
+    let missing_test = col("missing").is_null().and(col("row").lt(1500));
+    assert_eq!(seen_by(missing_test), (1500, vec![0, 1000]));
     assert_eq!(seen_by(col("missing").eq(1)), (0, vec![]));
 }
 

@@ -369,8 +369,8 @@ fn verify_notes_padding() {
         let findings: Vec<_> = herringbone_inspect::verify(&file)
             .map(Result::unwrap)
             .collect();
-        let of_page = |it: &&Finding| it.kind == FindingKind::Page;
-        let notes: Vec<_> = findings.iter().filter(of_page).collect();
+        let is_page = |it: &&Finding| it.kind == FindingKind::Page;
+        let notes: Vec<_> = findings.iter().filter(is_page).collect();
         assert_eq!(notes.len(), 1, "{kind:?} {findings:?}");
         assert_eq!(notes[0].severity, Severity::Note, "{kind:?}");
     }

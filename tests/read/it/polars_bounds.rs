@@ -53,14 +53,14 @@ fn negative(file: &ParquetFile, column: &str) -> Vec<i128> {
 
 #[test]
 fn wrong_bounds_of_decimals_are_left_out() {
-    let of_polars = ParquetFile::from_bytes(file("Polars")).unwrap();
+    let polars_file = ParquetFile::from_bytes(file("Polars")).unwrap();
     for column in ["wide", "narrow"] {
-        assert_eq!(negative(&of_polars, column), [-500], "{column}");
+        assert_eq!(negative(&polars_file, column), [-500], "{column}");
     }
-    let wide = of_polars.row_group_bounds(0).unwrap();
+    let wide = polars_file.row_group_bounds(0).unwrap();
     assert_eq!((wide.min.null_count(), wide.max.null_count()), (1, 1));
     assert_eq!(wide.null_counts.value(0), 0);
-    let narrow = of_polars.row_group_bounds(1).unwrap();
+    let narrow = polars_file.row_group_bounds(1).unwrap();
     let bounds = [narrow.min, narrow.max];
     let bounds = bounds.map(|bounds| bounds.as_primitive::<Decimal128Type>().value(0));
     assert_eq!(bounds, [-500, 300]);
@@ -75,13 +75,13 @@ fn wrong_bounds_of_decimals_are_left_out() {
 /// A copied row group would have the bounds under the name of another writer.
 #[test]
 fn row_groups_with_wrong_bounds_are_not_copied() {
-    let of_polars = ParquetFile::from_bytes(file("Polars")).unwrap();
-    let schema = of_polars
+    let polars_file = ParquetFile::from_bytes(file("Polars")).unwrap();
+    let schema = polars_file
         .plan(&ReadOptions::new())
         .unwrap()
         .schema()
         .clone();
     let writer = Writer::new(Vec::new(), schema, WriteOptions::new()).unwrap();
-    let error = writer.check_copy(&of_polars).unwrap_err().to_string();
+    let error = writer.check_copy(&polars_file).unwrap_err().to_string();
     assert!(error.contains("by its name, `Polars`"), "{error}");
 }

@@ -63,7 +63,7 @@ fn bytes_ahead_of_time_give_the_same_batches() {
     let files = files::generated().into_iter();
     let hostile = files::parquet_files(&files::testdata().join("hostile"));
     let options = ReadOptions::new().threads(1).limit(3_000);
-    let mut of_bytes = 0;
+    let mut num_bytes = 0;
     for path in files.chain(hostile) {
         let file = Bytes::from(std::fs::read(&path).unwrap());
         let length = file.len();
@@ -85,12 +85,12 @@ fn bytes_ahead_of_time_give_the_same_batches() {
             "thirds, reversed",
         );
         if length < 5_000 {
-            of_bytes += 1;
+            num_bytes += 1;
             let bytes = (0..length).rev().map(|at| at..at + 1);
             check(pushed_ahead(&file, &options, bytes), "bytes");
         }
     }
-    assert!(of_bytes > 20, "{of_bytes}");
+    assert!(num_bytes > 20, "{num_bytes}");
 }
 
 /// Row groups taken out of the decoder are decoded on other threads while the decoder continues.

@@ -58,8 +58,8 @@ fn read(file: &Bytes, options: &ReadOptions) -> (Vec<Vec<Range<u64>>>, usize) {
     let rows = rows(&opened, options.clone());
     let rounds = source.take();
     // An async read takes as many. The first round is the footer.
-    let of_columns: usize = rounds.iter().skip(1).map(Vec::len).sum();
-    let expected = (of_columns as u64, rounds.len() as u64 - 1);
+    let column_requests: usize = rounds.iter().skip(1).map(Vec::len).sum();
+    let expected = (column_requests as u64, rounds.len() as u64 - 1);
     assert_eq!(traffic(&opened, options, FetchPolicy::remote()), expected);
     (rounds, rows)
 }
@@ -104,10 +104,10 @@ fn five_columns_of_a_hundred_take_two_rounds() {
         let requests: usize = rounds.iter().map(Vec::len).sum();
         assert!(requests <= 81, "{requests}");
         // 5 columns of 32,000 numbers of 8 bytes, and the headers of their pages.
-        let of_chunks = 5 * 32_000 * 8;
+        let chunk_bytes = 5 * 32_000 * 8;
         let fetched = bytes(&rounds[1..]);
         assert!(
-            (of_chunks..of_chunks + of_chunks / 20).contains(&fetched),
+            (chunk_bytes..chunk_bytes + chunk_bytes / 20).contains(&fetched),
             "{fetched}"
         );
     }

@@ -171,13 +171,13 @@ fn lists_in_pages_of_version_1_are_passed_over() {
     let filter = col("row").is_in(wanted);
     assert_eq!(rows(&file, ReadOptions::new().filter(filter)), wanted);
     let read = source.take();
-    let of_lists = read
+    let list_rows = read
         .iter()
         .filter(|range| range.start >= pages[0].start && range.start < pages.last().unwrap().end);
     // The pages with these rows, and the pages after them, into which rows might continue. Also the header of the
     // first page.
     let allowed: Vec<_> = [0, 3, 4, 12, 13].map(|page| pages[page].clone()).to_vec();
-    for range in of_lists {
+    for range in list_rows {
         let is_allowed = allowed
             .iter()
             .any(|page| page.start <= range.start && range.end <= page.end);

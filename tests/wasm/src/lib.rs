@@ -44,13 +44,13 @@ pub extern "C" fn sum_of_ids() -> i64 {
 
 fn read(
     options: ReadOptions,
-    of_batch: impl Fn(&herringbone::arrow::array::RecordBatch) -> i64,
+    batch_sum: impl Fn(&herringbone::arrow::array::RecordBatch) -> i64,
 ) -> Option<i64> {
     let bytes = Bytes::from(FILE.lock().ok()?.clone());
     let file = ParquetFile::from_source(bytes, Limits::default()).ok()?;
     let mut sum = 0;
     for batch in file.read(options).ok()? {
-        sum += of_batch(&batch.ok()?);
+        sum += batch_sum(&batch.ok()?);
     }
     Some(sum)
 }

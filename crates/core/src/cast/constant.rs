@@ -18,14 +18,14 @@ pub enum Constant {
 impl Constant {
     /// Returns the approximate number of bytes of an array of `slots` slots.
     pub fn bytes(&self, slots: usize) -> usize {
-        let of_slot = match self {
+        let slot_bytes = match self {
             Self::Null(data_type) => null_bytes(data_type),
             Self::Value(value) => {
                 let bytes = value.to_data().get_slice_memory_size();
                 bytes.unwrap_or_else(|_| value.get_array_memory_size())
             }
         };
-        slots.saturating_mul(of_slot)
+        slots.saturating_mul(slot_bytes)
     }
 
     /// Returns an array of `slots` slots.

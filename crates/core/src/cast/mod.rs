@@ -106,7 +106,7 @@ impl Cast {
 
     /// Returns the number of bytes of values that [`Self::apply`] allocates. Contiguous text and bytes are not copied.
     pub fn bytes(&self, array: &ArrayRef) -> usize {
-        let of_slot = match &self.kind {
+        let slot = match &self.kind {
             Kind::Dictionary(cast) => {
                 let array = array.as_any_dictionary_opt();
                 return array.map_or(0, |array| cast.bytes(array.values()));
@@ -119,7 +119,7 @@ impl Cast {
             },
             Kind::Null | Kind::Widen | Kind::Decimal(_) | Kind::Time(_) => null_bytes(&self.to),
         };
-        array.len().saturating_mul(of_slot)
+        array.len().saturating_mul(slot)
     }
 
     /// Casts the values of an array.

@@ -85,9 +85,9 @@ impl DecompressionLimit {
         let uncompressed = u64::try_from(header.uncompressed_page_size).unwrap_or_default();
         self.compressed = self.compressed.saturating_add(compressed);
         self.uncompressed = self.uncompressed.saturating_add(uncompressed);
-        let of_bytes = compressed.saturating_mul(self.ratio);
-        let of_values = (num_values as u64).saturating_mul(self.value_bytes);
-        let granted = of_bytes.saturating_add(of_values);
+        let by_ratio = compressed.saturating_mul(self.ratio);
+        let by_values = (num_values as u64).saturating_mul(self.value_bytes);
+        let granted = by_ratio.saturating_add(by_values);
         let spend = |left: u64| left.saturating_add(granted).checked_sub(uncompressed);
         let left = match &mut self.left {
             Left::Own(left) => spend(*left).inspect(|rest| *left = *rest),

@@ -275,14 +275,14 @@ impl PageEncryption {
         limits: &Limits,
         decode: impl Fn(&[u8], &Limits) -> Result<Option<(PageHeader, usize)>>,
     ) -> Result<Option<(PageHeader, usize)>> {
-        let of_data = ModuleKind::DataPageHeader;
-        let of_data = self.cipher.page(of_data, start.data_pages_before);
-        let of_dictionary = self.cipher.module(ModuleKind::DictionaryPageHeader);
+        let data_module = ModuleKind::DataPageHeader;
+        let data_module = self.cipher.page(data_module, start.data_pages_before);
+        let dictionary_module = self.cipher.module(ModuleKind::DictionaryPageHeader);
         let (first, second) = match (start.ordinal, self.has_dictionary) {
-            (0, true) => (of_dictionary, Some(of_data)),
+            (0, true) => (dictionary_module, Some(data_module)),
             // Some writers leave out the offset of the dictionary.
-            (0, false) => (of_data, Some(of_dictionary)),
-            _ => (of_data, None),
+            (0, false) => (data_module, Some(dictionary_module)),
+            _ => (data_module, None),
         };
         let modules = self.cipher.modules();
         let length = modules.module_bytes(&first, available, limits.page_header_bytes)?;

@@ -188,10 +188,10 @@ fn needed_of_max(value: &[u8], length: Option<usize>) -> &[u8] {
 /// returned numbers are those of the values.
 fn extremes_as_numbers(bytes: &[u8], width: usize) -> Option<[i128; 2]> {
     const BYTES: usize = size_of::<i128>();
-    let of_value = -1 << (8 * (BYTES - width));
+    let sign_extension = -1 << (8 * (BYTES - width));
     let (mut min, mut max) = (i128::MAX, i128::MIN);
     let mut widen = |bytes: [u8; BYTES]| {
-        let number = i128::from_be_bytes(bytes) & of_value;
+        let number = i128::from_be_bytes(bytes) & sign_extension;
         min = min.min(number);
         max = max.max(number);
     };

@@ -31,12 +31,12 @@ fn bucket(listed: impl Fn(i64) -> bool, damage: impl Fn(Bytes) -> Bytes) -> Arc<
             )
         })
         .collect();
-    let of_files = opened
+    let summarised = opened
         .iter()
         .enumerate()
         .filter(|(at, _)| listed(*at as i64));
-    let of_files = of_files.map(|(_, (path, file))| (path.as_str(), file.metadata()));
-    let metadata = damage(metadata_file(of_files, true).unwrap());
+    let summarised = summarised.map(|(_, (path, file))| (path.as_str(), file.metadata()));
+    let metadata = damage(metadata_file(summarised, true).unwrap());
     files.push(("_metadata".to_owned(), metadata));
     Bucket::new(
         files
@@ -60,23 +60,23 @@ fn open(bucket: &Arc<Bucket>) -> herringbone::Result<Dataset> {
 /// and for the one row.
 fn footers(bucket: &Arc<Bucket>) -> (Vec<String>, Vec<String>) {
     let dataset = open(bucket).unwrap();
-    let of_schema = bucket.take_footers();
+    let schema_footers = bucket.take_footers();
     let filter = ReadOptions::new().filter(col("id").eq(12_345));
     let mut stream = dataset.stream(filter.clone()).unwrap();
     let found = block_on(stream.next_batch()).unwrap().unwrap();
     assert_eq!(ids(&[found]), [12_345]);
     assert!(block_on(stream.next_batch()).unwrap().is_none());
-    let of_stream = bucket.take_footers();
+    let stream_footers = bucket.take_footers();
     let found = all(open(bucket).unwrap().read(filter).unwrap()).unwrap();
     assert_eq!(ids(&found), [12_345]);
-    let mut of_reader = bucket.take_footers();
-    of_reader.retain(|path| !of_schema.contains(path));
-    assert_eq!(of_stream, of_reader);
+    let mut reader_footers = bucket.take_footers();
+    reader_footers.retain(|path| !schema_footers.contains(path));
+    assert_eq!(stream_footers, reader_footers);
     let rows = stream_all(&dataset).unwrap();
     assert_eq!(ids(&rows), (0..25_000).collect::<Vec<_>>());
     let rows = all(dataset.read(ReadOptions::new()).unwrap()).unwrap();
     assert_eq!(ids(&rows), (0..25_000).collect::<Vec<_>>());
-    (of_schema, of_stream)
+    (schema_footers, stream_footers)
 }
 
 fn stream_all(dataset: &Dataset) -> herringbone::Result<Vec<RecordBatch>> {
@@ -91,16 +91,16 @@ fn stream_all(dataset: &Dataset) -> herringbone::Result<Vec<RecordBatch>> {
 #[test]
 fn ten_files_share_one_footer() {
     // Of the file with the row, the own footer is compared.
-    let (of_schema, of_row) = footers(&bucket(|_| true, |it| it));
-    assert_eq!(of_schema, ["d/_metadata"]);
-    assert_eq!(of_row, ["d/p=4/x.parquet"]);
+    let (schema_footers, row_footers) = footers(&bucket(|_| true, |it| it));
+    assert_eq!(schema_footers, ["d/_metadata"]);
+    assert_eq!(row_footers, ["d/p=4/x.parquet"]);
 }
 
 #[test]
 fn files_that_are_not_listed_have_their_own_footer() {
-    let (of_schema, of_row) = footers(&bucket(|at| at != 3, |it| it));
-    assert_eq!(of_schema, ["d/_metadata", "d/p=3/x.parquet"]);
-    assert_eq!(of_row, ["d/p=4/x.parquet"]);
+    let (schema_footers, row_footers) = footers(&bucket(|at| at != 3, |it| it));
+    assert_eq!(schema_footers, ["d/_metadata", "d/p=3/x.parquet"]);
+    assert_eq!(row_footers, ["d/p=4/x.parquet"]);
 }
 
 /// pyarrow, DuckDB and polars do not read the file either.
@@ -133,8 +133,8 @@ fn a_damaged_file_is_an_error() {
         }
         bytes.into()
     };
-    let (of_schema, _) = footers(&bucket(|_| true, hostile));
-    assert_eq!(of_schema.len(), 1 + 10);
+    let (schema_footers, _) = footers(&bucket(|_| true, hostile));
+    assert_eq!(schema_footers.len(), 1 + 10);
 }
 
 /// A file whose ids are these, and has the place of the others in its `_metadata`, several times.
@@ -173,8 +173,8 @@ fn footers_that_disagree_are_errors() {
         assert_eq!(ids(&stream_all(&plain).unwrap()), expected);
         let options = options.use_metadata_file(true);
         let used = block_on(Dataset::open_async(bucket, &paths, options)).unwrap();
-        let of_reader = used.read(ReadOptions::new()).and_then(all);
-        for error in [of_reader.unwrap_err(), stream_all(&used).unwrap_err()] {
+        let reader_footers = used.read(ReadOptions::new()).and_then(all);
+        for error in [reader_footers.unwrap_err(), stream_all(&used).unwrap_err()] {
             assert_eq!(error.kind(), kind, "{error}");
             assert!(error.message().contains(message), "{error}");
             assert!(error.message().starts_with("d/a.parquet: "), "{error}");

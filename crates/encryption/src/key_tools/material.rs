@@ -121,14 +121,14 @@ impl KeyMaterial {
             }),
             false => None,
         };
-        let of_footer = |name| match is_footer_key {
+        let footer_only = |name| match is_footer_key {
             true => members.optional_text(name),
             false => Ok(None),
         };
         Ok(Self {
             is_footer_key,
-            kms_instance_id: of_footer("kmsInstanceID")?,
-            kms_instance_url: of_footer("kmsInstanceURL")?,
+            kms_instance_id: footer_only("kmsInstanceID")?,
+            kms_instance_url: footer_only("kmsInstanceURL")?,
             master_key_id: members.text("masterKeyID")?,
             wrapped_dek: members.text("wrappedDEK")?,
             kek,

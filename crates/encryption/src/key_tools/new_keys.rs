@@ -243,12 +243,12 @@ impl KeyWrapping {
     /// Finishes the next key.
     fn push(&mut self, key: Key, wrapped_dek: String, kek: Option<WrappedKek>) {
         let is_footer_key = self.done.is_empty();
-        let of_footer = |setting: &Option<String>| setting.clone().filter(|_| is_footer_key);
+        let footer_only = |setting: &Option<String>| setting.clone().filter(|_| is_footer_key);
         let wanted = self.wanted.get(self.done.len());
         let material = KeyMaterial {
             is_footer_key,
-            kms_instance_id: of_footer(&self.connection.instance_id),
-            kms_instance_url: of_footer(&self.connection.instance_url),
+            kms_instance_id: footer_only(&self.connection.instance_id),
+            kms_instance_url: footer_only(&self.connection.instance_url),
             master_key_id: wanted.map(|(id, _)| id.clone()).unwrap_or_default(),
             wrapped_dek,
             kek,

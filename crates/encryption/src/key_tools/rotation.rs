@@ -92,11 +92,11 @@ impl Rotation<'_> {
         } else {
             (client.wrap_key(key, &old.master_key_id)?, None)
         };
-        let of_footer = |setting: &Option<String>| setting.clone().filter(|_| old.is_footer_key);
+        let footer_only = |setting: &Option<String>| setting.clone().filter(|_| old.is_footer_key);
         Ok(KeyMaterial {
             is_footer_key: old.is_footer_key,
-            kms_instance_id: of_footer(&self.connection.instance_id),
-            kms_instance_url: of_footer(&self.connection.instance_url),
+            kms_instance_id: footer_only(&self.connection.instance_id),
+            kms_instance_url: footer_only(&self.connection.instance_url),
             master_key_id: old.master_key_id.clone(),
             wrapped_dek,
             kek,

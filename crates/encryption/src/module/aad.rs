@@ -30,11 +30,11 @@ impl FileAad {
     /// **Errors**: argument if an ordinal needs more than 16 bits.
     pub(crate) fn of(&self, id: &ModuleId) -> Result<Vec<u8>> {
         let [row_group, column, page] = id.ordinals()?;
-        let Some(of_file) = &self.0 else {
+        let Some(file_aad) = &self.0 else {
             return Ok(Vec::new());
         };
-        let mut aad = Vec::with_capacity(of_file.len() + 7);
-        aad.extend_from_slice(of_file);
+        let mut aad = Vec::with_capacity(file_aad.len() + 7);
+        aad.extend_from_slice(file_aad);
         aad.push(id.kind as u8);
         if id.kind != ModuleKind::Footer {
             aad.extend_from_slice(&row_group.to_le_bytes());

@@ -251,14 +251,16 @@ impl FileEncryptionProperties {
             OtherColumns::FooterKey => ColumnProtection::FooterKey,
             OtherColumns::Plaintext => ColumnProtection::Plaintext,
         };
-        let of_neighbour = |leaf: &ColumnPath| {
+        let neighbour_key = |leaf: &ColumnPath| {
             let mut siblings = siblings.iter();
             let sibling = siblings.find(|sibling| leaf.starts_with(&sibling.path))?;
             inner.columns.get(&sibling.of)
         };
         let resolve = |leaf: &ColumnPath| {
             let own = inner.columns.get(leaf);
-            own.or_else(|| of_neighbour(leaf)).unwrap_or(&other).clone()
+            own.or_else(|| neighbour_key(leaf))
+                .unwrap_or(&other)
+                .clone()
         };
         Ok(leaves.iter().map(resolve).collect())
     }

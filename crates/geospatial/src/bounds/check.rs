@@ -74,7 +74,7 @@ pub fn faults(bbox: &BoundingBox, edges: Edges) -> impl Iterator<Item = InvalidB
         || is_beyond(bbox.ymin, 90.0)
         || is_beyond(bbox.ymax, 90.0);
     let out_of_range = (edges.is_geography() && leaves).then_some(InvalidBox::OutOfRange);
-    let of_axes = axes
+    let axis_faults = axes
         .into_iter()
         .filter_map(|(axis, min, max)| match (min, max) {
             (None, None) => None,
@@ -87,5 +87,5 @@ pub fn faults(bbox: &BoundingBox, edges: Edges) -> impl Iterator<Item = InvalidB
             (Some(_), Some(_)) => None,
             _ => Some(InvalidBox::OneSided { axis }),
         });
-    of_axes.chain(out_of_range)
+    axis_faults.chain(out_of_range)
 }

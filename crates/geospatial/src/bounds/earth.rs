@@ -111,15 +111,15 @@ impl Earth {
     pub(super) fn add_points(
         &mut self,
         longitudes: impl Iterator<Item = f64>,
-        of_longitudes: Interval,
-        of_latitudes: Interval,
+        longitudes_range: Interval,
+        latitudes_range: Interval,
     ) -> Result<(), NoBox> {
         let is_within = |it: Interval, most: f64| it.min >= -most && it.max <= most;
-        if !is_within(of_longitudes, 180.0) || !is_within(of_latitudes, 90.0) {
+        if !is_within(longitudes_range, 180.0) || !is_within(latitudes_range, 90.0) {
             return Err(NoBox::OutOfRange);
         }
-        self.latitudes.merge(of_latitudes);
-        self.longitudes.add_each(longitudes, of_longitudes);
+        self.latitudes.merge(latitudes_range);
+        self.longitudes.add_each(longitudes, longitudes_range);
         Ok(())
     }
 

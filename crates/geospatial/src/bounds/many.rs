@@ -17,8 +17,8 @@ impl Bounder {
         let mut types = GeometryTypes::default();
         let mut sequences = Sequences::new();
         for values in values.chunks(AT_A_TIME) {
-            if let Some(of_points) = self.add_points(values) {
-                types.add(of_points);
+            if let Some(points_box) = self.add_points(values) {
+                types.add(points_box);
             } else {
                 self.add_values(values, &mut sequences, &mut types);
             }

@@ -202,8 +202,8 @@ impl GeometryColumn {
         row_group: usize,
         all: &mut StatisticsBuilder,
     ) -> Result<()> {
-        let mut of_axes = [None; 4];
-        for (bounds, leaf) in of_axes.iter_mut().zip(self.ordinates) {
+        let mut axis_bounds = [None; 4];
+        for (bounds, leaf) in axis_bounds.iter_mut().zip(self.ordinates) {
             let Some(leaf) = leaf else { continue };
             let chunk = metadata.column_chunk(row_group, leaf)?.meta_data;
             if chunk.as_ref().is_some_and(has_nulls_alone) {
@@ -211,7 +211,7 @@ impl GeometryColumn {
             }
             *bounds = chunk.as_ref().and_then(bounds_of_doubles);
         }
-        let [x, y, z, m] = of_axes;
+        let [x, y, z, m] = axis_bounds;
         let bbox = x.zip(y).filter(|_| self.meaning.edges == Edges::Planar);
         let bbox = bbox.map(|((xmin, xmax), (ymin, ymax))| {
             BoundingBox::new(xmin, xmax, ymin, ymax)

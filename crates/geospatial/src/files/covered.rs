@@ -55,11 +55,11 @@ impl GeometryColumn {
     /// antimeridian. This is impossible if there is no antimeridian, or if the file lies on one side of it: a box
     /// around the Earth would be wider than one that does not cross.
     fn has_ordered_x(&self, covering: &Covering) -> bool {
-        let of_file = self
+        let file_box = self
             .geoparquet
             .as_ref()
             .and_then(|geoparquet| geoparquet.bbox.as_ref());
-        let is_on_one_side = of_file.is_some_and(|it| {
+        let is_on_one_side = file_box.is_some_and(|it| {
             let is_inside = -180.0 < it.xmin && it.xmin <= it.xmax && it.xmax < 180.0;
             check(it, self.meaning.edges).is_ok() && is_inside && it.xmax - it.xmin < 180.0
         });

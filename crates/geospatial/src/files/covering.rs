@@ -53,9 +53,9 @@ impl Boxes {
 
     /// Appends the extent of a row. `None` for null.
     pub(super) fn push(&mut self, extent: Option<&Extent>) {
-        let of_row = extent.and_then(|extent| self.of(extent));
-        self.validity.append(of_row.is_some());
-        for (ordinates, ordinate) in self.ordinates.iter_mut().zip(of_row.unwrap_or_default()) {
+        let row_box = extent.and_then(|extent| self.of(extent));
+        self.validity.append(row_box.is_some());
+        for (ordinates, ordinate) in self.ordinates.iter_mut().zip(row_box.unwrap_or_default()) {
             ordinates.push(ordinate);
         }
     }

@@ -98,7 +98,7 @@ impl StorageWriter for GeoColumnWriter {
             .map(|_| Boxes::new(self.edges, array.len()));
         let (edges, is_strict, mut row) = (self.edges, self.is_strict, self.rows);
         for_each(&array, &mut |value| {
-            let mut of_row = None;
+            let mut row_encoding = None;
             if let Some(value) = value {
                 let refused = |error| match is_strict {
                     true => Err(Error::argument(format!(
@@ -110,13 +110,13 @@ impl StorageWriter for GeoColumnWriter {
                     let mut only = StatisticsBuilder::new(edges);
                     only.add(value).map(drop).or_else(refused)?;
                     values.merge(&only);
-                    of_row = Some(only.extent());
+                    row_encoding = Some(only.extent());
                 } else {
                     values.add(value).map(drop).or_else(refused)?;
                 }
             }
             if let Some(boxes) = &mut boxes {
-                boxes.push(of_row.as_ref());
+                boxes.push(row_encoding.as_ref());
             }
             row += 1;
             Ok(())

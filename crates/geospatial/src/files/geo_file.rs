@@ -81,7 +81,7 @@ impl GeoFile {
             return Ok(None);
         };
         let asked = options.primary_column.as_deref();
-        let of_former = former.map(|former| former.primary_column.as_str());
+        let former_name = former.map(|former| former.primary_column.as_str());
         let is_there = |name: &&str| planned.iter().any(|planned| planned.name == *name);
         let primary = match asked {
             Some(asked) if !is_there(&asked) => {
@@ -89,7 +89,7 @@ impl GeoFile {
                 return Err(Error::argument(message));
             }
             Some(asked) => asked,
-            None => of_former.filter(is_there).unwrap_or(&first.name),
+            None => former_name.filter(is_there).unwrap_or(&first.name),
         };
         let primary_column = primary.to_owned();
         let waiting = planned.len();
@@ -212,11 +212,11 @@ fn plan_covering(
     schema: &Schema,
 ) -> Option<(String, String)> {
     let is_taken = |name: &str| {
-        let of_others = planned
+        let other_coverings = planned
             .iter()
             .filter_map(|planned| planned.column.covering.as_ref());
-        let mut of_others = of_others.map(|it| it.column.as_str());
-        schema.field_with_name(name).is_ok() || of_others.any(|it| it == name)
+        let mut other_coverings = other_coverings.map(|it| it.column.as_str());
+        schema.field_with_name(name).is_ok() || other_coverings.any(|it| it == name)
     };
     let it = planned.get(at)?;
     if it.column.encoding != Encoding::Wkb || it.column.covering.is_some() {

@@ -12,8 +12,8 @@ impl KnownMetadata {
     /// Parses the usable part of the text from a file. `None` if it is not JSON; the file can still be read.
     pub(super) fn of(&self, text: &str) -> Option<Arc<GeoMetadata>> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((of_text, metadata)) = &*known
-            && of_text == text
+        if let Some((known_text, metadata)) = &*known
+            && known_text == text
         {
             return metadata.clone();
         }

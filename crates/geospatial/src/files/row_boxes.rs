@@ -77,9 +77,9 @@ impl<'a> Positions<'a> {
                 _ => return Err(other()),
             };
         }
-        let of_points = points.as_struct_opt().ok_or_else(other)?;
+        let coordinates = points.as_struct_opt().ok_or_else(other)?;
         let ordinates = ["x", "y", "z", "m"].map(|axis| {
-            let ordinates = of_points.column_by_name(axis)?;
+            let ordinates = coordinates.column_by_name(axis)?;
             ordinates.as_primitive_opt::<Float64Type>()
         });
         Ok(Self {

@@ -145,8 +145,8 @@ impl<'a> Parser<'a> {
         }
         // No name ends with Z or M.
         let name = word.trim_end_matches(['Z', 'M']);
-        let of_name = of(name).zip(tag(word.get(name.len()..).unwrap_or_default()));
-        let (kind, dimensions) = of_name.ok_or_else(|| {
+        let by_name = of(name).zip(tag(word.get(name.len()..).unwrap_or_default()));
+        let (kind, dimensions) = by_name.ok_or_else(|| {
             self.at = start;
             self.wrong("a geometry name such as POINT")
         })?;

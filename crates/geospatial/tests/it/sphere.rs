@@ -194,22 +194,22 @@ proptest! {
         let values: Vec<_> = all.iter().map(|it| line_string(it)).collect();
         let boxes: Vec<_> = values.iter().map(|value| bbox(std::slice::from_ref(value)).unwrap()).collect();
         let together = bbox(&values).unwrap();
-        let mut of_boxes = Bounder::new(Edges::Spherical);
-        boxes.iter().for_each(|it| of_boxes.add_box(it));
-        let of_boxes = of_boxes.extent().bbox().unwrap();
+        let mut boxes_box = Bounder::new(Edges::Spherical);
+        boxes.iter().for_each(|it| boxes_box.add_box(it));
+        let boxes_box = boxes_box.extent().bbox().unwrap();
         let mut pages = Bounder::new(Edges::Spherical);
         for value in &values {
             let mut page = Bounder::new(Edges::Spherical);
             page.add(value).unwrap();
             pages.merge(&page);
         }
-        let of_pages = pages.extent().bbox().unwrap();
+        let pages_box = pages.extent().bbox().unwrap();
         for bbox in &boxes {
             prop_assert!(contains(&together, bbox, Edges::Spherical));
-            prop_assert!(contains(&of_boxes, bbox, Edges::Spherical), "{of_boxes:?} {bbox:?}");
+            prop_assert!(contains(&boxes_box, bbox, Edges::Spherical), "{boxes_box:?} {bbox:?}");
         }
         for (x, y) in all.iter().flatten() {
-            for bbox in [&together, &of_boxes, &of_pages] {
+            for bbox in [&together, &boxes_box, &pages_box] {
                 prop_assert!(holds(bbox, (*x, *y)));
             }
         }

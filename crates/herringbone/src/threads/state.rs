@@ -264,9 +264,9 @@ impl State {
             false => BATCHES_AHEAD,
         };
         let aheads = self.slots.iter().map(|slot| {
-            let of_slot = ahead;
+            let slot_ahead = ahead;
             ahead = ahead.saturating_sub(slot.batches_left());
-            of_slot
+            slot_ahead
         });
         aheads.collect()
     }

@@ -71,13 +71,13 @@ impl<'a> Values<'a> {
             && node.repetition() != Repetition::Repeated;
         let mut leaves = vec![node.leaves.start];
         let covering = column.covering.as_ref().filter(|covering| {
-            let of_fields = covering
+            let field_indices = covering
                 .fields()
                 .iter()
                 .map(|field| bound(schema, covering, field));
-            let of_fields: Option<Vec<usize>> = of_fields.collect();
-            leaves.extend(of_fields.iter().flatten());
-            of_fields.is_some()
+            let field_indices: Option<Vec<usize>> = field_indices.collect();
+            leaves.extend(field_indices.iter().flatten());
+            field_indices.is_some()
         });
         let claims =
             column.bbox.is_some() || !column.geometry_types.is_empty() || covering.is_some();

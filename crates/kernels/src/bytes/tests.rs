@@ -470,8 +470,8 @@ fn values_of_one_length_come_out_as_they_went_in() {
     for &length in lengths {
         for n in [64, 71, 72, 73, 160] {
             for other in [0, 63, 64, 70, 72, 79, 130, usize::MAX] {
-                let of_length = |i: usize| length + usize::from(i == other);
-                let values = (0..n).map(|i| vec![i as u8; of_length(i)]);
+                let length_at = |i: usize| length + usize::from(i == other);
+                let values = (0..n).map(|i| vec![i as u8; length_at(i)]);
                 let values: Vec<_> = values.collect();
                 let page = plain(&values);
                 let mut builder = ByteBuilder::<i32>::new(false);

@@ -206,7 +206,7 @@ mod tests {
             .collect();
         // One of four small miniblocks, or one of eight, takes three bits less per value. Large blocks then take
         // more bytes than small ones: one byte per 17 values, or per 80 values.
-        let of_deltas = |period: u64| {
+        let with_period = |period: u64| {
             let mut values = vec![0];
             for at in 0..3072 {
                 let narrow = if at % period < 32 { 3 } else { 0 };
@@ -214,7 +214,7 @@ mod tests {
             }
             values
         };
-        let (less_alike, nearly_alike) = (of_deltas(128), of_deltas(256));
+        let (less_alike, nearly_alike) = (with_period(128), with_period(256));
         let (smallest, fast) = (Blocks::Smallest, Blocks::FastToRead);
         for (values, blocks, large) in [
             (&alike, smallest, true),

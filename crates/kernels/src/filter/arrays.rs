@@ -134,21 +134,26 @@ mod tests {
         );
         let keys: DictionaryArray<Int8Type> = TEXT.into_iter().collect();
         for (skip, bits, kept) in masks() {
-            let of_bytes = filter_bytes::<Utf8Type>(&text.slice(skip, 6 - skip), &bits).unwrap();
-            of_bytes.to_data().validate_full().unwrap();
-            assert_eq!(of_bytes, StringArray::from(kept.clone()), "{bits:?}");
-            let of_views =
+            let filtered_bytes =
+                filter_bytes::<Utf8Type>(&text.slice(skip, 6 - skip), &bits).unwrap();
+            filtered_bytes.to_data().validate_full().unwrap();
+            assert_eq!(filtered_bytes, StringArray::from(kept.clone()), "{bits:?}");
+            let filtered_views =
                 filter_views::<StringViewType>(&views.slice(skip, 6 - skip), &bits).unwrap();
-            of_views.to_data().validate_full().unwrap();
-            assert_eq!(of_views, StringViewArray::from(kept.clone()), "{bits:?}");
-            let of_keys = filter_dictionary(&keys.slice(skip, 6 - skip), &bits).unwrap();
-            of_keys.to_data().validate_full().unwrap();
-            let of_keys: Vec<_> = of_keys
+            filtered_views.to_data().validate_full().unwrap();
+            assert_eq!(
+                filtered_views,
+                StringViewArray::from(kept.clone()),
+                "{bits:?}"
+            );
+            let filtered_keys = filter_dictionary(&keys.slice(skip, 6 - skip), &bits).unwrap();
+            filtered_keys.to_data().validate_full().unwrap();
+            let filtered_keys: Vec<_> = filtered_keys
                 .downcast_dict::<StringArray>()
                 .unwrap()
                 .into_iter()
                 .collect();
-            assert_eq!(of_keys, kept, "{bits:?}");
+            assert_eq!(filtered_keys, kept, "{bits:?}");
         }
         let wrong = BooleanBuffer::new_set(5);
         assert!(filter_bytes(&text, &wrong).is_none() && filter_views(&views, &wrong).is_none());

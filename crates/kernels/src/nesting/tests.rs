@@ -92,11 +92,11 @@ fn offsets_of<T>(lists: &[Option<Vec<T>>]) -> Vec<usize> {
 
 /// For each level of the lists, returns whether it continues a list and whether it has an element.
 fn levels_of<T>(lists: &[Option<Vec<T>>]) -> Vec<(bool, bool)> {
-    let of_list = |list: &Option<Vec<T>>| match list.as_ref().map_or(0, Vec::len) {
+    let list_slots = |list: &Option<Vec<T>>| match list.as_ref().map_or(0, Vec::len) {
         0 => vec![(false, false)],
         n => (0..n).map(|i| (i > 0, true)).collect(),
     };
-    lists.iter().flat_map(of_list).collect()
+    lists.iter().flat_map(list_slots).collect()
 }
 
 fn pairs(mut levels: ListLevels) -> Vec<(bool, bool)> {

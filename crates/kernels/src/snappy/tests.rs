@@ -310,9 +310,9 @@ fn parts_are_searched_for_themselves() {
         block
     };
     // Each block starts with a size of two to three bytes.
-    let of_few = compress(&few).len();
+    let few_bytes = compress(&few).len();
     let two_sections = block(&[length]);
-    assert!(two_sections.len() > of_few && two_sections.ends_with(&compress(&few)[3..]));
+    assert!(two_sections.len() > few_bytes && two_sections.ends_with(&compress(&few)[3..]));
     assert!(cfg!(miri) || two_sections.len() + length / 20 < block(&[]).len());
     block(&[0, 1, 2, length, 2 * length]);
     // Positions that do not ascend or lie past the end do not begin a section.

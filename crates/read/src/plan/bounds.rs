@@ -130,9 +130,9 @@ impl ReadPlan {
     }
 
     /// Checks the size of an array before it is created.
-    fn check_bytes(&self, slots: usize, of_slot: usize) -> Result<()> {
+    fn check_bytes(&self, slots: usize, slot_bytes: usize) -> Result<()> {
         let limit = self.limits().batch_column_bytes;
-        let bytes = slots.saturating_mul(of_slot);
+        let bytes = slots.saturating_mul(slot_bytes);
         if bytes > limit {
             let (bytes, limit) = (bytes as u64, limit as u64);
             return Err(Error::limit("batch_column_bytes", bytes, limit));

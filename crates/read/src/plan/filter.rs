@@ -147,8 +147,8 @@ impl FilterPlan {
     }
 
     /// Combines the verdicts of the tests into verdicts on the rows of a row group.
-    pub(crate) fn verdicts(&self, of_tests: &[Verdicts], num_rows: u64) -> Verdicts {
-        self.predicate.verdicts(of_tests, num_rows)
+    pub(crate) fn verdicts(&self, test_verdicts: &[Verdicts], num_rows: u64) -> Verdicts {
+        self.predicate.verdicts(test_verdicts, num_rows)
     }
 
     /// Returns the plan of the tested columns.
@@ -287,8 +287,8 @@ fn tested_columns(
     // The wanted types determine which columns are dictionaries.
     let mut paths = tested_paths(last);
     for stage in earlier {
-        let of_stage = tested_paths(stage).into_iter();
-        paths.extend(of_stage.filter(|path| path.first().is_some_and(|path| is_kept(path))));
+        let stage_paths = tested_paths(stage).into_iter();
+        paths.extend(stage_paths.filter(|path| path.first().is_some_and(|path| is_kept(path))));
     }
     let columns = wanted.only(&wanted.columns_of(&paths)?)?;
     Ok((ReadColumns::Wanted(columns), Vec::new()))

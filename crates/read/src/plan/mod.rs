@@ -300,9 +300,9 @@ impl ReadPlan {
     pub(crate) fn leaf(&self, leaf: usize) -> Option<&Leaf> {
         let filter = self.filter.as_ref();
         let plans = filter.map(|filter| [filter.tested(), filter.others()]);
-        let of_filter = plans.into_iter().flatten().flat_map(|plan| plan.columns());
+        let filter_columns = plans.into_iter().flatten().flat_map(|plan| plan.columns());
         // Each column has the schema of the whole file.
-        let mut columns = self.columns().iter().chain(of_filter);
+        let mut columns = self.columns().iter().chain(filter_columns);
         columns.next()?.schema.leaves().get(leaf)
     }
 
@@ -370,8 +370,8 @@ impl ReadPlan {
         let (mut bytes, mut chunks) = (0_u64, 0_u64);
         for row_group in &self.row_groups {
             let header = self.metadata.row_group_header(row_group.ordinal());
-            let of_row_group = header.map_or(0, |header| header.total_byte_size);
-            bytes = bytes.saturating_add(u64::try_from(of_row_group).unwrap_or_default());
+            let declared = header.map_or(0, |header| header.total_byte_size);
+            bytes = bytes.saturating_add(u64::try_from(declared).unwrap_or_default());
             chunks += self.metadata.num_columns(row_group.ordinal()) as u64;
         }
         bytes / chunks.max(1)

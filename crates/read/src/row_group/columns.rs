@@ -115,7 +115,7 @@ impl CountTask {
         let mut rows = Vec::new();
         self.rows = loop {
             match counter.poll() {
-                Ok(Step::Ready(Some(of_page))) => rows.push(of_page),
+                Ok(Step::Ready(Some(page_rows))) => rows.push(page_rows),
                 Ok(Step::Ready(None)) => break Ok(rows),
                 Err(error) => break Err(error),
                 Ok(Step::Need(need)) => match bytes.get(&need, counter.chunk_end()) {

@@ -50,14 +50,17 @@ impl ArrayConversion {
                 let Some(structs) = array.as_struct_opt() else {
                     return 0;
                 };
-                let of_source = |source: &FieldSource| match source {
+                let conversion_of = |source: &FieldSource| match source {
                     FieldSource::Field(ordinal, conversion) => structs
                         .columns()
                         .get(*ordinal)
                         .map_or(0, |child| conversion.bytes(child)),
                     FieldSource::Constant(constant) => constant.bytes(structs.len()),
                 };
-                sources.iter().map(of_source).fold(0, usize::saturating_add)
+                sources
+                    .iter()
+                    .map(conversion_of)
+                    .fold(0, usize::saturating_add)
             }
             Self::List { conversion, .. } => match array.data_type() {
                 DataType::Map(..) => array.as_map_opt().map_or(0, |maps| {

@@ -61,8 +61,8 @@ pub(crate) fn resolve(
     let mut found = Vec::new();
     let is_read = |field: &&FieldRef| !wanted.constants.contains(field.name());
     let wanted_fields = wanted.schema().fields();
-    let of_file = wanted_fields.iter().filter(is_read);
-    let mut group = Group::new(&wanted.matching, &file.fields, of_file);
+    let read_fields = wanted_fields.iter().filter(is_read);
+    let mut group = Group::new(&wanted.matching, &file.fields, read_fields);
     for (field, &position) in wanted_fields.iter().zip(&wanted.places) {
         let mut path = vec![field.name().clone()];
         let source = match is_read(&field) {
@@ -260,11 +260,11 @@ impl Makers<'_> {
         if field.is_nullable() || self.wanted.default_of(path, field)?.is_some() {
             return self.constant(field, path);
         }
-        let of_field = |field: &FieldRef| {
+        let field_of = |field: &FieldRef| {
             let path = [path, &[field.name().clone()]].concat();
             self.nothing(field, &path)?.array(1)
         };
-        let columns = fields.iter().map(of_field).collect::<Result<_>>()?;
+        let columns = fields.iter().map(field_of).collect::<Result<_>>()?;
         let value = StructArray::try_new_with_length(fields.clone(), columns, None, 1);
         let value = value.map_err(|error| Error::argument(error.to_string()))?;
         Ok(Constant::Value(Arc::new(value)))

@@ -169,17 +169,17 @@ async fn answered(
     }
     lower_unit(&mut parts.headers);
     let range = text(&parts.headers, CONTENT_RANGE).filter(|_| is_part);
-    let of_range = range.map(|range| {
+    let range_header = range.map(|range| {
         let invalid = || {
             let message = format!("the server sent an invalid `Content-Range: {range}`");
             error(HttpErrorKind::Decode, message)
         };
         length_of(range).ok_or_else(invalid)
     });
-    let of_range = of_range.transpose()?;
+    let range_header = range_header.transpose()?;
     let mut body = HttpResponseBody::new(Measured::new(body));
     if text(&parts.headers, CONTENT_LENGTH).is_none() {
-        let length = match of_range {
+        let length = match range_header {
             Some(length) => length,
             // `object_store` refuses the whole object as the answer to a request for a range, but asks for its length first.
             None if has_range => 0,

@@ -193,12 +193,12 @@ impl Location {
         };
         install_tls();
         let scheme = scheme.to_ascii_lowercase();
-        let of_store = |error: object_store_014::Error| wrong(&plain(&error));
+        let store_error = |error: object_store_014::Error| wrong(&plain(&error));
         if matches!(scheme.as_str(), "http" | "https") {
             let parsed = Url::parse(url);
             let parsed = parsed.map_err(|error| wrong(&format_args!("not a URL: {error}")))?;
             return Ok(Self {
-                store: http(parsed, options).map_err(of_store)?,
+                store: http(parsed, options).map_err(store_error)?,
                 key: String::new(),
                 path: Path::default(),
                 object_name: name.clone(),
@@ -238,7 +238,7 @@ impl Location {
                 return Err(wrong(&message));
             }
         };
-        let configured = configured.map_err(of_store)?;
+        let configured = configured.map_err(store_error)?;
         Ok(Self {
             store: configured.store,
             hints: Hints::new(configured.unsigned, key),

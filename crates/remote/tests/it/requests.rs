@@ -43,9 +43,9 @@ fn three_columns_of_four_row_groups_take_five_requests() {
     let (requests, rows, rounds) = requests(&object, &options);
     assert_eq!((rows, rounds), (80_000, 1));
     assert_eq!(requests.len(), 1 + 4, "{requests:?}");
-    let of_columns = 4 * 3 * 20_000 * 8;
+    let column_bytes = 4 * 3 * 20_000 * 8;
     let fetched = bytes(&requests[1..]);
-    assert!((of_columns..of_columns + of_columns / 20).contains(&fetched));
+    assert!((column_bytes..column_bytes + column_bytes / 20).contains(&fetched));
     assert_eq!(object.most_in_flight.load(Ordering::SeqCst), 4);
 }
 

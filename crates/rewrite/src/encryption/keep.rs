@@ -66,11 +66,11 @@ impl EncryptedFile {
     /// Returns true if the key material of a leaf or of the footer is outside the file.
     fn has_external_key_material(&self, leaves: &[WriteLeaf]) -> bool {
         let of_leaf = |leaf: &WriteLeaf| of_leaf(&self.columns, &leaf.path).ok().flatten();
-        let of_columns = leaves.iter().filter_map(of_leaf).filter_map(|it| match it {
+        let column_crypto = leaves.iter().filter_map(of_leaf).filter_map(|it| match it {
             ColumnCryptoMetadata::ColumnKey { key_metadata, .. } => key_metadata,
             ColumnCryptoMetadata::FooterKey => None,
         });
-        let mut key_metadata = of_columns.chain(self.clear.crypto.key_metadata.clone());
+        let mut key_metadata = column_crypto.chain(self.clear.crypto.key_metadata.clone());
         key_metadata.any(|metadata| is_external(&metadata))
     }
 }
@@ -157,12 +157,12 @@ fn of_leaf(columns: &HashMap<ColumnPath, Crypto>, path: &[String]) -> Result<Cry
         // There are no rows to protect.
         return Ok(Some(ColumnCryptoMetadata::FooterKey));
     }
-    let of_field = columns
+    let field_keys = columns
         .iter()
         .filter(|(other, _)| other.first() == path.first());
-    let mut of_field = of_field.map(|(_, crypto)| same_key(crypto));
-    match of_field.next() {
-        Some(first) if of_field.all(|other| other == first) => Ok(first),
+    let mut field_keys = field_keys.map(|(_, crypto)| same_key(crypto));
+    match field_keys.next() {
+        Some(first) if field_keys.all(|other| other == first) => Ok(first),
         _ => {
             let message = "the input does not have this column, so its key is unknown";
             Err(Error::unsupported(message).in_column(path.join(".")))

@@ -49,8 +49,8 @@ pub(super) fn adapt(
             // The number of categories is that of one file.
             if is_other || has_gaps || (!keeps_rows && is_categorical(entry)) {
                 let name = entry.get("name").filter(|name| name.as_text().is_some());
-                let of_file = || JsonValue::Text(field.name().clone());
-                let name = name.cloned().unwrap_or_else(of_file);
+                let file_name = || JsonValue::Text(field.name().clone());
+                let name = name.cloned().unwrap_or_else(file_name);
                 describe(entry, field, has_gaps, name);
             }
             described.insert(field.name())

@@ -58,8 +58,8 @@ fn check(node: &Node) {
             assert!(!data_type.is_nested() || is_dictionary(data_type))
         }
         (NodeKind::Struct(nodes), DataType::Struct(fields)) => {
-            let of_nodes: Vec<_> = nodes.iter().map(|node| &node.field).collect();
-            assert_eq!(of_nodes, fields.iter().collect::<Vec<_>>());
+            let node_fields: Vec<_> = nodes.iter().map(|node| &node.field).collect();
+            assert_eq!(node_fields, fields.iter().collect::<Vec<_>>());
             nodes.iter().for_each(check);
         }
         (

@@ -144,8 +144,8 @@ impl<'a> Builder<'a> {
 
     /// Returns the ID of a field: its own, or else that of the template.
     pub(super) fn field_id(&self, field: &Field, like: Option<&Node>) -> Result<Option<i32>> {
-        let of_template = || self.template.element(like?)?.field_id;
-        Ok(self.here(field_id(field))?.or_else(of_template))
+        let template_id = || self.template.element(like?)?.field_id;
+        Ok(self.here(field_id(field))?.or_else(template_id))
     }
 
     /// Builds a field whose element lacks only the type.

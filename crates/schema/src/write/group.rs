@@ -12,7 +12,7 @@ impl<'a> Builder<'a> {
     pub(super) fn group(
         &mut self,
         field: &FieldRef,
-        of_extension: Option<&LogicalType>,
+        extension_type: Option<&LogicalType>,
         element: SchemaElement,
         this: Levels,
         like: Option<&'a Node>,
@@ -22,7 +22,7 @@ impl<'a> Builder<'a> {
         };
         let like = like.and_then(|like| Some((like, like.struct_fields()?)));
         let logical_type = match self.here(asked_logical_type(field))? {
-            None => of_extension.cloned(),
+            None => extension_type.cloned(),
             Some(
                 annotation @ (LogicalType::Variant { .. }
                 | LogicalType::File
@@ -73,16 +73,16 @@ impl<'a> Builder<'a> {
                 .logical_type(logical_type)
                 .converted_type(converted_type),
         )?;
-        let of_template = like.and_then(|like| self.template.list_child(like));
+        let template_child = like.and_then(|like| self.template.list_child(like));
         let (inside, child) = match form {
             Some(form) if form.repeats_child && form.may_repeat(&name, child) => {
                 let inside = self.repeated_levels(&form.repeated.name, true, this)?;
                 let at = self.elements.len();
                 let element = SchemaElement::new(form.repeated.name.clone())
                     .repetition_type(Repetition::Repeated)
-                    .field_id(self.field_id(child, of_template)?);
-                let node = self.value(child, false, element, inside, of_template)?;
-                self.note_difference(at, of_template);
+                    .field_id(self.field_id(child, template_child)?);
+                let node = self.value(child, false, element, inside, template_child)?;
+                self.note_difference(at, template_child);
                 (inside, node)
             }
             form => {
@@ -93,10 +93,10 @@ impl<'a> Builder<'a> {
                 let place = Place {
                     name,
                     is_wrapper: true,
-                    nullable: child.is_nullable() || self.template.is_optional(of_template),
+                    nullable: child.is_nullable() || self.template.is_optional(template_child),
                     around: inside,
                 };
-                (inside, self.field(child, place, of_template)?)
+                (inside, self.field(child, place, template_child)?)
             }
         };
         self.leave(true);
@@ -166,19 +166,19 @@ impl<'a> Builder<'a> {
             return self.here(Err(Error::unsupported("a map whose keys are all null")));
         }
         let (key_like, value_like) = form.map(|form| (form.key, form.value)).unzip();
-        let of_key = Place {
+        let key_place = Place {
             name: key_like.map_or("key", |like| like.field.name()),
             is_wrapper: false,
             nullable: false,
             around: inside,
         };
-        let key = self.field(key, of_key, key_like)?;
-        let of_value = Place {
+        let key = self.field(key, key_place, key_like)?;
+        let value_place = Place {
             name: value_like.map_or("value", |like| like.field.name()),
             nullable: value.is_nullable() || self.template.is_optional(value_like),
-            ..of_key
+            ..key_place
         };
-        let value = self.field(value, of_value, value_like)?;
+        let value = self.field(value, value_place, value_like)?;
         self.leave(true);
         let entries = WriteNode {
             field: entries.clone(),
@@ -229,11 +229,11 @@ impl<'a> Builder<'a> {
     pub(super) fn unannotated(
         &self,
         field: &Field,
-        of_extension: Option<&LogicalType>,
+        extension_type: Option<&LogicalType>,
     ) -> Result<()> {
         match self
             .here(asked_logical_type(field))?
-            .or(of_extension.cloned())
+            .or(extension_type.cloned())
         {
             None => Ok(()),
             Some(other) => self.here(Err(misplaced(&other, "a list or map"))),

@@ -12,19 +12,19 @@ use crate::ColumnOrderKind;
 use crate::resolved_type::ResolvedType;
 
 /// Returns the storage of a column of values of `data_type`. `field` supplies the metadata. Its own type may
-/// have dictionaries and run-end encodings around the values. `of_extension` is the annotation that its
+/// have dictionaries and run-end encodings around the values. `extension_type` is the annotation that its
 /// extension type requests.
 ///
 /// **Errors**: see [`from_arrow`](super::from_arrow). The column is not added.
 pub(super) fn stored(
     data_type: &DataType,
     field: &Field,
-    of_extension: Option<&LogicalType>,
+    extension_type: Option<&LogicalType>,
     options: &WriteSchemaOptions,
 ) -> Result<Stored> {
     use ColumnOrderKind as Order;
     use DataType as T;
-    let annotation = asked_logical_type(field)?.or_else(|| of_extension.cloned());
+    let annotation = asked_logical_type(field)?.or_else(|| extension_type.cloned());
     let stored = match data_type {
         T::Null => Stored::new(Type::Int32, Order::Undefined).logical(LogicalType::Unknown),
         T::Boolean => Stored::new(Type::Boolean, Order::Signed),

@@ -81,9 +81,9 @@ impl WriteMapping {
         dictionary_values: &[u64],
     ) -> Result<Vec<KeyValue>> {
         let replaced: HashSet<&str> = more.iter().map(|pair| pair.key.as_str()).collect();
-        let of_schema = self.metadata.iter();
-        let of_schema = of_schema.filter(|pair| !replaced.contains(pair.key.as_str()));
-        let mut pairs: Vec<KeyValue> = of_schema.cloned().collect();
+        let schema_pairs = self.metadata.iter();
+        let schema_pairs = schema_pairs.filter(|pair| !replaced.contains(pair.key.as_str()));
+        let mut pairs: Vec<KeyValue> = schema_pairs.cloned().collect();
         if let Some(fields) = &self.hint
             && !replaced.contains(ARROW_SCHEMA_KEY)
         {

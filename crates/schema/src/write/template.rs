@@ -200,11 +200,11 @@ impl Template {
                 .type_(element.type_)
                 .type_length(element.type_length)
         });
-        let (of_file, _) = leaf_type(leaf, element, &options);
+        let (file_type, _) = leaf_type(leaf, element, &options);
         let conversion = match (resolved_type, data_type) {
             // Intervals beyond Arrow's range are read as their bytes.
             (ResolvedType::Interval, DataType::FixedSizeBinary(12)) => WriteConversion::Identity,
-            _ => conversion(&of_file, data_type, leaf.physical_type)?,
+            _ => conversion(&file_type, data_type, leaf.physical_type)?,
         };
         Some(Stored {
             element: bare.unwrap_or_else(|| {
@@ -308,9 +308,13 @@ fn contradicts(
 }
 
 /// Returns the conversion applied to values of an Arrow type before they are stored in a column that is read as
-/// `of_file`. Returns `None` if other values would be read back.
-fn conversion(of_file: &DataType, data_type: &DataType, physical: Type) -> Option<WriteConversion> {
-    let (restored, how) = restored(of_file, data_type, physical, &SchemaOptions::default())?;
+/// `file_type`. Returns `None` if other values would be read back.
+fn conversion(
+    file_type: &DataType,
+    data_type: &DataType,
+    physical: Type,
+) -> Option<WriteConversion> {
+    let (restored, how) = restored(file_type, data_type, physical, &SchemaOptions::default())?;
     (restored == *data_type).then_some(match how {
         Conversion::Identity => WriteConversion::Identity,
         Conversion::MillisToSeconds => WriteConversion::SecondsToMillis,
@@ -333,10 +337,10 @@ pub(super) fn matching<'a>(fields: &Fields, like: &'a [Node]) -> Vec<Option<&'a 
             .and_modify(|known| *known = None)
             .or_insert(Some(node));
     }
-    let of_place = |(place, field): (usize, &FieldRef)| {
+    let field_at = |(place, field): (usize, &FieldRef)| {
         let here = like.get(place);
         here.filter(|node| node.field.name() == field.name())
             .or_else(|| by_name.get(field.name().as_str()).copied().flatten())
     };
-    fields.iter().enumerate().map(of_place).collect()
+    fields.iter().enumerate().map(field_at).collect()
 }

@@ -225,7 +225,7 @@ impl Needed<'_> {
 
     /// Returns the columns. There is at least one, because it determines which rows have a value at all.
     fn leaves(mut self) -> Vec<usize> {
-        let of_group = self.stored.node().leaves.clone();
+        let group_leaves = self.stored.node().leaves.clone();
         let metadata = self.child(self.stored.ordinal, METADATA);
         let metadata = metadata.and_then(|node| Some(self.node(node)?.leaves.start));
         if self.names {
@@ -233,8 +233,12 @@ impl Needed<'_> {
         }
         if self.leaves.is_empty() {
             // An all-null column is the cheapest to read.
-            let all_null = of_group.clone().find(|leaf| self.stored.is_all_null(*leaf));
-            let others = of_group.into_iter().find(|leaf| Some(*leaf) != metadata);
+            let all_null = group_leaves
+                .clone()
+                .find(|leaf| self.stored.is_all_null(*leaf));
+            let others = group_leaves
+                .into_iter()
+                .find(|leaf| Some(*leaf) != metadata);
             self.leaves.extend(all_null.or(others));
         }
         self.leaves.sort_unstable();

@@ -92,7 +92,7 @@ pub use get::VariantGet;
 pub struct VariantExtension {
     unshred: UnshredOptions,
     shredding: Shredding,
-    of_columns: Vec<(String, Shredding)>,
+    column_shreddings: Vec<(String, Shredding)>,
 }
 
 /// The shredding of written values.
@@ -134,7 +134,7 @@ impl VariantExtension {
     /// Sets the shredding for the fields of this name, at any depth.
     #[must_use]
     pub fn shredding_of(mut self, name: impl Into<String>, shredding: Shredding) -> Self {
-        self.of_columns.push((name.into(), shredding));
+        self.column_shreddings.push((name.into(), shredding));
         self
     }
 }
@@ -174,9 +174,9 @@ impl ExtensionType for VariantExtension {
         if !is_variant(field) {
             return Ok(None);
         }
-        let of_name = self.of_columns.iter().rev();
-        let mut of_name = of_name.filter(|(name, _)| name == field.name());
-        let shredding = of_name.next().map_or(&self.shredding, |(_, it)| it);
+        let by_name = self.column_shreddings.iter().rev();
+        let mut by_name = by_name.filter(|(name, _)| name == field.name());
+        let shredding = by_name.next().map_or(&self.shredding, |(_, it)| it);
         let writer = write::VariantWriter::new(field, shredding.clone(), self.unshred.clone())?;
         Ok(Some(Box::new(writer)))
     }

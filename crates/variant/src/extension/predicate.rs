@@ -159,15 +159,15 @@ impl Place<'_> {
         let stored = typed.primitive()?;
         let is_exact = stored.is_exact_number() && wanted.is_exact_number();
         let column = || col_at(typed.path());
-        let of_column = match (stored == wanted, is_exact) {
+        let column_test = match (stored == wanted, is_exact) {
             (true, _) => (predicate.test)(column()),
             // Numbers that do not fit the wanted type are null, which this column cannot know.
             (false, true) => Some((predicate.test)(column())).filter(Predicate::rejects_nulls)?,
             _ => return None,
         };
         Some(match self.other_values()? {
-            Some(others) => of_column.or(others),
-            None => of_column,
+            Some(others) => column_test.or(others),
+            None => column_test,
         })
     }
 

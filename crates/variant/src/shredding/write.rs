@@ -138,8 +138,8 @@ impl Shredder {
             MetadataColumn::Known(metadata) => metadata,
         };
         let mut columns = vec![metadata];
-        let of_group = self.fields.get(1..).unwrap_or_default();
-        columns.extend(self.group.finish(rows, of_group, &mut None)?);
+        let group_fields = self.fields.get(1..).unwrap_or_default();
+        columns.extend(self.group.finish(rows, group_fields, &mut None)?);
         StructArray::try_new(self.fields, columns, self.nulls.finish()).map_err(of_arrow)
     }
 }

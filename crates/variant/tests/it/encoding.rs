@@ -235,12 +235,12 @@ fn every_field_is_found_in_either_order() {
                 false => fields.sort_by_key(|at| all[*at]),
             }
             let values: Vec<[u8; 2]> = fields.iter().map(|at| int8(*at as u8)).collect();
-            let of_fields = fields.iter().zip(&values);
-            let of_fields: Vec<(u32, &[u8])> = of_fields
+            let field_values = fields.iter().zip(&values);
+            let field_values: Vec<(u32, &[u8])> = field_values
                 .map(|(at, value)| (*at as u32, &value[..]))
                 .collect();
             let layout: Vec<usize> = (0..fields.len()).collect();
-            let bytes = object(&of_fields, &layout, (false, 1, 1));
+            let bytes = object(&field_values, &layout, (false, 1, 1));
             let names = metadata(&all, 1, false);
             let variant = Variant::validated(&names, &bytes, &limits()).unwrap();
             for (at, name) in all.iter().enumerate() {

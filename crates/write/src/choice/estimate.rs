@@ -196,19 +196,19 @@ impl<'a> Sampler<'a> {
             return Ok(Vec::new());
         }
         let plain = plain_bytes(values);
-        let of_all = |bytes: usize| (bytes as u64) * (self.num_values as u64) / (len as u64);
+        let scaled = |bytes: usize| (bytes as u64) * (self.num_values as u64) / (len as u64);
         let form = (Form::Values(encoding), Decoded::Values(encoding));
         if (encoding, self.settings.compression) == (Encoding::Plain, Compression::Uncompressed) {
-            let counts = (self.num_values as u64, of_all(plain), of_all(plain));
-            return Ok(self.estimates(form, counts, of_all(plain)));
+            let counts = (self.num_values as u64, scaled(plain), scaled(plain));
+            return Ok(self.estimates(form, counts, scaled(plain)));
         }
         let mut encoder = self.settings.value_encoder(encoding)?;
         encoder.append(values)?;
         let (mut encoded, mut section_starts) = (Vec::new(), Vec::new());
         encoder.finish_page(&mut encoded, &mut section_starts);
         let compressed = self.compressed_sections(&encoded, &section_starts)?;
-        let counts = (self.num_values as u64, of_all(plain), of_all(encoded.len()));
-        Ok(self.estimates(form, counts, of_all(compressed)))
+        let counts = (self.num_values as u64, scaled(plain), scaled(encoded.len()));
+        Ok(self.estimates(form, counts, scaled(compressed)))
     }
 
     /// Estimates the cost of values as indices, in each form that may be best. Returns the order of sorted entries as
@@ -232,7 +232,7 @@ impl<'a> Sampler<'a> {
         let Some((packing, encoded, compressed)) = best else {
             return Ok((Vec::new(), None));
         };
-        let of_all =
+        let scaled =
             |bytes: usize| bytes as u64 * self.num_values as u64 / sample.len().max(1) as u64;
         let page = self.entries(
             dictionary,
@@ -241,13 +241,13 @@ impl<'a> Sampler<'a> {
         // In order of appearance, the indices of a page are only as wide as the dictionary was then. Without a codec
         // their size is known.
         let index_bytes = match self.settings.compression {
-            Compression::Uncompressed => of_all(compressed).min(indexed.index_bytes as u64),
-            _ => of_all(compressed),
+            Compression::Uncompressed => scaled(compressed).min(indexed.index_bytes as u64),
+            _ => scaled(compressed),
         };
         let counts = (
             self.num_values as u64,
             indexed.plain_bytes as u64,
-            of_all(encoded) + dictionary.plain_bytes() as u64,
+            scaled(encoded) + dictionary.plain_bytes() as u64,
         );
         let form = |is_sorted| Form::Indices(IndexForm { is_sorted, packing });
         let mut estimates =
@@ -261,7 +261,7 @@ impl<'a> Sampler<'a> {
             let ranks = ranks(order);
             let rank = |index: &u32| ranks.get(*index as usize).copied().unwrap_or(0);
             let encoded = self.packed(sample.iter().map(rank), packing, dictionary.num_values());
-            let compressed = of_all(self.compressed(&encoded)?);
+            let compressed = scaled(self.compressed(&encoded)?);
             let sorted = (form(true), Decoded::Indices);
             estimates.extend(self.estimates(sorted, counts, compressed + page));
         }
@@ -328,8 +328,10 @@ impl<'a> Sampler<'a> {
             return Ok(all as u64);
         }
         let (least, most) = (*DICTIONARY_SAMPLE.start(), *DICTIONARY_SAMPLE.end());
-        let of_few = (self.plain_bytes / SHARE_OF_FEW).max(MIN_OF_DICTIONARY);
-        let bytes = (all / DICTIONARY_SHARE).max(least.min(of_few)).min(most);
+        let small_dictionary = (self.plain_bytes / SHARE_OF_FEW).max(MIN_OF_DICTIONARY);
+        let bytes = (all / DICTIONARY_SHARE)
+            .max(least.min(small_dictionary))
+            .min(most);
         let share = order.len() * bytes / all.max(1);
         let some = order.get(..share).unwrap_or(order);
         let plain = dictionary.plain_of(some)?;

@@ -194,14 +194,14 @@ impl ColumnWriter {
         let Some(dictionary) = &self.values.dictionary else {
             return Ok(());
         };
-        let of_indices = match &page.bounds {
+        let index_bounds = match &page.bounds {
             Some(_) => Bounds::new(&self.settings),
             None => Bounds::of_indices(&self.settings, dictionary, &page.indices),
         };
         let data_page = DataPage {
             levels: &page.levels,
             encoding: Encoding::RleDictionary,
-            bounds: page.bounds.as_ref().unwrap_or(&of_indices),
+            bounds: page.bounds.as_ref().unwrap_or(&index_bounds),
             byte_array_bytes: page.byte_array_bytes,
         };
         let packing = self.values.packing;

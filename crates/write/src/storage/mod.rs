@@ -393,9 +393,14 @@ fn choose_all(fields: &mut [StorageField], arrays: &[ArrayRef]) -> Result<Vec<Fi
     let mut stored: Vec<FieldRef> = Vec::with_capacity(fields.len());
     let mut siblings = Vec::new();
     for (field, array) in fields.iter_mut().zip(arrays) {
-        let of_field = field.choose(array)?;
-        siblings.extend(of_field.iter().skip(1).map(|field| field.name().clone()));
-        stored.extend(of_field);
+        let field_choice = field.choose(array)?;
+        siblings.extend(
+            field_choice
+                .iter()
+                .skip(1)
+                .map(|field| field.name().clone()),
+        );
+        stored.extend(field_choice);
     }
     for name in siblings {
         if stored.iter().filter(|field| *field.name() == name).count() > 1 {

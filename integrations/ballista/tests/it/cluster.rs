@@ -351,7 +351,7 @@ async fn nulls_in_partition_columns_are_sent(two: &SessionContext, folder: &Fold
     run(two, "insert into nulls values (8, null), (16, 5)")
         .await
         .unwrap();
-    let of_path = format!("(select id, cast(k as int) as k from '{path}')");
+    let path_query = format!("(select id, cast(k as int) as k from '{path}')");
     for (filter, sum) in [
         ("k is null", 10),
         ("k is not null", 21),
@@ -359,7 +359,7 @@ async fn nulls_in_partition_columns_are_sent(two: &SessionContext, folder: &Fold
         ("k = 5 and id > 1", 16),
         ("k is null or id = 4", 14),
     ] {
-        for table in ["nulls", &of_path] {
+        for table in ["nulls", &path_query] {
             let query = format!("select sum(id) as n from {table} where {filter}");
             let expected = format!("select cast({sum} as bigint) as n");
             assert_eq!(

@@ -51,9 +51,9 @@ async fn fetched(session: &SessionContext, sql: &str) -> usize {
 }
 
 fn scanned(plan: &Arc<dyn ExecutionPlan>) -> usize {
-    let of_scan = plan
+    let scan_bytes = plan
         .metrics()
         .and_then(|metrics| metrics.sum_by_name("bytes_scanned"));
-    let of_children: usize = plan.children().into_iter().map(scanned).sum();
-    of_scan.map_or(0, |it| it.as_usize()) + of_children
+    let child_bytes: usize = plan.children().into_iter().map(scanned).sum();
+    scan_bytes.map_or(0, |it| it.as_usize()) + child_bytes
 }

@@ -114,12 +114,12 @@ fn batch(counters: &[u64], random: &mut Random) -> RecordBatch {
     // Dates ascend within a counter.
     let mut seconds = Vec::new();
     for visits in counters.chunk_by(|one, other| one == other) {
-        let mut of_counter: Vec<i64> = visits
+        let mut counter_ids: Vec<i64> = visits
             .iter()
             .map(|_| start + random.below(30 * 86_400) as i64)
             .collect();
-        of_counter.sort_unstable_by_key(|it| it / 86_400);
-        seconds.extend(of_counter);
+        counter_ids.sort_unstable_by_key(|it| it / 86_400);
+        seconds.extend(counter_ids);
     }
     let hosts = [
         "google.com",

@@ -44,9 +44,9 @@ mod sink;
 /// use datafusion_proto::physical_plan::{ComposedPhysicalExtensionCodec, PhysicalExtensionCodec};
 /// use herringbone_datafusion::HerringboneCodec;
 ///
-/// fn with_herringbone(of_engine: Arc<dyn PhysicalExtensionCodec>) -> ComposedPhysicalExtensionCodec {
-///     let ours = HerringboneCodec::new().with_functions(of_engine.clone());
-///     ComposedPhysicalExtensionCodec::new(vec![of_engine, Arc::new(ours)])
+/// fn with_herringbone(engine_codec: Arc<dyn PhysicalExtensionCodec>) -> ComposedPhysicalExtensionCodec {
+///     let ours = HerringboneCodec::new().with_functions(engine_codec.clone());
+///     ComposedPhysicalExtensionCodec::new(vec![engine_codec, Arc::new(ours)])
 /// }
 /// ```
 ///

@@ -93,7 +93,7 @@ fn part_of(expr: &dyn PhysicalExpr) -> Option<(&Arc<dyn PhysicalExpr>, Vec<Step>
     }
     let function = expr.downcast_ref::<ScalarFunctionExpr>()?;
     // Functions of these names may be those of a user.
-    let is = |of_engine: &ScalarUDF| function.fun() == of_engine;
+    let is = |engine_function: &ScalarUDF| function.fun() == engine_function;
     let steps = if is(&array_element_udf()) {
         vec![Step::Element]
     } else if is(&array_slice_udf()) || is(&map_extract_udf()) || is(&map_values_udf()) {
@@ -152,14 +152,14 @@ fn narrow_fields(fields: &Fields, parts: &BTreeMap<Step, Use>) -> Option<Fields>
 }
 
 /// Returns the entries of a map with the used parts of its values.
-fn narrow_entries(entries: &Field, of_value: &Use) -> Option<Field> {
+fn narrow_entries(entries: &Field, value_use: &Use) -> Option<Field> {
     let DataType::Struct(fields) = entries.data_type() else {
         return None;
     };
     let [key, value] = &**fields else {
         return None;
     };
-    let fields = Fields::from(vec![key.clone(), narrow_field(value, of_value)]);
+    let fields = Fields::from(vec![key.clone(), narrow_field(value, value_use)]);
     Some(entries.clone().with_data_type(DataType::Struct(fields)))
 }
 
@@ -183,17 +183,17 @@ mod tests {
     #[test]
     fn elements_and_values_are_narrowed_and_keys_are_not() {
         let leaf = |name: &str| Arc::new(Field::new(name, DataType::Int64, true));
-        let of_leaves = |names: &[&str]| {
+        let leaf_paths = |names: &[&str]| {
             let fields = names.iter().map(|name| leaf(name)).collect();
             DataType::Struct(fields)
         };
         let list = |names: &[&str]| {
-            let element = Field::new_list_field(of_leaves(names), true);
+            let element = Field::new_list_field(leaf_paths(names), true);
             Arc::new(Field::new("l", DataType::List(Arc::new(element)), true))
         };
         let map = |names: &[&str]| {
-            let key = Field::new("key", of_leaves(&["k", "j"]), false);
-            let value = Field::new("value", of_leaves(names), true);
+            let key = Field::new("key", leaf_paths(&["k", "j"]), false);
+            let value = Field::new("value", leaf_paths(names), true);
             let entries = DataType::Struct(vec![key, value].into());
             let entries = Arc::new(Field::new("entries", entries, false));
             Arc::new(Field::new("m", DataType::Map(entries, false), true))
@@ -209,9 +209,9 @@ mod tests {
         // An unknown field is left to the expression.
         let unknown = parts(&[&a, &[Step::Element, name("x")]]);
         assert_eq!(narrow_field(&list(&all), &unknown), list(&all));
-        let of_keys = parts(&[&[name("one"), name("b")], &[name("two"), name("c")], &a]);
-        assert_eq!(narrow_field(&map(&all), &of_keys), map(&all));
-        let of_keys = parts(&[&[name("one"), name("b")], &c]);
-        assert_eq!(narrow_field(&map(&all), &of_keys), map(&["b", "c"]));
+        let key_parts = parts(&[&[name("one"), name("b")], &[name("two"), name("c")], &a]);
+        assert_eq!(narrow_field(&map(&all), &key_parts), map(&all));
+        let key_parts = parts(&[&[name("one"), name("b")], &c]);
+        assert_eq!(narrow_field(&map(&all), &key_parts), map(&["b", "c"]));
     }
 }

@@ -66,9 +66,9 @@ impl FileRead {
         let Some(mut options) = rows(file, handle)? else {
             return Ok(None);
         };
-        let of_projection = || exprs.projection.iter().map(|projection| &projection.expr);
-        let schema = narrow(&exprs.schema, of_projection().chain(&conjuncts));
-        let emitted = narrow(&exprs.schema, of_projection());
+        let projected = || exprs.projection.iter().map(|projection| &projection.expr);
+        let schema = narrow(&exprs.schema, projected().chain(&conjuncts));
+        let emitted = narrow(&exprs.schema, projected());
         let needs_bounds = !conjuncts.is_empty() || scan.order.is_some();
         let bounds = needs_bounds.then(|| FileBounds::new(handle, &schema_options, &exprs.schema));
         let bounds = bounds.transpose()?;
@@ -173,8 +173,8 @@ fn virtual_columns(scan: &Scan, projection: &ProjectionExprs) -> Result<Vec<Virt
     if fields.is_empty() {
         return Ok(Vec::new());
     }
-    let of_projection = projection.iter().map(|projection| &projection.expr);
-    let used = narrow(&Schema::new(fields.clone()), of_projection);
+    let projected = projection.iter().map(|projection| &projection.expr);
+    let used = narrow(&Schema::new(fields.clone()), projected);
     let column = |field: &FieldRef| match is_row_index(field) {
         true => Ok(VirtualColumn::row_number(field.name()).metadata(field.metadata().clone())),
         false => not_impl_err!("the virtual column {}", field.name()),

@@ -172,9 +172,9 @@ pub(crate) fn write_options(options: &TableParquetOptions) -> Result<WriteOption
 fn columns(options: &TableParquetOptions) -> Result<BTreeMap<&str, ColumnOptions>> {
     let global = &options.global;
     let mut columns = BTreeMap::new();
-    for (name, of_column) in &options.column_specific_options {
+    for (name, column_options) in &options.column_specific_options {
         let mut column = ColumnOptions::new();
-        let single = HashMap::from([(name.clone(), of_column.clone())]);
+        let single = HashMap::from([(name.clone(), column_options.clone())]);
         for (key, value) in Entries::of(&single).0 {
             let theirs = key.split_once("::").map_or(&*key, |(theirs, _)| theirs);
             let value = value.as_deref();
@@ -185,10 +185,10 @@ fn columns(options: &TableParquetOptions) -> Result<BTreeMap<&str, ColumnOptions
             }
         }
         // A column with its own rate or number has a filter if all columns do. Others inherit it from the writer.
-        let (rate, distinct) = (of_column.bloom_filter_fpp, of_column.bloom_filter_ndv);
+        let (rate, distinct) = (column_options.bloom_filter_fpp, column_options.bloom_filter_ndv);
         let has_own = rate.is_some() || distinct.is_some();
         column.bloom_filter = bloom_filter(&ParquetColumnOptions {
-            bloom_filter_enabled: of_column
+            bloom_filter_enabled: column_options
                 .bloom_filter_enabled
                 .or(has_own.then_some(global.bloom_filter_on_write)),
             bloom_filter_fpp: rate.or(global.bloom_filter_fpp),
@@ -322,12 +322,12 @@ mod tests {
         assert_eq!(write.columns.encoding, Some(Encoding::Alp));
         assert_eq!(write.columns.truncate_bounds, Some(9));
         assert_eq!(write.data_page_version, Some("2".parse().unwrap()));
-        let mut of_w = ColumnOptions::new();
-        of_w.compression = Some("zstd:3".parse().unwrap());
-        of_w.dictionary = Some(true);
+        let mut w_options = ColumnOptions::new();
+        w_options.compression = Some("zstd:3".parse().unwrap());
+        w_options.dictionary = Some(true);
         assert_eq!(
             write.overrides,
-            [(ColumnSelector::Pattern("w".into()), of_w)]
+            [(ColumnSelector::Pattern("w".into()), w_options)]
         );
     }
 

@@ -346,9 +346,9 @@ impl FileSource for HerringboneSource {
         &self,
         f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
     ) -> Result<TreeNodeRecursion> {
-        let of_projection = self.projection.iter().map(|projection| &projection.expr);
+        let projected = self.projection.iter().map(|projection| &projection.expr);
         datafusion_physical_plan::apply_expression_roots(
-            self.predicate.iter().chain(of_projection),
+            self.predicate.iter().chain(projected),
             f,
         )
     }

@@ -76,13 +76,13 @@ impl ReadOrder {
         match self {
             Self::Reversed => row_groups.reverse(),
             Self::By { column, descending } => {
-                let Some(of_column) = bounds.column(column) else {
+                let Some(column_bounds) = bounds.column(column) else {
                     return;
                 };
                 let best = if *descending {
-                    &of_column.max
+                    &column_bounds.max
                 } else {
-                    &of_column.min
+                    &column_bounds.min
                 };
                 let value = |row_group: usize| {
                     let slot = bounds.slot(row_group).filter(|slot| *slot < best.len())?;

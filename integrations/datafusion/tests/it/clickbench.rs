@@ -210,8 +210,8 @@ async fn queries_of_clickbench_are_those_of_the_engine() {
         if is_limited {
             // Rows that compare as equal take turns at the limit.
             let limited = cells(sorted_rows(&ours, query).await);
-            let of_stock = cells(sorted_rows(&stock, query).await);
-            assert_eq!(limited.len(), of_stock.len(), "{query}");
+            let stock_cells = cells(sorted_rows(&stock, query).await);
+            assert_eq!(limited.len(), stock_cells.len(), "{query}");
             let expected: BTreeSet<_> = cells(expected).into_iter().collect();
             assert!(limited.iter().all(|row| expected.contains(row)), "{query}");
         }

@@ -93,19 +93,19 @@ async fn metrics_are_those_of_the_engine() {
         let (ours, stock) = (session(Reader::Herringbone), session(Reader::Stock));
         create(&ours, "t", &path).await;
         create(&stock, "t", &path).await;
-        let (of_ours, of_stock) = (
+        let (our_value, stock_value) = (
             Metrics::of(&ours, query).await,
             Metrics::of(&stock, query).await,
         );
         for name in NAMES {
-            let (ours, stock) = (of_ours.text(name), of_stock.text(name));
+            let (ours, stock) = (our_value.text(name), stock_value.text(name));
             if ours != stock {
                 differences.push(format!("{query}: {name} is {ours}, not {stock}"));
             }
         }
         // Tested columns are returned as they were decoded, without a cache.
         for name in ["predicate_cache_inner_records", "predicate_cache_records"] {
-            assert_eq!(of_ours.text(name), "0");
+            assert_eq!(our_value.text(name), "0");
         }
     }
     assert!(differences.is_empty(), "{}", differences.join("\n"));

@@ -113,7 +113,7 @@ const QUERIES: [(&str, &str); 13] = [
 
 #[tokio::test]
 async fn filters_see_nulls() {
-    let of_types = [
+    let typed = [
         ("varchar", "5", "7", "'5'", "'7'"),
         ("bigint", "5", "7", "5", "7"),
         // A number has several names.
@@ -128,7 +128,7 @@ async fn filters_see_nulls() {
         ),
         ("boolean", "false", "true", "false", "true"),
     ];
-    for (data_type, first, second, five, seven) in of_types {
+    for (data_type, first, second, five, seven) in typed {
         let folder = Folder::new();
         let path = write(&folder, &one_column(first, second));
         for ours in sessions() {
@@ -320,8 +320,8 @@ async fn an_engine_without_a_parquet_reader_gets_tables() {
     let path = write(&folder, &one_column("5", "7"));
     let ours = SessionContext::new();
     let state = ours.state_ref();
-    let of_engine = state.write().table_factories_mut().remove("PARQUET");
-    assert!(of_engine.is_some());
+    let engine_factory = state.write().table_factories_mut().remove("PARQUET");
+    assert!(engine_factory.is_some());
     register(&ours).unwrap();
     create(&ours, "id bigint, k int", "k", &path).await;
     assert_eq!(rows(&ours, "select id from t where k is null").await, "2");

@@ -115,10 +115,10 @@ async fn fields_in_lists_and_maps_are_read_alone() {
         ("select u['a'] from (select unnest(l) as u from n)", false),
     ] {
         store.take();
-        let of_ours = sorted_rows(&ours, query).await;
+        let our_rows = sorted_rows(&ours, query).await;
         let (_, bytes) = store.take();
-        assert_eq!(of_ours, sorted_rows(&plain, query).await, "{query}");
-        assert!(of_ours.len() == 1 || of_ours.len() > 100, "{query}");
+        assert_eq!(our_rows, sorted_rows(&plain, query).await, "{query}");
+        assert!(our_rows.len() == 1 || our_rows.len() > 100, "{query}");
         if is_small != (bytes < texts) {
             wrong.push(format!("{query}: {bytes} bytes"));
         }
@@ -138,8 +138,8 @@ async fn nested_columns_are_keys_of_joins() {
         let query = format!(
             "select a.id, b.id from n as a join n as b on a.{key} = b.{key} where b.id < 5"
         );
-        let of_plain = sorted_rows(&plain, &query).await;
-        assert!(!of_plain.is_empty());
-        assert_eq!(sorted_rows(&ours, &query).await, of_plain, "{key}");
+        let plain_rows = sorted_rows(&plain, &query).await;
+        assert!(!plain_rows.is_empty());
+        assert_eq!(sorted_rows(&ours, &query).await, plain_rows, "{key}");
     }
 }

@@ -32,21 +32,21 @@ async fn all_queries_are_those_of_the_engine() {
     let (mut our_sum, mut stock_sum) = ((0, 0), (0, 0));
     for (number, query) in (1..).zip(queries()) {
         let started = std::time::Instant::now();
-        let of_ours = text(&ours, query).await;
+        let our_text = text(&ours, query).await;
         let between = std::time::Instant::now();
-        let of_stock = text(&stock, query).await;
-        let (counts, of_stock_store) = (our_store.take(), stock_store.take());
+        let stock_text = text(&stock, query).await;
+        let (counts, stock_counts) = (our_store.take(), stock_store.take());
         our_sum = (our_sum.0 + counts.0, our_sum.1 + counts.1);
         stock_sum = (
-            stock_sum.0 + of_stock_store.0,
-            stock_sum.1 + of_stock_store.1,
+            stock_sum.0 + stock_counts.0,
+            stock_sum.1 + stock_counts.1,
         );
         println!(
-            "q{number}: {counts:?} {:.2}s, stock {of_stock_store:?} {:.2}s",
+            "q{number}: {counts:?} {:.2}s, stock {stock_counts:?} {:.2}s",
             (between - started).as_secs_f64(),
             between.elapsed().as_secs_f64()
         );
-        assert_eq!(of_ours, of_stock, "query {number}");
+        assert_eq!(our_text, stock_text, "query {number}");
     }
     println!("requests and bytes: {our_sum:?}, of the engine {stock_sum:?}");
     // Bytes and requests differ a little with the order in which two partitions run.

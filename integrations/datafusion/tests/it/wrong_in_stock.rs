@@ -36,11 +36,11 @@ async fn rows_with_nan_are_not_lost() {
         ("x is not null", 5),
     ] {
         let query = format!("select x from z where {condition}");
-        let of_ours = rows(&ours, &query).await;
-        assert_eq!(of_ours, rows(&plain, &query).await, "{condition}");
-        let rows = of_ours.split("; ").filter(|row| !row.is_empty()).count();
+        let our_rows = rows(&ours, &query).await;
+        assert_eq!(our_rows, rows(&plain, &query).await, "{condition}");
+        let rows = our_rows.split("; ").filter(|row| !row.is_empty()).count();
         if !condition.contains("1.0)") && condition != "x < 0.0" {
-            assert_eq!(rows, count, "{condition}: {of_ours}");
+            assert_eq!(rows, count, "{condition}: {our_rows}");
         }
     }
     for query in [

@@ -234,9 +234,9 @@ fn a_row_group_of_zeros_is_a_loss() {
         .row_group_rows(100);
     let file = written(vec![("a", numbers), ("s", texts)], options);
     let original = opened(&file);
-    let of_second = pages(&original).into_iter().filter(|(_, it)| *it == 1);
+    let second_pages = pages(&original).into_iter().filter(|(_, it)| *it == 1);
     let mut damaged = file;
-    for (page, _) in of_second {
+    for (page, _) in second_pages {
         damaged[page].fill(0);
     }
     let mut options = like(&original);

@@ -193,11 +193,11 @@ fn said(logical_type: LogicalType, key_values: &[(&str, &str)], hint: Option<&st
         .map(|(key, value)| (key.to_owned(), value));
     let pairs: std::collections::HashMap<_, _> = pairs.collect();
     let field = Field::new("g", DataType::Binary, true).with_metadata(pairs);
-    let of_file = key_values
+    let file_pairs = key_values
         .iter()
         .map(|(key, value)| (key.to_string(), value.to_string()));
-    let of_file: std::collections::HashMap<_, _> = of_file.collect();
-    let schema = Arc::new(Schema::new_with_metadata(vec![field], of_file));
+    let file_pairs: std::collections::HashMap<_, _> = file_pairs.collect();
+    let schema = Arc::new(Schema::new_with_metadata(vec![field], file_pairs));
     let values = BinaryArray::from_iter_values([point(1, &[1.0, 2.0])]);
     let batch = RecordBatch::try_new(schema.clone(), vec![Arc::new(values)]).unwrap();
     let mut file = Vec::new();

@@ -37,13 +37,13 @@ fn the_first_findings_of_a_column_chunk_are_listed() {
         .map(Result::unwrap)
         .collect();
     for column in ["a", "b"] {
-        let of_column = findings
+        let column_findings = findings
             .iter()
             .filter(|finding| finding.location.column.as_deref() == Some(column));
-        let kinds: Vec<_> = of_column.clone().map(|it| it.kind).collect();
+        let kinds: Vec<_> = column_findings.clone().map(|it| it.kind).collect();
         assert_eq!(kinds[..1000], [FindingKind::Checksum; 1000]);
         assert_eq!(kinds[1000..], [FindingKind::LeftOut]);
-        let last = of_column.max_by_key(|it| it.kind == FindingKind::LeftOut);
+        let last = column_findings.max_by_key(|it| it.kind == FindingKind::LeftOut);
         let last = last.unwrap();
         assert_eq!((last.severity, last.location.page), (Severity::Error, None));
         assert_eq!(last.message, "700 more findings");

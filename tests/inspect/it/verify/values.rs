@@ -89,14 +89,14 @@ fn decimals_with_too_many_digits() {
     }
     // In dictionaries, they are found as entries and at each reference.
     let found = lines(&as_decimals(&written(columns.clone(), true), 3));
-    let of_fixed: Vec<_> = found.iter().filter(|line| line.contains("fixed")).collect();
-    assert_eq!(of_fixed.len(), 2, "{found:?}");
+    let fixed_lines: Vec<_> = found.iter().filter(|line| line.contains("fixed")).collect();
+    assert_eq!(fixed_lines.len(), 2, "{found:?}");
     assert!(
-        of_fixed[0].starts_with(&said(1, 1, "fixed", "page 0")),
+        fixed_lines[0].starts_with(&said(1, 1, "fixed", "page 0")),
         "{found:?}"
     );
     assert!(
-        of_fixed[1].starts_with(&said(1, 3, "fixed", "page 1")),
+        fixed_lines[1].starts_with(&said(1, 3, "fixed", "page 1")),
         "{found:?}"
     );
     assert_eq!(

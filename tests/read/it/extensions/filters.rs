@@ -167,8 +167,8 @@ fn they_test_the_converted_values() {
     let some = ids(&file, &t().is_in([21.5, 50.0]));
     assert_eq!(some, [2150, 5000]);
     let tens = |digit| move |row: &i32| row % 10 == digit;
-    let of_text = ids(&file, &col("w").eq("W7"));
-    assert_eq!(of_text, (0..ROWS).filter(tens(7)).collect::<Vec<_>>());
+    let text_ids = ids(&file, &col("w").eq("W7"));
+    assert_eq!(text_ids, (0..ROWS).filter(tens(7)).collect::<Vec<_>>());
     assert_eq!(ids(&file, &col("w").eq("w7")).len(), 0);
     assert_eq!(ids(&file, &col("w").like("W%")).len(), ROWS as usize);
     // The file has no nulls, and the converted column has 5,000.

@@ -69,9 +69,14 @@ fn arrays() -> Vec<ArrayRef> {
     let fields = vec![Field::new("n", DataType::Utf8, true), field("c")];
     let columns = vec![cells(4), cells(4)];
     let group = StructArray::new(fields.into(), columns, nulls());
-    let of_group = Field::new("element", group.data_type().clone(), true);
+    let group_field = Field::new("element", group.data_type().clone(), true);
     let lengths = OffsetBuffer::from_lengths([1, 0, 2, 1]);
-    let groups = ListArray::new(Arc::new(of_group), lengths, Arc::new(group.clone()), None);
+    let groups = ListArray::new(
+        Arc::new(group_field),
+        lengths,
+        Arc::new(group.clone()),
+        None,
+    );
     vec![
         Arc::new(list),
         Arc::new(large),

@@ -152,10 +152,10 @@ fn columns_beside_them_need_a_place_and_a_name() {
         cells(),
         None,
     );
-    let of_list = || Field::new("a", list.data_type().clone(), true);
+    let list_field = || Field::new("a", list.data_type().clone(), true);
     let in_list = |has_lengths| {
         let columns: Vec<ArrayRef> = vec![Arc::new(list.clone())];
-        written(Schema::new(vec![of_list()]), columns, has_lengths)
+        written(Schema::new(vec![list_field()]), columns, has_lengths)
     };
     in_list(false).unwrap();
     let error = in_list(true).unwrap_err();

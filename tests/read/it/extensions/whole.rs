@@ -107,8 +107,8 @@ fn the_subtree_follows_from_the_first_rows() {
 #[test]
 fn others_read_the_storage() {
     let file = file(2000);
-    let of_parquet = ParquetRecordBatchReaderBuilder::try_new(bytes(&file)).unwrap();
-    let mut reader = of_parquet.with_batch_size(2000).build().unwrap();
+    let peer = ParquetRecordBatchReaderBuilder::try_new(bytes(&file)).unwrap();
+    let mut reader = peer.with_batch_size(2000).build().unwrap();
     let theirs = reader.next().unwrap().unwrap();
     let ours = by_all(&file, ReadOptions::new);
     for batch in [&theirs, &ours[0]] {
@@ -144,8 +144,8 @@ fn key_values_are_added_at_the_end() {
     let options = options.extension(Cell::default());
     let file = written(&[batch(0..10), batch(10..17)], options);
     let pairs = file.metadata().key_value_metadata();
-    let of_cells: Vec<_> = pairs.iter().filter(|pair| pair.key == "cells").collect();
-    assert_eq!(of_cells, [&pair("17 of c")]);
+    let cell_pairs: Vec<_> = pairs.iter().filter(|pair| pair.key == "cells").collect();
+    assert_eq!(cell_pairs, [&pair("17 of c")]);
 }
 
 #[test]

@@ -340,9 +340,9 @@ fn pages_of_a_covering_are_small_unless_pages_are_asked_for() {
     assert!(found[..2].iter().all(|pages| *pages <= 2), "{found:?}");
     assert!(found[2..].iter().all(|pages| *pages >= 5), "{found:?}");
     assert_eq!(pages(paged(1000)), [10; 6]);
-    let of_one = ColumnOptions::new().page_rows(1 << 15);
+    let column_options = ColumnOptions::new().page_rows(1 << 15);
     let path = ["bbox", "xmin"].map(str::to_owned).to_vec();
-    let options = WriteOptions::new().column_override(ColumnSelector::Path(path), of_one);
+    let options = WriteOptions::new().column_override(ColumnSelector::Path(path), column_options);
     let found = pages(options);
     assert!(found[2] <= 2 && found[3] >= 5, "{found:?}");
 }

@@ -473,11 +473,11 @@ fn an_explanation_has_every_column_chunk() {
             assert_eq!(choice.stored_as, StoredAs::Values(Encoding::Plain));
             assert!(choice.estimates.is_empty());
         } else {
-            let of_chosen = choice
+            let chosen_bytes = choice
                 .estimates
                 .iter()
                 .find(|estimate| estimate.stored_as == choice.stored_as);
-            assert!(of_chosen.is_some(), "{choice:?}");
+            assert!(chosen_bytes.is_some(), "{choice:?}");
         }
     }
 }

@@ -107,7 +107,7 @@ fn kinds(len: usize) -> Vec<(&'static str, RecordBatch)> {
 fn pages(file: &[u8]) -> Vec<Vec<i32>> {
     let file = ParquetFile::from_bytes(file.to_vec()).unwrap();
     let row_groups = 0..file.metadata().num_row_groups();
-    let of_row_group = |row_group| {
+    let row_group_cuts = |row_group| {
         let headers = file
             .pages(row_group, 0)
             .unwrap()
@@ -115,7 +115,7 @@ fn pages(file: &[u8]) -> Vec<Vec<i32>> {
         let counts = headers.filter_map(|header| header.data_page_header);
         counts.map(|header| header.num_values).collect()
     };
-    row_groups.map(of_row_group).collect()
+    row_groups.map(row_group_cuts).collect()
 }
 
 /// The bodies of the data pages of the first row group.

@@ -147,12 +147,12 @@ fn pairs_that_are_known_in_the_end() {
 #[test]
 fn a_hundred_thousand_pairs() {
     const PAIRS: usize = 100_000;
-    let of_schema = (0..PAIRS).map(|i| (format!("schema {i}"), String::new()));
-    let of_options = (0..PAIRS)
+    let schema_pairs = (0..PAIRS).map(|i| (format!("schema {i}"), String::new()));
+    let option_pairs = (0..PAIRS)
         .map(|i| pair(&format!("option {i}"), ""))
         .collect();
-    let options = WriteOptions::new().key_value_metadata(of_options);
-    let file = written(of_schema.collect(), options);
+    let options = WriteOptions::new().key_value_metadata(option_pairs);
+    let file = written(schema_pairs.collect(), options);
     assert_eq!(in_footer(&file).len(), 2 * PAIRS);
     assert_eq!(in_arrow_schema(&file).len(), 2 * PAIRS);
     assert_eq!(read(&file).len(), 2 * PAIRS);
@@ -172,10 +172,10 @@ fn values_of_any_bytes_are_kept() {
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].value.as_deref(), Some(pickle));
     assert_eq!(found[0].text(), None);
-    let of_schema = file.metadata().key_value_metadata().iter();
-    let of_schema = of_schema.filter(|it| it.key == "ARROW:schema");
-    let of_schema: Vec<_> = of_schema.filter_map(KeyValue::text).collect();
-    let bytes = STANDARD.decode(of_schema[0]).unwrap();
+    let schema_pairs = file.metadata().key_value_metadata().iter();
+    let schema_pairs = schema_pairs.filter(|it| it.key == "ARROW:schema");
+    let schema_pairs: Vec<_> = schema_pairs.filter_map(KeyValue::text).collect();
+    let bytes = STANDARD.decode(schema_pairs[0]).unwrap();
     // A flatbuffer has the length of a text before it, and a zero after it.
     let stored = [&[6, 0, 0, 0], pickle, &[0]].concat();
     assert_eq!(

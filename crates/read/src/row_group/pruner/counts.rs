@@ -91,11 +91,11 @@ impl RowGroupPruner {
         let encodings = chunk
             .and_then(|chunk| chunk.meta_data)
             .and_then(|it| it.encoding_stats);
-        let of_data = encodings
+        let data_encodings = encodings
             .into_iter()
             .flatten()
             .filter(|it| it.page_type != PageType::DictionaryPage);
-        of_data
+        data_encodings
             .map(|it| u64::try_from(it.count).unwrap_or(0))
             .fold(0, u64::saturating_add)
     }

@@ -64,7 +64,7 @@ pub(crate) struct RowGroupPruner {
     budget: Arc<Budget>,
     row_group: RowGroupPlan,
     /// The verdicts of each test of the filter.
-    of_tests: Vec<Verdicts>,
+    test_verdicts: Vec<Verdicts>,
     verdicts: Verdicts,
     maps: Vec<(usize, Arc<PageMap>)>,
     memory: Reservation,
@@ -103,8 +103,8 @@ pub(crate) fn verdict_by_statistics(plan: &ReadPlan, row_group: &RowGroupPlan) -
     let Some(filter) = plan.filter() else {
         return Ok(Verdict::All);
     };
-    let of_tests = by_statistics(plan, row_group)?;
-    Ok(filter.verdicts(&of_tests, row_group.num_rows).whole())
+    let test_verdicts = by_statistics(plan, row_group)?;
+    Ok(filter.verdicts(&test_verdicts, row_group.num_rows).whole())
 }
 
 /// Returns true if statistics leave several row groups to test, and do not accept more rows than they leave
@@ -140,7 +140,7 @@ impl RowGroupPruner {
         budget: Arc<Budget>,
     ) -> Result<Self> {
         let clock = Stopwatch::start();
-        let of_tests = by_statistics(&plan, &row_group)?;
+        let test_verdicts = by_statistics(&plan, &row_group)?;
         clock.stop(&budget.metrics().step(PruningStep::Statistics).nanos);
         let steps = PruningStep::LOOKUPS.iter().rev().copied();
         let steps = steps.filter(|step| plan.options().pruning.has(*step));
@@ -152,7 +152,7 @@ impl RowGroupPruner {
             plan,
             budget,
             row_group,
-            of_tests,
+            test_verdicts,
             maps: Vec::new(),
             lookups: Vec::new(),
             planned: None,
@@ -336,7 +336,7 @@ impl RowGroupPruner {
 
     fn decide(&mut self) {
         if let Some(filter) = self.plan.filter() {
-            self.verdicts = filter.verdicts(&self.of_tests, self.row_group.num_rows);
+            self.verdicts = filter.verdicts(&self.test_verdicts, self.row_group.num_rows);
         }
     }
 
@@ -375,7 +375,7 @@ impl RowGroupPruner {
 
     fn undecided_tests(&self) -> impl Iterator<Item = (usize, &BoundTest)> {
         let tests = self.plan.filter().map_or(&[][..], |filter| filter.tests());
-        let tests = tests.iter().zip(&self.of_tests).enumerate();
+        let tests = tests.iter().zip(&self.test_verdicts).enumerate();
         let undecided = tests.filter(|(_, (_, known))| known.whole() == Verdict::Some);
         undecided.map(|(index, (test, _))| (index, test))
     }
@@ -582,8 +582,9 @@ impl RowGroupPruner {
             let mut verdicts = Vec::new();
             for (test, node) in self.undecided() {
                 if let Some(test_of_bounds) = node.bounds.as_ref().filter(|_| node.leaf == leaf) {
-                    let of_pages = test_of_bounds.verdicts_of_pages(bounds, &statistics, &pages)?;
-                    verdicts.push((test, of_pages));
+                    let page_verdicts =
+                        test_of_bounds.verdicts_of_pages(bounds, &statistics, &pages)?;
+                    verdicts.push((test, page_verdicts));
                 }
             }
             for (test, rows) in self.undecided_rows() {
@@ -591,7 +592,7 @@ impl RowGroupPruner {
                 verdicts.push((test, rows.verdicts_of_pages(leaf, indexes, &pages)?));
             }
             for (test, verdicts) in verdicts {
-                if let Some(known) = self.of_tests.get_mut(test) {
+                if let Some(known) = self.test_verdicts.get_mut(test) {
                     *known = known.refined(&verdicts);
                 }
             }
@@ -618,7 +619,7 @@ impl RowGroupPruner {
     }
 
     fn and(&mut self, test: usize, verdicts: &Verdicts) {
-        if let Some(known) = self.of_tests.get_mut(test) {
+        if let Some(known) = self.test_verdicts.get_mut(test) {
             *known = known.and(verdicts);
         }
     }

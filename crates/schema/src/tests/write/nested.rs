@@ -222,11 +222,11 @@ fn converted_types_of_groups() {
             Field::new("a", data_type, true),
             &WriteSchemaOptions::default(),
         );
-        let of_all = mapping
+        let all_leaves = mapping
             .elements
             .iter()
             .map(|element| element.converted_type);
-        of_all.collect::<Vec<_>>()
+        all_leaves.collect::<Vec<_>>()
     };
     assert_eq!(
         converted(DataType::List(child("item", DataType::Int32))),

@@ -34,11 +34,11 @@ pub(super) fn batch_error(schema: &SchemaRef, batch: &RecordBatch, threads: usiz
 /// Returns the error of writing a column `odd` with this array. An array of two values starts with a valid one.
 pub(super) fn value_error(array: ArrayRef, nullable: bool, threads: usize) -> Error {
     let field = Field::new("odd", array.data_type().clone(), true);
-    let of_file = field.clone().with_nullable(nullable);
+    let file_field = field.clone().with_nullable(nullable);
     let fine: ArrayRef = Arc::new(Int32Array::from_iter_values(0..array.len() as i32));
     let first = Field::new("fine", DataType::Int32, true);
-    let schema = Arc::new(Schema::new(vec![first.clone(), of_file]));
-    let of_batch = Arc::new(Schema::new(vec![first, field]));
-    let batch = RecordBatch::try_new(of_batch, vec![fine, array]).unwrap();
+    let schema = Arc::new(Schema::new(vec![first.clone(), file_field]));
+    let batch_schema = Arc::new(Schema::new(vec![first, field]));
+    let batch = RecordBatch::try_new(batch_schema, vec![fine, array]).unwrap();
     batch_error(&schema, &batch, threads)
 }

@@ -15,7 +15,7 @@ fn impossible_decimals() -> Vec<(ArrayRef, &'static str)> {
     let decimals = Decimal128Array::from(vec![1, i128::from(i32::MAX) + 1]);
     let wide = Decimal256Array::from(vec![i256::ONE, i256::MAX]);
     let narrow = Decimal64Array::from(vec![1, i64::MAX]);
-    let of_five = |value| {
+    let five_values = |value| {
         let decimals = Decimal128Array::from(vec![99_999, value]);
         decimals.with_precision_and_scale(5, 2).unwrap()
     };
@@ -30,11 +30,11 @@ fn impossible_decimals() -> Vec<(ArrayRef, &'static str)> {
     let above = Decimal256Array::from(vec![i256::ONE, i256::from_i128(10_i128.pow(38))]);
     vec![
         (
-            Arc::new(of_five(100_000)),
+            Arc::new(five_values(100_000)),
             "row 1 of the batch: the unscaled decimal 100000 has",
         ),
         (
-            Arc::new(of_five(-100_000)),
+            Arc::new(five_values(-100_000)),
             "more digits than Decimal128(5, 2)",
         ),
         (Arc::new(rescaled), "decimal 100000 has"),

@@ -165,8 +165,8 @@ fn check_histograms(file: &ParquetFile, chunk: (usize, usize), leaf: &DataType, 
         "{leaf}"
     );
     let offsets = file.offset_index(chunk.0, chunk.1).unwrap().unwrap();
-    let of_pages = is_bytes.then(|| pages(file, chunk, rows).map(bytes).collect::<Vec<_>>());
-    assert_eq!(offsets.unencoded_byte_array_data_bytes, of_pages);
+    let page_bytes = is_bytes.then(|| pages(file, chunk, rows).map(bytes).collect::<Vec<_>>());
+    assert_eq!(offsets.unencoded_byte_array_data_bytes, page_bytes);
     if let Some(index) = file.column_index(chunk.0, chunk.1).unwrap() {
         let all = |of: &dyn Fn(&[Row]) -> Vec<i64>| -> Vec<i64> {
             pages(file, chunk, rows).flat_map(of).collect()

@@ -169,7 +169,7 @@ fn decimals(random: &mut Random) -> Vec<(&'static str, Column)> {
     ];
     let huge =
         large.map(|large| i256::from_i128(large).wrapping_mul(i256::from_i128(10_i128.pow(20))));
-    let of_small = small.map(i128::from);
+    let widened = small.map(i128::from);
     let decimal = |column, precision| with_type(column, DataType::Decimal128(precision, 1));
     let column = numbers_of::<Decimal32Type>(random, &small);
     let column = with_type(column, DataType::Decimal32(3, 1));
@@ -178,7 +178,7 @@ fn decimals(random: &mut Random) -> Vec<(&'static str, Column)> {
     all.push(("Decimal64", with_type(column, DataType::Decimal64(12, 1))));
     all.push((
         "3 digits",
-        decimal(numbers_of::<Decimal128Type>(random, &of_small), 3),
+        decimal(numbers_of::<Decimal128Type>(random, &widened), 3),
     ));
     all.push((
         "38 digits",
