@@ -165,7 +165,7 @@ impl Budget {
 
     /// Counts column chunks of `bytes` bytes, unless they were counted before. Returns the number of bytes of all
     /// column chunks of the read up to and including these.
-    pub fn open_row_group(&self, (role, index): (ColumnRole, usize), bytes: u64) -> u64 {
+    pub fn open_row_group(&self, role: ColumnRole, index: usize, bytes: u64) -> u64 {
         let mut opened = self.opened();
         opened.seen.insert(index);
         if let Some((_, known)) = opened.row_groups.get(&(role, index)) {
@@ -435,7 +435,7 @@ mod tests {
     #[test]
     fn row_groups_are_counted_once() {
         let budget = budget(0);
-        let open = |role, index, bytes| budget.open_row_group((role, index), bytes);
+        let open = |role, index, bytes| budget.open_row_group(role, index, bytes);
         assert_eq!(open(ColumnRole::All, 0, 10), 10);
         assert_eq!(open(ColumnRole::All, 1, 5), 15);
         assert_eq!(open(ColumnRole::All, 0, 10), 10);

@@ -366,8 +366,8 @@ impl ParquetFile {
         if let Some(cell) = self.handle.page_index(row_group, leaf) {
             return Ok(cell.columns.map(|index| ColumnIndex::clone(&index)));
         }
-        let (place, of) = ((row_group, leaf), IndexDecoder::of_column);
-        page_indexes::read_one(&self.handle, &*self.source, place, of)
+        let decoder_of = IndexDecoder::of_column;
+        page_indexes::read_one(&self.handle, &*self.source, row_group, leaf, decoder_of)
             .map_err(|error| self.in_file(error))
     }
 
@@ -380,8 +380,8 @@ impl ParquetFile {
         if let Some(cell) = self.handle.page_index(row_group, leaf) {
             return Ok(cell.offsets.map(|index| OffsetIndex::clone(&index)));
         }
-        let (place, of) = ((row_group, leaf), IndexDecoder::of_offsets);
-        page_indexes::read_one(&self.handle, &*self.source, place, of)
+        let decoder_of = IndexDecoder::of_offsets;
+        page_indexes::read_one(&self.handle, &*self.source, row_group, leaf, decoder_of)
             .map_err(|error| self.in_file(error))
     }
 

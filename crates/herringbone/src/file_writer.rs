@@ -9,7 +9,6 @@ use std::sync::Arc;
 use bytes::Bytes;
 use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::schema::SchemaRef;
-use herringbone_format::thrift::CompactWriter;
 use herringbone_format::{Error, FileMetadata, KeyValue, Limits, Result, RowGroup};
 use herringbone_write::{
     EncodedColumn, FileEncoder, SortingCheck, UnsortedRows, WriteOptions, WritePlan,
@@ -85,7 +84,8 @@ struct OpenBatch {
 impl<W: Write> FileWriter<W> {
     /// Starts the file, which may have a path.
     pub(crate) fn new(
-        (mut out, path): (W, Option<&Path>),
+        mut out: W,
+        path: Option<&Path>,
         schema: SchemaRef,
         options: &WriteOptions,
     ) -> Result<Self> {
@@ -214,16 +214,14 @@ impl<W: Write> FileWriter<W> {
         self.start_finish()?;
         self.run_steps()?;
         self.file.add_key_values(key_values);
-        let (bytes, parts) = self.file.finish()?;
-        self.out.write_all(&bytes)?;
-        let mut metadata = CompactWriter::new();
-        parts.encode(&mut metadata);
+        let end = self.file.finish()?;
+        self.out.write_all(&end.bytes)?;
         // The writer's own metadata is valid, but may exceed the reader's default limits.
         let mut limits = Limits::default();
         limits.footer_bytes = u64::MAX;
         limits.schema_nodes = usize::MAX;
         limits.row_groups = usize::MAX;
-        let metadata = FileMetadata::decode(Bytes::from(metadata.finish()), 0, &limits)?;
+        let metadata = FileMetadata::decode(end.metadata, 0, &limits)?;
         Ok((metadata, self.out))
     }
 

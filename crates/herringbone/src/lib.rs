@@ -78,6 +78,7 @@ pub mod schema;
 pub mod source;
 mod file_target;
 mod threads;
+mod write_steps;
 mod writer;
 
 pub use herringbone_arrow as arrow;

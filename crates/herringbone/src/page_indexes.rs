@@ -73,12 +73,13 @@ pub(crate) fn read(
 pub(crate) fn read_one<T>(
     handle: &MetadataHandle,
     source: &dyn Source,
-    (row_group, leaf): (usize, usize),
+    row_group: usize,
+    leaf: usize,
     decoder_of: DecoderOf<T>,
 ) -> Result<Option<T>> {
     let chunk = handle.chunk(row_group, leaf)?;
     let read = || {
-        let index = decoder(handle, (row_group, leaf), &chunk, decoder_of)?;
+        let index = decoder(handle, row_group, leaf, &chunk, decoder_of)?;
         index
             .map(|index| index.decode(&source.read(index.range())?, handle.limits()))
             .transpose()
@@ -92,7 +93,8 @@ type DecoderOf<T> = fn(&ColumnChunk, u64, &Limits) -> Result<Option<IndexDecoder
 /// Returns the decoder of one index of a column chunk, with its key if it is encrypted.
 fn decoder<T>(
     handle: &MetadataHandle,
-    (row_group, leaf): (usize, usize),
+    row_group: usize,
+    leaf: usize,
     chunk: &ColumnChunk,
     decoder_of: DecoderOf<T>,
 ) -> Result<Option<IndexDecoder<T>>> {
@@ -118,13 +120,12 @@ fn check_overlap(handle: &MetadataHandle, bytes: impl Iterator<Item = u64>) -> R
 impl Missing {
     fn new(handle: &MetadataHandle, row_group: usize, leaf: usize) -> Result<Self> {
         let chunk = handle.chunk(row_group, leaf)?;
-        let place = (row_group, leaf);
         let new = || {
             Ok(Self {
                 row_group,
                 leaf,
-                columns: decoder(handle, place, &chunk, IndexDecoder::of_column)?,
-                offsets: decoder(handle, place, &chunk, IndexDecoder::of_offsets)?,
+                columns: decoder(handle, row_group, leaf, &chunk, IndexDecoder::of_column)?,
+                offsets: decoder(handle, row_group, leaf, &chunk, IndexDecoder::of_offsets)?,
             })
         };
         new().map_err(|error| handle.locate(error, row_group, leaf))

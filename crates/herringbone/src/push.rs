@@ -50,9 +50,11 @@
 //! | plan a read | [`MetadataHandle::plan`](crate::MetadataHandle::plan), or [`ParquetFile::plan`](crate::ParquetFile::plan) |
 //! | merge ranges into few requests | [`requests`] |
 //! | decode row groups on several threads | [`PushDecoder::take_row_group`] |
+//! | write a file part by part | [`WriteSteps`] |
 
 #[doc(hidden)] // For the crates of this workspace.
 pub use crate::allocator::keep_memory_of_read;
+pub use crate::write_steps::WriteSteps;
 pub use herringbone_core::fetch::FetchPolicy;
 pub use herringbone_core::fetch::{Request, Requests, requests};
 pub use herringbone_core::footer::{FooterDecoder, FooterStep};

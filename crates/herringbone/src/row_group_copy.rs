@@ -67,7 +67,7 @@ fn chunk(
         .readable_chunk(row_group, leaf)
         .and_then(KeyStep::ready)?;
     let range = byte_range(&readable.layout, file.source().len())?;
-    check_pages(file, (row_group, leaf), &range)?;
+    check_pages(file, row_group, leaf, &range)?;
     let chunk = metadata.column_chunk(row_group, leaf)?.meta_data;
     let chunk = chunk.ok_or_else(|| Error::corrupt("the column chunk has no metadata"))?;
     let indexes = (
@@ -89,7 +89,8 @@ fn chunk(
 /// Checks that the pages fill the range of the chunk and have as many values as its metadata claims.
 fn check_pages(
     file: &ParquetFile,
-    (row_group, leaf): (usize, usize),
+    row_group: usize,
+    leaf: usize,
     range: &Range<u64>,
 ) -> Result<()> {
     let expected = file.metadata().readable_chunk(row_group, leaf)?;

@@ -13,6 +13,7 @@ use crate::column_encoder::{ColumnEncoder, EncodedChunk};
 use crate::file::ParquetFile;
 use crate::file_target::FileTarget;
 use crate::file_writer::FileWriter;
+use crate::write_steps::WriteSteps;
 
 /// Writes record batches to a file or to any [`Write`].
 ///
@@ -112,7 +113,7 @@ impl<W: Write> Writer<W> {
             let (options, path) = (options.clone(), path.map(Path::to_path_buf));
             Stage::Waiting(Box::new(Unopened { out, path, options }))
         } else {
-            let file = FileWriter::new((out, path), schema.clone(), options)?;
+            let file = FileWriter::new(out, path, schema.clone(), options)?;
             Stage::Open(Box::new(file))
         };
         Ok(Self {
@@ -228,71 +229,6 @@ impl<W: Write> Writer<W> {
     pub fn flush(&mut self) -> Result<()> {
         self.start_flush()?;
         self.run_steps()
-    }
-
-    /// Starts to append the rows of a batch. [`step`](Self::step) does the work, part by part, so that you can take the
-    /// output between two parts.
-    ///
-    /// ```
-    /// # use std::sync::Arc;
-    /// # use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
-    /// use herringbone::{WriteOptions, Writer};
-    ///
-    /// # let ids: ArrayRef = Arc::new(Int64Array::from_iter_values(0..10));
-    /// # let batch = RecordBatch::try_from_iter([("id", ids)])?;
-    /// let options = WriteOptions::new().row_group_rows(2);
-    /// let mut writer = Writer::new(Vec::new(), batch.schema(), options)?;
-    /// let mut sent = Vec::new();
-    /// writer.start_write(&batch)?;
-    /// while writer.step()? {
-    ///     sent.append(writer.get_mut().ok_or("no output")?);
-    /// }
-    /// let (metadata, rest) = writer.finish_into()?;
-    /// sent.extend(rest);
-    /// assert_eq!(metadata.num_row_groups(), 5);
-    /// assert_eq!(herringbone::ParquetFile::from_bytes(sent)?.metadata().num_rows(), 10);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    /// See [`Self::write`].
-    pub fn start_write(&mut self, batch: &RecordBatch) -> Result<()> {
-        self.guard(|writer| writer.start_batch(batch))
-    }
-
-    /// Starts to end the row group. [`step`](Self::step) does the work. See [`Self::flush`].
-    ///
-    /// # Errors
-    /// See [`Self::write`].
-    pub fn start_flush(&mut self) -> Result<()> {
-        self.guard(|writer| match &mut writer.stage {
-            Stage::Open(file) => file.start_flush(),
-            Stage::Waiting(_) | Stage::Failed => Ok(()),
-        })
-    }
-
-    /// Starts to end the rows of the file. [`step`](Self::step) does the work. Only [`finish`](Self::finish) or
-    /// [`finish_into`](Self::finish_into) can follow.
-    ///
-    /// # Errors
-    /// See [`Self::write`].
-    pub fn start_finish(&mut self) -> Result<()> {
-        self.guard(|writer| {
-            let empty = RecordBatch::new_empty(writer.schema.clone());
-            writer.open(&empty)?.start_finish()
-        })
-    }
-
-    /// Does a part of the started work. It encodes some rows, or writes one column chunk or the end of a row
-    /// group. Returns false if there is none.
-    ///
-    /// # Errors
-    /// See [`Self::write`].
-    pub fn step(&mut self) -> Result<bool> {
-        self.guard(|writer| match &mut writer.stage {
-            Stage::Open(file) => file.step(),
-            Stage::Waiting(_) | Stage::Failed => Ok(false),
-        })
     }
 
     fn run_steps(&mut self) -> Result<()> {
@@ -467,7 +403,7 @@ impl<W: Write> Writer<W> {
             if let Stage::Waiting(unopened) = stage {
                 let Unopened { out, path, options } = *unopened;
                 let options = storage.options(&options);
-                let file = FileWriter::new((out, path.as_deref()), schema, &options)?;
+                let file = FileWriter::new(out, path.as_deref(), schema, &options)?;
                 self.stage = Stage::Open(Box::new(file));
             }
         }
@@ -482,6 +418,33 @@ impl<W: Write> Writer<W> {
             Stage::Open(file) => Some(file),
             Stage::Waiting(_) | Stage::Failed => None,
         }
+    }
+}
+
+impl<W: Write> WriteSteps for Writer<W> {
+    fn start_write(&mut self, batch: &RecordBatch) -> Result<()> {
+        self.guard(|writer| writer.start_batch(batch))
+    }
+
+    fn start_flush(&mut self) -> Result<()> {
+        self.guard(|writer| match &mut writer.stage {
+            Stage::Open(file) => file.start_flush(),
+            Stage::Waiting(_) | Stage::Failed => Ok(()),
+        })
+    }
+
+    fn start_finish(&mut self) -> Result<()> {
+        self.guard(|writer| {
+            let empty = RecordBatch::new_empty(writer.schema.clone());
+            writer.open(&empty)?.start_finish()
+        })
+    }
+
+    fn step(&mut self) -> Result<bool> {
+        self.guard(|writer| match &mut writer.stage {
+            Stage::Open(file) => file.step(),
+            Stage::Waiting(_) | Stage::Failed => Ok(false),
+        })
     }
 }
 

@@ -232,11 +232,11 @@ impl ReadSequence {
                 self.begun.push_back(row_group);
                 self.is_short = false;
             }
-            let how = (self.window.wanted(), !self.is_short());
+            let (most, tests_ahead) = (self.window.wanted(), !self.is_short());
             let Some(row_group) = self.begun.front_mut() else {
                 continue;
             };
-            match row_group.poll(how, bytes) {
+            match row_group.poll(most, tests_ahead, bytes) {
                 Ok(RowGroupStep::Pending) => return Ok(ReadStep::Pending),
                 Ok(RowGroupStep::Batch(batch)) => {
                     let losses = row_group.take_losses();

@@ -89,10 +89,10 @@ impl RemoteFile {
         let (object, tail, identity) = (opened.object, opened.tail, Arc::new(opened.identity));
         let (handle, tail) = match options.cached_footer(object.name(), &identity) {
             Some(footer) => (footer.metadata, tail),
-            None => read_footer((&object, &identity), tail, &options).await?,
+            None => read_footer(&object, &identity, tail, &options).await?,
         };
         let tail = Tail::new(identity.length, tail);
-        Self::with_tail((object, identity), handle, tail, &options)
+        Self::with_tail(object, identity, handle, tail, &options)
     }
 
     /// Opens an object whose identity is [known](Object::identity) and whose footer is in the cache. Returns `None` for any
@@ -112,8 +112,8 @@ impl RemoteFile {
             return Ok(None);
         };
         let object: Arc<dyn Object> = Arc::new(MaybeWhole::new(object));
-        let identified = (object, identity.into());
-        Self::with_tail(identified, footer.metadata, footer.indexes, &options).map(Some)
+        let (metadata, tail) = (footer.metadata, footer.indexes);
+        Self::with_tail(object, identity.into(), metadata, tail, &options).map(Some)
     }
 
     /// Opens an object whose metadata is already known. Requests nothing. The options for the footer are not used.
@@ -127,13 +127,14 @@ impl RemoteFile {
         options: impl Into<RemoteOptions>,
     ) -> Result<Self> {
         let object: Arc<dyn Object> = Arc::new(MaybeWhole::new(object));
-        let identified = (object, identity.into());
-        Self::with_tail(identified, handle, Tail::default(), &options.into())
+        let (identity, tail) = (identity.into(), Tail::default());
+        Self::with_tail(object, identity, handle, tail, &options.into())
     }
 
     /// Opens an object whose metadata is known, and a part of whose bytes is in memory.
     fn with_tail(
-        (object, identity): (Arc<dyn Object>, Arc<Identity>),
+        object: Arc<dyn Object>,
+        identity: Arc<Identity>,
         handle: MetadataHandle,
         tail: Tail,
         options: &RemoteOptions,
@@ -267,7 +268,8 @@ impl RemoteFile {
 /// # Errors
 /// See [`RemoteFile::open`].
 async fn read_footer(
-    (object, identity): (&Arc<dyn Object>, &Arc<Identity>),
+    object: &Arc<dyn Object>,
+    identity: &Arc<Identity>,
     tail: Bytes,
     options: &RemoteOptions,
 ) -> Result<(MetadataHandle, Bytes)> {

@@ -10,6 +10,7 @@ use bytes::Bytes;
 use herringbone::arrow::array::RecordBatch;
 use herringbone::arrow::schema::SchemaRef;
 use herringbone::format::{FileMetadata, KeyValue};
+use herringbone::push::WriteSteps;
 use herringbone::{Error, ErrorKind, MemoryPool, Remedy, Result, Spawn, Writer};
 
 use crate::parts::PartBuffer;

@@ -238,7 +238,7 @@ impl CarryOver {
     pub fn apply(mut self, schema: &SchemaRef, options: &mut WriteOptions) -> Result<Carried> {
         let mut notes = Vec::new();
         options.schema.parquet_schema =
-            common_parquet_schema(&self.schemas, (schema, self.plain_geometries), &mut notes)?;
+            common_parquet_schema(&self.schemas, schema, self.plain_geometries, &mut notes)?;
         notes.append(&mut self.notes);
         let mapping = from_arrow(schema, &options.schema)?;
         let leaves = &mapping.leaves;

@@ -17,7 +17,8 @@ use crate::Note;
 /// See [`ParquetSchema::from_elements`].
 pub(crate) fn common_parquet_schema<'a>(
     schemas: impl IntoIterator<Item = &'a ParquetSchema>,
-    (written, plain_geometries): (&Schema, bool),
+    written: &Schema,
+    plain_geometries: bool,
     notes: &mut Vec<Note>,
 ) -> Result<Option<ParquetSchema>> {
     let schemas: Vec<_> = schemas.into_iter().collect();

@@ -88,7 +88,7 @@ impl WritePlan {
                     "the column `{name}` has another Arrow type"
                 )));
             }
-            if !is_stored_alike((&self.mapping.schema, ours), (source.schema, theirs)) {
+            if !is_stored_alike(&self.mapping.schema, ours, source.schema, theirs) {
                 return Err(refused(format!(
                     "the column `{name}` has another Parquet type"
                 )));
@@ -222,10 +222,7 @@ fn keep_sound(statistics: &mut Statistics, physical: Type, is_same_order: bool) 
 }
 
 /// Returns true if columns have the same levels and the same physical types.
-fn is_stored_alike(
-    (a, node_a): (&ParquetSchema, usize),
-    (b, node_b): (&ParquetSchema, usize),
-) -> bool {
+fn is_stored_alike(a: &ParquetSchema, node_a: usize, b: &ParquetSchema, node_b: usize) -> bool {
     let (a, b) = (subtree(a, node_a), subtree(b, node_b));
     let parts = |it: &SchemaNode| {
         let element = &it.element;

@@ -55,15 +55,26 @@ fn per_value(decoded: Decoded, are_byte_arrays: bool) -> (u64, u64) {
     }
 }
 
+/// Counts of values and bytes that decide how long it takes to read them.
+#[derive(Clone, Copy)]
+pub(super) struct Counts {
+    pub(super) num_values: u64,
+    pub(super) plain_bytes: u64,
+    /// The number of bytes of the pages, decompressed.
+    pub(super) encoded_bytes: u64,
+}
+
 /// Returns the picoseconds to read values stored in this form.
 pub(super) fn reading(
     decoded: Decoded,
     are_byte_arrays: bool,
     compression: Compression,
-    (num_values, plain_bytes, encoded_bytes): (u64, u64, u64),
+    counts: Counts,
 ) -> u64 {
     let (value, byte) = per_value(decoded, are_byte_arrays);
-    num_values * value + plain_bytes * byte + encoded_bytes * per_decompressed_byte(compression)
+    counts.num_values * value
+        + counts.plain_bytes * byte
+        + counts.encoded_bytes * per_decompressed_byte(compression)
 }
 
 /// Combines bytes and the time to read them in one number.

@@ -76,6 +76,16 @@ struct OpenColumn {
     bloom_filter: Option<Vec<u8>>,
 }
 
+/// The last part of a file.
+#[derive(Debug)]
+pub struct FileEnd {
+    /// The page indexes, the footer and the magic bytes.
+    pub bytes: Bytes,
+    /// The encoded `FileMetaData`, unencrypted. In a plaintext file, these are the footer's own bytes, so that the metadata
+    /// is encoded once.
+    pub metadata: Bytes,
+}
+
 impl FileEncoder {
     /// Creates an empty file with this plan.
     #[must_use]
@@ -305,11 +315,11 @@ impl FileEncoder {
         }
     }
 
-    /// Finishes the file with page indexes and footer. The second part of the result is the unencrypted metadata.
+    /// Finishes the file with page indexes and footer.
     ///
     /// # Errors
     /// Limit if the footer is larger than the format allows; errors of encryption.
-    pub fn finish(mut self) -> Result<(Vec<u8>, FileMetadataParts)> {
+    pub fn finish(mut self) -> Result<FileEnd> {
         self.drop_indexes_of_single_pages();
         let mut writer = CompactWriter::new();
         let base = self.position;
@@ -364,10 +374,22 @@ impl FileEncoder {
         let mut bytes = writer.finish();
         let tail = Tail {
             metadata_length,
-            encrypted: encryption.is_some_and(|encryption| encryption.encrypts_footer()),
+            encrypted: encryption
+                .as_ref()
+                .is_some_and(|encryption| encryption.encrypts_footer()),
+        };
+        let metadata = match encryption {
+            // A copy, because a slice would keep the page indexes in memory.
+            None => bytes.get(start..).unwrap_or_default().to_vec(),
+            Some(_) => {
+                let mut writer = CompactWriter::new();
+                parts.encode(&mut writer);
+                writer.finish()
+            }
         };
         bytes.extend_from_slice(&tail.encode());
-        Ok((bytes, parts))
+        let (bytes, metadata) = (bytes.into(), metadata.into());
+        Ok(FileEnd { bytes, metadata })
     }
 
     /// Drops all page indexes if no chunk has more than one page. They would only repeat the metadata of the chunks. A

@@ -52,7 +52,7 @@ pub use column_statistics::{
 pub use content_defined::ContentDefinedChunking;
 pub use copied_chunk::{CopiedChunk, CopySource};
 pub use explanation::{ColumnChoice, EncodingEstimate, Explanation, StoredAs};
-pub use file::FileEncoder;
+pub use file::{FileEncoder, FileEnd};
 pub use interrupt::Interrupt;
 pub use named::{OptionKind, WriteOption};
 pub use options::{

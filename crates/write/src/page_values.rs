@@ -507,7 +507,7 @@ impl PageValues {
         let settings = self.settings.clone();
         let leaf = &settings.leaf;
         let (physical_type, type_length) = (leaf.physical_type, leaf.type_length);
-        with_plain((physical_type, type_length), &plain, num_values, |values| {
+        with_plain(physical_type, type_length, &plain, num_values, |values| {
             let choice = match self.reuse_for(num_values) {
                 Some(carried) => carried.reuse(),
                 None => choose_encoding(&settings, values, plain.len())?,

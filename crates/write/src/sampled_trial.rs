@@ -101,10 +101,14 @@ impl TrialPage {
     ) -> Result<R> {
         let mut plain = Vec::new();
         self.encoder.finish_page(&mut plain, &mut Vec::new());
-        let plain_type = (leaf.physical_type, leaf.type_length);
-        with_plain(plain_type, &plain, self.num_values(), |values| {
-            visit(&mut *self.encoder, values, plain.len())
-        })
+        let (physical_type, type_length) = (leaf.physical_type, leaf.type_length);
+        with_plain(
+            physical_type,
+            type_length,
+            &plain,
+            self.num_values(),
+            |values| visit(&mut *self.encoder, values, plain.len()),
+        )
     }
 
     fn heap_bytes(&self) -> usize {
@@ -161,7 +165,7 @@ mod tests {
         assert_eq!(trial.all_values(), 1524);
         trial.end_page(TrialPage {
             levels: EncodedLevels::default(),
-            encoder: value_encoder(Encoding::Plain, (Type::Int64, 0), Compression::Uncompressed)
+            encoder: value_encoder(Encoding::Plain, Type::Int64, 0, Compression::Uncompressed)
                 .unwrap(),
             size: PlainSize::default(),
             bounds: Bounds::default(),

@@ -116,8 +116,7 @@ impl ColumnSettings {
         };
         let compression = chosen.compression.unwrap_or_default();
         for encoding in &encodings {
-            let physical_type = (leaf.physical_type, leaf.type_length);
-            value_encoder(*encoding, physical_type, compression)?;
+            value_encoder(*encoding, leaf.physical_type, leaf.type_length, compression)?;
         }
         let dictionary = by_name || chosen.dictionary.unwrap_or(asked.is_none());
         let may_sort_dictionary = arrow_dictionary.is_none();
@@ -217,8 +216,13 @@ impl ColumnSettings {
     /// # Errors
     /// Argument if the encoding does not support the column's type.
     pub(crate) fn value_encoder(&self, encoding: Encoding) -> Result<Box<dyn ValueEncoder>> {
-        let physical_type = (self.leaf.physical_type, self.leaf.type_length);
-        value_encoder(encoding, physical_type, self.compression)
+        let leaf = &self.leaf;
+        value_encoder(
+            encoding,
+            leaf.physical_type,
+            leaf.type_length,
+            self.compression,
+        )
     }
 
     /// Returns true if the codec is worth it for a page that it compresses from `raw` to `compressed` bytes.

@@ -6,6 +6,7 @@ use herringbone::arrow::array::RecordBatch;
 use herringbone::arrow::schema::{DataType, FieldRef, Schema as ArrowSchema};
 use herringbone::format::{Encoding, KeyValue};
 use herringbone::geospatial::Geospatial;
+use herringbone::push::WriteSteps;
 use herringbone::schema::{HintPolicy, ParquetSchema, WriteSchemaOptions, from_arrow};
 use herringbone::variant::extension::VariantExtension;
 use herringbone::{

@@ -52,7 +52,8 @@ pub trait ValueEncoder: Send + Sync {
 /// Argument if the encoding does not apply to the type, or is not an encoding of values.
 pub fn value_encoder(
     encoding: Encoding,
-    (physical_type, type_length): (Type, usize),
+    physical_type: Type,
+    type_length: usize,
     compression: Compression,
 ) -> Result<Box<dyn ValueEncoder>> {
     use Encoding::{
@@ -94,7 +95,7 @@ mod tests {
     /// Returns the bytes of a page after `front`, split into sections of one kind each.
     fn kinds(encoding: Encoding, physical_type: Type, values: &Values<'_>) -> Vec<Vec<u8>> {
         let mut encoder =
-            value_encoder(encoding, (physical_type, 4), Compression::Uncompressed).unwrap();
+            value_encoder(encoding, physical_type, 4, Compression::Uncompressed).unwrap();
         encoder.append(values).unwrap();
         let (mut page, mut section_starts) = (Vec::new(), vec![5]);
         let start = encoder.finish_page_after(b"front", &mut page, &mut section_starts);

@@ -92,7 +92,8 @@ impl Values<'_> {
 
 /// Calls `visit` with the values in `bytes`, which are in PLAIN form, given their type and its length.
 pub fn with_plain<R>(
-    (physical_type, type_length): (Type, usize),
+    physical_type: Type,
+    type_length: usize,
     bytes: &[u8],
     num_values: usize,
     visit: impl FnOnce(&Values<'_>) -> R,

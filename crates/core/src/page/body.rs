@@ -144,7 +144,7 @@ impl BodyDecoder {
                 ));
             }
             let uncompressed_size = header.uncompressed_page_size as usize;
-            let body = self.decrypt((header, ordinal), body)?;
+            let body = self.decrypt(header, ordinal, body)?;
             let values = self.decompress(body, uncompressed_size, None)?;
             // A dictionary occurs once, and may be much larger than the later pages: its buffers are not reused.
             self.bodies = [None, None];
@@ -160,15 +160,15 @@ impl BodyDecoder {
                 let body = match shared.and_then(SharedPage::take) {
                     Some(body) => body,
                     None => {
-                        let body = self.decrypt((header, ordinal), body)?;
+                        let body = self.decrypt(header, ordinal, body)?;
                         self.decompress(body, header.uncompressed_page_size as usize, shared)?
                     }
                 };
                 self.data_page_v1(v1, body, num_values)?
             }
             (_, Some(v2)) => {
-                let body = self.decrypt((header, ordinal), body)?;
-                self.data_page_v2((header, v2), body, num_values, shared)?
+                let body = self.decrypt(header, ordinal, body)?;
+                self.data_page_v2(header, v2, body, num_values, shared)?
             }
             _ => return Err(Error::corrupt("page header lacks the header of its type")),
         };
@@ -206,7 +206,8 @@ impl BodyDecoder {
 
     fn data_page_v2(
         &mut self,
-        (header, v2): (&PageHeader, &DataPageHeaderV2),
+        header: &PageHeader,
+        v2: &DataPageHeaderV2,
         mut body: Buffer,
         num_values: usize,
         shared: Option<&SharedPage>,
@@ -245,7 +246,7 @@ impl BodyDecoder {
     }
 
     /// Returns a body, decrypted if it is encrypted.
-    fn decrypt(&mut self, (header, ordinal): (&PageHeader, usize), body: Buffer) -> Result<Buffer> {
+    fn decrypt(&mut self, header: &PageHeader, ordinal: usize, body: Buffer) -> Result<Buffer> {
         let Some(cipher) = self.cipher.clone() else {
             return Ok(body);
         };

@@ -68,7 +68,8 @@ enum Task {
         id: u64,
         read: Box<RowGroupRead>,
         /// True if the row group is due, and true if no other thread works.
-        how: (bool, bool),
+        is_due: bool,
+        is_alone: bool,
     },
     /// Opens row groups, or advances them to their next stage. Fetches about `ahead` bytes.
     Open {
@@ -202,7 +203,8 @@ impl ReadWork {
                 Some(Task::Whole {
                     id: slot.id,
                     read: slot.read.take()?,
-                    how: (is_due, is_alone),
+                    is_due,
+                    is_alone,
                 })
             }
             ReadMode::Unopened => {
@@ -292,7 +294,8 @@ impl ReadWork {
     fn run_whole(
         &self,
         read: &mut RowGroupRead,
-        (is_due, is_alone): (bool, bool),
+        is_due: bool,
+        is_alone: bool,
     ) -> Result<Option<Ready>> {
         let mut bytes = match is_alone {
             true => self.bytes.of_task(),
@@ -300,7 +303,7 @@ impl ReadWork {
         };
         let position = read.position();
         loop {
-            match read.poll((u64::MAX, false), &mut bytes)? {
+            match read.poll(u64::MAX, false, &mut bytes)? {
                 RowGroupStep::Pending => {
                     let policy = self.bytes.fetch_policy();
                     let planned = policy.map(|policy| read.planned(u64::MAX, policy));
@@ -424,8 +427,13 @@ impl Work for ReadWork {
 
     fn run(&self, task: Task, _: &mut Option<u64>, _: &Shared<Self>) -> Done {
         match task {
-            Task::Whole { id, mut read, how } => {
-                let ready = self.run_whole(&mut read, how);
+            Task::Whole {
+                id,
+                mut read,
+                is_due,
+                is_alone,
+            } => {
+                let ready = self.run_whole(&mut read, is_due, is_alone);
                 Done::Whole(id, read, ready)
             }
             Task::Open { reads, ahead } => Done::Open(self.open(reads, ahead)),

@@ -154,13 +154,15 @@ fn indexes(
     let (length, limits) = (file.source().len(), file.limits());
     indexes.column_index = index(
         file,
-        (IndexDecoder::of_column(chunk, length, limits), cipher),
+        IndexDecoder::of_column(chunk, length, limits),
+        cipher,
         FindingKind::ColumnIndex,
         report,
     )?;
     indexes.offset_index = index(
         file,
-        (IndexDecoder::of_offsets(chunk, length, limits), cipher),
+        IndexDecoder::of_offsets(chunk, length, limits),
+        cipher,
         FindingKind::OffsetIndex,
         report,
     )?;
@@ -171,7 +173,8 @@ fn indexes(
 /// byte ranges.
 fn index<T>(
     file: &ParquetFile,
-    (decoder, cipher): (Result<Option<IndexDecoder<T>>>, Option<&ChunkCipher>),
+    decoder: Result<Option<IndexDecoder<T>>>,
+    cipher: Option<&ChunkCipher>,
     kind: FindingKind,
     report: &mut Report,
 ) -> Result<Option<T>> {

@@ -70,19 +70,21 @@ impl FilterPlan {
             false => Stages::new(vec![predicate.clone()], None),
         };
         let passed = stages.passed.as_ref();
-        Self::of_stages((&stages.earlier, &stages.last, passed), all, file)
+        Self::of_stages(&stages.earlier, &stages.last, passed, all, file)
     }
 
     /// Plans the last stage of a filter, and the stages before it. The operands in `passed` only rule out rows by
     /// metadata.
     fn of_stages(
-        (earlier, last, passed): (&[Predicate], &Predicate, Option<&Predicate>),
+        earlier: &[Predicate],
+        last: &Predicate,
+        passed: Option<&Predicate>,
         all: &ReadPlan,
         file: FilteredFile<'_>,
     ) -> Result<Arc<Self>> {
         let schema = file.file.schema;
         let (tested_role, others_role) = all.role.with_filter();
-        let (columns, dictionaries) = tested_columns((earlier, last), all, file)?;
+        let (columns, dictionaries) = tested_columns(earlier, last, all, file)?;
         let mut tested = file.plan(all, columns, tested_role, |options| {
             options.virtual_columns.clear();
             if !dictionaries.is_empty() {
@@ -96,7 +98,7 @@ impl FilterPlan {
             }
         })?;
         if let Some((last, earlier)) = earlier.split_last() {
-            tested.filter = Some(Self::of_stages((earlier, last, None), &tested, file)?);
+            tested.filter = Some(Self::of_stages(earlier, last, None, &tested, file)?);
         }
         let tested = Arc::new(tested);
         let stages: Vec<_> = stages_of(&tested)
@@ -250,7 +252,8 @@ fn stages_of(tested: &Arc<ReadPlan>) -> impl Iterator<Item = &Arc<ReadPlan>> {
 /// Returns the columns to decode for the last stage of a filter: those that it tests, and those of earlier stages
 /// that `all` emits. The latter are emitted as they were tested. Also returns the columns to read as dictionaries.
 fn tested_columns(
-    (earlier, last): (&[Predicate], &Predicate),
+    earlier: &[Predicate],
+    last: &Predicate,
     all: &ReadPlan,
     file: FilteredFile<'_>,
 ) -> Result<(ReadColumns, Vec<Vec<String>>)> {

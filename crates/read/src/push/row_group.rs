@@ -129,7 +129,7 @@ impl DetachedRowGroup {
         loop {
             self.store.take_unmet();
             let is_short = self.has_started_again || self.read.budget().is_short();
-            match self.read.poll((u64::MAX, !is_short), &mut self.store) {
+            match self.read.poll(u64::MAX, !is_short, &mut self.store) {
                 Ok(RowGroupStep::Batch(batch)) => return Ok(RowGroupPoll::Batch(batch)),
                 Ok(RowGroupStep::End) => return Ok(RowGroupPoll::Finished),
                 Ok(RowGroupStep::Pending) => {
@@ -156,7 +156,7 @@ impl DetachedRowGroup {
     pub fn poll_ahead(&mut self, is_due: bool) -> AheadStep {
         let position = self.read.position();
         let mut memory = Reservation::new(self.read.budget().clone());
-        if let Ok(step) = self.read.poll((u64::MAX, false), &mut self.store) {
+        if let Ok(step) = self.read.poll(u64::MAX, false, &mut self.store) {
             match step {
                 RowGroupStep::Pending => {}
                 RowGroupStep::End => return AheadStep::Finished(self.read.take_losses()),

@@ -283,7 +283,8 @@ impl ColumnSet {
     /// Errors in the bytes, with their location.
     pub(crate) fn poll(
         &mut self,
-        (rows_left, most): (u64, usize),
+        rows_left: u64,
+        most: usize,
         bytes: &mut dyn FileBytes,
     ) -> Result<Option<RecordBatch>> {
         if !self.gather(Some(bytes))? {

@@ -133,7 +133,7 @@ impl OpenRowGroup {
         }
         check_overlap(
             plan,
-            budget.open_row_group((plan.role, row_group.index), bytes_of_file),
+            budget.open_row_group(plan.role, row_group.index, bytes_of_file),
         )
         .map_err(|error| error.in_row_group(row_group.ordinal()))?;
         let rows = ColumnRows {

@@ -249,7 +249,12 @@ impl RowGroupRead {
     ///
     /// # Errors
     /// Errors in the bytes, with their location; errors of predicates and of `bytes`.
-    pub fn poll(&mut self, how: (u64, bool), bytes: &mut dyn FileBytes) -> Result<RowGroupStep> {
+    pub fn poll(
+        &mut self,
+        most: u64,
+        tests_ahead: bool,
+        bytes: &mut dyn FileBytes,
+    ) -> Result<RowGroupStep> {
         if !matches!(self.state, State::Open(_)) && !self.open(bytes)? {
             return Ok(RowGroupStep::Pending);
         }
@@ -258,7 +263,7 @@ impl RowGroupRead {
             let State::Open(stages) = &mut self.state else {
                 return Ok(RowGroupStep::End);
             };
-            let step = stages.poll(how, bytes);
+            let step = stages.poll(most, tests_ahead, bytes);
             let batch = match step.map_err(|error| placed(error, ordinal))? {
                 RowGroupStep::Batch(batch) => batch,
                 RowGroupStep::Pending => return Ok(RowGroupStep::Pending),

@@ -81,9 +81,9 @@ impl<'a> Search<'a> {
         let inner = within_layout(node);
         match (&node.kind, wanted.data_type()) {
             (NodeKind::Struct(fields), DataType::Struct(wanted_fields)) => {
-                check_variant((node, fields), (wanted, wanted_fields))
+                check_variant(node, fields, wanted, wanted_fields)
                     .map_err(|error| error.in_column(path.join(".")))?;
-                self.fields((node, fields), wanted_fields, path)
+                self.fields(node, fields, wanted_fields, path)
             }
             (NodeKind::List { child, .. }, data_type) => {
                 let Some(element) = list_element(data_type) else {
@@ -145,7 +145,8 @@ impl<'a> Search<'a> {
     /// Returns the part for a struct.
     fn fields(
         &mut self,
-        (node, fields): (&Node, &[Node]),
+        node: &Node,
+        fields: &[Node],
         wanted_fields: &Fields,
         path: &mut Vec<String>,
     ) -> Result<Part> {
@@ -196,10 +197,7 @@ fn nothing(node: &Node) -> Part {
 }
 
 /// Rejects a shredded VARIANT without the shredded values, because `value` has only the rest of them.
-fn check_variant(
-    (node, fields): (&Node, &[Node]),
-    (field, wanted): (&Field, &Fields),
-) -> Result<()> {
+fn check_variant(node: &Node, fields: &[Node], field: &Field, wanted: &Fields) -> Result<()> {
     let is_it = |field: &Field| field.extension_type_name() == Some(VARIANT_EXTENSION_NAME);
     let is_variant = is_it(&node.field) || is_it(field);
     let is_shredded = is_variant

@@ -116,7 +116,7 @@ impl<'a> Descriptions<'a> {
                 false => form(&pair.key),
             };
             pairs.extend(
-                match self.value((&pair.key, form), pair.value.as_deref(), file, notes) {
+                match self.value(&pair.key, form, pair.value.as_deref(), file, notes) {
                     Adapted::Same => Some(pair.clone()),
                     Adapted::Changed(value) => {
                         Some(KeyValue::new(pair.key.clone(), value.to_string()))
@@ -131,7 +131,7 @@ impl<'a> Descriptions<'a> {
             if collected.has(key) {
                 continue;
             }
-            match self.value((key, form(key)), Some(value.as_bytes()), 0, notes) {
+            match self.value(key, form(key), Some(value.as_bytes()), 0, notes) {
                 Adapted::Same => metadata.insert(key.clone(), value.clone()),
                 Adapted::Changed(value) => metadata.insert(key.clone(), value.to_string()),
                 Adapted::Untrue => None,
@@ -149,7 +149,8 @@ impl<'a> Descriptions<'a> {
     /// Adapts the value of a key to the new file. A note names an omitted key.
     fn value(
         &self,
-        (key, form): (&str, Option<Form>),
+        key: &str,
+        form: Option<Form>,
         value: Option<&[u8]>,
         file: usize,
         notes: &mut Vec<Note>,
@@ -161,7 +162,7 @@ impl<'a> Descriptions<'a> {
         // Bytes cannot be parsed, like text other than JSON.
         let text = str::from_utf8(value).unwrap_or_default();
         let compare = || Columns::compare(&original.schema, self.new.schema);
-        let adapted = self.adapted(form, (original, columns.get_or_init(compare)), text, notes);
+        let adapted = self.adapted(form, original, columns.get_or_init(compare), text, notes);
         if matches!(adapted, Adapted::Untrue) {
             let note = Note::KeyLeftOut {
                 file: original.name.clone(),
@@ -188,7 +189,8 @@ impl<'a> Descriptions<'a> {
     fn adapted(
         &self,
         form: Form,
-        (original, columns): (&OriginalFile, &Columns<'_>),
+        original: &OriginalFile,
+        columns: &Columns<'_>,
         text: &str,
         notes: &mut Vec<Note>,
     ) -> Adapted {

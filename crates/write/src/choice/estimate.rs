@@ -6,7 +6,7 @@ use herringbone_kernels::hybrid::{self, Runs};
 use super::Indexed;
 use super::levels::counts_bytes;
 use super::packing::{IndexForm, Packing};
-use crate::costs::{self, Decoded};
+use crate::costs::{self, Counts, Decoded};
 use crate::explanation::{EncodingEstimate, StoredAs};
 use crate::options::{DataPageVersion, Prefer};
 use crate::settings::ColumnSettings;
@@ -197,18 +197,22 @@ impl<'a> Sampler<'a> {
         }
         let plain = plain_bytes(values);
         let scaled = |bytes: usize| (bytes as u64) * (self.num_values as u64) / (len as u64);
-        let form = (Form::Values(encoding), Decoded::Values(encoding));
+        let (form, decoded) = (Form::Values(encoding), Decoded::Values(encoding));
+        let counts = |encoded_bytes| Counts {
+            num_values: self.num_values as u64,
+            plain_bytes: scaled(plain),
+            encoded_bytes,
+        };
         if (encoding, self.settings.compression) == (Encoding::Plain, Compression::Uncompressed) {
-            let counts = (self.num_values as u64, scaled(plain), scaled(plain));
-            return Ok(self.estimates(form, counts, scaled(plain)));
+            return Ok(self.estimates(form, decoded, counts(scaled(plain)), scaled(plain)));
         }
         let mut encoder = self.settings.value_encoder(encoding)?;
         encoder.append(values)?;
         let (mut encoded, mut section_starts) = (Vec::new(), Vec::new());
         encoder.finish_page(&mut encoded, &mut section_starts);
         let compressed = self.compressed_sections(&encoded, &section_starts)?;
-        let counts = (self.num_values as u64, scaled(plain), scaled(encoded.len()));
-        Ok(self.estimates(form, counts, scaled(compressed)))
+        let counts = counts(scaled(encoded.len()));
+        Ok(self.estimates(form, decoded, counts, scaled(compressed)))
     }
 
     /// Estimates the cost of values as indices, in each form that may be best. Returns the order of sorted entries as
@@ -244,14 +248,14 @@ impl<'a> Sampler<'a> {
             Compression::Uncompressed => scaled(compressed).min(indexed.index_bytes as u64),
             _ => scaled(compressed),
         };
-        let counts = (
-            self.num_values as u64,
-            indexed.plain_bytes as u64,
-            scaled(encoded) + dictionary.plain_bytes() as u64,
-        );
+        let counts = Counts {
+            num_values: self.num_values as u64,
+            plain_bytes: indexed.plain_bytes as u64,
+            encoded_bytes: scaled(encoded) + dictionary.plain_bytes() as u64,
+        };
         let form = |is_sorted| Form::Indices(IndexForm { is_sorted, packing });
         let mut estimates =
-            self.estimates((form(false), Decoded::Indices), counts, index_bytes + page);
+            self.estimates(form(false), Decoded::Indices, counts, index_bytes + page);
         let order = match self.may_sort(dictionary, index_bytes) {
             true => self.sorted(dictionary),
             false => None,
@@ -262,8 +266,8 @@ impl<'a> Sampler<'a> {
             let rank = |index: &u32| ranks.get(*index as usize).copied().unwrap_or(0);
             let encoded = self.packed(sample.iter().map(rank), packing, dictionary.num_values());
             let compressed = scaled(self.compressed(&encoded)?);
-            let sorted = (form(true), Decoded::Indices);
-            estimates.extend(self.estimates(sorted, counts, compressed + page));
+            let compressed = compressed + page;
+            estimates.extend(self.estimates(form(true), Decoded::Indices, counts, compressed));
         }
         Ok((estimates, order))
     }
@@ -367,8 +371,9 @@ impl<'a> Sampler<'a> {
 
     fn estimates(
         &self,
-        (form, decoded): (Form, Decoded),
-        counts: (u64, u64, u64),
+        form: Form,
+        decoded: Decoded,
+        counts: Counts,
         compressed: u64,
     ) -> Vec<Estimate> {
         let settings = self.settings;
@@ -384,13 +389,13 @@ impl<'a> Sampler<'a> {
         // Pages of version 2 are stored without the codec individually, and do not need to be decompressed then.
         let goes_without = matches!(form, Form::Values(_))
             && settings.version == DataPageVersion::V2
-            && !settings.codec_pays(counts.2 as usize, compressed as usize);
+            && !settings.codec_pays(counts.encoded_bytes as usize, compressed as usize);
         let mut estimates = vec![match goes_without {
-            true => estimate(with_codec, counts.2, reading(without)),
+            true => estimate(with_codec, counts.encoded_bytes, reading(without)),
             false => estimate(with_codec, compressed, reading(with_codec)),
         }];
         if self.may_drop_codec() {
-            estimates.push(estimate(without, counts.2, reading(without)));
+            estimates.push(estimate(without, counts.encoded_bytes, reading(without)));
         }
         estimates
     }

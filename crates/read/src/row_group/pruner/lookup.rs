@@ -54,10 +54,12 @@ impl Lookup {
     /// Looks up hashes in the bloom filter of a chunk, if it has one.
     pub(super) fn bloom_filter(
         metadata: &FileMetadata,
-        (row_group, leaf): (usize, usize),
+        row_group: usize,
+        leaf: usize,
         chunk: &ColumnChunk,
         file_length: u64,
-        (test, hashes): (usize, Vec<u64>),
+        test: usize,
+        hashes: Vec<u64>,
     ) -> Option<Self> {
         let cipher = metadata.cipher_of(row_group, leaf, chunk).ok()?;
         let probe = BloomFilterProbe::new(chunk.meta_data.as_ref()?, file_length).ok()??;
@@ -87,11 +89,12 @@ impl Lookup {
     /// the chunk lacks a required index.
     pub(super) fn page_index(
         plan: &ReadPlan,
-        (row_group, leaf): (usize, usize),
+        row_group: usize,
+        leaf: usize,
         chunk: &ColumnChunk,
         with_bounds: bool,
     ) -> Option<Self> {
-        let index = PageIndex::new(plan, (row_group, leaf), chunk, with_bounds)?;
+        let index = PageIndex::new(plan, row_group, leaf, chunk, with_bounds)?;
         Some(Self::new(leaf, What::PageIndex(Box::new(index))))
     }
 

@@ -271,15 +271,17 @@ impl RowGroupPruner {
     /// Returns the ranges of the file that a step looks up first.
     fn first_ranges(&self, step: PruningStep, request_cost: u64) -> Vec<Range<u64>> {
         let undecided = self.undecided();
-        let place = |leaf| (self.row_group.ordinal(), leaf);
+        let row_group = self.row_group.ordinal();
         let page_index = |leaf: usize, with_bounds| {
             let chunk = self.chunk(leaf)?;
-            Lookup::page_index(&self.plan, place(leaf), &chunk, with_bounds)
+            Lookup::page_index(&self.plan, row_group, leaf, &chunk, with_bounds)
         };
         let lookups: Vec<Lookup> = match step {
             PruningStep::BloomFilters => {
                 let filters = undecided.into_iter();
-                filters.filter_map(|test| self.bloom_filter(test)).collect()
+                filters
+                    .filter_map(|(test, leaf)| self.bloom_filter(test, leaf))
+                    .collect()
             }
             PruningStep::Dictionaries => {
                 let chunks = undecided
@@ -394,7 +396,9 @@ impl RowGroupPruner {
         let lookups = match step {
             PruningStep::BloomFilters => {
                 let tests = self.undecided().into_iter();
-                tests.filter_map(|test| self.bloom_filter(test)).collect()
+                tests
+                    .filter_map(|(test, leaf)| self.bloom_filter(test, leaf))
+                    .collect()
             }
             PruningStep::Dictionaries => self.dictionaries()?,
             PruningStep::ColumnIndexes => {
@@ -419,16 +423,18 @@ impl RowGroupPruner {
         Ok(())
     }
 
-    fn bloom_filter(&self, (test, leaf): (usize, &LeafNode)) -> Option<Lookup> {
+    fn bloom_filter(&self, test: usize, leaf: &LeafNode) -> Option<Lookup> {
         let hashes = leaf.bounds.as_ref()?.hashes()?.to_vec();
         let chunk = self.chunk(leaf.leaf)?;
         let file_length = self.plan.file_length();
         Lookup::bloom_filter(
             self.plan.metadata(),
-            (self.row_group.ordinal(), leaf.leaf),
+            self.row_group.ordinal(),
+            leaf.leaf,
             &chunk,
             file_length,
-            (test, hashes),
+            test,
+            hashes,
         )
     }
 
@@ -488,8 +494,9 @@ impl RowGroupPruner {
             let Some(chunk) = self.chunk(*leaf) else {
                 continue;
             };
-            let place = (self.row_group.ordinal(), *leaf);
-            let Some(lookup) = Lookup::page_index(&self.plan, place, &chunk, with_bounds) else {
+            let row_group = self.row_group.ordinal();
+            let lookup = Lookup::page_index(&self.plan, row_group, *leaf, &chunk, with_bounds);
+            let Some(lookup) = lookup else {
                 continue;
             };
             let bytes = lookup.bytes().saturating_mul(INDEX_GROWTH);

@@ -71,7 +71,8 @@ impl PageIndex {
     /// Creates the lookup of the indexes of the chunk of `leaf`, or returns `None` if the chunk lacks a required one.
     pub(super) fn new(
         plan: &ReadPlan,
-        (row_group, leaf): (usize, usize),
+        row_group: usize,
+        leaf: usize,
         chunk: &ColumnChunk,
         with_bounds: bool,
     ) -> Option<Self> {

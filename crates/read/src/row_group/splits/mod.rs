@@ -135,14 +135,14 @@ pub(crate) fn of_row_group(
             continue;
         }
         // With skipped rows, the ends of splits cannot be checked.
-        let map = (num_wanted == num_rows).then(|| page_map(chunk, num_rows, (plan, bytes)));
+        let map = (num_wanted == num_rows).then(|| page_map(chunk, num_rows, plan, bytes));
         let mapped = map
             .flatten()
             .and_then(|map| mapped_pages(chunk, &map, largest_page));
         let limit = mapped.as_ref().and(chunk.decompression_limit.clone());
         let pages = match mapped {
             Some(pages) => Some(pages),
-            None => data_pages(chunk, num_rows, (plan, bytes), largest_page),
+            None => data_pages(chunk, num_rows, plan, bytes, largest_page),
         };
         let Some(pages) = pages else {
             continue;
@@ -152,7 +152,7 @@ pub(crate) fn of_row_group(
         let checks_ends = num_wanted == num_rows;
         *split = if pages.are_rows_known {
             let limit = limit.map(DecompressionLimit::shared);
-            split_all(pages.data, splitter, (limit, checks_ends))
+            split_all(pages.data, splitter, limit, checks_ends)
         } else {
             let group = split_bytes / GROUPS_PER_SPLIT;
             LaneSplits::Counting(Box::new(Counting::new(
@@ -167,7 +167,8 @@ pub(crate) fn of_row_group(
 fn split_all(
     pages: Vec<DataPage>,
     mut splitter: Splitter,
-    (limit, checks_ends): (Option<DecompressionLimit>, bool),
+    limit: Option<DecompressionLimit>,
+    checks_ends: bool,
 ) -> LaneSplits {
     let pages = pages.into_iter();
     let mut splits: Vec<_> = pages.filter_map(|page| splitter.add(page)).collect();
@@ -187,7 +188,8 @@ fn split_all(
 fn data_pages(
     chunk: &ChunkInPlan,
     num_rows: u64,
-    (plan, bytes): (&ReadPlan, &mut dyn FileBytes),
+    plan: &ReadPlan,
+    bytes: &mut dyn FileBytes,
     largest_page: u64,
 ) -> Option<ChunkPages> {
     let mut counted = chunk.clone();
@@ -288,12 +290,13 @@ fn values_and_rows(header: &PageHeader, is_flat: bool) -> Option<(u64, Option<u6
 fn page_map(
     chunk: &ChunkInPlan,
     num_rows: u64,
-    (plan, bytes): (&ReadPlan, &mut dyn FileBytes),
+    plan: &ReadPlan,
+    bytes: &mut dyn FileBytes,
 ) -> Option<PageMap> {
     let known = plan.page_indexes().get(chunk.row_group, chunk.leaf);
     let index = match known.and_then(|cell| cell.offsets) {
         Some(known) => known,
-        None => read_offset_index(chunk, (plan, bytes))?,
+        None => read_offset_index(chunk, plan, bytes)?,
     };
     let map = PageMap::new(&index, &chunk.range, num_rows)?;
     (map.num_pages() <= MAX_PAGES).then_some(map)
@@ -341,7 +344,8 @@ fn mapped_pages(chunk: &ChunkInPlan, map: &PageMap, largest_page: u64) -> Option
 /// Reads the offset index of a chunk. Returns `None` if the chunk does not have a valid one.
 fn read_offset_index(
     chunk: &ChunkInPlan,
-    (plan, bytes): (&ReadPlan, &mut dyn FileBytes),
+    plan: &ReadPlan,
+    bytes: &mut dyn FileBytes,
 ) -> Option<Arc<OffsetIndex>> {
     let (row_group, leaf) = (chunk.row_group, chunk.leaf);
     let metadata = plan.metadata().column_chunk(row_group, leaf).ok()?;
@@ -398,7 +402,8 @@ mod tests {
         match split_all(
             pages,
             Splitter::new(num_rows, starts, work, true),
-            (None, true),
+            None,
+            true,
         ) {
             LaneSplits::Known(splits, _) => splits,
             _ => Vec::new(),

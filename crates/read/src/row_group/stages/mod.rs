@@ -267,11 +267,12 @@ impl Stages {
     /// Errors in the bytes, with their location; errors of predicates.
     pub(crate) fn poll(
         &mut self,
-        how: (u64, bool),
+        most: u64,
+        tests_ahead: bool,
         bytes: &mut dyn FileBytes,
     ) -> Result<RowGroupStep> {
         let last = self.rows.len();
-        let step = self.poll_stage(last, how, bytes)?;
+        let step = self.poll_stage(last, most, tests_ahead, bytes)?;
         if let (RowGroupStep::Batch(batch), true) = (&step, self.rows.is_empty()) {
             self.rows_left = self.rows_left.saturating_sub(batch.num_rows() as u64);
         }
@@ -281,7 +282,8 @@ impl Stages {
     fn poll_stage(
         &mut self,
         stage: usize,
-        (most, tests_ahead): (u64, bool),
+        most: u64,
+        tests_ahead: bool,
         bytes: &mut dyn FileBytes,
     ) -> Result<RowGroupStep> {
         let Some(below) = stage.checked_sub(1) else {
@@ -300,7 +302,7 @@ impl Stages {
                     return Ok(RowGroupStep::End);
                 }
                 let most = rows.most_rows();
-                if let Some(batch) = set.poll((rows.num_selected(), most), bytes)? {
+                if let Some(batch) = set.poll(rows.num_selected(), most, bytes)? {
                     return rows.put_together(&batch).map(RowGroupStep::Batch);
                 }
                 if is_over || !tests_ahead {
@@ -308,7 +310,7 @@ impl Stages {
                 }
                 is_ahead = true;
             }
-            if !self.test_next(below, (tests_ahead, is_ahead), bytes)? {
+            if !self.test_next(below, tests_ahead, is_ahead, bytes)? {
                 return Ok(RowGroupStep::Pending);
             }
         }
@@ -319,7 +321,8 @@ impl Stages {
     fn test_next(
         &mut self,
         stage: usize,
-        (tests_ahead, is_ahead): (bool, bool),
+        tests_ahead: bool,
+        is_ahead: bool,
         bytes: &mut dyn FileBytes,
     ) -> Result<bool> {
         if let Some(failed) = self.failed.iter().position(|(it, _)| *it == stage) {
@@ -338,7 +341,7 @@ impl Stages {
     }
 
     fn test(&mut self, stage: usize, tests_ahead: bool, bytes: &mut dyn FileBytes) -> Result<bool> {
-        let step = self.poll_stage(stage, (u64::MAX, tests_ahead), bytes)?;
+        let step = self.poll_stage(stage, u64::MAX, tests_ahead, bytes)?;
         let Some(rows) = self.rows.get_mut(stage) else {
             return Ok(true);
         };
@@ -367,10 +370,8 @@ impl Stages {
         let Some(last) = self.rows.len().checked_sub(1) else {
             return Ok(());
         };
-        while self.is_testing()
-            && !budget.is_short()
-            && self.test_next(last, (true, false), bytes)?
-        {}
+        while self.is_testing() && !budget.is_short() && self.test_next(last, true, false, bytes)? {
+        }
         Ok(())
     }
 
@@ -383,7 +384,7 @@ impl Stages {
         let Some(set) = self.sets.first_mut().filter(|_| rows_left > 0) else {
             return Ok(RowGroupStep::End);
         };
-        let batch = set.poll((rows_left, usize::MAX), bytes)?;
+        let batch = set.poll(rows_left, usize::MAX, bytes)?;
         Ok(batch.map_or(RowGroupStep::Pending, RowGroupStep::Batch))
     }
 

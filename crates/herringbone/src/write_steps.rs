@@ -1,0 +1,58 @@
+//! The parts of writing a file.
+
+use herringbone_arrow::array::RecordBatch;
+use herringbone_format::Result;
+
+/// Writing in parts, for programs that take the output between two parts, such as uploads and servers.
+///
+/// A method that starts work does little. Call [`step`](Self::step) until it returns false: each call encodes some rows, or
+/// writes one column chunk, so that the output between two calls stays small. [`Writer`](crate::Writer) implements it.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
+/// use herringbone::push::WriteSteps;
+/// use herringbone::{WriteOptions, Writer};
+///
+/// # let ids: ArrayRef = Arc::new(Int64Array::from_iter_values(0..10));
+/// # let batch = RecordBatch::try_from_iter([("id", ids)])?;
+/// let options = WriteOptions::new().row_group_rows(2);
+/// let mut writer = Writer::new(Vec::new(), batch.schema(), options)?;
+/// let mut sent = Vec::new();
+/// writer.start_write(&batch)?;
+/// while writer.step()? {
+///     sent.append(writer.get_mut().ok_or("no output")?);
+/// }
+/// let (metadata, rest) = writer.finish_into()?;
+/// sent.extend(rest);
+/// assert_eq!(metadata.num_row_groups(), 5);
+/// assert_eq!(herringbone::ParquetFile::from_bytes(sent)?.metadata().num_rows(), 10);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait WriteSteps {
+    /// Starts to append the rows of a batch.
+    ///
+    /// # Errors
+    /// See [`Writer::write`](crate::Writer::write).
+    fn start_write(&mut self, batch: &RecordBatch) -> Result<()>;
+
+    /// Starts to end the row group, if it has rows. See [`Writer::flush`](crate::Writer::flush).
+    ///
+    /// # Errors
+    /// See [`Writer::write`](crate::Writer::write).
+    fn start_flush(&mut self) -> Result<()>;
+
+    /// Starts to end the rows of the file. Only [`finish`](crate::Writer::finish) or
+    /// [`finish_into`](crate::Writer::finish_into) can follow.
+    ///
+    /// # Errors
+    /// See [`Writer::write`](crate::Writer::write).
+    fn start_finish(&mut self) -> Result<()>;
+
+    /// Does a part of the started work: it encodes some rows, or writes one column chunk or the end of a row group. Returns
+    /// false if nothing was left to do.
+    ///
+    /// # Errors
+    /// See [`Writer::write`](crate::Writer::write).
+    fn step(&mut self) -> Result<bool>;
+}
