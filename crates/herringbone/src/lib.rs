@@ -100,7 +100,7 @@ pub use herringbone_core::Step;
 pub use herringbone_core::compression::{BrotliLevel, Compression, GzipLevel, ZstdLevel};
 pub use herringbone_core::loss::{Loss, Losses, Lost, OnError};
 pub use herringbone_core::memory_pool::{MemoryPool, SharedMemory};
-pub use herringbone_filter::pruning::PageIndexCell;
+pub use herringbone_filter::pruning::{FirstPage, PageIndexCell};
 pub use herringbone_format::modular_encryption;
 pub use herringbone_format::{Error, ErrorKind, Limits, Location, Remedy, Result};
 pub use herringbone_pipeline::Spawn;

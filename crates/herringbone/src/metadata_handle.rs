@@ -293,8 +293,9 @@ impl MetadataHandle {
     /// Returns the row groups in which a predicate may select rows, with the rows that remain of each. Does not need the
     /// file's bytes.
     ///
-    /// The statistics in the footer decide. A read with the bytes rules out more, because it also looks at bloom filters,
-    /// dictionaries and page indexes: [`ParquetFile::explain`](crate::ParquetFile::explain) shows how much.
+    /// The statistics in the footer decide, and page indexes in the handle or its cache whose first page an earlier read has
+    /// checked. A read with the bytes rules out more, because it also looks at bloom filters, dictionaries and all page indexes:
+    /// [`ParquetFile::explain`](crate::ParquetFile::explain) shows how much.
     /// [`ReadPlan::prune`] does this for the columns and rows of a read.
     ///
     /// ```

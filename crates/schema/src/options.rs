@@ -5,6 +5,7 @@ use herringbone_format::setters::texts;
 
 /// The layout of strings and binary values in Arrow arrays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum ByteLayout {
     /// 32-bit offsets (`Utf8`, `Binary`), unless the file's Arrow schema has another layout.
     #[default]
@@ -17,6 +18,7 @@ pub enum ByteLayout {
 
 /// The layout of lists in Arrow arrays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum ListLayout {
     /// 32-bit offsets (`List`), unless the file's Arrow schema has another layout.
     #[default]
@@ -29,6 +31,7 @@ pub enum ListLayout {
 
 /// The strings and binary values to read as dictionary arrays.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum DictionaryOutput {
     /// No column.
     Never,

@@ -2,6 +2,7 @@
 
 /// The comparison of values, by the column's logical type, or by its physical type if it has none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ColumnOrderKind {
     /// INT32 and INT64 as signed integers. Also booleans, with false before true.
     Signed,

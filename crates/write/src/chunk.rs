@@ -345,8 +345,11 @@ impl ChunkBuilder {
             .transpose()?;
         let ChunkStatistics {
             geospatial,
+            distinct_count,
+            key_values,
             without_bounds,
         } = statistics;
+        let counted = distinct.filter(|_| self.settings.distinct_counts);
         let num_entries = dictionary.as_ref().map_or(0, |entries| entries.num_values);
         let (dictionary_page, uncompressed) = match dictionary {
             Some(entries) => {
@@ -370,7 +373,8 @@ impl ChunkBuilder {
         )
         .path_in_schema(leaf.path.clone())
         .dictionary_page_offset((!dictionary_page.is_empty()).then_some(0))
-        .statistics(self.statistics(distinct, without_bounds))
+        .key_value_metadata((!key_values.is_empty()).then_some(key_values))
+        .statistics(self.statistics(distinct_count.or(counted), without_bounds))
         .encoding_stats(self.encodings.clone())
         .size_statistics(
             SizeStatistics::new()
@@ -456,14 +460,13 @@ impl ChunkBuilder {
         if self.settings.statistics == StatisticsLevel::None {
             return None;
         }
-        let distinct = distinct.filter(|_| self.settings.distinct_counts);
         let bounds = match without_bounds {
             true => EncodedBounds::default(),
             false => self.bounds.encode(&self.settings),
         };
         let statistics = bounds
             .into_statistics(self.num_nulls as i64)
-            .distinct_count(distinct.map(|count| count as i64));
+            .distinct_count(distinct.and_then(|count| i64::try_from(count).ok()));
         Some(statistics)
     }
 }

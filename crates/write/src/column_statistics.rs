@@ -3,12 +3,12 @@
 //! ```text
 //! WriteOptions::column_statistics ── column ──► ColumnStatistics, one per column chunk
 //! values, block by block; the entries of its dictionary, once ──► update
-//! end of the chunk ──► ChunkStatistics: geospatial statistics, whether bounds are dropped
+//! end of the chunk ──► ChunkStatistics: geospatial statistics, a distinct count, pairs of your own, whether bounds are dropped
 //! ```
 
 use std::fmt::Debug;
 
-use herringbone_format::{GeospatialStatistics, Result, SchemaElement};
+use herringbone_format::{GeospatialStatistics, KeyValue, Result, SchemaElement};
 use herringbone_schema::WriteLeaf;
 
 use herringbone_core::encoding::physical_values::Values;
@@ -55,6 +55,12 @@ pub trait ColumnStatistics: Send {
 pub struct ChunkStatistics {
     /// The bounds of geometries, and their types.
     pub geospatial: Option<GeospatialStatistics>,
+    /// The number of distinct values without nulls. It replaces the writer's own count, which exists only if all pages of the
+    /// chunk use its dictionary.
+    pub distinct_count: Option<u64>,
+    /// Statistics that the format has no field for, such as sketches. They become the key-value metadata of the column chunk
+    /// (`ColumnMetaData.key_value_metadata`), which readers ignore unless they know the key.
+    pub key_values: Vec<KeyValue>,
     /// True if bounds of the chunk and of its pages are omitted. Counts of nulls are kept. The column index is
     /// omitted, as it cannot be written without bounds.
     pub without_bounds: bool,
@@ -71,6 +77,20 @@ impl ChunkStatistics {
     #[must_use]
     pub fn geospatial(mut self, statistics: GeospatialStatistics) -> Self {
         self.geospatial = Some(statistics);
+        self
+    }
+
+    /// Sets the number of distinct values without nulls.
+    #[must_use]
+    pub fn distinct_count(mut self, count: u64) -> Self {
+        self.distinct_count = Some(count);
+        self
+    }
+
+    /// Adds a pair to the key-value metadata of the column chunk.
+    #[must_use]
+    pub fn key_value(mut self, pair: impl Into<KeyValue>) -> Self {
+        self.key_values.push(pair.into());
         self
     }
 

@@ -16,12 +16,17 @@ pub(super) fn by_metadata(metadata: &ColumnMetaData) -> usize {
     let encodings = metadata.encoding_stats.as_ref();
     let geospatial = metadata.geospatial_statistics.as_ref();
     let geospatial_types = geospatial.and_then(|geospatial| geospatial.geospatial_types.as_ref());
+    let key_values = metadata.key_value_metadata.iter().flatten();
+    let key_values: usize = key_values
+        .map(|pair| size_of_val(pair) + pair.key.len() + pair.value.as_ref().map_or(0, Vec::len))
+        .sum();
     size_of::<ColumnChunk>()
         + size_of_val(path.as_slice())
         + names
         + statistics
         + histograms
         + size_of_val(metadata.encodings.as_slice())
+        + key_values
         + encodings.map_or(0, |all| size_of_val(all.as_slice()))
         + geospatial_types.map_or(0, |types| size_of_val(types.as_slice()))
 }

@@ -519,8 +519,12 @@ impl WriteOptions {
 
     /// Adds pairs to the metadata of the file.
     #[must_use]
-    pub fn key_value_metadata(mut self, pairs: Vec<KeyValue>) -> Self {
-        self.key_value_metadata.extend(pairs);
+    pub fn key_value_metadata(
+        mut self,
+        pairs: impl IntoIterator<Item = impl Into<KeyValue>>,
+    ) -> Self {
+        self.key_value_metadata
+            .extend(pairs.into_iter().map(Into::into));
         self
     }
 
@@ -640,8 +644,8 @@ mod tests {
         let options = WriteOptions::new()
             .parquet_schema(parquet_schema.clone())
             .schema(schema)
-            .key_value_metadata(vec![pair("a")])
-            .key_value_metadata(vec![pair("b")]);
+            .key_value_metadata([pair("a")])
+            .key_value_metadata([pair("b")]);
         assert_eq!(options.schema.parquet_schema, Some(parquet_schema));
         assert_eq!(options.schema.date64, Date64::Int64);
         assert_eq!(options.key_value_metadata, [pair("a"), pair("b")]);

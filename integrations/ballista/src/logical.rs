@@ -39,7 +39,10 @@ impl HerringboneLogicalCodec {
     /// Sets the codec of all other tables, formats and functions.
     #[must_use]
     pub fn with_others(self, engine_codec: Arc<dyn LogicalExtensionCodec>) -> Self {
-        Self { engine_codec, ..self }
+        Self {
+            engine_codec,
+            ..self
+        }
     }
 }
 
@@ -87,7 +90,11 @@ impl LogicalExtensionCodec for HerringboneLogicalCodec {
                 .try_encode_table_provider(table_ref, node, buf);
         };
         buf.push(OURS);
-        buf.extend(table::encode(table, &self.codec, self.engine_codec.as_ref())?);
+        buf.extend(table::encode(
+            table,
+            &self.codec,
+            self.engine_codec.as_ref(),
+        )?);
         Ok(())
     }
 
@@ -128,7 +135,8 @@ impl LogicalExtensionCodec for HerringboneLogicalCodec {
         name: &str,
         buf: &[u8],
     ) -> Result<Arc<HigherOrderUDF>> {
-        self.engine_codec.try_decode_higher_order_function(name, buf)
+        self.engine_codec
+            .try_decode_higher_order_function(name, buf)
     }
 
     fn try_encode_higher_order_function(
@@ -136,7 +144,8 @@ impl LogicalExtensionCodec for HerringboneLogicalCodec {
         node: &HigherOrderUDF,
         buf: &mut Vec<u8>,
     ) -> Result<()> {
-        self.engine_codec.try_encode_higher_order_function(node, buf)
+        self.engine_codec
+            .try_encode_higher_order_function(node, buf)
     }
 
     fn try_decode_udaf(&self, name: &str, buf: &[u8]) -> Result<Arc<AggregateUDF>> {

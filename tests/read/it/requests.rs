@@ -309,6 +309,50 @@ fn a_kept_handle_spares_footer_and_page_indexes() {
     );
 }
 
+/// The column `c3` of row `row` is 3 more than `row`, so that the expected rows follow from the literal.
+#[test]
+fn kept_page_indexes_prune_rows_once_a_read_has_checked_them() {
+    let mut policy = remote(0);
+    // Nothing is fetched before it is needed, so that the header is a request of its own.
+    policy.round_trip_bytes = 0;
+    let source = Recorder::new(file(10), policy);
+    let opened = source.open();
+    opened.load_page_indexes((0..3).map(|at| (at, 3))).unwrap();
+    let handle = opened.metadata_handle();
+    let opened = ParquetFile::with_metadata(source.clone(), handle.clone()).unwrap();
+    let wide = herringbone::filter::col("c3").between(450_i64, 451_i64);
+    let rows_left = |handle: &MetadataHandle| -> Vec<(usize, u64)> {
+        let left = handle.prune(&wide).unwrap();
+        left.iter()
+            .map(|group| (group.ordinal(), group.num_wanted()))
+            .collect()
+    };
+    source.take();
+    // The index may count rows wrongly, so all rows of the row group remain.
+    let unchecked = rows_left(&handle);
+    assert_eq!(unchecked.len(), 1);
+    assert_eq!(unchecked[0].1, 400);
+    let frozen = handle.frozen();
+    assert_eq!(source.take().len(), 0);
+    let read = || {
+        let filter = herringbone::filter::col("c3").eq(450_i64);
+        rows(&opened, ReadOptions::new().filter(filter).threads(1))
+    };
+    assert_eq!(read(), 1);
+    let first = source.take();
+    let checked = rows_left(&handle);
+    assert_eq!(checked.len(), 1);
+    assert!((2..400).contains(&checked[0].1), "{checked:?}");
+    assert_eq!(rows_left(&frozen), unchecked);
+    // A value between two pages: bounds of pages rule out all rows.
+    let none = herringbone::filter::col("c3").eq(-1_i64);
+    assert!(handle.prune(&none).unwrap().is_empty());
+    assert_eq!(source.take().len(), 0);
+    // The next read needs no header before it fetches pages.
+    assert_eq!(read(), 1);
+    assert!(source.take().len() < first.len(), "{first:?}");
+}
+
 #[test]
 fn a_frozen_handle_does_not_grow() {
     let source = Recorder::new(file(10), remote(0));

@@ -110,7 +110,7 @@ fn keys_may_repeat() {
 /// Returns a file without rows that has one column and this key-value metadata.
 fn with_keys(pairs: &[(&str, &str)]) -> Vec<u8> {
     let pair = |(key, value): &(&str, &str)| KeyValue::new(*key, *value);
-    let options = WriteOptions::new().key_value_metadata(pairs.iter().map(pair).collect());
+    let options = WriteOptions::new().key_value_metadata(pairs.iter().map(pair));
     let schema = Schema::new(vec![Field::new("x", DataType::Int32, true)]);
     let mut file = Vec::new();
     let writer = Writer::new(&mut file, schema.into(), options).unwrap();

@@ -18,7 +18,7 @@ const AVRO: &str = "parquet.avro.schema";
 /// A file of these columns and key-value pairs.
 fn file(columns: &[(&str, ArrayRef)], pairs: &[(&str, &str)]) -> Vec<u8> {
     let pair = |(key, value): &(&str, &str)| KeyValue::new(*key, *value);
-    let options = WriteOptions::new().key_value_metadata(pairs.iter().map(pair).collect());
+    let options = WriteOptions::new().key_value_metadata(pairs.iter().map(pair));
     let columns = columns
         .iter()
         .map(|(name, array)| (*name, array.clone(), true));

@@ -17,6 +17,7 @@ use crate::{
 /// The policy for KMS addresses from files. The writer of a file could store their own address in it, and receive
 /// the token.
 #[derive(Clone, Default)]
+#[non_exhaustive]
 pub enum KmsUrlPolicy {
     /// Addresses in files are not used. A file that contains one can be read only if an address is configured.
     #[default]

@@ -43,6 +43,7 @@ use crate::{
 
 /// The KMS that the `master_keys` belong to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum KeysFileKms {
     /// The KMS [`InMemoryKms`].
     Test,

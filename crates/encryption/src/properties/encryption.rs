@@ -44,6 +44,7 @@ impl fmt::Debug for EncryptionKey {
 
 /// The protection of columns without a configuration of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum OtherColumns {
     /// Encryption with the footer key.
     #[default]

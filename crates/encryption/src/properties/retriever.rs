@@ -6,6 +6,7 @@ use crate::{Key, Result};
 
 /// The answer of a [`KeyRetriever`] to a request.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub enum KeyAnswer {
     /// The key.
     Key(Key),

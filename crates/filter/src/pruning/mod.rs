@@ -20,4 +20,4 @@ pub use bloom_filter::{BloomFilterProbe, ColumnBloomFilter};
 pub use bounds::BoundsDecoder;
 pub use column_bounds::{ColumnBounds, ColumnBoundsDecoder};
 pub use page_index::IndexDecoder;
-pub use page_index_cells::{PageIndexCache, PageIndexCell, PageIndexCells};
+pub use page_index_cells::{FirstPage, PageIndexCache, PageIndexCell, PageIndexCells};

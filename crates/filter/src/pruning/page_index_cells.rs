@@ -15,13 +15,45 @@ pub struct PageIndexCell {
     pub columns: Option<Arc<ColumnIndex>>,
     /// The locations and first rows of its pages, or `None` if the chunk has no offset index.
     pub offsets: Option<Arc<OffsetIndex>>,
+    /// The first data page, or `None` if no read has looked at its header. A read compares it with the offset index before it
+    /// skips pages, because some writers count rows wrongly.
+    pub first_page: Option<FirstPage>,
+}
+
+/// The first data page of a column chunk, by its header.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FirstPage {
+    /// The number of its levels: one per value or null.
+    pub levels: u64,
+    /// The number of its rows, if the header has it.
+    pub rows: Option<u64>,
+}
+
+impl FirstPage {
+    /// Creates a page from the counts in its header.
+    #[must_use]
+    pub fn new(levels: u64, rows: Option<u64>) -> Self {
+        Self { levels, rows }
+    }
 }
 
 impl PageIndexCell {
     /// Creates the cell of a column chunk from its indexes.
     #[must_use]
     pub fn new(columns: Option<Arc<ColumnIndex>>, offsets: Option<Arc<OffsetIndex>>) -> Self {
-        Self { columns, offsets }
+        Self {
+            columns,
+            offsets,
+            first_page: None,
+        }
+    }
+
+    /// Sets the first data page.
+    #[must_use]
+    pub fn first_page(mut self, page: FirstPage) -> Self {
+        self.first_page = Some(page);
+        self
     }
 
     /// Returns the number of heap bytes that the indexes take.
@@ -103,8 +135,14 @@ impl PageIndexCells {
         }
     }
 
-    /// Adds indexes, decoded by the read, to the cache if there is one.
+    /// Adds indexes, used by a read, to the cache if there is one. A cell of the file learns its first page, so that the next
+    /// use needs no header.
     pub fn add_found(&self, row_group: usize, leaf: usize, cell: PageIndexCell) {
+        if !self.is_frozen
+            && let Some(own) = self.lock().get_mut(&(row_group, leaf))
+        {
+            own.first_page = cell.first_page;
+        }
         if let Some(cache) = &self.cache {
             cache.add(row_group, leaf, cell);
         }

@@ -20,7 +20,7 @@ use extensions::requests;
 use row_groups::{plan_row_groups, repeats};
 
 use super::WantedSchema;
-use super::row_group::verdict_by_statistics;
+use super::row_group::{RowGroupPruner, verdict_by_statistics};
 use super::wanted_schema::{resolve, unwanted_null, with_fields_behind};
 use super::wrappers::StorageColumn;
 use herringbone_core::budget::{Budget, ColumnRole};
@@ -181,16 +181,28 @@ impl ReadPlan {
         })
     }
 
-    /// Returns the row groups of the read in which the filter may select rows, by the statistics in the footer alone. The
-    /// read itself rules out more, because it has the bytes of indexes, bloom filters and dictionaries.
+    /// Returns the row groups of the read in which the filter may select rows, with the rows that may be selected, by the metadata
+    /// in memory: statistics in the footer, and page indexes that an earlier read compared with the pages. The read itself
+    /// rules out more, because it has the bytes of indexes, bloom filters and dictionaries.
     ///
     /// # Errors
-    /// Corrupt if the statistics of a row group are invalid; errors of custom predicates.
+    /// Corrupt if the statistics of a row group are invalid; Limit if the indexes exceed the memory of the read; errors of
+    /// custom predicates.
     pub fn prune(&self) -> Result<Vec<RowGroupPlan>> {
         let mut left = Vec::with_capacity(self.row_groups.len());
+        let plan = Arc::new(self.clone());
         for row_group in &self.row_groups {
-            if verdict_by_statistics(self, row_group)? != Verdict::None {
-                left.push(row_group.clone());
+            match verdict_by_statistics(self, row_group)? {
+                Verdict::None => {}
+                Verdict::All => left.push(row_group.clone()),
+                Verdict::Some => {
+                    let budget = new_budget(&plan);
+                    let pruner = RowGroupPruner::new(plan.clone(), row_group.clone(), budget)?;
+                    let rows = pruner.by_known_indexes()?;
+                    if !rows.is_empty() {
+                        left.push(row_group.restricted(rows.into(), row_group.maps.clone()));
+                    }
+                }
             }
         }
         Ok(left)

@@ -20,7 +20,7 @@ pub use explanation::{Explainer, RowGroupExplanation, StepExplanation};
 pub use open::missing_keys;
 pub(crate) use pruner::Pruned;
 pub use pruner::tests_row_groups;
-pub(crate) use pruner::verdict_by_statistics;
+pub(crate) use pruner::{RowGroupPruner, verdict_by_statistics};
 pub(crate) use read::RowGroupPosition;
 pub use read::{RowGroupRead, RowGroupStep};
 pub use stages::{Assembly, SharedStep, StageTask};

@@ -13,6 +13,7 @@ use herringbone::encryption::FileEncryptionProperties;
 
 /// The handling of the input's encryption.
 #[derive(Debug, Default)]
+#[non_exhaustive]
 pub enum Protection {
     /// The new file is encrypted like its input.
     #[default]

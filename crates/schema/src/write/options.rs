@@ -4,6 +4,7 @@ use crate::ParquetSchema;
 
 /// The treatment of a struct without fields, as Parquet has no group without fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum EmptyStructs {
     /// An error that names the column.
     #[default]
@@ -18,6 +19,7 @@ pub enum EmptyStructs {
 /// Some types make other readers fail, though they can read the columns in their stored form: list views, runs,
 /// dictionaries of most types. Only [`EXACT_SCHEMA_KEY`](crate::EXACT_SCHEMA_KEY) has these types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum HintPolicy {
     /// Written if the file alone would not produce the same fields. The hint then has all fields, as other
     /// readers find them by position.
@@ -31,6 +33,7 @@ pub enum HintPolicy {
 
 /// The stored form of `Date64`, milliseconds since 1970.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Date64 {
     /// DATE, which counts days. Writing a date that is not a whole day is an error.
     #[default]

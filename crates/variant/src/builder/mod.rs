@@ -20,6 +20,7 @@ use tape::{Kind, Tape};
 
 /// The treatment of a field whose name already occurs in its object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum DuplicateFields {
     /// It is an error.
     #[default]

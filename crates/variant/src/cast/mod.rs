@@ -125,6 +125,7 @@ pub enum Scalar<'a> {
 
 /// The result of casting a value to a type.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Cast<'a> {
     /// There is no value at the path.
     Missing,

@@ -43,6 +43,7 @@ pub(crate) use write::plain_text;
 
 /// The type of numbers with a fraction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Fractions {
     /// Decimals, which keep all digits.
     #[default]
@@ -53,6 +54,7 @@ pub enum Fractions {
 
 /// The treatment of numbers with more than 38 digits, including those after the point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum LargeNumbers {
     /// They are an error.
     #[default]
@@ -63,6 +65,7 @@ pub enum LargeNumbers {
 
 /// The form of NaN and the infinities in JSON, which has no numbers for them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum NonFinite {
     /// `"NaN"`, `"Infinity"` and `"-Infinity"`.
     #[default]

@@ -62,6 +62,7 @@ herringbone_format::setters! { GetOptions {
 
 /// The treatment of values that do not fit the wanted type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum OnCastError {
     /// They are null.
     #[default]

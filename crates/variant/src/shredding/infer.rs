@@ -30,6 +30,7 @@ pub struct InferOptions {
 
 /// The types that an inferred shredding may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum ShreddedTypes {
     /// All types of the specification.
     #[default]

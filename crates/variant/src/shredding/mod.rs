@@ -71,6 +71,7 @@ pub const MAX_SHREDDING_DEPTH: usize = 100;
 ///
 /// *Variant Shredding, "Value Shredding".*
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum ShreddingType {
     /// No columns: the bytes of the value.
     Unshredded,

@@ -165,7 +165,7 @@ pub(crate) fn write_options(options: &TableParquetOptions) -> Result<WriteOption
         Some(value) => KeyValue::new(key, value.as_bytes()),
         None => KeyValue::without_value(key),
     });
-    Ok(write.key_value_metadata(pairs.collect()))
+    Ok(write.key_value_metadata(pairs))
 }
 
 /// Returns the options of single columns.
@@ -185,7 +185,10 @@ fn columns(options: &TableParquetOptions) -> Result<BTreeMap<&str, ColumnOptions
             }
         }
         // A column with its own rate or number has a filter if all columns do. Others inherit it from the writer.
-        let (rate, distinct) = (column_options.bloom_filter_fpp, column_options.bloom_filter_ndv);
+        let (rate, distinct) = (
+            column_options.bloom_filter_fpp,
+            column_options.bloom_filter_ndv,
+        );
         let has_own = rate.is_some() || distinct.is_some();
         column.bloom_filter = bloom_filter(&ParquetColumnOptions {
             bloom_filter_enabled: column_options

@@ -347,9 +347,6 @@ impl FileSource for HerringboneSource {
         f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
     ) -> Result<TreeNodeRecursion> {
         let projected = self.projection.iter().map(|projection| &projection.expr);
-        datafusion_physical_plan::apply_expression_roots(
-            self.predicate.iter().chain(projected),
-            f,
-        )
+        datafusion_physical_plan::apply_expression_roots(self.predicate.iter().chain(projected), f)
     }
 }

@@ -37,10 +37,7 @@ async fn all_queries_are_those_of_the_engine() {
         let stock_text = text(&stock, query).await;
         let (counts, stock_counts) = (our_store.take(), stock_store.take());
         our_sum = (our_sum.0 + counts.0, our_sum.1 + counts.1);
-        stock_sum = (
-            stock_sum.0 + stock_counts.0,
-            stock_sum.1 + stock_counts.1,
-        );
+        stock_sum = (stock_sum.0 + stock_counts.0, stock_sum.1 + stock_counts.1);
         println!(
             "q{number}: {counts:?} {:.2}s, stock {stock_counts:?} {:.2}s",
             (between - started).as_secs_f64(),

@@ -84,6 +84,12 @@ impl ColumnStatistics for Counter {
         bbox.xmax = self.values as f64;
         let geospatial = GeospatialStatistics::new().bbox(bbox);
         let statistics = ChunkStatistics::new().geospatial(geospatial);
+        let statistics = match self.name == "floats" {
+            true => statistics
+                .distinct_count(12_345)
+                .key_value(("calls".to_owned(), self.calls.to_string())),
+            false => statistics,
+        };
         statistics.without_bounds(self.name.starts_with("without"))
     }
 }
@@ -129,18 +135,18 @@ fn occurring(array: &ArrayRef) -> BTreeMap<String, usize> {
     let texts: Vec<Option<String>> = if let Some(texts) = array.as_string_opt::<i32>() {
         texts.iter().map(|text| text.map(str::to_owned)).collect()
     } else if let Some(flags) = array.as_boolean_opt() {
-        let flag = |it: Option<bool>| it.map(|it| u8::from(it).to_string());
-        flags.iter().map(flag).collect()
+        let text = |flag: bool| u8::from(flag).to_string();
+        flags.iter().map(|flag| flag.map(text)).collect()
     } else if let Some(numbers) = array.as_any().downcast_ref::<Int64Array>() {
         numbers
             .iter()
-            .map(|it| it.map(|it| it.to_string()))
+            .map(|number| number.map(|number| number.to_string()))
             .collect()
     } else {
         let floats = array.as_any().downcast_ref::<Float64Array>().unwrap();
         floats
             .iter()
-            .map(|it| it.map(|it| it.to_string()))
+            .map(|float| float.map(|float| float.to_string()))
             .collect()
     };
     let mut counts = BTreeMap::new();
@@ -219,6 +225,30 @@ fn each_column_chunk_has_its_own() {
                 .map(|bbox| bbox.xmax);
             assert_eq!(xmax, values.map(|values| values as f64));
         }
+    }
+}
+
+/// The `parquet` crate decodes the footer by its own thrift definitions.
+#[test]
+fn counts_and_pairs_of_the_program_are_in_the_footer() {
+    for distinct_counts in [true, false] {
+        let columns = ColumnOptions::new().distinct_counts(distinct_counts);
+        let options = WriteOptions::new().columns(columns);
+        let (file, ..) = written(options);
+        let chunk = |leaf| file.metadata().column_chunk(0, leaf).unwrap();
+        let counts = |leaf| chunk(leaf).meta_data.unwrap().statistics.unwrap();
+        assert_eq!(counts(5).distinct_count, Some(12_345));
+        assert_eq!(counts(4).distinct_count, distinct_counts.then_some(50));
+        let pairs = chunk(5).meta_data.unwrap().key_value_metadata.unwrap();
+        assert_eq!(pairs[0].key, "calls");
+        assert!(pairs[0].text().unwrap().parse::<usize>().unwrap() > 0);
+        assert_eq!(chunk(4).meta_data.unwrap().key_value_metadata, None);
+        let bytes = file.source().read(0..file.source().len()).unwrap();
+        let peer = parquet::file::metadata::ParquetMetaDataReader::new()
+            .parse_and_finish(&bytes)
+            .unwrap();
+        let statistics = peer.row_group(0).column(5).statistics().unwrap();
+        assert_eq!(statistics.distinct_count_opt(), Some(12_345));
     }
 }
 

@@ -148,9 +148,7 @@ fn pairs_that_are_known_in_the_end() {
 fn a_hundred_thousand_pairs() {
     const PAIRS: usize = 100_000;
     let schema_pairs = (0..PAIRS).map(|i| (format!("schema {i}"), String::new()));
-    let option_pairs = (0..PAIRS)
-        .map(|i| pair(&format!("option {i}"), ""))
-        .collect();
+    let option_pairs = (0..PAIRS).map(|i| pair(&format!("option {i}"), ""));
     let options = WriteOptions::new().key_value_metadata(option_pairs);
     let file = written(schema_pairs.collect(), options);
     assert_eq!(in_footer(&file).len(), 2 * PAIRS);

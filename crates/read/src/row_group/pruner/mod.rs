@@ -220,6 +220,20 @@ impl RowGroupPruner {
         }
     }
 
+    /// Returns the rows that the filter may select, by statistics and by the page indexes in memory. Needs no bytes.
+    ///
+    /// # Errors
+    /// Limit if the budget refuses; errors of custom predicates.
+    pub(crate) fn by_known_indexes(mut self) -> Result<Vec<Range<u64>>> {
+        self.steps
+            .retain(|step| *step == PruningStep::ColumnIndexes);
+        // A lookup that lacks bytes decides nothing. The others have narrowed the verdicts of their tests.
+        self.poll(&mut |_: &Range<u64>, _| Ok(None))?;
+        self.decide();
+        let may_match = |verdict| verdict != Verdict::None;
+        Ok(self.verdicts.within(&self.row_group.ranges, may_match))
+    }
+
     /// Returns the ranges of the file that later steps may look up, as long as they cost less than a round trip. Also
     /// returns all column chunks if they are small. The result has at most `ahead` bytes.
     pub(crate) fn planned(&mut self, ahead: u64, policy: &FetchPolicy) -> Vec<Range<u64>> {

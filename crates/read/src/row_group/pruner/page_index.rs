@@ -13,7 +13,7 @@ use herringbone_format::{
 use crate::ReadPlan;
 use herringbone_core::column::rows_of_page;
 use herringbone_core::page::{PageStart, PageWalker, has_dictionary};
-use herringbone_filter::pruning::{IndexDecoder, PageIndexCell};
+use herringbone_filter::pruning::{FirstPage, IndexDecoder, PageIndexCell};
 
 /// The number of bytes to read for a page header. If the header is longer, twice as many are read.
 const USUAL_HEADER: u64 = 128;
@@ -23,6 +23,8 @@ pub(super) struct PageIndex {
     /// The column index, if bounds or histograms are requested.
     bounds: Option<Index<ColumnIndex>>,
     offsets: Index<OffsetIndex>,
+    /// The first data page, if an earlier read looked at its header.
+    first_page: Option<FirstPage>,
     /// A walker positioned before the first data page.
     walker: PageWalker,
     /// True if each level of the column is a row.
@@ -53,17 +55,15 @@ pub(super) struct ChunkIndexes {
     /// The column index, if it was requested.
     pub(super) bounds: Option<Arc<ColumnIndex>>,
     pub(super) offsets: Arc<OffsetIndex>,
-    /// The number of levels in the first data page.
-    first_levels: u64,
-    /// The number of rows in the first data page, if its header contains it.
-    first_rows: Option<u64>,
+    first_page: FirstPage,
 }
 
 impl ChunkIndexes {
     /// Returns true if the first data page may have as many rows as the indexes imply, according to its header. If
     /// all rows of an index are off by one, this page is the one that is too long.
     pub(super) fn may_start_with(&self, rows: u64) -> bool {
-        self.first_levels >= rows && self.first_rows.is_none_or(|first_rows| first_rows == rows)
+        let page = self.first_page;
+        page.levels >= rows && page.rows.is_none_or(|page_rows| page_rows == rows)
     }
 }
 
@@ -107,6 +107,7 @@ impl PageIndex {
                 decoder: offsets.encrypted(cipher),
                 known: known.offsets,
             },
+            first_page: known.first_page,
             walker,
             is_flat,
             is_asked: false,
@@ -124,7 +125,10 @@ impl PageIndex {
 
     /// Returns the found indexes, if they are all the indexes of the chunk.
     pub(super) fn cell(&self, found: &ChunkIndexes) -> Option<PageIndexCell> {
-        let cell = || PageIndexCell::new(found.bounds.clone(), Some(found.offsets.clone()));
+        let cell = || {
+            PageIndexCell::new(found.bounds.clone(), Some(found.offsets.clone()))
+                .first_page(found.first_page)
+        };
         (!self.lacks_bounds).then(cell)
     }
 
@@ -161,10 +165,38 @@ impl PageIndex {
             self.is_asked = true;
             needs.extend(self.bounds.as_ref().and_then(Index::missing));
             needs.extend(self.offsets.missing());
-            needs.push(self.header_range(USUAL_HEADER));
-            return Ok(None);
+            if self.first_page.is_none() {
+                needs.push(self.header_range(USUAL_HEADER));
+            }
+            if !needs.is_empty() {
+                return Ok(None);
+            }
         }
         let offsets = self.index(&self.offsets, limits)?;
+        let first_page = match self.first_page {
+            Some(page) => page,
+            None => match self.decode_first_page(&offsets, limits, needs)? {
+                Some(page) => page,
+                None => return Ok(None),
+            },
+        };
+        let bounds = self.bounds.as_ref();
+        let bounds = bounds.map(|index| self.index(index, limits));
+        Ok(Some(ChunkIndexes {
+            bounds: bounds.transpose()?,
+            offsets,
+            first_page,
+        }))
+    }
+
+    /// Decodes the header of the first data page. Returns `None` after adding a range to `needs` if the header is longer than
+    /// the supplied bytes.
+    fn decode_first_page(
+        &mut self,
+        offsets: &OffsetIndex,
+        limits: &Limits,
+        needs: &mut Vec<Range<u64>>,
+    ) -> Result<Option<FirstPage>> {
         let first = offsets.page_locations.first();
         let first = first.and_then(|page| u64::try_from(page.offset).ok());
         let first = first.ok_or_else(|| Error::corrupt("an offset index without pages"))?;
@@ -184,16 +216,9 @@ impl PageIndex {
         let header = self.walker.header();
         let levels = header.and_then(PageHeader::num_values);
         let rows = header.and_then(|header| rows_of_page(header, self.is_flat));
-        let bounds = self.bounds.as_ref();
-        let bounds = bounds.map(|index| self.index(index, limits));
-        Ok(Some(ChunkIndexes {
-            bounds: bounds.transpose()?,
-            offsets,
-            first_levels: levels
-                .and_then(|levels| u64::try_from(levels).ok())
-                .unwrap_or(0),
-            first_rows: rows.map(|rows| rows as u64),
-        }))
+        let levels = levels.and_then(|levels| u64::try_from(levels).ok());
+        let rows = rows.map(|rows| rows as u64);
+        Ok(Some(FirstPage::new(levels.unwrap_or(0), rows)))
     }
 
     /// Returns the range of `length` bytes from the first data page on, truncated at the end of its chunk.
