@@ -17,7 +17,7 @@ pub use crate::pool::{FileMemory, HeldBatch};
 pub use crate::progress::Progress;
 pub use crate::reader::{FileCrew, FileResult, ReadFiles};
 pub use crate::stream::{FileFuture, FileStream, StreamFiles};
-use crate::window::Window;
+use crate::window::OffsetLimit;
 
 /// The number of decoded batches of a file that wait for their turn.
 const BATCHES_AHEAD: usize = 2;
@@ -77,14 +77,14 @@ pub struct FileSequence<R, B, E> {
     is_ordered: bool,
     is_tolerant: bool,
     /// The open files, in the order of the output.
-    lanes: VecDeque<Lane<R, B, E>>,
+    lanes: VecDeque<FileInWork<R, B, E>>,
     /// The next file to open.
     next: usize,
     /// The number of unfinished tasks.
     running: usize,
     /// True if memory was refused. The first file is then read alone until its end.
     is_short: bool,
-    window: Window,
+    window: OffsetLimit,
     /// The losses not taken yet, and the work of closed files.
     sums: Progress,
 }
@@ -139,9 +139,9 @@ impl<R, B> FileStep<R, B, Error> {
 
 /// A file of the read.
 #[derive(Debug)]
-struct Lane<R, B, E> {
+struct FileInWork<R, B, E> {
     file: usize,
-    place: Place<R, E>,
+    place: ReaderState<R, E>,
     batches: VecDeque<B>,
     emitted: u64,
     /// True if the task of the file has all memory.
@@ -152,7 +152,7 @@ struct Lane<R, B, E> {
 
 /// The place of the reader of a file.
 #[derive(Debug)]
-enum Place<R, E> {
+enum ReaderState<R, E> {
     Closed,
     /// The driver has it, and performs the task.
     Away,
@@ -161,11 +161,11 @@ enum Place<R, E> {
     Failed(E),
 }
 
-impl<R, B, E> Lane<R, B, E> {
+impl<R, B, E> FileInWork<R, B, E> {
     fn new(file: usize) -> Self {
         Self {
             file,
-            place: Place::Closed,
+            place: ReaderState::Closed,
             batches: VecDeque::new(),
             emitted: 0,
             is_alone: false,
@@ -175,8 +175,8 @@ impl<R, B, E> Lane<R, B, E> {
 
     fn has_task(&self, kind: TaskKind) -> bool {
         let is_here = match self.place {
-            Place::Closed => kind != TaskKind::Read,
-            Place::Open(_) => kind != TaskKind::Open,
+            ReaderState::Closed => kind != TaskKind::Read,
+            ReaderState::Open(_) => kind != TaskKind::Open,
             _ => false,
         };
         is_here && self.batches.len() < BATCHES_AHEAD
@@ -185,8 +185,8 @@ impl<R, B, E> Lane<R, B, E> {
     /// Closes the file. It is opened again after the emitted rows.
     fn close(&mut self) {
         self.batches.clear();
-        if !matches!(self.place, Place::Away) {
-            self.place = Place::Closed;
+        if !matches!(self.place, ReaderState::Away) {
+            self.place = ReaderState::Closed;
         }
     }
 }
@@ -205,7 +205,7 @@ impl<R, B: Rows, E> FileSequence<R, B, E> {
             next: 0,
             running: 0,
             is_short: false,
-            window: Window::new(&options.read),
+            window: OffsetLimit::new(&options.read),
             sums: Progress::default(),
         }
     }
@@ -239,7 +239,7 @@ impl<R, B: Rows, E> FileSequence<R, B, E> {
     pub fn take(&mut self, kind: TaskKind, is_busy: bool) -> Option<FileTask<R>> {
         let at = self.urgent(kind, is_busy).or_else(|| {
             self.may_begin(kind, is_busy).then(|| {
-                self.lanes.push_back(Lane::new(self.next));
+                self.lanes.push_back(FileInWork::new(self.next));
                 self.next += 1;
                 self.lanes.len() - 1
             })
@@ -250,8 +250,8 @@ impl<R, B: Rows, E> FileSequence<R, B, E> {
         Some(FileTask {
             file: lane.file,
             emitted: lane.emitted,
-            reader: match mem::replace(&mut lane.place, Place::Away) {
-                Place::Open(reader) => Some(reader),
+            reader: match mem::replace(&mut lane.place, ReaderState::Away) {
+                ReaderState::Open(reader) => Some(reader),
                 _ => None,
             },
         })
@@ -274,22 +274,24 @@ impl<R, B: Rows, E> FileSequence<R, B, E> {
         };
         let (is_ahead, is_short) = (at != 0, self.is_short);
         lane.metrics = progress.metrics;
-        lane.place = Place::Closed;
+        lane.place = ReaderState::Closed;
         match step {
             // Memory was refused to another file meanwhile.
             _ if is_short && is_ahead => {}
             FileStep::Refused(_) if !lane.is_alone => self.close(is_ahead.into()),
-            FileStep::Opened(reader) => lane.place = Place::Open(reader),
+            FileStep::Opened(reader) => lane.place = ReaderState::Open(reader),
             FileStep::Batch(_, batch) if is_ahead && !batch.is_granted() => self.close(1),
             FileStep::Batch(reader, batch) => {
-                lane.place = Place::Open(reader);
+                lane.place = ReaderState::Open(reader);
                 lane.batches.push_back(batch);
             }
-            FileStep::Finished => lane.place = Place::Over,
-            FileStep::Refused(error) | FileStep::Failed(error) => lane.place = Place::Failed(error),
+            FileStep::Finished => lane.place = ReaderState::Over,
+            FileStep::Refused(error) | FileStep::Failed(error) => {
+                lane.place = ReaderState::Failed(error)
+            }
         }
         for lane in &mut self.lanes {
-            if !matches!(lane.place, Place::Open(_) | Place::Away) {
+            if !matches!(lane.place, ReaderState::Open(_) | ReaderState::Away) {
                 self.sums.metrics += &mem::take(&mut lane.metrics);
             }
         }
@@ -300,7 +302,7 @@ impl<R, B: Rows, E> FileSequence<R, B, E> {
         let mut ahead = self.lanes.iter_mut().skip(1);
         match ahead.find(|lane| lane.file == file) {
             Some(lane) if self.is_short => {
-                lane.place = Place::Closed;
+                lane.place = ReaderState::Closed;
                 self.sums.metrics += &mem::take(&mut lane.metrics);
                 self.running = self.running.saturating_sub(1);
                 true
@@ -342,9 +344,9 @@ impl<R, B: Rows, E> FileSequence<R, B, E> {
                 lane.emitted += batch.num_rows() as u64;
                 return Some(Ok(batch));
             }
-            match mem::replace(&mut lane.place, Place::Over) {
-                Place::Failed(error) => return Some(Err(error)),
-                Place::Over => {
+            match mem::replace(&mut lane.place, ReaderState::Over) {
+                ReaderState::Failed(error) => return Some(Err(error)),
+                ReaderState::Over => {
                     drop(self.lanes.remove(at));
                     self.is_short &= at != 0;
                     continue;
@@ -383,7 +385,10 @@ impl<R, B: Rows, E> FileSequence<R, B, E> {
     /// Closes the files from the lane `first` on, because memory was refused.
     fn close(&mut self, first: usize) {
         self.is_short = true;
-        self.lanes.iter_mut().skip(first).for_each(Lane::close);
+        self.lanes
+            .iter_mut()
+            .skip(first)
+            .for_each(FileInWork::close);
     }
 }
 

@@ -6,12 +6,12 @@ use crate::sequence::Rows;
 
 /// The rows still to skip, and those still to return.
 #[derive(Debug)]
-pub(crate) struct Window {
+pub(crate) struct OffsetLimit {
     skip: u64,
     left: u64,
 }
 
-impl Window {
+impl OffsetLimit {
     pub(crate) fn new(options: &ReadOptions) -> Self {
         Self {
             skip: options.offset,
@@ -53,7 +53,7 @@ mod tests {
     fn rows_before_and_after_are_cut() {
         let values: ArrayRef = Arc::new(Int64Array::from_iter_values(0..4));
         let batch = RecordBatch::try_from_iter([("x", values)]).unwrap();
-        let mut window = Window::new(&ReadOptions::new().offset(5).limit(4));
+        let mut window = OffsetLimit::new(&ReadOptions::new().offset(5).limit(4));
         assert_eq!(window.cut(batch.clone()), None);
         assert_eq!(window.cut(batch.clone()), Some(batch.slice(1, 3)));
         assert!(!window.is_over());

@@ -20,7 +20,7 @@ use super::predicate::Like;
 pub(super) struct LikePattern {
     /// True if texts are compared in lower case.
     ignores_case: bool,
-    first: Vec<Part>,
+    first: Vec<PatternPart>,
     /// The pieces after the first `%`, or `None` if the pattern does not contain `%`.
     after: Option<After>,
 }
@@ -29,12 +29,12 @@ pub(super) struct LikePattern {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct After {
     middle: Vec<Middle>,
-    last: Vec<Part>,
+    last: Vec<PatternPart>,
 }
 
 /// A part of a pattern without `%`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Part {
+enum PatternPart {
     Text(Vec<u8>),
     /// A number of arbitrary characters.
     Characters(usize),
@@ -47,7 +47,7 @@ enum Middle {
     Characters(usize),
     Text(Needle),
     /// Texts with `_` between them. The first and last parts are text.
-    Mixed(Vec<Part>),
+    Mixed(Vec<PatternPart>),
 }
 
 /// A character of a pattern.
@@ -113,7 +113,7 @@ impl LikePattern {
         }
         let (prefix, is_text) = match self.first.as_slice() {
             [] => (&[][..], true),
-            [Part::Text(text), rest @ ..] => (text.as_slice(), rest.is_empty()),
+            [PatternPart::Text(text), rest @ ..] => (text.as_slice(), rest.is_empty()),
             _ => (&[][..], false),
         };
         let is_open = |after: &After| after.middle.is_empty() && after.last.is_empty();
@@ -168,18 +168,18 @@ impl Middle {
 }
 
 /// Splits a pattern without `%` into its parts.
-fn parts(piece: &[Token]) -> Vec<Part> {
+fn parts(piece: &[Token]) -> Vec<PatternPart> {
     let mut parts = Vec::new();
     for token in piece {
         match (token, parts.last_mut()) {
-            (Token::Character(character), Some(Part::Text(text))) => {
+            (Token::Character(character), Some(PatternPart::Text(text))) => {
                 text.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
             }
             (Token::Character(character), _) => {
-                parts.push(Part::Text(character.to_string().into_bytes()));
+                parts.push(PatternPart::Text(character.to_string().into_bytes()));
             }
-            (_, Some(Part::Characters(count))) => *count += 1,
-            _ => parts.push(Part::Characters(1)),
+            (_, Some(PatternPart::Characters(count))) => *count += 1,
+            _ => parts.push(PatternPart::Characters(1)),
         }
     }
     parts
@@ -188,8 +188,8 @@ fn parts(piece: &[Token]) -> Vec<Part> {
 /// Splits the text between two `%` into the pieces to search for.
 fn middle(piece: &[Token]) -> impl Iterator<Item = Middle> + use<> {
     let mut parts = parts(piece);
-    let characters = |part: Option<&Part>| match part {
-        Some(Part::Characters(count)) => Some(*count),
+    let characters = |part: Option<&PatternPart>| match part {
+        Some(PatternPart::Characters(count)) => Some(*count),
         _ => None,
     };
     let before = characters(parts.first());
@@ -202,7 +202,7 @@ fn middle(piece: &[Token]) -> impl Iterator<Item = Middle> + use<> {
     }
     let text = match parts.as_mut_slice() {
         [] => None,
-        [Part::Text(text)] => Some(Middle::Text(Needle::new(text))),
+        [PatternPart::Text(text)] => Some(Middle::Text(Needle::new(text))),
         _ => Some(Middle::Mixed(parts)),
     };
     let before = before.map(Middle::Characters);
@@ -212,18 +212,18 @@ fn middle(piece: &[Token]) -> impl Iterator<Item = Middle> + use<> {
 }
 
 /// Returns the text after the parts if it begins with them.
-fn without_prefix<'t>(text: &'t [u8], parts: &[Part]) -> Option<&'t [u8]> {
+fn without_prefix<'t>(text: &'t [u8], parts: &[PatternPart]) -> Option<&'t [u8]> {
     parts.iter().try_fold(text, |text, part| match part {
-        Part::Text(prefix) => text.strip_prefix(prefix.as_slice()),
-        Part::Characters(count) => without_characters(text, *count),
+        PatternPart::Text(prefix) => text.strip_prefix(prefix.as_slice()),
+        PatternPart::Characters(count) => without_characters(text, *count),
     })
 }
 
 /// Returns true if the text ends with the parts.
-fn ends_with(text: &[u8], parts: &[Part]) -> bool {
+fn ends_with(text: &[u8], parts: &[PatternPart]) -> bool {
     let rest = parts.iter().rev().try_fold(text, |text, part| match part {
-        Part::Text(suffix) => text.strip_suffix(suffix.as_slice()),
-        Part::Characters(count) => without_last_characters(text, *count),
+        PatternPart::Text(suffix) => text.strip_suffix(suffix.as_slice()),
+        PatternPart::Characters(count) => without_last_characters(text, *count),
     });
     rest.is_some()
 }

@@ -15,7 +15,7 @@ use super::leaf_test::LeafTest;
 use super::predicate::Quantifier;
 
 /// A step on the path to a column.
-enum Place<'a> {
+enum PathStep<'a> {
     /// A list with this element, and the rest of the path below it.
     List(&'a FieldRef, &'a [String]),
     /// A struct: the index of its field, and the rest of the path below that field.
@@ -26,19 +26,19 @@ enum Place<'a> {
 
 /// Returns the step at a field of this type, where `path` is the rest of the path. The path may omit groups that only
 /// form a list, and the only field of a struct.
-fn place<'a>(data_type: &'a DataType, path: &'a [String]) -> Result<Place<'a>> {
+fn place<'a>(data_type: &'a DataType, path: &'a [String]) -> Result<PathStep<'a>> {
     Ok(match data_type {
         DataType::List(element)
         | DataType::LargeList(element)
         | DataType::ListView(element)
         | DataType::LargeListView(element)
-        | DataType::FixedSizeList(element, _) => Place::List(element, below(path, element)),
-        DataType::Map(entries, _) => Place::List(entries, below(path, entries)),
+        | DataType::FixedSizeList(element, _) => PathStep::List(element, below(path, element)),
+        DataType::Map(entries, _) => PathStep::List(entries, below(path, entries)),
         DataType::Struct(fields) => {
             let (index, rest) = child(fields, path).ok_or_else(no_column)?;
-            Place::Struct(index, rest)
+            PathStep::Struct(index, rest)
         }
-        _ => Place::Leaf,
+        _ => PathStep::Leaf,
     })
 }
 
@@ -83,12 +83,12 @@ pub(super) fn field<'a>(from: &'a FieldRef, path: &'a [String]) -> Result<&'a Fi
     let (mut at, mut path) = (from, path);
     loop {
         (at, path) = match place(at.data_type(), path)? {
-            Place::List(element, rest) => (element, rest),
-            Place::Struct(index, rest) => match at.data_type() {
+            PathStep::List(element, rest) => (element, rest),
+            PathStep::Struct(index, rest) => match at.data_type() {
                 DataType::Struct(fields) => (fields.get(index).ok_or_else(no_column)?, rest),
                 _ => return Err(no_column()),
             },
-            Place::Leaf => return Ok(at),
+            PathStep::Leaf => return Ok(at),
         };
     }
 }
@@ -117,13 +117,13 @@ fn accepted(
     array: &ArrayRef,
 ) -> Result<BooleanBuffer> {
     match place(array.data_type(), path)? {
-        Place::Leaf => test.evaluate(array),
-        Place::Struct(index, rest) => {
+        PathStep::Leaf => test.evaluate(array),
+        PathStep::Struct(index, rest) => {
             let column = array.as_struct().columns().get(index);
             let bits = accepted(test, quantifier, rest, column.ok_or_else(no_column)?)?;
             Ok(within_structs(bits, array.nulls(), test))
         }
-        Place::List(_, rest) => {
+        PathStep::List(_, rest) => {
             let (values, slots) = lists(array)?;
             let bits = accepted(test, quantifier, rest, &values)?;
             let is_accepted = |slot: &Range<usize>| {

@@ -40,7 +40,7 @@ use herringbone_write::{BlockMemory, ChunkPages, ColumnWriter, EncodedColumn, Wr
 /// ```
 pub struct ColumnEncoder {
     plan: Arc<WritePlan>,
-    place: Place,
+    place: ChunkId,
     /// The ordinal of the top-level field that contains the column.
     field: usize,
     writer: ColumnWriter,
@@ -52,7 +52,7 @@ pub struct ColumnEncoder {
 
 /// The place of a column chunk in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Place {
+struct ChunkId {
     row_group: usize,
     leaf: usize,
 }
@@ -60,7 +60,7 @@ struct Place {
 /// A column chunk encoded by a [`ColumnEncoder`].
 pub struct EncodedChunk {
     plan: Arc<WritePlan>,
-    place: Place,
+    place: ChunkId,
     column: EncodedColumn,
 }
 
@@ -69,7 +69,7 @@ impl ColumnEncoder {
         let columns = (0..plan.num_columns()).map(|leaf| {
             Ok(Self {
                 plan: plan.clone(),
-                place: Place { row_group, leaf },
+                place: ChunkId { row_group, leaf },
                 field: plan.field_of(leaf).unwrap_or(usize::MAX),
                 writer: plan.column_writer(leaf, row_group, None)?,
                 pages: ChunkPages::default(),
@@ -158,7 +158,7 @@ impl EncodedChunk {
         }
         let rows = chunks.first().map_or(0, Self::num_rows);
         for (leaf, chunk) in chunks.iter().enumerate() {
-            let place = Place { row_group, leaf };
+            let place = ChunkId { row_group, leaf };
             if !Arc::ptr_eq(&chunk.plan, plan) || chunk.place.leaf != leaf {
                 return Err(Error::argument(format!(
                     "column chunk {leaf} was encoded for another writer or another leaf"

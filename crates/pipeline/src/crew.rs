@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use crate::gate::{Gate, Ticket};
+use crate::helper_count::{HelpPermit, HelperCount};
 use crate::pool::{self, Spawn, process_id};
 
 /// The panic message of a caller that continues after a panic.
@@ -71,7 +71,7 @@ pub struct Shared<W: Work> {
     inner: Mutex<Inner<W>>,
     /// Notified when the state may have changed for the waiting caller.
     changed: Condvar,
-    gate: Arc<Gate>,
+    helpers: Arc<HelperCount>,
     max_helpers: usize,
     host: Option<Arc<dyn Spawn>>,
     myself: Weak<Self>,
@@ -110,7 +110,7 @@ impl<W: Work> Crew<W> {
                 panic: None,
             }),
             changed: Condvar::new(),
-            gate: Arc::default(),
+            helpers: Arc::default(),
             max_helpers: threads.saturating_sub(1),
             host,
             myself: myself.clone(),
@@ -154,7 +154,7 @@ impl<W: Work> Drop for Crew<W> {
     fn drop(&mut self) {
         if self.process == process_id() {
             self.shared.lock().is_stopped = true;
-            self.shared.gate.close();
+            self.shared.helpers.close();
         }
     }
 }
@@ -278,7 +278,7 @@ impl<W: Work> Shared<W> {
         if inner.is_stopped {
             return;
         }
-        let Some(ticket) = self.gate.ticket(self.max_helpers) else {
+        let Some(permit) = self.helpers.permit(self.max_helpers) else {
             return;
         };
         if !self.work.wants_help(&mut inner.state) {
@@ -289,11 +289,11 @@ impl<W: Work> Shared<W> {
         let shared = self.myself.clone();
         let job = Box::new(move || {
             // Dropped last: a crew that ends waits for this, and is then the only owner of the work.
-            let Some(_inside) = ticket.enter() else {
+            let Some(_at_work) = permit.begin() else {
                 return;
             };
             if let Some(shared) = shared.upgrade() {
-                shared.help(ticket);
+                shared.help(permit);
             }
         });
         match &self.host {
@@ -303,7 +303,7 @@ impl<W: Work> Shared<W> {
     }
 
     /// Performs tasks as a helper, until none is left.
-    fn help(&self, ticket: Ticket) {
+    fn help(&self, permit: HelpPermit) {
         let work = AssertUnwindSafe(|| {
             let mut inner = self.lock();
             let mut scratch = inner.scratches.pop().unwrap_or_default();
@@ -315,7 +315,7 @@ impl<W: Work> Shared<W> {
             }
             inner.scratches.push(scratch);
             // Under the lock, so that a later change can request help again.
-            drop(ticket);
+            drop(permit);
             drop(self.wake_caller(inner));
         });
         if let Err(panic) = catch_unwind(work) {

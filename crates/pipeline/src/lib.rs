@@ -75,7 +75,7 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 mod crew;
-mod gate;
+mod helper_count;
 mod pool;
 
 pub use crew::{Crew, Shared, Work};

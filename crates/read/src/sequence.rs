@@ -8,7 +8,7 @@ use herringbone_format::modular_encryption::KeyRequest;
 use herringbone_format::{Error, Result};
 
 use super::bytes::FileBytes;
-use super::plan::{Window, new_budget};
+use super::plan::{OffsetLimit, new_budget};
 use super::row_group::{RowGroupRead, RowGroupStep, missing_keys};
 use super::{ReadPlan, RowGroupPlan};
 use herringbone_core::budget::Budget;
@@ -30,7 +30,7 @@ pub struct ReadSequence {
     /// The selected rows of the row groups from `next` on, before the filter.
     rows_after: u64,
     /// The rows to skip and to emit, among those that a filter selects.
-    window: Window,
+    window: OffsetLimit,
     losses: Losses,
     /// True if the due row group was restarted because memory was short.
     is_short: bool,
@@ -55,8 +55,8 @@ impl ReadSequence {
     pub fn new(plan: Arc<ReadPlan>) -> Self {
         // Without a filter, the planned rows are those of the window.
         let window = match plan.is_filtered() {
-            true => Window::of(plan.options()),
-            false => Window::all(),
+            true => OffsetLimit::of(plan.options()),
+            false => OffsetLimit::all(),
         };
         Self {
             rows_after: plan.row_groups().iter().map(RowGroupPlan::num_wanted).sum(),

@@ -20,12 +20,12 @@ type Work<T> = Box<dyn FnOnce() -> T + Send>;
 pub(crate) struct Job<T>(Arc<Mutex<Seat<T>>>);
 
 struct Seat<T> {
-    place: Place<T>,
+    place: StepState<T>,
     waker: Option<Waker>,
 }
 
 /// The place of the step.
-enum Place<T> {
+enum StepState<T> {
     /// In the seat: the job was not started.
     Waiting(Work<T>),
     /// Taken by the thread that runs the job.
@@ -45,8 +45,8 @@ impl<T: Send + 'static> Job<T> {
         step: impl FnOnce() -> T + Send + 'static,
     ) -> Self {
         let place = match host {
-            None => Place::Done(Box::new(step())),
-            Some(_) => Place::Waiting(Box::new(step)),
+            None => StepState::Done(Box::new(step())),
+            Some(_) => StepState::Waiting(Box::new(step)),
         };
         let seat = Arc::new(Mutex::new(Seat { place, waker: None }));
         if let Some(host) = host {
@@ -62,17 +62,17 @@ impl<T: Send + 'static> Job<T> {
     /// Resumes a panic of the step, such as that of a custom predicate.
     pub(crate) fn poll(&self, cx: &Context<'_>) -> Poll<T> {
         let mut seat = lock(&self.0);
-        match std::mem::replace(&mut seat.place, Place::Left) {
-            Place::Done(outcome) => Poll::Ready(*outcome),
-            Place::Dropped(step) => {
+        match std::mem::replace(&mut seat.place, StepState::Left) {
+            StepState::Done(outcome) => Poll::Ready(*outcome),
+            StepState::Dropped(step) => {
                 drop(seat);
                 Poll::Ready(step())
             }
-            Place::Panicked(panic) => {
+            StepState::Panicked(panic) => {
                 drop(seat);
                 resume_unwind(panic)
             }
-            place @ (Place::Waiting(_) | Place::Running | Place::Left) => {
+            place @ (StepState::Waiting(_) | StepState::Running | StepState::Left) => {
                 seat.place = place;
                 seat.waker = Some(cx.waker().clone());
                 Poll::Pending
@@ -83,7 +83,7 @@ impl<T: Send + 'static> Job<T> {
 
 impl<T> Drop for Job<T> {
     fn drop(&mut self) {
-        let place = std::mem::replace(&mut lock(&self.0).place, Place::Left);
+        let place = std::mem::replace(&mut lock(&self.0).place, StepState::Left);
         // Without the lock: the step may own much.
         drop(place);
     }
@@ -98,15 +98,15 @@ impl<T> Runner<T> {
             return;
         };
         self.put(match catch_unwind(AssertUnwindSafe(step)) {
-            Ok(outcome) => Place::Done(Box::new(outcome)),
-            Err(panic) => Place::Panicked(panic),
+            Ok(outcome) => StepState::Done(Box::new(outcome)),
+            Err(panic) => StepState::Panicked(panic),
         });
     }
 
     fn take(&self) -> Option<Work<T>> {
         let mut seat = lock(&self.0);
-        match std::mem::replace(&mut seat.place, Place::Running) {
-            Place::Waiting(step) => Some(step),
+        match std::mem::replace(&mut seat.place, StepState::Running) {
+            StepState::Waiting(step) => Some(step),
             place => {
                 seat.place = place;
                 None
@@ -115,9 +115,9 @@ impl<T> Runner<T> {
     }
 
     /// Puts the outcome into the seat, unless the task has left.
-    fn put(&self, place: Place<T>) {
+    fn put(&self, place: StepState<T>) {
         let mut seat = lock(&self.0);
-        if matches!(seat.place, Place::Left) {
+        if matches!(seat.place, StepState::Left) {
             drop(seat);
             return drop(place);
         }
@@ -132,7 +132,7 @@ impl<T> Drop for Runner<T> {
     /// Reports that a dropped job never starts.
     fn drop(&mut self) {
         if let Some(step) = self.take() {
-            self.put(Place::Dropped(step));
+            self.put(StepState::Dropped(step));
         }
     }
 }

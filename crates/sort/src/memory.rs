@@ -9,7 +9,7 @@ use herringbone_format::Result;
 use herringbone_write::{RowKeys, SortKeys};
 
 use super::batch_rows;
-use super::gather::{Place, gather_batches};
+use super::gather::{RowPosition, gather_batches};
 
 /// The number of key bytes stored in a row's entry.
 const PREFIX_BYTES: usize = 12;
@@ -153,7 +153,7 @@ impl MemoryRows {
         let batches = self.batches.split_off(source);
         let starts = self.starts.split_off(source);
         self.batch_bytes -= bytes;
-        let places: Vec<Place> = rows.iter().map(|row| place(&starts, *row)).collect();
+        let places: Vec<RowPosition> = rows.iter().map(|row| place(&starts, *row)).collect();
         let mut sorted = VecDeque::new();
         gather_batches(&batches, &places, &mut sorted)?;
         let mut start = first;
@@ -188,14 +188,14 @@ fn sort_entries(entries: &mut [u128], keys: Option<&RowKeys>) {
 }
 
 /// Returns the place of a row in the batches with these first rows. Most blocks are one batch.
-fn place(starts: &[usize], row: usize) -> Place {
+fn place(starts: &[usize], row: usize) -> RowPosition {
     let start = |source: usize| starts.get(source).copied();
     let guess = row / BLOCK_ROWS;
     let source = match (start(guess), start(guess + 1)) {
         (Some(start), Some(end)) if start <= row && row < end => guess,
         _ => starts.partition_point(|start| *start <= row) - 1,
     };
-    Place::new(source, row - start(source).unwrap_or(0))
+    RowPosition::new(source, row - start(source).unwrap_or(0))
 }
 
 /// Returns twelve bytes of a key from `from` on, followed by 32 zero bits.
@@ -270,7 +270,7 @@ impl SortedRows {
             let rows = batch_rows(batch_bytes, self.bytes, self.num_rows);
             let entries = self.entries.by_ref().take(rows);
             let places = entries.map(|entry| place(&self.starts, row_of(entry)));
-            let places: Vec<Place> = places.collect();
+            let places: Vec<RowPosition> = places.collect();
             if places.is_empty() {
                 return Ok(None);
             }

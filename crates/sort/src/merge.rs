@@ -9,7 +9,7 @@ use herringbone_write::{RowKeys, SortKeys};
 
 use super::batch_rows;
 use super::dictionaries::Dictionaries;
-use super::gather::{Place, gather_batches};
+use super::gather::{RowPosition, gather_batches};
 use super::run::{Run, RunReader};
 
 /// The runs being merged, oldest rows first.
@@ -19,7 +19,7 @@ pub(super) struct Merge {
     heap: Vec<usize>,
     /// The batches of the rows in `places`, including the current batches of the cursors.
     sources: Vec<RecordBatch>,
-    places: Vec<Place>,
+    places: Vec<RowPosition>,
     batch_rows: usize,
     /// Batches to be returned next.
     ready: VecDeque<RecordBatch>,
@@ -167,7 +167,8 @@ impl Merge {
         let Some(cursor) = self.cursors.get_mut(ordinal) else {
             return Ok(false);
         };
-        self.places.push(Place::new(cursor.source, cursor.row));
+        self.places
+            .push(RowPosition::new(cursor.source, cursor.row));
         if cursor.row + 1 < cursor.batch.num_rows() {
             cursor.set_row(cursor.row + 1);
         } else if cursor.read(keys, dictionaries)? {

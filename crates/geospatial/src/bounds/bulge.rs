@@ -33,7 +33,7 @@ pub(super) enum Surface {
 
 /// A longitude and a latitude, in degrees.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Place {
+pub(super) struct GeoPoint {
     pub(super) longitude: f64,
     pub(super) latitude: f64,
 }
@@ -41,8 +41,8 @@ pub(super) struct Place {
 /// Adds the latitudes of an edge whose ends are `east` degrees apart, including the ends.
 pub(super) fn add_edge(
     surface: Surface,
-    start: Place,
-    end: Place,
+    start: GeoPoint,
+    end: GeoPoint,
     east: f64,
     latitudes: &mut Interval,
 ) {
@@ -134,7 +134,7 @@ impl Headings {
 
     /// Finds the headings of an edge on a sphere. The apex is on the edge if the edge heads north at its start and
     /// south at its end.
-    fn new(start: Place, end: Place) -> Self {
+    fn new(start: GeoPoint, end: GeoPoint) -> Self {
         let (a, b) = (vector(start), vector(end));
         // Equal to twice a × b, but precise if the two are close.
         let normal = cross(
@@ -155,7 +155,7 @@ impl Headings {
     }
 }
 
-fn vector(place: Place) -> [f64; 3] {
+fn vector(place: GeoPoint) -> [f64; 3] {
     let (sin, cos) = place.longitude.to_radians().sin_cos();
     let (up, out) = place.latitude.to_radians().sin_cos();
     [out * cos, out * sin, up]

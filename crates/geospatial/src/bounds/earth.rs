@@ -1,6 +1,6 @@
 //! The area that geometries of a GEOGRAPHY cover on Earth.
 
-use super::bulge::{self, Place, Surface};
+use super::bulge::{self, GeoPoint, Surface};
 use super::extent::NoBox;
 use super::interval::Interval;
 use super::longitudes::Longitudes;
@@ -89,7 +89,7 @@ impl Earth {
     /// The position is not on Earth.
     #[inline]
     pub(super) fn add_position(&mut self, position: &Position) -> Result<(), NoBox> {
-        let Place {
+        let GeoPoint {
             longitude,
             latitude,
         } = place(*position);
@@ -130,7 +130,7 @@ impl Earth {
         surface: Surface,
         positions: impl Iterator<Item = Position>,
     ) -> Result<Option<Path>, NoBox> {
-        let mut current: Option<(Path, Place)> = None;
+        let mut current: Option<(Path, GeoPoint)> = None;
         let (mut is_whole, mut has_pole) = (true, false);
         for position in positions {
             let place = place(position);
@@ -163,7 +163,7 @@ impl Earth {
         Ok(path.filter(|_| is_whole))
     }
 
-    fn add_poles(&mut self, surface: Surface, path: &Path, places: impl Iterator<Item = Place>) {
+    fn add_poles(&mut self, surface: Surface, path: &Path, places: impl Iterator<Item = GeoPoint>) {
         let poles = enclosed(surface, path, places);
         if poles == Poles::Both {
             self.longitudes.add_all();
@@ -188,8 +188,8 @@ fn surface(edges: Edges) -> Option<Surface> {
     }
 }
 
-fn place(position: Position) -> Place {
-    Place {
+fn place(position: Position) -> GeoPoint {
+    GeoPoint {
         longitude: position.x,
         latitude: position.y,
     }

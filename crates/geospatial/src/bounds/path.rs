@@ -6,16 +6,16 @@ use super::longitudes::Longitudes;
 pub(super) const HALF_WAY: f64 = 180.0 - 1e-9;
 
 /// The number of times that the path went around eastwards so far, and a longitude.
-type Place = (i64, f64);
+type TurnedLongitude = (i64, f64);
 
 /// A path whose edges take the shorter way around. Longitudes along an edge lie between those of its ends, on
 /// spheres and on ellipsoids of revolution: the edge keeps heading east, or keeps heading west.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Path {
-    start: Place,
-    at: Place,
-    west: Place,
-    east: Place,
+    start: TurnedLongitude,
+    at: TurnedLongitude,
+    west: TurnedLongitude,
+    east: TurnedLongitude,
     is_everywhere: bool,
 }
 

@@ -1,6 +1,6 @@
 //! The poles that a polygon encloses.
 
-use super::bulge::{Place, Surface};
+use super::bulge::{GeoPoint, Surface};
 use super::path::Path;
 
 /// The area of half of a sphere, in steradians.
@@ -24,7 +24,7 @@ pub(super) enum Poles {
 pub(super) fn enclosed(
     surface: Surface,
     path: &Path,
-    places: impl Iterator<Item = Place>,
+    places: impl Iterator<Item = GeoPoint>,
 ) -> Poles {
     /// The width in degrees below which a ring without a pole encloses less than half of the surface.
     const NARROW: f64 = 170.0;
@@ -60,11 +60,11 @@ pub(super) fn enclosed(
 
 /// Returns the area between the edges of a ring and the equator, in steradians. Edges heading west and edges south
 /// of the equator count as negative.
-fn area_below(mut places: impl Iterator<Item = Place>) -> f64 {
+fn area_below(mut places: impl Iterator<Item = GeoPoint>) -> f64 {
     let Some(first) = places.next() else {
         return 0.0;
     };
-    let half_tangent = |place: Place| (place.latitude / 2.0).to_radians().tan();
+    let half_tangent = |place: GeoPoint| (place.latitude / 2.0).to_radians().tan();
     let mut path = Path::new(first.longitude);
     let mut before = half_tangent(first);
     let mut area = 0.0;

@@ -56,7 +56,7 @@ impl GeoMetadata {
                 "the GeoParquet metadata is not a JSON object",
             ));
         };
-        let root = Place::Root;
+        let root = MemberPath::Root;
         let version =
             text_of(&mut members, &root, "version").map(|text| version(&text, &mut defects));
         let is_foreign = version.is_ok() && !defects.0.is_empty();
@@ -128,7 +128,11 @@ fn version(text: &str, defects: &mut Defects) -> Version {
 ///
 /// # Errors
 /// The first defect without which the geometries could be located.
-fn column(mut members: Members, place: &Place<'_>, defects: &mut Defects) -> Result<GeoColumn> {
+fn column(
+    mut members: Members,
+    place: &MemberPath<'_>,
+    defects: &mut Defects,
+) -> Result<GeoColumn> {
     let encoding = encoding(&mut members, place)?;
     let geometry_types = geometry_types(&mut members, place);
     let geometry_types = defects.or(geometry_types, Vec::new());
@@ -163,7 +167,7 @@ fn column(mut members: Members, place: &Place<'_>, defects: &mut Defects) -> Res
     })
 }
 
-fn encoding(members: &mut Members, place: &Place<'_>) -> Result<Encoding> {
+fn encoding(members: &mut Members, place: &MemberPath<'_>) -> Result<Encoding> {
     let text = text_of(members, place, "encoding")?;
     let known = Encoding::ALL.into_iter().find(|it| it.to_string() == text);
     known.ok_or_else(|| {
@@ -172,7 +176,7 @@ fn encoding(members: &mut Members, place: &Place<'_>) -> Result<Encoding> {
     })
 }
 
-fn geometry_types(members: &mut Members, place: &Place<'_>) -> Result<Vec<GeometryType>> {
+fn geometry_types(members: &mut Members, place: &MemberPath<'_>) -> Result<Vec<GeometryType>> {
     let place = place.member("geometry_types");
     let types = match members.shift_remove("geometry_types") {
         Some(Value::Array(types)) => types,
@@ -205,7 +209,7 @@ fn geometry_type(name: &str) -> Option<GeometryType> {
 }
 
 /// Returns the reference system. Text is kept, because it names one, if not in the form that the format requires.
-fn crs(members: &mut Members, place: &Place<'_>, defects: &mut Defects) -> Crs {
+fn crs(members: &mut Members, place: &MemberPath<'_>, defects: &mut Defects) -> Crs {
     let (crs, given) = match members.shift_remove("crs") {
         None => return Crs::default(),
         Some(Value::Null) => return Crs::undefined(),
@@ -218,7 +222,7 @@ fn crs(members: &mut Members, place: &Place<'_>, defects: &mut Defects) -> Crs {
     crs
 }
 
-fn edges(members: &mut Members, place: &Place<'_>) -> Result<Edges> {
+fn edges(members: &mut Members, place: &MemberPath<'_>) -> Result<Edges> {
     match optional(members, "edges") {
         None => Ok(Edges::Planar),
         Some(Value::String(name)) => Edges::from_name(&name).map_err(|error| {
@@ -229,7 +233,7 @@ fn edges(members: &mut Members, place: &Place<'_>) -> Result<Edges> {
     }
 }
 
-fn is_counterclockwise(members: &mut Members, place: &Place<'_>) -> Result<bool> {
+fn is_counterclockwise(members: &mut Members, place: &MemberPath<'_>) -> Result<bool> {
     match optional(members, "orientation") {
         None => Ok(false),
         Some(Value::String(it)) if it == "counterclockwise" => Ok(true),
@@ -239,7 +243,7 @@ fn is_counterclockwise(members: &mut Members, place: &Place<'_>) -> Result<bool>
     }
 }
 
-fn bounds(members: &mut Members, place: &Place<'_>) -> Result<Option<BoundingBox>> {
+fn bounds(members: &mut Members, place: &MemberPath<'_>) -> Result<Option<BoundingBox>> {
     let place = place.member("bbox");
     let Some(value) = optional(members, "bbox") else {
         return Ok(None);
@@ -267,7 +271,7 @@ fn bounds(members: &mut Members, place: &Place<'_>) -> Result<Option<BoundingBox
     }
 }
 
-fn covering(members: &mut Members, place: &Place<'_>) -> Result<Option<Covering>> {
+fn covering(members: &mut Members, place: &MemberPath<'_>) -> Result<Option<Covering>> {
     let place = place.member("covering");
     let mut members = match optional(members, "covering") {
         None => return Ok(None),
@@ -316,7 +320,7 @@ fn optional(members: &mut Members, name: &str) -> Option<Value> {
         .filter(|shift_remove| !shift_remove.is_null())
 }
 
-fn text_of(members: &mut Members, place: &Place<'_>, name: &str) -> Result<String> {
+fn text_of(members: &mut Members, place: &MemberPath<'_>, name: &str) -> Result<String> {
     match members.shift_remove(name) {
         Some(Value::String(text)) => Ok(text),
         other => Err(place.member(name).is(other.as_ref(), "text")),
@@ -324,14 +328,14 @@ fn text_of(members: &mut Members, place: &Place<'_>, name: &str) -> Result<Strin
 }
 
 /// A member of the metadata.
-enum Place<'a> {
+enum MemberPath<'a> {
     Root,
     Member(&'a Self, &'a str),
 }
 
-impl Place<'_> {
-    fn member<'a>(&'a self, name: &'a str) -> Place<'a> {
-        Place::Member(self, name)
+impl MemberPath<'_> {
+    fn member<'a>(&'a self, name: &'a str) -> MemberPath<'a> {
+        MemberPath::Member(self, name)
     }
 
     /// Returns an error for a member of the wrong type.
@@ -347,14 +351,14 @@ impl Place<'_> {
     }
 }
 
-impl std::fmt::Display for Place<'_> {
+impl std::fmt::Display for MemberPath<'_> {
     /// Writes the path, such as `columns.geometry.crs of the GeoParquet metadata`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        fn path(place: &Place<'_>, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        fn path(place: &MemberPath<'_>, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
             // The recursion is bounded: the code creates places only a few members deep.
-            if let Place::Member(whole, name) = place {
+            if let MemberPath::Member(whole, name) = place {
                 path(whole, f)?;
-                if matches!(whole, Place::Member(..)) {
+                if matches!(whole, MemberPath::Member(..)) {
                     f.write_str(".")?;
                 }
                 f.write_str(name)?;

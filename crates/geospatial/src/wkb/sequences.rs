@@ -96,32 +96,32 @@ pub(crate) fn for_each_sequence<'a>(
 struct Rest<'a>(&'a [u8]);
 
 #[derive(Clone, Copy)]
-struct Part {
+struct WkbHeader {
     byte_order: ByteOrder,
     geometry_type: GeometryType,
 }
 
 impl<'a> Rest<'a> {
     #[inline]
-    fn header(&mut self) -> Option<Part> {
+    fn header(&mut self) -> Option<WkbHeader> {
         let ([order, code @ ..], rest) = self.0.split_first_chunk::<5>()?;
         self.0 = rest;
         let byte_order = ByteOrder::from_byte(*order).ok()?;
-        Some(Part {
+        Some(WkbHeader {
             byte_order,
             geometry_type: GeometryType::from_code(byte_order.number(*code))?,
         })
     }
 
     #[inline]
-    fn count(&mut self, part: Part) -> Option<u32> {
+    fn count(&mut self, part: WkbHeader) -> Option<u32> {
         let (count, rest) = self.0.split_first_chunk::<4>()?;
         self.0 = rest;
         Some(part.byte_order.number(*count))
     }
 
     #[inline]
-    fn coordinates(&mut self, part: Part, positions: u32) -> Option<Coordinates<'a>> {
+    fn coordinates(&mut self, part: WkbHeader, positions: u32) -> Option<Coordinates<'a>> {
         let dimensions = part.geometry_type.dimensions;
         let size = (positions as usize).checked_mul(dimensions.position_bytes())?;
         let (bytes, rest) = self.0.split_at_checked(size)?;
@@ -133,7 +133,7 @@ impl<'a> Rest<'a> {
     #[inline(always)]
     fn single(
         &mut self,
-        part: Part,
+        part: WkbHeader,
         see: &mut impl FnMut(GeometryKind, bool, Coordinates<'a>),
     ) -> Option<()> {
         let kind = part.geometry_type.kind;

@@ -8,7 +8,7 @@ use std::arch::x86_64::*;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::OnceLock;
 
-use super::{Place, first_place, key, scalar};
+use super::{Bucket, first_place, key, scalar};
 use crate::hash;
 
 /// Random bytes known only to this process.
@@ -40,7 +40,7 @@ impl Secret {
 /// Implements [`super::ByteArrayTable::find_known`].
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,bmi2,aes,vaes")]
 pub(super) fn find_known<'a, 'b>(
-    places: &[Place],
+    places: &[Bucket],
     plain: &[u8],
     seed: u64,
     values: &mut impl Iterator<Item = (&'a [u8], &'b mut u32)>,
@@ -77,7 +77,7 @@ macro_rules! find {
         #[inline]
         #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,bmi2,aes,vaes")]
         fn $find(
-            places: &[Place],
+            places: &[Bucket],
             plain: &[u8],
             secret: &Secret,
             value: &[u8],

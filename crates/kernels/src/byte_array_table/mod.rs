@@ -28,7 +28,7 @@ use crate::hash;
 
 /// One place in the table.
 #[derive(Debug, Clone, Copy, Default)]
-struct Place {
+struct Bucket {
     /// The key of the array (see [`key`]), or 0 if the place is free.
     key: u64,
     start: u32,
@@ -39,7 +39,7 @@ struct Place {
 #[derive(Debug)]
 pub struct ByteArrayTable {
     /// The places of the table. Their number is a power of two, or zero.
-    places: Vec<Place>,
+    places: Vec<Bucket>,
     num_arrays: usize,
     seed: u64,
     vaes: Option<Vaes>,
@@ -74,7 +74,7 @@ impl ByteArrayTable {
     /// Returns the number of bytes allocated on the heap.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
-        size_of::<Place>() * self.places.capacity()
+        size_of::<Bucket>() * self.places.capacity()
     }
 
     /// Sets the indices of values until the first value that is not in the table. Returns that value, its hash, and
@@ -111,7 +111,7 @@ impl ByteArrayTable {
     /// Adds the array of `length` bytes at the end of `plain`, with its known hash, under the next index. The array
     /// must be new. The caller must reject starts and lengths beyond 32 bits.
     pub fn insert(&mut self, plain: &[u8], length: usize, hash: u64) {
-        let place = Place {
+        let place = Bucket {
             key: key(hash, length),
             start: plain.len().saturating_sub(length) as u32,
             index: self.num_arrays as u32,
@@ -126,13 +126,13 @@ impl ByteArrayTable {
     /// Assigns new indices to the arrays of the table: the order of their `ends` in `plain`, where each array
     /// follows a prefix. Surplus ends are ignored.
     pub fn rebuild(&mut self, plain: &[u8], ends: &[usize], prefix: usize) {
-        self.places.fill(Place::default());
+        self.places.fill(Bucket::default());
         let starts = std::iter::once(0).chain(ends.iter().copied());
         let arrays = starts.zip(ends).take(self.num_arrays);
         for ((start, end), index) in arrays.zip(0..) {
             let range = start + prefix..*end;
             let hash = self.hash(plain.get(range.clone()).unwrap_or_default());
-            let place = Place {
+            let place = Bucket {
                 key: key(hash, range.len()),
                 start: range.start as u32,
                 index,
@@ -155,13 +155,13 @@ impl ByteArrayTable {
             false => 2,
         };
         let more = (self.places.len() * times).max(FIRST_PLACES);
-        let places = std::mem::replace(&mut self.places, vec![Place::default(); more]);
+        let places = std::mem::replace(&mut self.places, vec![Bucket::default(); more]);
         let taken = places.into_iter().filter(|place| place.key != 0);
         taken.for_each(|place| self.put(place));
     }
 
     /// Puts an array into the first free place for its hash.
-    fn put(&mut self, new: Place) {
+    fn put(&mut self, new: Bucket) {
         let mask = self.places.len().wrapping_sub(1);
         let mut at = first_place(new.key);
         while let Some(place) = self.places.get_mut(at & mask) {
@@ -184,7 +184,7 @@ impl ByteArrayTable {
     }
 }
 
-impl Place {
+impl Bucket {
     /// Returns the array, which has this length, if it lies in `plain`.
     #[inline(always)]
     fn array(self, length: usize, plain: &[u8]) -> Option<&[u8]> {

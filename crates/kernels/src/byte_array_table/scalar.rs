@@ -1,12 +1,12 @@
 //! Looks up byte arrays in portable code.
 
-use super::{Place, first_place, key};
+use super::{Bucket, first_place, key};
 use crate::hash;
 
 /// Implements [`super::ByteArrayTable::find_known`].
 #[inline(always)]
 pub(super) fn find_known<'a, 'b>(
-    places: &[Place],
+    places: &[Bucket],
     plain: &[u8],
     seed: u64,
     values: &mut impl Iterator<Item = (&'a [u8], &'b mut u32)>,
@@ -22,7 +22,7 @@ pub(super) fn find_known<'a, 'b>(
 
 /// Returns the index of `value`, or its hash as the error if it is not in the table.
 #[inline(always)]
-pub(super) fn find(places: &[Place], plain: &[u8], seed: u64, value: &[u8]) -> Result<u32, u64> {
+pub(super) fn find(places: &[Bucket], plain: &[u8], seed: u64, value: &[u8]) -> Result<u32, u64> {
     let hash = hash::bytes(value, seed);
     let key = key(hash, value.len());
     let mask = places.len().wrapping_sub(1);

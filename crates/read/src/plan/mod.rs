@@ -34,7 +34,7 @@ pub(crate) use array_tree::{ArrayNode, ArrayTree, Record, SharedList};
 pub(crate) use filter::{ColumnSource, FilterPlan};
 pub use options::ReadOptions;
 pub use row_groups::RowGroupPlan;
-pub(crate) use row_groups::{Window, count};
+pub(crate) use row_groups::{OffsetLimit, count};
 pub use row_selection::RowSelection;
 pub use virtual_columns::VirtualColumn;
 pub(crate) use virtual_columns::VirtualValues;

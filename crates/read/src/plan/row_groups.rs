@@ -125,8 +125,8 @@ pub(crate) fn plan_row_groups(
     };
     // A filter is applied before the offset and the limit.
     let mut window = match options.filter {
-        Some(_) => Window::all(),
-        None => Window::of(options),
+        Some(_) => OffsetLimit::all(),
+        None => OffsetLimit::of(options),
     };
     let mut plans = Vec::new();
     for ordinal in ordinals {
@@ -171,12 +171,12 @@ fn no_row_group(ordinal: usize, row_groups: usize) -> Error {
 
 /// The numbers of rows to skip and to read.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Window {
+pub(crate) struct OffsetLimit {
     pub(crate) offset: u64,
     pub(crate) left: u64,
 }
 
-impl Window {
+impl OffsetLimit {
     /// Returns the window of all rows.
     pub(crate) fn all() -> Self {
         Self {
@@ -237,7 +237,7 @@ mod tests {
 
     #[test]
     fn offset_and_limit_count_wanted_rows() {
-        let mut window = Window { offset: 3, left: 4 };
+        let mut window = OffsetLimit { offset: 3, left: 4 };
         assert_eq!(window.clip(vec![0..2, 4..6]), [5..6]);
         assert_eq!(window.clip(vec![0..2, 8..20]), [0..2, 8..9]);
         assert_eq!(window.clip(vec![0..2]), []);

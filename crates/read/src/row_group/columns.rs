@@ -15,8 +15,8 @@ use std::sync::Arc;
 use herringbone_arrow::array::RecordBatch;
 use herringbone_format::{Error, Result};
 
-use super::lane::Lane;
 use super::open::OpenRowGroup;
+use super::open_column::OpenColumn;
 use super::splits::LaneSplits;
 use crate::assemble::BatchAssembler;
 use crate::bytes::FileBytes;
@@ -36,7 +36,7 @@ pub(crate) struct ColumnSet {
     /// `None` while a thread assembles a batch.
     assembler: Option<BatchAssembler>,
     row_group: OpenRowGroup,
-    lanes: Vec<Lane>,
+    lanes: Vec<OpenColumn>,
     /// The first lane that may lack its column batch.
     first: usize,
     tasks: Tasks,
@@ -175,7 +175,7 @@ impl ColumnSet {
         assembler.open(row_group);
         let row_group = OpenRowGroup::restricted(plan, row_group, budget)?;
         let mut lanes = Vec::new();
-        lanes.resize_with(row_group.num_columns(), Lane::default);
+        lanes.resize_with(row_group.num_columns(), OpenColumn::default);
         Ok(Self {
             plan: plan.clone(),
             assembler: Some(assembler),
@@ -449,7 +449,7 @@ impl ColumnSet {
 }
 
 /// Takes the decoder of a task from its lane, unless a thread has it.
-fn take(lanes: &mut [Lane], key: TaskKey) -> Option<ColumnTask> {
+fn take(lanes: &mut [OpenColumn], key: TaskKey) -> Option<ColumnTask> {
     let decoder = lanes
         .get_mut(key.lane)?
         .split_at(key.split)?

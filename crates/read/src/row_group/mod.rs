@@ -7,7 +7,7 @@
 mod columns;
 mod explanation;
 mod selected_rows;
-mod lane;
+mod open_column;
 mod stages;
 mod open;
 mod pruner;

@@ -13,7 +13,7 @@ use herringbone_schema::{
 
 use super::conversion::FieldSource;
 use super::matching::Group;
-use super::search::{Below, Part, Search, list_element};
+use super::search::{Below, FoundNode, Search, list_element};
 use super::{ArrayConversion, WantedSchema};
 use herringbone_core::cast::{Cast, Constant};
 use herringbone_filter::{LeafSource, ResolvedLeaf};
@@ -132,7 +132,7 @@ impl Makers<'_> {
     fn conversion(
         &mut self,
         node: &Node,
-        part: &Part,
+        part: &FoundNode,
         wanted: &FieldRef,
         path: &mut Vec<String>,
         is_single: bool,
@@ -184,7 +184,7 @@ impl Makers<'_> {
     fn source(
         &mut self,
         fields: &[Node],
-        part: Option<&Part>,
+        part: Option<&FoundNode>,
         wanted: &FieldRef,
         path: &mut Vec<String>,
         is_single: bool,
@@ -209,7 +209,7 @@ impl Makers<'_> {
     fn elements(
         &mut self,
         (node, child): (&Node, &Node),
-        part: &Part,
+        part: &FoundNode,
         wants: &DataType,
         path: &mut Vec<String>,
     ) -> Result<ArrayConversion> {

@@ -12,7 +12,7 @@ use herringbone_core::cast::{Cast, TimeCasts};
 
 /// The part of the file found for a wanted field.
 #[derive(Debug)]
-pub(super) struct Part {
+pub(super) struct FoundNode {
     /// The index of the node in the Parquet schema.
     pub(super) schema_node: usize,
     /// The field to which it is to be decoded.
@@ -25,14 +25,14 @@ pub(super) enum Below {
     /// The values themselves.
     Values,
     /// The wanted fields of a struct.
-    Fields(Vec<Option<Part>>),
+    Fields(Vec<Option<FoundNode>>),
     /// The elements of a list, or the entries of a map.
-    Elements(Box<Part>),
+    Elements(Box<FoundNode>),
     /// The file has none of the wanted fields.
     Nothing,
 }
 
-impl Part {
+impl FoundNode {
     fn is_nothing(&self) -> bool {
         matches!(self.below, Below::Nothing)
     }
@@ -63,7 +63,7 @@ impl<'a> Search<'a> {
         wanted: &FieldRef,
         position: usize,
         path: &mut Vec<String>,
-    ) -> Result<Option<(usize, Part)>> {
+    ) -> Result<Option<(usize, FoundNode)>> {
         let found = group.find(wanted, position);
         let found = found.map_err(|error| error.in_column(path.join(".")))?;
         let Some((ordinal, node)) = found.and_then(|found| Some((found, fields.get(found)?)))
@@ -74,7 +74,12 @@ impl<'a> Search<'a> {
         Ok(Some((ordinal, self.part(node, wanted, path)?)))
     }
 
-    fn part(&mut self, node: &Node, wanted: &FieldRef, path: &mut Vec<String>) -> Result<Part> {
+    fn part(
+        &mut self,
+        node: &Node,
+        wanted: &FieldRef,
+        path: &mut Vec<String>,
+    ) -> Result<FoundNode> {
         if is_made_otherwise(node) {
             return Ok(self.whole(node, node.field.data_type().clone()));
         }
@@ -120,7 +125,7 @@ impl<'a> Search<'a> {
                     parts.push(self.part(field, wanted, path)?);
                     path.pop();
                 }
-                if parts.first().is_none_or(Part::is_nothing) {
+                if parts.first().is_none_or(FoundNode::is_nothing) {
                     return Ok(nothing(node));
                 }
                 // Maps are decoded with their values, even if these are replaced.
@@ -149,7 +154,7 @@ impl<'a> Search<'a> {
         fields: &[Node],
         wanted_fields: &Fields,
         path: &mut Vec<String>,
-    ) -> Result<Part> {
+    ) -> Result<FoundNode> {
         let mut hints: Vec<FieldRef> = fields.iter().map(|field| field.field.clone()).collect();
         let (mut parts, known) = (Vec::new(), self.leaves.len());
         let mut group = Group::new(&self.wanted.matching, fields, wanted_fields);
@@ -176,15 +181,15 @@ impl<'a> Search<'a> {
     }
 
     /// Returns the part for a field with everything below it.
-    fn whole(&mut self, node: &Node, data_type: DataType) -> Part {
+    fn whole(&mut self, node: &Node, data_type: DataType) -> FoundNode {
         node.for_each_leaf(&mut |leaf| self.leaves.push(leaf));
         part(node, data_type, Below::Values)
     }
 }
 
-fn part(node: &Node, data_type: DataType, below: Below) -> Part {
+fn part(node: &Node, data_type: DataType, below: Below) -> FoundNode {
     let hint = Field::clone(&node.field).with_data_type(data_type);
-    Part {
+    FoundNode {
         schema_node: node.schema_node,
         hint: Arc::new(hint),
         below,
@@ -192,7 +197,7 @@ fn part(node: &Node, data_type: DataType, below: Below) -> Part {
 }
 
 /// Returns the part for a field, if the file has none of the fields wanted in it.
-fn nothing(node: &Node) -> Part {
+fn nothing(node: &Node) -> FoundNode {
     part(node, node.field.data_type().clone(), Below::Nothing)
 }
 

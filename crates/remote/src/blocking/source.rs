@@ -13,7 +13,7 @@ use herringbone::{Error, Result};
 use herringbone_core::fetch::{Tail, joined};
 use tokio::task::JoinSet;
 
-use super::windows::Windows;
+use super::windows::RecentRanges;
 use super::{lost, wait};
 use crate::object::{Identity, Object};
 use crate::request;
@@ -61,7 +61,7 @@ pub struct RemoteSource {
     tail: Mutex<Tail>,
     /// The number of bytes of `tail` counted among the retained bytes.
     retained: AtomicU64,
-    windows: Mutex<Windows>,
+    windows: Mutex<RecentRanges>,
     traffic: Mutex<Traffic>,
 }
 

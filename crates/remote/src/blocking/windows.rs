@@ -14,25 +14,25 @@ const LARGEST: u64 = 4 << 20;
 
 /// The last ranges read.
 #[derive(Default)]
-pub(super) struct Windows(VecDeque<Window>);
+pub(super) struct RecentRanges(VecDeque<RecentRange>);
 
-struct Window {
+struct RecentRange {
     start: u64,
     bytes: Bytes,
     /// The size of the next window of this reader.
     next: u64,
 }
 
-impl Window {
+impl RecentRange {
     fn end(&self) -> u64 {
         self.start + self.bytes.len() as u64
     }
 }
 
-impl Windows {
+impl RecentRanges {
     /// Returns the bytes of a range within a window.
     pub(super) fn find(&self, range: &Range<u64>) -> Option<Bytes> {
-        let includes = |it: &&Window| it.start <= range.start && range.end <= it.end();
+        let includes = |it: &&RecentRange| it.start <= range.start && range.end <= it.end();
         let window = self.0.iter().find(includes)?;
         let offset = |at: u64| usize::try_from(at - window.start).ok();
         Some(window.bytes.slice(offset(range.start)?..offset(range.end)?))
@@ -54,12 +54,12 @@ impl Windows {
             self.0.pop_front();
         }
         let start = range.start;
-        self.0.push_back(Window { start, bytes, next });
+        self.0.push_back(RecentRange { start, bytes, next });
     }
 
     /// Returns the window that a reader of `range` has passed or is about to leave.
     fn before(&self, range: &Range<u64>) -> Option<usize> {
-        let is_near = |it: &Window| {
+        let is_near = |it: &RecentRange| {
             it.start <= range.start && range.start <= it.end().saturating_add(LARGEST / 4)
         };
         self.0.iter().position(is_near)
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     /// Reads a range as a file does. Returns the number of bytes requested.
-    fn read(windows: &mut Windows, range: Range<u64>) -> u64 {
+    fn read(windows: &mut RecentRanges, range: Range<u64>) -> u64 {
         if windows.find(&range).is_some() {
             return 0;
         }
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn readers_of_one_range_after_the_other_read_ahead() {
-        let mut windows = Windows::default();
+        let mut windows = RecentRanges::default();
         let step = 10_000;
         let requests: Vec<u64> = (0..1000)
             .map(|at| read(&mut windows, at * step..(at + 1) * step))
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn scattered_ranges_are_read_exactly() {
-        let mut windows = Windows::default();
+        let mut windows = RecentRanges::default();
         for at in (0..50).rev() {
             let start = at * (2 << 20);
             assert_eq!(read(&mut windows, start..start + 100), 100);

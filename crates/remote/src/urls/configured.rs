@@ -41,7 +41,7 @@ const METADATA_SERVICE: ([u8; 4], u16) = ([169, 254, 169, 254], 80);
 
 /// A bucket to be configured.
 #[derive(Clone, Copy)]
-pub(super) struct Place<'a> {
+pub(super) struct Bucket<'a> {
     /// A URL without a key.
     pub(super) url: &'a str,
     pub(super) connector: &'a Bounded,
@@ -244,7 +244,7 @@ fn check_sent(name: &str, value: &str) -> object_store_014::Result<()> {
 }
 
 /// Returns the store of a bucket of S3.
-pub(super) fn s3(place: Place<'_>) -> object_store_014::Result<Configured> {
+pub(super) fn s3(place: Bucket<'_>) -> object_store_014::Result<Configured> {
     use AmazonS3ConfigKey as Key;
     let options = place.options;
     let endpoints = [Key::S3Endpoint, Key::Endpoint];
@@ -300,7 +300,7 @@ pub(super) fn s3(place: Place<'_>) -> object_store_014::Result<Configured> {
 }
 
 /// Returns the store of a bucket of Google Cloud Storage.
-pub(super) fn google(place: Place<'_>) -> object_store_014::Result<Configured> {
+pub(super) fn google(place: Bucket<'_>) -> object_store_014::Result<Configured> {
     use GoogleConfigKey as Key;
     let options = place.options;
     let endpoints = [Key::BaseUrl];
@@ -347,7 +347,7 @@ fn google_credentials() -> Option<PathBuf> {
 }
 
 /// Returns the store of a container of Azure.
-pub(super) fn azure(place: Place<'_>) -> object_store_014::Result<Configured> {
+pub(super) fn azure(place: Bucket<'_>) -> object_store_014::Result<Configured> {
     use AzureConfigKey as Key;
     let options = place.options;
     let endpoints = [Key::Endpoint];

@@ -39,7 +39,7 @@ use crate::secrets::without_secrets;
 use crate::sink::ObjectSink;
 use crate::url_key::{PATTERN, escaped_key};
 use crate::write_options::RemoteWriteOptions;
-use configured::{Place, azure, google, has_setting, http, install_tls, s3};
+use configured::{Bucket, azure, google, has_setting, http, install_tls, s3};
 use hints::{HintedObject, Hints};
 use sink::UrlSink;
 
@@ -224,7 +224,7 @@ impl Location {
         }
         let connector = Bounded::new().share_connections(options.shares_connections);
         let left_out = connector.left_out().clone();
-        let place = Place {
+        let place = Bucket {
             url: &root,
             connector: &connector,
             options,

@@ -37,7 +37,7 @@ pub(super) struct Builder<'a> {
 
 /// The place of a field in its parent.
 #[derive(Clone, Copy)]
-pub(super) struct Place<'a> {
+pub(super) struct FieldPosition<'a> {
     /// The name of the field in the file.
     pub(super) name: &'a str,
     /// True if the name is left out of short paths.
@@ -87,7 +87,7 @@ impl<'a> Builder<'a> {
             .iter()
             .zip(like)
             .map(|(field, like)| {
-                let place = Place {
+                let place = FieldPosition {
                     name: field.name(),
                     is_wrapper: false,
                     nullable: field.is_nullable() || self.template.is_optional(like),
@@ -102,7 +102,7 @@ impl<'a> Builder<'a> {
     pub(super) fn field(
         &mut self,
         field: &FieldRef,
-        place: Place<'_>,
+        place: FieldPosition<'_>,
         like: Option<&'a Node>,
     ) -> Result<WriteNode> {
         let at = self.elements.len();
@@ -118,7 +118,7 @@ impl<'a> Builder<'a> {
     fn single(
         &mut self,
         field: &FieldRef,
-        place: Place<'_>,
+        place: FieldPosition<'_>,
         like: Option<&'a Node>,
     ) -> Result<WriteNode> {
         let around = place.around;

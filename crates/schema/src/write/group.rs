@@ -3,7 +3,7 @@
 use herringbone_arrow::schema::{DataType, Field, FieldRef, Fields};
 use herringbone_format::{ConvertedType, Error, LogicalType, Repetition, Result, SchemaElement};
 
-use super::build::{Builder, Levels, Place, field_id, leaf_value};
+use super::build::{Builder, FieldPosition, Levels, field_id, leaf_value};
 use super::logical_type::asked_logical_type;
 use super::{EmptyStructs, WriteKind, WriteNode};
 use crate::{EMPTY_STRUCT_CHILD, Node};
@@ -90,7 +90,7 @@ impl<'a> Builder<'a> {
                 let name = repeated.map_or("element", |form| form.child.field.name());
                 let repeated = repeated.map(|form| form.repeated);
                 let inside = self.repeated("list", 1, None, this, repeated)?;
-                let place = Place {
+                let place = FieldPosition {
                     name,
                     is_wrapper: true,
                     nullable: child.is_nullable() || self.template.is_optional(template_child),
@@ -112,7 +112,7 @@ impl<'a> Builder<'a> {
     pub(super) fn bare_list(
         &mut self,
         field: &FieldRef,
-        place: Place<'_>,
+        place: FieldPosition<'_>,
         like: Option<&'a Node>,
         child: (&FieldRef, &'a Node),
     ) -> Result<WriteNode> {
@@ -166,14 +166,14 @@ impl<'a> Builder<'a> {
             return self.here(Err(Error::unsupported("a map whose keys are all null")));
         }
         let (key_like, value_like) = form.map(|form| (form.key, form.value)).unzip();
-        let key_place = Place {
+        let key_place = FieldPosition {
             name: key_like.map_or("key", |like| like.field.name()),
             is_wrapper: false,
             nullable: false,
             around: inside,
         };
         let key = self.field(key, key_place, key_like)?;
-        let value_place = Place {
+        let value_place = FieldPosition {
             name: value_like.map_or("value", |like| like.field.name()),
             nullable: value.is_nullable() || self.template.is_optional(value_like),
             ..key_place

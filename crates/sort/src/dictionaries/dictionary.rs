@@ -14,7 +14,7 @@ use herringbone_arrow::data::{ArrayData, ArrayDataBuilder};
 use herringbone_arrow::schema::DataType;
 use herringbone_format::{Error, Result};
 
-use super::super::gather::{Place, gather};
+use super::super::gather::{RowPosition, gather};
 use super::super::unsortable;
 use super::too_few;
 use super::value_bytes::bytes_of;
@@ -116,7 +116,7 @@ impl Dictionary {
                 }
             };
             if key == added {
-                new.push(Place::new(0, ordinal));
+                new.push(RowPosition::new(0, ordinal));
             }
             keys.push(key);
         }
@@ -151,14 +151,14 @@ impl Dictionary {
             return Ok(whole.clone());
         }
         let part = |(source, part): (usize, &ArrayRef)| {
-            let places = (0..part.len()).map(move |row| Place::new(source, row));
+            let places = (0..part.len()).map(move |row| RowPosition::new(source, row));
             places.collect::<Vec<_>>()
         };
         let whole = match self.parts.as_slice() {
             [] => new_empty_array(data_type),
             [part] => part.clone(),
             parts => {
-                let places: Vec<Place> = parts.iter().enumerate().flat_map(part).collect();
+                let places: Vec<RowPosition> = parts.iter().enumerate().flat_map(part).collect();
                 gather(parts, &places, usize::MAX)?
             }
         };

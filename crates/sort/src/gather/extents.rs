@@ -4,7 +4,7 @@ use herringbone_arrow::array::OffsetSizeTrait;
 use herringbone_arrow::data::ArrayData;
 use herringbone_format::Result;
 
-use super::{Place, too_long};
+use super::{RowPosition, too_long};
 
 /// The extents of the gathered byte arrays or lists.
 pub(super) struct Extents<O> {
@@ -17,11 +17,11 @@ pub(super) struct Extents<O> {
 impl<O: OffsetSizeTrait> Extents<O> {
     /// Computes the extents from `range`, which returns the start and end of the slot at a place.
     fn new(
-        places: &[Place],
+        places: &[RowPosition],
         most: usize,
-        range: impl Fn(&Place) -> Option<(O, O)>,
+        range: impl Fn(&RowPosition) -> Option<(O, O)>,
     ) -> Result<Self> {
-        let range = |place: &Place| range(place).unwrap_or_default();
+        let range = |place: &RowPosition| range(place).unwrap_or_default();
         let ranges: Vec<(O, O)> = places.iter().map(range).collect();
         let lengths = ranges.iter().map(|(start, end)| *end - *start);
         let total = lengths.clone().map(O::as_usize);
@@ -40,7 +40,11 @@ impl<O: OffsetSizeTrait> Extents<O> {
     }
 
     /// Computes the extents of arrays with offsets, in which each slot ends at the start of the next.
-    pub(super) fn of_offsets(data: &[ArrayData], places: &[Place], most: usize) -> Result<Self> {
+    pub(super) fn of_offsets(
+        data: &[ArrayData],
+        places: &[RowPosition],
+        most: usize,
+    ) -> Result<Self> {
         let sources: Vec<&[O]> = data.iter().map(|data| offsets(data, 0)).collect();
         Self::new(places, most, |place| {
             let source = sources.get(place.source())?;
@@ -52,7 +56,11 @@ impl<O: OffsetSizeTrait> Extents<O> {
     }
 
     /// Computes the extents of arrays with offsets and sizes.
-    pub(super) fn of_sizes(data: &[ArrayData], places: &[Place], most: usize) -> Result<Self> {
+    pub(super) fn of_sizes(
+        data: &[ArrayData],
+        places: &[RowPosition],
+        most: usize,
+    ) -> Result<Self> {
         let starts: Vec<&[O]> = data.iter().map(|data| offsets(data, 0)).collect();
         let sizes: Vec<&[O]> = data.iter().map(|data| offsets(data, 1)).collect();
         Self::new(places, most, |place| {
@@ -63,12 +71,12 @@ impl<O: OffsetSizeTrait> Extents<O> {
     }
 
     /// Returns the places of the elements of all lists.
-    pub(super) fn elements(&self, places: &[Place]) -> Vec<Place> {
+    pub(super) fn elements(&self, places: &[RowPosition]) -> Vec<RowPosition> {
         let length = self.offsets.last().map_or(0, |end| end.as_usize());
         let mut elements = Vec::with_capacity(length);
         for (place, (start, end)) in places.iter().zip(&self.ranges) {
             let rows = start.as_usize()..end.as_usize();
-            elements.extend(rows.map(|row| Place::new(place.source(), row)));
+            elements.extend(rows.map(|row| RowPosition::new(place.source(), row)));
         }
         elements
     }

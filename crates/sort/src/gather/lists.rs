@@ -10,11 +10,11 @@ use herringbone_format::Result;
 
 use super::super::unsortable;
 use super::extents::Extents;
-use super::{Place, builder, gather, no_gather, too_long};
+use super::{RowPosition, builder, gather, no_gather, too_long};
 
 pub(super) fn lists<O: OffsetSizeTrait>(
     data: &[ArrayData],
-    places: &[Place],
+    places: &[RowPosition],
     most: usize,
 ) -> Result<ArrayDataBuilder> {
     let extents = Extents::<O>::of_offsets(data, places, most)?;
@@ -25,7 +25,7 @@ pub(super) fn lists<O: OffsetSizeTrait>(
 
 pub(super) fn list_views<O: OffsetSizeTrait>(
     data: &[ArrayData],
-    places: &[Place],
+    places: &[RowPosition],
     most: usize,
 ) -> Result<ArrayDataBuilder> {
     let extents = Extents::<O>::of_sizes(data, places, most)?;
@@ -45,7 +45,7 @@ pub(super) fn list_views<O: OffsetSizeTrait>(
 pub(super) fn fixed_size_lists(
     data: &[ArrayData],
     size: usize,
-    places: &[Place],
+    places: &[RowPosition],
     most: usize,
 ) -> Result<ArrayDataBuilder> {
     let length = size.saturating_mul(places.len());
@@ -56,12 +56,12 @@ pub(super) fn fixed_size_lists(
     for place in places {
         let offset = data.get(place.source()).map_or(0, ArrayData::offset);
         let start = (offset + place.row()) * size;
-        elements.extend((start..start + size).map(|row| Place::new(place.source(), row)));
+        elements.extend((start..start + size).map(|row| RowPosition::new(place.source(), row)));
     }
     Ok(builder(data).add_child_data(gather_children(data, &elements, most)?))
 }
 
-fn gather_children(data: &[ArrayData], elements: &[Place], most: usize) -> Result<ArrayData> {
+fn gather_children(data: &[ArrayData], elements: &[RowPosition], most: usize) -> Result<ArrayData> {
     let children = data.iter().filter_map(|data| data.child_data().first());
     let children: Vec<ArrayRef> = children.cloned().map(make_array).collect();
     gather(&children, elements, most).map(|array| array.to_data())
@@ -70,18 +70,18 @@ fn gather_children(data: &[ArrayData], elements: &[Place], most: usize) -> Resul
 /// Gathers run-end encoded arrays. Adjacent slots from the same run form a run.
 pub(super) fn gather_runs<R: RunEndIndexType>(
     arrays: &[ArrayRef],
-    places: &[Place],
+    places: &[RowPosition],
     most: usize,
 ) -> Result<ArrayRef> {
     let runs = arrays.iter().map(|array| array.as_any().downcast_ref());
     let runs: Vec<&RunArray<R>> = runs.collect::<Option<_>>().ok_or_else(no_gather)?;
     let mut ends = Vec::new();
-    let mut values: Vec<Place> = Vec::new();
+    let mut values: Vec<RowPosition> = Vec::new();
     for (slot, place) in places.iter().enumerate() {
         let run = runs
             .get(place.source())
             .map_or(0, |run| run.get_physical_index(place.row()));
-        let value = Place::new(place.source(), run);
+        let value = RowPosition::new(place.source(), run);
         if values.last() != Some(&value) {
             values.push(value);
             ends.push(R::Native::default());

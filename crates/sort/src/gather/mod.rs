@@ -28,12 +28,12 @@ const MAX_ELEMENTS: usize = 1 << 28;
 
 /// The place of a row in one of several batches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct RowPosition {
     source: u32,
     row: u32,
 }
 
-impl Place {
+impl RowPosition {
     /// Creates the place of `row` in the batch with the ordinal `source`. Both must fit into 32 bits.
     pub(super) fn new(source: usize, row: usize) -> Self {
         Self {
@@ -57,7 +57,7 @@ impl Place {
 /// Limit if the values of one row are too long for an array.
 pub(super) fn gather_batches(
     sources: &[RecordBatch],
-    places: &[Place],
+    places: &[RowPosition],
     out: &mut VecDeque<RecordBatch>,
 ) -> Result<()> {
     match gather_batch(sources, places) {
@@ -73,7 +73,7 @@ pub(super) fn gather_batches(
     }
 }
 
-fn gather_batch(sources: &[RecordBatch], places: &[Place]) -> Result<RecordBatch> {
+fn gather_batch(sources: &[RecordBatch], places: &[RowPosition]) -> Result<RecordBatch> {
     let first = sources.first();
     let schema = first.ok_or_else(|| Error::argument("there are no rows to gather"))?;
     let schema = schema.schema();
@@ -98,7 +98,7 @@ fn gather_batch(sources: &[RecordBatch], places: &[Place]) -> Result<RecordBatch
 ///
 /// # Errors
 /// Limit if there are more, or they are too long for the offsets of one array.
-pub(super) fn gather(arrays: &[ArrayRef], places: &[Place], most: usize) -> Result<ArrayRef> {
+pub(super) fn gather(arrays: &[ArrayRef], places: &[RowPosition], most: usize) -> Result<ArrayRef> {
     let Some(data_type) = arrays.first().map(|array| array.data_type().clone()) else {
         return Err(Error::argument("there are no arrays to gather"));
     };
@@ -154,7 +154,7 @@ pub(super) fn gather(arrays: &[ArrayRef], places: &[Place], most: usize) -> Resu
 }
 
 /// Returns the validity of the gathered slots; `None` if no array has nulls.
-fn nulls(arrays: &[ArrayRef], places: &[Place]) -> Option<NullBuffer> {
+fn nulls(arrays: &[ArrayRef], places: &[RowPosition]) -> Option<NullBuffer> {
     let all: Vec<Option<&NullBuffer>> = arrays.iter().map(|array| array.nulls()).collect();
     if all.iter().flatten().all(|nulls| nulls.null_count() == 0) {
         return None;
@@ -168,7 +168,7 @@ fn nulls(arrays: &[ArrayRef], places: &[Place]) -> Option<NullBuffer> {
     Some(NullBuffer::new(bits))
 }
 
-fn gather_booleans(arrays: &[ArrayRef], places: &[Place]) -> Result<ArrayRef> {
+fn gather_booleans(arrays: &[ArrayRef], places: &[RowPosition]) -> Result<ArrayRef> {
     let all: Vec<&BooleanBuffer> = arrays
         .iter()
         .map(|array| array.as_boolean().values())
@@ -182,7 +182,7 @@ fn gather_booleans(arrays: &[ArrayRef], places: &[Place]) -> Result<ArrayRef> {
     Ok(Arc::new(array))
 }
 
-fn gather_struct(arrays: &[ArrayRef], places: &[Place], most: usize) -> Result<ArrayRef> {
+fn gather_struct(arrays: &[ArrayRef], places: &[RowPosition], most: usize) -> Result<ArrayRef> {
     let structs: Vec<&StructArray> = arrays.iter().map(|array| array.as_struct()).collect();
     let fields = structs.first().map(|array| array.fields().clone());
     let fields = fields.unwrap_or_default();
@@ -206,7 +206,7 @@ fn builder(data: &[ArrayData]) -> ArrayDataBuilder {
 ///
 /// # Errors
 /// Limit if they have more values than their keys can number.
-fn gather_dictionaries(arrays: &[ArrayRef], places: &[Place]) -> Result<ArrayRef> {
+fn gather_dictionaries(arrays: &[ArrayRef], places: &[RowPosition]) -> Result<ArrayRef> {
     let data: Vec<ArrayData> = arrays.iter().map(|array| array.to_data()).collect();
     // The wanted rows of each array, in the order of `places`. The rest would only add dictionary values.
     let mut parts = Vec::with_capacity(data.len());

@@ -8,7 +8,7 @@ use herringbone_arrow::data::{ArrayData, ArrayDataBuilder};
 use herringbone_format::Result;
 
 use super::extents::Extents;
-use super::{Place, builder};
+use super::{RowPosition, builder};
 
 /// The approximate maximum size of a view buffer, in bytes. The offsets in views have 32 bits.
 const VIEW_BUFFER_BYTES: usize = 1 << 28;
@@ -32,11 +32,11 @@ fn first_buffers<const N: usize>(data: &[ArrayData]) -> Vec<&[[u8; N]]> {
 
 pub(super) fn fixed_width<T: ArrowNativeType, const N: usize>(
     data: &[ArrayData],
-    places: &[Place],
+    places: &[RowPosition],
     value: impl Fn([u8; N]) -> T,
 ) -> ArrayDataBuilder {
     let sources = first_buffers::<N>(data);
-    let slot = |place: &Place| {
+    let slot = |place: &RowPosition| {
         let slot = sources
             .get(place.source())
             .and_then(|source| source.get(place.row()));
@@ -49,7 +49,7 @@ pub(super) fn fixed_width<T: ArrowNativeType, const N: usize>(
 pub(super) fn fixed_size_binary(
     data: &[ArrayData],
     width: usize,
-    places: &[Place],
+    places: &[RowPosition],
 ) -> ArrayDataBuilder {
     let mut values = Vec::with_capacity(width * places.len());
     for place in places {
@@ -68,7 +68,7 @@ pub(super) fn fixed_size_binary(
 
 pub(super) fn byte_arrays<O: OffsetSizeTrait>(
     data: &[ArrayData],
-    places: &[Place],
+    places: &[RowPosition],
     most: usize,
 ) -> Result<ArrayDataBuilder> {
     let extents = Extents::<O>::of_offsets(data, places, most)?;
@@ -103,7 +103,7 @@ fn copy_value<'a>(source: &[u8], range: Range<usize>, out: &'a mut [u8]) -> &'a 
 }
 
 /// Gathers views, and copies their values into new buffers, so that the source buffers can be freed.
-pub(super) fn views(data: &[ArrayData], places: &[Place]) -> Result<ArrayDataBuilder> {
+pub(super) fn views(data: &[ArrayData], places: &[RowPosition]) -> Result<ArrayDataBuilder> {
     let sources = first_buffers::<16>(data);
     let mut views = Vec::with_capacity(places.len());
     let (mut full, mut bytes) = (Vec::new(), Vec::new());

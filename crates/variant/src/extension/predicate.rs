@@ -125,19 +125,21 @@ impl RowPredicate for PathPredicate {
         }
         let mut nodes = 0..schema.nodes().len();
         let is_own = |node: &usize| schema.node_path(*node).iter().eq(self.column.iter());
-        let place = nodes.find(is_own).map(|group| Place { schema, group });
+        let place = nodes
+            .find(is_own)
+            .map(|group| ShreddedGroup { schema, group });
         Ok(place.and_then(|place| place.implied(self, self.get.path.parts())))
     }
 }
 
 /// A group of `value` and `typed_value`.
 #[derive(Clone, Copy)]
-struct Place<'a> {
+struct ShreddedGroup<'a> {
     schema: &'a ParquetSchema,
     group: usize,
 }
 
-impl Place<'_> {
+impl ShreddedGroup<'_> {
     /// Returns a predicate that is true for every row that the path predicate matches. `parts` is the rest of
     /// the path from here.
     fn implied(mut self, predicate: &PathPredicate, mut parts: &[PathPart]) -> Option<Predicate> {

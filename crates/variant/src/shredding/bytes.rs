@@ -15,7 +15,7 @@ use herringbone_format::{Error, Result};
 use super::of_arrow;
 
 /// Maps a row to the index of its value, or to `None` for a null.
-type Place = Box<dyn Fn(usize) -> Option<usize> + Send + Sync>;
+type ValueIndex = Box<dyn Fn(usize) -> Option<usize> + Send + Sync>;
 
 /// A column of binary values.
 pub(super) enum BytesColumn {
@@ -24,7 +24,7 @@ pub(super) enum BytesColumn {
     View(BinaryViewArray),
     /// Dictionary- or run-end-encoded values.
     Encoded {
-        place: Place,
+        place: ValueIndex,
         values: Box<Self>,
     },
 }

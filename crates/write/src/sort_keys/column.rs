@@ -129,7 +129,7 @@ impl KeyColumn {
     ) {
         use ColumnOrderKind::{Float16, Int96, SignedBytes, Unsigned};
         let (order, total_order) = (self.settings.leaf.order, self.settings.total_order);
-        let mut rows = Rows {
+        let mut rows = KeyRows {
             column: self,
             is_valid,
             cursors,
@@ -175,14 +175,14 @@ impl KeyColumn {
 }
 
 /// The rows to which a column is written.
-struct Rows<'a> {
+struct KeyRows<'a> {
     column: &'a KeyColumn,
     is_valid: &'a dyn Fn(usize) -> bool,
     cursors: &'a mut [usize],
     out: &'a mut [u8],
 }
 
-impl Rows<'_> {
+impl KeyRows<'_> {
     /// Writes values of a fixed width. `key` maps the ordinal of a value to its key.
     fn write_fixed<const N: usize>(&mut self, key: impl Fn(usize) -> [u8; N]) {
         if self.column.is_nullable() || self.column.sorting.descending {

@@ -13,7 +13,7 @@ const SHARED_ROWS: u64 = 1 << 17;
 
 /// The rows of a range of bytes.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Part {
+pub(crate) struct RowSplit {
     /// The ordinals of the row groups.
     pub(crate) row_groups: Vec<usize>,
     /// The rows, counted from the first of the file, if row groups are shared with other ranges.
@@ -27,7 +27,7 @@ pub(crate) struct Part {
 ///
 /// # Errors
 /// Corrupt if the metadata of a row group cannot be decoded; internal if the range is not one.
-pub(crate) fn part(handle: &MetadataHandle, range: &FileRange) -> Result<Part> {
+pub(crate) fn part(handle: &MetadataHandle, range: &FileRange) -> Result<RowSplit> {
     let (Ok(start), Ok(end)) = (u64::try_from(range.start), u64::try_from(range.end)) else {
         return internal_err!("a range of bytes from {} to {}", range.start, range.end);
     };
@@ -55,7 +55,7 @@ pub(crate) fn part(handle: &MetadataHandle, range: &FileRange) -> Result<Part> {
         }
         first_row += rows;
     }
-    Ok(Part {
+    Ok(RowSplit {
         row_groups,
         row_ranges: is_shared.then_some(row_ranges),
     })

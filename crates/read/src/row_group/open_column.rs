@@ -19,13 +19,13 @@ use herringbone_core::page::decompression_limit::DecompressionLimit;
 
 /// A column of an open row group.
 #[derive(Default)]
-pub(super) struct Lane {
+pub(super) struct OpenColumn {
     /// The decoder of a lane that one thread decodes. `None` before the first and after the last column batch.
     decoder: Option<Box<ColumnChunkDecoder>>,
     /// True after the last column batch of a lane that one thread decodes.
     is_over: bool,
     /// The due split, and those after it.
-    splits: VecDeque<LaneSplit>,
+    splits: VecDeque<OpenSplit>,
     /// The pages whose rows are still to be counted. Further splits depend on the counts.
     counting: Option<Box<Counting>>,
     /// The number of splits that have delivered everything.
@@ -34,7 +34,7 @@ pub(super) struct Lane {
 
 /// A split of a column. Usually it is the whole column.
 #[derive(Default)]
-pub(super) struct LaneSplit {
+pub(super) struct OpenSplit {
     /// `None` while a thread has it, and after the last column batch.
     decoder: Option<Box<ColumnChunkDecoder>>,
     ready: VecDeque<Result<ColumnBatch>>,
@@ -44,7 +44,7 @@ pub(super) struct LaneSplit {
     is_over: bool,
 }
 
-impl LaneSplit {
+impl OpenSplit {
     fn new(decoder: Result<Box<ColumnChunkDecoder>>, first_batch: u64) -> Self {
         let mut split = Self {
             first_batch,
@@ -71,7 +71,7 @@ impl LaneSplit {
     }
 }
 
-impl Lane {
+impl OpenColumn {
     /// Returns the decoder of a lane that one thread decodes.
     pub(super) fn decoder(&mut self) -> Option<&mut ColumnChunkDecoder> {
         self.decoder.as_deref_mut()
@@ -117,7 +117,7 @@ impl Lane {
     pub(super) fn share(&mut self, row_group: &OpenRowGroup, ordinal: usize, splits: LaneSplits) {
         match splits {
             LaneSplits::Whole => {
-                let split = LaneSplit::new(row_group.column(ordinal), 0);
+                let split = OpenSplit::new(row_group.column(ordinal), 0);
                 self.splits.push_back(split);
             }
             LaneSplits::Known(splits, limit) => {
@@ -138,7 +138,7 @@ impl Lane {
         for split in splits {
             let first_batch = starts.partition_point(|start| *start < split.rows.start) as u64;
             let split =
-                LaneSplit::new(row_group.split(ordinal, split, limit.cloned()), first_batch);
+                OpenSplit::new(row_group.split(ordinal, split, limit.cloned()), first_batch);
             self.splits.push_back(split);
         }
     }
@@ -190,7 +190,7 @@ impl Lane {
     }
 
     /// Returns the split with this ordinal, unless it has passed.
-    pub(super) fn split_at(&mut self, split: usize) -> Option<&mut LaneSplit> {
+    pub(super) fn split_at(&mut self, split: usize) -> Option<&mut OpenSplit> {
         self.splits.get_mut(split.checked_sub(self.passed)?)
     }
 
@@ -230,7 +230,7 @@ impl Lane {
 
 impl Tasks {
     /// Adds the first tasks of a lane.
-    pub(super) fn add_first(&mut self, lane: &Lane, ordinal: usize) {
+    pub(super) fn add_first(&mut self, lane: &OpenColumn, ordinal: usize) {
         if lane.is_counting() {
             self.uncounted.insert(ordinal);
         }
@@ -238,7 +238,7 @@ impl Tasks {
     }
 
     /// Adds the tasks of the splits from `first` on, but not for more splits than the threads may decode ahead.
-    pub(super) fn add_splits(&mut self, lane: &Lane, ordinal: usize, first: usize) {
+    pub(super) fn add_splits(&mut self, lane: &OpenColumn, ordinal: usize, first: usize) {
         let end = (lane.passed + lane.splits.len()).min(lane.passed + self.threads + 1);
         for split in first..end {
             self.add(lane, ordinal, split);
@@ -246,7 +246,7 @@ impl Tasks {
     }
 
     /// Adds the next task of a split, if it has one.
-    pub(super) fn add(&mut self, lane: &Lane, ordinal: usize, split: usize) {
+    pub(super) fn add(&mut self, lane: &OpenColumn, ordinal: usize, split: usize) {
         let Some(key) = lane.next_task(ordinal, split) else {
             return;
         };
@@ -266,10 +266,10 @@ impl Tasks {
     /// The error with which the column failed.
     pub(super) fn take_column_batch(
         &mut self,
-        lane: &mut Lane,
+        lane: &mut OpenColumn,
         ordinal: usize,
     ) -> Result<Option<ColumnBatch>> {
-        while lane.splits.len() > 1 && lane.splits.front().is_some_and(LaneSplit::is_passed) {
+        while lane.splits.len() > 1 && lane.splits.front().is_some_and(OpenSplit::is_passed) {
             lane.splits.pop_front();
             lane.passed += 1;
             if let Some(key) = lane.next_task(ordinal, lane.passed) {
