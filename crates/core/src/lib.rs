@@ -12,6 +12,7 @@
 //! `herringbone` exports.
 
 #![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 // In the order of data flow.
 mod step;

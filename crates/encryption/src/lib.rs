@@ -72,6 +72,7 @@
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod crypto_metadata;
 pub mod file;

@@ -10,6 +10,7 @@
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod error;
 mod error_conversions;

@@ -46,6 +46,7 @@
 
 #![deny(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod bounds;
 pub mod crs;

@@ -30,6 +30,7 @@
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 /// Compiles and runs the examples of a document.
 macro_rules! examples_of {

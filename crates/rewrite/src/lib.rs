@@ -50,6 +50,7 @@
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod bloom_filters;
 mod carry_over;

@@ -23,6 +23,7 @@
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod array;
 mod builder;
