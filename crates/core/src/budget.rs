@@ -244,7 +244,8 @@ impl Reservation {
     /// Changes the size of the reservation to `bytes` bytes.
     ///
     /// # Errors
-    /// Limit if the budget does not have enough bytes left. The reservation then does not change.
+    /// [Limit](herringbone_format::ErrorKind::Limit) if the budget does not have enough bytes left. The reservation
+    /// then does not change.
     pub fn resize(&mut self, bytes: u64) -> Result<()> {
         match bytes.checked_sub(self.bytes) {
             Some(0) => {}

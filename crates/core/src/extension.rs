@@ -87,7 +87,8 @@ pub trait ExtensionType: ExtensionMapping {
     ///
     /// # Errors
     ///
-    /// Corrupt if stored values break the rules of the type. The read then ends with this error.
+    /// [Corrupt](herringbone_format::ErrorKind::Corrupt) if stored values break the rules of the type. The read then
+    /// ends with this error.
     fn make_array(&self, storage: &ArrayRef, field: &Field) -> Result<ArrayRef> {
         let _ = storage;
         Err(Error::unsupported(format!(
@@ -102,7 +103,7 @@ pub trait ExtensionType: ExtensionMapping {
     ///
     /// # Errors
     ///
-    /// Argument if no file can be written from batches with this schema.
+    /// [Argument](herringbone_format::ErrorKind::Argument) if no file can be written from batches with this schema.
     fn for_file(&self, schema: &Schema) -> Result<Option<Arc<dyn ExtensionType>>> {
         let _ = schema;
         Ok(None)
@@ -113,7 +114,7 @@ pub trait ExtensionType: ExtensionMapping {
     ///
     /// # Errors
     ///
-    /// Argument if the field belongs to this extension type but is invalid.
+    /// [Argument](herringbone_format::ErrorKind::Argument) if the field belongs to this extension type but is invalid.
     fn storage_writer(&self, written: &WrittenField<'_>) -> Result<Option<Box<dyn StorageWriter>>> {
         let _ = written;
         Ok(None)
@@ -161,7 +162,8 @@ pub trait StorageWriter: Send + Sync {
     ///
     /// # Errors
     ///
-    /// Argument if a value cannot be stored. The file cannot be finished then.
+    /// [Argument](herringbone_format::ErrorKind::Argument) if a value cannot be stored. The file cannot be finished
+    /// then.
     fn arrays(&mut self, array: &ArrayRef) -> Result<Vec<ArrayRef>>;
 
     /// Returns the names of columns that were supplied with the rows and reveal values of this field. They are

@@ -119,7 +119,7 @@ impl FooterDecoder {
     /// Supplies the key for `request`.
     ///
     /// # Errors
-    /// Argument if no key can have this length, or none was requested.
+    /// [Argument](herringbone_format::ErrorKind::Argument) if no key can have this length, or none was requested.
     pub fn supply_key(&self, request: &KeyRequest, key: &[u8]) -> Result<()> {
         match &self.file {
             Some(file) => file.supply_key(request, key),
@@ -151,9 +151,11 @@ impl FooterDecoder {
     /// Decodes the metadata, or returns the missing input: bytes of the file, or a key.
     ///
     /// # Errors
-    /// Corrupt if the file is not a Parquet file; Limit if its metadata is larger than allowed; Key if its footer is
-    /// encrypted and there is no key for it, or it is not authentic; Argument if fewer bytes were supplied than
-    /// requested, or more than the file has.
+    /// [Corrupt](herringbone_format::ErrorKind::Corrupt) if the file is not a Parquet file;
+    /// [Limit](herringbone_format::ErrorKind::Limit) if its metadata is larger than allowed;
+    /// [Key](herringbone_format::ErrorKind::Key) if its footer is encrypted and there is no key for it, or it is not
+    /// authentic; [Argument](herringbone_format::ErrorKind::Argument) if fewer bytes were supplied than requested, or
+    /// more than the file has.
     pub fn poll(&mut self) -> Result<FooterStep> {
         let tail_bytes = FOOTER_TAIL_BYTES as u64;
         if self.file_length < tail_bytes + 4 {

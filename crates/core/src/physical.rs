@@ -105,7 +105,8 @@ impl PageDecompressor {
     /// are never compressed.
     ///
     /// # Errors
-    /// Corrupt if the body does not have the length in the header, or is not valid for this codec; Limit.
+    /// [Corrupt](herringbone_format::ErrorKind::Corrupt) if the body does not have the length in the header, or is not
+    /// valid for this codec; [Limit](herringbone_format::ErrorKind::Limit).
     pub fn decompress(&mut self, header: &PageHeader, body: Bytes) -> Result<Buffer> {
         check_sizes(header, &self.limits)?;
         self.memory.resize(MemoryUse::Window, body.len() as u64)?;
@@ -154,7 +155,7 @@ impl PageDecoder {
     /// writers have faults. The decoder never uses more memory than [`Limits::memory_bytes`].
     ///
     /// # Errors
-    /// Unsupported if no array can hold the values.
+    /// [Unsupported](herringbone_format::ErrorKind::Unsupported) if no array can hold the values.
     pub fn new(
         leaf: &Leaf,
         codec: CompressionCodec,
@@ -168,7 +169,7 @@ impl PageDecoder {
     /// Creates a decoder that shares a budget with other decoders. See [`Self::new`].
     ///
     /// # Errors
-    /// Unsupported if no array can hold the values.
+    /// [Unsupported](herringbone_format::ErrorKind::Unsupported) if no array can hold the values.
     #[doc(hidden)] // For the crates of this workspace.
     pub fn with_budget(
         leaf: &Leaf,
@@ -223,7 +224,8 @@ impl PageDecoder {
     /// bytes.
     ///
     /// # Errors
-    /// Limit if a size is too large, and Corrupt if a size is negative.
+    /// [Limit](herringbone_format::ErrorKind::Limit) if a size is too large, and
+    /// [Corrupt](herringbone_format::ErrorKind::Corrupt) if a size is negative.
     pub fn check_sizes(&self, header: &PageHeader) -> Result<u64> {
         check_sizes(header, &self.limits)
     }
@@ -231,7 +233,7 @@ impl PageDecoder {
     /// Compares a body with the checksum in its header, if there is one.
     ///
     /// # Errors
-    /// Corrupt if they differ.
+    /// [Corrupt](herringbone_format::ErrorKind::Corrupt) if they differ.
     pub fn verify_crc(header: &PageHeader, body: &[u8]) -> Result<()> {
         verify_crc(header, body)
     }
@@ -240,7 +242,9 @@ impl PageDecoder {
     /// and serve the later data pages.
     ///
     /// # Errors
-    /// Corrupt, Limit or Unsupported if the body contradicts the header. Does not check the values themselves.
+    /// [Corrupt](herringbone_format::ErrorKind::Corrupt), [Limit](herringbone_format::ErrorKind::Limit) or
+    /// [Unsupported](herringbone_format::ErrorKind::Unsupported) if the body contradicts the header. Does not check the
+    /// values themselves.
     pub fn open(&mut self, header: &PageHeader, start: &PageStart, body: Bytes) -> Result<()> {
         self.page = None;
         self.ending = Ending::Clean;
@@ -271,7 +275,7 @@ impl PageDecoder {
     /// append.
     ///
     /// # Errors
-    /// Corrupt if other bytes follow.
+    /// [Corrupt](herringbone_format::ErrorKind::Corrupt) if other bytes follow.
     pub fn check_unused_bytes(&self) -> Result<()> {
         self.array.rest().check(self.created_by).map(drop)
     }
@@ -328,7 +332,8 @@ impl PageDecoder {
     /// Returns the next block of the page; `None` after the last block.
     ///
     /// # Errors
-    /// Corrupt if levels or values break the rules of their encoding, or end early.
+    /// [Corrupt](herringbone_format::ErrorKind::Corrupt) if levels or values break the rules of their encoding, or end
+    /// early.
     pub fn block(&mut self) -> Result<Option<Block<'_>>> {
         let Some(page) = &mut self.page else {
             return Ok(None);

@@ -71,8 +71,8 @@ impl AsyncDatasetWriter {
     /// Starts to write batches with this schema below a directory of a store. Requests nothing.
     ///
     /// # Errors
-    /// Argument if a partition column does not exist or is named twice, or if no column is left; Unsupported if its type
-    /// has no text.
+    /// [Argument](herringbone::ErrorKind::Argument) if a partition column does not exist or is named twice, or if no
+    /// column is left; [Unsupported](herringbone::ErrorKind::Unsupported) if its type has no text.
     pub fn create(
         store: Arc<dyn Listing>,
         directory: &str,
@@ -123,8 +123,9 @@ impl AsyncDatasetWriter {
     /// Writes the rows of a batch to the files of their partitions.
     ///
     /// # Errors
-    /// Argument if the batch does not have the schema, or contains a value that cannot be stored; errors of the store, with
-    /// the name of the object. After an error, the dataset cannot be finished.
+    /// [Argument](herringbone::ErrorKind::Argument) if the batch does not have the schema, or contains a value that
+    /// cannot be stored; errors of the store, with the name of the object. After an error, the dataset cannot be
+    /// finished.
     pub async fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         self.files.begin(batch)?;
         self.run().await
@@ -133,7 +134,8 @@ impl AsyncDatasetWriter {
     /// Finishes all files. Returns the written files, sorted by their paths.
     ///
     /// # Errors
-    /// Errors of the store, with the name of the object; Argument if the writer failed before.
+    /// Errors of the store, with the name of the object; [Argument](herringbone::ErrorKind::Argument) if the writer
+    /// failed before.
     pub async fn finish(mut self) -> Result<Vec<WrittenFile>> {
         self.files.end()?;
         self.run().await?;

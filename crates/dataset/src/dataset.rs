@@ -108,9 +108,10 @@ impl Dataset {
     /// [options](DatasetOptions::use_metadata_file) ask for it.
     ///
     /// # Errors
-    /// Io if a path does not exist or cannot be listed; Argument if a literal of the filter cannot be compared with partition
-    /// columns; Limit if there are too many files or levels, or too many paths to one directory; errors of the footers that the
-    /// schema needs.
+    /// [Io](herringbone::ErrorKind::Io) if a path does not exist or cannot be listed;
+    /// [Argument](herringbone::ErrorKind::Argument) if a literal of the filter cannot be compared with partition
+    /// columns; [Limit](herringbone::ErrorKind::Limit) if there are too many files or levels, or too many paths to one
+    /// directory; errors of the footers that the schema needs.
     pub async fn open_async(
         listing: Arc<dyn Listing>,
         paths: &[String],
@@ -164,7 +165,8 @@ impl Dataset {
     /// Returns the values in the path of this file of the dataset: a single row of the partition columns that the path has.
     ///
     /// # Errors
-    /// Argument if a value is not of the given type; Unsupported if that type is not a type of partitions.
+    /// [Argument](herringbone::ErrorKind::Argument) if a value is not of the given type;
+    /// [Unsupported](herringbone::ErrorKind::Unsupported) if that type is not a type of partitions.
     pub fn partition_values(&self, file: &DataFile) -> Result<RecordBatch> {
         self.0.types.batch(&[&file.partition])
     }
@@ -184,8 +186,10 @@ impl Dataset {
     /// not name the file.
     ///
     /// # Errors
-    /// Corrupt if `_metadata` lists a column chunk twice; Replaced if one is outside the file, or if the file has another
-    /// length than when it was listed; Unsupported if the column chunks of a row group are in several files.
+    /// [Corrupt](herringbone::ErrorKind::Corrupt) if `_metadata` lists a column chunk twice;
+    /// [Replaced](herringbone::ErrorKind::Replaced) if one is outside the file, or if the file has another length than
+    /// when it was listed; [Unsupported](herringbone::ErrorKind::Unsupported) if the column chunks of a row group are
+    /// in several files.
     pub fn known_file(
         &self,
         file: &DataFile,
@@ -206,7 +210,8 @@ impl Dataset {
     /// Files whose partition columns do not satisfy the filter are not opened.
     ///
     /// # Errors
-    /// Argument if the options name columns that the dataset does not have, or parts of one file.
+    /// [Argument](herringbone::ErrorKind::Argument) if the options name columns that the dataset does not have, or
+    /// parts of one file.
     pub fn read(&self, options: impl Into<DatasetReadOptions>) -> Result<DatasetReader> {
         DatasetPlan::new(self.0.clone(), options.into()).map(DatasetReader::new)
     }

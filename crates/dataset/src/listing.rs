@@ -24,7 +24,8 @@ pub trait Listing: Debug + Send + Sync {
     /// Returns the place of a new file at a path. Sends no request.
     ///
     /// # Errors
-    /// Unsupported by default; Argument if a file cannot have this path.
+    /// [Unsupported](herringbone::ErrorKind::Unsupported) by default; [Argument](herringbone::ErrorKind::Argument) if a
+    /// file cannot have this path.
     fn sink(&self, path: &str) -> Result<Arc<dyn ObjectSink>> {
         let message = format!("{path}: this listing is for reads");
         Err(Error::unsupported(message))

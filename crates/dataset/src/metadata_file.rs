@@ -158,8 +158,9 @@ fn bytes_of(chunk: &ColumnChunk, length: u64) -> Result<Range<u64>> {
 /// ```
 ///
 /// # Errors
-/// Argument without files, if the files have different schemas, or if a path is absolute or leads above the directory;
-/// Unsupported if a file is encrypted; Corrupt if the metadata of a row group cannot be decoded.
+/// [Argument](ErrorKind::Argument) without files, if the files have different schemas, or if a path is absolute or
+/// leads above the directory; [Unsupported](ErrorKind::Unsupported) if a file is encrypted;
+/// [Corrupt](ErrorKind::Corrupt) if the metadata of a row group cannot be decoded.
 pub fn metadata_file<'a>(
     files: impl IntoIterator<Item = (&'a str, &'a FileMetadata)>,
     has_row_groups: bool,

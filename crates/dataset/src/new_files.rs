@@ -13,7 +13,7 @@ pub trait NewFiles: Debug + Send + Sync {
     /// Starts the file at a path below the place.
     ///
     /// # Errors
-    /// Io if the file cannot be created.
+    /// [Io](herringbone::ErrorKind::Io) if the file cannot be created.
     fn create(&self, path: &str) -> Result<Box<dyn NewFile>>;
 
     /// Waits until all completed files have appeared. By default, they have.
@@ -37,7 +37,7 @@ pub trait NewFile: Write + Send {
     /// Makes the file appear, at the latest when the [place](NewFiles::finish) is finished.
     ///
     /// # Errors
-    /// Io.
+    /// [Io](herringbone::ErrorKind::Io).
     fn complete(self: Box<Self>) -> Result<()>;
 }
 

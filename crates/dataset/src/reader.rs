@@ -188,7 +188,7 @@ impl DatasetReader {
     /// Returns the next batch, or `None` after the last batch and after an error.
     ///
     /// # Errors
-    /// Errors of the files, with their paths.
+    /// See [`Reader::next_batch`](herringbone::Reader::next_batch); the error has the file's path.
     pub fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
         let Some(crew) = &mut self.crew else {
             return Ok(None);

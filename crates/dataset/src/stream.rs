@@ -163,7 +163,8 @@ impl DatasetStream {
     /// Returns the next batch, or `None` after the last batch and after an error.
     ///
     /// # Errors
-    /// Errors of the files, with their paths.
+    /// See [`RecordBatchStream::next_batch`](herringbone_remote::RecordBatchStream::next_batch); the error has the
+    /// file's path.
     pub async fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
         poll_fn(|cx| Pin::new(&mut *self).poll_next(cx))
             .await

@@ -152,7 +152,7 @@ impl DatasetWriter {
     /// Starts to write batches with this schema to a directory, which need not exist.
     ///
     /// # Errors
-    /// Io if the directory cannot be created; see also [`Self::create_in`].
+    /// [Io](herringbone::ErrorKind::Io) if the directory cannot be created; see also [`Self::create_in`].
     pub fn create(
         directory: impl AsRef<Path>,
         schema: SchemaRef,
@@ -166,8 +166,8 @@ impl DatasetWriter {
     /// Starts to write batches with this schema to files of another place.
     ///
     /// # Errors
-    /// Argument if a partition column does not exist or is named twice, or if no column is left; Unsupported if its type has no
-    /// text.
+    /// [Argument](herringbone::ErrorKind::Argument) if a partition column does not exist or is named twice, or if no
+    /// column is left; [Unsupported](herringbone::ErrorKind::Unsupported) if its type has no text.
     pub fn create_in(
         files: Arc<dyn NewFiles>,
         schema: SchemaRef,
@@ -198,8 +198,9 @@ impl DatasetWriter {
     /// Writes the rows of a batch to the files of their partitions.
     ///
     /// # Errors
-    /// Argument if the batch does not have the schema, or contains a value that cannot be stored; Io if a file cannot be
-    /// written. After an error, the dataset cannot be finished.
+    /// [Argument](herringbone::ErrorKind::Argument) if the batch does not have the schema, or contains a value that
+    /// cannot be stored; [Io](herringbone::ErrorKind::Io) if a file cannot be written. After an error, the dataset
+    /// cannot be finished.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         self.partitions.begin(batch)?;
         self.run()
@@ -208,7 +209,8 @@ impl DatasetWriter {
     /// Finishes all files. Returns the written files, sorted by their paths.
     ///
     /// # Errors
-    /// Io if a file cannot be written; Argument if the writer failed before.
+    /// [Io](herringbone::ErrorKind::Io) if a file cannot be written; [Argument](herringbone::ErrorKind::Argument) if
+    /// the writer failed before.
     pub fn finish(mut self) -> Result<Vec<WrittenFile>> {
         self.partitions.end()?;
         self.run()?;

@@ -15,7 +15,8 @@ impl Predicate {
     /// selected. Columns are found by their names.
     ///
     /// # Errors
-    /// Unsupported if a column does not exist; Argument if a literal cannot be compared with the values of its
+    /// [Unsupported](herringbone_format::ErrorKind::Unsupported) if a column does not exist;
+    /// [Argument](herringbone_format::ErrorKind::Argument) if a literal cannot be compared with the values of its
     /// column; errors of custom predicates.
     pub fn evaluate(&self, batch: &RecordBatch) -> Result<BooleanArray> {
         let wanted = accepted(&self.0, false, batch)?;

@@ -88,7 +88,8 @@ impl BoundPredicate {
     /// implied predicates that an extension type converts.
     ///
     /// # Errors
-    /// Argument if a literal cannot be compared with the values of its column.
+    /// [Argument](herringbone_format::ErrorKind::Argument) if a literal cannot be compared with the values of its
+    /// column.
     pub fn new(
         (last, passed): (&Predicate, Option<&Predicate>),
         metadata: &FileMetadata,
@@ -378,7 +379,8 @@ impl BoundTest {
     /// Returns a verdict on all rows of a row group by its metadata, including its statistics.
     ///
     /// # Errors
-    /// Corrupt if the metadata of a column chunk cannot be decoded; errors of custom predicates.
+    /// [Corrupt](herringbone_format::ErrorKind::Corrupt) if the metadata of a column chunk cannot be decoded; errors of
+    /// custom predicates.
     pub fn verdict(&self, metadata: &FileMetadata, row_group: usize) -> Result<Verdict> {
         match self {
             Self::Leaf(leaf) => leaf.verdict(metadata, row_group),
@@ -392,7 +394,7 @@ impl LeafNode {
     /// Returns a verdict on rows whose values all occur in `values`, which are those of a dictionary.
     ///
     /// # Errors
-    /// Unsupported if the test was not made for the layout of the array.
+    /// [Unsupported](herringbone_format::ErrorKind::Unsupported) if the test was not made for the layout of the array.
     pub fn verdict_of_values(&self, values: &ArrayRef) -> Result<Verdict> {
         let test = self.array.test();
         let Some(test) = test.filter(|test| test.is_of_values()) else {

@@ -156,7 +156,8 @@ impl BoundRows {
     /// Returns a verdict on each page of a leaf. `rows` are the rows of each page.
     ///
     /// # Errors
-    /// Errors of the predicate; Argument if it answers for a different number of pages.
+    /// Errors of the predicate; [Argument](herringbone_format::ErrorKind::Argument) if it answers for a different
+    /// number of pages.
     pub fn verdicts_of_pages(
         &self,
         leaf: usize,

@@ -121,7 +121,7 @@ impl BoundsTest {
     /// has the statistics of the chunk. Without a known order, only null counts are used.
     ///
     /// # Errors
-    /// Unsupported if the column has no Arrow array.
+    /// [Unsupported](herringbone_format::ErrorKind::Unsupported) if the column has no Arrow array.
     pub fn verdicts_of_pages(
         &self,
         index: &ColumnIndex,

@@ -13,7 +13,8 @@ use super::{Predicate, Verdict};
 /// undecided, and so is a custom predicate.
 ///
 /// # Errors
-/// Argument if a literal cannot be compared with the values of a known column.
+/// [Argument](herringbone_format::ErrorKind::Argument) if a literal cannot be compared with the values of a known
+/// column.
 pub fn verdicts_of_known(predicate: &Predicate, known: &RecordBatch) -> Result<Vec<Verdict>> {
     verdicts(&predicate.0, false, known)
 }

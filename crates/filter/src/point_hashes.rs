@@ -38,7 +38,8 @@ pub(super) fn point_hashes(test: &LeafTest, leaf: &Leaf, data_type: &DataType) -
 /// value. Returns `None` if the value can be stored as different bytes, or if the leaf has no bloom filters.
 ///
 /// # Errors
-/// Argument if there is no such leaf, or if values of its type cannot be compared with the literal.
+/// [Argument](herringbone_format::ErrorKind::Argument) if there is no such leaf, or if values of its type cannot be
+/// compared with the literal.
 pub fn hashes_of_value(
     schema: &ParquetSchema,
     leaf: usize,

@@ -18,7 +18,7 @@ use herringbone_kernels::filter::arrays::{
 /// Returns the slots of `array` whose bit is set. `chosen` is the number of set bits.
 ///
 /// # Errors
-/// Unsupported if they are too long for the offsets of one array.
+/// [Unsupported](herringbone_format::ErrorKind::Unsupported) if they are too long for the offsets of one array.
 pub fn select(array: &ArrayRef, bits: &BooleanBuffer, chosen: usize) -> Result<ArrayRef> {
     if chosen == array.len() {
         return Ok(array.clone());

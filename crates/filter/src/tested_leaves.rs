@@ -12,8 +12,8 @@ use herringbone_core::extension::ExtensionColumnOption;
 /// Returns the leaves that a predicate looks at, ascending.
 ///
 /// # Errors
-/// Argument if there is no such column, or if it lies below a list and the predicate does not specify any or all of
-/// its values.
+/// [Argument](herringbone_format::ErrorKind::Argument) if there is no such column, or if it lies below a list and the
+/// predicate does not specify any or all of its values.
 pub fn tested_leaves(predicate: &Predicate, schema: &ParquetSchema) -> Result<Vec<usize>> {
     let mut leaves = Vec::new();
     for part in predicate.0.parts() {

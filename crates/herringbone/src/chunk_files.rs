@@ -32,7 +32,7 @@ pub trait ChunkFiles: Send + Sync {
     /// Opens the file at a path. It is opened once for its length, and again for each read.
     ///
     /// # Errors
-    /// Corrupt if the path is not permitted; Io if the file does not exist.
+    /// [Corrupt](ErrorKind::Corrupt) if the path is not permitted; [Io](ErrorKind::Io) if the file does not exist.
     fn open(&self, path: &str) -> Result<Box<dyn Source>>;
 }
 
@@ -110,8 +110,8 @@ impl ParquetFile {
     /// ```
     ///
     /// # Errors
-    /// Errors of `files`; Corrupt if a column chunk is outside its file, or if its metadata cannot be decoded; Unsupported
-    /// if the file is encrypted.
+    /// Errors of `files`; [Corrupt](ErrorKind::Corrupt) if a column chunk is outside its file, or if its metadata
+    /// cannot be decoded; [Unsupported](ErrorKind::Unsupported) if the file is encrypted.
     pub fn with_chunk_files(&self, files: impl ChunkFiles + 'static) -> Result<Self> {
         let handle = self.metadata_handle();
         let mut places = ChunkPlaces::new(self.source().len(), None, 0);
@@ -178,7 +178,7 @@ impl<T> ChunkPlaces<T> {
     /// Adds the file at a path, after the others.
     ///
     /// # Errors
-    /// Corrupt if its end is beyond the largest offset.
+    /// [Corrupt](ErrorKind::Corrupt) if its end is beyond the largest offset.
     pub fn add(&mut self, path: &str, length: u64, file: T) -> Result<()> {
         let start = self.length().checked_add(self.gap);
         let end = start.and_then(|start| start.checked_add(length));

@@ -101,8 +101,8 @@ impl ColumnEncoder {
     /// Appends the rows of this column of a batch with the schema of the writer.
     ///
     /// # Errors
-    /// Argument if the batch does not have the schema, or contains a value that cannot be stored. After an
-    /// error, the encoder cannot be finished.
+    /// [Argument](crate::ErrorKind::Argument) if the batch does not have the schema, or contains a value that cannot be
+    /// stored. After an error, the encoder cannot be finished.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         self.plan.check(batch.schema_ref())?;
         let array = batch.columns().get(self.field);
@@ -118,7 +118,8 @@ impl ColumnEncoder {
     /// Ends the column chunk.
     ///
     /// # Errors
-    /// Argument if an earlier call failed; Limit if a page is too large for the format.
+    /// [Argument](crate::ErrorKind::Argument) if an earlier call failed; [Limit](crate::ErrorKind::Limit) if a page is
+    /// too large for the format.
     pub fn finish(mut self) -> Result<EncodedChunk> {
         if self.failed {
             return Err(Error::argument(

@@ -71,7 +71,8 @@ impl ParquetFile {
     /// Opens the file at `path`. Its errors, also those of reads, begin with the path.
     ///
     /// # Errors
-    /// Io if the file cannot be read; Corrupt, Unsupported or Limit if its footer cannot be used.
+    /// [Io](crate::ErrorKind::Io) if the file cannot be read; [Corrupt](crate::ErrorKind::Corrupt),
+    /// [Unsupported](crate::ErrorKind::Unsupported) or [Limit](crate::ErrorKind::Limit) if its footer cannot be used.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         Self::open_with(path, OpenOptions::new())
     }
@@ -93,8 +94,8 @@ impl ParquetFile {
     /// ```
     ///
     /// # Errors
-    /// See [`Self::open`]; Key if a key is missing or wrong; Argument if there is a key for a column that the file does
-    /// not have.
+    /// See [`Self::open`]; [Key](crate::ErrorKind::Key) if a key is missing or wrong;
+    /// [Argument](crate::ErrorKind::Argument) if there is a key for a column that the file does not have.
     pub fn open_with(path: impl AsRef<Path>, options: impl Into<OpenOptions>) -> Result<Self> {
         let path = path.as_ref();
         let mut options = options.into();
@@ -109,7 +110,8 @@ impl ParquetFile {
     /// Opens a file in memory, or in a memory map that the caller made.
     ///
     /// # Errors
-    /// Corrupt, Unsupported or Limit if the footer cannot be used.
+    /// [Corrupt](crate::ErrorKind::Corrupt), [Unsupported](crate::ErrorKind::Unsupported) or
+    /// [Limit](crate::ErrorKind::Limit) if the footer cannot be used.
     pub fn from_bytes(bytes: impl Into<Bytes>) -> Result<Self> {
         Self::from_bytes_with(bytes, OpenOptions::new())
     }
@@ -133,8 +135,9 @@ impl ParquetFile {
     /// the file is open, so page indexes and pages among them are not read again.
     ///
     /// # Errors
-    /// Errors of the source; Corrupt, Unsupported or Limit if the footer cannot be used; Key if a key is
-    /// missing or wrong; Argument if there is a key for a column that the file does not have.
+    /// Errors of the source; [Corrupt](crate::ErrorKind::Corrupt), [Unsupported](crate::ErrorKind::Unsupported) or
+    /// [Limit](crate::ErrorKind::Limit) if the footer cannot be used; [Key](crate::ErrorKind::Key) if a key is missing
+    /// or wrong; [Argument](crate::ErrorKind::Argument) if there is a key for a column that the file does not have.
     pub fn from_source(
         source: impl Source + 'static,
         options: impl Into<OpenOptions>,
@@ -170,7 +173,7 @@ impl ParquetFile {
     /// Opens a file whose metadata is already known. Reads nothing.
     ///
     /// # Errors
-    /// Argument if the length of the source differs from the length of the handle's file.
+    /// [Argument](crate::ErrorKind::Argument) if the length of the source differs from the length of the handle's file.
     pub fn with_metadata(source: impl Source + 'static, handle: MetadataHandle) -> Result<Self> {
         let (length, expected) = (source.len(), handle.file_length());
         if length != expected {
@@ -220,7 +223,8 @@ impl ParquetFile {
     /// to the options of a read, so only the schema of its [plan](Self::plan) includes them.
     ///
     /// # Errors
-    /// Corrupt or Unsupported if the schema cannot be mapped to Arrow.
+    /// [Corrupt](crate::ErrorKind::Corrupt) or [Unsupported](crate::ErrorKind::Unsupported) if the schema cannot be
+    /// mapped to Arrow.
     pub fn arrow_schema(&self, options: &SchemaOptions) -> Result<SchemaRef> {
         let key_values = self.metadata().key_value_metadata();
         let options = ReadOptions::default().schema(options.clone());
@@ -232,8 +236,8 @@ impl ParquetFile {
     /// [`MetadataHandle::row_groups_in`].
     ///
     /// # Errors
-    /// Corrupt or Unsupported if the metadata of the first column chunk of a row group cannot be decoded; Key if it is not
-    /// authentic.
+    /// [Corrupt](crate::ErrorKind::Corrupt) or [Unsupported](crate::ErrorKind::Unsupported) if the metadata of the
+    /// first column chunk of a row group cannot be decoded; [Key](crate::ErrorKind::Key) if it is not authentic.
     pub fn row_groups_in(&self, bytes: Range<u64>) -> Result<Vec<usize>> {
         let row_groups = self.handle.row_groups_in(bytes);
         row_groups.map_err(|error| self.in_file(error))
@@ -242,7 +246,8 @@ impl ParquetFile {
     /// Returns a reader of the data.
     ///
     /// # Errors
-    /// Argument if the options name something missing in the file; Corrupt if row counts are inconsistent.
+    /// [Argument](crate::ErrorKind::Argument) if the options name something missing in the file;
+    /// [Corrupt](crate::ErrorKind::Corrupt) if row counts are inconsistent.
     pub fn read(&self, options: ReadOptions) -> Result<Reader> {
         let plan = Arc::new(self.plan(&options)?);
         Ok(Reader::new(plan, self.source.clone(), self.name.clone()))
@@ -345,7 +350,8 @@ impl ParquetFile {
     /// schema.
     ///
     /// # Errors
-    /// Argument if there is no such column chunk; Corrupt if it lies outside the file.
+    /// [Argument](crate::ErrorKind::Argument) if there is no such column chunk; [Corrupt](crate::ErrorKind::Corrupt) if
+    /// it lies outside the file.
     pub fn pages(&self, row_group: usize, leaf: usize) -> Result<Pages> {
         self.handle
             .check_chunk(row_group, leaf)
@@ -361,7 +367,8 @@ impl ParquetFile {
     /// pages.
     ///
     /// # Errors
-    /// Argument if there is no such column chunk; Corrupt or Limit if the index cannot be used.
+    /// [Argument](crate::ErrorKind::Argument) if there is no such column chunk; [Corrupt](crate::ErrorKind::Corrupt) or
+    /// [Limit](crate::ErrorKind::Limit) if the index cannot be used.
     pub fn column_index(&self, row_group: usize, leaf: usize) -> Result<Option<ColumnIndex>> {
         if let Some(cell) = self.handle.page_index(row_group, leaf) {
             return Ok(cell.columns.map(|index| ColumnIndex::clone(&index)));
@@ -375,7 +382,8 @@ impl ParquetFile {
     /// pages.
     ///
     /// # Errors
-    /// Argument if there is no such column chunk; Corrupt or Limit if the index cannot be used.
+    /// [Argument](crate::ErrorKind::Argument) if there is no such column chunk; [Corrupt](crate::ErrorKind::Corrupt) or
+    /// [Limit](crate::ErrorKind::Limit) if the index cannot be used.
     pub fn offset_index(&self, row_group: usize, leaf: usize) -> Result<Option<OffsetIndex>> {
         if let Some(cell) = self.handle.page_index(row_group, leaf) {
             return Ok(cell.offsets.map(|index| OffsetIndex::clone(&index)));
@@ -415,8 +423,9 @@ impl ParquetFile {
     /// ```
     ///
     /// # Errors
-    /// Argument if there is no such column chunk; Corrupt or Limit if an index cannot be used; Key if a key is
-    /// missing or wrong; errors of the source.
+    /// [Argument](crate::ErrorKind::Argument) if there is no such column chunk; [Corrupt](crate::ErrorKind::Corrupt) or
+    /// [Limit](crate::ErrorKind::Limit) if an index cannot be used; [Key](crate::ErrorKind::Key) if a key is missing or
+    /// wrong; errors of the source.
     pub fn load_page_indexes(
         &self,
         chunks: impl IntoIterator<Item = (usize, usize)>,
@@ -430,7 +439,8 @@ impl ParquetFile {
     /// of a leaf of the schema, which may be nested.
     ///
     /// # Errors
-    /// Argument if there is no such leaf; Corrupt if the metadata of a column chunk cannot be decoded.
+    /// [Argument](crate::ErrorKind::Argument) if there is no such leaf; [Corrupt](crate::ErrorKind::Corrupt) if the
+    /// metadata of a column chunk cannot be decoded.
     pub fn row_group_bounds(&self, leaf: usize) -> Result<ColumnBounds> {
         let metadata = self.metadata();
         let decoder = ColumnBoundsDecoder::new(metadata, self.parquet_schema(), leaf);
@@ -446,7 +456,8 @@ impl ParquetFile {
     /// if the chunk does not have both page indexes.
     ///
     /// # Errors
-    /// Argument if there is no such column chunk; Corrupt or Limit if an index cannot be used.
+    /// [Argument](crate::ErrorKind::Argument) if there is no such column chunk; [Corrupt](crate::ErrorKind::Corrupt) or
+    /// [Limit](crate::ErrorKind::Limit) if an index cannot be used.
     pub fn page_bounds(&self, row_group: usize, leaf: usize) -> Result<Option<ColumnBounds>> {
         let metadata = self.metadata();
         let cells = page_indexes::read(&self.handle, &*self.source, &[(row_group, leaf)]);
@@ -467,7 +478,8 @@ impl ParquetFile {
     /// Returns the header of the bloom filter of a column chunk, if it has one.
     ///
     /// # Errors
-    /// Argument if there is no such column chunk; Corrupt if the header cannot be used.
+    /// [Argument](crate::ErrorKind::Argument) if there is no such column chunk; [Corrupt](crate::ErrorKind::Corrupt) if
+    /// the header cannot be used.
     pub fn bloom_filter_header(
         &self,
         row_group: usize,
@@ -485,8 +497,8 @@ impl ParquetFile {
     /// test values.
     ///
     /// # Errors
-    /// Argument if there is no such column chunk; Corrupt if the filter lies outside the file; Key if it is
-    /// encrypted and its key is missing.
+    /// [Argument](crate::ErrorKind::Argument) if there is no such column chunk; [Corrupt](crate::ErrorKind::Corrupt) if
+    /// the filter lies outside the file; [Key](crate::ErrorKind::Key) if it is encrypted and its key is missing.
     pub fn bloom_filter(&self, row_group: usize, leaf: usize) -> Result<Option<BloomFilterProbe>> {
         let chunk = self.handle.chunk(row_group, leaf);
         let chunk = chunk.map_err(|error| self.in_file(error))?;
@@ -510,8 +522,9 @@ impl ParquetFile {
     /// cannot decide that. Returns `None` if the chunk has no bloom filter.
     ///
     /// # Errors
-    /// Argument if there is no such column chunk, or if its values cannot be compared with the literal; Corrupt if
-    /// the filter cannot be used; Key if it is encrypted and its key is missing; errors of the source.
+    /// [Argument](crate::ErrorKind::Argument) if there is no such column chunk, or if its values cannot be compared
+    /// with the literal; [Corrupt](crate::ErrorKind::Corrupt) if the filter cannot be used;
+    /// [Key](crate::ErrorKind::Key) if it is encrypted and its key is missing; errors of the source.
     pub fn bloom_filter_may_contain(
         &self,
         row_group: usize,

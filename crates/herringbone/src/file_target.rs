@@ -72,7 +72,7 @@ impl FileTarget {
     /// is a named pipe, the call waits for a reader.
     ///
     /// # Errors
-    /// Io if the file cannot be created.
+    /// [Io](crate::ErrorKind::Io) if the file cannot be created.
     pub fn create(path: impl AsRef<Path>) -> Result<Self> {
         Self::open(path.as_ref(), true)
     }
@@ -81,7 +81,8 @@ impl FileTarget {
     /// [commit](Self::commit) succeeds. If `path` is a named pipe, the call waits for a reader.
     ///
     /// # Errors
-    /// Io if the file cannot be created. If a file already exists at `path`, only the commit fails.
+    /// [Io](crate::ErrorKind::Io) if the file cannot be created. If a file already exists at `path`, only the commit
+    /// fails.
     pub fn create_new(path: impl AsRef<Path>) -> Result<Self> {
         Self::open(path.as_ref(), false)
     }

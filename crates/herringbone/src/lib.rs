@@ -130,7 +130,8 @@ use herringbone_arrow::schema::SchemaRef;
 /// Reads a file: an iterator of record batches, decoded on all cores.
 ///
 /// # Errors
-/// Io if the file cannot be read; Corrupt, Unsupported or Limit if its footer cannot be used.
+/// [Io](ErrorKind::Io) if the file cannot be read; [Corrupt](ErrorKind::Corrupt),
+/// [Unsupported](ErrorKind::Unsupported) or [Limit](ErrorKind::Limit) if its footer cannot be used.
 pub fn open(path: impl AsRef<Path>) -> Result<Reader> {
     open_with(path, ReadOptions::default())
 }
@@ -148,7 +149,7 @@ pub fn open(path: impl AsRef<Path>) -> Result<Reader> {
 /// ```
 ///
 /// # Errors
-/// See [`open`]; also Argument if the options name something missing in the file.
+/// See [`open`]; also [Argument](ErrorKind::Argument) if the options name something missing in the file.
 pub fn open_with(path: impl AsRef<Path>, options: ReadOptions) -> Result<Reader> {
     let mut open = OpenOptions::from(options.limits_or_default().into_owned());
     open.decryption = options.decryption.clone();
@@ -174,7 +175,8 @@ pub fn open_with(path: impl AsRef<Path>, options: ReadOptions) -> Result<Reader>
 /// ```
 ///
 /// # Errors
-/// Io if the file cannot be created; Unsupported if a type has no representation in Parquet.
+/// [Io](ErrorKind::Io) if the file cannot be created; [Unsupported](ErrorKind::Unsupported) if a type has
+/// no representation in Parquet.
 pub fn create(path: impl AsRef<Path>, schema: SchemaRef) -> Result<Writer<FileTarget>> {
     create_with(path, schema, WriteOptions::default())
 }
@@ -182,7 +184,7 @@ pub fn create(path: impl AsRef<Path>, schema: SchemaRef) -> Result<Writer<FileTa
 /// Starts a file with these options.
 ///
 /// # Errors
-/// See [`create`]; also Argument if the options are contradictory or invalid.
+/// See [`create`]; also [Argument](ErrorKind::Argument) if the options are contradictory or invalid.
 pub fn create_with(
     path: impl AsRef<Path>,
     schema: SchemaRef,

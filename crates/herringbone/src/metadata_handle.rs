@@ -55,8 +55,9 @@ impl MetadataHandle {
     /// Creates a handle from metadata that you supply, for a file of `file_length` bytes.
     ///
     /// # Errors
-    /// Corrupt, Unsupported or Limit if the schema of the metadata cannot be used; Argument if there is a key for a
-    /// column that the file does not have.
+    /// [Corrupt](crate::ErrorKind::Corrupt), [Unsupported](crate::ErrorKind::Unsupported) or
+    /// [Limit](crate::ErrorKind::Limit) if the schema of the metadata cannot be used;
+    /// [Argument](crate::ErrorKind::Argument) if there is a key for a column that the file does not have.
     pub fn new(metadata: FileMetadata, file_length: u64, limits: Limits) -> Result<Self> {
         Self::sharing(metadata.detached(), file_length, limits, true)
     }
@@ -201,8 +202,10 @@ impl MetadataHandle {
     /// ```
     ///
     /// # Errors
-    /// Argument if there are more bytes than the file has; Corrupt, Unsupported or Limit if the
-    /// footer cannot be used; Key if a key is missing or wrong.
+    /// [Argument](crate::ErrorKind::Argument) if there are more bytes than the file has;
+    /// [Corrupt](crate::ErrorKind::Corrupt), [Unsupported](crate::ErrorKind::Unsupported) or
+    /// [Limit](crate::ErrorKind::Limit) if the footer cannot be used; [Key](crate::ErrorKind::Key) if a key is missing
+    /// or wrong.
     pub fn decode(
         end_of_file: &Bytes,
         file_length: u64,
@@ -267,9 +270,10 @@ impl MetadataHandle {
     /// ```
     ///
     /// # Errors
-    /// Argument if the options name columns or row groups that the file does not have; Corrupt if row counts
-    /// are inconsistent. Argument also if INT96 timestamps are read with [`Int96Overflow::CoarserUnit`]. That
-    /// unit depends on their values, so determine it with [`Self::int96_plan`] first.
+    /// [Argument](crate::ErrorKind::Argument) if the options name columns or row groups that the file does not have;
+    /// [Corrupt](crate::ErrorKind::Corrupt) if row counts are inconsistent. [Argument](crate::ErrorKind::Argument) also
+    /// if INT96 timestamps are read with [`Int96Overflow::CoarserUnit`]. That unit depends on their values, so
+    /// determine it with [`Self::int96_plan`] first.
     pub fn plan(&self, options: &ReadOptions) -> Result<ReadPlan> {
         let file = OpenedFile {
             metadata: self.0.metadata.clone(),
@@ -314,7 +318,8 @@ impl MetadataHandle {
     /// ```
     ///
     /// # Errors
-    /// Argument if the predicate does not fit the file; Corrupt if row counts or statistics are invalid.
+    /// [Argument](crate::ErrorKind::Argument) if the predicate does not fit the file;
+    /// [Corrupt](crate::ErrorKind::Corrupt) if row counts or statistics are invalid.
     pub fn prune(&self, predicate: &Predicate) -> Result<Vec<RowGroupPlan>> {
         let options = ReadOptions::new()
             .columns([""; 0])
@@ -415,8 +420,8 @@ impl MetadataHandle {
     /// ```
     ///
     /// # Errors
-    /// Corrupt or Unsupported if the metadata of the first column chunk of a row group cannot be
-    /// decoded; Key if it is not authentic.
+    /// [Corrupt](crate::ErrorKind::Corrupt) or [Unsupported](crate::ErrorKind::Unsupported) if the metadata of the
+    /// first column chunk of a row group cannot be decoded; [Key](crate::ErrorKind::Key) if it is not authentic.
     pub fn row_groups_in(&self, bytes: Range<u64>) -> Result<Vec<usize>> {
         row_groups_in(&bytes, self.metadata(), self.file_length())
     }
@@ -433,7 +438,7 @@ impl MetadataHandle {
     /// They must be the indexes of this chunk: reads skip pages by their bounds.
     ///
     /// # Errors
-    /// Argument if there is no such column chunk.
+    /// [Argument](crate::ErrorKind::Argument) if there is no such column chunk.
     pub fn insert_page_index(
         &self,
         row_group: usize,

@@ -104,7 +104,8 @@ impl Pages {
 /// Reads the header of the current page.
 ///
 /// # Errors
-/// Errors of the source; Corrupt or Limit if the header cannot be used.
+/// Errors of the source; [Corrupt](crate::ErrorKind::Corrupt) or [Limit](crate::ErrorKind::Limit) if the header cannot
+/// be used.
 pub fn read_header(
     source: &dyn Source,
     walker: &mut PageWalker,

@@ -174,8 +174,10 @@ impl Reader {
     /// ```
     ///
     /// # Errors
-    /// Argument if the form of the filter does not show that it [implies](Predicate::implies) the old one, because rows of
-    /// it may be gone; Argument also if it does not fit the file, or if the read has a limit or an offset and no filter.
+    /// [Argument](crate::ErrorKind::Argument) if the form of the filter does not show that it
+    /// [implies](Predicate::implies) the old one, because rows of it may be gone;
+    /// [Argument](crate::ErrorKind::Argument) also if it does not fit the file, or if the read has a limit or an offset
+    /// and no filter.
     pub fn tighten_filter(&mut self, filter: &Predicate) -> Result<()> {
         match &mut self.driver {
             Driver::OneThread(sequence, _) => sequence.tighten_filter(filter),
@@ -188,7 +190,10 @@ impl Reader {
     /// Returns the next batch, or `None` after the last batch and after an error.
     ///
     /// # Errors
-    /// Errors in the file's bytes, with their location, and errors of the source.
+    /// [Corrupt](crate::ErrorKind::Corrupt) or [Unsupported](crate::ErrorKind::Unsupported) if the file's bytes cannot
+    /// be decoded, [Limit](crate::ErrorKind::Limit) if they need too much memory, and [Key](crate::ErrorKind::Key) if
+    /// they are not authentic, each with its location; [Io](crate::ErrorKind::Io) if the source fails. Errors of your
+    /// predicates and sources keep their kind.
     pub fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
         let batch = match &mut self.driver {
             Driver::OneThread(sequence, source) => next_batch(sequence, source),

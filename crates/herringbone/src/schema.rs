@@ -32,7 +32,8 @@ pub use herringbone_schema::{
 /// may contain an Arrow schema. The second part of the result lists the ignored parts of that schema.
 ///
 /// # Errors
-/// Unsupported if the schema has no Arrow equivalent; Corrupt if it contradicts itself.
+/// [Unsupported](crate::ErrorKind::Unsupported) if the schema has no Arrow equivalent;
+/// [Corrupt](crate::ErrorKind::Corrupt) if it contradicts itself.
 pub fn to_arrow(
     schema: &ParquetSchema,
     key_values: &[KeyValue],
@@ -56,7 +57,8 @@ pub fn to_arrow(
 /// ```
 ///
 /// # Errors
-/// Unsupported if a type has no Parquet equivalent; Argument if the options contradict the schema.
+/// [Unsupported](crate::ErrorKind::Unsupported) if a type has no Parquet equivalent;
+/// [Argument](crate::ErrorKind::Argument) if the options contradict the schema.
 pub fn from_arrow(
     schema: &Schema,
     options: &WriteSchemaOptions,

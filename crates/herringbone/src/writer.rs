@@ -82,8 +82,9 @@ impl<W: Write> Writer<W> {
     /// Writes to `out`. It does not need a buffer, because bytes are written in large pieces.
     ///
     /// # Errors
-    /// Unsupported if a type of the schema has no representation in Parquet; Argument if the options are
-    /// contradictory or invalid; Io if `out` returns an error.
+    /// [Unsupported](crate::ErrorKind::Unsupported) if a type of the schema has no representation in Parquet;
+    /// [Argument](crate::ErrorKind::Argument) if the options are contradictory or invalid; [Io](crate::ErrorKind::Io)
+    /// if `out` returns an error.
     pub fn new(out: W, schema: SchemaRef, options: WriteOptions) -> Result<Self> {
         Self::with_path(out, None, schema, options)
     }
@@ -212,10 +213,11 @@ impl<W: Write> Writer<W> {
     /// Appends the rows of a batch.
     ///
     /// # Errors
-    /// Argument if the batch does not have the schema, or contains a value that cannot be stored. The error then has
-    /// the column and row of that value. Such values include decimals with more digits than their type's precision,
-    /// although Arrow accepts them. [`allow_out_of_range`](WriteOptions::allow_out_of_range) allows these decimals.
-    /// Io if the output returns an error. After an error, the file cannot be finished.
+    /// [Argument](crate::ErrorKind::Argument) if the batch does not have the schema, or contains a value that cannot be
+    /// stored. The error then has the column and row of that value. Such values include decimals with more digits than
+    /// their type's precision, although Arrow accepts them. [`allow_out_of_range`](WriteOptions::allow_out_of_range)
+    /// allows these decimals. [Io](crate::ErrorKind::Io) if the output returns an error. After an error, the file
+    /// cannot be finished.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         self.start_write(batch)?;
         self.run_steps()
@@ -240,8 +242,8 @@ impl<W: Write> Writer<W> {
     /// them to encode columns on your own threads. The ordinal matters only if the file is encrypted.
     ///
     /// # Errors
-    /// Argument if an [extension type](herringbone_core::extension::ExtensionType) in the options chooses its own
-    /// storage.
+    /// [Argument](crate::ErrorKind::Argument) if an [extension type](herringbone_core::extension::ExtensionType) in the
+    /// options chooses its own storage.
     pub fn column_encoders(&mut self, row_group: usize) -> Result<Vec<ColumnEncoder>> {
         self.check_no_storage()?;
         match &self.stage {
@@ -257,8 +259,9 @@ impl<W: Write> Writer<W> {
     /// [sorting columns](WriteOptions::sorting_columns) only if rows are [unchecked](crate::UnsortedRows::Unchecked).
     ///
     /// # Errors
-    /// Argument if the chunks are not those of one row group of this writer, or if rows must be sorted; Io if the
-    /// output returns an error. After an error, the file cannot be finished.
+    /// [Argument](crate::ErrorKind::Argument) if the chunks are not those of one row group of this writer, or if rows
+    /// must be sorted; [Io](crate::ErrorKind::Io) if the output returns an error. After an error, the file cannot be
+    /// finished.
     pub fn append_row_group(&mut self, chunks: Vec<EncodedChunk>) -> Result<()> {
         self.check_no_storage()?;
         self.guard(|writer| match &mut writer.stage {
@@ -270,7 +273,7 @@ impl<W: Write> Writer<W> {
     /// Checks that [`copy_row_group`](Self::copy_row_group) can copy row groups of a file.
     ///
     /// # Errors
-    /// Argument with the reason if it cannot.
+    /// [Argument](crate::ErrorKind::Argument) with the reason if it cannot.
     pub fn check_copy(&self, file: &ParquetFile) -> Result<()> {
         self.check_no_storage()?;
         match &self.stage {
@@ -308,9 +311,10 @@ impl<W: Write> Writer<W> {
     /// ```
     ///
     /// # Errors
-    /// Argument if there is no such row group, or if it cannot be copied: one of the files is encrypted, a column
-    /// is missing or has another type, or rows must be sorted and are not. The file can be continued after these.
-    /// Corrupt if the pages contradict the metadata; Io if the output or the source returns an error.
+    /// [Argument](crate::ErrorKind::Argument) if there is no such row group, or if it cannot be copied: one of the
+    /// files is encrypted, a column is missing or has another type, or rows must be sorted and are not. The file can be
+    /// continued after these. [Corrupt](crate::ErrorKind::Corrupt) if the pages contradict the metadata;
+    /// [Io](crate::ErrorKind::Io) if the output or the source returns an error.
     pub fn copy_row_group(&mut self, file: &ParquetFile, row_group: usize) -> Result<()> {
         self.check_no_storage()?;
         let copy = match self.file() {

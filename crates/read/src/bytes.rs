@@ -15,7 +15,7 @@ pub trait FileBytes {
     /// Returns `None` if they have not arrived. The decoder then stops, and requests them again on the next call.
     ///
     /// # Errors
-    /// Errors of the source, such as Io.
+    /// Errors of the source, such as [Io](herringbone_format::ErrorKind::Io).
     fn get(&mut self, need: &Range<u64>, end: u64) -> Result<Option<Bytes>>;
 
     /// Returns the number of bytes that a lookup must save to be worth a request. It is 0 if requests are cheap.

@@ -166,7 +166,8 @@ impl ReadSequence {
     /// Replaces the filter by an equal or tighter one, for all rows not selected so far.
     ///
     /// # Errors
-    /// Argument if the filter may select rows that the old one rules out, or if it does not fit the file.
+    /// [Argument](herringbone_format::ErrorKind::Argument) if the filter may select rows that the old one rules out, or
+    /// if it does not fit the file.
     pub fn tighten_filter(&mut self, filter: &Predicate) -> Result<()> {
         let plan = self.plan.tightened(filter)?;
         self.replace_plan(Arc::new(plan));

@@ -46,7 +46,7 @@ pub trait ChunkObjects: Send + Sync {
     /// [known](Object::identity).
     ///
     /// # Errors
-    /// Corrupt if the path is not permitted.
+    /// [Corrupt](herringbone::ErrorKind::Corrupt) if the path is not permitted.
     fn object(&self, path: &str) -> Result<Arc<dyn Object>>;
 
     /// Returns true if absolute paths, URLs and paths with `..` are permitted. Use this for trusted metadata only.
@@ -97,8 +97,9 @@ impl RemoteFile {
     /// ```
     ///
     /// # Errors
-    /// Errors of `objects` and of the stores; Corrupt if a path is not permitted, if a column chunk is outside its object,
-    /// or if its metadata cannot be decoded; Unsupported if the file is encrypted.
+    /// Errors of `objects` and of the stores; [Corrupt](herringbone::ErrorKind::Corrupt) if a path is not permitted, if
+    /// a column chunk is outside its object, or if its metadata cannot be decoded;
+    /// [Unsupported](herringbone::ErrorKind::Unsupported) if the file is encrypted.
     pub async fn with_chunk_objects(&self, objects: &dyn ChunkObjects) -> Result<Self> {
         let paths = chunk_paths(self.metadata_handle())?;
         if paths.is_empty() {

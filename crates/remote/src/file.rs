@@ -75,9 +75,11 @@ impl RemoteFile {
     /// object is [known](Object::identity).
     ///
     /// # Errors
-    /// Io if a request fails, with the name of the object and the range; Replaced if the object was replaced meanwhile;
-    /// Corrupt, Unsupported or Limit if the footer cannot be used; Key if a key is missing or wrong; errors of the key
-    /// service.
+    /// [Io](herringbone::ErrorKind::Io) if a request fails, with the name of the object and the range;
+    /// [Replaced](herringbone::ErrorKind::Replaced) if the object was replaced meanwhile;
+    /// [Corrupt](herringbone::ErrorKind::Corrupt), [Unsupported](herringbone::ErrorKind::Unsupported) or
+    /// [Limit](herringbone::ErrorKind::Limit) if the footer cannot be used; [Key](herringbone::ErrorKind::Key) if a key
+    /// is missing or wrong; errors of the key service.
     pub async fn open(object: Arc<dyn Object>, options: impl Into<RemoteOptions>) -> Result<Self> {
         let options = options.into();
         if let Some(file) = Self::open_cached(object.clone(), options.clone())? {
@@ -99,7 +101,7 @@ impl RemoteFile {
     /// other. Requests nothing.
     ///
     /// # Errors
-    /// Argument if the cached footer is of a file with another length.
+    /// [Argument](herringbone::ErrorKind::Argument) if the cached footer is of a file with another length.
     pub fn open_cached(
         object: Arc<dyn Object>,
         options: impl Into<RemoteOptions>,
@@ -119,7 +121,7 @@ impl RemoteFile {
     /// Opens an object whose metadata is already known. Requests nothing. The options for the footer are not used.
     ///
     /// # Errors
-    /// Argument if the length of the object differs from that of the handle's file.
+    /// [Argument](herringbone::ErrorKind::Argument) if the length of the object differs from that of the handle's file.
     pub fn with_metadata(
         object: Arc<dyn Object>,
         identity: impl Into<Arc<Identity>>,
@@ -205,7 +207,8 @@ impl RemoteFile {
     /// ([`Int96Overflow::CoarserUnit`](herringbone::Int96Overflow)), find it by [`Self::int96_units`] first.
     ///
     /// # Errors
-    /// Argument if the options name something missing from the file; Corrupt if row counts are inconsistent.
+    /// [Argument](herringbone::ErrorKind::Argument) if the options name something missing from the file;
+    /// [Corrupt](herringbone::ErrorKind::Corrupt) if row counts are inconsistent.
     pub fn read(&self, options: ReadOptions) -> Result<RecordBatchStream> {
         Ok(self.stream(self.handle.plan(&options)?))
     }

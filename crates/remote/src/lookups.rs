@@ -95,8 +95,9 @@ impl RemoteFile {
     /// ordinals of its row group and its leaf. The file retains them, and reads use them.
     ///
     /// # Errors
-    /// Argument if there is no such column chunk; Corrupt or Limit if an index cannot be used; Key if a key is missing or
-    /// wrong; errors of the store.
+    /// [Argument](herringbone::ErrorKind::Argument) if there is no such column chunk;
+    /// [Corrupt](herringbone::ErrorKind::Corrupt) or [Limit](herringbone::ErrorKind::Limit) if an index cannot be used;
+    /// [Key](herringbone::ErrorKind::Key) if a key is missing or wrong; errors of the store.
     pub async fn load_page_indexes(
         &self,
         chunks: impl IntoIterator<Item = (usize, usize)>,
@@ -127,7 +128,8 @@ impl RemoteFile {
     /// Returns the bounds and counts of a leaf as Arrow arrays with one slot per row group. Requests nothing.
     ///
     /// # Errors
-    /// Argument if there is no such leaf; Corrupt if the metadata of a column chunk cannot be decoded.
+    /// [Argument](herringbone::ErrorKind::Argument) if there is no such leaf;
+    /// [Corrupt](herringbone::ErrorKind::Corrupt) if the metadata of a column chunk cannot be decoded.
     pub fn row_group_bounds(&self, leaf: usize) -> Result<ColumnBounds> {
         self.local(Fetched::default())?.1.row_group_bounds(leaf)
     }
@@ -149,8 +151,9 @@ impl RemoteFile {
     /// that. Returns `None` if the chunk has no bloom filter.
     ///
     /// # Errors
-    /// Argument if there is no such column chunk, or if its values cannot be compared with the literal; Corrupt if the
-    /// filter cannot be used; Key if it is encrypted and its key is missing; errors of the store.
+    /// [Argument](herringbone::ErrorKind::Argument) if there is no such column chunk, or if its values cannot be
+    /// compared with the literal; [Corrupt](herringbone::ErrorKind::Corrupt) if the filter cannot be used;
+    /// [Key](herringbone::ErrorKind::Key) if it is encrypted and its key is missing; errors of the store.
     pub async fn bloom_filter_may_contain(
         &self,
         row_group: usize,

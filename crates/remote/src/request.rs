@@ -45,8 +45,8 @@ pub struct Opened {
 /// has no requests for ranges, reads all of it, so that it takes no further request.
 ///
 /// # Errors
-/// Those of [`tail`]; Io if the server has no requests for ranges, and the object more than [`MAX_WHOLE_BYTES`]; Replaced if
-/// that object does not have the identity known beforehand.
+/// Those of [`tail`]; [Io](ErrorKind::Io) if the server has no requests for ranges, and the object more than
+/// [`MAX_WHOLE_BYTES`]; [Replaced](ErrorKind::Replaced) if that object does not have the identity known beforehand.
 pub async fn open(object: Arc<dyn Object>, bytes: u64) -> Result<Opened> {
     let whole = Arc::new(MaybeWhole::new(object));
     let object: Arc<dyn Object> = whole.clone();
@@ -61,8 +61,8 @@ pub async fn open(object: Arc<dyn Object>, bytes: u64) -> Result<Opened> {
 /// Requests the last `bytes` bytes of an object, or all of it if it is shorter. Returns them with its identity.
 ///
 /// # Errors
-/// Io if the store fails, or if its answer is not the end of the object; Replaced if the object does not have the
-/// identity known beforehand.
+/// [Io](ErrorKind::Io) if the store fails, or if its answer is not the end of the object;
+/// [Replaced](ErrorKind::Replaced) if the object does not have the identity known beforehand.
 pub async fn tail(object: &Arc<dyn Object>, bytes: u64) -> Result<(Bytes, Identity)> {
     if let Some(identity) = object.identity() {
         let range = identity.length.saturating_sub(bytes)..identity.length;

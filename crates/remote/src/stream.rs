@@ -208,8 +208,10 @@ impl RecordBatchStream {
     /// are still returned.
     ///
     /// # Errors
-    /// Argument if the form of the filter does not show that it [implies](Predicate::implies) the old one, because rows of
-    /// it may be gone; Argument also if it does not fit the file, or if the read has a limit or an offset and no filter.
+    /// [Argument](herringbone::ErrorKind::Argument) if the form of the filter does not show that it
+    /// [implies](Predicate::implies) the old one, because rows of it may be gone;
+    /// [Argument](herringbone::ErrorKind::Argument) also if it does not fit the file, or if the read has a limit or an
+    /// offset and no filter.
     pub fn tighten_filter(&mut self, filter: &Predicate) -> Result<()> {
         self.plan = Arc::new(self.plan.tightened(filter)?);
         self.is_plan_new = true;
@@ -253,8 +255,12 @@ impl RecordBatchStream {
     /// The future may be dropped at any time. A later call continues after it.
     ///
     /// # Errors
-    /// Errors in the file's bytes, with their location. Errors of the store, with the name of the object and the range:
-    /// Io, or Replaced if the object was replaced. Errors of the key service.
+    /// [Corrupt](herringbone::ErrorKind::Corrupt) or [Unsupported](herringbone::ErrorKind::Unsupported) if the file's
+    /// bytes cannot be decoded, [Limit](herringbone::ErrorKind::Limit) if they need too much memory, and
+    /// [Key](herringbone::ErrorKind::Key) if they are not authentic, each with its location.
+    /// [Io](herringbone::ErrorKind::Io) if the store fails, and [Replaced](herringbone::ErrorKind::Replaced) if the
+    /// object was replaced, with the name of the object and the range. Errors of your predicates and key service keep
+    /// their kind.
     pub async fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
         poll_fn(|cx| self.poll_batch(cx)).await
     }

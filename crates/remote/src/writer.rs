@@ -80,8 +80,8 @@ impl RemoteWriter {
     /// [`WriteOptions`](herringbone::WriteOptions) alone.
     ///
     /// # Errors
-    /// Unsupported if a type of the schema has no representation in Parquet; Argument if the options are contradictory
-    /// or invalid.
+    /// [Unsupported](ErrorKind::Unsupported) if a type of the schema has no representation in Parquet;
+    /// [Argument](ErrorKind::Argument) if the options are contradictory or invalid.
     pub fn new(
         sink: Arc<dyn ObjectSink>,
         schema: SchemaRef,
@@ -159,8 +159,9 @@ impl RemoteWriter {
     /// Appends the rows of a batch. Returns when all full parts are in flight.
     ///
     /// # Errors
-    /// See [`Writer::write`]. Errors of the store, with the name of the object and the part; Limit if the memory pool
-    /// refuses memory, or if the file has too many parts. After an error, the upload is aborted.
+    /// See [`Writer::write`]. [Io](ErrorKind::Io) if the store fails, with the name of the object and the part;
+    /// [Limit](ErrorKind::Limit) if the memory pool refuses memory, or if the file has too many parts. After an error,
+    /// the upload is aborted.
     pub async fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         self.run(Work::Write(batch.clone())).await
     }
@@ -224,7 +225,7 @@ impl RemoteWriter {
     /// ```
     ///
     /// # Errors
-    /// Errors of the store, with the name of the object and the part. The upload is then aborted.
+    /// [Io](ErrorKind::Io) if the store fails, with the name of the object and the part. The upload is then aborted.
     pub async fn during<T>(&mut self, future: impl Future<Output = T>) -> Result<T> {
         let done = self.advancing(future).await;
         match done {
@@ -239,7 +240,7 @@ impl RemoteWriter {
     /// Cancels all requests, and removes the parts from the store. The object does not appear.
     ///
     /// # Errors
-    /// Errors of the store, with the name of the object. Parts may then stay in the store.
+    /// [Io](ErrorKind::Io) if the store fails, with the name of the object. Parts may then stay in the store.
     pub async fn abort(mut self) -> Result<()> {
         self.encoder = None;
         self.uploads.abort().await
@@ -394,7 +395,7 @@ impl SentObject {
     /// Removes the parts from the store. The object does not appear.
     ///
     /// # Errors
-    /// Errors of the store, with the name of the object. Parts may then stay in the store.
+    /// [Io](ErrorKind::Io) if the store fails, with the name of the object. Parts may then stay in the store.
     pub async fn abort(mut self) -> Result<()> {
         self.uploads.abort().await
     }

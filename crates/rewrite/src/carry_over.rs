@@ -179,8 +179,9 @@ impl CarryOver {
     /// Collects the properties of the next file.
     ///
     /// # Errors
-    /// Corrupt if required metadata cannot be decoded; Key if the file is encrypted, encryption is to be kept, and
-    /// there are no keys; Unsupported if it is to be kept for columns with new names.
+    /// [Corrupt](herringbone::ErrorKind::Corrupt) if required metadata cannot be decoded;
+    /// [Key](herringbone::ErrorKind::Key) if the file is encrypted, encryption is to be kept, and there are no keys;
+    /// [Unsupported](herringbone::ErrorKind::Unsupported) if it is to be kept for columns with new names.
     pub fn add(&mut self, input: InputFile<'_>) -> Result<()> {
         let InputFile {
             name,
@@ -233,8 +234,8 @@ impl CarryOver {
     /// Adds the collected properties to the options, for rows of the Arrow schema.
     ///
     /// # Errors
-    /// Unsupported if the files are encrypted in different ways, or if the encryption of a column is not known; errors
-    /// of the writer.
+    /// [Unsupported](herringbone::ErrorKind::Unsupported) if the files are encrypted in different ways, or if the
+    /// encryption of a column is not known; errors of the writer.
     pub fn apply(mut self, schema: &SchemaRef, options: &mut WriteOptions) -> Result<Carried> {
         let mut notes = Vec::new();
         options.schema.parquet_schema =

@@ -48,7 +48,8 @@ impl SchemaMerge {
     /// schema is empty.
     ///
     /// # Errors
-    /// Unsupported if there is no such schema. The error names the two files and the column that differ.
+    /// [Unsupported](herringbone::ErrorKind::Unsupported) if there is no such schema. The error names the two files and
+    /// the column that differ.
     pub fn schema(self, files: &[(&str, SchemaRef)]) -> Result<SchemaRef> {
         let rules = Rules::new(self);
         let Some((_, first)) = files.first() else {

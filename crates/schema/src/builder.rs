@@ -160,9 +160,10 @@ impl NodeBuilder {
     ///
     /// # Errors
     ///
-    /// Argument if the root or the parent of a field is not a group, if a length is missing, negative, or not of a
-    /// FIXED_LEN_BYTE_ARRAY, or if an annotation does not fit its node. Limit if there are more nodes or levels
-    /// than the default [`Limits`] allow.
+    /// [Argument](herringbone_format::ErrorKind::Argument) if the root or the parent of a field is not a group, if a
+    /// length is missing, negative, or not of a FIXED_LEN_BYTE_ARRAY, or if an annotation does not fit its node.
+    /// [Limit](herringbone_format::ErrorKind::Limit) if there are more nodes or levels than the default [`Limits`]
+    /// allow.
     pub fn build_schema(mut self) -> Result<ParquetSchema> {
         self.element.repetition_type = None;
         if self.element.type_.is_some() {

@@ -58,10 +58,11 @@ impl ArrowMapping {
     ///
     /// # Errors
     ///
-    /// Argument if a column does not exist, with the names that may have been meant. Argument if a name or a
-    /// field ID matches several fields. Argument if the mapping is one of [`to_arrow_extended`] with extension
-    /// types or columns: that function takes the projection itself, because its extension types have seen whole
-    /// groups.
+    /// [Argument](herringbone_format::ErrorKind::Argument) if a column does not exist, with the names that may have
+    /// been meant. [Argument](herringbone_format::ErrorKind::Argument) if a name or a field ID matches several fields.
+    /// [Argument](herringbone_format::ErrorKind::Argument) if the mapping is one of [`to_arrow_extended`] with
+    /// extension types or columns: that function takes the projection itself, because its extension types have seen
+    /// whole groups.
     pub fn project(&self, projection: &Projection) -> Result<Self> {
         if self.origin.is_extended {
             return Err(Error::argument(
@@ -114,8 +115,8 @@ fn pruned(fields: &[Node], marks: &[bool], lists: ListLayout) -> Vec<Node> {
 ///
 /// # Errors
 ///
-/// Argument if an option names a column that does not exist, or asks to ignore the annotation of a group that
-/// is not a map.
+/// [Argument](herringbone_format::ErrorKind::Argument) if an option names a column that does not exist, or asks to
+/// ignore the annotation of a group other than a map.
 pub fn to_arrow(
     schema: &ParquetSchema,
     key_values: &[KeyValue],
@@ -144,8 +145,9 @@ pub fn to_arrow_projected(
 ///
 /// # Errors
 ///
-/// See [`to_arrow_projected`]. Errors of the extension types are passed on. Argument if the path of an
-/// extension column does not exist, or leads into a list.
+/// See [`to_arrow_projected`]. Errors of the extension types are passed on.
+/// [Argument](herringbone_format::ErrorKind::Argument) if the path of an extension column does not exist, or leads into
+/// a list.
 pub fn to_arrow_extended(
     schema: &ParquetSchema,
     key_values: &[KeyValue],

@@ -110,17 +110,17 @@ impl ParquetSchema {
     ///
     /// # Errors
     ///
-    /// Corrupt if the elements do not form exactly one tree, or if a fixed length is missing. Limit if there
-    /// are more nodes than [`Limits::schema_nodes`], if they are deeper than [`Limits::schema_depth`], or if a
-    /// level does not fit in a byte.
+    /// [Corrupt](ErrorKind::Corrupt) if the elements do not form exactly one tree, or if a fixed length is missing.
+    /// [Limit](ErrorKind::Limit) if there are more nodes than [`Limits::schema_nodes`], if they are deeper than
+    /// [`Limits::schema_depth`], or if a level does not fit in a byte.
     ///
     /// ```
     /// use herringbone::format::{Limits, Repetition, SchemaElement, Type};
     /// use herringbone::schema::ParquetSchema;
     ///
     /// let elements = [
-    ///     SchemaElement::new("schema".into()).num_children(1),
-    ///     SchemaElement::new("a".into()).type_(Type::Int32).repetition_type(Repetition::Optional),
+    /// SchemaElement::new("schema".into()).num_children(1),
+    /// SchemaElement::new("a".into()).type_(Type::Int32).repetition_type(Repetition::Optional),
     /// ];
     /// let schema = ParquetSchema::new(&elements, &Limits::default())?;
     /// assert_eq!(schema.leaves()[0].max_def_level, 1);

@@ -13,7 +13,7 @@ impl ParquetSchema {
     ///
     /// # Errors
     ///
-    /// Argument if the path does not lead to exactly one node.
+    /// [Argument](herringbone_format::ErrorKind::Argument) if the path does not lead to exactly one node.
     pub fn node_at(&self, path: &[String]) -> Result<usize> {
         let options = SchemaOptions::default();
         let mut nesting = Nesting::new(self, &options, &[]);
@@ -30,7 +30,8 @@ impl ParquetSchema {
     ///
     /// # Errors
     ///
-    /// Argument if the path does not lead to exactly one node, or if the node is a group.
+    /// [Argument](herringbone_format::ErrorKind::Argument) if the path does not lead to exactly one node, or if the
+    /// node is a group.
     pub fn leaf_at<S: Into<String>>(&self, path: impl IntoIterator<Item = S>) -> Result<usize> {
         let path: Vec<String> = path.into_iter().map(Into::into).collect();
         let node = self.node_at(&path)?;

@@ -78,7 +78,7 @@ impl Sorter {
     /// Creates the sorter for the rows of a file, if the plan requires one. The file may have a path.
     ///
     /// # Errors
-    /// Argument if one of the columns cannot be compared.
+    /// [Argument](ErrorKind::Argument) if one of the columns cannot be compared.
     pub fn new(plan: &Arc<WritePlan>, path: Option<&Path>) -> Result<Option<Self>> {
         let Some(keys) = plan.sort_keys()? else {
             return Ok(None);
@@ -110,8 +110,8 @@ impl Sorter {
     /// Takes the rows of a batch.
     ///
     /// # Errors
-    /// Argument if the batch cannot be compared; Io if a temporary file cannot be written; Limit if Arrow
-    /// dictionaries use too much memory.
+    /// [Argument](ErrorKind::Argument) if the batch cannot be compared; [Io](ErrorKind::Io) if a temporary file cannot
+    /// be written; [Limit](ErrorKind::Limit) if Arrow dictionaries use too much memory.
     pub fn push(&mut self, batch: &RecordBatch) -> Result<()> {
         let stored = self.dictionaries.take_out(batch)?;
         let dictionary_bytes = self.dictionaries.heap_bytes();
@@ -138,8 +138,9 @@ impl Sorter {
     /// Returns the next rows in sorted order, of all rows taken so far; `None` after the last one.
     ///
     /// # Errors
-    /// Io if temporary files cannot be written or read; Limit if the values of one row or of a dictionary are too
-    /// long for an array; Unsupported if rows of this type cannot be sorted.
+    /// [Io](ErrorKind::Io) if temporary files cannot be written or read; [Limit](ErrorKind::Limit) if the values of one
+    /// row or of a dictionary are too long for an array; [Unsupported](ErrorKind::Unsupported) if rows of this type
+    /// cannot be sorted.
     pub fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
         if self.output.is_none() {
             self.output = Some(self.start()?);

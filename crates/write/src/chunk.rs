@@ -86,7 +86,7 @@ impl EndedColumn {
     /// Adds the data pages to the chunk.
     ///
     /// # Errors
-    /// Argument if their number does not match that of the chunk.
+    /// [Argument](herringbone_format::ErrorKind::Argument) if their number does not match that of the chunk.
     pub fn with_pages(self, pages: ChunkPages) -> Result<EncodedColumn> {
         if pages.num_pages() != self.num_pages {
             return Err(Error::argument(

@@ -41,7 +41,7 @@ impl ChunkPages {
     /// Appends the next page. Returns memory for a later page.
     ///
     /// # Errors
-    /// Limit if the page is larger than the offset index can record.
+    /// [Limit](herringbone_format::ErrorKind::Limit) if the page is larger than the offset index can record.
     pub fn push(&mut self, page: FinishedPage) -> Result<PageBuffers> {
         let mut buffers = page.buffers;
         let start = self.pages.len();

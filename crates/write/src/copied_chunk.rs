@@ -40,7 +40,8 @@ impl WritePlan {
     /// Returns the leaf of another file for each column of this file, if its column chunks can be copied to this one.
     ///
     /// # Errors
-    /// Argument if they cannot: a file is encrypted, a column is missing, or has another type.
+    /// [Argument](herringbone_format::ErrorKind::Argument) if they cannot: a file is encrypted, a column is missing, or
+    /// has another type.
     pub fn check_copy(&self, source: CopySource<'_>) -> Result<Vec<usize>> {
         let theirs = source.metadata;
         let is_encrypted = theirs.decryption().is_some() || theirs.encryption_algorithm().is_some();
@@ -110,7 +111,8 @@ impl WritePlan {
     /// columns of this file. `leaves` are the leaves of its columns.
     ///
     /// # Errors
-    /// Argument if rows must be sorted, and those of the row group are not declared to be.
+    /// [Argument](herringbone_format::ErrorKind::Argument) if rows must be sorted, and those of the row group are not
+    /// declared to be.
     pub fn is_copy_sorted(
         &self,
         metadata: &FileMetadata,
@@ -146,7 +148,7 @@ impl WritePlan {
     /// with a wrong one.
     ///
     /// # Errors
-    /// Corrupt if an offset lies outside the chunk.
+    /// [Corrupt](herringbone_format::ErrorKind::Corrupt) if an offset lies outside the chunk.
     pub fn copied_chunk(
         &self,
         column: usize,

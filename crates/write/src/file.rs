@@ -157,7 +157,8 @@ impl FileEncoder {
     /// Adds the next column chunk of the row group under construction.
     ///
     /// # Errors
-    /// Argument if the row group already has all its columns, or if its other columns have a different number of rows.
+    /// [Argument](herringbone_format::ErrorKind::Argument) if the row group already has all its columns, or if its
+    /// other columns have a different number of rows.
     pub fn column(&mut self, mut column: EncodedColumn) -> Result<Vec<Bytes>> {
         self.begin_column(column.num_rows)?;
         self.explain(&column);
@@ -245,7 +246,8 @@ impl FileEncoder {
     /// columns.
     ///
     /// # Errors
-    /// Argument if the row group lacks column chunks, or if these have a different number of rows.
+    /// [Argument](herringbone_format::ErrorKind::Argument) if the row group lacks column chunks, or if these have a
+    /// different number of rows.
     pub fn end_row_group(&mut self, num_rows: u64, is_sorted: bool) -> Result<Vec<Bytes>> {
         let columns = mem::take(&mut self.columns);
         if columns.len() != self.plan.num_columns()
@@ -318,7 +320,8 @@ impl FileEncoder {
     /// Finishes the file with page indexes and footer.
     ///
     /// # Errors
-    /// Limit if the footer is larger than the format allows; errors of encryption.
+    /// [Limit](herringbone_format::ErrorKind::Limit) if the footer is larger than the format allows; errors of
+    /// encryption.
     pub fn finish(mut self) -> Result<FileEnd> {
         self.drop_indexes_of_single_pages();
         let mut writer = CompactWriter::new();

@@ -206,7 +206,7 @@ impl WriteOption {
     /// Returns the option of this name.
     ///
     /// # Errors
-    /// Argument if no option has this name.
+    /// [Argument](herringbone_format::ErrorKind::Argument) if no option has this name.
     pub fn named(name: &str) -> Result<&'static Self> {
         let known = Self::ALL.iter().find(|it| it.name == name);
         known.ok_or_else(|| {
@@ -233,7 +233,7 @@ impl WriteOption {
     /// Fails if the option cannot have this value.
     ///
     /// # Errors
-    /// Argument with the possible values.
+    /// [Argument](herringbone_format::ErrorKind::Argument) with the possible values.
     pub fn check(&self, text: &str) -> Result<()> {
         match self.set {
             Set::Column(set) => set(&mut ColumnOptions::new(), text),
@@ -246,7 +246,8 @@ impl ColumnOptions {
     /// Sets the option of this name: see [`WriteOption::ALL`].
     ///
     /// # Errors
-    /// Argument if columns have no option of this name, or if it cannot have this value.
+    /// [Argument](herringbone_format::ErrorKind::Argument) if columns have no option of this name, or if it cannot have
+    /// this value.
     pub fn set(&mut self, name: &str, text: &str) -> Result<()> {
         match WriteOption::named(name)?.set {
             Set::Column(set) => set(self, text).map_err(|error| named(error, name)),
@@ -261,7 +262,7 @@ impl WriteOptions {
     /// Sets the option of this name, for all columns if it is one of columns: see [`WriteOption::ALL`].
     ///
     /// # Errors
-    /// Argument if no option has this name, or if it cannot have this value.
+    /// [Argument](herringbone_format::ErrorKind::Argument) if no option has this name, or if it cannot have this value.
     pub fn set(&mut self, name: &str, text: &str) -> Result<()> {
         match WriteOption::named(name)?.set {
             Set::Column(set) => set(&mut self.columns, text),

@@ -175,8 +175,9 @@ impl UnfinishedPage {
     /// Compresses and encrypts the page, and writes its header.
     ///
     /// # Errors
-    /// Limit if the page is larger than its header can record; Feature if the codec is not compiled in; errors of
-    /// codecs and of encryption. All name the column.
+    /// [Limit](herringbone_format::ErrorKind::Limit) if the page is larger than its header can record;
+    /// [Feature](herringbone_format::ErrorKind::Feature) if the codec is not compiled in; errors of codecs and of
+    /// encryption. All name the column.
     pub fn finish(self) -> Result<FinishedPage> {
         let settings = self.settings.clone();
         self.finish_page()

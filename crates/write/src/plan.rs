@@ -44,7 +44,8 @@ impl WritePlan {
     /// different keys for each file.
     ///
     /// # Errors
-    /// Unsupported if Parquet cannot represent a type; Argument if options are invalid. Both name the column.
+    /// [Unsupported](herringbone_format::ErrorKind::Unsupported) if Parquet cannot represent a type;
+    /// [Argument](herringbone_format::ErrorKind::Argument) if options are invalid. Both name the column.
     pub fn new(schema: SchemaRef, options: &WriteOptions, path: Option<&Path>) -> Result<Self> {
         if options.row_group_rows == 0 {
             return Err(Error::argument("row_group_rows must be at least 1"));
@@ -134,7 +135,7 @@ impl WritePlan {
     /// the chunk in the previous row group, may hold for this one. So the bytes of the file depend on `before`, too.
     ///
     /// # Errors
-    /// Argument if the column does not exist.
+    /// [Argument](herringbone_format::ErrorKind::Argument) if the column does not exist.
     pub fn column_writer(
         &self,
         column: usize,
@@ -178,7 +179,7 @@ impl WritePlan {
     /// Returns true if a row group of encoded columns, whose rows cannot be compared, declares the sorting columns.
     ///
     /// # Errors
-    /// Argument if rows must be sorted.
+    /// [Argument](herringbone_format::ErrorKind::Argument) if rows must be sorted.
     pub fn is_encoded_sorted(&self) -> Result<bool> {
         match self.options.unsorted_rows {
             UnsortedRows::Unchecked => Ok(true),
@@ -214,7 +215,7 @@ impl WritePlan {
     /// Creates the check that rows are sorted, if `unsorted_rows` requires it.
     ///
     /// # Errors
-    /// Argument if rows cannot be compared by one of the columns.
+    /// [Argument](herringbone_format::ErrorKind::Argument) if rows cannot be compared by one of the columns.
     pub fn sorting_check(&self) -> Result<Option<SortingCheck>> {
         if self.options.unsorted_rows == UnsortedRows::Unchecked || self.sorting_columns.is_none() {
             return Ok(None);
@@ -232,7 +233,7 @@ impl WritePlan {
     /// Returns the keys by which rows are sorted, if the options request sorting.
     ///
     /// # Errors
-    /// Argument if rows cannot be compared by one of the columns.
+    /// [Argument](herringbone_format::ErrorKind::Argument) if rows cannot be compared by one of the columns.
     pub fn sort_keys(&self) -> Result<Option<SortKeys>> {
         if self.options.sort_by.is_empty() {
             return Ok(None);
@@ -267,7 +268,7 @@ impl WritePlan {
     /// Checks that a batch with this schema may be written: it must have the planned names, types and nullability.
     ///
     /// # Errors
-    /// Argument that names the difference.
+    /// [Argument](herringbone_format::ErrorKind::Argument) that names the difference.
     pub fn check(&self, schema: &Schema) -> Result<()> {
         check_schema(self.schema.fields(), schema.fields())
     }

@@ -34,7 +34,8 @@ impl SortingCheck {
     /// Compares the rows of a batch with each other and with the last row before them.
     ///
     /// # Errors
-    /// Argument that names the first row out of order, counted in the whole file.
+    /// [Argument](herringbone_format::ErrorKind::Argument) that names the first row out of order, counted in the whole
+    /// file.
     pub fn check(&mut self, batch: &RecordBatch) -> Result<()> {
         match self.first_unsorted(batch)? {
             None => Ok(()),
@@ -48,7 +49,7 @@ impl SortingCheck {
     /// if the rows are sorted.
     ///
     /// # Errors
-    /// Argument if the batch cannot be compared.
+    /// [Argument](herringbone_format::ErrorKind::Argument) if the batch cannot be compared.
     pub fn first_unsorted(&mut self, batch: &RecordBatch) -> Result<Option<u64>> {
         self.rows.clear();
         self.keys.append(batch, &mut self.rows)?;

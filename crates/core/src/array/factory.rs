@@ -19,7 +19,7 @@ use super::{LeafArray, LeafType, decimal, fixed_size_binary, interval, primitive
 /// Returns an empty array for `leaf`.
 ///
 /// # Errors
-/// Unsupported if the Arrow type cannot represent the values in the file.
+/// [Unsupported](herringbone_format::ErrorKind::Unsupported) if the Arrow type cannot represent the values in the file.
 pub fn leaf_array(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
     use DataType::*;
     if let Some(array) = dictionary_leaf_array(leaf)? {

@@ -21,7 +21,7 @@ use super::dictionary::max_values;
 /// the values of dictionaries exceed their keys.
 ///
 /// # Errors
-/// Limit if the arrays have more dictionary values than their keys can number.
+/// [Limit](herringbone_format::ErrorKind::Limit) if the arrays have more dictionary values than their keys can number.
 pub fn slots_of<'a>(
     arrays: Vec<&'a ArrayData>,
     use_nulls: bool,
@@ -36,8 +36,8 @@ pub fn slots_of<'a>(
 /// Concatenates arrays of one type. Returns `None` if there are none.
 ///
 /// # Errors
-/// Unsupported if they are too long for the offsets of one array; Limit if they use more dictionary values than their
-/// keys can number.
+/// [Unsupported](herringbone_format::ErrorKind::Unsupported) if they are too long for the offsets of one array;
+/// [Limit](herringbone_format::ErrorKind::Limit) if they use more dictionary values than their keys can number.
 pub fn concat(arrays: &[ArrayRef]) -> Result<Option<ArrayRef>> {
     if let [array] = arrays {
         return Ok(Some(array.clone()));

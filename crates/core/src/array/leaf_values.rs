@@ -13,7 +13,8 @@ use crate::encoding::physical_values::Values;
 /// Returns the selected slots as values of the leaf's physical type.
 ///
 /// # Errors
-/// Argument if a value does not fit the stored type. The error names the value.
+/// [Argument](herringbone_format::ErrorKind::Argument) if a value does not fit the stored type. The error names the
+/// value.
 pub fn values<'a>(
     leaf: &WriteLeaf,
     selected: Selected<'a>,

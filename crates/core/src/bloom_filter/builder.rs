@@ -36,7 +36,7 @@ impl BloomFilterBuilder {
     ///
     /// # Errors
     ///
-    /// Argument if `fpp` is not between 0 and 1.
+    /// [Argument](herringbone_format::ErrorKind::Argument) if `fpp` is not between 0 and 1.
     pub fn new(distinct_values: Option<u64>, fpp: f64, max_bytes: usize) -> Result<Self> {
         if !(fpp > 0.0 && fpp < 1.0) {
             return Err(Error::argument(format!(

@@ -31,7 +31,7 @@ impl Constant {
     /// Returns an array of `slots` slots.
     ///
     /// # Errors
-    /// Unsupported if the values are too long for one array.
+    /// [Unsupported](herringbone_format::ErrorKind::Unsupported) if the values are too long for one array.
     pub fn array(&self, slots: usize) -> Result<ArrayRef> {
         match self {
             Self::Null(data_type) => Ok(new_null_array(data_type, slots)),

@@ -125,7 +125,7 @@ impl Cast {
     /// Casts the values of an array.
     ///
     /// # Errors
-    /// Unsupported if a value does not fit the target type.
+    /// [Unsupported](herringbone_format::ErrorKind::Unsupported) if a value does not fit the target type.
     pub fn apply(&self, array: &ArrayRef) -> Result<ArrayRef> {
         let to = &self.to;
         let cast = match &self.kind {

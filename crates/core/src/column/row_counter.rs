@@ -58,7 +58,9 @@ impl RowCounter {
     /// Returns the number of rows that start in the next page; `None` after the last page.
     ///
     /// # Errors
-    /// Corrupt, Unsupported or Limit, without a location: the decoder of the page reports the error in more detail.
+    /// [Corrupt](herringbone_format::ErrorKind::Corrupt), [Unsupported](herringbone_format::ErrorKind::Unsupported) or
+    /// [Limit](herringbone_format::ErrorKind::Limit), without a location: the decoder of the page reports the error in
+    /// more detail.
     pub fn poll(&mut self) -> Result<Step<Option<u64>>> {
         let Some(shared) = self.uncounted.front() else {
             return Ok(Step::Ready(None));

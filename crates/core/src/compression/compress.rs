@@ -17,8 +17,9 @@ thread_local! {
 ///
 /// # Errors
 ///
-/// Feature if the codec was not compiled in; the error names the cargo feature. Argument if the input is larger
-/// than the codec allows. Io if the library of the codec failed.
+/// [Feature](herringbone_format::ErrorKind::Feature) if the codec was not compiled in; the error names the cargo
+/// feature. [Argument](herringbone_format::ErrorKind::Argument) if the input is larger than the codec allows.
+/// [Io](herringbone_format::ErrorKind::Io) if the library of the codec failed.
 pub fn compress(compression: Compression, input: &[u8], out: &mut Vec<u8>) -> Result<()> {
     compress_sections(compression, input, &[], out, &|| Ok(()))
 }

@@ -19,7 +19,7 @@ macro_rules! level {
             ///
             /// # Errors
             ///
-            /// Argument if the codec does not have this level.
+            /// [Argument](herringbone_format::ErrorKind::Argument) if the codec does not have this level.
             pub fn new(level: i32) -> Result<Self> {
                 if (Self::MIN.0..=Self::MAX.0).contains(&level) {
                     return Ok(Self(level));

@@ -84,9 +84,10 @@ thread_local! {
 ///
 /// # Errors
 ///
-/// Feature if the codec was not compiled in; the error names the cargo feature. Unsupported if the specification
-/// does not define the codec. Corrupt if `input` violates the codec's format, or if its decompressed size differs
-/// from the length of `output`. On an error, the contents of `output` are unspecified.
+/// [Feature](herringbone_format::ErrorKind::Feature) if the codec was not compiled in; the error names the cargo
+/// feature. [Unsupported](herringbone_format::ErrorKind::Unsupported) if the specification does not define the codec.
+/// [Corrupt](herringbone_format::ErrorKind::Corrupt) if `input` violates the codec's format, or if its decompressed
+/// size differs from the length of `output`. On an error, the contents of `output` are unspecified.
 pub fn decompress(codec: CompressionCodec, input: &[u8], output: &mut [u8]) -> Result<()> {
     DECOMPRESSORS.with_borrow_mut(|decompressors| {
         let known = decompressors.iter().position(|known| known.codec == codec);

@@ -17,7 +17,7 @@ pub trait ValueEncoder: Send + Sync {
     /// Appends values of the type that the encoder was created for.
     ///
     /// # Errors
-    /// Limit if the page would exceed the limits of its header.
+    /// [Limit](herringbone_format::ErrorKind::Limit) if the page would exceed the limits of its header.
     fn append(&mut self, values: &Values<'_>) -> Result<()>;
 
     /// Returns the number of bytes of the values section so far. If the exact size is known only at the end, returns a
@@ -49,7 +49,8 @@ pub trait ValueEncoder: Send + Sync {
 /// Returns the encoder of a column whose pages use this codec.
 ///
 /// # Errors
-/// Argument if the encoding does not apply to the type, or is not an encoding of values.
+/// [Argument](herringbone_format::ErrorKind::Argument) if the encoding does not apply to the type, or is not an
+/// encoding of values.
 pub fn value_encoder(
     encoding: Encoding,
     physical_type: Type,

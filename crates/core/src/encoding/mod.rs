@@ -49,7 +49,7 @@ pub(crate) fn product(n: usize, units: usize) -> Result<usize> {
 /// Converts a length to its stored type.
 ///
 /// # Errors
-/// Limit if it exceeds 2^31 - 1.
+/// [Limit](herringbone_format::ErrorKind::Limit) if it exceeds 2^31 - 1.
 pub fn length(bytes: usize) -> Result<i32> {
     i32::try_from(bytes).map_err(|_| {
         Error::beyond_format("bytes of a value or page", bytes as u64, i32::MAX as u64)

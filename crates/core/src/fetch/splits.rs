@@ -11,8 +11,9 @@ use herringbone_format::{FileMetadata, Result};
 /// first byte outside the file counts as the last byte of the file.
 ///
 /// # Errors
-/// Corrupt or Unsupported if the metadata of the first column chunk of a row group cannot be decoded; Key if it is
-/// not authentic.
+/// [Corrupt](herringbone_format::ErrorKind::Corrupt) or [Unsupported](herringbone_format::ErrorKind::Unsupported) if
+/// the metadata of the first column chunk of a row group cannot be decoded; [Key](herringbone_format::ErrorKind::Key)
+/// if it is not authentic.
 pub fn row_groups_in(
     bytes: &Range<u64>,
     metadata: &FileMetadata,

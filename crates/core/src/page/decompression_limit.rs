@@ -79,7 +79,8 @@ impl DecompressionLimit {
     /// Counts a page of `num_values` values. Its sizes must not be negative.
     ///
     /// # Errors
-    /// Limit if the pages so far decompress to more than their bytes and values justify.
+    /// [Limit](herringbone_format::ErrorKind::Limit) if the pages so far decompress to more than their bytes and values
+    /// justify.
     pub fn spend(&mut self, header: &PageHeader, num_values: usize) -> Result<()> {
         let compressed = u64::try_from(header.compressed_page_size).unwrap_or_default();
         let uncompressed = u64::try_from(header.uncompressed_page_size).unwrap_or_default();

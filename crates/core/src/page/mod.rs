@@ -99,7 +99,7 @@ impl DataPage {
 /// no dictionary page.
 ///
 /// # Errors
-/// Corrupt if the chunk lies outside a file of `file_length` bytes.
+/// [Corrupt](herringbone_format::ErrorKind::Corrupt) if the chunk lies outside a file of `file_length` bytes.
 pub fn byte_range(metadata: &ColumnLayout, file_length: u64) -> Result<Range<u64>> {
     let data = metadata.data_page_offset;
     let start = match metadata.dictionary_page_offset {

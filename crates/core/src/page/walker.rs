@@ -91,7 +91,7 @@ impl PageWalker {
     /// Starts before the first page of a chunk in a file of `file_length` bytes.
     ///
     /// # Errors
-    /// Corrupt if the chunk lies outside the file.
+    /// [Corrupt](ErrorKind::Corrupt) if the chunk lies outside the file.
     pub fn of_chunk(chunk: &ReadableChunk, file_length: u64) -> Result<Self> {
         let range = byte_range(&chunk.layout, file_length)?;
         let cipher = chunk.cipher.clone();
@@ -151,7 +151,8 @@ impl PageWalker {
     /// `decode` is one of [`PageHeader`]'s decoders of a prefix.
     ///
     /// # Errors
-    /// Corrupt if the header is missing, or the chunk ends inside it; Limit if it is too long.
+    /// [Corrupt](ErrorKind::Corrupt) if the header is missing, or the chunk ends inside it; [Limit](ErrorKind::Limit)
+    /// if it is too long.
     #[inline]
     pub fn decode_header(
         &mut self,
@@ -180,8 +181,8 @@ impl PageWalker {
     /// Returns the range of the current page's body.
     ///
     /// # Errors
-    /// Corrupt if its size is negative, or it extends past the end of the chunk; Argument if its header is not
-    /// decoded yet.
+    /// [Corrupt](ErrorKind::Corrupt) if its size is negative, or it extends past the end of the chunk;
+    /// [Argument](ErrorKind::Argument) if its header is not decoded yet.
     #[inline]
     pub fn body(&self) -> Result<Range<u64>> {
         let header = self

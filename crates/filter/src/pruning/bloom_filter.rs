@@ -79,7 +79,7 @@ impl BloomFilterProbe {
     /// Returns the filter of a column chunk in a file of `file_length` bytes, if it has one.
     ///
     /// # Errors
-    /// Corrupt if the filter lies outside the file.
+    /// [Corrupt](herringbone_format::ErrorKind::Corrupt) if the filter lies outside the file.
     pub fn new(metadata: &ColumnMetaData, file_length: u64) -> Result<Option<Self>> {
         let Some(offset) = metadata.bloom_filter_offset else {
             return Ok(None);
@@ -132,8 +132,9 @@ impl BloomFilterProbe {
     /// Returns the header, or the range of the file needed to decode it.
     ///
     /// # Errors
-    /// Corrupt if the header is invalid, or if the metadata of the chunk contradicts it; Limit if the filter is
-    /// larger than [`Limits::bloom_filter_bytes`]; Key if it is encrypted and not authentic.
+    /// [Corrupt](herringbone_format::ErrorKind::Corrupt) if the header is invalid, or if the metadata of the chunk
+    /// contradicts it; [Limit](herringbone_format::ErrorKind::Limit) if the filter is larger than
+    /// [`Limits::bloom_filter_bytes`]; [Key](herringbone_format::ErrorKind::Key) if it is encrypted and not authentic.
     pub fn poll_header(&mut self, limits: &Limits) -> Result<Step<BloomFilterHeader>> {
         if let Some((header, _)) = &self.header {
             return Ok(Step::Ready(*header));
@@ -217,7 +218,8 @@ impl BloomFilterProbe {
     /// Returns all bits of the filter, or the range of the file needed to decode them.
     ///
     /// # Errors
-    /// See [`Self::poll_header`]; also Corrupt if the bits lie outside the file.
+    /// See [`Self::poll_header`]; also [Corrupt](herringbone_format::ErrorKind::Corrupt) if the bits lie outside the
+    /// file.
     pub fn poll_bits(&mut self, limits: &Limits) -> Result<Step<Bytes>> {
         if let Some((bits, _)) = &self.decrypted {
             return Ok(Step::Ready(bits.clone()));
@@ -366,7 +368,8 @@ impl ColumnBloomFilter {
     /// filter cannot decide that.
     ///
     /// # Errors
-    /// Argument if the values of the column cannot be compared with the literal.
+    /// [Argument](herringbone_format::ErrorKind::Argument) if the values of the column cannot be compared with the
+    /// literal.
     pub fn may_contain(&self, value: &Literal) -> Result<bool> {
         let hashes = hashes_of_value(&self.schema, self.leaf, value)?;
         let (Some(hashes), Some(filter)) = (hashes, &self.filter) else {

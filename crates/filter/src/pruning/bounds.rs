@@ -29,7 +29,7 @@ impl BoundsDecoder {
     /// Creates a decoder for bounds of the column at `leaf`.
     ///
     /// # Errors
-    /// Argument if there is no such column.
+    /// [Argument](herringbone_format::ErrorKind::Argument) if there is no such column.
     pub fn new(schema: &ParquetSchema, leaf: usize, options: &SchemaOptions) -> Result<Self> {
         let field = schema.leaf_field(leaf, options);
         let column = schema.leaves().get(leaf).zip(field);
@@ -71,7 +71,7 @@ impl BoundsDecoder {
     /// Returns one value per bound. It is null if the bound is missing, or if its bytes are not a value of the type.
     ///
     /// # Errors
-    /// Unsupported if the column has no Arrow array.
+    /// [Unsupported](herringbone_format::ErrorKind::Unsupported) if the column has no Arrow array.
     pub fn decode(&self, bounds: &[Option<&[u8]>]) -> Result<ArrayRef> {
         let mut array = leaf_array(&self.leaf_type)?;
         let (values, validity) = self.plain(bounds, |_| true);

@@ -78,7 +78,7 @@ impl ColumnBounds {
     /// Creates the bounds of a column that the file lacks. All slots of `values` have its constant value, or null.
     ///
     /// # Errors
-    /// Unsupported if the values cannot be compared.
+    /// [Unsupported](herringbone_format::ErrorKind::Unsupported) if the values cannot be compared.
     #[doc(hidden)] // For the plan of a read.
     pub fn of_constant(values: &ArrayRef, rows: &[u64]) -> Result<Self> {
         let is_null = values.logical_null_count() == values.len();
@@ -164,7 +164,7 @@ impl ColumnBoundsDecoder {
     /// Creates a decoder for the leaf with this ordinal.
     ///
     /// # Errors
-    /// Argument if there is no such leaf.
+    /// [Argument](herringbone_format::ErrorKind::Argument) if there is no such leaf.
     pub fn new(metadata: &FileMetadata, schema: &ParquetSchema, leaf: usize) -> Result<Self> {
         let decoder = BoundsDecoder::new(schema, leaf, &SchemaOptions::default())?;
         let order = schema.order(leaf);
@@ -213,7 +213,8 @@ impl ColumnBoundsDecoder {
     /// Returns one slot for each of these row groups.
     ///
     /// # Errors
-    /// Argument if there is no such row group; Corrupt if the metadata of a column chunk cannot be decoded.
+    /// [Argument](herringbone_format::ErrorKind::Argument) if there is no such row group;
+    /// [Corrupt](herringbone_format::ErrorKind::Corrupt) if the metadata of a column chunk cannot be decoded.
     pub fn row_groups(
         &self,
         metadata: &FileMetadata,
@@ -240,7 +241,7 @@ impl ColumnBoundsDecoder {
     /// Returns one slot for each page of a column chunk in a row group of `num_rows` rows.
     ///
     /// # Errors
-    /// Corrupt if the indexes contradict each other or the row group.
+    /// [Corrupt](herringbone_format::ErrorKind::Corrupt) if the indexes contradict each other or the row group.
     pub fn pages(
         &self,
         columns: &ColumnIndex,

@@ -52,7 +52,8 @@ impl IndexDecoder<ColumnIndex> {
     /// Returns the column index of a chunk in a file of `file_length` bytes, if it has one.
     ///
     /// # Errors
-    /// Corrupt if the index lies outside the file; Limit if it is longer than [`Limits::page_index_bytes`].
+    /// [Corrupt](herringbone_format::ErrorKind::Corrupt) if the index lies outside the file;
+    /// [Limit](herringbone_format::ErrorKind::Limit) if it is longer than [`Limits::page_index_bytes`].
     pub fn of_column(
         chunk: &ColumnChunk,
         file_length: u64,
@@ -133,7 +134,8 @@ impl<T> IndexDecoder<T> {
     /// Decodes the index. `bytes` are the bytes of its range.
     ///
     /// # Errors
-    /// Corrupt or Limit if the index cannot be decoded; Key if it is encrypted and not authentic.
+    /// [Corrupt](herringbone_format::ErrorKind::Corrupt) or [Limit](herringbone_format::ErrorKind::Limit) if the index
+    /// cannot be decoded; [Key](herringbone_format::ErrorKind::Key) if it is encrypted and not authentic.
     pub fn decode(&self, bytes: &[u8], limits: &Limits) -> Result<T> {
         let decoded = match &self.cipher {
             None => (self.decode)(bytes, limits),

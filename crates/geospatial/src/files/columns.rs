@@ -78,7 +78,7 @@ impl GeometryColumn {
     ///
     /// # Errors
     ///
-    /// Unsupported if the interpolation of edges is not known.
+    /// [Unsupported](herringbone_format::ErrorKind::Unsupported) if the interpolation of edges is not known.
     pub fn of_file(schema: &ParquetSchema, metadata: &FileMetadata) -> Result<Vec<Self>> {
         let mut values = HashMap::new();
         for pair in metadata.key_value_metadata() {

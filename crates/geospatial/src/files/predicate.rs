@@ -83,8 +83,9 @@ impl GeometryColumn {
     /// ```
     ///
     /// # Errors
-    /// Argument if the box is invalid, leaves the Earth of a geography, or crosses an antimeridian in a system that
-    /// has none. Unsupported if a row may have several geometries.
+    /// [Argument](herringbone_format::ErrorKind::Argument) if the box is invalid, leaves the Earth of a geography, or
+    /// crosses an antimeridian in a system without one. [Unsupported](herringbone_format::ErrorKind::Unsupported) if
+    /// a row may have several geometries.
     pub fn intersects(&self, bbox: &BoundingBox) -> Result<Predicate> {
         self.predicate(bbox, Relation::Intersects)
     }

@@ -16,8 +16,9 @@ use super::{Dimensions, GeometryKind, GeometryType, MAX_DEPTH, Position, Writer}
 ///
 /// # Errors
 ///
-/// Argument if geometries are nested deeper than [`MAX_DEPTH`], or if a geometry has more parts than fit in 32 bits.
-/// Unsupported if the meaning of its ordinates is not known. In all cases `out` may end in a partial geometry.
+/// [Argument](herringbone_format::ErrorKind::Argument) if geometries are nested deeper than [`MAX_DEPTH`], or if a
+/// geometry has more parts than fit in 32 bits. [Unsupported](herringbone_format::ErrorKind::Unsupported) if the
+/// meaning of its ordinates is not known. In all cases `out` may end in a partial geometry.
 pub fn write_geometry(geometry: &impl GeometryTrait<T = f64>, out: &mut Vec<u8>) -> Result<()> {
     whole(geometry, &mut Writer::new(out), MAX_DEPTH)
 }

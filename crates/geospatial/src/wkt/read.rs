@@ -9,8 +9,8 @@ use crate::wkb::{Dimensions, GeometryKind, GeometryType, MAX_DEPTH, Position, Wr
 ///
 /// # Errors
 ///
-/// Argument if the text is not well-known text, or if collections are nested deeper than [`MAX_DEPTH`]. In both
-/// cases `out` may end in a partial geometry.
+/// [Argument](herringbone_format::ErrorKind::Argument) if the text is not well-known text, or if collections are nested
+/// deeper than [`MAX_DEPTH`]. In both cases `out` may end in a partial geometry.
 pub fn read(text: &str, out: &mut Vec<u8>) -> Result<()> {
     let mut parser = Parser { text, at: 0, out };
     parser.geometry(MAX_DEPTH)?;

@@ -45,7 +45,7 @@ impl Fetched {
     /// Returns the bytes of one of the ranges.
     ///
     /// # Errors
-    /// Argument if the source returned fewer bytes than requested.
+    /// [Argument](crate::ErrorKind::Argument) if the source returned fewer bytes than requested.
     pub fn get(&self, range: &Range<u64>) -> Result<Bytes> {
         let mut parts = Vec::new();
         let mut start = range.start;

@@ -33,7 +33,8 @@ impl FileSource {
     ///
     /// # Errors
     ///
-    /// Io with the path in its message, if the file does not exist, cannot be opened, or is not a regular file.
+    /// [Io](crate::ErrorKind::Io) with the path in its message, if the file does not exist, cannot be opened, or is not
+    /// a regular file.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         // Opening a named pipe would wait for a writer.
@@ -48,7 +49,8 @@ impl FileSource {
     ///
     /// # Errors
     ///
-    /// Io if the file is not a regular file, such as a directory or a pipe, or if its size is unknown.
+    /// [Io](crate::ErrorKind::Io) if the file is not a regular file, such as a directory or a pipe, or if its size is
+    /// unknown.
     pub fn new(file: File) -> Result<Self> {
         Self::from_io(file).map_err(Error::from)
     }

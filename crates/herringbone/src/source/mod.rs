@@ -88,9 +88,10 @@ pub trait Source: Send + Sync {
     ///
     /// # Errors
     ///
-    /// Corrupt if the range ends past the end of the file or before it starts; Io if the system returns an
-    /// error or the file is now shorter than [`len`](Self::len). Return an error of your store as
-    /// `std::io::Error::other(error).into()`: its kind is Io, and [`Error::io_error`] returns it.
+    /// [Corrupt](ErrorKind::Corrupt) if the range ends past the end of the file or before it starts;
+    /// [Io](ErrorKind::Io) if the system returns an error or the file is now shorter than [`len`](Self::len). Return an
+    /// error of your store as `std::io::Error::other(error).into()`: its kind is [Io](ErrorKind::Io), and
+    /// [`Error::io_error`] returns it.
     fn read(&self, range: Range<u64>) -> Result<Bytes>;
 
     /// Reads several ranges. Returns their bytes in the same order.

@@ -150,7 +150,7 @@ impl RepairSchema {
     /// differently, such as timestamps as INT96 or small decimals as byte arrays.
     ///
     /// # Errors
-    /// Unsupported if a type has no representation in Parquet.
+    /// [Unsupported](ErrorKind::Unsupported) if a type has no representation in Parquet.
     pub fn of_arrow(schema: &Schema) -> Result<Self> {
         let mapping = from_arrow(schema, &WriteSchemaOptions::default())?;
         Ok(Self {
@@ -222,8 +222,9 @@ impl Repair {
     /// Finds the row groups of a file.
     ///
     /// # Errors
-    /// Corrupt if the schema is missing; Argument if pages can be assembled in several ways; Key if the file is
-    /// encrypted, and its footer is lost or the footer's key is missing; Io if the source fails.
+    /// [Corrupt](ErrorKind::Corrupt) if the schema is missing; [Argument](ErrorKind::Argument) if pages can be
+    /// assembled in several ways; [Key](ErrorKind::Key) if the file is encrypted, and its footer is lost or the
+    /// footer's key is missing; [Io](ErrorKind::Io) if the source fails.
     pub fn open(source: impl Source + 'static, options: &RepairOptions) -> Result<Self> {
         let source: Arc<dyn Source> = Arc::new(CheckedSource::new(Arc::new(source)));
         if !options.ignore_footer {
@@ -319,7 +320,8 @@ impl Repair {
     /// row groups are returned afterwards. Timestamps outside the range of their unit do not count as damage.
     ///
     /// # Errors
-    /// Io if the source fails; Argument if the options name something missing in the file.
+    /// [Io](ErrorKind::Io) if the source fails; [Argument](ErrorKind::Argument) if the options name something missing
+    /// in the file.
     pub fn check(&mut self, options: &ReadOptions, mut progress: impl FnMut(usize)) -> Result<()> {
         self.valid.clear();
         let overlapping = known::overlapping(self.file.metadata())?;

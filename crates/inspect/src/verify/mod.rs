@@ -157,7 +157,7 @@ impl Verify {
     /// performs the same checks.
     ///
     /// # Errors
-    /// Io if the source fails.
+    /// [Io](herringbone::ErrorKind::Io) if the source fails.
     pub fn next_part(&mut self) -> Result<Option<Vec<Finding>>> {
         if matches!(self.step, Step::Done) {
             return Ok(None);

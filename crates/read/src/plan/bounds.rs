@@ -22,9 +22,11 @@ impl ReadPlan {
     /// likewise for upper bounds.
     ///
     /// # Errors
-    /// Argument if the read has no such column, or if the column is a list, a struct or an extension type. Use
-    /// [`ColumnBoundsDecoder`] for the leaves of nested columns. Corrupt if metadata cannot be decoded; Limit if the
-    /// bounds take more bytes than [`batch_column_bytes`](herringbone_format::Limits::batch_column_bytes).
+    /// [Argument](herringbone_format::ErrorKind::Argument) if the read has no such column, or if the column is a list,
+    /// a struct or an extension type. Use [`ColumnBoundsDecoder`] for the leaves of nested columns.
+    /// [Corrupt](herringbone_format::ErrorKind::Corrupt) if metadata cannot be decoded;
+    /// [Limit](herringbone_format::ErrorKind::Limit) if the bounds take more bytes than
+    /// [`batch_column_bytes`](herringbone_format::Limits::batch_column_bytes).
     pub fn row_group_bounds(&self, column: usize) -> Result<ColumnBounds> {
         let rows: Vec<u64> = self
             .row_groups
@@ -41,8 +43,8 @@ impl ReadPlan {
     /// lacks the column.
     ///
     /// # Errors
-    /// See [`Self::row_group_bounds`]; also Argument if there is no such row group, and Corrupt if the indexes
-    /// contradict each other.
+    /// See [`Self::row_group_bounds`]; also [Argument](herringbone_format::ErrorKind::Argument) if there is no such row
+    /// group, and [Corrupt](herringbone_format::ErrorKind::Corrupt) if the indexes contradict each other.
     pub fn page_bounds(
         &self,
         row_group: usize,

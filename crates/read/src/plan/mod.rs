@@ -101,7 +101,8 @@ impl ReadPlan {
     /// Plans a read of a file. The read takes the limits of the file, unless the options have their own.
     ///
     /// # Errors
-    /// Argument if the options name columns or row groups that the file lacks; Corrupt if row counts are invalid.
+    /// [Argument](herringbone_format::ErrorKind::Argument) if the options name columns or row groups that the file
+    /// lacks; [Corrupt](herringbone_format::ErrorKind::Corrupt) if row counts are invalid.
     #[doc(hidden)] // `MetadataHandle::plan` is the public way.
     pub fn new(file: &OpenedFile<'_>, options: &ReadOptions) -> Result<Self> {
         let mut plan = Self::of_columns(file, options, ColumnRole::All)?;
@@ -186,8 +187,9 @@ impl ReadPlan {
     /// rules out more, because it has the bytes of indexes, bloom filters and dictionaries.
     ///
     /// # Errors
-    /// Corrupt if the statistics of a row group are invalid; Limit if the indexes exceed the memory of the read; errors of
-    /// custom predicates.
+    /// [Corrupt](herringbone_format::ErrorKind::Corrupt) if the statistics of a row group are invalid;
+    /// [Limit](herringbone_format::ErrorKind::Limit) if the indexes exceed the memory of the read; errors of custom
+    /// predicates.
     pub fn prune(&self) -> Result<Vec<RowGroupPlan>> {
         let mut left = Vec::with_capacity(self.row_groups.len());
         let plan = Arc::new(self.clone());
@@ -211,8 +213,9 @@ impl ReadPlan {
     /// Returns the plan of the same read with another filter, which must be as tight as the old one.
     ///
     /// # Errors
-    /// Argument if the filter may select rows that the old one rules out, or if it does not fit the file. Argument also if
-    /// the read has a limit or an offset, and no filter: they count other rows with a filter.
+    /// [Argument](herringbone_format::ErrorKind::Argument) if the filter may select rows that the old one rules out, or
+    /// if it does not fit the file. [Argument](herringbone_format::ErrorKind::Argument) also if the read has a limit or
+    /// an offset, and no filter: they count other rows with a filter.
     #[doc(hidden)] // For streams, whose decoder may be with a thread.
     pub fn tightened(&self, filter: &Predicate) -> Result<Self> {
         match &self.options.filter {

@@ -82,8 +82,8 @@ impl RowSelection {
     /// Returns the selection of the rows that both selections keep.
     ///
     /// # Errors
-    /// Argument if the selections do not apply to the same row group, or to the file. A read takes both of them, and
-    /// keeps the rows that each of them keeps.
+    /// [Argument](herringbone_format::ErrorKind::Argument) if the selections do not apply to the same row group, or to
+    /// the file. A read takes both of them, and keeps the rows that each of them keeps.
     pub fn intersection(&self, other: &Self) -> Result<Self> {
         let row_group = self.same_row_group(other)?;
         let (ranges, is_deleted) = match (self.is_deleted, other.is_deleted) {
@@ -102,7 +102,8 @@ impl RowSelection {
     /// Returns the selection of the rows that at least one of the selections keeps.
     ///
     /// # Errors
-    /// Argument if the selections do not apply to the same row group, or to the file.
+    /// [Argument](herringbone_format::ErrorKind::Argument) if the selections do not apply to the same row group, or to
+    /// the file.
     pub fn union(&self, other: &Self) -> Result<Self> {
         let row_group = self.same_row_group(other)?;
         let (ranges, is_deleted) = match (self.is_deleted, other.is_deleted) {

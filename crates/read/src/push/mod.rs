@@ -181,7 +181,10 @@ impl PushDecoder {
     /// Decodes the next batch from the supplied bytes, or returns the missing ranges.
     ///
     /// # Errors
-    /// Errors in the bytes, with their location. Later calls return no more rows.
+    /// [Corrupt](herringbone_format::ErrorKind::Corrupt) or [Unsupported](herringbone_format::ErrorKind::Unsupported)
+    /// if the bytes cannot be decoded, [Limit](herringbone_format::ErrorKind::Limit) if they need too much memory, and
+    /// [Key](herringbone_format::ErrorKind::Key) if they are not authentic, each with its location. Errors of your
+    /// predicates keep their kind. Later calls return no more rows.
     pub fn poll(&mut self) -> Result<Poll> {
         self.store.take_unmet();
         let step = self.sequence.advance(&mut self.store);
@@ -200,7 +203,7 @@ impl PushDecoder {
     /// not supplied yet are listed again.
     ///
     /// # Errors
-    /// Errors in the bytes, with their location.
+    /// See [`Self::poll`].
     pub fn look_ahead(&mut self) -> Result<Needs> {
         self.store.take_unmet();
         let due = self.sequence.begun().front();
@@ -312,7 +315,8 @@ impl PushDecoder {
     /// Takes the key for a request.
     ///
     /// # Errors
-    /// Argument if the key has an invalid length, or the file is not encrypted.
+    /// [Argument](herringbone_format::ErrorKind::Argument) if the key has an invalid length, or the file is not
+    /// encrypted.
     pub fn supply_key(&self, request: &KeyRequest, key: &[u8]) -> Result<()> {
         match self.sequence.plan().metadata().decryption() {
             Some(file) => file.supply_key(request, key),
@@ -381,8 +385,8 @@ impl PushDecoder {
     /// begun yet. See `Reader::tighten_filter`.
     ///
     /// # Errors
-    /// Argument if the form of the filter does not show that it [implies](Predicate::implies) the old one, or if it does not fit
-    /// the file.
+    /// [Argument](herringbone_format::ErrorKind::Argument) if the form of the filter does not show that it
+    /// [implies](Predicate::implies) the old one, or if it does not fit the file.
     pub fn tighten_filter(&mut self, filter: &Predicate) -> Result<()> {
         self.sequence.tighten_filter(filter)
     }

@@ -107,7 +107,8 @@ impl Explainer {
     /// they can be fetched in one round.
     ///
     /// # Errors
-    /// Errors of `bytes`; Corrupt if metadata is invalid; Key; errors of custom predicates.
+    /// Errors of `bytes`; [Corrupt](herringbone_format::ErrorKind::Corrupt) if metadata is invalid;
+    /// [Key](herringbone_format::ErrorKind::Key); errors of custom predicates.
     pub fn poll(&mut self, bytes: &mut dyn FileBytes) -> Result<Option<Vec<RowGroupExplanation>>> {
         loop {
             while self.open.len() < ROW_GROUPS_AT_ONCE {

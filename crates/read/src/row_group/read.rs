@@ -164,7 +164,8 @@ impl RowGroupRead {
     /// Prunes the row group and opens its columns. Returns false if bytes are missing.
     ///
     /// # Errors
-    /// Corrupt or Unsupported if metadata is invalid; Key; Limit; errors of predicates and of `bytes`.
+    /// [Corrupt](ErrorKind::Corrupt) or [Unsupported](ErrorKind::Unsupported) if metadata is invalid;
+    /// [Key](ErrorKind::Key); [Limit](ErrorKind::Limit); errors of predicates and of `bytes`.
     pub fn open(&mut self, bytes: &mut dyn FileBytes) -> Result<bool> {
         let ordinal = self.ordinal();
         self.prune_and_open(bytes)

@@ -65,8 +65,9 @@ pub fn check_waits(check: fn() -> Result<()>) {
 /// runtime.
 ///
 /// # Errors
-/// Errors of the future; Io if the thread cannot be started, or if the future panics; Argument if this is the thread of all
-/// requests, which would wait for itself; errors of the function given to [`check_waits`].
+/// Errors of the future; [Io](herringbone::ErrorKind::Io) if the thread cannot be started, or if the future panics;
+/// [Argument](herringbone::ErrorKind::Argument) if this is the thread of all requests, which would wait for itself;
+/// errors of the function given to [`check_waits`].
 pub fn wait<T: Send + 'static>(
     future: impl Future<Output = Result<T>> + Send + 'static,
 ) -> Result<T> {

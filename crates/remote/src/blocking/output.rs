@@ -48,7 +48,7 @@ impl RemoteOutput {
     /// Starts an object. Requests nothing. Of the options, those of parts are used.
     ///
     /// # Errors
-    /// Argument if no part can have the size in the options.
+    /// [Argument](herringbone::ErrorKind::Argument) if no part can have the size in the options.
     pub fn new(sink: Arc<dyn ObjectSink>, options: &RemoteWriteOptions) -> Result<Self> {
         let sink = Arc::new(Background(sink));
         let uploads = Uploads::new(sink, options.max_bytes_in_flight);
@@ -75,7 +75,7 @@ impl RemoteOutput {
     /// Sends all bytes in parts, so that only the request for the end is left. The object cannot be written to any more.
     ///
     /// # Errors
-    /// Errors of the store, with the name of the object.
+    /// [Io](herringbone::ErrorKind::Io) if the store fails, with the name of the object.
     pub fn send_all(&mut self) -> Result<()> {
         if !self.is_sent {
             self.buffer.end();

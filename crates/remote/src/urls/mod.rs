@@ -174,8 +174,8 @@ impl Location {
     /// no credentials.
     ///
     /// # Errors
-    /// Argument if the URL is malformed, if its scheme or its key is not supported, or if the configuration of the store is
-    /// wrong.
+    /// [Argument](herringbone::ErrorKind::Argument) if the URL is malformed, if its scheme or its key is not supported,
+    /// or if the configuration of the store is wrong.
     pub fn of(url: &str) -> Result<Self> {
         Self::with_options(url, &StoreOptions::new())
     }
@@ -183,7 +183,7 @@ impl Location {
     /// Finds the store of a URL with settings of your own.
     ///
     /// # Errors
-    /// See [`Self::of`]; also Argument if a setting is unknown.
+    /// See [`Self::of`]; also [Argument](herringbone::ErrorKind::Argument) if a setting is unknown.
     pub fn with_options(url: &str, options: &StoreOptions) -> Result<Self> {
         check_allowed(url)?;
         let name = without_secrets(url);
@@ -272,7 +272,7 @@ impl Location {
     /// Returns the location of another object of the store. Its path is decoded.
     ///
     /// # Errors
-    /// Argument if the key is not supported.
+    /// [Argument](herringbone::ErrorKind::Argument) if the key is not supported.
     pub fn at(&self, path: &str) -> Result<Self> {
         let key = escaped_key(path);
         // The scheme and the bucket.
@@ -354,7 +354,7 @@ impl Location {
     /// Returns the object.
     ///
     /// # Errors
-    /// Argument if the URL names a prefix.
+    /// [Argument](herringbone::ErrorKind::Argument) if the URL names a prefix.
     pub fn object(&self) -> Result<Arc<dyn Object>> {
         self.check_object()?;
         Ok(self.object_at(self.path.clone(), |object| object))
@@ -398,7 +398,7 @@ impl Location {
     /// a small object in a store. For others, the store is asked before the end of the upload.
     ///
     /// # Errors
-    /// Argument if the URL names a prefix.
+    /// [Argument](herringbone::ErrorKind::Argument) if the URL names a prefix.
     pub fn sink(&self, replaces: bool) -> Result<Arc<dyn ObjectSink>> {
         Ok(Arc::new(self.url_sink(replaces)?))
     }
@@ -406,7 +406,7 @@ impl Location {
     /// Fails with an I/O error of the kind [`AlreadyExists`](std::io::ErrorKind::AlreadyExists) if the object exists.
     ///
     /// # Errors
-    /// Also errors of the store; Argument if the URL names a prefix.
+    /// Also errors of the store; [Argument](herringbone::ErrorKind::Argument) if the URL names a prefix.
     pub fn check_new(&self) -> BoxFuture<Result<()>> {
         let sink = self.url_sink(false);
         Box::pin(async move { sink?.check().await })
@@ -415,7 +415,7 @@ impl Location {
     /// Removes the object.
     ///
     /// # Errors
-    /// Errors of the store; Argument if the URL names a prefix.
+    /// Errors of the store; [Argument](herringbone::ErrorKind::Argument) if the URL names a prefix.
     pub fn delete(&self) -> BoxFuture<Result<()>> {
         let checked = self.check_object();
         let (store, path, hints) = (self.store.clone(), self.path.clone(), self.hints.clone());
@@ -468,7 +468,7 @@ impl Location {
 /// Fails if the variable `HERRINGBONE_NO_URLS` forbids URLs.
 ///
 /// # Errors
-/// Argument.
+/// [Argument](herringbone::ErrorKind::Argument).
 pub fn check_allowed(url: &str) -> Result<()> {
     match env::var_os(NO_URLS).is_some_and(|it| !it.is_empty() && it != "0") {
         false => Ok(()),
@@ -482,7 +482,7 @@ pub fn check_allowed(url: &str) -> Result<()> {
 /// Returns the path of a `file` URL.
 ///
 /// # Errors
-/// Argument if the URL is malformed, or names another host.
+/// [Argument](herringbone::ErrorKind::Argument) if the URL is malformed, or names another host.
 pub fn local_path(url: &str) -> Result<PathBuf> {
     let wrong = |message: &dyn fmt::Display| {
         Error::argument(format!("{}: {message}", without_secrets(url)))

@@ -19,7 +19,8 @@ impl InTheClear {
     /// Returns the description of an open file, or `None` if the file is not encrypted.
     ///
     /// # Errors
-    /// Io; Corrupt if the description cannot be decoded.
+    /// [Io](herringbone::ErrorKind::Io); [Corrupt](herringbone::ErrorKind::Corrupt) if the description cannot be
+    /// decoded.
     pub fn of(file: &ParquetFile) -> Result<Option<Self>> {
         if let Some(clear) = Self::of_encrypted_footer(&**file.source(), file.limits())? {
             return Ok(Some(clear));

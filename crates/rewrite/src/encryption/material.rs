@@ -16,7 +16,7 @@ impl KeyMaterial {
     /// Prepares to copy the key material of one Parquet file for another, which does not have to exist yet.
     ///
     /// # Errors
-    /// Argument if a path does not name a file.
+    /// [Argument](herringbone::ErrorKind::Argument) if a path does not name a file.
     pub fn new(from: &Path, to: &Path, overwrite: bool) -> Result<Self> {
         Ok(Self {
             from: FileKeyMaterialStore::new(from)?,
@@ -40,7 +40,8 @@ impl KeyMaterial {
     /// Copies the key material, unless it is shared.
     ///
     /// # Errors
-    /// Io; Argument if key material already exists and must not be overwritten.
+    /// [Io](herringbone::ErrorKind::Io); [Argument](herringbone::ErrorKind::Argument) if key material already exists
+    /// and must not be overwritten.
     pub fn copy(&self) -> Result<()> {
         if self.is_shared() {
             return Ok(());

@@ -71,7 +71,8 @@ pub trait ExtensionMapping: Debug + Send + Sync {
     ///
     /// # Errors
     ///
-    /// Argument if the field belongs to this extension type but cannot be stored.
+    /// [Argument](herringbone_format::ErrorKind::Argument) if the field belongs to this extension type but cannot be
+    /// stored.
     fn to_parquet(&self, field: &Field) -> Result<Option<AnnotatedField>>;
 }
 

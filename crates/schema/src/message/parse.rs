@@ -66,9 +66,9 @@ impl ParquetSchema {
     ///
     /// # Errors
     ///
-    /// Argument if the text is not a message. The error contains the line and the column, and what to write
-    /// there. Limit if the schema has more nodes than [`Limits::schema_nodes`], is deeper than
-    /// [`Limits::schema_depth`], or has a level above 255.
+    /// [Argument](herringbone_format::ErrorKind::Argument) if the text is not a message. The error contains the line
+    /// and the column, and what to write there. [Limit](herringbone_format::ErrorKind::Limit) if the schema has more
+    /// nodes than [`Limits::schema_nodes`], is deeper than [`Limits::schema_depth`], or has a level above 255.
     ///
     /// ```
     /// use herringbone::Limits;

@@ -9,7 +9,7 @@ use crate::LOGICAL_TYPE_KEY;
 ///
 /// # Errors
 ///
-/// Argument if the annotation is not recognized.
+/// [Argument](herringbone_format::ErrorKind::Argument) if the annotation is not recognized.
 pub fn asked_logical_type(field: &Field) -> Result<Option<LogicalType>> {
     let Some(text) = field.metadata().get(LOGICAL_TYPE_KEY) else {
         return Ok(None);

@@ -74,7 +74,7 @@ impl WriteMapping {
     ///
     /// # Errors
     ///
-    /// Limit if the pairs are too large for a footer.
+    /// [Limit](herringbone_format::ErrorKind::Limit) if the pairs are too large for a footer.
     pub fn key_values(
         &self,
         more: &[KeyValue],
@@ -111,13 +111,14 @@ impl WriteMapping {
 ///
 /// # Errors
 ///
-/// Unsupported, with the column, if Parquet has no form for a type. Such types are unions, fixed sizes of 0,
-/// structs without fields (unless the options allow them), and dictionaries of dictionaries. They also include
-/// ordered dictionaries of types without dictionary pages, and decimals of negative scale whose digits exceed
-/// 76.
+/// [Unsupported](herringbone_format::ErrorKind::Unsupported), with the column, if Parquet has no form for a type. Such
+/// types are unions, fixed sizes of 0, structs without fields (unless the options allow them), and dictionaries of
+/// dictionaries. They also include ordered dictionaries of types without dictionary pages, and decimals of negative
+/// scale whose digits exceed 76.
 ///
-/// Argument if a data type contradicts itself, or if metadata of a field cannot be understood or does not fit
-/// its type. Limit if fields are nested too deeply to be read back.
+/// [Argument](herringbone_format::ErrorKind::Argument) if a data type contradicts itself, or if metadata of a field
+/// cannot be understood or does not fit its type. [Limit](herringbone_format::ErrorKind::Limit) if fields are nested
+/// too deeply to be read back.
 ///
 /// ```
 /// use herringbone::arrow::schema::{DataType, Field, Schema};
@@ -126,8 +127,8 @@ impl WriteMapping {
 /// let schema = Schema::new(vec![Field::new("a", DataType::UInt8, true)]);
 /// let mapping = from_arrow(&schema, &WriteSchemaOptions::default())?;
 /// assert_eq!(
-///     mapping.schema.to_string(),
-///     "message schema {\n  optional int32 a (INTEGER(8,false));\n}\n"
+/// mapping.schema.to_string(),
+/// "message schema {\n  optional int32 a (INTEGER(8,false));\n}\n"
 /// );
 /// assert!(mapping.key_values(&[], &[])?.is_empty());
 /// # Ok::<(), herringbone::Error>(())

@@ -81,7 +81,8 @@ impl VariantArray {
     ///
     /// # Errors
     ///
-    /// Argument if there is no such column; see [`Self::try_new`] for others.
+    /// [Argument](herringbone_format::ErrorKind::Argument) if there is no such column; see [`Self::try_new`] for
+    /// others.
     pub fn of_column(batch: &RecordBatch, name: &str) -> Result<Self> {
         let column = batch.column_by_name(name);
         let column =

@@ -119,7 +119,8 @@ impl ColumnWriter {
     /// differ from call to call.
     ///
     /// # Errors
-    /// Argument if a value cannot be stored; Limit if one is too large for the format; errors of the sink.
+    /// [Argument](herringbone_format::ErrorKind::Argument) if a value cannot be stored;
+    /// [Limit](herringbone_format::ErrorKind::Limit) if one is too large for the format; errors of the sink.
     pub fn write(
         &mut self,
         array: &ArrayRef,

@@ -147,7 +147,7 @@ impl SortKeys {
     /// Appends the rows of a batch. `out` must be used with these keys only.
     ///
     /// # Errors
-    /// Argument if the batch cannot be compared.
+    /// [Argument](herringbone_format::ErrorKind::Argument) if the batch cannot be compared.
     pub fn append(&mut self, batch: &RecordBatch, out: &mut RowKeys) -> Result<()> {
         let num_rows = batch.num_rows();
         let mut end = out.bytes.len();

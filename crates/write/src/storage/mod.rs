@@ -77,7 +77,8 @@ impl StorageBatches {
     /// Creates a converter for batches of this schema, or returns `None` if they are stored unchanged.
     ///
     /// # Errors
-    /// Errors of the extension types; Unsupported if one of them is in a dictionary or in runs of groups.
+    /// Errors of the extension types; [Unsupported](herringbone_format::ErrorKind::Unsupported) if one of them is in a
+    /// dictionary or in runs of groups.
     pub fn new(schema: &SchemaRef, options: &WriteOptions) -> Result<Option<Self>> {
         if options.extensions.is_empty() {
             return Ok(None);
@@ -109,7 +110,7 @@ impl StorageBatches {
     /// Checks that a batch has the schema.
     ///
     /// # Errors
-    /// Argument that names the difference.
+    /// [Argument](herringbone_format::ErrorKind::Argument) that names the difference.
     pub fn check(&self, batch: &RecordBatch) -> Result<()> {
         check_schema(self.schema.fields(), batch.schema_ref().fields())
     }
@@ -118,8 +119,8 @@ impl StorageBatches {
     /// the storage, for a [`WritePlan`](super::WritePlan).
     ///
     /// # Errors
-    /// Argument if the batch does not have the schema, or if sibling columns have the same name; errors of the
-    /// extension types.
+    /// [Argument](herringbone_format::ErrorKind::Argument) if the batch does not have the schema, or if sibling columns
+    /// have the same name; errors of the extension types.
     pub fn choose(&mut self, first: &RecordBatch) -> Result<SchemaRef> {
         self.check(first)?;
         let stored = choose_all(&mut self.fields, first.columns())?;
@@ -132,7 +133,8 @@ impl StorageBatches {
     /// Converts a batch to its storage, which must have been [chosen](Self::choose).
     ///
     /// # Errors
-    /// Argument if the batch does not have the schema, or a value cannot be stored.
+    /// [Argument](herringbone_format::ErrorKind::Argument) if the batch does not have the schema, or a value cannot be
+    /// stored.
     pub fn storage(&mut self, batch: &RecordBatch) -> Result<RecordBatch> {
         let not_chosen =
             || Error::argument("the storage of the extension types has not been chosen");

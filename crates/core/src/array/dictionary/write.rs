@@ -38,7 +38,7 @@ impl Keyed {
 /// Returns the selected slots without nulls.
 ///
 /// # Errors
-/// Argument if a value does not fit the stored type.
+/// [Argument](herringbone_format::ErrorKind::Argument) if a value does not fit the stored type.
 pub fn slots<'a>(
     leaf: &WriteLeaf,
     selected: Selected<'a>,

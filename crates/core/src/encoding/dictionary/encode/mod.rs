@@ -120,7 +120,7 @@ impl Dictionary {
     /// Appends the indices of slots to `indices`, and new values to the dictionary.
     ///
     /// # Errors
-    /// Limit if a byte array is longer than the format allows.
+    /// [Limit](herringbone_format::ErrorKind::Limit) if a byte array is longer than the format allows.
     pub fn append(&mut self, slots: &Slots<'_>, indices: &mut Vec<u32>) -> Result<()> {
         match slots {
             Slots::Values(values) => {

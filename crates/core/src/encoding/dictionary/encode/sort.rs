@@ -84,7 +84,7 @@ impl Dictionary {
     /// Returns some entries in PLAIN form.
     ///
     /// # Errors
-    /// Limit if a byte array is longer than the format allows.
+    /// [Limit](herringbone_format::ErrorKind::Limit) if a byte array is longer than the format allows.
     pub fn plain_of(&self, indices: &[u32]) -> Result<Vec<u8>> {
         let mut plain = Vec::new();
         self.with_values(indices.iter().copied(), |values| {
