@@ -27,6 +27,34 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! # Which rows
+//!
+//! A read returns the rows that all of these options select. Begin with `filter` and `limit`: the others are for programs
+//! that know positions.
+//!
+//! | you know | use |
+//! |---|---|
+//! | a condition on values | [`filter`](ReadOptions::filter), which skips row groups and pages, and then tests each row |
+//! | the number of rows that you need | [`limit`](ReadOptions::limit) and [`offset`](ReadOptions::offset), which count the rows that all other options select |
+//! | positions, such as deleted rows or the hits of an index | [`row_selection`](ReadOptions::row_selection), whose positions count from the first row of the file or of one row group |
+//! | ranges of positions in the file | [`row_ranges`](ReadOptions::row_ranges), in short for [`RowSelection::keep`] |
+//! | row groups, because several tasks share a file | [`row_groups`](ReadOptions::row_groups), which also sets their order in the output |
+//!
+//! # Which columns
+//!
+//! [`columns`](ReadOptions::columns) takes the names of top-level columns, and suffices for most reads. It is short for
+//! [`projection`](ReadOptions::projection) with [`Projection::Names`]; the other projections select fields of nested columns
+//! by path, by field ID or by ordinal. The later call of the two counts. Batches have the file's column order. If you set a
+//! [`wanted_schema`](ReadOptions::wanted_schema), the projection selects columns of that schema, in its order.
+//!
+//! Writes store all columns of a batch. [`WriteOptions::columns`] therefore selects nothing: it sets the options of all
+//! columns, and [`WriteOptions::column`] those of the columns below a path.
+//!
+//! # Which metadata
+//!
+//! [`ParquetFile::metadata`] returns the footer, and a [`MetadataHandle`] keeps it for later reads. The page of
+//! [`format`](mod@format#which-metadata) has a table of all types of metadata, and their uses.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]

@@ -528,7 +528,8 @@ impl WriteOptions {
         self
     }
 
-    /// Sets the options of all columns. Options set before are kept unless `columns` sets them.
+    /// Sets the options of all columns: a write has no selection of columns. Options set before are kept unless `columns`
+    /// sets them.
     #[must_use]
     pub fn columns(mut self, columns: ColumnOptions) -> Self {
         self.columns = self.columns.overridden_by(&columns);
