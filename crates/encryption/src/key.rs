@@ -45,7 +45,8 @@ impl KeyLength {
 
     /// Returns the length with the given number of bits.
     ///
-    /// **Errors**: argument if it is not 128, 192 or 256.
+    /// # Errors
+    /// [Argument](ErrorKind::Argument) if it is not 128, 192 or 256.
     pub fn from_bits(bits: u32) -> Result<Self> {
         match bits {
             128 => Ok(Self::Bits128),
@@ -98,7 +99,8 @@ struct Inner {
 impl Key {
     /// Creates a key of 16, 24 or 32 bytes. The caller has to wipe `bytes`.
     ///
-    /// **Errors**: argument if the length is different, or if all bytes are zero.
+    /// # Errors
+    /// [Argument](ErrorKind::Argument) if the length is different, or if all bytes are zero.
     pub fn new(bytes: &[u8]) -> Result<Self> {
         let length = KeyLength::from_bytes(bytes.len())?;
         let zeros = [0; 32];
@@ -119,7 +121,8 @@ impl Key {
 
     /// Creates a new key with the random number generator of the operating system.
     ///
-    /// **Errors**: I/O if the generator fails.
+    /// # Errors
+    /// [Io](ErrorKind::Io) if the generator fails.
     pub fn generate(length: KeyLength) -> Result<Self> {
         let mut bytes = Zeroizing::new(vec![0; length.bytes()]);
         random::fill(&mut bytes)?;

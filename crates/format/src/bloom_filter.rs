@@ -88,8 +88,9 @@ impl BloomFilterHeader {
     /// Decodes the header at the start of `bytes`. Returns it with its number of bytes, or `None` if `bytes`
     /// end inside the header.
     ///
-    /// **Errors**: corrupt, with the byte in the message; limit if the filter is larger than
-    /// [`Limits::bloom_filter_bytes`].
+    /// # Errors
+    /// [Corrupt](crate::ErrorKind::Corrupt), with the byte in the message; [Limit](crate::ErrorKind::Limit) if the
+    /// filter is larger than [`Limits::bloom_filter_bytes`].
     pub fn decode_prefix(bytes: &[u8], limits: &Limits) -> Result<Option<(Self, usize)>> {
         let allowed = HEADER_BYTES.min(limits.bloom_filter_bytes);
         let decoded = decode_prefix::<Self>(bytes, limits, "bloom_filter_bytes", allowed)?;

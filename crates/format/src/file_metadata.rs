@@ -78,10 +78,11 @@ impl FileMetadata {
     ///
     /// Bytes after the metadata are ignored: the signature of a signed footer is there.
     ///
-    /// **Errors**: corrupt if the bytes break the protocol or lack a required field, except those of column
-    /// chunks; unsupported if a physical type or a repetition is unknown.
-    ///
-    /// **Limits**: `footer_bytes`, `schema_nodes`, `row_groups`, `schema_depth`.
+    /// # Errors
+    /// [Corrupt](crate::ErrorKind::Corrupt) if the bytes break the protocol or lack a required field, except those of
+    /// column chunks; [Unsupported](crate::ErrorKind::Unsupported) if a physical type or a repetition is unknown;
+    /// [Limit](crate::ErrorKind::Limit) if the metadata exceeds `footer_bytes`, `schema_nodes`, `row_groups` or
+    /// `schema_depth` of the [`Limits`].
     pub fn decode(bytes: Bytes, base_offset: u64, limits: &Limits) -> Result<Self> {
         let allowed = limits.footer_bytes.min(u64::from(u32::MAX));
         if bytes.len() as u64 > allowed {
@@ -241,7 +242,8 @@ impl FileMetadata {
     /// decoded at a time. The number of rows is the sum of theirs. Encryption and the extension of the footer are left
     /// out.
     ///
-    /// **Errors**: the first error of the row groups.
+    /// # Errors
+    /// The first error of the row groups.
     pub fn encode_with(
         &self,
         row_groups: impl IntoIterator<Item = Result<RowGroup>>,
@@ -296,14 +298,17 @@ impl FileMetadata {
 
     /// Returns a row group without its column chunks. Decodes nothing.
     ///
-    /// **Errors**: argument if there is no such row group.
+    /// # Errors
+    /// [Argument](crate::ErrorKind::Argument) if there is no such row group.
     pub fn row_group_header(&self, row_group: usize) -> Result<&RowGroupHeader> {
         self.indexed(row_group).map(|indexed| &indexed.header)
     }
 
     /// Decodes a row group with all its column chunks.
     ///
-    /// **Errors**: argument if there is no such row group; also see [`column_chunk`](Self::column_chunk).
+    /// # Errors
+    /// [Argument](crate::ErrorKind::Argument) if there is no such row group; also see
+    /// [`column_chunk`](Self::column_chunk).
     pub fn row_group(&self, row_group: usize) -> Result<RowGroup> {
         let header = self.row_group_header(row_group)?.clone();
         let columns = (0..self.num_columns(row_group))
@@ -323,8 +328,10 @@ impl FileMetadata {
     /// Decodes the column chunk of a leaf in a row group. If its metadata is encrypted and its key is
     /// available, `meta_data` contains the decrypted metadata.
     ///
-    /// **Errors**: argument if there is no such column chunk; corrupt or unsupported, with row group and
-    /// offset, if it is invalid; key if its metadata is not authentic.
+    /// # Errors
+    /// [Argument](crate::ErrorKind::Argument) if there is no such column chunk; [Corrupt](crate::ErrorKind::Corrupt) or
+    /// [Unsupported](crate::ErrorKind::Unsupported), with row group and offset, if it is invalid;
+    /// [Key](crate::ErrorKind::Key) if its metadata is not authentic.
     pub fn column_chunk(&self, row_group: usize, leaf: usize) -> Result<ColumnChunk> {
         let mut chunk = self.decode_chunk(row_group, leaf)?;
         self.decrypt_chunk(row_group, leaf, &mut chunk)?;

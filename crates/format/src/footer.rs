@@ -30,7 +30,8 @@ pub struct Tail {
 impl Tail {
     /// Decodes the last eight bytes of a file.
     ///
-    /// **Errors**: corrupt if they do not end with one of the two magics.
+    /// # Errors
+    /// [Corrupt](crate::ErrorKind::Corrupt) if they do not end with one of the two magics.
     pub fn decode(bytes: &[u8; FOOTER_TAIL_BYTES]) -> Result<Self> {
         let [a, b, c, d, magic @ ..] = *bytes;
         let encrypted = match magic {

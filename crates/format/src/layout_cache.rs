@@ -22,7 +22,8 @@ impl FileMetadata {
     /// Returns the readable chunk, see [`Self::readable_chunk`]. Faster if the chunk has the same structure as
     /// one decoded with `cache` before.
     ///
-    /// **Errors**: see [`Self::readable_chunk`].
+    /// # Errors
+    /// See [`Self::readable_chunk`].
     #[doc(hidden)] // For reads.
     pub fn readable_chunk_cached(
         &self,

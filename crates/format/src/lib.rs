@@ -15,7 +15,7 @@
 //! | `herringbone::MetadataHandle` | a footer, its schema and the page indexes loaded so far; clones share them | keep a file's metadata between reads; plan and prune reads without the file's bytes |
 //! | [`FileMetadata`] | a footer whose column chunks are still encoded | look at row counts, the schema and key-value pairs, and decode one column chunk or row group |
 //! | [`RowGroupHeader`] | a row group without its column chunks, decoded with the footer | look at row counts and sorting columns of many row groups |
-//! | [`ColumnChunk`] | one column and row group: decoded on demand | look at statistics, sizes, encodings, and the places of indexes |
+//! | [`ColumnChunk`] | one column of a row group with its statistics, decoded on demand | look at statistics, sizes, encodings, and the places of indexes |
 //! | [`RowGroup`] | a row group with all of its column chunks, decoded on demand | change or write a row group; [`FileMetadata::column_chunk`] is cheaper for one column |
 //! | [`ColumnLayout`] | the fields of a column chunk with which its pages are found | read pages without decoding statistics |
 //! | [`ReadableChunk`] | a layout, and the cipher of its pages | decode pages, also encrypted ones |

@@ -109,7 +109,8 @@ pub struct PageStatistics(Box<[u8]>);
 impl PageStatistics {
     /// Decodes the statistics.
     ///
-    /// **Errors**: corrupt if the bytes break the protocol.
+    /// # Errors
+    /// [Corrupt](crate::ErrorKind::Corrupt) if the bytes break the protocol.
     pub fn decode(&self, limits: &Limits) -> Result<Statistics> {
         decode_whole(&self.0, limits, LIMIT, self.0.len(), "page statistics")
             .map(|(statistics, _)| statistics)
@@ -174,8 +175,10 @@ impl PageHeader {
 
     /// Decodes the header at the start of `bytes`. Returns it with its number of bytes.
     ///
-    /// **Errors**: corrupt, with the byte in the message, if the header breaks the protocol, lacks a required
-    /// field or has a negative size; limit if it is longer than [`Limits::page_header_bytes`].
+    /// # Errors
+    /// [Corrupt](crate::ErrorKind::Corrupt), with the byte in the message, if the header breaks the protocol, lacks a
+    /// required field or has a negative size; [Limit](crate::ErrorKind::Limit) if it is longer than
+    /// [`Limits::page_header_bytes`].
     pub fn decode(bytes: &[u8], limits: &Limits) -> Result<(Self, usize)> {
         decode_whole(
             bytes,

@@ -65,8 +65,9 @@ impl OffsetIndex {
 
     /// Decodes an offset index at the start of `bytes`.
     ///
-    /// **Errors**: corrupt, with the byte in the message; also if lists differ in length. Limit if the index is
-    /// longer than [`Limits::page_index_bytes`].
+    /// # Errors
+    /// [Corrupt](crate::ErrorKind::Corrupt), with the byte in the message; also if lists differ in length.
+    /// [Limit](crate::ErrorKind::Limit) if the index is longer than [`Limits::page_index_bytes`].
     pub fn decode(bytes: &[u8], limits: &Limits) -> Result<Self> {
         let allowed = limits.page_index_bytes;
         let (index, _) =
@@ -100,9 +101,10 @@ impl ColumnIndex {
 
     /// Decodes a column index at the start of `bytes`.
     ///
-    /// **Errors**: corrupt, with the byte in the message; also if lists differ in length, or the length of a
-    /// histogram is not a multiple of the number of pages. Limit if the index is longer than
-    /// [`Limits::page_index_bytes`].
+    /// # Errors
+    /// [Corrupt](crate::ErrorKind::Corrupt), with the byte in the message; also if lists differ in length, or the
+    /// length of a histogram is not a multiple of the number of pages. [Limit](crate::ErrorKind::Limit) if the index is
+    /// longer than [`Limits::page_index_bytes`].
     pub fn decode(bytes: &[u8], limits: &Limits) -> Result<Self> {
         let allowed = limits.page_index_bytes;
         let (index, _) =

@@ -21,8 +21,9 @@ pub struct ReadableChunk {
 impl FileMetadata {
     /// Returns a column chunk for reading its pages. Decodes only the metadata needed for that.
     ///
-    /// **Errors**: see [`Self::column_chunk`]; also unsupported if the chunk is in another file; key if it is
-    /// encrypted and its key is missing.
+    /// # Errors
+    /// See [`Self::column_chunk`]; also [Unsupported](ErrorKind::Unsupported) if the chunk is in another file;
+    /// [Key](ErrorKind::Key) if it is encrypted and its key is missing.
     pub fn readable_chunk(&self, row_group: usize, leaf: usize) -> Result<KeyStep<ReadableChunk>> {
         let chunk: ColumnChunkLayout = self.decode_chunk(row_group, leaf)?;
         if let Some(path) = &chunk.file_path {
@@ -49,7 +50,8 @@ impl FileMetadata {
     /// Returns the cipher for the modules of a column chunk, including its page indexes and bloom filter;
     /// `None` if the chunk is not encrypted.
     ///
-    /// **Errors**: see [`Self::readable_chunk`].
+    /// # Errors
+    /// See [`Self::readable_chunk`].
     pub fn cipher_of(
         &self,
         row_group: usize,

@@ -24,7 +24,8 @@ pub enum ColumnCryptoMetadata {
 impl ColumnCryptoMetadata {
     /// Decodes field 8 of `ColumnChunk`.
     ///
-    /// **Errors**: corrupt; unsupported if it is another kind of key.
+    /// # Errors
+    /// [Corrupt](crate::ErrorKind::Corrupt); [Unsupported](crate::ErrorKind::Unsupported) if it is another kind of key.
     pub fn decode(bytes: &[u8]) -> Result<Self> {
         let mut reader = CompactReader::new(bytes, MAX_DEPTH);
         let (mut found, mut last) = (None, 0);

@@ -23,7 +23,8 @@ pub struct EncryptionAlgorithm {
 impl EncryptionAlgorithm {
     /// Decodes field 8 of `FileMetaData`.
     ///
-    /// **Errors**: corrupt; unsupported if the algorithm is unknown.
+    /// # Errors
+    /// [Corrupt](crate::ErrorKind::Corrupt); [Unsupported](crate::ErrorKind::Unsupported) if the algorithm is unknown.
     pub fn decode(bytes: &[u8]) -> Result<Self> {
         Self::read(&mut CompactReader::new(bytes, MAX_DEPTH))
     }

@@ -19,7 +19,8 @@ pub struct FileCryptoMetadata {
 impl FileCryptoMetadata {
     /// Decodes the struct at the start of `bytes`, and returns its length too. The encrypted footer follows.
     ///
-    /// **Errors**: corrupt; unsupported if the algorithm is unknown.
+    /// # Errors
+    /// [Corrupt](crate::ErrorKind::Corrupt); [Unsupported](crate::ErrorKind::Unsupported) if the algorithm is unknown.
     pub fn decode_prefix(bytes: &[u8]) -> Result<(Self, usize)> {
         let mut reader = CompactReader::new(bytes, MAX_DEPTH);
         let (mut algorithm, mut key_metadata, mut last) = (None, None, 0);

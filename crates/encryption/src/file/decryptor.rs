@@ -33,7 +33,8 @@ impl FileDecryptor {
     /// Creates a decryptor for a file that claims to be encrypted by `algorithm`. `footer_key_metadata` identifies
     /// the key that encrypts or signs its footer.
     ///
-    /// **Errors**: key if the algorithm is not allowed, or if the AAD prefix is missing or wrong; errors of the
+    /// # Errors
+    /// [Key](ErrorKind::Key) if the algorithm is not allowed, or if the AAD prefix is missing or wrong; errors of the
     /// prefix's verifier.
     pub fn new(
         properties: &FileDecryptionProperties,
@@ -90,7 +91,8 @@ impl FileDecryptor {
 
     /// Returns the footer key.
     ///
-    /// **Errors**: key if there is none; errors of the key retriever.
+    /// # Errors
+    /// [Key](ErrorKind::Key) if there is none; errors of the key retriever.
     pub fn footer_key(&self) -> Result<KeyStep<ModuleKey>> {
         self.key_step(
             self.properties.footer_key(),
@@ -101,7 +103,8 @@ impl FileDecryptor {
 
     /// Returns the key of the column with the path `leaf`, whose chunk contains `metadata`.
     ///
-    /// **Errors**: key, with the column, if there is none; errors of the key retriever.
+    /// # Errors
+    /// [Key](ErrorKind::Key), with the column, if there is none; errors of the key retriever.
     pub fn column_key(
         &self,
         leaf: &[String],
@@ -129,7 +132,8 @@ impl FileDecryptor {
 
     /// Checks that a footer, once decrypted or verified, names the same algorithm or none.
     ///
-    /// **Errors**: key if it names another algorithm: the plaintext metadata was changed.
+    /// # Errors
+    /// [Key](ErrorKind::Key) if it names another algorithm: the plaintext metadata was changed.
     pub fn check_key_value_metadata(&self, footer: &[KeyValue]) -> Result<()> {
         recorded_algorithm::check(self.algorithm, footer)
     }

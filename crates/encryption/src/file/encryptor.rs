@@ -44,8 +44,9 @@ pub struct ColumnEncryptor {
 impl FileEncryptor {
     /// Creates an encryptor for a new file whose leaves have these paths, in the order of its schema.
     ///
-    /// **Errors**: argument if the properties name a column that the file does not have, or if it has more than
-    /// [`MAX_ORDINALS`] columns; I/O if random bytes are not available.
+    /// # Errors
+    /// [Argument](crate::ErrorKind::Argument) if the properties name a column that the file does not have, or if it has
+    /// more than [`MAX_ORDINALS`] columns; [Io](crate::ErrorKind::Io) if random bytes are not available.
     pub fn new(properties: &FileEncryptionProperties, leaves: &[ColumnPath]) -> Result<Self> {
         Self::with_siblings(properties, leaves, &[])
     }

@@ -16,7 +16,8 @@ use crate::{
 /// of a chunk of each. `None` means that the column is not encrypted. Key metadata may refer to [external key
 /// material](crate::key_tools::FileKeyMaterialStore), which the new file then needs too.
 ///
-/// **Errors**: key if a key is missing or not available yet; see [`FileDecryptor::new`] for others.
+/// # Errors
+/// [Key](crate::ErrorKind::Key) if a key is missing or not available yet; see [`FileDecryptor::new`] for others.
 pub fn encryption_like(
     properties: &FileDecryptionProperties,
     file: &FileCryptoMetadata,

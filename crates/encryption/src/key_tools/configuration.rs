@@ -89,7 +89,8 @@ impl EncryptionConfiguration {
 /// Parses the format of parquet-java's `parquet.encryption.column.keys`: `masterKey:column,column;masterKey:column`.
 /// The parts of a column's path are separated by dots. Names with `.`, `,`, `;` or `:` cannot be expressed.
 ///
-/// **Errors**: argument if a master key has no columns, a name is empty, or a column occurs twice.
+/// # Errors
+/// [Argument](crate::ErrorKind::Argument) if a master key has no columns, a name is empty, or a column occurs twice.
 pub fn parse_column_keys(text: &str) -> Result<Vec<(String, Vec<ColumnPath>)>> {
     let mut keys = Vec::new();
     let mut seen = std::collections::HashSet::new();

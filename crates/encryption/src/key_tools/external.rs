@@ -19,17 +19,21 @@ pub(crate) const FOOTER_KEY: &str = "footerKey";
 pub trait KeyMaterialStore: Send + Sync {
     /// Returns the most recently written material.
     ///
-    /// **Errors**: I/O.
+    /// # Errors
+    /// [Io](crate::ErrorKind::Io).
     fn read(&self) -> Result<String>;
 
     /// Writes the material of a new file.
     ///
-    /// **Errors**: I/O; argument if material exists, because a Parquet file may depend on it.
+    /// # Errors
+    /// [Io](crate::ErrorKind::Io); [Argument](crate::ErrorKind::Argument) if material exists, because a Parquet file
+    /// may depend on it.
     fn create(&self, material: &str) -> Result<()>;
 
     /// Replaces the material atomically: after any failure, either the old or the new material exists in full.
     ///
-    /// **Errors**: I/O; the old material is then unchanged.
+    /// # Errors
+    /// [Io](crate::ErrorKind::Io); the old material is then unchanged.
     fn replace(&self, material: &str) -> Result<()>;
 }
 

@@ -25,7 +25,8 @@ pub struct FileKeyMaterialStore {
 impl FileKeyMaterialStore {
     /// Creates a store for the Parquet file at `parquet_file`, which does not have to exist yet.
     ///
-    /// **Errors**: argument if the path has no file name.
+    /// # Errors
+    /// [Argument](crate::ErrorKind::Argument) if the path has no file name.
     pub fn new(parquet_file: impl AsRef<Path>) -> Result<Self> {
         let path = parquet_file.as_ref();
         let Some(name) = path.file_name() else {

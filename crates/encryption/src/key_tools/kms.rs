@@ -18,13 +18,15 @@ pub trait KmsClient: Send + Sync {
     /// Wraps `key` with the given master key, in any form that [`Self::unwrap_key`] accepts. If the master key has
     /// versions, uses the newest one.
     ///
-    /// **Errors**: key if the master key does not exist or access is denied; I/O if the KMS does not respond.
-    /// Messages must not contain keys or tokens.
+    /// # Errors
+    /// [Key](crate::ErrorKind::Key) if the master key does not exist or access is denied; [Io](crate::ErrorKind::Io) if
+    /// the KMS does not respond. Messages must not contain keys or tokens.
     fn wrap_key(&self, key: &Key, master_key_id: &str) -> Result<String>;
 
     /// Unwraps a key that [`Self::wrap_key`] returned. If the master key has versions, uses the one that wrapped it.
     ///
-    /// **Errors**: see [`Self::wrap_key`]; also key if `wrapped` is not a wrapped key.
+    /// # Errors
+    /// See [`Self::wrap_key`]; also [Key](crate::ErrorKind::Key) if `wrapped` is not a wrapped key.
     fn unwrap_key(&self, wrapped: &str, master_key_id: &str) -> Result<Key>;
 }
 
@@ -32,7 +34,8 @@ pub trait KmsClient: Send + Sync {
 pub trait KmsClientFactory: Send + Sync {
     /// Returns a client for `connection`, which has all fields set.
     ///
-    /// **Errors**: any error while connecting.
+    /// # Errors
+    /// Any error while connecting.
     fn client(&self, connection: &KmsConnection) -> Result<Arc<dyn KmsClient>>;
 }
 

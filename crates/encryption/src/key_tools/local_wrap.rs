@@ -19,7 +19,8 @@ const NO_VERSION: &str = "NO_VERSION";
 pub trait MasterKeys: Send + Sync {
     /// Returns the master key with the given identifier.
     ///
-    /// **Errors**: key if there is none or access is denied; I/O if the source does not respond.
+    /// # Errors
+    /// [Key](ErrorKind::Key) if there is none or access is denied; [Io](ErrorKind::Io) if the source does not respond.
     fn master_key(&self, master_key_id: &str) -> Result<Key>;
 }
 

@@ -102,7 +102,8 @@ impl KeyWrapping {
     /// Starts wrapping the keys for a file with this configuration. `connection` identifies the KMS and is recorded
     /// in the file. `is_external` is true if the key material is stored next to the file.
     ///
-    /// **Errors**: I/O if random bytes are not available.
+    /// # Errors
+    /// [Io](crate::ErrorKind::Io) if random bytes are not available.
     pub fn new(
         connection: &KmsConnection,
         configuration: &EncryptionConfiguration,
@@ -157,7 +158,9 @@ impl KeyWrapping {
 
     /// Supplies the result of the requested wrapping.
     ///
-    /// **Errors**: argument if no wrapping was requested; I/O if random bytes are not available.
+    /// # Errors
+    /// [Argument](crate::ErrorKind::Argument) if no wrapping was requested; [Io](crate::ErrorKind::Io) if random bytes
+    /// are not available.
     pub fn supply_wrapped(&mut self, wrapped: String) -> Result<()> {
         let wanted = self.wanted.get(self.done.len());
         let (Some(key), Some((master_key_id, _))) = (self.pending.take(), wanted) else {
@@ -176,7 +179,8 @@ impl KeyWrapping {
     /// Returns the properties of the file. If the key material is stored next to the file, returns it too, as JSON.
     /// Store the material first: without it, the file cannot be read.
     ///
-    /// **Errors**: argument if a key is not wrapped yet, or if a column occurs twice.
+    /// # Errors
+    /// [Argument](crate::ErrorKind::Argument) if a key is not wrapped yet, or if a column occurs twice.
     pub fn finish(self) -> Result<(FileEncryptionProperties, Option<String>)> {
         let mut external = ExternalMaterial::default();
         let mut keys = Vec::new();

@@ -22,7 +22,8 @@ impl KeyTools {
     /// `double_wrapping` selects the new kind of wrapping. `None` means no change. Key encryption keys are generated
     /// anew, with `kek_length`.
     ///
-    /// **Errors**: errors of the KMS and of the store; key if the material is malformed.
+    /// # Errors
+    /// Errors of the KMS and of the store; [Key](crate::ErrorKind::Key) if the material is malformed.
     pub fn rotate_master_keys(
         &self,
         connection: &KmsConnection,

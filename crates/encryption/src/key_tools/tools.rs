@@ -85,8 +85,9 @@ impl KeyTools {
     /// Creates new keys for a new file. The material for unwrapping them is stored in the file or, before this
     /// returns, in `store`.
     ///
-    /// **Errors**: errors of the KMS; I/O of the store, or if random bytes are not available; argument if a column
-    /// occurs twice, or if the store already has material.
+    /// # Errors
+    /// Errors of the KMS; [Io](crate::ErrorKind::Io) of the store, or if random bytes are not available;
+    /// [Argument](crate::ErrorKind::Argument) if a column occurs twice, or if the store already has material.
     pub fn encryption_properties(
         &self,
         connection: &KmsConnection,

@@ -80,7 +80,9 @@ impl KeyUnwrapping {
     /// Starts with the key metadata in the file. `footer_key_metadata` is the metadata of the file's footer key,
     /// which names the KMS.
     ///
-    /// **Errors**: key if the metadata is not JSON of this format; unsupported if its type is not PKMT1.
+    /// # Errors
+    /// [Key](crate::ErrorKind::Key) if the metadata is not JSON of this format;
+    /// [Unsupported](crate::ErrorKind::Unsupported) if its type is not PKMT1.
     pub fn new(key_metadata: &[u8], footer_key_metadata: Option<&[u8]>) -> Result<Self> {
         Ok(Self(match KeyMetadata::parse(key_metadata)? {
             KeyMetadata::External { reference } => State::Material { reference },
@@ -121,8 +123,9 @@ impl KeyUnwrapping {
 
     /// Supplies the key material of the Parquet file: the complete text of its JSON file.
     ///
-    /// **Errors**: key if it is not JSON of this format, or does not contain the key; argument if it was not
-    /// requested.
+    /// # Errors
+    /// [Key](crate::ErrorKind::Key) if it is not JSON of this format, or does not contain the key;
+    /// [Argument](crate::ErrorKind::Argument) if it was not requested.
     pub fn supply_material(&mut self, json: &str) -> Result<()> {
         self.supply_parsed(&ExternalMaterial::parse(json)?)
     }
@@ -140,7 +143,9 @@ impl KeyUnwrapping {
 
     /// Supplies the key that the KMS unwrapped.
     ///
-    /// **Errors**: key if it does not unwrap the data key; argument if it was not requested.
+    /// # Errors
+    /// [Key](crate::ErrorKind::Key) if it does not unwrap the data key; [Argument](crate::ErrorKind::Argument) if it
+    /// was not requested.
     pub fn supply_key(&mut self, unwrapped: Key) -> Result<()> {
         let State::Unwrap { material, .. } = &self.0 else {
             return Err(Error::argument("no unwrapped key was requested"));

@@ -89,7 +89,8 @@ impl KeysFile {
     /// Parses a keys file. `columns` parses a column name, and returns the paths that it selects. The caller has to
     /// wipe `text`.
     ///
-    /// **Errors**: argument, with the line and the member, but never a key.
+    /// # Errors
+    /// [Argument](ErrorKind::Argument), with the line and the member, but never a key.
     pub fn parse(
         text: &str,
         columns: &dyn Fn(&str) -> Result<Vec<ColumnPath>, String>,
@@ -100,7 +101,8 @@ impl KeysFile {
     /// Returns the properties for reading files. `store` contains the external key material of the file, if it has
     /// any.
     ///
-    /// **Errors**: argument if there are no keys.
+    /// # Errors
+    /// [Argument](ErrorKind::Argument) if there are no keys.
     pub fn decryption_properties(
         &self,
         store: Option<Arc<dyn KeyMaterialStore>>,
@@ -143,7 +145,8 @@ impl KeysFile {
     /// Returns the properties for writing a file. Columns without a key of their own are encrypted with the footer
     /// key.
     ///
-    /// **Errors**: argument if there is no `footer_key`, or if there is metadata for a column without a key.
+    /// # Errors
+    /// [Argument](ErrorKind::Argument) if there is no `footer_key`, or if there is metadata for a column without a key.
     pub fn encryption_properties(&self) -> Result<FileEncryptionProperties> {
         let Some(footer_key) = &self.footer_key else {
             return Err(Error::argument(

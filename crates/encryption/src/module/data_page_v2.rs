@@ -52,8 +52,9 @@ impl ModuleKey {
     /// levels followed by the values. `levels` is the length of both sections of levels according to the page
     /// header.
     ///
-    /// **Errors**: corrupt if the body does not contain a module of the right length; key as in
-    /// [`Self::decrypt_into`]. On error `plaintext` is empty.
+    /// # Errors
+    /// [Corrupt](ErrorKind::Corrupt) if the body does not contain a module of the right length; [Key](ErrorKind::Key)
+    /// as in [`Self::decrypt_into`]. On error `plaintext` is empty.
     pub fn decrypt_data_page_v2_into(
         &self,
         id: &ModuleId,

@@ -21,8 +21,9 @@ pub const FOOTER_SIGNATURE_BYTES: usize = NONCE_BYTES + TAG_BYTES;
 impl ModuleKey {
     /// Signs the bytes of a footer exactly as stored in the file.
     ///
-    /// **Errors**: key if it has encrypted too often; I/O if random bytes are not available; argument if the footer
-    /// is too long for AES-GCM.
+    /// # Errors
+    /// [Key](crate::ErrorKind::Key) if it has encrypted too often; [Io](crate::ErrorKind::Io) if random bytes are not
+    /// available; [Argument](crate::ErrorKind::Argument) if the footer is too long for AES-GCM.
     pub fn sign_footer(&self, footer: &[u8]) -> Result<[u8; FOOTER_SIGNATURE_BYTES]> {
         self.key.cipher_for_encryption()?;
         let nonce: Nonce = random::array()?;
@@ -35,8 +36,9 @@ impl ModuleKey {
 
     /// Verifies the signature that follows a footer. `footer` must be exactly the bytes in the file.
     ///
-    /// **Errors**: corrupt if the signature does not have [`FOOTER_SIGNATURE_BYTES`]; key if it belongs to another
-    /// footer, or was made with another key.
+    /// # Errors
+    /// [Corrupt](crate::ErrorKind::Corrupt) if the signature does not have [`FOOTER_SIGNATURE_BYTES`];
+    /// [Key](crate::ErrorKind::Key) if it belongs to another footer, or was made with another key.
     pub fn verify_footer(&self, footer: &[u8], signature: &[u8]) -> Result<()> {
         let Some((nonce, tag)) = signature.split_first_chunk() else {
             return Err(wrong_length(signature));

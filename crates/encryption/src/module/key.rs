@@ -93,8 +93,9 @@ impl ModuleKey {
     /// Returns the size in bytes of the module at the start of `bytes`, including its length field. `None` if there
     /// are fewer than four bytes.
     ///
-    /// **Errors**: corrupt if the module is too short for nonce and tag, or longer than `limit` bytes. The file and
-    /// the caller's limits determine `limit`.
+    /// # Errors
+    /// [Corrupt](ErrorKind::Corrupt) if the module is too short for nonce and tag, or longer than `limit` bytes. The
+    /// file and the caller's limits determine `limit`.
     pub fn module_bytes(&self, id: &ModuleId, bytes: &[u8], limit: usize) -> Result<Option<usize>> {
         let framing = self.algorithm.framing(id.kind);
         framing.module_bytes(id, bytes, limit.max(LENGTH_BYTES))
@@ -102,8 +103,10 @@ impl ModuleKey {
 
     /// Appends the module to `out`. Its plaintext is the concatenation of `parts`.
     ///
-    /// **Errors**: argument if an ordinal needs more than 16 bits, or if the module would be longer than 2^31 - 1
-    /// bytes; key if it has encrypted too often; I/O if random bytes are not available. On error `out` is unchanged.
+    /// # Errors
+    /// [Argument](ErrorKind::Argument) if an ordinal needs more than 16 bits, or if the module would be longer than
+    /// 2^31 - 1 bytes; [Key](ErrorKind::Key) if it has encrypted too often; [Io](ErrorKind::Io) if random bytes are not
+    /// available. On error `out` is unchanged.
     pub fn encrypt(&self, id: &ModuleId, parts: &[&[u8]], out: &mut Vec<u8>) -> Result<()> {
         let plaintext: usize = parts.iter().map(|part| part.len()).sum();
         let sealing = self.sealing(id, plaintext, random::array()?)?;
@@ -115,7 +118,8 @@ impl ModuleKey {
     /// [`ModuleCipher::encrypt_page`](herringbone_format::modular_encryption::ModuleCipher::encrypt_page) for the
     /// details.
     ///
-    /// **Errors**: see [`Self::encrypt`]; errors of the header. Plaintext that cannot be encrypted is wiped.
+    /// # Errors
+    /// See [`Self::encrypt`]; errors of the header. Plaintext that cannot be encrypted is wiped.
     pub fn encrypt_page(&self, page: PageToEncrypt<'_>, head: &mut Vec<u8>) -> Result<usize> {
         // Both nonces take one system call, which is slower than encrypting many a header.
         let nonces: [Nonce; 2] = random::pair()?;
@@ -151,7 +155,8 @@ impl ModuleKey {
 
     /// Decrypts a `module`, which includes its length field.
     ///
-    /// **Errors**: see [`Self::decrypt_into`].
+    /// # Errors
+    /// See [`Self::decrypt_into`].
     pub fn decrypt(&self, id: &ModuleId, module: &[u8]) -> Result<Vec<u8>> {
         let mut plaintext = Vec::new();
         self.decrypt_into(id, module, &mut plaintext)?;
@@ -160,9 +165,10 @@ impl ModuleKey {
 
     /// Decrypts a `module`, which includes its length field. Replaces the contents of `plaintext`.
     ///
-    /// **Errors**: corrupt if the declared length is not that of `module`; key if it is not authentic. In that case
-    /// the key or the prefix is wrong, or the bytes were changed or moved. On error `plaintext` is empty, and any
-    /// decrypted bytes are wiped. Changes to bodies of pages under AES_GCM_CTR_V1 are never detected.
+    /// # Errors
+    /// [Corrupt](ErrorKind::Corrupt) if the declared length is not that of `module`; [Key](ErrorKind::Key) if it is not
+    /// authentic. In that case the key or the prefix is wrong, or the bytes were changed or moved. On error `plaintext`
+    /// is empty, and any decrypted bytes are wiped. Changes to bodies of pages under AES_GCM_CTR_V1 are never detected.
     pub fn decrypt_into(
         &self,
         id: &ModuleId,

@@ -128,8 +128,9 @@ impl FileDecryptionPropertiesBuilder {
 
     /// Builds the properties.
     ///
-    /// **Errors**: argument if there is neither a key nor a retriever, no algorithm is allowed, or two keys have the
-    /// same path.
+    /// # Errors
+    /// [Argument](ErrorKind::Argument) if there is neither a key nor a retriever, no algorithm is allowed, or two keys
+    /// have the same path.
     pub fn build(self) -> Result<FileDecryptionProperties> {
         if let Some(error) = self.error {
             return Err(error);
@@ -155,7 +156,8 @@ impl FileDecryptionProperties {
 
     /// Checks a plaintext file before a reader uses it.
     ///
-    /// **Errors**: key unless plaintext is allowed.
+    /// # Errors
+    /// [Key](ErrorKind::Key) unless plaintext is allowed.
     pub fn check_plaintext_file(&self) -> Result<()> {
         if self.0.allow_plaintext {
             return Ok(());
@@ -169,7 +171,8 @@ impl FileDecryptionProperties {
 
     /// Checks a plaintext column of an encrypted file before a reader uses it.
     ///
-    /// **Errors**: key if a key was given for it, unless plaintext is allowed.
+    /// # Errors
+    /// [Key](ErrorKind::Key) if a key was given for it, unless plaintext is allowed.
     pub fn check_plaintext_column(&self, leaf: &[String]) -> Result<()> {
         if self.0.allow_plaintext || self.0.column_keys.get(leaf).is_none() {
             return Ok(());
@@ -184,7 +187,8 @@ impl FileDecryptionProperties {
 
     /// Checks that every column key matches a column of the file, whose leaves have these paths.
     ///
-    /// **Errors**: argument, with the list of existing leaves.
+    /// # Errors
+    /// [Argument](ErrorKind::Argument), with the list of existing leaves.
     pub fn check_columns<'a>(
         &self,
         leaves: impl Iterator<Item = &'a [String]> + Clone,

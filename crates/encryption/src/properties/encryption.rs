@@ -163,7 +163,9 @@ impl FileEncryptionPropertiesBuilder {
 
     /// Builds the properties.
     ///
-    /// **Errors**: argument if a path has two protections, or if the prefix is not to be stored but missing.
+    /// # Errors
+    /// [Argument](crate::ErrorKind::Argument) if a path has two protections, or if the prefix is not to be stored but
+    /// missing.
     pub fn build(self) -> Result<FileEncryptionProperties> {
         if let Some(error) = self.error {
             return Err(error);

@@ -7,7 +7,8 @@ use crate::Result;
 pub trait DecryptionPropertiesFactory: Send + Sync {
     /// Returns the properties for the file at `path`. `None` if it is not encrypted.
     ///
-    /// **Errors**: any error of finding them.
+    /// # Errors
+    /// Any error of finding them.
     fn decryption_properties(&self, path: &str) -> Result<Option<FileDecryptionProperties>>;
 }
 
@@ -15,7 +16,8 @@ pub trait DecryptionPropertiesFactory: Send + Sync {
 pub trait EncryptionPropertiesFactory: Send + Sync {
     /// Returns the properties for the file at `path`. `None` if it is not to be encrypted.
     ///
-    /// **Errors**: any error of creating them.
+    /// # Errors
+    /// Any error of creating them.
     fn encryption_properties(&self, path: &str) -> Result<Option<FileEncryptionProperties>>;
 }
 

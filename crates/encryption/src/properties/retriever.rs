@@ -18,7 +18,8 @@ pub enum KeyAnswer {
 pub trait KeyRetriever: Send + Sync {
     /// Returns the key for `request`.
     ///
-    /// **Errors**: key if there is none, or if access is denied. Messages must not contain key metadata.
+    /// # Errors
+    /// [Key](crate::ErrorKind::Key) if there is none, or if access is denied. Messages must not contain key metadata.
     fn retrieve(&self, request: &KeyRequest) -> Result<KeyAnswer>;
 }
 

@@ -33,15 +33,17 @@ pub trait ModuleCipher: Send + Sync + fmt::Debug {
     /// Returns the number of bytes in the module that starts with `start`, including any framing; `None` if
     /// `start` is too short.
     ///
-    /// **Errors**: corrupt if the module has more than `limit` bytes, or fewer than the minimum.
+    /// # Errors
+    /// [Corrupt](crate::ErrorKind::Corrupt) if the module has more than `limit` bytes, or fewer than the minimum.
     fn module_bytes(&self, id: &ModuleId, start: &[u8], limit: usize) -> Result<Option<usize>>;
 
     /// Decrypts a whole `module` into `plaintext`, replacing its content. For a data page version 2, `levels`
     /// is the number of bytes of its levels according to its header, because some writers leave levels outside
     /// the module. Otherwise it is 0.
     ///
-    /// **Errors**: key if the module is not authentic; corrupt if its framing is invalid. `plaintext` is then
-    /// empty.
+    /// # Errors
+    /// [Key](crate::ErrorKind::Key) if the module is not authentic; [Corrupt](crate::ErrorKind::Corrupt) if its framing
+    /// is invalid. `plaintext` is then empty.
     fn decrypt(
         &self,
         id: &ModuleId,
@@ -52,15 +54,17 @@ pub trait ModuleCipher: Send + Sync + fmt::Debug {
 
     /// Encrypts `plaintext` and appends the module to `module`.
     ///
-    /// **Errors**: argument if an ordinal or the length is too large to be encrypted; key if the key must not
-    /// be used any more. Nothing is appended then.
+    /// # Errors
+    /// [Argument](crate::ErrorKind::Argument) if an ordinal or the length is too large to be encrypted;
+    /// [Key](crate::ErrorKind::Key) if the key must not be used any more. Nothing is appended then.
     fn encrypt(&self, id: &ModuleId, plaintext: &[u8], module: &mut Vec<u8>) -> Result<()>;
 
     /// Encrypts a data page: first its body in place, then its header. Appends the encrypted header to `head`,
     /// followed by any bytes between header and body. The page consists of the bytes appended to `head`, then
     /// the body. Returns the number of bytes in the header.
     ///
-    /// **Errors**: see [`Self::encrypt`]; also errors of the header. The page and `head` are then unusable.
+    /// # Errors
+    /// See [`Self::encrypt`]; also errors of the header. The page and `head` are then unusable.
     fn encrypt_page(&self, page: PageToEncrypt<'_>, head: &mut Vec<u8>) -> Result<usize>;
 
     /// Returns the number of bytes in a page's module that its header does not count in the page size.
@@ -131,7 +135,8 @@ impl ChunkCipher {
 
     /// Decrypts a module that occurs once per chunk.
     ///
-    /// **Errors**: see [`ModuleCipher::decrypt`].
+    /// # Errors
+    /// See [`ModuleCipher::decrypt`].
     pub fn decrypt(&self, kind: ModuleKind, module: &[u8]) -> Result<Vec<u8>> {
         let mut plaintext = Vec::new();
         self.modules
@@ -141,7 +146,8 @@ impl ChunkCipher {
 
     /// Encrypts a module that occurs once per chunk.
     ///
-    /// **Errors**: see [`ModuleCipher::encrypt`].
+    /// # Errors
+    /// See [`ModuleCipher::encrypt`].
     pub fn encrypt(&self, kind: ModuleKind, plaintext: &[u8]) -> Result<Vec<u8>> {
         let mut module = Vec::new();
         self.modules

@@ -108,7 +108,8 @@ impl ModuleId {
     /// Returns the ordinals of row group, column and page as 16-bit integers of the additional authenticated
     /// data.
     ///
-    /// **Errors**: argument if one of them is [`MAX_ORDINALS`] or more.
+    /// # Errors
+    /// [Argument](crate::ErrorKind::Argument) if one of them is [`MAX_ORDINALS`] or more.
     pub fn ordinals(&self) -> Result<[i16; 3]> {
         let narrow = |ordinal: usize, of: &str, advice: &str| {
             i16::try_from(ordinal).map_err(|_| {

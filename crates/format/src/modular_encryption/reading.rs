@@ -54,8 +54,9 @@ pub trait Decryption: Send + Sync + fmt::Debug {
     /// Returns the object that decrypts a file; `None` if the file is not encrypted and reading plaintext is
     /// allowed.
     ///
-    /// **Errors**: key if the file is not encrypted as required; corrupt or unsupported if its encryption
-    /// metadata cannot be used.
+    /// # Errors
+    /// [Key](ErrorKind::Key) if the file is not encrypted as required; [Corrupt](ErrorKind::Corrupt) or
+    /// [Unsupported](ErrorKind::Unsupported) if its encryption metadata cannot be used.
     fn open(&self, file: &FileToDecrypt<'_>) -> Result<Option<Arc<dyn FileDecryption>>>;
 }
 
@@ -64,34 +65,42 @@ pub trait FileDecryption: Send + Sync + fmt::Debug {
     /// Decrypts an encrypted footer: all bytes between the last module and the tail. Returns the metadata,
     /// which other bytes may follow.
     ///
-    /// **Errors**: key if the key is missing or the footer is not authentic; corrupt if its framing is invalid.
+    /// # Errors
+    /// [Key](ErrorKind::Key) if the key is missing or the footer is not authentic; [Corrupt](ErrorKind::Corrupt) if its
+    /// framing is invalid.
     fn decrypt_footer(&self, footer: &[u8]) -> Result<KeyStep<Vec<u8>>>;
 
     /// Verifies a plaintext footer by its signature, if a key for it may be available. `metadata` contains the
     /// bytes in the file.
     ///
-    /// **Errors**: key if the footer is not authentic; corrupt if the signature is missing.
+    /// # Errors
+    /// [Key](ErrorKind::Key) if the footer is not authentic; [Corrupt](ErrorKind::Corrupt) if the signature is missing.
     fn verify_footer(&self, metadata: &[u8], signature: &[u8]) -> Result<KeyStep<()>>;
 
     /// Checks the key-value metadata of the file, after the footer was decrypted or verified.
     ///
-    /// **Errors**: key if it claims another encryption of the file.
+    /// # Errors
+    /// [Key](ErrorKind::Key) if it claims another encryption of the file.
     fn check_key_values(&self, key_values: &[KeyValue]) -> Result<()>;
 
     /// Checks the columns of the file, given by the parts of their paths.
     ///
-    /// **Errors**: argument if there is a key for a column that the file does not have.
+    /// # Errors
+    /// [Argument](ErrorKind::Argument) if there is a key for a column that the file does not have.
     fn check_columns(&self, leaves: &mut dyn Iterator<Item = Vec<String>>) -> Result<()>;
 
     /// Checks an unencrypted column before it is read.
     ///
-    /// **Errors**: key if the column must be encrypted.
+    /// # Errors
+    /// [Key](ErrorKind::Key) if the column must be encrypted.
     fn check_plaintext_column(&self, leaf: &[String]) -> Result<()>;
 
     /// Returns the cipher of a column chunk with this `ColumnCryptoMetaData`; `None` if the chunk is not
     /// encrypted.
     ///
-    /// **Errors**: key if its key is missing; corrupt or unsupported if its encryption metadata cannot be used.
+    /// # Errors
+    /// [Key](ErrorKind::Key) if its key is missing; [Corrupt](ErrorKind::Corrupt) or
+    /// [Unsupported](ErrorKind::Unsupported) if its encryption metadata cannot be used.
     fn column(
         &self,
         crypto_metadata: Option<&[u8]>,
@@ -99,7 +108,8 @@ pub trait FileDecryption: Send + Sync + fmt::Debug {
 
     /// Supplies the key for `request`.
     ///
-    /// **Errors**: argument if its length is invalid for a key.
+    /// # Errors
+    /// [Argument](ErrorKind::Argument) if its length is invalid for a key.
     fn supply_key(&self, request: &KeyRequest, key: &[u8]) -> Result<()>;
 }
 
@@ -157,7 +167,8 @@ pub enum KeyStep<T> {
 impl<T> KeyStep<T> {
     /// Returns the result, for readers that cannot wait.
     ///
-    /// **Errors**: key if a key has to be fetched.
+    /// # Errors
+    /// [Key](ErrorKind::Key) if a key has to be fetched.
     pub fn ready(self) -> Result<T> {
         match self {
             Self::Ready(value) => Ok(value),

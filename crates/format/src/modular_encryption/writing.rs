@@ -12,8 +12,9 @@ pub trait Encryption: Send + Sync + fmt::Debug {
     /// Returns the object that encrypts a new file with these leaf paths, in schema order; `None` if the file
     /// is not to be encrypted.
     ///
-    /// **Errors**: argument if the configuration names a column that the file does not have, or the file has
-    /// too many leaves to be encrypted; I/O if no random bytes are available.
+    /// # Errors
+    /// [Argument](crate::ErrorKind::Argument) if the configuration names a column that the file does not have, or the
+    /// file has too many leaves to be encrypted; [Io](crate::ErrorKind::Io) if no random bytes are available.
     fn open(
         &self,
         path: Option<&Path>,
@@ -24,7 +25,8 @@ pub trait Encryption: Send + Sync + fmt::Debug {
     /// are encrypted like those that they are derived from, unless the configuration names them. Ignores
     /// `siblings` and calls [`open`](Self::open), unless implemented.
     ///
-    /// **Errors**: see [`open`](Self::open).
+    /// # Errors
+    /// See [`open`](Self::open).
     fn open_siblings(
         &self,
         path: Option<&Path>,
@@ -69,7 +71,9 @@ pub trait FileEncryption: Send + Sync + fmt::Debug {
     /// Returns the cipher for temporary files that contain rows of the file until it is written. Its key is not
     /// stored anywhere, and is lost with the cipher. Called by writers that need temporary files.
     ///
-    /// **Errors**: unsupported unless implemented; I/O if no random bytes are available.
+    /// # Errors
+    /// [Unsupported](crate::ErrorKind::Unsupported) unless implemented; [Io](crate::ErrorKind::Io) if no random bytes
+    /// are available.
     fn temporary_cipher(&self) -> Result<Arc<dyn ModuleCipher>> {
         Err(Error::unsupported(
             "sorting needs temporary files, but this encryption does not provide a \
@@ -81,7 +85,8 @@ pub trait FileEncryption: Send + Sync + fmt::Debug {
     /// metadata, its metadata as a module, and the parts that everyone may see. `id` is the module of the
     /// chunk's metadata.
     ///
-    /// **Errors**: see [`ModuleCipher::encrypt`].
+    /// # Errors
+    /// See [`ModuleCipher::encrypt`].
     fn seal_chunk(&self, id: &ModuleId, chunk: &mut ColumnChunk) -> Result<()>;
 
     /// Returns true if the footer is encrypted, false if it is signed.
@@ -93,6 +98,7 @@ pub trait FileEncryption: Send + Sync + fmt::Debug {
     /// Returns the bytes before the tail: either `FileCryptoMetaData` followed by the encrypted `metadata`, or
     /// the plaintext `metadata` followed by its signature.
     ///
-    /// **Errors**: see [`ModuleCipher::encrypt`].
+    /// # Errors
+    /// See [`ModuleCipher::encrypt`].
     fn seal_footer(&self, metadata: Vec<u8>) -> Result<Vec<u8>>;
 }
