@@ -144,6 +144,39 @@ impl<'a> WrittenField<'a> {
 ///
 /// The methods are called in this order: [`fields`](Self::fields) once, [`arrays`](Self::arrays) for each record
 /// batch, including the first, [`key_values`](Self::key_values) once.
+///
+/// Degrees, stored as hundredths:
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use herringbone::Result;
+/// use herringbone::arrow::array::types::{Float64Type, Int32Type};
+/// use herringbone::arrow::array::{Array, ArrayRef, Float64Array, Int32Array, cast::AsArray};
+/// use herringbone::arrow::schema::{DataType, Field, FieldRef};
+/// use herringbone::extension::StorageWriter;
+///
+/// struct Hundredths(Field);
+///
+/// impl StorageWriter for Hundredths {
+///     fn fields(&mut self, _: &ArrayRef) -> Result<Vec<FieldRef>> {
+///         Ok(vec![Arc::new(self.0.clone().with_data_type(DataType::Int32))])
+///     }
+///
+///     fn arrays(&mut self, array: &ArrayRef) -> Result<Vec<ArrayRef>> {
+///         let degrees = array.as_primitive::<Float64Type>();
+///         let hundredths = degrees.unary::<_, Int32Type>(|value| (value * 100.0).round() as i32);
+///         Ok(vec![Arc::new(hundredths)])
+///     }
+/// }
+///
+/// let mut writer = Hundredths(Field::new("t", DataType::Float64, true));
+/// let degrees: ArrayRef = Arc::new(Float64Array::from(vec![Some(21.5), None]));
+/// assert_eq!(writer.fields(&degrees)?[0].data_type(), &DataType::Int32);
+/// let stored = Int32Array::from(vec![Some(2150), None]);
+/// assert_eq!(writer.arrays(&degrees)?[0].as_ref(), &stored as &dyn Array);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait StorageWriter: Send + Sync {
     /// Returns the storage field, followed by sibling columns to be added next to it, in the same struct or at the
     /// top level. `first` contains the slots of the first record batch with rows: the form of the storage may depend

@@ -71,6 +71,27 @@ pub struct Loss {
 }
 
 /// The amount of lost data.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
+/// use herringbone::{Lost, OnError, ParquetFile, ReadOptions, WriteOptions, Writer};
+///
+/// let ids: ArrayRef = Arc::new(Int64Array::from_iter_values(0..100));
+/// let batch = RecordBatch::try_from_iter([("id", ids)])?;
+/// let mut writer = Writer::new(Vec::new(), batch.schema(), WriteOptions::new().row_group_rows(50))?;
+/// writer.write(&batch)?;
+/// let (_, mut file) = writer.finish_into()?;
+/// // Damages the first page.
+/// file[4..12].fill(0xFF);
+///
+/// let options = ReadOptions::new().on_error(OnError::SkipRowGroup);
+/// let mut reader = ParquetFile::from_bytes(file)?.read(options)?;
+/// assert_eq!(reader.next_batch()?.ok_or("no rows")?.num_rows(), 50);
+/// assert_eq!(reader.losses().kept()[0].lost, Lost::Rows(50));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lost {
     /// The number of rows missing from all batches. With a filter, it is an upper bound.

@@ -6,6 +6,20 @@ use std::time::Duration;
 
 /// The counts of a read so far. Repeated work counts again. With several threads, work ahead of the emitted batches
 /// counts as well.
+///
+/// ```
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+/// use herringbone::filter::col;
+/// use herringbone::{ParquetFile, ReadOptions};
+///
+/// // The row groups have the ids 0 to 15 and 16 to 23.
+/// let file = ParquetFile::open("testdata/example.parquet")?;
+/// let mut reader = file.read(ReadOptions::new().filter(col("id").ge(20)))?;
+/// while reader.next_batch()?.is_some() {}
+/// let metrics = reader.metrics();
+/// assert_eq!((metrics.row_groups, metrics.row_groups_pruned, metrics.rows_found), (2, 1, 4));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReadMetrics {

@@ -6,6 +6,18 @@ use herringbone::filter::{PruningStep, ReadCounts};
 use crate::plan::DatasetPlan;
 
 /// The work that a read of a dataset takes, as sums over its files.
+///
+/// ```
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+/// use herringbone::ReadOptions;
+/// use herringbone::filter::col;
+/// use herringbone_dataset::{Dataset, DatasetOptions};
+///
+/// let dataset = Dataset::open("testdata/datasets/codes", DatasetOptions::new())?;
+/// let explained = dataset.explain(ReadOptions::new().filter(col("year").eq(2024)))?;
+/// assert_eq!((explained.files, explained.files_ruled_out, explained.rows), (8, 4, 4));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct DatasetExplanation {

@@ -89,6 +89,14 @@ use herringbone::{ReadOptions, Result};
 /// Reads the files at a path: an iterator of record batches. The path is that of a file or directory, or a pattern such as
 /// `data/**/*.parquet`.
 ///
+/// ```
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+/// let reader = herringbone_dataset::open("testdata/datasets/codes/**/*.parquet")?;
+/// let rows = reader.map(|batch| Ok(batch?.num_rows())).sum::<herringbone::Result<usize>>()?;
+/// assert_eq!(rows, 8);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// See [`Dataset::open`].
 pub fn open(path: impl AsRef<Path>) -> Result<DatasetReader> {

@@ -11,6 +11,26 @@ use herringbone_remote::{BoxFuture, Identity, Object, ObjectSink};
 /// A place with files, such as a file system or a bucket. Its paths have `/` between their components.
 ///
 /// The futures are polled only by the task that opens or reads a dataset, and dropped with it.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use herringbone_dataset::{Dataset, DatasetOptions, Listing, LocalFiles};
+/// # futures::executor::block_on(async {
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+///
+/// let mut entries = LocalFiles.list("testdata/datasets/codes").await?;
+/// entries.sort_by(|a, b| a.name.cmp(&b.name));
+/// let names: Vec<_> = entries.iter().map(|entry| entry.name.as_str()).collect();
+/// assert_eq!(names, ["year=2023", "year=2024"]);
+/// // A dataset lists level by level.
+/// let paths = ["testdata/datasets/codes".to_owned()];
+/// let dataset = Dataset::open_async(Arc::new(LocalFiles), &paths, DatasetOptions::new()).await?;
+/// assert_eq!(dataset.files().len(), 8);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Listing: Debug + Send + Sync {
     /// Lists one level: the files and directories directly below a directory, in any order. The path may be empty.
     fn list(&self, directory: &str) -> BoxFuture<Result<Vec<Entry>>>;

@@ -18,6 +18,26 @@ use crate::partition_value::{date, integer, values};
 pub(crate) const NULL: &str = "__HIVE_DEFAULT_PARTITION__";
 
 /// The way in which the paths of files contain values.
+///
+/// ```
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+/// use std::sync::Arc;
+///
+/// use herringbone::arrow::schema::{DataType, Field, Schema};
+/// use herringbone_dataset::{Dataset, DatasetOptions, Partitioning};
+///
+/// let open = |partitioning| {
+///     let options = DatasetOptions::new().partitioning(partitioning);
+///     Dataset::open("testdata/datasets/months", options)
+/// };
+/// // The directories are `m=01`, `m=02` and `m=10`.
+/// let by_name = open(Partitioning::Hive)?;
+/// assert_eq!(by_name.schema().field_with_name("m")?.data_type(), &DataType::Utf8);
+/// let types = Schema::new(vec![Field::new("m", DataType::Int8, true)]);
+/// let typed = open(Partitioning::Typed(Arc::new(types)))?;
+/// assert_eq!(typed.schema().field_with_name("m")?.data_type(), &DataType::Int8);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Partitioning {

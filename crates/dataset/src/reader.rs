@@ -123,6 +123,25 @@ impl<F: ReadFiles> Work for FileWork<F> {
 ///
 /// Files are opened and decoded ahead on threads of the pool, within the memory of one read. If memory is short, files
 /// ahead are closed and read again later. After an error, no more batches are returned.
+///
+/// ```
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+/// use herringbone::ReadOptions;
+/// use herringbone::filter::col;
+/// use herringbone_dataset::{Dataset, DatasetOptions};
+///
+/// let dataset = Dataset::open("testdata/datasets/codes", DatasetOptions::new())?;
+/// let options = ReadOptions::new().filter(col("code").eq("01001"));
+/// let mut reader = dataset.read(options)?;
+/// let mut rows = 0;
+/// while let Some(batch) = reader.next_batch()? {
+///     rows += batch.num_rows();
+/// }
+/// assert_eq!(rows, 2);
+/// // Six of eight files have another code in their paths, and were not opened.
+/// assert_eq!(reader.metrics().row_groups, 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct DatasetReader {
     schema: SchemaRef,
     /// `None` after the last batch and after an error.

@@ -20,6 +20,35 @@ macro_rules! adapter {
             ///
             /// A directory is a prefix that ends with `/`. Paths are those of the store, without its URL. Names with percent
             /// escapes are not decoded. Each level takes one listing with a delimiter.
+            ///
+            /// ```
+            /// # futures::executor::block_on(async {
+            /// # use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
+            /// # let column = || -> ArrayRef { Arc::new(Int64Array::from(vec![2023, 2024, 2024])) };
+            /// # let batch = RecordBatch::try_from_iter([("id", column()), ("year", column())])?;
+            /// use std::sync::Arc;
+            ///
+            /// use herringbone::filter::col;
+            /// use herringbone_dataset::{AsyncDatasetWriter, Dataset, DatasetOptions, DatasetWriteOptions};
+            #[doc = concat!("use herringbone_dataset::", stringify!($module), "::StoreListing;")]
+            #[doc = concat!("use ", stringify!($module), "::memory::InMemory;")]
+            ///
+            /// let listing = Arc::new(StoreListing::new(Arc::new(InMemory::new())));
+            /// // `batch` has one row of 2023 and two rows of 2024.
+            /// let options = DatasetWriteOptions::new().partition_by(["year"]);
+            /// let mut writer = AsyncDatasetWriter::create(listing.clone(), "ids", batch.schema(), options)?;
+            /// writer.write(&batch).await?;
+            /// assert_eq!(writer.finish().await?.len(), 2);
+            ///
+            /// let options = DatasetOptions::new().filter(col("year").eq(2024));
+            /// let dataset = Dataset::open_async(listing, &["ids".to_owned()], options).await?;
+            /// let files: Vec<_> = dataset.files().iter().map(|file| file.path()).collect();
+            /// assert_eq!(files.len(), 1);
+            /// assert!(files[0].starts_with("ids/year=2024/"));
+            /// # Ok::<(), Box<dyn std::error::Error>>(())
+            /// # })?;
+            /// # Ok::<(), Box<dyn std::error::Error>>(())
+            /// ```
             #[derive(Debug, Clone)]
             pub struct StoreListing {
                 store: Arc<dyn ObjectStore>,

@@ -130,6 +130,27 @@ impl<F: StreamFiles> fmt::Debug for FileStream<F> {
 /// Only the task that polls the stream polls requests. It opens files ahead, and requests their first bytes, within the
 /// memory of one read. If memory is short, files ahead are closed and read again later. After an error, there are no more
 /// batches. Dropping the stream drops all files and requests.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use herringbone::ReadOptions;
+/// use herringbone_dataset::{Dataset, DatasetOptions, LocalFiles};
+/// # futures::executor::block_on(async {
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+///
+/// let paths = ["testdata/datasets/codes".to_owned()];
+/// let dataset = Dataset::open_async(Arc::new(LocalFiles), &paths, DatasetOptions::new()).await?;
+/// let mut batches = dataset.stream(ReadOptions::new().limit(5))?;
+/// let mut rows = 0;
+/// while let Some(batch) = batches.next_batch().await? {
+///     rows += batch.num_rows();
+/// }
+/// assert_eq!(rows, 5);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct DatasetStream(FileStream<DatasetPlan>);
 

@@ -33,6 +33,21 @@ const MAX_LEVELS: usize = 64;
 const MAX_PATHS: u32 = 1000;
 
 /// A file of a dataset.
+///
+/// ```
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+/// use herringbone_dataset::{Dataset, DatasetOptions};
+///
+/// let dataset = Dataset::open("testdata/datasets/codes/year=2024", DatasetOptions::new())?;
+/// for file in dataset.files() {
+///     let values: Vec<_> = file.partition().collect();
+///     assert_eq!(values[0].0, "code");
+///     if file.path().contains("__HIVE_DEFAULT_PARTITION__") {
+///         assert_eq!(values[0].1, None);
+///     }
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct DataFile {
     pub(crate) path: Arc<str>,

@@ -8,6 +8,21 @@ use crate::{
 
 thrift_struct! {
     /// A column chunk: its location and its metadata.
+    ///
+    /// ```
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+    /// use herringbone::ParquetFile;
+    /// use herringbone::format::{CompressionCodec, Type};
+    ///
+    /// let file = ParquetFile::open("testdata/example.parquet")?;
+    /// let chunk = file.metadata().column_chunk(0, 0)?;
+    /// // The data is in this file, and not encrypted.
+    /// assert_eq!(chunk.file_path, None);
+    /// let metadata = chunk.meta_data.ok_or("no metadata")?;
+    /// assert_eq!((metadata.type_, metadata.num_values), (Type::Int64, 16));
+    /// assert_eq!(metadata.codec, CompressionCodec::Zstd);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[derive(Debug, Clone, PartialEq, Default)]
     pub struct ColumnChunk {
         /// The path of the file with the data, relative to this file; absent if the data is in this file.

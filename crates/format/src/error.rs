@@ -10,6 +10,20 @@ use std::fmt;
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// The cause of an error.
+///
+/// ```
+/// use herringbone::{ErrorKind, ParquetFile};
+///
+/// let status = |file: &[u8]| match ParquetFile::from_bytes(file.to_vec()) {
+///     Ok(_) => 200,
+///     Err(error) => match error.kind() {
+///         ErrorKind::Limit => 413,
+///         ErrorKind::Corrupt | ErrorKind::Unsupported => 422,
+///         _ => 500,
+///     },
+/// };
+/// assert_eq!(status(b"not a Parquet file"), 422);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -47,6 +61,18 @@ impl fmt::Display for ErrorKind {
 }
 
 /// The location of an error in a file. Each part is optional.
+///
+/// ```
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+/// use herringbone::{Limits, ParquetFile, ReadOptions};
+///
+/// let limits = Limits::new().memory_bytes(1000);
+/// let file = ParquetFile::open_with("testdata/example.parquet", limits)?;
+/// let error = file.read(ReadOptions::new().columns(["name"]))?.next_batch().unwrap_err();
+/// assert_eq!(error.location().row_group, Some(0));
+/// assert_eq!(error.location().column.as_deref(), Some("name"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Location {
@@ -108,6 +134,17 @@ impl fmt::Display for Location {
 ///
 /// Its text names options of this library. A program with its own options, such as a command, can build its own
 /// text from the parts of an [`Error`].
+///
+/// ```
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+/// use herringbone::{Limits, ParquetFile, ReadOptions, Remedy};
+///
+/// let limits = Limits::new().memory_bytes(1000);
+/// let file = ParquetFile::open_with("testdata/example.parquet", limits)?;
+/// let error = file.read(ReadOptions::new())?.next_batch().unwrap_err();
+/// assert_eq!(error.remedy(), Some(Remedy::RaiseLimit("memory_bytes")));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Remedy {

@@ -9,6 +9,18 @@ use std::fmt;
 use crate::EdgeInterpolationAlgorithm;
 
 /// The meaning of values; supersedes [`ConvertedType`](crate::ConvertedType).
+///
+/// ```
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+/// use herringbone::ParquetFile;
+/// use herringbone::format::LogicalType;
+///
+/// let file = ParquetFile::open("testdata/example.parquet")?;
+/// let name = file.parquet_schema().nodes().iter().find(|node| node.element.name == "name");
+/// let logical_type = &name.ok_or("no such column")?.element.logical_type;
+/// assert_eq!(logical_type, &Some(LogicalType::String));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum LogicalType {

@@ -7,6 +7,23 @@ use crate::{
 };
 
 /// The beginning of a file's metadata, up to the first part that cannot be decoded.
+///
+/// ```
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+/// use herringbone::Limits;
+/// use herringbone::format::PartialMetadata;
+///
+/// let file = std::fs::read("testdata/example.parquet")?;
+/// let (start, tail) = file.split_at(file.len() - 8);
+/// let length = u32::from_le_bytes(tail[..4].try_into()?) as usize;
+/// let footer = &start[start.len() - length..];
+/// // The second half of the footer is lost.
+/// let half = &footer[..footer.len() / 2];
+/// let partial = PartialMetadata::decode(half, &Limits::default()).ok_or("no schema")?;
+/// assert_eq!(partial.num_rows, Some(24));
+/// assert!(partial.row_groups.len() < 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct PartialMetadata {

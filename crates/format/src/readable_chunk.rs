@@ -9,6 +9,20 @@ use crate::{
 const LIMIT: &str = "footer_bytes";
 
 /// A column chunk whose pages can be read.
+///
+/// ```
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+/// use herringbone::ParquetFile;
+/// use herringbone::modular_encryption::KeyStep;
+///
+/// let file = ParquetFile::open("testdata/example.parquet")?;
+/// let KeyStep::Ready(chunk) = file.metadata().readable_chunk(0, 0)? else {
+///     return Err("a key is needed".into());
+/// };
+/// assert!(chunk.cipher.is_none());
+/// assert_eq!(chunk.layout.num_values, 16);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ReadableChunk {

@@ -4,6 +4,17 @@ use crate::{ColumnChunk, thrift::thrift_struct};
 
 thrift_struct! {
     /// A row group with all of its column chunks.
+    ///
+    /// ```
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+    /// use herringbone::ParquetFile;
+    ///
+    /// let file = ParquetFile::open("testdata/example.parquet")?;
+    /// let row_group = file.metadata().row_group(1)?;
+    /// assert_eq!(row_group.num_rows, 8);
+    /// assert_eq!(row_group.columns.len(), file.parquet_schema().leaves().len());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[derive(Debug, Clone, PartialEq)]
     pub struct RowGroup {
         /// The column chunks: one per leaf of the schema, in schema order.
@@ -24,6 +35,20 @@ thrift_struct! {
 }
 
 /// A row group without its column chunks. The fields are those of [`RowGroup`].
+///
+/// ```
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+/// use herringbone::ParquetFile;
+///
+/// let file = ParquetFile::open("testdata/example.parquet")?;
+/// let metadata = file.metadata();
+/// let mut rows = Vec::new();
+/// for row_group in 0..metadata.num_row_groups() {
+///     rows.push(metadata.row_group_header(row_group)?.num_rows);
+/// }
+/// assert_eq!(rows, [16, 8]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RowGroupHeader {

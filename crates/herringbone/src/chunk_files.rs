@@ -39,6 +39,20 @@ pub trait ChunkFiles: Send + Sync {
 /// The files in a directory of this machine.
 ///
 /// Absolute paths, URLs and paths with `..` are errors unless [allowed](Self::allow_any_path).
+///
+/// ```
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+/// use herringbone::{LocalChunkFiles, ParquetFile, ReadOptions};
+///
+/// // The row groups of a `_metadata` file are in the files next to it.
+/// let folder = "testdata/datasets/with_metadata";
+/// let file = ParquetFile::open(format!("{folder}/_metadata"))?;
+/// let file = file.with_chunk_files(LocalChunkFiles::new(folder))?;
+/// let reader = file.read(ReadOptions::new())?;
+/// let rows = reader.map(|batch| Ok(batch?.num_rows())).sum::<herringbone::Result<usize>>()?;
+/// assert_eq!(rows as i64, file.metadata().num_rows());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct LocalChunkFiles {
     directory: PathBuf,

@@ -157,6 +157,16 @@ use herringbone_arrow::schema::SchemaRef;
 
 /// Reads a file: an iterator of record batches, decoded on all cores.
 ///
+/// ```
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+/// let mut rows = 0;
+/// for batch in herringbone::open("testdata/example.parquet")? {
+///     rows += batch?.num_rows();
+/// }
+/// assert_eq!(rows, 24);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// [Io](ErrorKind::Io) if the file cannot be read; [Corrupt](ErrorKind::Corrupt),
 /// [Unsupported](ErrorKind::Unsupported) or [Limit](ErrorKind::Limit) if its footer cannot be used.
@@ -210,6 +220,22 @@ pub fn create(path: impl AsRef<Path>, schema: SchemaRef) -> Result<Writer<FileTa
 }
 
 /// Starts a file with these options.
+///
+/// ```
+/// use std::sync::Arc;
+/// use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
+/// use herringbone::{Compression, WriteOptions};
+///
+/// let ids: ArrayRef = Arc::new(Int64Array::from_iter_values(0..100));
+/// let batch = RecordBatch::try_from_iter([("id", ids)])?;
+/// # let path = std::env::temp_dir().join(format!("herringbone-with-{}.parquet", std::process::id()));
+/// let options = WriteOptions::new().compression(Compression::Snappy).row_group_rows(50);
+/// let mut writer = herringbone::create_with(&path, batch.schema(), options)?;
+/// writer.write(&batch)?;
+/// assert_eq!(writer.finish()?.num_row_groups(), 2);
+/// # std::fs::remove_file(&path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 /// See [`create`]; also [Argument](ErrorKind::Argument) if the options are contradictory or invalid.

@@ -31,6 +31,24 @@ pub use herringbone_schema::{
 /// Returns the Arrow schema of a read with these options. `key_values` is the key-value metadata of the file, which
 /// may contain an Arrow schema. The second part of the result lists the ignored parts of that schema.
 ///
+/// ```
+/// use herringbone::SchemaOptions;
+/// use herringbone::arrow::schema::DataType;
+/// use herringbone::schema::{ByteLayout, ParquetSchema, to_arrow};
+///
+/// let schema = "message m { required int64 id; optional binary name (STRING); }";
+/// let schema: ParquetSchema = schema.parse()?;
+/// let (arrow, warnings) = to_arrow(&schema, &[], &SchemaOptions::new())?;
+/// assert_eq!(arrow.field(0).data_type(), &DataType::Int64);
+/// assert_eq!(arrow.field(1).data_type(), &DataType::Utf8);
+/// assert!(warnings.is_empty());
+///
+/// let views = SchemaOptions::new().strings(ByteLayout::Views);
+/// let (arrow, _) = to_arrow(&schema, &[], &views)?;
+/// assert_eq!(arrow.field(1).data_type(), &DataType::Utf8View);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// [Unsupported](crate::ErrorKind::Unsupported) if the schema has no Arrow equivalent;
 /// [Corrupt](crate::ErrorKind::Corrupt) if it contradicts itself.

@@ -18,6 +18,16 @@ use crate::object::Identity;
 /// A file in a cache: the name of an object and its identity.
 ///
 /// A cache is for objects with distinct names, such as URLs.
+///
+/// ```
+/// use herringbone_remote::{FileKey, Identity};
+///
+/// let identity = |tag: &str| Identity::new(1000).e_tag(Some(tag.to_owned()));
+/// let name = "s3://bucket/a.parquet";
+/// // The length alone does not show that an object was replaced.
+/// assert_eq!(FileKey::new(name, &Identity::new(1000)), None);
+/// assert_ne!(FileKey::new(name, &identity("\"1\"")), FileKey::new(name, &identity("\"2\"")));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct FileKey {
     name: Arc<str>,
@@ -122,6 +132,66 @@ fn page_indexes(metadata: &FileMetadata) -> Option<Range<u64>> {
 /// A cache of the metadata of files: footers, and apart from them the page indexes of column chunks.
 ///
 /// Reads look up and add entries. A cache may drop any entry at any time.
+///
+/// A cache of footers without page indexes. [`LruMetadataCache`] has both, and a limit.
+///
+/// ```
+/// # use std::ops::Range;
+/// # use bytes::Bytes;
+/// # use herringbone_remote::{Answer, BoxFuture, Identity, Object};
+/// # #[derive(Debug)]
+/// # struct InMemory(Bytes);
+/// # impl InMemory {
+/// #     fn answer(&self, range: Range<u64>) -> BoxFuture<herringbone::Result<Answer>> {
+/// #         let bytes = self.0.slice(range.start as usize..range.end as usize);
+/// #         let identity = Identity::new(self.0.len() as u64).e_tag(Some("\"1\"".to_owned()));
+/// #         Box::pin(async move { Ok(Answer { bytes, range, identity }) })
+/// #     }
+/// # }
+/// # impl Object for InMemory {
+/// #     fn name(&self) -> &str { "example.parquet" }
+/// #     fn tail(&self, bytes: u64) -> BoxFuture<herringbone::Result<Answer>> {
+/// #         let length = self.0.len() as u64;
+/// #         self.answer(length.saturating_sub(bytes)..length)
+/// #     }
+/// #     fn range(&self, range: Range<u64>, _: &Identity) -> BoxFuture<herringbone::Result<Answer>> {
+/// #         self.answer(range)
+/// #     }
+/// # }
+/// # futures::executor::block_on(async {
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+/// # let object = std::sync::Arc::new(InMemory(std::fs::read("testdata/example.parquet")?.into()));
+/// use std::collections::HashMap;
+/// use std::sync::{Arc, Mutex};
+///
+/// use herringbone::{OpenOptions, PageIndexCell};
+/// use herringbone_remote::{CachedFooter, FileKey, MetadataCache, RemoteFile, RemoteOptions};
+///
+/// #[derive(Debug, Default)]
+/// struct Footers(Mutex<HashMap<FileKey, CachedFooter>>);
+///
+/// impl MetadataCache for Footers {
+///     fn footer(&self, file: &FileKey) -> Option<CachedFooter> {
+///         self.0.lock().unwrap().get(file).cloned()
+///     }
+///     fn add_footer(&self, file: &FileKey, footer: CachedFooter) {
+///         self.0.lock().unwrap().insert(file.clone(), footer);
+///     }
+///     fn page_index(&self, _: &FileKey, _: usize, _: usize) -> Option<PageIndexCell> {
+///         None
+///     }
+///     fn add_page_index(&self, _: &FileKey, _: usize, _: usize, _: PageIndexCell) {}
+/// }
+///
+/// let footers = Arc::new(Footers::default());
+/// let options = RemoteOptions::from(OpenOptions::new()).cache(footers.clone());
+/// let file = RemoteFile::open(object, options.clone()).await?;
+/// let footer = options.cached_footer("example.parquet", file.identity()).ok_or("not kept")?;
+/// assert_eq!(footer.metadata.metadata().num_rows(), 24);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait MetadataCache: Debug + Send + Sync {
     /// Returns the footer of a file.
     fn footer(&self, file: &FileKey) -> Option<CachedFooter>;

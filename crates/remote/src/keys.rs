@@ -12,6 +12,38 @@ use crate::object::BoxFuture;
 /// It is asked for keys that the [`Decryption`](herringbone::modular_encryption::Decryption) of the file cannot return
 /// without waiting. With the feature `encryption` of `herringbone`, this is a key retriever that answers
 /// `KeyAnswer::Wait`.
+///
+/// ```
+/// use herringbone::modular_encryption::KeyRequest;
+/// use herringbone::{Error, ErrorKind, Result};
+/// use herringbone_remote::{BoxFuture, KeyService};
+///
+/// /// A service with one key, which files name `salaries`.
+/// #[derive(Debug)]
+/// struct Keys;
+///
+/// impl KeyService for Keys {
+///     fn key(&self, request: &KeyRequest) -> BoxFuture<Result<Vec<u8>>> {
+///         let is_known = request.key_metadata == b"salaries";
+///         Box::pin(async move {
+///             // A client of a key management system would wait for an answer here.
+///             match is_known {
+///                 true => Ok(b"0123456789012345".to_vec()),
+///                 false => Err(Error::new(ErrorKind::Key, "no such key")),
+///             }
+///         })
+///     }
+/// }
+///
+/// # futures::executor::block_on(async {
+/// let request = KeyRequest::new(b"salaries".to_vec(), None, None);
+/// assert_eq!(Keys.key(&request).await?.len(), 16);
+/// let request = KeyRequest::new(b"other".to_vec(), None, None);
+/// assert_eq!(Keys.key(&request).await.unwrap_err().kind(), ErrorKind::Key);
+/// # Ok::<(), Error>(())
+/// # })?;
+/// # Ok::<(), Error>(())
+/// ```
 pub trait KeyService: Debug + Send + Sync {
     /// Fetches the key for a request. All keys of a row group are requested at the same time.
     fn key(&self, request: &KeyRequest) -> BoxFuture<Result<Vec<u8>>>;

@@ -100,6 +100,15 @@ pub struct Answer {
 }
 
 /// The identity of an object: its length, and properties that change when the object is replaced.
+///
+/// ```
+/// use herringbone_remote::Identity;
+///
+/// let identity = |tag: &str| Identity::new(1000).e_tag(Some(tag.to_owned()));
+/// assert!(identity("\"1\"").matches(&identity("\"1\"")));
+/// // The object was replaced.
+/// assert!(!identity("\"1\"").matches(&identity("\"2\"")));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Identity {

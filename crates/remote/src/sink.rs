@@ -64,6 +64,52 @@ pub trait ObjectSink: Debug + Send + Sync {
 }
 
 /// An upload of an object in parts.
+///
+/// ```
+/// use std::pin::Pin;
+/// use std::sync::{Arc, Mutex};
+///
+/// use bytes::Bytes;
+/// use herringbone::Result;
+/// use herringbone_remote::{BoxFuture, Upload};
+///
+/// /// Parts in memory. The object appears when they are joined.
+/// #[derive(Debug, Default)]
+/// struct Parts {
+///     parts: Vec<Bytes>,
+///     object: Arc<Mutex<Option<Vec<u8>>>>,
+/// }
+///
+/// impl Upload for Parts {
+///     fn put_part(&mut self, bytes: Bytes) -> BoxFuture<Result<()>> {
+///         self.parts.push(bytes); // Requests of a store would run in the future.
+///         Box::pin(async { Ok(()) })
+///     }
+///
+///     fn complete(&mut self) -> Pin<Box<dyn Future<Output = Result<()>> + Send + '_>> {
+///         Box::pin(async {
+///             *self.object.lock().unwrap() = Some(self.parts.concat());
+///             Ok(())
+///         })
+///     }
+///
+///     fn abort(&mut self) -> Pin<Box<dyn Future<Output = Result<()>> + Send + '_>> {
+///         self.parts.clear();
+///         Box::pin(async { Ok(()) })
+///     }
+/// }
+///
+/// # futures::executor::block_on(async {
+/// let object = Arc::default();
+/// let mut upload = Parts { object: Arc::clone(&object), ..Parts::default() };
+/// upload.put_part(Bytes::from_static(b"PAR")).await?;
+/// upload.put_part(Bytes::from_static(b"1")).await?;
+/// upload.complete().await?;
+/// assert_eq!(object.lock().unwrap().as_deref(), Some(b"PAR1".as_slice()));
+/// # Ok::<(), herringbone::Error>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Upload: Debug + Send {
     /// Requests that the store keeps the next part. The order of the calls is that of the parts. Several of these
     /// requests are in flight at the same time.

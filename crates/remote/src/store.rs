@@ -99,6 +99,33 @@ macro_rules! adapter {
             ///
             /// Each request is a `get_opts` with one range. After the first, each has the precondition `If-Match`, or
             /// the version, or else `If-Unmodified-Since`. Retries and timeouts are those of the store.
+            ///
+            /// ```
+            /// # futures::executor::block_on(async {
+            /// # use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
+            /// # let ids: ArrayRef = std::sync::Arc::new(Int64Array::from_iter_values(0..3));
+            /// # let batch = RecordBatch::try_from_iter([("id", ids)])?;
+            /// # let mut bytes = Vec::new();
+            /// # let mut writer = herringbone::Writer::new(&mut bytes, batch.schema(), Default::default())?;
+            /// # writer.write(&batch)?;
+            /// # writer.finish()?;
+            /// use std::sync::Arc;
+            ///
+            /// use herringbone::{OpenOptions, ReadOptions};
+            /// use herringbone_remote::RemoteFile;
+            #[doc = concat!("use herringbone_remote::", stringify!($module), "::StoreObject;")]
+            #[doc = concat!("use ", stringify!($module), "::{memory::InMemory, ObjectStore, PutOptions};")]
+            ///
+            /// // `bytes` is a file of three rows.
+            /// let store = Arc::new(InMemory::new());
+            /// store.put_opts(&"ids.parquet".into(), bytes.into(), PutOptions::default()).await?;
+            /// let object = Arc::new(StoreObject::new(store, "ids.parquet"));
+            /// let mut batches = RemoteFile::open(object, OpenOptions::new()).await?.read(ReadOptions::new())?;
+            /// assert_eq!(batches.next_batch().await?.ok_or("no rows")?.num_rows(), 3);
+            /// # Ok::<(), Box<dyn std::error::Error>>(())
+            /// # })?;
+            /// # Ok::<(), Box<dyn std::error::Error>>(())
+            /// ```
             #[derive(Debug, Clone)]
             pub struct StoreObject {
                 store: Arc<dyn ObjectStore>,
@@ -287,6 +314,20 @@ macro_rules! adapter {
             #[doc = concat!("The objects below a directory in a store of `object_store` ", $version, ".")]
             ///
             /// Their names are their paths, after the name of the store. URLs are errors.
+            ///
+            /// ```
+            /// use std::sync::Arc;
+            ///
+            /// use herringbone::ErrorKind;
+            /// use herringbone_remote::ChunkObjects;
+            #[doc = concat!("use herringbone_remote::", stringify!($module), "::StoreChunks;")]
+            #[doc = concat!("use ", stringify!($module), "::memory::InMemory;")]
+            ///
+            /// let chunks = StoreChunks::new(Arc::new(InMemory::new()), "sales/2024");
+            /// assert_eq!(chunks.object("month=1/a.parquet")?.name(), "InMemory/sales/2024/month=1/a.parquet");
+            /// assert_eq!(chunks.object("https://example.com/a").unwrap_err().kind(), ErrorKind::Corrupt);
+            /// # Ok::<(), Box<dyn std::error::Error>>(())
+            /// ```
             #[derive(Debug, Clone)]
             pub struct StoreChunks {
                 store: Arc<dyn ObjectStore>,
@@ -401,6 +442,32 @@ macro_rules! adapter {
             ///
             /// A small file is a `put_opts`, a larger one an upload by `put_multipart_opts`. Retries and timeouts are
             /// those of the store.
+            ///
+            /// ```
+            /// # futures::executor::block_on(async {
+            /// # use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
+            /// # let ids: ArrayRef = std::sync::Arc::new(Int64Array::from_iter_values(0..3));
+            /// # let batch = RecordBatch::try_from_iter([("id", ids)])?;
+            /// use std::sync::Arc;
+            ///
+            /// use herringbone::{OpenOptions, WriteOptions};
+            #[doc = concat!("use herringbone_remote::", stringify!($module), "::{StoreObject, StoreSink};")]
+            /// use herringbone_remote::{RemoteFile, RemoteWriter};
+            #[doc = concat!("use ", stringify!($module), "::memory::InMemory;")]
+            ///
+            /// let store = Arc::new(InMemory::new());
+            /// let sink = Arc::new(StoreSink::new(store.clone(), "ids.parquet").create_new());
+            /// let mut writer = RemoteWriter::new(sink, batch.schema(), WriteOptions::new())?;
+            /// writer.write(&batch).await?;
+            /// writer.finish().await?;
+            ///
+            /// let object = Arc::new(StoreObject::new(store, "ids.parquet"));
+            /// let file = RemoteFile::open(object, OpenOptions::new()).await?;
+            /// assert_eq!(file.metadata().num_rows(), 3);
+            /// # Ok::<(), Box<dyn std::error::Error>>(())
+            /// # })?;
+            /// # Ok::<(), Box<dyn std::error::Error>>(())
+            /// ```
             #[derive(Clone)]
             pub struct StoreSink {
                 store: Arc<dyn ObjectStore>,

@@ -33,6 +33,52 @@ use crate::seat::Job;
 ///
 /// Dropping the stream drops its requests and decoders. A thread finishes the batch that it decodes, and then drops the
 /// decoder.
+///
+/// ```
+/// # use std::ops::Range;
+/// # use bytes::Bytes;
+/// # use herringbone_remote::{Answer, BoxFuture, Identity, Object};
+/// # #[derive(Debug)]
+/// # struct InMemory(Bytes);
+/// # impl InMemory {
+/// #     fn answer(&self, range: Range<u64>) -> BoxFuture<herringbone::Result<Answer>> {
+/// #         let bytes = self.0.slice(range.start as usize..range.end as usize);
+/// #         let identity = Identity::new(self.0.len() as u64).e_tag(Some("\"1\"".to_owned()));
+/// #         Box::pin(async move { Ok(Answer { bytes, range, identity }) })
+/// #     }
+/// # }
+/// # impl Object for InMemory {
+/// #     fn name(&self) -> &str { "example.parquet" }
+/// #     fn tail(&self, bytes: u64) -> BoxFuture<herringbone::Result<Answer>> {
+/// #         let length = self.0.len() as u64;
+/// #         self.answer(length.saturating_sub(bytes)..length)
+/// #     }
+/// #     fn range(&self, range: Range<u64>, _: &Identity) -> BoxFuture<herringbone::Result<Answer>> {
+/// #         self.answer(range)
+/// #     }
+/// # }
+/// # futures::executor::block_on(async {
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+/// # let object = std::sync::Arc::new(InMemory(std::fs::read("testdata/example.parquet")?.into()));
+/// use herringbone::filter::col;
+/// use herringbone::{OpenOptions, ReadOptions};
+/// use herringbone_remote::RemoteFile;
+///
+/// // `object` has 24 rows, with `id` from 0 to 23.
+/// let file = RemoteFile::open(object, OpenOptions::new()).await?;
+/// let mut batches = file.read(ReadOptions::new().filter(col("id").ge(4)).columns(["id"]))?;
+/// // A filter can be tightened before rows are decoded.
+/// batches.tighten_filter(&col("id").ge(20))?;
+/// let mut rows = 0;
+/// while let Some(batch) = batches.next_batch().await? {
+///     rows += batch.num_rows();
+/// }
+/// assert_eq!(rows, 4);
+/// assert_eq!(batches.metrics().row_groups_pruned, 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct RecordBatchStream {
     plan: Arc<ReadPlan>,
     /// True if the decoder does not have the plan yet, because a thread has the decoder.

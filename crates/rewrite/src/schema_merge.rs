@@ -18,6 +18,26 @@ use crate::schema_diff::{Difference, of_meanings, path};
 /// The differences allowed between merged files.
 ///
 /// By default, files have the same columns in the same order, and types differ only in layout.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use herringbone::arrow::schema::{DataType, Field, Schema};
+/// use herringbone_rewrite::SchemaMerge;
+///
+/// let old = Arc::new(Schema::new(vec![Field::new("id", DataType::Int32, false)]));
+/// let new = Arc::new(Schema::new(vec![
+///     Field::new("unit", DataType::Utf8, false),
+///     Field::new("id", DataType::Int64, false),
+/// ]));
+/// let files = [("old.parquet", old), ("new.parquet", new)];
+/// assert!(SchemaMerge::new().schema(&files).is_err());
+/// let schema = SchemaMerge::new().by_name(true).cast(true).schema(&files)?;
+/// assert_eq!(schema.field_with_name("id")?.data_type(), &DataType::Int64);
+/// // The rows of the old file have no unit.
+/// assert!(schema.field_with_name("unit")?.is_nullable());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct SchemaMerge {

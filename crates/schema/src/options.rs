@@ -30,6 +30,20 @@ pub enum ListLayout {
 }
 
 /// The strings and binary values to read as dictionary arrays.
+///
+/// ```
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+/// use herringbone::arrow::schema::DataType;
+/// use herringbone::schema::DictionaryOutput;
+/// use herringbone::{ParquetFile, SchemaOptions};
+///
+/// let file = ParquetFile::open("testdata/example.parquet")?;
+/// let name = DictionaryOutput::Columns(vec![vec!["name".to_owned()]]);
+/// let schema = file.arrow_schema(&SchemaOptions::new().dictionary(name))?;
+/// let name = schema.field_with_name("name")?.data_type();
+/// assert!(matches!(name, DataType::Dictionary(_, values) if **values == DataType::Utf8));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum DictionaryOutput {

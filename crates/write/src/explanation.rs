@@ -55,6 +55,29 @@ pub struct EncodingEstimate {
 }
 
 /// The form of one column chunk, and the alternatives considered.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+/// use herringbone::{Explanation, StoredAs, WriteOptions, Writer};
+///
+/// let ids: ArrayRef = Arc::new(Int64Array::from_iter_values(0..10_000));
+/// let kinds = (0..10_000).map(|row| ["bird", "fish"][row % 2]);
+/// let kinds: ArrayRef = Arc::new(StringArray::from_iter_values(kinds));
+/// let batch = RecordBatch::try_from_iter([("id", ids), ("kind", kinds)])?;
+/// let explanation = Explanation::new();
+/// let options = WriteOptions::new().explanation(explanation.clone());
+/// let mut writer = Writer::new(Vec::new(), batch.schema(), options)?;
+/// writer.write(&batch)?;
+/// writer.finish()?;
+///
+/// let choices = explanation.take();
+/// let kind = choices.iter().find(|choice| choice.path == ["kind"]).ok_or("no choice")?;
+/// // Two different values are worth a dictionary.
+/// assert!(matches!(kind.stored_as, StoredAs::Dictionary { .. }));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ColumnChoice {

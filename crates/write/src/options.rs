@@ -97,6 +97,23 @@ pub enum StatisticsLevel {
 }
 
 /// The handling of a row group whose rows are not sorted by the [sorting columns](WriteOptions::sorting_columns).
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
+/// use herringbone::{ErrorKind, SortingColumnOption, UnsortedRows, WriteOptions, Writer};
+///
+/// let ids: ArrayRef = Arc::new(Int64Array::from(vec![1, 3, 2]));
+/// let batch = RecordBatch::try_from_iter([("id", ids)])?;
+/// let options = WriteOptions::new()
+///     .sorting_columns(vec![SortingColumnOption::new(["id"])])
+///     .unsorted_rows(UnsortedRows::Error);
+/// let mut writer = Writer::new(Vec::new(), batch.schema(), options)?;
+/// let written = writer.write(&batch).and_then(|()| writer.finish());
+/// assert_eq!(written.unwrap_err().kind(), ErrorKind::Argument);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum UnsortedRows {
@@ -111,6 +128,28 @@ pub enum UnsortedRows {
 }
 
 /// The bloom filter of a column.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
+/// use herringbone::{BloomFilterOptions, ColumnOptions, ParquetFile, WriteOptions, Writer};
+///
+/// let even: ArrayRef = Arc::new(Int64Array::from_iter_values((0..1000).map(|id| id * 2)));
+/// let batch = RecordBatch::try_from_iter([("id", even)])?;
+/// let filter = BloomFilterOptions::new(0.0001).max_bytes(64 << 10);
+/// let options = WriteOptions::new().column("id", ColumnOptions::new().bloom_filter(filter));
+/// let mut file = Vec::new();
+/// let mut writer = Writer::new(&mut file, batch.schema(), options)?;
+/// writer.write(&batch)?;
+/// writer.finish()?;
+///
+/// let file = ParquetFile::from_bytes(file)?;
+/// // A filter never rules out a value that the column has. 77 is within the bounds of the column.
+/// assert_eq!(file.bloom_filter_may_contain(0, 0, 76)?, Some(true));
+/// assert_eq!(file.bloom_filter_may_contain(0, 0, 77)?, Some(false));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct BloomFilterOptions {

@@ -7,6 +7,27 @@ use crate::{
 
 /// The encryption of the files of a data set. The defaults are those of the other libraries, except for
 /// [`other_columns`](Self::other_columns).
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use herringbone::encryption::Key;
+/// use herringbone::encryption::key_tools::{
+///     EncryptionConfiguration, InMemoryKms, KeyTools, KmsClient, KmsConnection,
+/// };
+///
+/// // The column `salary` has a master key of its own.
+/// let configuration = EncryptionConfiguration::new("staff")
+///     .column_keys([("pay", vec![vec!["salary".to_owned()]])])
+///     .plaintext_footer(true);
+/// # let keys = [("staff", Key::new(b"0123456789012345")?), ("pay", Key::new(b"1234567890123450")?)];
+/// # let kms: Arc<dyn KmsClient> = Arc::new(InMemoryKms::new(keys));
+/// # let tools = KeyTools::new(Arc::new(move |_: &KmsConnection| Ok(kms.clone())));
+/// // `tools` are for the KMS with the two master keys.
+/// let connection = KmsConnection::default();
+/// assert!(tools.encryption_properties(&connection, &configuration, None).is_ok());
+/// # Ok::<(), herringbone::Error>(())
+/// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct EncryptionConfiguration {

@@ -14,6 +14,39 @@ use crate::{Key, Result};
 pub const DEFAULT_KMS: &str = "DEFAULT";
 
 /// Wraps and unwraps keys with master keys, which never leave the KMS. Calls may block.
+///
+/// ```
+/// use std::sync::Mutex;
+///
+/// use herringbone::encryption::Key;
+/// use herringbone::encryption::key_tools::KmsClient;
+/// use herringbone::{Error, ErrorKind, Result};
+///
+/// /// A KMS that keeps the keys that it was given. A client of a service would send them to be encrypted.
+/// #[derive(Default)]
+/// struct Kept(Mutex<Vec<Key>>);
+///
+/// impl KmsClient for Kept {
+///     fn wrap_key(&self, key: &Key, _master_key_id: &str) -> Result<String> {
+///         let mut keys = self.0.lock().unwrap();
+///         keys.push(key.clone());
+///         Ok((keys.len() - 1).to_string())
+///     }
+///
+///     fn unwrap_key(&self, wrapped: &str, _master_key_id: &str) -> Result<Key> {
+///         let keys = self.0.lock().unwrap();
+///         let key = wrapped.parse().ok().and_then(|place: usize| keys.get(place)).cloned();
+///         key.ok_or_else(|| Error::new(ErrorKind::Key, "not a key of this KMS"))
+///     }
+/// }
+///
+/// let kms = Kept::default();
+/// let key = Key::new(b"0123456789012345")?;
+/// let wrapped = kms.wrap_key(&key, "staff")?;
+/// assert!(kms.unwrap_key(&wrapped, "staff")? == key);
+/// assert_eq!(kms.unwrap_key("7", "staff").err().map(|error| error.kind()), Some(ErrorKind::Key));
+/// # Ok::<(), Error>(())
+/// ```
 pub trait KmsClient: Send + Sync {
     /// Wraps `key` with the given master key, in any form that [`Self::unwrap_key`] accepts. If the master key has
     /// versions, uses the newest one.

@@ -73,6 +73,40 @@ impl PageIndexCell {
 }
 
 /// A cache of page indexes of the same file, which bounds their memory itself.
+///
+/// ```
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+/// use std::collections::HashMap;
+/// use std::sync::{Arc, Mutex};
+///
+/// use herringbone::filter::col;
+/// use herringbone::pruning::PageIndexCache;
+/// use herringbone::source::FileSource;
+/// use herringbone::{PageIndexCell, ParquetFile, ReadOptions};
+///
+/// /// The page indexes of one file.
+/// #[derive(Debug, Default)]
+/// struct Cells(Mutex<HashMap<(usize, usize), PageIndexCell>>);
+///
+/// impl PageIndexCache for Cells {
+///     fn get(&self, row_group: usize, leaf: usize) -> Option<PageIndexCell> {
+///         self.0.lock().unwrap().get(&(row_group, leaf)).cloned()
+///     }
+///     fn add(&self, row_group: usize, leaf: usize, cell: PageIndexCell) {
+///         self.0.lock().unwrap().insert((row_group, leaf), cell);
+///     }
+/// }
+///
+/// let path = "testdata/example.parquet";
+/// let cells = Arc::new(Cells::default());
+/// let handle = ParquetFile::open(path)?.metadata_handle().with_page_index_cache(cells.clone());
+/// let file = ParquetFile::with_metadata(FileSource::open(path)?, handle)?;
+/// let mut reader = file.read(ReadOptions::new().filter(col("id").eq(20)))?;
+/// assert_eq!(reader.next_batch()?.ok_or("no rows")?.num_rows(), 1);
+/// // Later reads find the index of `id` in the second row group here.
+/// assert!(cells.get(1, 0).is_some());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait PageIndexCache: Debug + Send + Sync {
     /// Returns the indexes of the column chunk with these ordinals of row group and leaf.
     fn get(&self, row_group: usize, leaf: usize) -> Option<PageIndexCell>;

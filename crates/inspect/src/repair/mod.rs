@@ -61,6 +61,23 @@ const FASTPARQUET: &str = "fastparquet-python";
 const SIBLING_ROW_GROUPS: usize = 16;
 
 /// Options for a repair, with information that the caller has about the damaged file.
+///
+/// ```
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+/// use herringbone::{ParquetFile, ReadOptions};
+/// use herringbone_inspect::repair::{Repair, RepairOptions, RepairSchema};
+///
+/// // A file without its footer, and one with the same columns.
+/// let mut bytes = std::fs::read("testdata/example.parquet")?;
+/// let sibling = ParquetFile::from_bytes(bytes.clone())?;
+/// bytes.truncate(bytes.len() - 4);
+/// let schema = RepairSchema::of_file(&sibling);
+/// let options = RepairOptions::new().schema(schema).ignore_footer(true);
+/// let mut repair = Repair::open(bytes::Bytes::from(bytes), &options)?;
+/// repair.check(&ReadOptions::new(), |_| ())?;
+/// assert_eq!(repair.num_rows(), 24);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct RepairOptions {

@@ -71,6 +71,18 @@ const MIN_VALUES_FOR_THREADS: u64 = 1 << 17;
 ///
 /// Each thread buffers a page at a time, and the findings of three column chunks. Findings are returned in the
 /// same order for any number of threads.
+///
+/// ```
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+/// let file = herringbone::ParquetFile::open("testdata/example.parquet")?;
+/// let mut verify = herringbone_inspect::verify(&file);
+/// while let Some(findings) = verify.next_part()? {
+///     assert!(findings.is_empty());
+///     println!("{} of {} column chunks", verify.chunks_done(), verify.num_chunks());
+/// }
+/// assert_eq!(verify.chunks_done(), verify.num_chunks());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Verify {
     file: ParquetFile,
     threads: usize,

@@ -11,6 +11,19 @@ use herringbone_core::column::selection::{RowRanges, RowSelector};
 use herringbone_core::page::PageMaps;
 
 /// The selected rows of one row group.
+///
+/// ```
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+/// use herringbone::filter::col;
+/// use herringbone::ParquetFile;
+///
+/// // The row groups have the ids 0 to 15 and 16 to 23.
+/// let file = ParquetFile::open("testdata/example.parquet")?;
+/// let kept = file.metadata_handle().prune(&col("id").ge(20))?;
+/// assert_eq!(kept.len(), 1);
+/// assert_eq!((kept[0].ordinal(), kept[0].first_row()), (1, 16));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct RowGroupPlan {
     /// The index among the row groups of the read.

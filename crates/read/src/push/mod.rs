@@ -72,7 +72,46 @@ pub enum Poll {
 
 /// Byte ranges of the file that a decoder needs.
 ///
-/// The example of [`Poll`] shows both lists.
+/// Ranges that lie close to each other can be fetched by one request:
+///
+/// ```
+/// # use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
+/// # let ids: ArrayRef = std::sync::Arc::new(Int64Array::from_iter_values(0..100));
+/// # let batch = RecordBatch::try_from_iter([("id", ids.clone()), ("price", ids)])?;
+/// # let mut bytes = Vec::new();
+/// # let options = herringbone::WriteOptions::new().row_group_rows(50);
+/// # let mut writer = herringbone::Writer::new(&mut bytes, batch.schema(), options)?;
+/// # writer.write(&batch)?;
+/// # writer.finish()?;
+/// use std::sync::Arc;
+/// use herringbone::push::{FetchPolicy, Poll, PushDecoder, requests};
+/// use herringbone::{ParquetFile, ReadOptions};
+///
+/// // 100 rows in two row groups, with the columns `id` and `price`.
+/// let file = ParquetFile::from_bytes(bytes)?;
+/// let policy = FetchPolicy::remote();
+/// let plan = Arc::new(file.plan(&ReadOptions::new())?);
+/// let mut decoder = PushDecoder::with_policy(plan, policy.clone());
+/// let mut rows = 0;
+/// loop {
+///     match decoder.poll()? {
+///         Poll::Needs(needs) => {
+///             let later = needs.soon.into_iter().map(|soon| soon.range);
+///             for request in requests(needs.now.into_iter().chain(later), &policy) {
+///                 // Bytes between two wanted ranges are fetched, and may be supplied, too.
+///                 assert!(request.fetched_bytes() >= request.wanted_bytes());
+///                 let bytes = file.source().read(request.range.clone())?;
+///                 decoder.supply(request.range.start, &bytes);
+///             }
+///         }
+///         Poll::Batch(batch) => rows += batch.num_rows(),
+///         Poll::Finished => break,
+///         Poll::NeedsKeys(_) => return Err("the file is encrypted".into()),
+///     }
+/// }
+/// assert_eq!(rows, 100);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Needs {

@@ -15,6 +15,21 @@ use herringbone_core::metrics::ReadCounts;
 use herringbone_filter::PruningStep;
 
 /// The result of pruning a row group, before its rows are decoded.
+///
+/// ```
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+/// use herringbone::filter::{PruningStep, col};
+/// use herringbone::{ParquetFile, ReadOptions};
+///
+/// // The row groups have the ids 0 to 15 and 16 to 23.
+/// let file = ParquetFile::open("testdata/example.parquet")?;
+/// let explained = file.explain(&ReadOptions::new().filter(col("id").ge(16)))?;
+/// assert_eq!(explained[0].steps[0].step, PruningStep::Statistics);
+/// assert_eq!((explained[0].rows, explained[0].steps[0].ruled_out), (16, 16));
+/// // All rows of the second row group are accepted without a test.
+/// assert_eq!((explained[1].rows, explained[1].undecided()), (8, 0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RowGroupExplanation {

@@ -128,6 +128,34 @@ pub enum FieldMatching {
 }
 
 /// The names of a field in files that were written without its id.
+///
+/// ```
+/// use std::collections::HashMap;
+/// use std::sync::Arc;
+///
+/// use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
+/// use herringbone::arrow::schema::{DataType, Field, Schema};
+/// use herringbone::schema::FIELD_ID_KEY;
+/// use herringbone::{FieldMatching, FieldNames, ParquetFile, ReadOptions, WantedSchema, Writer};
+///
+/// // A file without field ids, from the time when the column was called `number`.
+/// let numbers: ArrayRef = Arc::new(Int64Array::from(vec![1, 2]));
+/// let batch = RecordBatch::try_from_iter([("number", numbers)])?;
+/// let mut writer = Writer::new(Vec::new(), batch.schema(), Default::default())?;
+/// writer.write(&batch)?;
+/// let (_, file) = writer.finish_into()?;
+///
+/// let id = HashMap::from([(FIELD_ID_KEY.to_owned(), "7".to_owned())]);
+/// let field = Field::new("id", DataType::Int64, true).with_metadata(id);
+/// let names = FieldNames::new(7, ["number", "id"]);
+/// let wanted = WantedSchema::new(Arc::new(Schema::new(vec![field])))
+///     .matching(FieldMatching::FieldId(vec![names]));
+/// let options = ReadOptions::new().wanted_schema(wanted);
+/// let read = ParquetFile::from_bytes(file)?.read(options)?.next_batch()?.ok_or("no rows")?;
+/// assert_eq!(read.schema().field(0).name(), "id");
+/// assert_eq!(read.columns(), batch.columns());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FieldNames {

@@ -43,6 +43,42 @@ pub const FILE_EXTENSION_NAME: &str = "arrow.parquet.file";
 /// The half of an extension type that maps fields, without data.
 ///
 /// If several extension types recognize a field, the first registered one wins. The built-in ones are tried last.
+///
+/// A column of names, read as an extension type without arrays of its own:
+///
+/// ```
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+/// use std::collections::HashMap;
+///
+/// use herringbone::arrow::schema::Field;
+/// use herringbone::extension::{
+///     AnnotatedField, ExtensionField, ExtensionMapping, ExtensionType, StoredField,
+/// };
+/// use herringbone::{ParquetFile, ReadOptions, Result};
+///
+/// #[derive(Debug)]
+/// struct Herb;
+///
+/// impl ExtensionMapping for Herb {
+///     fn to_arrow(&self, stored: &StoredField<'_>) -> Result<Option<ExtensionField>> {
+///         let extension = ("ARROW:extension:name".to_owned(), "my.herb".to_owned());
+///         let field = stored.storage.clone().with_metadata(HashMap::from([extension]));
+///         Ok((field.name() == "name").then(|| ExtensionField::of_storage(field)))
+///     }
+///
+///     fn to_parquet(&self, _: &Field) -> Result<Option<AnnotatedField>> {
+///         Ok(None) // Written as its storage.
+///     }
+/// }
+///
+/// impl ExtensionType for Herb {}
+///
+/// let file = ParquetFile::open("testdata/example.parquet")?;
+/// let reader = file.read(ReadOptions::new().columns(["id", "name"]).extension(Herb))?;
+/// assert_eq!(reader.schema().field(0).extension_type_name(), None);
+/// assert_eq!(reader.schema().field(1).extension_type_name(), Some("my.herb"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait ExtensionMapping: Debug + Send + Sync {
     /// Maps a field for reading. If it returns `None`, the other extension types are tried. If none maps the
     /// field, it is read as its storage.

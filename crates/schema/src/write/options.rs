@@ -43,6 +43,30 @@ pub enum Date64 {
 }
 
 /// The choice of Parquet types for the columns of an Arrow schema.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use herringbone::arrow::array::{ArrayRef, RecordBatch, TimestampNanosecondArray};
+/// use herringbone::format::Type;
+/// use herringbone::schema::WriteSchemaOptions;
+/// use herringbone::{ParquetFile, WriteOptions, Writer};
+///
+/// let times: ArrayRef = Arc::new(TimestampNanosecondArray::from(vec![0, 1_000]));
+/// let batch = RecordBatch::try_from_iter([("time", times)])?;
+/// // For readers that know no other timestamps of nanoseconds.
+/// let schema = WriteSchemaOptions::new().int96_timestamps(true).root_name("spark_schema");
+/// let mut file = Vec::new();
+/// let mut writer = Writer::new(&mut file, batch.schema(), WriteOptions::new().schema(schema))?;
+/// writer.write(&batch)?;
+/// writer.finish()?;
+///
+/// let file = ParquetFile::from_bytes(file)?;
+/// let nodes = file.parquet_schema().nodes();
+/// assert_eq!(nodes[0].element.name, "spark_schema");
+/// assert_eq!(nodes[1].element.type_, Some(Type::Int96));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WriteSchemaOptions {
