@@ -34,6 +34,57 @@ pub struct StatisticsColumn<'a> {
 }
 
 /// A collector of the statistics of one column chunk.
+///
+/// Counts of distinct values, and a statistic that the format does not have:
+///
+/// ```
+/// use std::collections::HashSet;
+/// use std::sync::Arc;
+///
+/// use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
+/// use herringbone::extension::*;
+/// use herringbone::format::Type;
+/// use herringbone::{Result, WriteOptions, Writer};
+///
+/// #[derive(Debug)]
+/// struct OfIntegers;
+///
+/// impl ColumnStatisticsFactory for OfIntegers {
+///     fn column(&self, column: &StatisticsColumn<'_>) -> Result<Option<Box<dyn ColumnStatistics>>> {
+///         let is_integer = column.element.type_ == Some(Type::Int64);
+///         Ok(is_integer.then(|| Box::new(Distinct::default()) as Box<dyn ColumnStatistics>))
+///     }
+/// }
+///
+/// #[derive(Default)]
+/// struct Distinct(HashSet<i64>);
+///
+/// impl ColumnStatistics for Distinct {
+///     fn update(&mut self, values: ColumnValues<'_>) {
+///         if let ColumnValues::Int64(values) = values {
+///             self.0.extend(values);
+///         }
+///     }
+///
+///     fn finish(self: Box<Self>) -> ChunkStatistics {
+///         let even = self.0.iter().filter(|value| *value % 2 == 0).count();
+///         ChunkStatistics::new()
+///             .distinct_count(self.0.len() as u64)
+///             .key_value(("my.even".to_owned(), even.to_string()))
+///     }
+/// }
+///
+/// let numbers: ArrayRef = Arc::new(Int64Array::from(vec![1, 2, 2, 7]));
+/// let batch = RecordBatch::try_from_iter([("number", numbers)])?;
+/// let options = WriteOptions::new().column_statistics(OfIntegers);
+/// let mut writer = Writer::new(Vec::new(), batch.schema(), options)?;
+/// writer.write(&batch)?;
+/// let chunk = writer.finish()?.column_chunk(0, 0)?.meta_data.ok_or("no metadata")?;
+/// assert_eq!(chunk.statistics.ok_or("no statistics")?.distinct_count, Some(3));
+/// let pairs = chunk.key_value_metadata.ok_or("no pairs")?;
+/// assert_eq!((pairs[0].key.as_str(), pairs[0].text()), ("my.even", Some("1")));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait ColumnStatistics: Send {
     /// Processes values of the chunk. Each value that occurs is passed at least once, except for nulls. A value in
     /// several slots may be passed once or repeatedly, because values in a dictionary are passed only once. So
