@@ -24,10 +24,16 @@ fn main() -> Result<(), Box<dyn Error>> {
     // If the column is one of the partition, files with other values are not opened.
     let dataset = Dataset::open(folder, DatasetOptions::new())?;
     let mut out = io::stdout().lock();
+    let mut ids = Vec::new();
     for batch in dataset.read(ReadOptions::new().filter(filter).columns(["id"]))? {
         for id in batch?.column(0).as_primitive::<Int64Type>().values() {
             writeln!(out, "{id}")?;
+            ids.push(*id);
         }
+    }
+    if arguments.is_empty() {
+        ids.sort_unstable();
+        assert_eq!(ids, [0, 4]);
     }
     Ok(())
 }

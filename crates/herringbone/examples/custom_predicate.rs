@@ -38,15 +38,13 @@ fn main() -> Result<()> {
     let filter = col("id").lt(12).and(Predicate::rows(HasEvenLength));
     let file = ParquetFile::open(path)?;
     let mut reader = file.read(ReadOptions::new().filter(filter).columns(["id", "name"]))?;
+    let mut found = Vec::new();
     while let Some(batch) = reader.next_batch()? {
-        let names: Vec<_> = batch
-            .column(1)
-            .as_string::<i32>()
-            .iter()
-            .flatten()
-            .collect();
-        println!("{names:?}");
+        let names = batch.column(1).as_string::<i32>();
+        found.extend(names.iter().flatten().map(str::to_owned));
     }
+    println!("{found:?}");
+    assert_eq!(found, ["dill", "fennel", "garlic", "iris"]);
     println!("{} rows were tested", reader.metrics().rows_tested);
     Ok(())
 }

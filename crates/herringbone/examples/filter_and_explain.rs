@@ -29,9 +29,11 @@ fn main() -> Result<()> {
         );
     }
 
-    let mut reader = file.read(options)?;
-    while let Some(batch) = reader.next_batch()? {
-        println!("{} rows of {:?}", batch.num_rows(), batch.schema().fields());
+    let mut rows = 0;
+    for batch in file.read(options)? {
+        rows += batch?.num_rows();
     }
+    println!("{rows} rows");
+    assert_eq!(rows, 3);
     Ok(())
 }

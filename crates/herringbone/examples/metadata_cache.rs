@@ -37,7 +37,8 @@ impl Cache {
 
 fn main() -> Result<()> {
     let mut paths: Vec<PathBuf> = std::env::args().skip(1).map(PathBuf::from).collect();
-    if paths.is_empty() {
+    let is_example = paths.is_empty();
+    if is_example {
         paths.push(
             concat!(
                 env!("CARGO_MANIFEST_DIR"),
@@ -56,6 +57,9 @@ fn main() -> Result<()> {
                 rows += batch.num_rows();
             }
             let fetched = reader.metrics().fetched;
+            if is_example {
+                assert_eq!(rows, 4);
+            }
             println!(
                 "scan {scan}: {rows} rows, {} requests, {} bytes",
                 fetched.requests, fetched.bytes

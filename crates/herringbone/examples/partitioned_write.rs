@@ -42,9 +42,16 @@ fn main() -> Result<()> {
             writer.write(&rows)?;
         }
     }
+    let mut rows = Vec::new();
     for (country, writer) in writers {
-        println!("{country}: {} rows", writer.finish()?.num_rows());
+        rows.push((country, writer.finish()?.num_rows()));
     }
+    println!("{rows:?}");
+    let expected = [("IT", 1), ("NO", 3), ("PE", 2)];
+    assert_eq!(
+        rows,
+        expected.map(|(country, rows)| (country.to_owned(), rows))
+    );
     std::fs::remove_dir_all(folder)?;
     Ok(())
 }
