@@ -164,7 +164,7 @@ pub(crate) fn decode(
     let constraints = message
         .constraints
         .into_iter()
-        .map(|constraint| constraint(constraint, columns));
+        .map(|stored| constraint(stored, columns));
     let constraints = Constraints::new_unverified(constraints.collect::<Result<_>>()?);
     let table = table
         .with_cache(statistics)

@@ -271,7 +271,7 @@ fn nested() -> RecordBatch {
         (field("deep", deep_type), Arc::new(deep) as ArrayRef),
     ]);
     let lists = ListArray::from_iter_primitive::<Int64Type, _, _>(
-        (0..1_000).map(|i| (i % 5 > 0).then(|| (0..it % 4).map(Some).collect::<Vec<_>>())),
+        (0..1_000).map(|i| (i % 5 > 0).then(|| (0..i % 4).map(Some).collect::<Vec<_>>())),
     );
     let elements = StructArray::from(vec![(field("e", DataType::Int64), longs(0..2_000))]);
     let element = Field::new("item", elements.data_type().clone(), true);
