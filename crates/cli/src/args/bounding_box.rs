@@ -97,8 +97,8 @@ mod tests {
     #[test]
     fn boxes_with_and_without_a_column() {
         let parsed = |text: &str| {
-            let it: WantedBox = text.parse().unwrap();
-            (it.column, it.bbox)
+            let wanted: WantedBox = text.parse().unwrap();
+            (wanted.column, wanted.bbox)
         };
         let bbox = BoundingBox::new(-10.0, 5.5, 1.0, 2e1);
         assert_eq!(parsed("-10,1,5.5,2e1"), (None, bbox.clone()));

@@ -174,7 +174,7 @@ fn template(command: &clap::Command) -> String {
             .filter(|subcommand| !subcommand.is_hide_set())
     };
     let unlisted = all()
-        .map(|it| it.get_name())
+        .map(|subcommand| subcommand.get_name())
         .filter(|name| !is_listed(name));
     let unlisted: Vec<&str> = unlisted.collect();
     for (at, (heading, names)) in GROUPS.iter().enumerate() {
@@ -185,7 +185,7 @@ fn template(command: &clap::Command) -> String {
         };
         _ = write!(text, "\n{heading}:\n");
         for name in names.iter().chain(more) {
-            let Some(command) = all().find(|it| it.get_name() == *name) else {
+            let Some(command) = all().find(|candidate| candidate.get_name() == *name) else {
                 continue;
             };
             let about = command.get_about().map(ToString::to_string);
@@ -228,7 +228,10 @@ mod tests {
             )
             .collect();
         for name in RARE.iter().chain(DAMAGE).chain(OTHER) {
-            assert!(all.iter().any(|it| it.get_id() == name), "{name}");
+            assert!(
+                all.iter().any(|argument| argument.get_id() == name),
+                "{name}"
+            );
         }
     }
 

@@ -34,7 +34,7 @@ fn free_in_groups(line: &str, root: &Path) -> Option<u64> {
     // Version 2 has no controllers in this place.
     let (root, most, used) = match controllers {
         "" => (root.to_owned(), "memory.max", "memory.current"),
-        it if it.split(',').any(|part| part == "memory") => (
+        text if text.split(',').any(|part| part == "memory") => (
             root.join("memory"),
             "memory.limit_in_bytes",
             "memory.usage_in_bytes",

@@ -117,11 +117,11 @@ impl Arguments {
             | Command::Meta { files, .. }
             | Command::Verify { files, .. }
             | Command::Pages { files, .. } => files.files.iter_mut().collect(),
-            Command::Count(it) => it.files.files.iter_mut().collect(),
-            Command::Stats(it) => it.files.files.iter_mut().collect(),
-            Command::Freq(it) => it.files.iter_mut().collect(),
-            Command::Browse(it) => vec![&mut it.file],
-            Command::Index(it) => vec![&mut it.file],
+            Command::Count(command) => command.files.files.iter_mut().collect(),
+            Command::Stats(command) => command.files.files.iter_mut().collect(),
+            Command::Freq(command) => command.files.iter_mut().collect(),
+            Command::Browse(command) => vec![&mut command.file],
+            Command::Index(command) => vec![&mut command.file],
             Command::Help { .. }
             | Command::Completions { .. }
             | Command::Man { .. }
@@ -129,27 +129,31 @@ impl Arguments {
             Command::Bloom {
                 command: Bloom::Check(check),
             } => vec![&mut check.file],
-            Command::Diff(it) => vec![&mut it.a, &mut it.b],
-            Command::Report(it) => iter::once(&mut it.file).chain(&mut it.output).collect(),
-            Command::Rewrite(it) => it.output.paths().chain([&mut it.input]).collect(),
-            Command::Concat(it) => {
-                let files = it.files.files.iter_mut();
-                files.chain([it.output.path()]).collect()
+            Command::Diff(command) => vec![&mut command.a, &mut command.b],
+            Command::Report(command) => iter::once(&mut command.file)
+                .chain(&mut command.output)
+                .collect(),
+            Command::Rewrite(command) => {
+                command.output.paths().chain([&mut command.input]).collect()
             }
-            Command::Split(it) => {
-                let files = it.files.files.iter_mut();
-                files.chain([&mut it.output]).collect()
+            Command::Concat(command) => {
+                let files = command.files.files.iter_mut();
+                files.chain([command.output.path()]).collect()
             }
-            Command::Repair(it) => {
-                let ends = it.output.paths().chain([&mut it.input]);
-                ends.chain(&mut it.schema).collect()
+            Command::Split(command) => {
+                let files = command.files.files.iter_mut();
+                files.chain([&mut command.output]).collect()
             }
-            Command::Encrypt(it) | Command::Decrypt(it) => {
-                vec![&mut it.input, it.output.path()]
+            Command::Repair(command) => {
+                let ends = command.output.paths().chain([&mut command.input]);
+                ends.chain(&mut command.schema).collect()
             }
-            Command::Convert(it) => {
-                let ends = it.output.paths().chain([&mut it.input]);
-                ends.chain(&mut it.schema).collect()
+            Command::Encrypt(command) | Command::Decrypt(command) => {
+                vec![&mut command.input, command.output.path()]
+            }
+            Command::Convert(command) => {
+                let ends = command.output.paths().chain([&mut command.input]);
+                ends.chain(&mut command.schema).collect()
             }
         };
         paths.extend(&mut self.keys);

@@ -170,7 +170,12 @@ impl FromArgMatches for Named {
                 Some(_) => {}
                 None => {
                     let settings = matches.get_many::<Setting<String>>(row.name);
-                    given.extend(settings.into_iter().flatten().map(|it| (row, it.clone())));
+                    given.extend(
+                        settings
+                            .into_iter()
+                            .flatten()
+                            .map(|setting| (row, setting.clone())),
+                    );
                 }
             }
         }
@@ -242,8 +247,8 @@ mod tests {
                 "{id}"
             );
         }
-        let mut names = FLAGS.iter().map(|it| it.0);
-        let others = ALIASES.iter().chain(ELSEWHERE).map(|it| it.0);
+        let mut names = FLAGS.iter().map(|row| row.0);
+        let others = ALIASES.iter().chain(ELSEWHERE).map(|row| row.0);
         assert!(
             names
                 .by_ref()

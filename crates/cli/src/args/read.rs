@@ -51,7 +51,7 @@ impl Read {
             RowFormatChoice { csv: true, .. } => Some(RowFormat::Csv),
             RowFormatChoice { table: true, .. } => Some(RowFormat::Table),
             RowFormatChoice { vertical: true, .. } => Some(RowFormat::Vertical),
-            it => it.format,
+            choice => choice.format,
         }
     }
 

@@ -33,7 +33,7 @@ pub(crate) fn written_out(arguments: impl IntoIterator<Item = OsString>) -> Vec<
 
 /// Returns true if the first word other than options and their values is a file or folder, and not a command.
 fn names_file(arguments: &[OsString]) -> bool {
-    let starts_so = |it: &OsString| is_option(&it.to_string_lossy()) || is_file(it);
+    let starts_so = |word: &OsString| is_option(&word.to_string_lossy()) || is_file(word);
     if !arguments.get(1).is_some_and(starts_so) {
         return false;
     }
@@ -57,16 +57,18 @@ fn takes_value(program: &clap::Command, option: &str) -> bool {
     let all = program.get_arguments();
     let mut all = all.chain(show.into_iter().flat_map(clap::Command::get_arguments));
     match option.strip_prefix("--") {
-        Some(name) => all.any(|it| {
-            let names = it.get_long_and_visible_aliases().unwrap_or_default();
-            let hidden = it.get_all_aliases().unwrap_or_default();
-            let is_it = names.contains(&name) || hidden.contains(&name);
-            is_it && it.get_action().takes_values()
+        Some(name) => all.any(|argument| {
+            let names = argument.get_long_and_visible_aliases().unwrap_or_default();
+            let hidden = argument.get_all_aliases().unwrap_or_default();
+            let is_named = names.contains(&name) || hidden.contains(&name);
+            is_named && argument.get_action().takes_values()
         }),
         // The value may follow the last of several letters.
-        None => all.any(|it| {
-            let is_it = it.get_short().is_some_and(|short| option.ends_with(short));
-            is_it && it.get_action().takes_values()
+        None => all.any(|argument| {
+            let is_named = argument
+                .get_short()
+                .is_some_and(|short| option.ends_with(short));
+            is_named && argument.get_action().takes_values()
         }),
     }
 }

@@ -141,7 +141,7 @@ impl Write {
         // Columns may be given without the groups that only form a list or a map, so only the first names are compared.
         self.named.encoded.iter().any(|columns| {
             let mut paths = columns.iter().flat_map(|column| &column.paths);
-            columns.is_none() || paths.any(|it| it.first() == path.first())
+            columns.is_none() || paths.any(|other| other.first() == path.first())
         })
     }
 

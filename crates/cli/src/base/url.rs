@@ -11,8 +11,10 @@ pub(crate) fn parts(path: &Path) -> Option<(&str, &str)> {
 }
 
 fn is_scheme(text: &str) -> bool {
-    let is_usual = |it: char| it.is_ascii_alphanumeric() || matches!(it, '+' | '-' | '.');
-    text.starts_with(|it: char| it.is_ascii_alphabetic()) && text.chars().all(is_usual)
+    let is_usual =
+        |character: char| character.is_ascii_alphanumeric() || matches!(character, '+' | '-' | '.');
+    text.starts_with(|character: char| character.is_ascii_alphabetic())
+        && text.chars().all(is_usual)
 }
 
 /// Returns the URL that a path is, if it is one.

@@ -166,8 +166,8 @@ fn padded(text: &str, columns: usize, is_right: bool) -> String {
 fn draw_message(model: &Model, look: Look, buffer: &mut Buffer) {
     let Rect { width, height, .. } = *buffer.area();
     let is_long = |text: &&String| super::text::width(text) > space_of_status(model, width.into());
-    let of_rows = || model.grid.error().filter(|_| model.panel().is_none());
-    let (text, style) = match (model.message.as_ref().filter(is_long), of_rows()) {
+    let row_error = || model.grid.error().filter(|_| model.panel().is_none());
+    let (text, style) = match (model.message.as_ref().filter(is_long), row_error()) {
         (Some(message), _) => (message.as_str(), look.cursor()),
         (None, Some(error)) => (error, look.error()),
         (None, None) => return,

@@ -111,7 +111,7 @@ fn follow(
     screen: &mut Screen,
 ) -> Result<()> {
     let failed = |error: io::Error| Failure::System(format!("the terminal: {error}"));
-    let has_colors = std::env::var_os("NO_COLOR").is_none_or(|it| it.is_empty());
+    let has_colors = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let mut asked: Option<Need> = None;
     let mut percent = None;
     // The time of the oldest change missing on the screen.

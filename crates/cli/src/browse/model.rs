@@ -294,7 +294,7 @@ impl Model {
     fn open_tree(&mut self) {
         let tree = self.facts.tree.iter();
         let lines = tree.clone().map(|tree| tree.text.clone()).collect();
-        let mut tops = tree.enumerate().filter(|(_, it)| it.depth == 0);
+        let mut tops = tree.enumerate().filter(|(_, node)| node.depth == 0);
         let at = tops.nth(self.grid.column).map_or(0, |(at, _)| at);
         self.open(Panel::list("Schema".into(), lines, Some(at)));
     }
@@ -327,7 +327,7 @@ impl Model {
         let Some(Need::Pages { path, row_group }) = need else {
             return;
         };
-        match to(row_group).filter(|it| *it < self.facts.row_groups()) {
+        match to(row_group).filter(|row_group| *row_group < self.facts.row_groups()) {
             Some(row_group) => {
                 self.panels.pop();
                 let title = title_of_pages(&shown(&path.join(".")), row_group);

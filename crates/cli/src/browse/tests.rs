@@ -491,7 +491,7 @@ fn only_the_pages_on_the_screen_are_read() {
     let end = bytes.len() as u64;
     let source = Arc::new(Recorded(bytes, ranges.clone()));
     let file = ParquetFile::from_source(source, OpenOptions::new()).unwrap();
-    let of_footer = ranges.lock().unwrap().len();
+    let footer_reads = ranges.lock().unwrap().len();
     let bytes_of_footer: u64 = ranges
         .lock()
         .unwrap()
@@ -507,7 +507,7 @@ fn only_the_pages_on_the_screen_are_read() {
     assert_eq!((facts.rows(), facts.row_groups()), (400_000, 2));
     assert_eq!(
         ranges.lock().unwrap().len(),
-        of_footer,
+        footer_reads,
         "the schema needs the footer alone"
     );
 
@@ -549,16 +549,16 @@ fn only_the_pages_on_the_screen_are_read() {
         }
     }
     let read = ranges.lock().unwrap().clone();
-    let of_data = read.iter().filter(|read| read.start < index_start);
+    let data_reads = read.iter().filter(|read| read.start < index_start);
     let size = |range: &Range<u64>| range.end - range.start;
-    let (bytes, of_pages) = (
-        of_data.map(size).sum::<u64>(),
+    let (bytes, page_bytes) = (
+        data_reads.map(size).sum::<u64>(),
         allowed.iter().map(size).sum(),
     );
     // Beginnings of column chunks may hold a dictionary, and a gap may be cheaper than a request.
     assert!(
-        (of_pages..of_pages + 1024).contains(&bytes),
-        "{bytes}, not {of_pages}"
+        (page_bytes..page_bytes + 1024).contains(&bytes),
+        "{bytes}, not {page_bytes}"
     );
 }
 

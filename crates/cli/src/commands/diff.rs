@@ -40,7 +40,7 @@ pub(crate) fn run(context: &Context, diff: &Diff, output: &mut Output<'_>) -> Re
     let storages = (storage(a)?, storage(b)?);
     let (request_a, request_b) = (request(a, diff)?, request(b, diff)?);
     let (columns_a, columns_b) = (columns(&request_a.1), columns(&request_b.1));
-    let of_schema = changes(&columns_a, &columns_b);
+    let schema_changes = changes(&columns_a, &columns_b);
     let key = diff.key.as_ref();
     let key = key.map(|key| key_columns(&request_a.1, &request_b.1, &key.paths));
     let key = key.transpose()?;
@@ -49,7 +49,7 @@ pub(crate) fn run(context: &Context, diff: &Diff, output: &mut Output<'_>) -> Re
         output,
         left: diff.limit,
     };
-    printer.schema(&of_schema)?;
+    printer.schema(&schema_changes)?;
     printer.storage(storages)?;
     let mut counts = Counts::default();
     let (rows_a, schema_a) = rows(context, a, &request_a, diff)?;
@@ -72,7 +72,7 @@ pub(crate) fn run(context: &Context, diff: &Diff, output: &mut Output<'_>) -> Re
         }
     }
     printer.rows(&counts)?;
-    match of_schema.is_empty() && counts.are_equal() {
+    match schema_changes.is_empty() && counts.are_equal() {
         true => Ok(()),
         false => Err(Failure::Told(Failure::FINDINGS)),
     }

@@ -37,7 +37,7 @@ const ENTRY: usize = 64;
 pub(crate) struct Counts {
     pub(crate) path: String,
     names: Vec<String>,
-    of_values: HashMap<Box<str>, Counted>,
+    counts: HashMap<Box<str>, Counted>,
     bytes: usize,
     total: u64,
 }
@@ -128,7 +128,7 @@ impl Counts {
         Self {
             path: leaf.path.join("."),
             names: leaf.path.clone(),
-            of_values: HashMap::new(),
+            counts: HashMap::new(),
             bytes: 0,
             total: 0,
         }
@@ -146,7 +146,7 @@ impl Counts {
             text.clear();
             values.json(row, &mut text);
             self.total += 1;
-            if let Some(counted) = self.of_values.get_mut(text.as_str()) {
+            if let Some(counted) = self.counts.get_mut(text.as_str()) {
                 counted.count += 1;
                 continue;
             }
@@ -157,19 +157,19 @@ impl Counts {
                     "column `{}` has more than {} different values, which take more than {} MiB; count \
                      a part of them with --where, or see `herringbone stats`",
                     self.path,
-                    self.of_values.len(),
+                    self.counts.len(),
                     MEMORY >> 20
                 )));
             }
             let counted = Counted { count: 1, cell };
-            self.of_values.insert(text.as_str().into(), counted);
+            self.counts.insert(text.as_str().into(), counted);
         }
         Ok(())
     }
 
     /// Returns the values as JSON, and their counts, the most frequent ones first.
     pub(crate) fn most(&self) -> Vec<(&str, &Counted)> {
-        let values = self.of_values.iter();
+        let values = self.counts.iter();
         let mut values: Vec<_> = values.map(|(json, counted)| (&**json, counted)).collect();
         values.sort_unstable_by(|(a, more), (b, less)| less.count.cmp(&more.count).then(a.cmp(b)));
         values

@@ -123,8 +123,8 @@ fn folder(table: &[Input], output: &mut Output<'_>) -> Result<()> {
     let mut line = |name: &str, value: String| push_line(&mut out, name, &value);
     line("folder", printable(&member.folder.name));
     line("files", table.len().to_string());
-    let of_all = table.iter().map(|input| i128::from(input.size));
-    line("size", bytes(of_all.sum()));
+    let sizes = table.iter().map(|input| i128::from(input.size));
+    line("size", bytes(sizes.sum()));
     line("rows", rows.to_string());
     line("row groups", row_groups.to_string());
     line("columns", all.len().to_string());
@@ -138,18 +138,18 @@ fn folder(table: &[Input], output: &mut Output<'_>) -> Result<()> {
     }
     line(
         "compressed",
-        bytes(all.iter().map(|it| it.compressed).sum()),
+        bytes(all.iter().map(|column| column.compressed).sum()),
     );
     line(
         "uncompressed",
-        bytes(all.iter().map(|it| it.uncompressed).sum()),
+        bytes(all.iter().map(|column| column.uncompressed).sum()),
     );
     line("metadata", bytes(metadata));
     for writer in written {
         line("created by", writer);
     }
     output.write(out.as_bytes())?;
-    let rows = all.iter().map(|it| it.cells().into()).collect();
+    let rows = all.iter().map(|column| column.cells().into()).collect();
     print_list(&HEADER, rows, output)
 }
 

@@ -190,15 +190,15 @@ pub(crate) fn sizes(
     let mut sizes = Vec::with_capacity(summaries.len());
     for column in summaries.chunk_by(|a, b| a.path.first() == b.path.first()) {
         let name = column.first().and_then(|summary| summary.path.first());
-        let mut of_leaves = Vec::new();
+        let mut leaf_sizes = Vec::new();
         for &leaf in &stored {
             if schema.path(leaf).first().copied() == name.map(String::as_str) {
-                of_leaves.push(compressed(file, &row_groups, leaf, input)?);
+                leaf_sizes.push(compressed(file, &row_groups, leaf, input)?);
             }
         }
         match column.len() {
-            1 => sizes.push(Some(of_leaves.iter().sum())),
-            count if count == of_leaves.len() => sizes.extend(of_leaves.into_iter().map(Some)),
+            1 => sizes.push(Some(leaf_sizes.iter().sum())),
+            count if count == leaf_sizes.len() => sizes.extend(leaf_sizes.into_iter().map(Some)),
             count => sizes.extend(std::iter::repeat_n(None, count)),
         }
     }
@@ -240,18 +240,18 @@ pub(crate) fn of_footer(input: &Input, file: &ParquetFile, chunks: &Chunks) -> R
         };
         let (min, is_min_exact) = bound(&bounds.min, &bounds.is_min_exact, true)?;
         let (max, is_max_exact) = bound(&bounds.max, &bounds.is_max_exact, false)?;
-        let (mut values, mut of_nulls) = (Some(0_u64), Some(0_u64));
+        let (mut values, mut null_count) = (Some(0_u64), Some(0_u64));
         for row_group in &row_groups {
             let chunk = file
                 .metadata()
                 .column_chunk(*row_group, leaf)
                 .map_err(failure)?;
             let Some(data) = chunk.meta_data else {
-                (values, of_nulls) = (None, None);
+                (values, null_count) = (None, None);
                 continue;
             };
             let found = nulls::of_chunk(file.parquet_schema(), leaf, &data);
-            of_nulls = of_nulls
+            null_count = null_count
                 .zip(found.nulls)
                 .map(|(sum, more)| sum.saturating_add(more));
             values = values
@@ -262,7 +262,7 @@ pub(crate) fn of_footer(input: &Input, file: &ParquetFile, chunks: &Chunks) -> R
             path: place.path().into_iter().map(str::to_owned).collect(),
             type_: field.data_type().to_string(),
             values,
-            nulls: of_nulls,
+            nulls: null_count,
             min,
             max,
             is_exact: is_min_exact && is_max_exact,

@@ -27,11 +27,11 @@ fn line(column: &GeometryColumn, file: &ParquetFile) -> herringbone::Result<Stri
     if let Encoding::Native(kind) = column.encoding {
         parts.push(format!("encoded as {kind}"));
     }
-    let of_file = column
+    let declared_box = column
         .geoparquet
         .as_ref()
         .and_then(|geoparquet| geoparquet.bbox.clone());
-    parts.push(match (statistics.extent(), of_file) {
+    parts.push(match (statistics.extent(), declared_box) {
         (Extent::Box(bbox), _) | (Extent::Unknown(_), Some(bbox)) => shown(&bbox),
         (Extent::Empty, _) => "no positions".into(),
         (Extent::Unknown(_), None) => "no box".into(),
@@ -39,11 +39,11 @@ fn line(column: &GeometryColumn, file: &ParquetFile) -> herringbone::Result<Stri
     let types: Vec<String> = match statistics.types().types() {
         Some(types) => types.map(|types| types.to_string()).collect(),
         None => {
-            let of_file = column
+            let declared = column
                 .geoparquet
                 .iter()
                 .flat_map(|geoparquet| &geoparquet.geometry_types);
-            of_file.map(ToString::to_string).collect()
+            declared.map(ToString::to_string).collect()
         }
     };
     parts.extend(types);

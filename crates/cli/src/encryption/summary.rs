@@ -176,13 +176,13 @@ impl Summary {
             ColumnKey::Several,
             ColumnKey::Plaintext,
         ] {
-            let of_key = names
+            let key_columns = names
                 .iter()
                 .zip(&self.columns)
-                .filter(|(_, it)| **it == key);
-            let of_key: Vec<&str> = of_key.map(|(name, _)| name.as_str()).collect();
-            if !of_key.is_empty() {
-                text += &format!("; {}: {}", key.text(), of_key.join(", "));
+                .filter(|(_, other)| **other == key);
+            let key_columns: Vec<&str> = key_columns.map(|(name, _)| name.as_str()).collect();
+            if !key_columns.is_empty() {
+                text += &format!("; {}: {}", key.text(), key_columns.join(", "));
             }
         }
         if let Some(caution) = self.caution() {

@@ -69,7 +69,7 @@ impl LostColumns {
             if paths.len() > NAMED {
                 names += &format!(" and {} more", paths.len() - NAMED);
             }
-            let (column, is, it) = match paths {
+            let (column, is, pronoun) = match paths {
                 [] => return None,
                 [_] => ("column", "is", "it"),
                 _ => ("columns", "are", "them"),
@@ -80,7 +80,7 @@ impl LostColumns {
                 is
             };
             Some(format!(
-                "the {column} {names} {is} {fate}, because {file} does not have {it}"
+                "the {column} {names} {is} {fate}, because {file} does not have {pronoun}"
             ))
         };
         let sentences = [

@@ -176,8 +176,8 @@ impl Input {
 
     /// Returns the name of the table: that of the folder, or that of a file without one.
     pub(crate) fn table_name(&self) -> &str {
-        let of_folder = self.folder().map(|member| &member.folder.name);
-        of_folder.unwrap_or(&self.name)
+        let folder_name = self.folder().map(|member| &member.folder.name);
+        folder_name.unwrap_or(&self.name)
     }
 
     /// Reads the footer, unless it has been read before and is kept.
@@ -242,7 +242,7 @@ impl Input {
         let size = source.len();
         let mark = |range| source.read(range).unwrap_or_default();
         let (first, last) = (mark(0..size.min(4)), mark(size.saturating_sub(4)..size));
-        let is_mark = |bytes: &[u8]| [MAGIC, MAGIC_ENCRYPTED].iter().any(|it| bytes == it);
+        let is_mark = |bytes: &[u8]| [MAGIC, MAGIC_ENCRYPTED].iter().any(|mark| bytes == mark);
         is_mark(&first) && (!is_mark(&last) || size < 8)
     }
 

@@ -19,7 +19,7 @@ const STREAM: &[u8] = &[0xff; 4];
 /// The maximum size of a schema in text, in bytes.
 const MAX_SCHEMA_BYTES: u64 = 64 << 20;
 
-/// Calls `of_parquet` for a Parquet file. Calls `of_arrow` for the schema of an Arrow IPC file or stream, or for a
+/// Calls `read_parquet` for a Parquet file. Calls `read_arrow` for the schema of an Arrow IPC file or stream, or for a
 /// schema in text. A pipe can only contain the text.
 ///
 /// # Errors
@@ -27,8 +27,8 @@ const MAX_SCHEMA_BYTES: u64 = 64 << 20;
 pub(crate) fn schema_file<T>(
     path: &Path,
     context: &Context,
-    of_parquet: impl FnOnce(&Input) -> Result<T>,
-    of_arrow: impl FnOnce(SchemaRef) -> Result<T>,
+    read_parquet: impl FnOnce(&Input) -> Result<T>,
+    read_arrow: impl FnOnce(SchemaRef) -> Result<T>,
 ) -> Result<T> {
     let name = name_of(path);
     let refused = |error: io::Error| Failure::System(format!("{name}: {error}"));
@@ -50,11 +50,11 @@ pub(crate) fn schema_file<T>(
     if is_parquet {
         let inputs = input::all(slice::from_ref(&path.to_owned()), context)?;
         if let Some(input) = inputs.first() {
-            return of_parquet(input);
+            return read_parquet(input);
         }
     }
     if is_arrow {
-        return of_arrow(arrow(path, &context.limits)?.schema);
+        return read_arrow(arrow(path, &context.limits)?.schema);
     }
     file.take(MAX_SCHEMA_BYTES + 1)
         .read_to_end(&mut text)
@@ -69,5 +69,5 @@ pub(crate) fn schema_file<T>(
         .map_err(|_| "neither Parquet nor Arrow nor text".to_owned())
         .and_then(|text| read::schema(&text))
         .map_err(|message| Failure::Data(format!("{name}: {message}")))?;
-    of_arrow(schema)
+    read_arrow(schema)
 }

@@ -189,8 +189,8 @@ fn sum(array: &ArrayRef) -> (f64, u64) {
             (sum + value.len() as f64, count + 1)
         })
     }
-    let texts = |it: Option<&'_ str>| it.map(str::len);
-    let of_lengths = |lengths: &mut dyn Iterator<Item = Option<usize>>| {
+    let texts = |text: Option<&'_ str>| text.map(str::len);
+    let mean_length = |lengths: &mut dyn Iterator<Item = Option<usize>>| {
         lengths.flatten().fold((0.0, 0), |(sum, count), length| {
             (sum + length as f64, count + 1)
         })
@@ -199,17 +199,17 @@ fn sum(array: &ArrayRef) -> (f64, u64) {
         DataType::Int8 => of::<Int8Type>(array, f64::from),
         DataType::Int16 => of::<Int16Type>(array, f64::from),
         DataType::Int32 => of::<Int32Type>(array, f64::from),
-        DataType::Int64 => of::<Int64Type>(array, |it| it as f64),
+        DataType::Int64 => of::<Int64Type>(array, |value| value as f64),
         DataType::UInt8 => of::<UInt8Type>(array, f64::from),
         DataType::UInt16 => of::<UInt16Type>(array, f64::from),
         DataType::UInt32 => of::<UInt32Type>(array, f64::from),
-        DataType::UInt64 => of::<UInt64Type>(array, |it| it as f64),
+        DataType::UInt64 => of::<UInt64Type>(array, |value| value as f64),
         DataType::Float16 => of::<Float16Type>(array, f64::from),
         DataType::Float32 => of::<Float32Type>(array, f64::from),
-        DataType::Float64 => of::<Float64Type>(array, |it| it),
-        DataType::Utf8 => of_lengths(&mut array.as_string::<i32>().iter().map(texts)),
-        DataType::LargeUtf8 => of_lengths(&mut array.as_string::<i64>().iter().map(texts)),
-        DataType::Utf8View => of_lengths(&mut array.as_string_view().iter().map(texts)),
+        DataType::Float64 => of::<Float64Type>(array, |value| value),
+        DataType::Utf8 => mean_length(&mut array.as_string::<i32>().iter().map(texts)),
+        DataType::LargeUtf8 => mean_length(&mut array.as_string::<i64>().iter().map(texts)),
+        DataType::Utf8View => mean_length(&mut array.as_string_view().iter().map(texts)),
         DataType::Binary => lengths(array.as_binary::<i32>().iter()),
         DataType::LargeBinary => lengths(array.as_binary::<i64>().iter()),
         DataType::BinaryView => lengths(array.as_binary_view().iter()),

@@ -324,7 +324,7 @@ fn short_time(text: &str) -> String {
     let Some((whole, rest)) = text.split_once('.') else {
         return text;
     };
-    let digits = rest.trim_start_matches(|it: char| it.is_ascii_digit());
+    let digits = rest.trim_start_matches(|character: char| character.is_ascii_digit());
     let fraction = rest.strip_suffix(digits).unwrap_or(rest);
     match fraction.trim_end_matches('0') {
         "" => format!("{whole}{digits}"),

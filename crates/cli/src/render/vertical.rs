@@ -24,15 +24,15 @@ impl Rows {
     pub(crate) fn new(schema: &Schema) -> Self {
         let padded = |texts: Vec<String>| {
             let width = texts.iter().map(|text| text.width()).max().unwrap_or(0);
-            let pad = move |it: String| {
-                let blanks = " ".repeat(width - it.width());
-                it + &blanks
+            let pad = move |text: String| {
+                let blanks = " ".repeat(width - text.width());
+                text + &blanks
             };
             texts.into_iter().map(pad)
         };
         let fields = || schema.fields().iter();
         let names = padded(fields().map(|fields| printable(fields.name())).collect());
-        let types = padded(fields().map(|it: &FieldRef| type_name(it)).collect());
+        let types = padded(fields().map(|field: &FieldRef| type_name(field)).collect());
         let lines = names.zip(types);
         Self {
             names: lines.map(|(name, of)| format!("{name}  {of}  ")).collect(),

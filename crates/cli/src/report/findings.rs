@@ -77,7 +77,7 @@ pub(crate) fn findings(facts: &Facts) -> Vec<Finding> {
 
 /// Returns a text as a word of a shell.
 fn word(text: &str) -> String {
-    let is_plain = |it: char| it.is_alphanumeric() || "._-/=,:".contains(it);
+    let is_plain = |character: char| character.is_alphanumeric() || "._-/=,:".contains(character);
     match !text.is_empty() && text.chars().all(is_plain) {
         true => text.to_owned(),
         false => format!("'{}'", text.replace('\'', r"'\''")),
@@ -86,7 +86,7 @@ fn word(text: &str) -> String {
 
 /// Returns the path of a column in the syntax of --columns.
 fn path(names: &[String]) -> String {
-    let is_plain = |it: char| it.is_alphanumeric() || it == '_';
+    let is_plain = |character: char| character.is_alphanumeric() || character == '_';
     let names = names.iter().map(
         |name| match !name.is_empty() && name.chars().all(is_plain) {
             true => name.clone(),
@@ -277,11 +277,13 @@ fn cast(facts: &Facts, columns: &[&Column], data_type: &str) -> String {
 }
 
 fn int96(facts: &Facts, found: &mut Vec<(String, String)>) {
-    let of_type = || facts.columns.iter().filter(|column| column.is_int96);
-    let (count, names) = names(of_type(), ("is", "are"));
+    let int96_columns = || facts.columns.iter().filter(|column| column.is_int96);
+    let (count, names) = names(int96_columns(), ("is", "are"));
     if count > 0 {
         let text = format!("{names} INT96, which is deprecated and has no bounds; use a timestamp");
-        let whole: Vec<&Column> = of_type().filter(|column| column.names.len() == 1).collect();
+        let whole: Vec<&Column> = int96_columns()
+            .filter(|column| column.names.len() == 1)
+            .collect();
         let arguments = match whole.is_empty() {
             true => String::new(),
             // Readers take INT96 for a local time, like a timestamp without a zone.
@@ -403,7 +405,7 @@ mod tests {
             )
         };
         let of = |change: fn(&mut Column)| one(&|facts: &mut Facts| change(&mut facts.columns[0]));
-        let text = of(|it| (it.pages, it.dictionary) = (Some((6, 2)), 1 << 20));
+        let text = of(|column| (column.pages, column.dictionary) = (Some((6, 2)), 1 << 20));
         assert!(text.starts_with("`a` is 41 % of the file"), "{text}");
         assert!(text.contains("2 of 6 data pages"), "{text}");
         assert!(
@@ -420,21 +422,21 @@ mod tests {
         };
         assert!(one(&small).starts_with("2 row groups of 4.0 MiB on average"));
         assert!(one(&|facts| facts.groups[0].compressed = 3 << 30).contains("3.0 GiB is large"));
-        assert!(of(|it| it.chunks_with_index = 1).contains("no page index"));
-        assert!(of(|it| it.chunks_with_bounds = 1).contains("no bounds"));
+        assert!(of(|column| column.chunks_with_index = 1).contains("no page index"));
+        assert!(of(|column| column.chunks_with_bounds = 1).contains("no bounds"));
         assert!(
-            of(|it| it.codecs = ["GZIP".to_owned()].into())
+            of(|column| column.codecs = ["GZIP".to_owned()].into())
                 .contains("100 % of the data is stored with GZIP")
         );
-        assert!(of(|it| it.ascends = true).ends_with("--sort-by a"));
-        let digits = of(|it| it.is_digits = true);
+        assert!(of(|column| column.ascends = true).ends_with("--sort-by a"));
+        let digits = of(|column| column.is_digits = true);
         assert!(digits.ends_with("-c a:bigint"), "{digits}");
-        assert!(of(|it| it.is_int96 = true).ends_with("-c a:timestamp"));
+        assert!(of(|column| column.is_int96 = true).ends_with("-c a:timestamp"));
         assert!(one(&|facts| facts.footer = 10 << 20).contains("10 % of the file"));
-        assert!(of(|it| it.nulls = Some(20)).ends_with("-c '!a'"));
-        let pages = of(|it| {
-            it.data = 3 << 20;
-            it.boxes = (0..400).map(|_| page()).collect();
+        assert!(of(|column| column.nulls = Some(20)).ends_with("-c '!a'"));
+        let pages = of(|column| {
+            column.data = 3 << 20;
+            column.boxes = (0..400).map(|_| page()).collect();
         });
         assert!(pages.contains("less than 8 KiB"), "{pages}");
     }
@@ -450,9 +452,9 @@ mod tests {
             (&["the o"], true),
             (&["n"], false),
         ] {
-            facts.columns.push(column(|it| {
-                it.names = names.iter().map(|name| (*name).to_owned()).collect();
-                (it.path, it.is_int96) = (names.join("."), is_cast);
+            facts.columns.push(column(|column| {
+                column.names = names.iter().map(|name| (*name).to_owned()).collect();
+                (column.path, column.is_int96) = (names.join("."), is_cast);
             }));
         }
         let found = findings(&facts);
@@ -485,21 +487,23 @@ mod tests {
             groups.for_each(|(group, bytes)| group.compressed = *bytes);
         };
         // 2 % of the file are 2 MiB.
-        of("a small column", |it| {
-            (it.pages, it.dictionary, it.data) = (Some((6, 2)), 1 << 20, (1 << 20) - 1);
+        of("a small column", |column| {
+            (column.pages, column.dictionary, column.data) = (Some((6, 2)), 1 << 20, (1 << 20) - 1);
         });
-        of("no dictionary", |it| it.pages = Some((6, 0)));
-        of("all pages use the dictionary", |it| it.dictionary = 1 << 20);
-        none("16 MiB", &|it| sizes(it, &[15 << 20, 17 << 20]));
-        none("one row group", &|it| sizes(it, &[1 << 20]));
-        none("1 GiB", &|it| sizes(it, &[1 << 30, 1 << 30]));
+        of("no dictionary", |column| column.pages = Some((6, 0)));
+        of("all pages use the dictionary", |column| {
+            column.dictionary = 1 << 20
+        });
+        none("16 MiB", &|column| sizes(column, &[15 << 20, 17 << 20]));
+        none("one row group", &|column| sizes(column, &[1 << 20]));
+        none("1 GiB", &|column| sizes(column, &[1 << 30, 1 << 30]));
         // 4 of 44 MiB.
         none("a weak codec of a small column", &|facts| {
-            facts.columns.push(column(|it| {
-                (it.codecs, it.data) = (["GZIP".to_owned()].into(), 4 << 20);
+            facts.columns.push(column(|column| {
+                (column.codecs, column.data) = (["GZIP".to_owned()].into(), 4 << 20);
             }));
         });
-        let no_bounds = |it: &mut Column| it.chunks_with_bounds = 0;
+        let no_bounds = |column: &mut Column| column.chunks_with_bounds = 0;
         for type_ in [
             "INT32 INTERVAL",
             "BYTE_ARRAY GEOMETRY(crs=null)",
@@ -511,8 +515,8 @@ mod tests {
                 facts.columns[0].type_ = type_.into();
             });
         }
-        of("no values", |it| {
-            (it.values, it.nulls, it.chunks_with_bounds) = (Some(0), Some(0), 0);
+        of("no values", |column| {
+            (column.values, column.nulls, column.chunks_with_bounds) = (Some(0), Some(0), 0);
         });
     }
 
@@ -526,34 +530,36 @@ mod tests {
                 .iter_mut()
                 .for_each(|group| group.sorted_by = vec!["a".into()]);
         });
-        of("nulls between ascending bounds", |it| {
-            (it.ascends, it.nulls) = (true, Some(1))
+        of("nulls between ascending bounds", |column| {
+            (column.ascends, column.nulls) = (true, Some(1))
         });
-        of("lists that ascend", |it| {
-            (it.ascends, it.is_in_list) = (true, true)
+        of("lists that ascend", |column| {
+            (column.ascends, column.is_in_list) = (true, true)
         });
-        of("digits in a struct", |it| {
-            it.path = "a.b".into();
-            (it.names, it.is_digits) = (vec!["a".into(), "b".into()], true);
+        of("digits in a struct", |column| {
+            column.path = "a.b".into();
+            (column.names, column.is_digits) = (vec!["a".into(), "b".into()], true);
         });
         let pages = |count: usize, data: u64, uncompressed: u64| {
             none("pages", &|facts| {
-                let it = &mut facts.columns[0];
-                it.boxes = (0..count).map(|_| page()).collect();
-                (it.data, it.uncompressed) = (data, uncompressed);
+                let column = &mut facts.columns[0];
+                column.boxes = (0..count).map(|_| page()).collect();
+                (column.data, column.uncompressed) = (data, uncompressed);
             });
         };
         pages(100, 100, 100);
         pages(200, 200 * (8 << 10), 200);
         pages(200, 200, 200 * (64 << 10));
-        none("a footer of 64 KiB", &|it| {
-            (it.footer, it.size) = (64 << 10, 1 << 10)
+        none("a footer of 64 KiB", &|facts| {
+            (facts.footer, facts.size) = (64 << 10, 1 << 10)
         });
-        none("a footer below 5 %", &|it| it.footer = (5 << 20) - 1);
-        of("nulls in a list", |it| {
-            (it.nulls, it.is_in_list) = (Some(20), true)
+        none("a footer below 5 %", &|facts| facts.footer = (5 << 20) - 1);
+        of("nulls in a list", |column| {
+            (column.nulls, column.is_in_list) = (Some(20), true)
         });
-        of("unknown counts", |it| (it.nulls, it.values) = (None, None));
+        of("unknown counts", |column| {
+            (column.nulls, column.values) = (None, None)
+        });
     }
 
     fn page() -> super::super::facts::PageBox {

@@ -79,13 +79,13 @@ impl<'a> Explained<'a> {
         Object::new()
             .with("file", name)
             .with("where", self.filter.as_deref().unwrap_or_default())
-            .with("num_rows", sum(|it| it.rows))
+            .with("num_rows", sum(|row_group| row_group.rows))
             .with("row_groups", row_groups.len())
             .with("steps", steps.collect::<Vec<_>>())
             .with("rows_to_test", sum(RowGroupExplanation::undecided))
-            .with("bytes_wanted", sum(|it| it.wanted_bytes))
-            .with("bytes_fetched", sum(|it| it.fetched.bytes))
-            .with("requests", sum(|it| it.fetched.requests))
+            .with("bytes_wanted", sum(|row_group| row_group.wanted_bytes))
+            .with("bytes_fetched", sum(|row_group| row_group.fetched.bytes))
+            .with("requests", sum(|row_group| row_group.fetched.requests))
     }
 
     fn lines(&self, output: &mut Output<'_>) -> Result<()> {
@@ -187,7 +187,7 @@ fn done(row_groups: &[RowGroupExplanation], step: PruningStep) -> Option<Done> {
         bytes: 0,
     };
     for row_group in row_groups {
-        let at = row_group.steps.iter().position(|it| it.step == step);
+        let at = row_group.steps.iter().position(|entry| entry.step == step);
         let Some((at, taken)) = at.and_then(|at| Some((at, row_group.steps.get(at)?))) else {
             continue;
         };

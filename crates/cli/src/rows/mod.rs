@@ -43,11 +43,11 @@ pub(crate) fn arranged<'a>(
 ) -> Result<(Source<'a>, batches::Place)> {
     let schema = shape.schema().clone();
     let is_sorted = request.sort.is_some_and(Sort::is_given);
-    let of_files = match is_sorted {
+    let file_window = match is_sorted {
         true => Window::default(),
         false => window,
     };
-    let batches = Batches::new(context, inputs, request, of_files);
+    let batches = Batches::new(context, inputs, request, file_window);
     let place = batches.place();
     let batches: Source<'a> = Box::new(batches.map(move |batch| shape.apply(&batch?)));
     Ok(match request.sort {

@@ -82,8 +82,8 @@ impl Request<'_> {
                 continue;
             }
             if let Some(options) = window.options((at, input), &file, self)? {
-                let of_file = file.int96_units(&options);
-                units.merge(&of_file.map_err(|error| input.failure(&error))?);
+                let found = file.int96_units(&options);
+                units.merge(&found.map_err(|error| input.failure(&error))?);
             }
         }
         self.options.schema.int96_unit = int96_unit(&units)?;

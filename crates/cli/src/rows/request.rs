@@ -163,7 +163,7 @@ impl<'a> Request<'a> {
         if self.is_filtered() {
             let all = schema_of(input, file, &options.projection(Projection::All))?;
             for field in tested.into_iter().chain(all.fields()) {
-                if fields.iter().all(|it| it.name() != field.name()) {
+                if fields.iter().all(|other| other.name() != field.name()) {
                     fields.push(field.clone());
                 }
             }
@@ -211,7 +211,9 @@ impl<'a> Request<'a> {
         let dropped = self.columns.map_or(&[][..], Selection::dropped);
         let is_read = |path: &[String]| match &self.options.projection {
             // Other wanted columns are there for tests.
-            Projection::Paths(paths) => paths.iter().any(|it| it.first() == path.first()),
+            Projection::Paths(paths) => paths
+                .iter()
+                .any(|projected| projected.first() == path.first()),
             _ => true,
         };
         member.lost_columns(

@@ -106,13 +106,15 @@ fn nullable_in_folders(
     let wide = nullable(&schema);
     let mut fields: Vec<FieldRef> = schema.fields().iter().cloned().collect();
     for input in inputs.iter().filter(|input| !request.is_surveyed(input)) {
-        let of_file = match request.is_written {
+        let file_schema = match request.is_written {
             true => Some(input.open()?.arrow_schema(&request.options.schema)),
             false => None,
         };
-        let of_file = of_file.transpose().map_err(|error| input.failure(&error))?;
+        let file_schema = file_schema
+            .transpose()
+            .map_err(|error| input.failure(&error))?;
         for (field, wide) in fields.iter_mut().zip(wide.fields()) {
-            let is_same = match &of_file {
+            let is_same = match &file_schema {
                 Some(schema) => schema.field_with_name(field.name()).map_or(true, |other| {
                     other.is_nullable() == field.is_nullable()
                         && other.data_type() == field.data_type()

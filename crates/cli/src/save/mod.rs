@@ -208,7 +208,7 @@ fn all_columns_exist(schema: &Schema, options: &WriteOptions, name: &str) -> Res
     let mapping = from_arrow(schema, &options.schema).map_err(|error| {
         let mut fields = schema.flattened_fields().into_iter();
         let is_empty =
-            |field: &Field| matches!(field.data_type(), DataType::Struct(it) if it.is_empty());
+            |field: &Field| matches!(field.data_type(), DataType::Struct(fields) if fields.is_empty());
         let failure = Failure::written(name, &error);
         match options.schema.empty_structs == EmptyStructs::Error && fields.any(is_empty) {
             true => failure.hinting("; --fill-empty-structs adds a field of nulls"),

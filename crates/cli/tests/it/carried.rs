@@ -197,11 +197,11 @@ fn sorting_columns_stay_where_rows_are_sorted() {
     let (sorted, out) = (folder.file("sorted.parquet"), folder.file("out.parquet"));
     let by = ["--sort-by", "origin.country,id", "--row-group-rows", "8"];
     herringbone(&[&["rewrite", EXAMPLE, &sorted], &by[..]].concat()).ok("");
-    let of_file = sorting_columns(&sorted);
-    assert_eq!((of_file.len(), of_file[0].len()), (3, 2));
+    let orders = sorting_columns(&sorted);
+    assert_eq!((orders.len(), orders[0].len()), (3, 2));
 
     herringbone(&["rewrite", "--force", &sorted, &out]).ok("");
-    assert_eq!(sorting_columns(&out), [of_file[0].clone()]);
+    assert_eq!(sorting_columns(&out), [orders[0].clone()]);
     // The last sorting column is not read.
     let run = herringbone(&[
         "rewrite",
@@ -233,7 +233,7 @@ fn sorting_columns_stay_where_rows_are_sorted() {
     assert_eq!(sorting_columns(&out), [[0; 0]]);
     let run = herringbone(&[&twice[..], &["--row-group-rows", "12"]].concat());
     assert_eq!((run.code, run.stderr.as_str()), (0, ""));
-    assert_eq!(sorting_columns(&out), vec![of_file[0].clone(); 4]);
+    assert_eq!(sorting_columns(&out), vec![orders[0].clone(); 4]);
 }
 
 #[test]

@@ -185,10 +185,10 @@ fn samples_are_the_same_for_a_seed() {
     ]);
     assert_eq!(rome.len(), 4);
     assert!(rome.iter().all(|id| id % 3 == 0), "{rome:?}");
-    let of_group = ids(&["--sample", "4", "--row-groups", "1", &trips]);
+    let group_ids = ids(&["--sample", "4", "--row-groups", "1", &trips]);
     assert!(
-        of_group.iter().all(|id| (30..60).contains(id)),
-        "{of_group:?}"
+        group_ids.iter().all(|id| (30..60).contains(id)),
+        "{group_ids:?}"
     );
     assert!(ids(&["--sample", "5", "-w", "id < 0", &trips]).is_empty());
 }

@@ -109,7 +109,7 @@ fn rows_are_sorted() {
     };
     let keys: Vec<_> = rows(&many).iter().map(key).collect();
     assert_eq!(keys.len(), 48);
-    let expected = |key: &(Option<i64>, i64)| (key.0.is_none(), key.0.map(|it| -it), key.1);
+    let expected = |key: &(Option<i64>, i64)| (key.0.is_none(), key.0.map(|value| -value), key.1);
     assert!(keys.is_sorted_by_key(expected), "{keys:?}");
     for (by, message) in [
         ("nope", "there is no column `nope`"),

@@ -188,7 +188,7 @@ fn uuids_and_bytes() {
         let is_maybe = |line: &str| line.contains("\"maybe\"");
         run.stdout.lines().map(is_maybe).collect::<Vec<_>>()
     };
-    let only = |row| [0, 1, 2, 3].map(|it| it == row);
+    let only = |row| [0, 1, 2, 3].map(|id| id == row);
     assert_eq!(
         answers("u", "ffffffff-0000-0000-0000-000000000001"),
         only(3)
@@ -273,10 +273,10 @@ fn deep_and_long_texts_are_refused() {
         folder.with("in.jsonl", "{\"id\":1}\n"),
         folder.file("out.parquet"),
     );
-    let of_type = format!("id={lists}");
+    let typed = format!("id={lists}");
     for (arguments, code) in [
-        (vec!["convert", &lines, &out, "--type", &of_type], 2),
-        (vec!["convert", &lines, &out, "--variant", &of_type], 2),
+        (vec!["convert", &lines, &out, "--type", &typed], 2),
+        (vec!["convert", &lines, &out, "--variant", &typed], 2),
         (vec!["convert", &lines, &out, "--schema", &schema], 3),
         (vec!["repair", EXAMPLE, &out, "--schema", &schema], 3),
     ] {
@@ -363,7 +363,7 @@ fn kinds(folder: &Folder) -> String {
         ("took", durations),
         ("every", intervals),
     ];
-    let columns = columns.map(|(name, it)| (name, it, true));
+    let columns = columns.map(|(name, column)| (name, column, true));
     let batch = RecordBatch::try_from_iter_with_nullable(columns);
     let batch = batch.unwrap();
     let out = std::fs::File::create(&file).unwrap();

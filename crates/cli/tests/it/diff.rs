@@ -277,7 +277,7 @@ fn repeated_and_null_keys_are_told_apart() {
     let lines = run
         .stdout
         .lines()
-        .map(|it| serde_json::from_str::<Value>(it).unwrap());
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
     let names = lines.filter_map(|line| line["row"].as_str().map(str::to_owned));
     assert_eq!(
         names.collect::<Vec<_>>(),
@@ -353,7 +353,7 @@ fn rows_of_one_file_have_all_columns() {
     let a = write(&folder, "a.parquet", &columns(&[1]));
     let b = write(&folder, "b.parquet", &columns(&[1, 2]));
     let run = diff(&[&a, &b]);
-    let line = run.stdout.lines().find(|it| it.contains("only_in_b"));
+    let line = run.stdout.lines().find(|line| line.contains("only_in_b"));
     assert_eq!(
         line.unwrap(),
         concat!(

@@ -316,8 +316,8 @@ fn a_folder_is_one_table() {
         (&stats[1]["num_values"], &stats[1]["distinct_count"]),
         (&8.into(), &2.into())
     );
-    let of_paths = rows(&["stats", "-c", "!id,year", &codes]);
-    let found: Vec<_> = of_paths.iter().map(|it| &it["max"]).collect();
+    let bounds = rows(&["stats", "-c", "!id,year", &codes]);
+    let found: Vec<_> = bounds.iter().map(|row| &row["max"]).collect();
     assert_eq!(found, [&stats[1]["max"], &stats[2]["max"]]);
     let verified = herringbone(&["verify", &codes]);
     assert_eq!((verified.code, verified.stdout.lines().count()), (0, 8));
@@ -607,7 +607,7 @@ fn all_commands_that_read_rows_find_columns_by_name() {
     let max: Vec<Value> = run
         .stdout
         .lines()
-        .map(|it| serde_json::from_str::<Value>(it).unwrap()["max"].clone())
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["max"].clone())
         .collect();
     assert_eq!(max, [Value::from(2.5), "x".into()], "{}", run.stderr);
     let out = folder.file("out.jsonl");

@@ -91,8 +91,8 @@ fn indexes_are_bounds_and_places_of_pages() {
     assert_eq!(field("num_rows"), [20, 20, 10, 20, 20, 10]);
     assert_eq!(field("min"), [0, 20, 40, 50, 70, 90]);
     assert_eq!(field("max"), [19, 39, 49, 69, 89, 99]);
-    let of_pages = objects(&["pages", "--columns", "id", &file]);
-    let offsets: Vec<u64> = of_pages
+    let pages = objects(&["pages", "--columns", "id", &file]);
+    let offsets: Vec<u64> = pages
         .iter()
         .map(|page| page["offset"].as_u64().unwrap())
         .collect();

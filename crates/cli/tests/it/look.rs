@@ -220,8 +220,8 @@ fn parts_and_samples_are_summarised() {
     assert_eq!(counts.sum::<u64>(), 12);
     for line in &found {
         let city: u64 = line["value"].as_str().unwrap()[1..].parse().unwrap();
-        let of_city = ids.iter().filter(|id| *id % 4 == city).count();
-        assert_eq!(line["count"], of_city, "{line}");
+        let city_rows = ids.iter().filter(|id| *id % 4 == city).count();
+        assert_eq!(line["count"], city_rows, "{line}");
     }
 }
 
@@ -274,7 +274,7 @@ fn means_of_any_size() {
     let (schema, file) = (folder.with("types.txt", schema), folder.file("a.parquet"));
     herringbone(&["convert", "--schema", &schema, &jsonl, &file]).ok("");
     let all = lines(&["stats", "--json", &file]);
-    let means: Vec<_> = all.iter().map(|it| it["mean"].to_string()).collect();
+    let means: Vec<_> = all.iter().map(|row| row["mean"].to_string()).collect();
     assert_eq!(means, ["2e-9", "5.5e+300", "\"Infinity\"", "3.5", "null"]);
     assert_eq!(all[4]["mean_bytes"], 2.0);
     let table = herringbone(&["stats", "--format", "table", &file]).stdout;
@@ -291,7 +291,7 @@ fn means_of_any_size() {
         "{table}"
     );
     let all = lines(&[&freq[..], &["--json"]].concat());
-    let columns: Vec<_> = all.iter().map(|it| it["column"].as_str()).collect();
+    let columns: Vec<_> = all.iter().map(|row| row["column"].as_str()).collect();
     assert_eq!(columns, [Some("whole"), Some("whole"), Some("bytes")]);
     assert_eq!(all[2]["value"], "AP8=");
 }
@@ -332,7 +332,7 @@ fn columns_are_left_out_of_the_summary() {
         let all = lines(&[&["stats", "--json", "-c", "!tags", &rows], mode].concat());
         let names: Vec<_> = all
             .iter()
-            .map(|it| it["path"][0].as_str().unwrap())
+            .map(|row| row["path"][0].as_str().unwrap())
             .collect();
         assert_eq!(names, ["id", "city"], "{mode:?}");
     }
@@ -346,7 +346,7 @@ fn columns_without_rows_have_a_line() {
     let all = lines(&["stats", "--json", &none]);
     let found: Vec<_> = all
         .iter()
-        .map(|it| (it["path"][0].as_str().unwrap(), it["num_values"].as_u64()))
+        .map(|row| (row["path"][0].as_str().unwrap(), row["num_values"].as_u64()))
         .collect();
     assert_eq!(
         found,
@@ -362,7 +362,7 @@ fn columns_have_the_order_of_the_command_line() {
     });
     let columns = |list: &str| -> String {
         let all = lines(&["freq", list, "--json", &file]);
-        let values = all.iter().map(|it| it["value"].to_string());
+        let values = all.iter().map(|row| row["value"].to_string());
         values.collect()
     };
     assert_eq!(columns("a,ab"), "21");
@@ -377,7 +377,10 @@ fn equally_frequent_values_are_in_order() {
         format!("{{\"city\":\"c{}\"}}", row * 7 % 10)
     });
     let all = lines(&["freq", "city", "--json", &file]);
-    let found: Vec<_> = all.iter().map(|it| it["value"].as_str().unwrap()).collect();
+    let found: Vec<_> = all
+        .iter()
+        .map(|row| row["value"].as_str().unwrap())
+        .collect();
     assert_eq!(
         found,
         ["c0", "c1", "c2", "c3", "c4", "c5", "c6", "c7", "c8", "c9"]
@@ -391,7 +394,7 @@ fn frequent_values_come_first() {
     let all = lines(&["freq", "city", &rows, "--json"]);
     let found: Vec<_> = all
         .iter()
-        .map(|it| (it["value"].clone(), it["count"].as_u64().unwrap()))
+        .map(|row| (row["value"].clone(), row["count"].as_u64().unwrap()))
         .collect();
     let expected = [
         ("Rome".into(), 500),

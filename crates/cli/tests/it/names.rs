@@ -20,8 +20,10 @@ fn file(folder: &Folder) -> String {
 }
 
 fn is_harmless(text: &str) {
-    let active =
-        |it: char| (it.is_control() && it != '\n') || ('\u{2028}'..'\u{202f}').contains(&it);
+    let active = |character: char| {
+        (character.is_control() && character != '\n')
+            || ('\u{2028}'..'\u{202f}').contains(&character)
+    };
     assert!(!text.contains(active), "{text:?}");
 }
 

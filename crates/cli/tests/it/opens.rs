@@ -31,10 +31,10 @@ fn counts(folder: &Folder, file: &str, arguments: &[&str]) -> Option<(usize, usi
         let offset: u64 = arguments.rsplit_once(", ").unwrap().1.parse().unwrap();
         offset + read.trim().parse::<u64>().unwrap() == size
     };
-    let opens = calls.lines().filter(|it| it.contains(&opened));
+    let opens = calls.lines().filter(|line| line.contains(&opened));
     let reads = calls
         .lines()
-        .filter(|it| it.contains("pread64(") && it.contains(&read));
+        .filter(|line| line.contains("pread64(") && line.contains(&read));
     Some((opens.count(), reads.filter(|read| is_footer(read)).count()))
 }
 

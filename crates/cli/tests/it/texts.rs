@@ -191,7 +191,10 @@ fn large_rows_and_texts_that_unpack_to_much_are_refused() {
 #[test]
 fn numbers_and_dates_of_other_countries() {
     let text = "id;name;price;day\r\n1;Müller;1.234,50;31.12.2024\r\n2;Ünal;-0,5;1.1.2025\r\n";
-    let latin1: Vec<u8> = text.chars().map(|it| it as u32 as u8).collect();
+    let latin1: Vec<u8> = text
+        .chars()
+        .map(|character| character as u32 as u8)
+        .collect();
     let options = [
         "--decimal-comma",
         "--date-format",

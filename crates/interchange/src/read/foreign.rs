@@ -115,11 +115,12 @@ pub fn text_format(beginning: &[u8]) -> Option<Foreign> {
         }
         Err(_) => return None,
     };
-    let is_text = |it: char| !it.is_control() || matches!(it, '\t' | '\r' | '\n');
+    let is_text =
+        |character: char| !character.is_control() || matches!(character, '\t' | '\r' | '\n');
     if text.trim().is_empty() || !text.chars().all(is_text) {
         return None;
     }
-    let mut characters = text.chars().filter(|it| !it.is_whitespace());
+    let mut characters = text.chars().filter(|character| !character.is_whitespace());
     let (first, second) = (characters.next(), characters.next());
     let is_json = match first {
         Some('{') => matches!(second, Some('"' | '}')),

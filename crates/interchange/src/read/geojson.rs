@@ -98,8 +98,9 @@ fn with_geometry(schema: &Schema) -> Result<Schema> {
             return Ok(field.clone());
         }
         let text = field.extension_type_metadata().unwrap_or_default();
-        let says_other = ExtensionMetadata::parse(text)
-            .is_ok_and(|it| it.crs.is_some() && !crs::Crs::of(&it.logical_type()).is_default());
+        let says_other = ExtensionMetadata::parse(text).is_ok_and(|column| {
+            column.crs.is_some() && !crs::Crs::of(&column.logical_type()).is_default()
+        });
         if says_other || !is_geometry(field) {
             let message = format!(
                 "--schema: GeoJSON contains longitudes and latitudes, so `{GEOMETRY}` must be \
@@ -131,7 +132,7 @@ impl Columns {
         for text in sample {
             let Ok(parts) = str::from_utf8(text)
                 .map_err(drop)
-                .and_then(|it| parts(it).map_err(drop))
+                .and_then(|row| parts(row).map_err(drop))
             else {
                 continue;
             };
@@ -221,7 +222,11 @@ impl Columns {
             push_quoted(row, name);
             row.push(':');
             // Line ends between tokens would be counted as lines of the file.
-            row.extend(value.chars().map(|it| if it == '\n' { ' ' } else { it }));
+            row.extend(
+                value
+                    .chars()
+                    .map(|character| if character == '\n' { ' ' } else { character }),
+            );
         };
         for (name, value) in &parts.others {
             member(name, value);

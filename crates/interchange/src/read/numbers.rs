@@ -145,7 +145,9 @@ mod tests {
             .iter()
             .map(|text| Numbers::of(&Number::of(text).unwrap()));
         let numbers = numbers.reduce(Numbers::with).unwrap();
-        let name = |it: Option<DataType>| it.map_or("none".into(), |it| it.to_string());
+        let name = |data_type: Option<DataType>| {
+            data_type.map_or("none".into(), |data_type| data_type.to_string())
+        };
         (name(numbers.machine_type()), name(numbers.decimal_type()))
     }
 

@@ -54,7 +54,9 @@ pub(super) fn other_name(text: &str) -> Option<DataType> {
     if let Some(found) = of_sql(name, arguments) {
         return Some(found);
     }
-    let arrow = ARROW.iter().find(|it| it.eq_ignore_ascii_case(name))?;
+    let arrow = ARROW
+        .iter()
+        .find(|arrow_name| arrow_name.eq_ignore_ascii_case(name))?;
     // Units and zones keep their case.
     let rest = text.trim().get(name.len()..)?;
     format!("{arrow}{rest}").parse().ok()

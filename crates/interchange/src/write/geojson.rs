@@ -133,7 +133,10 @@ fn primary(schema: &Schema) -> Result<usize> {
         .collect();
     let geo = schema.metadata().get(KEY);
     let usable = geo.and_then(|text| GeoMetadata::parse_usable(text).ok());
-    let name = usable.map_or_else(|| "geometry".to_owned(), |(it, _)| it.primary_column);
+    let name = usable.map_or_else(
+        || "geometry".to_owned(),
+        |(metadata, _)| metadata.primary_column,
+    );
     match columns.as_slice() {
         [] => Err(Error::Data(format!(
             "GeoJSON needs a geometry column in well-known binary, but there is none{}",

@@ -148,7 +148,9 @@ mod tests {
             write_json(&mut bytes, &value, pretty).unwrap();
             let text = String::from_utf8(bytes).unwrap();
             assert!(
-                !text.chars().any(|it| is_active(it) && it != '\n'),
+                !text
+                    .chars()
+                    .any(|character| is_active(character) && character != '\n'),
                 "{text}"
             );
             assert_eq!(

@@ -268,7 +268,7 @@ fn node(expression: &Expr) -> Result<Node, String> {
             right,
         } => each(left, compare_op, (right, true))?,
         // A boolean column is a condition by itself.
-        it if is_operand(it) => test(typed(it)?, Check::Holds),
+        node if is_operand(node) => test(typed(node)?, Check::Holds),
         other => return Err(not_understood(other)),
     })
 }

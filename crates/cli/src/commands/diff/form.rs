@@ -98,18 +98,18 @@ impl Kind {
 impl Form {
     /// Returns the form of two columns.
     pub(super) fn new(a: &FieldRef, b: &FieldRef) -> Self {
-        let (of_a, of_b) = (a.data_type(), b.data_type());
-        if of_a == of_b {
+        let (type_a, type_b) = (a.data_type(), b.data_type());
+        if type_a == type_b {
             return Self::Same;
         }
         if is_variant(a) && is_variant(b) {
             return Self::Json(a.clone(), b.clone());
         }
-        let (of_a, of_b) = (plain_type(of_a), plain_type(of_b));
-        if of_a == of_b {
+        let (type_a, type_b) = (plain_type(type_a), plain_type(type_b));
+        if type_a == type_b {
             return Self::Plain;
         }
-        match (of_a, of_b) {
+        match (type_a, type_b) {
             (DataType::Struct(a), DataType::Struct(b)) => Self::Struct(of_fields(a, b)),
             (DataType::Map(a, _), DataType::Map(b, _)) => match (a.data_type(), b.data_type()) {
                 // Files may name keys and values differently.
@@ -120,16 +120,16 @@ impl Form {
                 }
                 _ => Self::Never,
             },
-            _ => match (element(of_a), element(of_b)) {
+            _ => match (element(type_a), element(type_b)) {
                 (Some(a), Some(b)) => Self::List(Box::new(Self::new(a, b))),
-                _ => Self::of_leaves((a, of_a), (b, of_b)),
+                _ => Self::of_leaves((a, type_a), (b, type_b)),
             },
         }
     }
 
-    fn of_leaves((a, of_a): (&FieldRef, &DataType), (b, of_b): (&FieldRef, &DataType)) -> Self {
+    fn of_leaves((a, type_a): (&FieldRef, &DataType), (b, type_b): (&FieldRef, &DataType)) -> Self {
         use Kind::{Bytes, Decimal, Float, Integer, Interval, Text};
-        match (Kind::of(of_a), Kind::of(of_b)) {
+        match (Kind::of(type_a), Kind::of(type_b)) {
             (Text, Text) => Self::Text,
             (Text | Bytes, Text | Bytes) => Self::Bytes,
             (Integer, Integer) => Self::Integer,
@@ -331,7 +331,7 @@ fn integers(array: &ArrayRef) -> Result<ArrayRef> {
         ($type:ty) => {
             array
                 .as_primitive::<$type>()
-                .unary::<_, t::Decimal128Type>(|it| i128::from(it))
+                .unary::<_, t::Decimal128Type>(|value| i128::from(value))
         };
     }
     let wide: Decimal128Array = of_integers!(array, wide);
@@ -344,7 +344,7 @@ fn floats(array: &ArrayRef) -> Result<ArrayRef> {
     let floats: Float64Array = match array.data_type() {
         DataType::Float16 => {
             let floats = array.as_primitive::<t::Float16Type>();
-            floats.unary(|it: f16| one_nan(f64::from(it)))
+            floats.unary(|value: f16| one_nan(f64::from(value)))
         }
         DataType::Float32 => {
             let floats = array.as_primitive::<t::Float32Type>();
@@ -362,7 +362,7 @@ fn numbers(array: &ArrayRef) -> Result<ArrayRef> {
     macro_rules! decimals {
         ($type:ty, $scale:expr) => {{
             let values = array.as_primitive::<$type>().iter();
-            collected(values.map(|it| it.map(|it| of_decimal(&it.to_string(), $scale))))
+            collected(values.map(|value| value.map(|value| of_decimal(&value.to_string(), $scale))))
         }};
     }
     Ok(match *array.data_type() {
@@ -389,7 +389,7 @@ fn nanoseconds(array: &ArrayRef) -> Result<ArrayRef> {
     use TimeUnit::{Microsecond, Millisecond, Nanosecond, Second};
     macro_rules! times {
         ($type:ty, $nanoseconds:expr) => {{
-            let wide = |it| i128::from(it) * $nanoseconds;
+            let wide = |value| i128::from(value) * $nanoseconds;
             array
                 .as_primitive::<$type>()
                 .unary::<_, t::Decimal128Type>(wide)

@@ -96,17 +96,17 @@ pub(super) fn key_columns(
                 ))),
             }
         };
-        let ((at_a, of_a), (at_b, of_b)) = (found(a, "first")?, found(b, "second")?);
-        if of_a.data_type().is_nested() || of_b.data_type().is_nested() {
+        let ((at_a, key_of_a), (at_b, key_of_b)) = (found(a, "first")?, found(b, "second")?);
+        if key_of_a.data_type().is_nested() || key_of_b.data_type().is_nested() {
             return Err(Failure::Usage(format!(
                 "--key: `{name}` is a struct, list or map; a key has columns of single values"
             )));
         }
-        match Form::new(&of_a, &of_b) {
+        match Form::new(&key_of_a, &key_of_b) {
             Form::Never | Form::Json(..) => Err(Failure::Usage(format!(
                 "--key: `{name}` is {} in the first file and {} in the second; `rewrite` one of them with -c",
-                of_a.data_type(),
-                of_b.data_type()
+                key_of_a.data_type(),
+                key_of_b.data_type()
             ))),
             form => Ok((at_a, at_b, form)),
         }
@@ -126,16 +126,16 @@ impl<'a> Pairs<'a> {
     ) -> Result<Self> {
         let has_key = key.is_some();
         let key = key.unwrap_or_default();
-        let of_a = key.iter().map(|(at, _, form)| (*at, form.clone()));
-        let of_b = key.iter().map(|(_, at, form)| (*at, form.clone()));
-        let mut a = Side::new(Which::A, rows_a, schema_a, of_a.collect())?;
-        let mut b = Side::new(Which::B, rows_b, schema_b, of_b.collect())?;
+        let key_of_a = key.iter().map(|(at, _, form)| (*at, form.clone()));
+        let key_of_b = key.iter().map(|(_, at, form)| (*at, form.clone()));
+        let mut a = Side::new(Which::A, rows_a, schema_a, key_of_a.collect())?;
+        let mut b = Side::new(Which::B, rows_b, schema_b, key_of_b.collect())?;
         let mut common = Vec::new();
-        for (at_a, at_b, of_a, of_b) in counterparts(schema_a.fields(), schema_b.fields()) {
-            let form = Form::new(of_a, of_b);
+        for (at_a, at_b, field_a, field_b) in counterparts(schema_a.fields(), schema_b.fields()) {
+            let form = Form::new(field_a, field_b);
             a.common.push((at_a, form.clone()));
             b.common.push((at_b, form.clone()));
-            common.push((of_a.clone(), of_b.clone(), form));
+            common.push((field_a.clone(), field_b.clone(), form));
         }
         Ok(Self {
             a,
@@ -247,7 +247,7 @@ impl<'a> Pairs<'a> {
         let places = self.a.common.iter().zip(&self.b.common);
         let formed = self.a.columns.iter().zip(&self.b.columns);
         let pairs = self.common.iter().zip(places).zip(formed);
-        for (((of_a, of_b, form), ((at_a, _), (at_b, _))), (a, b)) in pairs {
+        for (((key_of_a, key_of_b, form), ((at_a, _), (at_b, _))), (a, b)) in pairs {
             let (formed_a, formed_b) = (a.slice(row_a, 1), b.slice(row_b, 1));
             if *formed_a == *formed_b {
                 continue;
@@ -257,7 +257,7 @@ impl<'a> Pairs<'a> {
                 continue;
             };
             let (a, b) = (a.slice(row_a, 1), b.slice(row_b, 1));
-            let (a, b) = (json(of_a, &a)?, json(of_b, &b)?);
+            let (a, b) = (json(key_of_a, &a)?, json(key_of_b, &b)?);
             match (a == b, form) {
                 // NaNs are all the same value, and so are two encodings of a variant.
                 (true, Form::Same | Form::Plain | Form::Json(..)) => {}
@@ -267,9 +267,9 @@ impl<'a> Pairs<'a> {
                         let field = Field::new("", DataType::Float64, true);
                         json(&Arc::new(field), array)
                     };
-                    changes.push((of_a.name().clone(), wide(&formed_a)?, wide(&formed_b)?));
+                    changes.push((key_of_a.name().clone(), wide(&formed_a)?, wide(&formed_b)?));
                 }
-                _ => changes.push((of_a.name().clone(), a, b)),
+                _ => changes.push((key_of_a.name().clone(), a, b)),
             }
         }
         Ok(changes)

@@ -68,14 +68,16 @@ fn type_of(field: &Field) -> String {
 
 /// Returns the changes from one schema to another. Of several columns of one name, the first belongs to the first.
 pub(crate) fn changes(a: &[(String, String)], b: &[(String, String)]) -> Vec<String> {
-    let mut of_b: HashMap<&str, VecDeque<usize>> = HashMap::new();
+    let mut places_in_b: HashMap<&str, VecDeque<usize>> = HashMap::new();
     for (at, (path, _)) in b.iter().enumerate() {
-        of_b.entry(path).or_default().push_back(at);
+        places_in_b.entry(path).or_default().push_back(at);
     }
     let mut changes = Vec::new();
     let mut is_added = vec![true; b.len()];
     for (path, before) in a {
-        let at = of_b.get_mut(path.as_str()).and_then(VecDeque::pop_front);
+        let at = places_in_b
+            .get_mut(path.as_str())
+            .and_then(VecDeque::pop_front);
         let Some((at, (_, after))) = at.and_then(|at| Some(at).zip(b.get(at))) else {
             changes.push(format!("{path}: {before} missing"));
             continue;

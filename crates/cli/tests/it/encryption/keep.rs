@@ -10,11 +10,11 @@ fn is_kept(folder: &Folder, keys: &str, from: &str, to: &str) {
     let clear = |file: &str| {
         let meta = json(&herringbone(&["meta", file, "--keys", keys]));
         let metadata = meta["row_groups"][0]["columns"].as_array().unwrap().clone();
-        let of_columns = metadata
+        let columns = metadata
             .iter()
             .map(|metadata| metadata["crypto_metadata"].clone());
-        let of_columns: Vec<_> = of_columns.collect();
-        (meta["footer_signing_key_metadata"].clone(), of_columns)
+        let columns: Vec<_> = columns.collect();
+        (meta["footer_signing_key_metadata"].clone(), columns)
     };
     assert_eq!(clear(from), clear(to));
     let bytes = fs::read(to).unwrap();

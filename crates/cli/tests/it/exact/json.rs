@@ -316,9 +316,9 @@ fn all_rows_that_a_type_is_inferred_from_fit_it() {
         let print = |words: &[&str]| herringbone(&[words, &[&json.out]].concat()).stdout;
         assert_eq!(print(&["schema", "--format", "arrow"]).trim_end(), schema);
         let expected = rows.unwrap_or(values);
-        let quoted = |it: &str| match is_mixed {
-            true => format!("\"{}\"", it.trim_matches('"')),
-            false => it.to_owned(),
+        let quoted = |text: &str| match is_mixed {
+            true => format!("\"{}\"", text.trim_matches('"')),
+            false => text.to_owned(),
         };
         let expected = expected
             .map(|expected| format!("{{\"a\":{}}}\n", quoted(expected)))

@@ -116,17 +116,25 @@ fn wrong_answers_are_errors_and_not_rows() {
     let local = folder.file("large.parquet");
     type Change = fn(Answer) -> Answer;
     let changes: [(&str, Change, &str); 4] = [
-        ("short", |it| cut(it, 10), "the server, bytes "),
-        ("another range", |it| ranged(it, 5), "the server, bytes "),
+        ("short", |answer| cut(answer, 10), "the server, bytes "),
+        (
+            "another range",
+            |answer| ranged(answer, 5),
+            "the server, bytes ",
+        ),
         (
             "no range",
-            |it| Answer {
+            |answer| Answer {
                 headers: Vec::new(),
-                ..it
+                ..answer
             },
             "the server, bytes ",
         ),
-        ("another length", |it| lengthened(it), "the server, bytes "),
+        (
+            "another length",
+            |answer| lengthened(answer),
+            "the server, bytes ",
+        ),
     ];
     for (name, change, message) in changes {
         let bytes = std::fs::read(&local).unwrap();

@@ -117,7 +117,7 @@ fn s3(server: &Server, arguments: &[&str]) -> Run {
 
 /// The number of listings, and of other requests.
 fn counts(requests: &[Request]) -> (usize, usize) {
-    let is_listing = |it: &&Request| it.target.contains("list-type=2");
+    let is_listing = |request: &&Request| request.target.contains("list-type=2");
     let listings = requests.iter().filter(is_listing).count();
     (listings, requests.len() - listings)
 }

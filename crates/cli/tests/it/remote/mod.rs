@@ -24,7 +24,7 @@ fn run(arguments: &[&str], variables: &[(&str, &str)]) -> Run {
 
 /// The ranges of requests.
 fn ranges(requests: &[Request]) -> Vec<String> {
-    let range = |it: &Request| it.header("range").unwrap_or("all").to_owned();
+    let range = |request: &Request| request.header("range").unwrap_or("all").to_owned();
     requests.iter().map(range).collect()
 }
 

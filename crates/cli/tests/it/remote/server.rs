@@ -19,7 +19,7 @@ impl Request {
     pub(super) fn header(&self, name: &str) -> Option<&str> {
         let mut headers = self.headers.iter();
         headers
-            .find(|(it, _)| it == name)
+            .find(|(key, _)| key == name)
             .map(|(_, value)| value.as_str())
     }
 

@@ -37,7 +37,7 @@ fn s3(server: &Server, arguments: &[&str]) -> super::Run {
 
 /// The methods and targets of requests.
 fn seen(requests: &[Request]) -> Vec<String> {
-    let text = |it: &Request| format!("{} {}", it.method, it.target);
+    let text = |request: &Request| format!("{} {}", request.method, request.target);
     requests.iter().map(text).collect()
 }
 
@@ -130,18 +130,20 @@ fn a_large_file_is_sent_in_parts_that_appear_together() {
     );
 
     // A part is refused: the upload is aborted, and never completed.
-    let server = bucket(|it| it.method == "PUT" && it.target.contains("partNumber=2"));
+    let server =
+        bucket(|request| request.method == "PUT" && request.target.contains("partNumber=2"));
     s3(&server, &convert).fails(4, "s3://b/a.jsonl: the server, part 2, bytes 16777216..");
     aborted(&server.take());
     // The end is refused.
-    let server = bucket(|it| it.method == "POST" && it.target.contains("uploadId"));
+    let server = bucket(|request| request.method == "POST" && request.target.contains("uploadId"));
     s3(&server, &convert).fails(4, "HTTP status 403");
     let requests = server.take();
     assert_eq!(requests.last().unwrap().method, "DELETE");
 }
 
 fn aborted(requests: &[Request]) {
-    let completed = |it: &&Request| it.method == "POST" && it.target.contains("uploadId");
+    let completed =
+        |request: &&Request| request.method == "POST" && request.target.contains("uploadId");
     assert_eq!(
         requests
             .iter()
@@ -219,7 +221,7 @@ fn parts_appear_after_all_of_them_are_complete() {
     let names = ["00000", "00001", "00002"];
     let of = |method: &str| names.map(|name| format!("{method} /b/{name}.parquet"));
     assert_eq!(seen(&requests), [of("HEAD"), of("PUT")].concat());
-    let new = |it: &Request| it.header("if-none-match") == Some("*");
+    let new = |request: &Request| request.header("if-none-match") == Some("*");
     assert!(requests[3..].iter().all(new));
 
     // An object exists: none appears.
@@ -233,7 +235,7 @@ fn parts_appear_after_all_of_them_are_complete() {
     assert_eq!(seen(&server.take()), of("HEAD"));
     // The last one is refused: others are removed, unless they may have replaced an object.
     for force in [false, true] {
-        let server = bucket(|it| it.method == "PUT" && it.target.contains("00002"));
+        let server = bucket(|request| request.method == "PUT" && request.target.contains("00002"));
         let mut arguments = split.to_vec();
         arguments.extend(force.then_some("--force"));
         s3(&server, &arguments).fails(4, "s3://b/00002.parquet: the server, ");
@@ -270,7 +272,7 @@ fn large_parts_are_uploaded_before_they_appear() {
     let server = bucket(|_| false);
     s3(&server, &split).ok("");
     let requests = seen(&server.take());
-    let completed = |it: &String| it.starts_with("POST") && it.contains("uploadId");
+    let completed = |request: &String| request.starts_with("POST") && request.contains("uploadId");
     let completed = requests.iter().position(completed).unwrap();
     let sent = requests
         .iter()
@@ -283,7 +285,7 @@ fn large_parts_are_uploaded_before_they_appear() {
     assert!(sent < second && second < completed, "{requests:?}");
     assert_eq!(requests.last().unwrap(), "PUT /b/00001.parquet");
     // The second part is refused before the first one is completed.
-    let server = bucket(|it| it.method == "HEAD" && it.target.contains("00001"));
+    let server = bucket(|request| request.method == "HEAD" && request.target.contains("00001"));
     s3(&server, &split).fails(4, "HTTP status 403");
     aborted(&server.take());
 }

@@ -128,14 +128,14 @@ impl Kind {
     pub(super) fn goes_with(self, data_type: &DataType) -> bool {
         match (data_type, self) {
             (DataType::Utf8, _) | (DataType::Boolean, Self::Boolean) => true,
-            (DataType::Int64, Self::Numbers(it)) => it.integers && it.signed,
-            (DataType::UInt64, Self::Numbers(it)) => it.integers && it.unsigned,
-            (DataType::Float64, Self::Numbers(it)) => it.float,
+            (DataType::Int64, Self::Numbers(numbers)) => numbers.integers && numbers.signed,
+            (DataType::UInt64, Self::Numbers(numbers)) => numbers.integers && numbers.unsigned,
+            (DataType::Float64, Self::Numbers(numbers)) => numbers.float,
             (DataType::Float64, Self::Special) | (DataType::Date32, Self::Date) => true,
-            (DataType::Timestamp(unit, zone), Self::Timestamps(it)) => {
+            (DataType::Timestamp(unit, zone), Self::Timestamps(timestamps)) => {
                 let place = UNITS.iter().position(|(_, known)| known == unit);
-                let fits = place.and_then(|at| it.fits.get(at));
-                fits == Some(&true) && it.are_instants == zone.is_some()
+                let fits = place.and_then(|at| timestamps.fits.get(at));
+                fits == Some(&true) && timestamps.are_instants == zone.is_some()
             }
             _ => false,
         }
@@ -143,7 +143,7 @@ impl Kind {
 
     /// Returns true if there are timestamps with an offset other than zero.
     pub(super) fn is_shifted(self) -> bool {
-        matches!(self, Self::Timestamps(it) if it.are_shifted)
+        matches!(self, Self::Timestamps(timestamps) if timestamps.are_shifted)
     }
 }
 

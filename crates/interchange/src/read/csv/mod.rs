@@ -101,7 +101,8 @@ pub fn csv(stream: Stream, options: &TextOptions<'_>) -> Result<Rows<'static>> {
 /// Returns true if this command would read an unquoted field as text, were it alone in its column. Anything that
 /// another program might take for a number is not text.
 pub fn reads_as_text(text: &str) -> bool {
-    let may_be_number = text.starts_with(|it: char| matches!(it, '+' | '-' | '.' | '0'..='9'));
+    let may_be_number =
+        text.starts_with(|character: char| matches!(character, '+' | '-' | '.' | '0'..='9'));
     let is_number = may_be_number && Number::of(text).is_some();
     !is_number && Kind::of(text).is_text()
 }
@@ -285,13 +286,13 @@ impl<R: BufRead> Batches<R> {
     }
 
     fn failure(&self, line: usize, error: ParseError) -> Error {
-        let of_inferred = |path: &String| {
-            let is_it = |it: &&Column| it.slot.is_called(path);
-            let column = self.columns.iter().find(is_it);
+        let is_inferred = |path: &String| {
+            let mut columns = self.columns.iter();
+            let column = columns.find(|column| column.slot.is_called(path));
             column.is_some_and(|column| column.inferred)
         };
         let hint = match &error.path {
-            Some(path) if of_inferred(path) => INFERRED,
+            Some(path) if is_inferred(path) => INFERRED,
             _ => "",
         };
         Error::Data(format!(
@@ -388,7 +389,7 @@ mod tests {
                 for inferred in [true, false] {
                     let expected = read(text, &data_type, inferred, &slow);
                     let found = read(text, &data_type, inferred, &Notation::default());
-                    let shown = |it: &Result<ArrayRef, ParseError>| format!("{it:?}");
+                    let shown = |array: &Result<ArrayRef, ParseError>| format!("{array:?}");
                     assert_eq!(shown(&found), shown(&expected), "{text:?} as {data_type}");
                     values += usize::from(expected.is_ok());
                 }

@@ -378,7 +378,7 @@ impl<'r> Fields<'r> {
     pub(super) fn get(&self, record: usize, column: usize) -> Result<(&'r str, bool)> {
         let fields = &self.records.fields;
         let at = record * self.records.width.unwrap_or(0) + column;
-        let start = at.checked_sub(1).and_then(|it| fields.get(it));
+        let start = at.checked_sub(1).and_then(|previous| fields.get(previous));
         let start = start.map_or(0, |field| field.end);
         let Some(field) = fields.get(at) else {
             return Ok(("", false));

@@ -80,8 +80,12 @@ fn batch() -> RecordBatch {
         Arc::new(a::FixedSizeBinaryArray::try_from_iter([b"ab"; 4].into_iter()).unwrap()),
     ];
     let names = (0..columns.len()).map(|at| format!("c{at}"));
-    RecordBatch::try_from_iter_with_nullable(names.zip(columns).map(|(name, it)| (name, it, true)))
-        .unwrap()
+    RecordBatch::try_from_iter_with_nullable(
+        names
+            .zip(columns)
+            .map(|(name, column)| (name, column, true)),
+    )
+    .unwrap()
 }
 
 fn options(compression: Option<CompressionType>) -> IpcWriteOptions {

@@ -320,7 +320,7 @@ mod tests {
         let mut mixed = Vec::new();
         match all.data_type("", &mut mixed) {
             Ok(DataType::Struct(fields)) => {
-                let field = |it: &Arc<Field>| format!("{}: {}", it.name(), it.data_type());
+                let field = |field: &Arc<Field>| format!("{}: {}", field.name(), field.data_type());
                 fields
                     .iter()
                     .map(field)

@@ -72,7 +72,7 @@ pub(super) fn batches<'a>(
         Slot::new(field, "", if chosen { &given } else { &rules })
     });
     let columns = slots.collect::<Result<_, _>>();
-    let columns = columns.map_err(|it: ParseError| refused(it.into_text()))?;
+    let columns = columns.map_err(|error: ParseError| refused(error.into_text()))?;
     let batches = Batches {
         name: name.to_owned(),
         rows,

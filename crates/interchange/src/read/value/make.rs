@@ -77,11 +77,11 @@ fn numeric(data_type: &DataType, inferred: bool) -> Result<Box<dyn Column>> {
         DataType::Float32 => floats::<Float32Type>(data_type, inferred),
         DataType::Float64 => floats::<Float64Type>(data_type, inferred),
         DataType::Decimal32(precision, scale) => {
-            let native = |it: i256| i32::try_from(it.to_i128()?).ok();
+            let native = |value: i256| i32::try_from(value.to_i128()?).ok();
             decimals::<Decimal32Type>(data_type, *precision, *scale, inferred, native)
         }
         DataType::Decimal64(precision, scale) => {
-            let native = |it: i256| i64::try_from(it.to_i128()?).ok();
+            let native = |value: i256| i64::try_from(value.to_i128()?).ok();
             decimals::<Decimal64Type>(data_type, *precision, *scale, inferred, native)
         }
         DataType::Decimal128(precision, scale) => {
@@ -138,27 +138,27 @@ fn periods<T: herringbone_arrow::array::types::ArrowPrimitiveType>(
 }
 
 fn duration(nanos: i128) -> impl Fn(Period) -> Option<i64> + 'static {
-    move |it| {
-        let exact = it.months == 0 && it.days == 0 && it.nanos % nanos == 0;
+    move |period| {
+        let exact = period.months == 0 && period.days == 0 && period.nanos % nanos == 0;
         exact
-            .then(|| i64::try_from(it.nanos / nanos).ok())
+            .then(|| i64::try_from(period.nanos / nanos).ok())
             .flatten()
     }
 }
 
 fn interval(data_type: &DataType, unit: IntervalUnit) -> Box<dyn Column> {
     match unit {
-        IntervalUnit::YearMonth => periods::<IntervalYearMonthType>(data_type, |it| {
-            (it.days == 0 && it.nanos == 0).then_some(it.months)
+        IntervalUnit::YearMonth => periods::<IntervalYearMonthType>(data_type, |period| {
+            (period.days == 0 && period.nanos == 0).then_some(period.months)
         }),
-        IntervalUnit::DayTime => periods::<IntervalDayTimeType>(data_type, |it| {
-            let exact = it.months == 0 && it.nanos % 1_000_000 == 0;
-            let millis = i32::try_from(it.nanos / 1_000_000).ok()?;
-            exact.then(|| IntervalDayTime::new(it.days, millis))
+        IntervalUnit::DayTime => periods::<IntervalDayTimeType>(data_type, |period| {
+            let exact = period.months == 0 && period.nanos % 1_000_000 == 0;
+            let millis = i32::try_from(period.nanos / 1_000_000).ok()?;
+            exact.then(|| IntervalDayTime::new(period.days, millis))
         }),
-        IntervalUnit::MonthDayNano => periods::<IntervalMonthDayNanoType>(data_type, |it| {
-            let nanos = i64::try_from(it.nanos).ok()?;
-            Some(IntervalMonthDayNano::new(it.months, it.days, nanos))
+        IntervalUnit::MonthDayNano => periods::<IntervalMonthDayNanoType>(data_type, |period| {
+            let nanos = i64::try_from(period.nanos).ok()?;
+            Some(IntervalMonthDayNano::new(period.months, period.days, nanos))
         }),
     }
 }

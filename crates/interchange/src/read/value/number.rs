@@ -153,7 +153,7 @@ impl Sum {
             None => match self
                 .small
                 .checked_mul(10)
-                .and_then(|it| it.checked_add(digit.into()))
+                .and_then(|value| value.checked_add(digit.into()))
             {
                 Some(small) => self.small = small,
                 None => self.large = Some(next(self.value()).ok_or(RANGE)?),
@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     fn scaled(text: &str, scale: i64) -> String {
-        match Number::of(text).map(|it| it.scaled(scale)) {
+        match Number::of(text).map(|number| number.scaled(scale)) {
             None => "none".into(),
             Some(Ok(value)) => value.to_string(),
             Some(Err(why)) => why.into(),

@@ -39,7 +39,9 @@ impl Struct {
         Self {
             named: vec![0; slots.len()],
             path: String::new(),
-            places: places.map(|(at, it)| (it.name().clone(), at)).collect(),
+            places: places
+                .map(|(at, field)| (field.name().clone(), at))
+                .collect(),
             fields: fields.clone(),
             slots,
             valid: Vec::new(),

@@ -36,7 +36,7 @@ fn read(
     match scalar {
         Scalar::Boolean(_) => Err(""),
         Scalar::Number(number) => ticks(number),
-        Scalar::Text(it) | Scalar::Cell(it) => text(it),
+        Scalar::Text(scalar_text) | Scalar::Cell(scalar_text) => text(scalar_text),
     }
 }
 
