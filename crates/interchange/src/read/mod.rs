@@ -75,6 +75,21 @@ pub enum Work {
     Unknown,
 }
 
+/// Returns the batches up to the first error.
+fn until_error<'a>(
+    mut next: impl FnMut() -> Result<Option<RecordBatch>> + 'a,
+) -> Box<dyn Iterator<Item = Result<RecordBatch>> + 'a> {
+    let mut has_failed = false;
+    Box::new(std::iter::from_fn(move || {
+        if has_failed {
+            return None;
+        }
+        let batch = next();
+        has_failed = batch.is_err();
+        batch.transpose()
+    }))
+}
+
 /// The maximum number of rows in a batch from text.
 const BATCH_ROWS: usize = 8192;
 

@@ -28,6 +28,7 @@ use super::value::number::Number;
 use super::value::{ParseError, Rules, Scalar, Slot, may_be_empty};
 use super::{
     BATCH_BYTES, INFERRED, Rows, Stream, TextOptions, max_row_bytes, too_long, unreadable,
+    until_error,
 };
 use crate::error::{Error, Result};
 
@@ -78,22 +79,22 @@ pub fn csv(stream: Stream, options: &TextOptions<'_>) -> Result<Rows<'static>> {
     records.line = beginning.line;
     records.comment = options.comment;
     records.blanks = order.is_empty() || order.len() == 1 && !options.header;
-    Ok(Rows {
+    let mut batches = Batches {
+        name,
+        all_quoted: beginning.all_quoted,
+        input: beginning.sample.whole(),
         schema: schema.clone(),
-        batches: Box::new(Batches {
-            name,
-            all_quoted: beginning.all_quoted,
-            input: beginning.sample.whole(),
-            schema,
-            columns,
-            records,
-            header: options.header,
-            null: options.null.clone(),
-            dialect: options.dialect.clone(),
-            max_row_bytes: max_row_bytes(options.limits),
-            rows,
-            failed: false,
-        }),
+        columns,
+        records,
+        header: options.header,
+        null: options.null.clone(),
+        dialect: options.dialect.clone(),
+        max_row_bytes: max_row_bytes(options.limits),
+        rows,
+    };
+    Ok(Rows {
+        schema,
+        batches: until_error(move || batches.next_batch()),
         work,
     })
 }
@@ -209,7 +210,6 @@ struct Batches<R> {
     max_row_bytes: usize,
     /// The maximum number of rows in a batch.
     rows: usize,
-    failed: bool,
 }
 
 impl<R: BufRead> Batches<R> {
@@ -300,19 +300,6 @@ impl<R: BufRead> Batches<R> {
             self.name,
             error.into_text()
         ))
-    }
-}
-
-impl<R: BufRead> Iterator for Batches<R> {
-    type Item = Result<RecordBatch>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.failed {
-            return None;
-        }
-        let batch = self.next_batch();
-        self.failed = batch.is_err();
-        batch.transpose()
     }
 }
 

@@ -22,7 +22,7 @@ use herringbone_arrow::ipc::{self, MessageHeader};
 use self::decode::Decoder;
 use self::messages::{Blocks, Message, next_message};
 use super::foreign::foreign;
-use super::{Bytes, ReadSeek, Rows, Stream, Work};
+use super::{Bytes, ReadSeek, Rows, Stream, Work, until_error};
 use crate::error::Result;
 
 /// The bytes at the beginning of an IPC file. A stream does not have them.
@@ -137,15 +137,7 @@ fn batches(
     name: String,
     mut next: impl FnMut() -> Result<Option<RecordBatch>, Problem> + 'static,
 ) -> Box<dyn Iterator<Item = Result<RecordBatch>>> {
-    let mut failed = false;
-    Box::new(std::iter::from_fn(move || {
-        if failed {
-            return None;
-        }
-        let batch = guarded(&name, &mut next);
-        failed = batch.is_err();
-        batch.transpose()
-    }))
+    until_error(move || guarded(&name, &mut next))
 }
 
 /// The reason why no batch follows.

@@ -16,7 +16,7 @@ use super::foreign::NOT_UTF8;
 use super::row_size::batch_rows;
 use super::sample::Sample;
 use super::value::{Column as _, ParseError, Rules, Slot, Struct, variant_type};
-use super::{BATCH_BYTES, INFERRED, Rows, Stream, TextOptions};
+use super::{BATCH_BYTES, INFERRED, Rows, Stream, TextOptions, until_error};
 use crate::error::{Error, Result};
 
 /// Reads JSON lines, and arrays of objects.
@@ -73,7 +73,7 @@ pub(super) fn batches<'a>(
     });
     let columns = slots.collect::<Result<_, _>>();
     let columns = columns.map_err(|error: ParseError| refused(error.into_text()))?;
-    let batches = Batches {
+    let mut batches = Batches {
         name: name.to_owned(),
         rows,
         row: Vec::new(),
@@ -81,9 +81,8 @@ pub(super) fn batches<'a>(
         columns: Struct::of(schema.fields(), columns),
         schema: schema.clone(),
         inferred: rules.inferred,
-        failed: false,
     };
-    Ok((schema, Box::new(batches)))
+    Ok((schema, until_error(move || batches.next_batch())))
 }
 
 /// Returns the schema with variants in the form in which they are read, regardless of their form in the schema.
@@ -166,7 +165,6 @@ struct Batches<S> {
     inferred: bool,
     /// The maximum number of rows in a batch.
     batch_rows: usize,
-    failed: bool,
 }
 
 impl<S: RowTexts> Batches<S> {
@@ -205,18 +203,5 @@ impl<S: RowTexts> Batches<S> {
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
         let batch = RecordBatch::try_new_with_options(self.schema.clone(), columns, &options);
         batch.map(Some).map_err(|error| refused(error.to_string()))
-    }
-}
-
-impl<S: RowTexts> Iterator for Batches<S> {
-    type Item = Batch;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.failed {
-            return None;
-        }
-        let batch = self.next_batch();
-        self.failed = batch.is_err();
-        batch.transpose()
     }
 }
