@@ -30,6 +30,11 @@ impl Choice {
         self.wanted.is_given() || self.has_window() || self.sampling.sample.is_some()
     }
 
+    /// Returns true if the chosen rows are the first ones, apart from their number.
+    pub(crate) fn takes_first_rows(&self) -> bool {
+        !self.wanted.is_given() && self.sampling.sample.is_none() && !self.sort.is_given()
+    }
+
     /// Returns true if rows are counted.
     pub(crate) fn has_window(&self) -> bool {
         self.part.is_given()

@@ -5,33 +5,26 @@ use std::str::FromStr;
 
 use clap::Args;
 
-use super::{
-    Choice, Csv, CsvInput, Damage, Decode, FileFormat, Merge, OutputArgument, Setting, Write,
-};
+use crate::base::failure::{Failure, Result};
+
+use super::{Choice, Csv, Damage, Decode, Destination, FileFormat, Merge, TextInput, Write};
 
 /// The options of `convert`.
 #[derive(Debug, Args)]
 pub(crate) struct Convert {
-    /// The file to read; `-` is standard input
-    #[arg(value_name = "IN")]
-    pub(crate) input: PathBuf,
-    #[command(flatten)]
-    pub(crate) output: OutputArgument,
-    /// Format of IN [default: that of its name]
-    #[arg(long, value_enum, value_name = "FORMAT")]
-    pub(crate) from: Option<FileFormat>,
+    /// The files to read, and the file to write: IN... OUT. Directories and patterns may be read, and `-` is standard input or
+    /// output
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    /// Another way to name OUT
+    #[arg(short, long, value_name = "OUT")]
+    output: Option<PathBuf>,
+    /// Replace OUT if it is there
+    #[arg(short, long)]
+    force: bool,
     /// Format of OUT [default: that of its name]
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) to: Option<FileFormat>,
-    /// Schema of CSV or JSON lines: a Parquet or Arrow file with it, or a text; see below
-    #[arg(long, value_name = "FILE")]
-    pub(crate) schema: Option<PathBuf>,
-    /// Rows to infer a schema from; 0: all columns of CSV are text [default: 10000]
-    #[arg(long, value_name = "N", conflicts_with = "schema")]
-    pub(crate) infer_rows: Option<usize>,
-    /// Type of a column of CSV or JSON lines, as in a schema; the others are inferred
-    #[arg(long = "type", value_name = "COLUMN=TYPE", conflicts_with = "schema")]
-    pub(crate) types: Vec<Setting<String>>,
     /// Read a column of JSON lines as VARIANT, and shred it: none, auto, or into a type as in a schema
     /// [default: none]
     #[arg(
@@ -43,7 +36,7 @@ pub(crate) struct Convert {
     #[command(flatten)]
     pub(crate) csv: Csv,
     #[command(flatten)]
-    pub(crate) csv_input: CsvInput,
+    pub(crate) text: TextInput,
     #[command(flatten)]
     pub(crate) damage: Damage,
     #[command(flatten)]
@@ -54,6 +47,36 @@ pub(crate) struct Convert {
     pub(crate) decode: Decode,
     #[command(flatten)]
     pub(crate) write: Write,
+}
+
+impl Convert {
+    /// Returns the paths of all files.
+    pub(super) fn paths(&mut self) -> impl Iterator<Item = &mut PathBuf> {
+        let ends = self.files.iter_mut().chain(&mut self.output);
+        ends.chain(&mut self.text.schema)
+    }
+
+    /// Returns the files to read, and the one to write.
+    ///
+    /// # Errors
+    /// Usage if one of them is missing.
+    pub(crate) fn ends(&self) -> Result<(&[PathBuf], Destination)> {
+        let ends = match (&self.output, self.files.as_slice()) {
+            (Some(output), inputs) => Some((inputs, output)),
+            (None, [inputs @ .., output]) if !inputs.is_empty() => Some((inputs, output)),
+            _ => None,
+        };
+        let (inputs, output) = ends.ok_or_else(|| {
+            Failure::Usage(
+                "`convert` needs a file to read and a file to write: convert IN... OUT".into(),
+            )
+        })?;
+        let destination = Destination {
+            path: output.clone(),
+            force: self.force,
+        };
+        Ok((inputs, destination))
+    }
 }
 
 /// A column of variants, with its shredding.

@@ -7,10 +7,10 @@ use herringbone_interchange::write::csv::CsvStyle;
 
 use crate::base::failure::{Failure, Result};
 
-/// The options for reading and writing CSV.
+/// The shape of CSV that is read or written.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "CSV")]
-pub(crate) struct Csv {
+pub(crate) struct CsvShape {
     /// Text for null in CSV, without quotes [default: an empty field]
     #[arg(long, value_name = "TEXT", value_parser = null)]
     null: Option<String>,
@@ -23,19 +23,15 @@ pub(crate) struct Csv {
     /// The first line of CSV does not contain names
     #[arg(long)]
     pub(crate) no_header: bool,
-    /// End the lines of written CSV with CR LF, as in RFC 4180 [default: LF]
-    #[arg(long)]
-    pub(crate) crlf: bool,
 }
 
-impl Csv {
+impl CsvShape {
     /// Returns the first given option.
     pub(crate) fn given(&self) -> Option<&'static str> {
         let options = [
             (self.null.is_some(), "--null"),
             (self.delimiter.is_some(), "--delimiter"),
             (self.no_header, "--no-header"),
-            (self.crlf, "--crlf"),
         ];
         let given = options.into_iter().find(|(is_given, _)| *is_given);
         given.map(|(_, name)| name)
@@ -45,13 +41,32 @@ impl Csv {
     pub(crate) fn null(&self) -> &str {
         self.null.as_deref().unwrap_or_default()
     }
+}
+
+/// The options for writing CSV, some of which are for reading it as well.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "CSV")]
+pub(crate) struct Csv {
+    #[command(flatten)]
+    pub(crate) shape: CsvShape,
+    /// End the lines of written CSV with CR LF, as in RFC 4180 [default: LF]
+    #[arg(long)]
+    pub(crate) crlf: bool,
+}
+
+impl Csv {
+    /// Returns the first given option.
+    pub(crate) fn given(&self) -> Option<&'static str> {
+        self.shape.given().or(self.crlf.then_some("--crlf"))
+    }
 
     /// Returns the style of written CSV, or of text separated by tabs.
     ///
     /// # Errors
     /// Usage if the options contradict each other.
     pub(crate) fn style(&self, has_tabs: bool) -> Result<CsvStyle> {
-        let delimiter = match (self.delimiter, has_tabs) {
+        let shape = &self.shape;
+        let delimiter = match (shape.delimiter, has_tabs) {
             (None | Some(b'\t'), true) => b'\t',
             (Some(_), true) => {
                 let message = "--delimiter: tabs separate the fields of tsv; use csv";
@@ -59,15 +74,15 @@ impl Csv {
             }
             (delimiter, false) => delimiter.unwrap_or(b','),
         };
-        if self.null().contains(char::from(delimiter)) {
+        if shape.null().contains(char::from(delimiter)) {
             return Err(Failure::Usage(
                 "the text for null must not contain the delimiter".into(),
             ));
         }
         Ok(CsvStyle {
-            null: self.null().to_owned(),
+            null: shape.null().to_owned(),
             delimiter,
-            has_header: !self.no_header,
+            has_header: !shape.no_header,
             line_end: if self.crlf { "\r\n" } else { "\n" },
         })
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::selection::unchanged;
-use super::{Columns, ListFormatChoice, Merge, Selection, Sort, Wanted};
+use super::{Columns, ListFormatChoice, Merge, OtherFiles, Selection, Sort, Wanted};
 
 /// The options of `diff`.
 #[derive(Debug, Args)]
@@ -39,6 +39,8 @@ pub(crate) struct Diff {
     pub(crate) memory: SortMemory,
     #[command(flatten)]
     pub(crate) format: ListFormatChoice,
+    #[command(flatten)]
+    pub(crate) other_files: OtherFiles,
 }
 
 /// The memory for sorting rows by the key.

@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use clap::ValueEnum;
+use herringbone_interchange::read;
+use herringbone_interchange::read::foreign::{TextKind, foreign, text_kind};
 
 use crate::base::failure::{Failure, Result};
 use crate::base::url::{name_of, path_part};
-use crate::input::folder::is_folder;
 
 /// A file format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -32,42 +33,51 @@ pub(crate) enum FileFormat {
 }
 
 impl FileFormat {
-    /// Returns the format given by `option`, or else the format for the name.
+    /// Returns the given format of a file to write, or else the format for its name.
     ///
     /// # Errors
     /// Usage if the name does not determine the format.
-    pub(crate) fn of(path: &Path, asked: Option<Self>, option: &str) -> Result<Self> {
+    pub(crate) fn of_output(path: &Path, asked: Option<Self>) -> Result<Self> {
         if let Some(format) = asked {
             return Ok(format);
         }
-        if option == "--from" && is_folder(path) && path_part(path).extension().is_none() {
-            return Ok(Self::Parquet);
+        if is_compressed(&extension(path_part(path))) {
+            return Err(Failure::Usage(format!(
+                "{}: this command does not compress text; write it to `-` with --to, and send that to gzip or zstd",
+                name_of(path)
+            )));
         }
+        Self::of_name(path)?.ok_or_else(|| {
+            Failure::Usage(format!(
+                "{}: cannot tell the format from the name; use --to FORMAT",
+                name_of(path)
+            ))
+        })
+    }
+
+    /// Returns the format for the name of a file, if the name determines it. Compressed files contain text, because
+    /// Parquet and Arrow files compress their own parts.
+    ///
+    /// # Errors
+    /// Usage if the name is that of a format which no command reads.
+    pub(crate) fn of_name(path: &Path) -> Result<Option<Self>> {
         let path_part = path_part(path);
-        let extension = extension(path_part);
-        let extension = match extension.as_str() {
-            "gz" | "gzip" | "zst" | "zstd" if option == "--from" => {
-                // Compressed files contain text, because Parquet and Arrow files compress their own parts.
-                self::extension(Path::new(path_part.file_stem().unwrap_or_default()))
+        let extension = match extension(path_part) {
+            outer if is_compressed(&outer) => {
+                extension(Path::new(path_part.file_stem().unwrap_or_default()))
             }
-            "gz" | "gzip" | "zst" | "zstd" => {
-                return Err(Failure::Usage(format!(
-                    "{}: this command does not compress text; write it to `-` with --to, and send that to gzip or zstd",
-                    name_of(path)
-                )));
-            }
-            _ => extension,
+            extension => extension,
         };
         match extension.as_str() {
-            "parquet" | "parq" | "pq" => Ok(Self::Parquet),
-            "csv" => Ok(Self::Csv),
-            "tsv" | "tab" => Ok(Self::Tsv),
-            "jsonl" | "ndjson" => Ok(Self::Jsonl),
-            "json" => Ok(Self::Json),
-            "geojson" => Ok(Self::Geojson),
-            "geojsonl" | "geojsons" => Ok(Self::Geojsonl),
-            "arrow" | "ipc" | "feather" => Ok(Self::Arrow),
-            "arrows" => Ok(Self::ArrowStream),
+            "parquet" | "parq" | "pq" => Ok(Some(Self::Parquet)),
+            "csv" => Ok(Some(Self::Csv)),
+            "tsv" | "tab" => Ok(Some(Self::Tsv)),
+            "jsonl" | "ndjson" => Ok(Some(Self::Jsonl)),
+            "json" => Ok(Some(Self::Json)),
+            "geojson" => Ok(Some(Self::Geojson)),
+            "geojsonl" | "geojsons" => Ok(Some(Self::Geojsonl)),
+            "arrow" | "ipc" | "feather" => Ok(Some(Self::Arrow)),
+            "arrows" => Ok(Some(Self::ArrowStream)),
             "xlsx" | "xls" | "ods" => Err(Failure::Usage(format!(
                 "{}: spreadsheets are not supported; save the sheet as CSV",
                 name_of(path)
@@ -77,10 +87,38 @@ impl FileFormat {
                  GeoJSON of it, and back",
                 name_of(path)
             ))),
-            _ => Err(Failure::Usage(format!(
-                "{}: cannot tell the format from the name; use {option} FORMAT",
-                name_of(path)
-            ))),
+            _ => Ok(None),
+        }
+    }
+
+    /// Returns the format for the first bytes of a file, if they show it. Text of another form than JSON is CSV.
+    pub(crate) fn of_beginning(beginning: &[u8]) -> Option<Self> {
+        if beginning.starts_with(read::MAGIC) {
+            return Some(Self::Arrow);
+        }
+        if beginning.starts_with(read::STREAM_MARK) {
+            return Some(Self::ArrowStream);
+        }
+        if foreign(beginning).is_some() {
+            return None;
+        }
+        let is_collection = String::from_utf8_lossy(beginning).contains("\"FeatureCollection\"");
+        match text_kind(beginning)? {
+            TextKind::Json if is_collection => Some(Self::Geojson),
+            TextKind::Json => Some(Self::Jsonl),
+            TextKind::Other => Some(Self::Csv),
+        }
+    }
+
+    /// Returns the name of the format in messages.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Parquet => "Parquet",
+            Self::Csv => "CSV",
+            Self::Tsv => "CSV with tabs",
+            Self::Jsonl | Self::Json => "JSON",
+            Self::Geojson | Self::Geojsonl => "GeoJSON",
+            Self::Arrow | Self::ArrowStream => "Arrow",
         }
     }
 
@@ -100,6 +138,11 @@ impl FileFormat {
     }
 }
 
+/// Returns true for the extensions of compressed text.
+fn is_compressed(extension: &str) -> bool {
+    matches!(extension, "gz" | "gzip" | "zst" | "zstd")
+}
+
 /// Returns the extension of a name in lower case.
 fn extension(path: &Path) -> String {
     let extension = path.extension().unwrap_or_default();
@@ -111,8 +154,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_tell_formats() {
-        let of = |name: &str| FileFormat::of(Path::new(name), None, "--from").ok();
+    fn first_bytes_show_formats() {
+        for (beginning, format) in [
+            (&b"a,b\n1,2\n"[..], Some(FileFormat::Csv)),
+            (b"{\"a\":1}\n", Some(FileFormat::Jsonl)),
+            (b"[{\"a\":1}]", Some(FileFormat::Jsonl)),
+            (
+                b"{\"type\": \"FeatureCollection\"",
+                Some(FileFormat::Geojson),
+            ),
+            (b"ARROW1\0\0", Some(FileFormat::Arrow)),
+            (b"\xff\xff\xff\xff\x10\0\0\0", Some(FileFormat::ArrowStream)),
+            (b"PAR1", None),
+            (b"\x1f\x8b\x08", None),
+            (b"a\0b", None),
+            (b"", None),
+        ] {
+            assert_eq!(FileFormat::of_beginning(beginning), format, "{beginning:?}");
+        }
+    }
+
+    #[test]
+    fn names_show_formats() {
+        let of = |name: &str| FileFormat::of_name(Path::new(name)).unwrap();
         assert_eq!(of("a/b.PARQUET"), Some(FileFormat::Parquet));
         assert_eq!(of("a.b.csv"), Some(FileFormat::Csv));
         assert_eq!(of("x.ndjson"), Some(FileFormat::Jsonl));
@@ -128,6 +192,6 @@ mod tests {
             assert_eq!(of(name), None, "{name}");
         }
         let asked = Some(FileFormat::Csv);
-        assert_eq!(FileFormat::of(Path::new("x.pq"), asked, "").ok(), asked);
+        assert_eq!(FileFormat::of_output(Path::new("x.pq"), asked).ok(), asked);
     }
 }

@@ -7,16 +7,18 @@ use herringbone::Projection;
 
 use super::selection::unchanged;
 use super::{
-    Columns, Destination, Files, FooterChoice, Json, ListFormatChoice, Merge, Part, RowGroups,
-    Sampling, Selection, Wanted, help,
+    Columns, Destination, Files, FooterChoice, Json, ListFormatChoice, Merge, OtherFiles, Part,
+    RowGroups, Sampling, Selection, Wanted, help,
 };
 
 /// The options of `browse`.
 #[derive(Debug, Args)]
 pub(crate) struct Browse {
-    /// A Parquet file
+    /// A Parquet file, or one in another format
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) other_files: OtherFiles,
 }
 
 /// The options of `index`.
@@ -64,6 +66,8 @@ pub(crate) struct Count {
     pub(crate) explain: bool,
     #[command(flatten)]
     pub(crate) json: Json,
+    #[command(flatten)]
+    pub(crate) other_files: OtherFiles,
 }
 
 /// The options of `report`.
@@ -128,6 +132,8 @@ pub(crate) struct Stats {
     pub(crate) fast: bool,
     #[command(flatten)]
     pub(crate) format: ListFormatChoice,
+    #[command(flatten)]
+    pub(crate) other_files: OtherFiles,
 }
 
 impl Stats {
@@ -177,6 +183,8 @@ pub(crate) struct Freq {
     pub(crate) limit: usize,
     #[command(flatten)]
     pub(crate) format: ListFormatChoice,
+    #[command(flatten)]
+    pub(crate) other_files: OtherFiles,
 }
 
 /// The subcommands of `bloom`.

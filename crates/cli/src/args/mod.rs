@@ -29,6 +29,7 @@ mod short_forms;
 mod sort;
 mod split;
 mod synonyms;
+mod text_input;
 mod topics;
 mod variants;
 mod wanted;
@@ -50,7 +51,7 @@ pub(crate) use command::{command, parse};
 pub(crate) use condition::Condition;
 pub(crate) use condition::of_text as condition_of_text;
 pub(crate) use convert::{Convert, VariantColumn};
-pub(crate) use csv::{Csv, CsvInput};
+pub(crate) use csv::{Csv, CsvInput, CsvShape};
 pub(crate) use damage::Damage;
 pub(crate) use decode::Decode;
 pub(crate) use diff::Diff;
@@ -72,6 +73,7 @@ pub(crate) use setting::Setting;
 pub(crate) use short_forms::written_out;
 pub(crate) use sort::Sort;
 pub(crate) use split::{Split, SplitBy};
+pub(crate) use text_input::{OtherFiles, TextInput};
 pub(crate) use topics::TOPICS;
 pub(crate) use variants::Variants;
 pub(crate) use wanted::Wanted;
@@ -108,19 +110,24 @@ impl Arguments {
     pub(crate) fn paths(&mut self) -> Vec<&mut PathBuf> {
         let mut paths: Vec<&mut PathBuf> = match &mut self.command {
             Command::Info { files, .. }
-            | Command::Schema { files, .. }
-            | Command::Head { files, .. }
-            | Command::Tail { files, .. }
-            | Command::Sample { files, .. }
-            | Command::Show { files, .. }
-            | Command::Cat { files, .. }
             | Command::Meta { files, .. }
             | Command::Verify { files, .. }
             | Command::Pages { files, .. } => files.files.iter_mut().collect(),
-            Command::Count(command) => command.files.files.iter_mut().collect(),
-            Command::Stats(command) => command.files.files.iter_mut().collect(),
-            Command::Freq(command) => command.files.iter_mut().collect(),
-            Command::Browse(command) => vec![&mut command.file],
+            Command::Schema {
+                files, other_files, ..
+            } => with(&mut files.files, other_files.schema()),
+            Command::Head { files, read }
+            | Command::Tail { files, read }
+            | Command::Sample { files, read }
+            | Command::Show { files, read }
+            | Command::Cat { files, read } => with(&mut files.files, &mut read.text.schema),
+            Command::Count(command) => with(&mut command.files.files, command.other_files.schema()),
+            Command::Stats(command) => with(&mut command.files.files, command.other_files.schema()),
+            Command::Freq(command) => with(&mut command.files, command.other_files.schema()),
+            Command::Browse(command) => {
+                let schema = command.other_files.schema();
+                iter::once(&mut command.file).chain(schema).collect()
+            }
             Command::Index(command) => vec![&mut command.file],
             Command::Help { .. }
             | Command::Completions { .. }
@@ -129,20 +136,26 @@ impl Arguments {
             Command::Bloom {
                 command: Bloom::Check(check),
             } => vec![&mut check.file],
-            Command::Diff(command) => vec![&mut command.a, &mut command.b],
+            Command::Diff(command) => {
+                let files = [&mut command.a, &mut command.b].into_iter();
+                files.chain(command.other_files.schema()).collect()
+            }
             Command::Report(command) => iter::once(&mut command.file)
                 .chain(&mut command.output)
                 .collect(),
             Command::Rewrite(command) => {
-                command.output.paths().chain([&mut command.input]).collect()
+                let ends = command.output.paths().chain([&mut command.input]);
+                ends.chain(command.other_files.schema()).collect()
             }
             Command::Concat(command) => {
-                let files = command.files.files.iter_mut();
-                files.chain([command.output.path()]).collect()
+                let mut paths = with(&mut command.files.files, command.other_files.schema());
+                paths.push(command.output.path());
+                paths
             }
             Command::Split(command) => {
-                let files = command.files.files.iter_mut();
-                files.chain([&mut command.output]).collect()
+                let mut paths = with(&mut command.files.files, command.other_files.schema());
+                paths.push(&mut command.output);
+                paths
             }
             Command::Repair(command) => {
                 let ends = command.output.paths().chain([&mut command.input]);
@@ -151,20 +164,22 @@ impl Arguments {
             Command::Encrypt(command) | Command::Decrypt(command) => {
                 vec![&mut command.input, command.output.path()]
             }
-            Command::Convert(command) => {
-                let ends = command.output.paths().chain([&mut command.input]);
-                ends.chain(&mut command.schema).collect()
-            }
+            Command::Convert(command) => command.paths().collect(),
         };
         paths.extend(&mut self.keys);
         paths
     }
 }
 
+/// Returns the paths of files and of a schema.
+fn with<'a>(files: &'a mut [PathBuf], schema: &'a mut Option<PathBuf>) -> Vec<&'a mut PathBuf> {
+    files.iter_mut().chain(schema).collect()
+}
+
 /// The files of a command.
 #[derive(Debug, Args)]
 pub(crate) struct Files {
-    /// Parquet files, directories and patterns; `-` is standard input, which is read into memory
+    /// Files, directories and patterns; `-` is standard input
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
 }
@@ -213,6 +228,8 @@ pub(crate) enum Command {
         /// exit code is 1 if there are any
         #[arg(long, conflicts_with = "format")]
         compare: bool,
+        #[command(flatten)]
+        other_files: OtherFiles,
     },
     /// Compare the schemas, storage and rows of two files
     #[command(after_help = help::DIFF)]

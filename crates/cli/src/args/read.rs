@@ -6,7 +6,7 @@ use herringbone::geospatial::Geospatial;
 use herringbone::schema::ByteLayout;
 
 use super::decode::Types;
-use super::{Choice, Csv, Damage, FooterChoice, Merge, at_least_one};
+use super::{Choice, Csv, Damage, FooterChoice, Merge, TextInput, at_least_one};
 
 /// The options for reading and printing rows.
 #[derive(Debug, Args)]
@@ -15,6 +15,8 @@ pub(crate) struct Read {
     format: RowFormatChoice,
     #[command(flatten)]
     pub(crate) csv: Csv,
+    #[command(flatten)]
+    pub(crate) text: TextInput,
     #[command(flatten)]
     pub(crate) choice: Choice,
     /// Print which rows statistics, bloom filters, dictionaries and page indexes rule out, instead of reading rows

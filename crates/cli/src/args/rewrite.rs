@@ -7,7 +7,8 @@ use herringbone::variant::extension::VariantExtension;
 use herringbone::{ReadOptions, WriteOptions};
 
 use super::{
-    Choice, CopyChunks, Damage, Decode, Files, Merge, OutputArgument, OutputOption, Write,
+    Choice, CopyChunks, Damage, Decode, Files, Merge, OtherFiles, OutputArgument, OutputOption,
+    Write,
 };
 
 /// The options of `rewrite`.
@@ -31,6 +32,8 @@ pub(crate) struct Rewrite {
     pub(crate) copy: CopyChunks,
     #[command(flatten)]
     pub(crate) rewriting: Rewriting,
+    #[command(flatten)]
+    pub(crate) other_files: OtherFiles,
 }
 
 /// The options of `concat`.
@@ -46,6 +49,8 @@ pub(crate) struct Concat {
     pub(crate) copy: CopyChunks,
     #[command(flatten)]
     pub(crate) rewriting: Rewriting,
+    #[command(flatten)]
+    pub(crate) other_files: OtherFiles,
 }
 
 /// The options of `encrypt` and of `decrypt`.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
 
-use super::{Columns, Destination, Files, Json, Merge, Rewriting, Size};
+use super::{Columns, Destination, Files, Json, Merge, OtherFiles, Rewriting, Size};
 use crate::base::failure::{Failure, Result};
 
 /// The options of `split`.
@@ -40,6 +40,8 @@ pub(crate) struct Split {
     pub(crate) merge: Merge,
     #[command(flatten)]
     pub(crate) rewriting: Rewriting,
+    #[command(flatten)]
+    pub(crate) other_files: OtherFiles,
 }
 
 /// The rule by which rows are split.

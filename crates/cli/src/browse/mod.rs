@@ -31,9 +31,11 @@ use std::time::{Duration, Instant};
 
 use ratatui::crossterm::event;
 
+use crate::args::Browse;
 use crate::base::failure::{Failure, Result};
-use crate::input;
 use crate::input::context::Context;
+use crate::input::import::Import;
+use crate::input::{self, Opening};
 use draw::Look;
 use model::Model;
 use need::{Need, Reply};
@@ -54,9 +56,14 @@ enum Event {
 }
 
 /// Looks at a file until the user leaves.
-pub(crate) fn run(context: &Context, path: &Path) -> Result<()> {
-    check_terminal(path)?;
-    let inputs = input::all(&[path.to_owned()], context)?;
+pub(crate) fn run(context: &Context, browse: &Browse) -> Result<()> {
+    check_terminal(&browse.file)?;
+    let opening = Opening {
+        import: Some(Import::of(context, &browse.other_files)?),
+        ..Opening::default()
+    };
+    let file = std::slice::from_ref(&browse.file);
+    let inputs = input::each_table(file, &opening, context)?;
     let input = inputs.into_iter().next();
     let input = input.ok_or_else(|| Failure::Usage("no file is named".into()))?;
     let (reads, facts) = Reads::open(input)?;

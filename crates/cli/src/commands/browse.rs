@@ -10,9 +10,9 @@ pub(super) use crate::browse::run;
 #[cfg(not(feature = "browse"))]
 pub(super) fn run(
     _: &crate::input::context::Context,
-    path: &std::path::Path,
+    browse: &crate::args::Browse,
 ) -> crate::base::failure::Result<()> {
-    let path = crate::base::url::name_of(path);
+    let path = crate::base::url::name_of(&browse.file);
     Err(crate::base::failure::Failure::Usage(format!(
         "this build of herringbone has no viewer; install one with `cargo install --path crates/command`, or print rows \
          with `herringbone show {path}`"

@@ -5,9 +5,9 @@ use herringbone_rewrite::encryption::Protection;
 use crate::args::Concat;
 use crate::base::failure::Result;
 use crate::commands::rewrite::anew;
-use crate::input;
 use crate::input::context::Context;
-use crate::input::folder::Footers;
+use crate::input::import::Import;
+use crate::input::{self, Opening};
 use crate::rows::{Request, Window};
 use crate::save::target::Target;
 
@@ -15,12 +15,12 @@ use crate::save::target::Target;
 pub(crate) fn run(context: &Context, concat: &Concat) -> Result<()> {
     let destination = concat.output.destination();
     Target::check(&destination)?;
-    let inputs = input::tables(
-        &concat.files.files,
-        Some(&concat.rewriting.choice.wanted),
-        Footers::Own,
-        context,
-    )?;
+    let opening = Opening {
+        wanted: Some(&concat.rewriting.choice.wanted),
+        import: Some(Import::of(context, &concat.other_files)?),
+        ..Opening::default()
+    };
+    let inputs = input::tables(&concat.files.files, &opening, context)?;
     let choice = &concat.rewriting.choice;
     let options = concat.rewriting.read_options();
     let request = Request::new(&inputs, options, choice, concat.merge.choice())?;

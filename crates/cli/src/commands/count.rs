@@ -7,18 +7,19 @@ use crate::base::failure::Result;
 use crate::base::printable::{json_line, printable};
 use crate::describe::Object;
 use crate::input::context::Context;
-use crate::input::{self, by_table};
+use crate::input::import::Import;
+use crate::input::{self, Opening, by_table};
 use crate::output::Output;
 use crate::rows::{Request, explain};
 
 /// Prints only the number for a single table. For several tables, prints one line each and a total.
 pub(crate) fn run(context: &Context, count: &Count, output: &mut Output<'_>) -> Result<()> {
-    let inputs = input::tables(
-        &count.files.files,
-        Some(&count.wanted),
-        count.footers.get(),
-        context,
-    )?;
+    let opening = Opening {
+        wanted: Some(&count.wanted),
+        footers: count.footers.get(),
+        import: Some(Import::of(context, &count.other_files)?),
+    };
+    let inputs = input::tables(&count.files.files, &opening, context)?;
     let options = ReadOptions::new().projection(Projection::Paths(Vec::new()));
     let mut request = Request::all(options);
     request.wanted = Some(&count.wanted);

@@ -18,8 +18,8 @@ use crate::base::plural::{counted, size};
 use crate::base::printable::{json_line, printable};
 use crate::describe::{Object, list};
 use crate::input::context::Context;
-use crate::input::folder::Footers;
-use crate::input::{self, Input, by_table};
+use crate::input::import::Import;
+use crate::input::{self, Input, Opening, by_table};
 use crate::output::Output;
 use crate::render::table::shown;
 use crate::render::table_or_jsonl;
@@ -32,7 +32,12 @@ pub(super) use schemas::{changes, columns};
 pub(crate) fn run(context: &Context, diff: &Diff, output: &mut Output<'_>) -> Result<()> {
     let format = table_or_jsonl::format(diff.format.get(), output);
     let files = [diff.a.clone(), diff.b.clone()];
-    let inputs = input::each_table(&files, Some(&diff.wanted), Footers::Own, context)?;
+    let opening = Opening {
+        wanted: Some(&diff.wanted),
+        import: Some(Import::of(context, &diff.other_files)?),
+        ..Opening::default()
+    };
+    let inputs = input::each_table(&files, &opening, context)?;
     let tables: Vec<&[Input]> = by_table(&inputs).collect();
     let [a, b] = tables.as_slice() else {
         return Err(Failure::Usage("`diff` needs two files".into()));
@@ -130,6 +135,9 @@ fn storage(table: &[Input]) -> Result<String> {
     if let [input] = table
         && input.folder().is_none()
     {
+        if !input.is_parquet() {
+            return Ok(format!("{}, {}", input.format().name(), size(bytes)));
+        }
         let file = input.open()?;
         let groups = counted(file.metadata().num_row_groups() as i128, "row group");
         let written = file.metadata().created_by().map(shown).unwrap_or_default();

@@ -12,7 +12,8 @@ use crate::args::Freq;
 use crate::base::failure::{Failure, Result};
 use crate::describe::Object;
 use crate::input::context::Context;
-use crate::input::{self, Input};
+use crate::input::import::Import;
+use crate::input::{self, Input, Opening};
 use crate::output::Output;
 use crate::output::progress::Progress;
 use crate::profile::{Leaf, leaves, one_per_number};
@@ -61,12 +62,12 @@ impl Counted {
 /// Prints the most frequent values of each column, in all files together.
 pub(crate) fn run(context: &Context, request: &Freq, output: &mut Output<'_>) -> Result<()> {
     let format = table_or_jsonl::format(request.format.get(), output);
-    let inputs = input::tables(
-        &request.files,
-        Some(&request.wanted),
-        request.footers.get(),
-        context,
-    )?;
+    let opening = Opening {
+        wanted: Some(&request.wanted),
+        footers: request.footers.get(),
+        import: Some(Import::of(context, &request.other_files)?),
+    };
+    let inputs = input::tables(&request.files, &opening, context)?;
     let all = count(context, &inputs, request)?;
     let mut list = Listing::new(format, HEADER, output);
     for counts in all {

@@ -29,45 +29,65 @@ mod tail;
 mod verify;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use herringbone::ReadOptions;
 
 use crate::args::{Arguments, Bloom, Chunks, Columns, Command, Files, Read, Stats, StatsBy};
 use crate::base::failure::{Failure, Result};
 use crate::input::context::Context;
-use crate::input::folder::Footers;
-use crate::input::{self, Input};
+use crate::input::import::Import;
+use crate::input::{self, Input, Opening};
 use crate::output::Output;
 use crate::rows::{self, Pick, Window};
+use head::ROWS;
 
 /// Runs the command line.
 pub(crate) fn run(context: &Context, arguments: &Arguments, output: &mut Output<'_>) -> Result<()> {
     let open = |files: &Files| input::all(&files.files, context);
-    let tables = |files: &Files| input::each_table(&files.files, None, Footers::Own, context);
-    let rows = |files: &Files, read: &Read| printed(context, files, read);
+    let tables = |files: &Files| input::each_table(&files.files, &Opening::default(), context);
+    let rows = |files: &Files, read: &Read, limit| printed(context, files, read, limit);
     match &arguments.command {
-        Command::Browse(request) => browse::run(context, &request.file),
+        Command::Browse(request) => browse::run(context, request),
         Command::Info { files, json } => info::run(&tables(files)?, json.json, output),
         Command::Schema {
             files,
             format,
             json,
             compare,
-        } => match compare {
-            true => schema_compare::run(&tables(files)?, json.json, output),
-            false => schema::run(context, &tables(files)?, json.or(*format), output),
-        },
+            other_files,
+        } => {
+            let opening = Opening {
+                import: Some(Import::of(context, other_files)?),
+                ..Opening::default()
+            };
+            let inputs = input::each_table(&files.files, &opening, context)?;
+            match compare {
+                true => schema_compare::run(&inputs, json.json, output),
+                false => schema::run(context, &inputs, json.or(*format), output),
+            }
+        }
         Command::Diff(request) => diff::run(context, request, output),
         Command::Split(request) => split::run(context, request, output),
         Command::Count(request) => count::run(context, request, output),
-        Command::Head { files, read } => head::run(context, &rows(files, read)?, read, output),
+        Command::Head { files, read } => {
+            head::run(context, &rows(files, read, Some(ROWS))?, read, output)
+        }
         Command::Cat { files, read } => {
             let window = Pick::Window(Window::of(&read.choice.part));
-            rows::print(context, &rows(files, read)?, read, window, output)
+            rows::print(context, &rows(files, read, None)?, read, window, output)
         }
-        Command::Tail { files, read } => tail::run(context, &rows(files, read)?, read, output),
-        Command::Sample { files, read } => sample::run(context, &rows(files, read)?, read, output),
-        Command::Show { files, read } => show::run(context, &rows(files, read)?, read, output),
+        Command::Tail { files, read } => {
+            let inputs = all_rows(context, files, read, None)?;
+            tail::run(context, &inputs, read, output)
+        }
+        Command::Sample { files, read } => {
+            let inputs = all_rows(context, files, read, None)?;
+            sample::run(context, &inputs, read, output)
+        }
+        Command::Show { files, read } => {
+            show::run(context, &rows(files, read, Some(ROWS))?, read, output)
+        }
         Command::Freq(request) => freq::run(context, request, output),
         Command::Meta {
             files,
@@ -122,10 +142,34 @@ pub(crate) fn run(context: &Context, arguments: &Arguments, output: &mut Output<
     }
 }
 
-/// Returns the files whose rows are printed.
-fn printed(context: &Context, files: &Files, read: &Read) -> Result<Vec<Input>> {
-    let wanted = Some(&read.choice.wanted);
-    input::tables(&files.files, wanted, read.footers.get(), context)
+/// Returns the files whose first rows are printed: `limit` of them, unless the user has chosen another number.
+fn printed(
+    context: &Context,
+    files: &Files,
+    read: &Read,
+    limit: Option<u64>,
+) -> Result<Vec<Input>> {
+    let choice = &read.choice;
+    let limit = choice.part.limit.or(limit);
+    let rows = limit.filter(|_| choice.takes_first_rows());
+    let rows = rows.map(|limit| limit.saturating_add(choice.part.offset));
+    all_rows(context, files, read, rows)
+}
+
+/// Returns the files whose rows are printed. The command may need a number of first rows alone.
+fn all_rows(
+    context: &Context,
+    files: &Files,
+    read: &Read,
+    first_rows: Option<u64>,
+) -> Result<Vec<Input>> {
+    let import = Import::new(context, &read.text, &read.csv.shape)?;
+    let opening = Opening {
+        wanted: Some(&read.choice.wanted),
+        footers: read.footers.get(),
+        import: Some(Arc::new(import.first_rows(first_rows))),
+    };
+    input::tables(&files.files, &opening, context)
 }
 
 /// Returns a single file.
@@ -153,8 +197,12 @@ fn stats(context: &Context, request: &Stats, output: &mut Output<'_>) -> Result<
             chunk_stats::run(context, &inputs, &chunks(&inputs, request)?, format, output)
         }
         StatsBy::Column => {
-            let wanted = Some(&request.wanted);
-            let inputs = input::tables(files, wanted, request.footers.get(), context)?;
+            let opening = Opening {
+                wanted: Some(&request.wanted),
+                footers: request.footers.get(),
+                import: Some(Import::of(context, &request.other_files)?),
+            };
+            let inputs = input::tables(files, &opening, context)?;
             let chunks = chunks(&inputs, request)?;
             stats::run(context, &inputs, request, &chunks, output)
         }

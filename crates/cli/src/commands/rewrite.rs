@@ -10,8 +10,8 @@ use crate::args::{Destination, Rewrite, Write};
 use crate::base::failure::{Failure, Result};
 use crate::describe::explain_encodings;
 use crate::input::context::Context;
-use crate::input::folder::Footers;
-use crate::input::{self, Input};
+use crate::input::import::Import;
+use crate::input::{self, Input, Opening};
 use crate::output::Output;
 use crate::rows::{Request, Rows, Shape, Window, arranged, row_groups, schema_of_sorted, survey};
 use crate::save;
@@ -22,12 +22,12 @@ use crate::save::target::Target;
 pub(crate) fn run(context: &Context, rewrite: &Rewrite) -> Result<()> {
     let destination = &rewrite.output.destination();
     Target::check(destination)?;
-    let inputs = input::tables(
-        slice::from_ref(&rewrite.input),
-        Some(&rewrite.rewriting.choice.wanted),
-        Footers::Own,
-        context,
-    )?;
+    let opening = Opening {
+        wanted: Some(&rewrite.rewriting.choice.wanted),
+        import: Some(Import::of(context, &rewrite.other_files)?),
+        ..Opening::default()
+    };
+    let inputs = input::tables(slice::from_ref(&rewrite.input), &opening, context)?;
     let choice = &rewrite.rewriting.choice;
     let options = rewrite.rewriting.read_options();
     let request = Request::new(&inputs, options, choice, rewrite.merge.choice())?;
@@ -98,6 +98,9 @@ pub(super) fn anew(
     let mut kept = carry_over::start(write, protection, origins);
     for input in inputs {
         let file = input.open()?;
+        if !input.is_parquet() {
+            continue;
+        }
         let row_groups = row_groups(input, &file, &request)?;
         carry_over::add(&mut kept, input, &file, &row_groups)?;
     }

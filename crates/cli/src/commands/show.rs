@@ -41,9 +41,25 @@ pub(crate) fn run(
             }
         };
         let file = input.open()?;
-        output.line(&summary(input, &file).map_err(|error| input.failure(&error))?)?;
+        let line = match input.is_parquet() {
+            true => summary(input, &file).map_err(|error| input.failure(&error))?,
+            false => summary_of_other(input, &file),
+        };
+        output.line(&line)?;
         rows::print(context, table, read, Pick::Table(window), output)?;
         let all = file.metadata().num_rows_of_row_groups();
+        if !input.has_all_rows() {
+            if window
+                .limit
+                .is_some_and(|limit| limit.saturating_add(window.offset) == all)
+            {
+                let rows = counted(i128::from(window.rows(all)), "row");
+                output.line(&format!(
+                    "the first {rows}; see also `tail`, `sample`, `stats`, -n and -w"
+                ))?;
+            }
+            continue;
+        }
         let is_filtered = read.choice.leaves_out_rows() && !read.choice.has_window();
         let shown = window.rows(all);
         if shown < all && !is_filtered && !read.choice.wanted.is_given() {
@@ -87,6 +103,19 @@ fn summary_of_folder(table: &[Input]) -> Result<String> {
         counted(table.len() as i128, "file"),
         size(bytes)
     ))
+}
+
+/// Returns a summary of a file in another format in one line.
+fn summary_of_other(input: &Input, file: &ParquetFile) -> String {
+    let columns = file.parquet_schema().children(0).count();
+    let columns = counted(columns as i128, "column");
+    let name = printable(&input.name);
+    let format = input.format().name();
+    match input.size {
+        // The size of a pipe is unknown.
+        0 => format!("{name}: {columns} ({format})"),
+        bytes => format!("{name}: {columns}, {} ({format})", size(i128::from(bytes))),
+    }
 }
 
 /// Returns a summary of a file in one line.

@@ -22,8 +22,8 @@ use crate::base::url::name_of;
 use crate::describe::Object;
 use crate::encryption::encrypted_leaves;
 use crate::input::context::Context;
-use crate::input::folder::Footers;
-use crate::input::{self, Input};
+use crate::input::import::Import;
+use crate::input::{self, Input, Opening};
 use crate::output::Output;
 use crate::profile::one_per_number;
 use crate::rows::{
@@ -41,12 +41,12 @@ const NULL: &str = "__HIVE_DEFAULT_PARTITION__";
 pub(crate) fn run(context: &Context, split: &Split, output: &mut Output<'_>) -> Result<()> {
     let by = split.by()?;
     let pattern = Pattern::new(&split.output, &by)?;
-    let inputs = input::tables(
-        &split.files.files,
-        Some(&split.rewriting.choice.wanted),
-        Footers::Own,
-        context,
-    )?;
+    let opening = Opening {
+        wanted: Some(&split.rewriting.choice.wanted),
+        import: Some(Import::of(context, &split.other_files)?),
+        ..Opening::default()
+    };
+    let inputs = input::tables(&split.files.files, &opening, context)?;
     let choice = &split.rewriting.choice;
     let options = split.rewriting.read_options();
     let mut request = Request::new(&inputs, options, choice, split.merge.choice())?;
@@ -80,6 +80,9 @@ pub(crate) fn run(context: &Context, split: &Split, output: &mut Output<'_>) -> 
     let mut kept = carry_over::start(&split.rewriting.write, Protection::Keep, origins);
     for input in &inputs {
         let file = input.open()?;
+        if !input.is_parquet() {
+            continue;
+        }
         let row_groups = row_groups(input, &file, &request)?;
         carry_over::add(&mut kept, input, &file, &row_groups)?;
     }

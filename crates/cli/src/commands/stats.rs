@@ -75,11 +75,11 @@ pub(crate) fn run(
             output.line(&format!("{}:", printable(name)))?;
         }
         let lines = match (request.fast, table) {
-            (true, [input]) if input.folder().is_none() => {
+            (true, [input]) if input.folder().is_none() && input.is_parquet() => {
                 of_footer(input, &input.open()?, chunks)?
             }
             (true, _) => {
-                let message = "--fast is for single files; leave it out to read the rows";
+                let message = "--fast is for single Parquet files; leave it out to read the rows";
                 return Err(Failure::Usage(format!("{name}: {message}")));
             }
             (false, _) => of_rows(context, table, request, chunks)?,
@@ -178,6 +178,9 @@ pub(crate) fn sizes(
     input: &Input,
     summaries: &[Summary],
 ) -> Result<Vec<Option<u64>>> {
+    if !input.is_parquet() {
+        return Ok(vec![None; summaries.len()]);
+    }
     let is_stored = |path: &Vec<String>| rows::is_stored(input, file, path);
     let paths = chunks.columns.iter().flat_map(|columns| &columns.paths);
     let paths = paths.filter(|path| is_stored(path)).cloned().collect();

@@ -91,9 +91,14 @@ impl Context {
 
     /// Writes a note to standard error.
     pub(crate) fn note(&self, text: &str) {
-        if !self.quiet {
-            complain(&format!("note: {text}"));
-        }
+        note(self.quiet, text);
+    }
+}
+
+/// Writes a note to standard error, unless notes are hidden.
+pub(crate) fn note(quiet: bool, text: &str) {
+    if !quiet {
+        complain(&format!("note: {text}"));
     }
 }
 

@@ -96,9 +96,10 @@ impl LostColumns {
 }
 
 /// The footers to read rows by.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Footers {
     /// Each file has its own footer, with all its metadata.
+    #[default]
     Own,
     /// The `_metadata` file of the directory has the footers of some files, which are compared with their own before rows
     /// are read. Others are read by their own.

@@ -1,16 +1,15 @@
 //! Files other than Parquet, opened for reading: local ones, and those at URLs.
 
-use std::fs::{self, File};
-use std::io::{self, Read as _};
+use std::fs::File;
+use std::io;
 use std::path::Path;
 
 use herringbone::Limits;
-use herringbone_interchange::read::foreign::{LONGEST_MARK, foreign};
-use herringbone_interchange::read::{self, Bytes, Stream};
+use herringbone_arrow::schema::SchemaRef;
+use herringbone_interchange::read::{self, Bytes};
 
 use crate::base::failure::{Failure, Result};
 use crate::base::url::name_of;
-use crate::rows::Rows;
 
 /// Opens a file. `-` is standard input.
 ///
@@ -35,32 +34,10 @@ pub(crate) fn open(path: &Path) -> Result<Bytes> {
     })
 }
 
-/// Opens a file of text. `-` is standard input.
-///
-/// # Errors
-/// System.
-pub(crate) fn stream(path: &Path) -> Result<Stream> {
-    Ok(Stream::new(name_of(path), open(path)?))
-}
-
-/// Reads an Arrow IPC file or stream. `-` is standard input.
+/// Returns the schema of an Arrow IPC file or stream.
 ///
 /// # Errors
 /// Data if it is neither; System.
-pub(crate) fn arrow(path: &Path, limits: &Limits) -> Result<Rows<'static>> {
-    Ok(read::ipc(&name_of(path), open(path)?, limits)?.with_errors_of())
-}
-
-/// Returns the failure for a file whose name does not reveal its format, if its first bytes do.
-pub(crate) fn failure(path: &Path) -> Option<Failure> {
-    // Reading from anything but a regular file would consume its bytes.
-    let is_file = fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
-    let mut beginning = Vec::new();
-    let file = is_file.then(|| File::open(path).ok()).flatten()?;
-    file.take(LONGEST_MARK).read_to_end(&mut beginning).ok()?;
-    let name = name_of(path);
-    let foreign = foreign(&beginning)?;
-    Some(Failure::Data(
-        foreign.instead_of("a name that shows the format", &name),
-    ))
+pub(crate) fn arrow_schema(path: &Path, limits: &Limits) -> Result<SchemaRef> {
+    Ok(read::ipc(&name_of(path), open(path)?, limits)?.schema)
 }

@@ -4,14 +4,16 @@ pub(crate) mod column_chunks;
 pub(crate) mod context;
 pub(crate) mod folder;
 pub(crate) mod foreign_file;
+pub(crate) mod import;
 pub(crate) mod opened;
 pub(crate) mod schema_file;
+pub(crate) mod spool;
 pub(crate) mod urls;
 
 use std::fs;
-use std::io;
+use std::io::{self, Cursor, Read as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use bytes::Bytes;
 use herringbone::encryption::FileDecryptionProperties;
@@ -21,11 +23,12 @@ use herringbone::source::Source;
 use herringbone::{ErrorKind, Limits, Location, OpenOptions, ParquetFile, Remedy};
 use herringbone_dataset::DataFile;
 use herringbone_inspect::repair::{Repair, RepairOptions};
+use herringbone_interchange::read;
 use herringbone_interchange::read::foreign::{Foreign, foreign, text_format};
 #[cfg(feature = "remote")]
-use herringbone_remote::blocking::RemoteSource;
+use herringbone_remote::blocking::{RemoteReader, RemoteSource};
 
-use crate::args::Wanted;
+use crate::args::{FileFormat, Wanted};
 use crate::base::advice::{Advised, advice};
 use crate::base::failure::{Failure, Result};
 #[cfg(feature = "remote")]
@@ -34,13 +37,18 @@ use crate::base::url::name_of;
 use crate::encryption::Keys;
 use crate::input::context::Context;
 use crate::input::folder::{Footers, Member, Reading, find, is_folder, of_named_files};
+use crate::input::import::Import;
 use crate::input::opened::{Footer, LocalFile, OpenFiles};
+use crate::rows::Rows;
 
 /// The number of bytes needed to detect the format of a file.
 const BEGINNING: u64 = 256;
 
 /// The path that stands for standard input.
 const STDIN: &str = "-";
+
+/// The name of standard input in errors of the system.
+const STDIN_NAME: &str = "standard input";
 
 /// A file that can be opened any number of times.
 pub(crate) struct Input {
@@ -58,18 +66,39 @@ pub(crate) struct Input {
     local: OnceLock<Arc<LocalFile>>,
     /// The footer, once it has been read.
     footer: OnceLock<Footer>,
+    /// The import of a file in another format than Parquet.
+    imported: Option<Imported>,
+}
+
+/// A file in another format than Parquet.
+struct Imported {
+    format: FileFormat,
+    import: Arc<Import>,
+    /// Its rows as Parquet, once they are needed.
+    parquet: OnceLock<Arc<dyn Source>>,
+}
+
+/// The way to open the files of a command.
+#[derive(Default)]
+pub(crate) struct Opening<'a> {
+    /// The selection of rows, which may rule out files by their paths.
+    pub(crate) wanted: Option<&'a Wanted>,
+    pub(crate) footers: Footers,
+    /// The import of files in other formats than Parquet. `None` if they are refused.
+    pub(crate) import: Option<Arc<Import>>,
 }
 
 enum Data {
     Path(PathBuf),
     Memory(Bytes),
+    /// The first bytes of a file without random access, and the others, which can be read once.
+    Pipe(Vec<u8>, Mutex<Option<Box<dyn io::Read + Send>>>),
     #[cfg(feature = "remote")]
     Remote(Arc<RemoteSource>),
 }
 
 impl Data {
-    /// Opens an input, and returns its size in bytes. Inputs without random access, such as standard input and named
-    /// pipes, are read to their end.
+    /// Opens an input, and returns its size in bytes, or zero for standard input and other pipes.
     fn of(path: &Path, name: &str) -> Result<(Self, u64)> {
         let refused = |name: &str, error: &io::Error| Failure::System(format!("{name}: {error}"));
         #[cfg(feature = "remote")]
@@ -78,22 +107,80 @@ impl Data {
             let size = file.len();
             return Ok((Self::Remote(file), size));
         }
-        let spooled = |bytes: Bytes| {
-            let size = bytes.len() as u64;
-            (Self::Memory(bytes), size)
-        };
         if path.as_os_str() == STDIN {
-            let bytes = spool(io::stdin().lock());
-            return bytes
-                .map(spooled)
-                .map_err(|error| refused("standard input", &error));
+            let data = Self::of_pipe(io::stdin());
+            return data.map_err(|error| refused(STDIN_NAME, &error));
         }
         let metadata = fs::metadata(path).map_err(|error| refused(name, &error))?;
         if metadata.is_file() {
             return Ok((Self::Path(path.to_owned()), metadata.len()));
         }
-        let bytes = fs::File::open(path).and_then(spool);
-        bytes.map(spooled).map_err(|error| refused(name, &error))
+        let data = fs::File::open(path).and_then(Self::of_pipe);
+        data.map_err(|error| refused(name, &error))
+    }
+
+    fn of_pipe(mut pipe: impl io::Read + Send + 'static) -> io::Result<(Self, u64)> {
+        let mut beginning = Vec::new();
+        pipe.by_ref().take(BEGINNING).read_to_end(&mut beginning)?;
+        Ok((Self::Pipe(beginning, Mutex::new(Some(Box::new(pipe)))), 0))
+    }
+
+    /// Reads a pipe to its end. Also returns the size in bytes.
+    fn whole(self, size: u64) -> io::Result<(Self, u64)> {
+        let Self::Pipe(mut bytes, rest) = self else {
+            return Ok((self, size));
+        };
+        let rest = rest.into_inner().unwrap_or_else(PoisonError::into_inner);
+        rest.map_or(Ok(0), |mut rest| rest.read_to_end(&mut bytes))?;
+        let size = bytes.len() as u64;
+        Ok((Self::Memory(bytes.into()), size))
+    }
+
+    /// Returns the first bytes, or nothing if they cannot be read.
+    fn beginning(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        match self {
+            Self::Path(path) => {
+                // Other reads of the file report the error.
+                fs::File::open(path)
+                    .and_then(|file| file.take(BEGINNING).read_to_end(&mut bytes))
+                    .ok();
+            }
+            Self::Pipe(beginning, _) => bytes.clone_from(beginning),
+            Self::Memory(memory) => bytes.extend_from_slice(memory),
+            #[cfg(feature = "remote")]
+            Self::Remote(file) => {
+                let end = file.read(file.len().saturating_sub(4)..file.len());
+                if !end.is_ok_and(|end| end == MAGIC.as_slice()) {
+                    let beginning = file.read(0..file.len().min(BEGINNING));
+                    bytes.extend(beginning.unwrap_or_default());
+                }
+            }
+        }
+        bytes
+    }
+
+    /// Returns the bytes from the first to the last. Those of a pipe can be read once.
+    fn bytes(&self, name: &str) -> Result<read::Bytes> {
+        Ok(match self {
+            Self::Path(path) => foreign_file::open(path)?,
+            Self::Memory(bytes) => {
+                let length = bytes.len() as u64;
+                read::Bytes::File(Box::new(Cursor::new(bytes.clone())), length)
+            }
+            Self::Pipe(beginning, rest) => {
+                let mut rest = rest.lock().unwrap_or_else(PoisonError::into_inner);
+                let rest = rest.take().ok_or_else(|| {
+                    Failure::Usage(format!("{name}: a pipe can be read once only"))
+                })?;
+                read::Bytes::Pipe(Box::new(Cursor::new(beginning.clone()).chain(rest)))
+            }
+            #[cfg(feature = "remote")]
+            Self::Remote(file) => {
+                let length = file.len();
+                read::Bytes::File(Box::new(RemoteReader::new(file.clone())), length)
+            }
+        })
     }
 
     /// Returns the data of a file in a folder.
@@ -115,6 +202,28 @@ impl Data {
     }
 }
 
+impl Imported {
+    /// Returns the import of a file, unless it is Parquet. A file of an unknown format is read as Parquet, because that
+    /// error shows the format.
+    fn of(format: Option<FileFormat>, import: &Arc<Import>) -> Option<Self> {
+        let format = format.filter(|format| *format != FileFormat::Parquet)?;
+        Some(Self {
+            format,
+            import: import.clone(),
+            parquet: OnceLock::new(),
+        })
+    }
+
+    /// Returns the rows as Parquet.
+    fn parquet(&self, name: &str, data: &Data) -> Result<Arc<dyn Source>> {
+        if let Some(parquet) = self.parquet.get() {
+            return Ok(parquet.clone());
+        }
+        let parquet = self.import.parquet(name, data.bytes(name)?, self.format)?;
+        Ok(self.parquet.get_or_init(|| parquet).clone())
+    }
+}
+
 /// Returns the properties for decryption, if there are keys.
 fn decryption(path: Option<&Path>, context: &Context) -> Result<Option<FileDecryptionProperties>> {
     let keys = context.keys.as_ref();
@@ -123,28 +232,48 @@ fn decryption(path: Option<&Path>, context: &Context) -> Result<Option<FileDecry
 
 impl Input {
     /// Checks that the file exists. Reads inputs without random access, and the end of files at URLs.
-    fn new(path: &Path, context: &Context) -> Result<Self> {
+    fn new(path: &Path, import: Option<&Arc<Import>>, context: &Context) -> Result<Self> {
         let name = name_of(path);
-        let (data, size) = Data::of(path, &name)?;
-        let decryption = decryption(data.path(), context)?;
+        let (mut data, mut size) = Data::of(path, &name)?;
+        let imported = match import {
+            Some(import) => {
+                let named = import.format_of(path)?;
+                let format = named.or_else(|| FileFormat::of_beginning(&data.beginning()));
+                Imported::of(format, import)
+            }
+            None => None,
+        };
+        if imported.is_none() {
+            let whole = data.whole(size);
+            (data, size) = whole.map_err(|error| Failure::System(format!("{name}: {error}")))?;
+        }
         Ok(Self {
             name,
             size,
-            data,
             limits: context.limits.clone(),
-            decryption,
+            decryption: decryption(data.path(), context)?,
+            data,
             ignores_checksums: context.ignores_checksums,
             member: None,
             files: context.files.clone(),
             local: OnceLock::new(),
             footer: OnceLock::new(),
+            imported,
         })
     }
 
     /// Creates the input of a file in a folder. Opens nothing.
-    fn of_member(member: Member, context: &Context) -> Result<Option<Self>> {
+    fn of_member(
+        member: Member,
+        import: Option<&Arc<Import>>,
+        context: &Context,
+    ) -> Result<Option<Self>> {
         let Some(file) = member.file() else {
             return Ok(None);
+        };
+        let imported = match import {
+            Some(import) => Imported::of(import.format_of(Path::new(file.path()))?, import),
+            None => None,
         };
         let data = Data::of_member(&member, file);
         Ok(Some(Self {
@@ -158,7 +287,38 @@ impl Input {
             files: context.files.clone(),
             local: OnceLock::new(),
             footer: OnceLock::new(),
+            imported,
         }))
+    }
+
+    /// Returns the format of the file.
+    pub(crate) fn format(&self) -> FileFormat {
+        let imported = self.imported.as_ref();
+        imported.map_or(FileFormat::Parquet, |imported| imported.format)
+    }
+
+    /// Returns true if the file is Parquet.
+    pub(crate) fn is_parquet(&self) -> bool {
+        self.imported.is_none()
+    }
+
+    /// Returns true if the command sees all rows of the file. It may need the first rows of a text alone.
+    pub(crate) fn has_all_rows(&self) -> bool {
+        let mut imported = self.imported.iter();
+        imported.all(|imported| !imported.import.is_partial())
+    }
+
+    /// Returns the rows of a file in a format other than Parquet.
+    ///
+    /// # Errors
+    /// See [`Import::rows`].
+    pub(crate) fn other_rows(&self) -> Result<Option<Rows<'_>>> {
+        let Some(imported) = &self.imported else {
+            return Ok(None);
+        };
+        let bytes = self.data.bytes(&self.name)?;
+        let rows = imported.import.rows(&self.name, bytes, imported.format)?;
+        Ok(Some(rows))
     }
 
     /// Returns the place of the file in the named directory, pattern or prefix.
@@ -185,7 +345,10 @@ impl Input {
         if let Some(footer) = self.footer.get() {
             return footer.open().map_err(|error| self.failure(&error));
         }
-        let source = self.source().map_err(|error| self.unopened(&error))?;
+        let source = match &self.imported {
+            Some(imported) => imported.parquet(&self.name, &self.data)?,
+            None => self.source().map_err(|error| self.unopened(&error))?,
+        };
         let known = self.known_file(&source);
         if let Some(file) = known.map_err(|error| self.failure(&error))? {
             return Ok(file);
@@ -195,8 +358,10 @@ impl Input {
             member.open_ahead()?;
         }
         let mut options = OpenOptions::from(self.limits.clone());
-        options.decryption = self.seam();
-        options.path = self.path().map(Path::to_path_buf);
+        if self.is_parquet() {
+            options.decryption = self.seam();
+            options.path = self.path().map(Path::to_path_buf);
+        }
         let file = ParquetFile::from_source(source, options);
         let file = file.map_err(|error| self.unopened(&error))?;
         if let Some(footer) = self.files.keep(&file) {
@@ -274,6 +439,7 @@ impl Input {
                 }
             },
             Data::Memory(bytes) => Arc::new(bytes.clone()),
+            Data::Pipe(beginning, _) => Arc::new(Bytes::from(beginning.clone())),
             #[cfg(feature = "remote")]
             Data::Remote(file) => file.clone(),
         })
@@ -337,12 +503,6 @@ impl Input {
     }
 }
 
-fn spool(mut from: impl io::Read) -> io::Result<Bytes> {
-    let mut bytes = Vec::new();
-    from.read_to_end(&mut bytes)?;
-    Ok(bytes.into())
-}
-
 /// Returns the files of the command line for a command about single files. Checks that they exist.
 ///
 /// # Errors
@@ -356,7 +516,8 @@ pub(crate) fn all(paths: &[PathBuf], context: &Context) -> Result<Vec<Input>> {
             name_of(path)
         )));
     }
-    paths.iter().map(|path| Input::new(path, context)).collect()
+    let input = |path: &PathBuf| Input::new(path, None, context);
+    paths.iter().map(input).collect()
 }
 
 /// Returns the files of the command line for a command that reads tables together. Named files whose paths have the same
@@ -366,11 +527,10 @@ pub(crate) fn all(paths: &[PathBuf], context: &Context) -> Result<Vec<Input>> {
 /// See [`each_table`].
 pub(crate) fn tables(
     paths: &[PathBuf],
-    wanted: Option<&Wanted>,
-    footers: Footers,
+    opening: &Opening<'_>,
     context: &Context,
 ) -> Result<Vec<Input>> {
-    let mut inputs = each_table(paths, wanted, footers, context)?;
+    let mut inputs = each_table(paths, opening, context)?;
     let is_named = |input: &&mut Input| input.member.is_none() && input.path().is_some();
     let named = inputs.iter().filter(|input| input.member.is_none());
     let named: Vec<PathBuf> = named
@@ -390,16 +550,16 @@ pub(crate) fn tables(
 /// See [`all`] and [`folder::find`](crate::input::folder::find); Usage if the paths of files are wanted, but a single file is named.
 pub(crate) fn each_table(
     paths: &[PathBuf],
-    wanted: Option<&Wanted>,
-    footers: Footers,
+    opening: &Opening<'_>,
     context: &Context,
 ) -> Result<Vec<Input>> {
     check_stdin(paths, context)?;
+    let (wanted, import) = (opening.wanted, opening.import.as_ref());
     let mut inputs = Vec::with_capacity(paths.len());
     for path in paths {
         if !is_folder(path) {
             check_no_path_column(wanted, path)?;
-            inputs.push(Input::new(path, context)?);
+            inputs.push(Input::new(path, import, context)?);
             continue;
         }
         let condition = wanted.map_or(Ok(None), |wanted| wanted.condition(None));
@@ -407,11 +567,14 @@ pub(crate) fn each_table(
         let reading = Reading {
             filter: condition.as_ref(),
             path_column: wanted.and_then(|wanted| wanted.path_column.as_deref()),
-            footers,
+            footers: opening.footers,
         };
         for member in find(path, reading, context)? {
-            inputs.extend(Input::of_member(member, context)?);
+            inputs.extend(Input::of_member(member, import, context)?);
         }
+    }
+    if let Some(import) = import {
+        import.check(&inputs)?;
     }
     Ok(inputs)
 }

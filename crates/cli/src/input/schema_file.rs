@@ -10,11 +10,8 @@ use herringbone_interchange::read;
 use crate::base::failure::{Failure, Result};
 use crate::base::url::name_of;
 use crate::input::context::Context;
-use crate::input::foreign_file::{arrow, open};
+use crate::input::foreign_file::{arrow_schema, open};
 use crate::input::{self, Input};
-
-/// The bytes at the beginning of an Arrow stream: the marker of a message.
-const STREAM: &[u8] = &[0xff; 4];
 
 /// The maximum size of a schema in text, in bytes.
 const MAX_SCHEMA_BYTES: u64 = 64 << 20;
@@ -40,7 +37,7 @@ pub(crate) fn schema_file<T>(
         .read_to_end(&mut text);
     beginning.map_err(refused)?;
     let is_parquet = text.starts_with(b"PAR1");
-    let is_arrow = text.starts_with(read::MAGIC) || text.starts_with(STREAM);
+    let is_arrow = text.starts_with(read::MAGIC) || text.starts_with(read::STREAM_MARK);
     if (is_parquet || is_arrow) && file.length().is_none() {
         return Err(Failure::Usage(format!(
             "{name}: only a schema as text can be read from a pipe; a Parquet or Arrow file has to \
@@ -54,7 +51,7 @@ pub(crate) fn schema_file<T>(
         }
     }
     if is_arrow {
-        return read_arrow(arrow(path, &context.limits)?.schema);
+        return read_arrow(arrow_schema(path, &context.limits)?);
     }
     file.take(MAX_SCHEMA_BYTES + 1)
         .read_to_end(&mut text)

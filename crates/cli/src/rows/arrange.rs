@@ -25,14 +25,17 @@ use crate::base::failure::{Failure, Result};
 /// A source of batches.
 pub(crate) type Source<'a> = Box<dyn Iterator<Item = Result<RecordBatch>> + 'a>;
 
+/// The failure for row groups of a file that is not Parquet.
+pub(super) const NO_ROW_GROUPS: &str =
+    "--row-groups is for Parquet files: others do not have row groups";
+
 /// Returns the chosen rows and columns of a file other than Parquet, to be written as `to`.
 ///
 /// # Errors
-/// Usage if a chosen column does not exist, or if the choice needs a Parquet file.
+/// Usage if a chosen column does not exist, or if row groups are chosen.
 pub(crate) fn chosen<'a>(choice: &Choice, rows: Rows<'a>, to: FileFormat) -> Result<Rows<'a>> {
-    if choice.sampling.sample.is_some() || choice.row_groups.is_some() || choice.wanted.has_box() {
-        let message = "--sample, --row-groups and --bbox need Parquet input";
-        return Err(Failure::Usage(message.into()));
+    if choice.row_groups.is_some() {
+        return Err(Failure::Usage(NO_ROW_GROUPS.into()));
     }
     let shape = Shape::new(choice.columns.as_ref(), &rows.schema)?;
     let mut batches = rows.batches;

@@ -18,6 +18,7 @@ use crate::args::{Sort, chosen};
 use crate::base::failure::{Failure, Result};
 use crate::input::Input;
 use crate::input::context::Context;
+use arrange::NO_ROW_GROUPS;
 
 pub(crate) use arrange::{Source, chosen as chosen_rows, schema_of_sorted, sorted, windowed};
 pub(crate) use batches::{Batches, count_read};
@@ -77,12 +78,15 @@ pub(crate) fn is_stored(input: &Input, file: &ParquetFile, path: &[String]) -> b
 /// Returns the requested row groups.
 ///
 /// # Errors
-/// Usage if the file has fewer.
+/// Usage if the file has fewer, or is not Parquet.
 pub(crate) fn row_groups(
     input: &Input,
     file: &ParquetFile,
     request: &Request<'_>,
 ) -> Result<Vec<usize>> {
+    if request.row_groups.is_some() && !input.is_parquet() {
+        return Err(Failure::Usage(format!("{}: {NO_ROW_GROUPS}", input.name)));
+    }
     chosen(request.row_groups, file.metadata().num_row_groups())
         .map_err(|failure| failure.in_file(&input.name))
 }

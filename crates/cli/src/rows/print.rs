@@ -36,9 +36,13 @@ pub(crate) fn print(
         Pick::Table(_) => RowFormat::Table,
         _ => format(read.format(), output)?,
     };
-    if let Some(option) = read.csv.given()
-        && !matches!(format, RowFormat::Csv | RowFormat::Tsv)
-    {
+    let is_csv = matches!(format, RowFormat::Csv | RowFormat::Tsv);
+    let reads_csv = inputs.iter().any(|input| input.format().is_csv());
+    let given = match reads_csv {
+        true => read.csv.crlf.then_some("--crlf"),
+        false => read.csv.given(),
+    };
+    if let Some(option) = given.filter(|_| !is_csv) {
         return Err(Failure::Usage(format!(
             "{option} needs --format csv or tsv"
         )));
@@ -83,14 +87,15 @@ pub(crate) fn print(
     }
     let shown = sink.rows();
     note_lost(context, sink.finish()?);
+    let has_all_rows = inputs.iter().all(Input::has_all_rows);
     let has_total = matches!(format, RowFormat::Table | RowFormat::Vertical);
     if has_total && !matches!(pick, Pick::Table(_)) {
         output.line(&match rows {
-            Some(rows) if !request.is_filtered() && shown != rows => {
+            Some(rows) if has_all_rows && !request.is_filtered() && shown != rows => {
                 format!("{shown} of {}", counted(rows, "row"))
             }
-            // Not all footers were read.
-            None if window.limit == Some(shown) => {
+            // The command has not seen all rows.
+            _ if !(has_all_rows && rows.is_some()) && window.limit == Some(shown) => {
                 format!("{}; the table may have more", counted(shown, "row"))
             }
             _ => counted(shown, "row"),

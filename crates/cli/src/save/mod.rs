@@ -22,7 +22,6 @@ use herringbone_schema::from_arrow;
 
 use crate::args::{Destination, FileFormat, RowFormat};
 use crate::base::failure::{Failure, Result};
-use crate::base::url::name_of;
 use crate::input::Input;
 use crate::input::context::Context;
 use crate::output::Output;
@@ -253,13 +252,13 @@ pub(crate) fn arrow(context: &Context, destination: &Destination, rows: Rows<'_>
     target.commit()
 }
 
-/// Writes the rows of the file `input` as CSV in the style of `csv`, JSON, GeoJSON or an Arrow IPC stream.
+/// Writes the rows of the file with the name `input` as CSV in the style of `csv`, JSON, GeoJSON or an Arrow IPC stream.
 ///
 /// # Errors
 /// See [`parquet`].
 pub(crate) fn stream(
     context: &Context,
-    (input, destination): (&Path, &Destination),
+    (input, destination): (&str, &Destination),
     format: FileFormat,
     csv: CsvStyle,
     rows: Rows<'_>,
@@ -276,14 +275,13 @@ pub(crate) fn stream(
         FileFormat::Parquet | FileFormat::Arrow | FileFormat::ArrowStream => RowFormat::Arrow,
     };
     let mut sink = Sink::new(format, csv, &rows.schema, &mut output)?;
-    let input = name_of(input);
     if let Some(note) = &sink.note {
         context.note(note);
     }
     let mut meter = Meter::new(context, destination, rows.work, false);
     for batch in rows.batches {
         let batch = batch?;
-        sink.write(&batch, &input)?;
+        sink.write(&batch, input)?;
         meter.batch(batch.num_rows());
     }
     note_lost(context, sink.finish()?);

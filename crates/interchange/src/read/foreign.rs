@@ -102,8 +102,17 @@ pub fn foreign(beginning: &[u8]) -> Option<Foreign> {
     found.map(|&(_, name, advice)| Foreign { name, advice })
 }
 
+/// A kind of text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TextKind {
+    /// JSON.
+    Json,
+    /// Text of another form.
+    Other,
+}
+
 /// Guesses the kind of text in a file without a magic number, from its first bytes.
-pub fn text_format(beginning: &[u8]) -> Option<Foreign> {
+pub fn text_kind(beginning: &[u8]) -> Option<TextKind> {
     let beginning = beginning
         .strip_prefix("\u{feff}".as_bytes())
         .unwrap_or(beginning);
@@ -128,11 +137,19 @@ pub fn text_format(beginning: &[u8]) -> Option<Foreign> {
         _ => false,
     };
     Some(match is_json {
-        true => Foreign {
+        true => TextKind::Json,
+        false => TextKind::Other,
+    })
+}
+
+/// Returns the format of text, by its first bytes.
+pub fn text_format(beginning: &[u8]) -> Option<Foreign> {
+    Some(match text_kind(beginning)? {
+        TextKind::Json => Foreign {
             name: "JSON",
             advice: "`herringbone convert --from jsonl FILE OUT.parquet` makes Parquet of JSON lines",
         },
-        false => Foreign {
+        TextKind::Other => Foreign {
             name: "text",
             advice: "`herringbone convert --from csv FILE OUT.parquet` makes Parquet of CSV",
         },

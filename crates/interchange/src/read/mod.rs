@@ -32,7 +32,7 @@ use herringbone_arrow::schema::{Field, SchemaRef};
 
 pub use csv::{DateFormat, Dialect, csv, reads_as_text};
 pub use geojson::geojson;
-pub use ipc::{MAGIC, ipc};
+pub use ipc::{MAGIC, STREAM_MARK, ipc};
 pub use json::jsonl;
 pub use schema_text::{data_type_of, field_of, schema};
 pub use stream::{Bytes, ReadSeek, Stream};

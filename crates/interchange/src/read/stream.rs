@@ -12,16 +12,16 @@ use super::unpacked::unpacked;
 use crate::error::{Error, Result};
 
 /// Bytes with random access.
-pub trait ReadSeek: Read + Seek {}
+pub trait ReadSeek: Read + Seek + Send {}
 
-impl<T: Read + Seek> ReadSeek for T {}
+impl<T: Read + Seek + Send> ReadSeek for T {}
 
 /// The bytes of an open file.
 pub enum Bytes {
     /// A file with random access, and its length in bytes.
     File(Box<dyn ReadSeek>, u64),
     /// A pipe, or another file without random access.
-    Pipe(Box<dyn Read>),
+    Pipe(Box<dyn Read + Send>),
 }
 
 impl Bytes {

@@ -28,6 +28,9 @@ use crate::error::Result;
 /// The bytes at the beginning of an IPC file. A stream does not have them.
 pub const MAGIC: &[u8] = b"ARROW1";
 
+/// The marker of the first message of an IPC stream.
+pub const STREAM_MARK: &[u8] = &[0xff; 4];
+
 /// Reads the rows of an IPC file or stream. Errors name the file `name`.
 ///
 /// # Errors
@@ -51,7 +54,7 @@ pub fn ipc(name: &str, mut bytes: Bytes, limits: &Limits) -> Result<Rows<'static
         return file_rows(name, bytes, limits.clone());
     }
     // The marker of a message looks like another format.
-    if let Some(foreign) = foreign(&beginning).filter(|_| !beginning.starts_with(&[0xff; 4])) {
+    if let Some(foreign) = foreign(&beginning).filter(|_| !beginning.starts_with(STREAM_MARK)) {
         return Err(crate::Error::Data(foreign.instead_of("Arrow IPC", name)));
     }
     let length = bytes.length();

@@ -1,0 +1,257 @@
+//! Files other than Parquet among the files of a command. They become Parquet in a temporary file, so that commands read
+//! all files alike.
+
+use std::path::Path;
+use std::slice;
+use std::sync::Arc;
+
+use herringbone::geospatial::Geospatial;
+use herringbone::schema::EmptyStructs;
+use herringbone::source::Source;
+use herringbone::variant::extension::VariantExtension;
+use herringbone::{Limits, ReadOptions, WriteOptions, Writer};
+use herringbone_arrow::array::RecordBatch;
+use herringbone_arrow::schema::{Field, Schema, SchemaRef};
+use herringbone_interchange::read::{self, Bytes, Dialect, Stream, TextOptions};
+
+use crate::args::{CsvShape, FileFormat, OtherFiles, TextInput};
+use crate::base::failure::{Failure, Result};
+use crate::input::Input;
+use crate::input::context::{Context, note};
+use crate::input::schema_file::schema_file;
+use crate::input::spool::Spool;
+use crate::rows::{Request, Rows, Window, survey};
+
+/// The default number of rows to infer a schema from.
+const INFER_ROWS: usize = 10_000;
+
+/// The way in which a command reads files other than Parquet.
+pub(crate) struct Import {
+    from: Option<FileFormat>,
+    schema: Option<SchemaRef>,
+    infer_rows: usize,
+    types: Vec<Field>,
+    csv: Csv,
+    dialect: Dialect,
+    limits: Limits,
+    note: Box<dyn Fn(&str) + Send + Sync>,
+    /// The number of rows that the command needs of each file. `None` means all of them.
+    rows: Option<u64>,
+    spool: Spool,
+    /// The first given option that is for text alone, and for CSV alone.
+    given: [Option<&'static str>; 2],
+}
+
+/// The notation of CSV.
+struct Csv {
+    header: bool,
+    delimiter: Option<u8>,
+    null: String,
+    skip_lines: usize,
+    comment: Option<u8>,
+    encoding: Option<&'static encoding_rs::Encoding>,
+}
+
+impl Import {
+    /// Creates the import of a command that writes no CSV. It needs all rows.
+    ///
+    /// # Errors
+    /// See [`Import::new`].
+    pub(crate) fn of(context: &Context, files: &OtherFiles) -> Result<Arc<Self>> {
+        let all = Self::new(context, &files.text, &files.csv)?;
+        Ok(Arc::new(Self {
+            given: [files.text.given(), files.csv.given()],
+            ..all
+        }))
+    }
+
+    /// Creates the import with these options.
+    ///
+    /// # Errors
+    /// Usage for a wrong type; errors of reading the schema.
+    pub(crate) fn new(context: &Context, text: &TextInput, csv: &CsvShape) -> Result<Self> {
+        let schema = text.schema.as_ref();
+        let schema = schema.map(|path| schema_file(path, context, schema_of_rows, Ok));
+        let quiet = context.quiet;
+        let input = &text.csv_input;
+        Ok(Self {
+            from: text.from,
+            schema: schema.transpose()?,
+            infer_rows: text.infer_rows.unwrap_or(INFER_ROWS),
+            types: types(text)?,
+            csv: Csv {
+                header: !csv.no_header,
+                delimiter: csv.delimiter,
+                null: csv.null().into(),
+                skip_lines: input.skip_lines,
+                comment: input.comment,
+                encoding: input.encoding,
+            },
+            dialect: Dialect {
+                decimal_comma: input.decimal_comma,
+                dates: input.date_formats.clone(),
+            },
+            limits: context.limits.clone(),
+            note: Box::new(move |text| note(quiet, text)),
+            rows: None,
+            spool: Spool::default(),
+            given: [text.given(), None],
+        })
+    }
+
+    /// Limits the rows that the command needs of each file.
+    pub(crate) fn first_rows(self, rows: Option<u64>) -> Self {
+        Self { rows, ..self }
+    }
+
+    /// Adds columns with given types.
+    pub(crate) fn and_types(mut self, types: Vec<Field>) -> Self {
+        self.types.extend(types);
+        self
+    }
+
+    /// Returns the given format, or else the format for the name of a file, if the name determines it.
+    ///
+    /// # Errors
+    /// Usage if the name is that of a format which no command reads.
+    pub(super) fn format_of(&self, path: &Path) -> Result<Option<FileFormat>> {
+        self.from
+            .map_or_else(|| FileFormat::of_name(path), |from| Ok(Some(from)))
+    }
+
+    /// Checks that there is a file for the given options.
+    ///
+    /// # Errors
+    /// Usage if not.
+    pub(super) fn check(&self, inputs: &[Input]) -> Result<()> {
+        let (mut has_text, mut has_csv) = (false, false);
+        for format in inputs.iter().map(Input::format) {
+            has_csv |= format.is_csv();
+            has_text |= format.is_csv() || format.is_json() || format.is_geojson();
+        }
+        match (has_text, has_csv, self.given) {
+            (false, _, [Some(option), _]) => Err(Failure::Usage(format!(
+                "{option} is for CSV and JSON, but no file is one; --from names the format of a file"
+            ))),
+            (_, false, [_, Some(option)]) => Err(Failure::Usage(format!(
+                "{option} is for CSV, but no file is one; --from names the format of a file"
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns the rows of a file in a format other than Parquet.
+    ///
+    /// # Errors
+    /// Data if the bytes are not in this format; System.
+    pub(crate) fn rows(&self, name: &str, bytes: Bytes, format: FileFormat) -> Result<Rows<'_>> {
+        if matches!(format, FileFormat::Arrow | FileFormat::ArrowStream) {
+            return Ok(read::ipc(name, bytes, &self.limits)?.with_errors_of());
+        }
+        let mut stream = Stream::new(name.to_owned(), bytes).unpacked(&self.limits)?;
+        if let Some(encoding) = self.csv.encoding {
+            stream = stream.decoded(encoding);
+        }
+        let delimiter = match format {
+            FileFormat::Tsv => Some(b'\t'),
+            _ => self.csv.delimiter,
+        };
+        let options = TextOptions {
+            schema: self.schema.clone(),
+            infer_rows: self.infer_rows,
+            types: self.types.clone(),
+            note: &*self.note,
+            header: self.csv.header,
+            delimiter,
+            null: self.csv.null.clone(),
+            skip_lines: self.csv.skip_lines,
+            comment: self.csv.comment,
+            dialect: self.dialect.clone(),
+            limits: &self.limits,
+        };
+        let rows = match format {
+            FileFormat::Csv | FileFormat::Tsv => read::csv(stream, &options),
+            FileFormat::Geojson | FileFormat::Geojsonl => read::geojson(stream, options),
+            _ => read::jsonl(stream, &options),
+        };
+        Ok(rows?.with_errors_of())
+    }
+
+    /// Writes the rows of a file as Parquet, as many as the command needs, and returns its bytes.
+    ///
+    /// # Errors
+    /// See [`Import::rows`]; System if the temporary file cannot be written.
+    pub(super) fn parquet(
+        &self,
+        name: &str,
+        bytes: Bytes,
+        format: FileFormat,
+    ) -> Result<Arc<dyn Source>> {
+        let rows = self.rows(name, bytes, format)?;
+        let failed = |error: herringbone::Error| Failure::parquet(name, &error);
+        let mut part = self
+            .spool
+            .part()
+            .map_err(|error| Failure::System(error.to_string()))?;
+        let mut options = Geospatial::new().write_options(WriteOptions::new().threads(0_usize));
+        options.schema.empty_structs = EmptyStructs::UnknownLeaf;
+        let options = options.extension(VariantExtension::new());
+        let mut writer = Writer::new(&mut part, rows.schema, options).map_err(failed)?;
+        let mut left = self.rows;
+        for batch in rows.batches {
+            let batch = first(batch?, &mut left);
+            writer.write(&batch).map_err(failed)?;
+            if left == Some(0) {
+                break;
+            }
+        }
+        writer.finish().map_err(failed)?;
+        part.finish().map_err(failed)
+    }
+
+    /// Returns true if the command may need fewer rows than the files have.
+    pub(super) fn is_partial(&self) -> bool {
+        self.rows.is_some()
+    }
+}
+
+/// Returns the first rows of a batch, and counts them.
+fn first(batch: RecordBatch, left: &mut Option<u64>) -> RecordBatch {
+    let Some(left) = left else {
+        return batch;
+    };
+    let rows = usize::try_from(*left).map_or(batch.num_rows(), |left| left.min(batch.num_rows()));
+    *left -= rows as u64;
+    batch.slice(0, rows)
+}
+
+/// Returns the schema of a Parquet file's rows when written as text: with the extension types of geometries, plain
+/// variants, and a unit that can represent all INT96 timestamps.
+fn schema_of_rows(input: &Input) -> Result<SchemaRef> {
+    let inputs = slice::from_ref(input);
+    let mut request = Request::all(ReadOptions::new().extension(Geospatial::new()));
+    request.unshred();
+    request.choose_int96_unit(inputs, Window::default())?;
+    let surveyed = survey(inputs, &mut request)?;
+    Ok(surveyed.map_or_else(|| Arc::new(Schema::empty()), |(schema, _)| schema))
+}
+
+/// Returns the columns with given types.
+fn types(text: &TextInput) -> Result<Vec<Field>> {
+    let mut types = Vec::new();
+    for setting in &text.types {
+        let usage = |text: String| Failure::Usage(format!("--type: {text}"));
+        let columns = setting.columns.as_ref();
+        let columns = columns.ok_or_else(|| usage("expected COLUMN=TYPE".into()))?;
+        for path in &columns.paths {
+            let [name] = path.as_slice() else {
+                return Err(usage(format!(
+                    "`{}` is a field within a column; name a whole column",
+                    path.join(".")
+                )));
+            };
+            types.push(read::field_of(name, &setting.value).map_err(usage)?);
+        }
+    }
+    Ok(types)
+}

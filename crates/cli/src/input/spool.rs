@@ -1,0 +1,159 @@
+//! A temporary file for all that a command imports.
+
+use std::env;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::ops::Range;
+use std::path::PathBuf;
+use std::process;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bytes::Bytes;
+use herringbone::push::FetchPolicy;
+use herringbone::source::{FileSource, Source};
+
+/// A temporary file with one part after the other. It exists from the first part on, until the command ends.
+#[derive(Default)]
+pub(crate) struct Spool(Mutex<Option<Unnamed>>);
+
+/// A file without a name, on systems that allow it.
+struct Unnamed {
+    file: File,
+    length: u64,
+    #[cfg(not(unix))]
+    path: PathBuf,
+}
+
+impl Unnamed {
+    fn create() -> io::Result<Self> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let ordinal = NEXT.fetch_add(1, Ordering::Relaxed);
+        let name = format!(".herringbone-import.{}.{ordinal}.tmp", process::id());
+        let path = env::temp_dir().join(name);
+        let mut options = OpenOptions::new();
+        // Parts follow each other, wherever a read has left the position.
+        options.read(true).append(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let file = options.open(&path).map_err(|error| at(&path, &error))?;
+        #[cfg(unix)]
+        std::fs::remove_file(&path)?;
+        Ok(Self {
+            file,
+            length: 0,
+            #[cfg(not(unix))]
+            path,
+        })
+    }
+}
+
+#[cfg(not(unix))]
+impl Drop for Unnamed {
+    fn drop(&mut self) {
+        // An error cannot be reported here. The name shows that the file is a temporary one.
+        drop(std::fs::remove_file(&self.path));
+    }
+}
+
+fn at(path: &PathBuf, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+}
+
+impl Spool {
+    /// Starts the next part.
+    ///
+    /// # Errors
+    /// Errors of creating the file.
+    pub(crate) fn part(&self) -> io::Result<Part<'_>> {
+        let mut file = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if file.is_none() {
+            *file = Some(Unnamed::create()?);
+        }
+        let start = file.as_ref().map_or(0, |file| file.length);
+        Ok(Part { file, start })
+    }
+}
+
+/// The part that is being written.
+pub(crate) struct Part<'s> {
+    file: MutexGuard<'s, Option<Unnamed>>,
+    start: u64,
+}
+
+impl Part<'_> {
+    /// Returns the bytes of the finished part.
+    ///
+    /// # Errors
+    /// Io.
+    pub(crate) fn finish(self) -> herringbone::Result<Arc<dyn Source>> {
+        let Some(file) = self.file.as_ref() else {
+            return Ok(Arc::new(Bytes::new()));
+        };
+        Ok(Arc::new(Section {
+            source: FileSource::new(file.file.try_clone()?)?,
+            range: self.start..file.length,
+        }))
+    }
+}
+
+impl Write for Part<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let Some(file) = self.file.as_mut() else {
+            return Err(io::Error::from(io::ErrorKind::NotFound));
+        };
+        let written = file.file.write(bytes)?;
+        file.length += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.as_mut().map_or(Ok(()), |file| file.file.flush())
+    }
+}
+
+/// A range of a file.
+#[derive(Debug)]
+struct Section {
+    source: FileSource,
+    range: Range<u64>,
+}
+
+impl Source for Section {
+    fn len(&self) -> u64 {
+        self.range.end - self.range.start
+    }
+
+    fn read(&self, range: Range<u64>) -> herringbone::Result<Bytes> {
+        if range.end > self.len() {
+            let error = io::Error::from(io::ErrorKind::UnexpectedEof);
+            return Err(error.into());
+        }
+        let start = self.range.start;
+        self.source.read(start + range.start..start + range.end)
+    }
+
+    fn fetch_policy(&self) -> FetchPolicy {
+        self.source.fetch_policy()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_follow_each_other() {
+        let spool = Spool::default();
+        let part = |text: &str| {
+            let mut part = spool.part().unwrap();
+            part.write_all(text.as_bytes()).unwrap();
+            part.finish().unwrap()
+        };
+        let (first, second, empty) = (part("first"), part("second"), part(""));
+        assert_eq!((first.len(), second.len(), empty.len()), (5, 6, 0));
+        assert_eq!(second.read(0..6).unwrap(), "second");
+        assert_eq!(first.read(1..5).unwrap(), "irst");
+        assert!(first.read(0..6).is_err());
+    }
+}
