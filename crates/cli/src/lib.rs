@@ -61,14 +61,15 @@ pub fn main_of(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         // All options are those of the other program.
         (Some(first), Some(rest)) if first == "sql" => match commands::sql::run(rest) {
             // Without that program, its page here explains how to get it.
-            Err(Failure::Usage(_)) if is_help(rest) => {
-                parse(vec!["herringbone".into(), "help".into(), "sql".into()])
-                    .map_err(|error| Failure::Usage(error.to_string()))
-                    .and_then(|arguments| run(&arguments))
-            }
+            Err(Failure::Usage(_)) if is_help(rest) => parse(
+                vec!["herringbone".into(), "help".into(), "sql".into()],
+                false,
+            )
+            .map_err(|error| Failure::Usage(error.to_string()))
+            .and_then(|arguments| run(&arguments)),
             other => other,
         },
-        _ => match parse(written_out(words)) {
+        _ => match parse(written_out(words), input::is_piped()) {
             Ok(mut arguments) => resolve_urls(&mut arguments).and_then(|()| run(&arguments)),
             Err(error) => return explain(error),
         },

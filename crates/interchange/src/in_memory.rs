@@ -38,6 +38,7 @@ pub fn read(
         null: String::new(),
         skip_lines: 0,
         comment: None,
+        json_path: None,
         dialect: read::Dialect::default(),
         limits: &Limits::default(),
     };

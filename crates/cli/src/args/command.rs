@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::fmt::Write as _;
 
+use clap::error::ErrorKind;
 use clap::{CommandFactory as _, FromArgMatches as _};
 
 use super::Arguments;
@@ -48,6 +49,8 @@ const RARE: &[&str] = &[
     "sort_memory",
     "sort_folder",
     "infer_rows",
+    "schema",
+    "json_path",
     "variants",
     "crlf",
     "comment",
@@ -72,6 +75,12 @@ const RARE: &[&str] = &[
     "keys",
 ];
 
+/// Options for files other than Parquet, which only the help of `convert` has in short.
+const OTHER_FILES: &[&str] = &["from", "types", "csv_encoding"];
+
+/// Options for CSV, which the short help has if the command writes CSV.
+const CSV: &[&str] = &["null", "delimiter", "no_header"];
+
 /// Options about damage, and about types other than those of the file.
 const DAMAGE: &[&str] = &[
     "on_error",
@@ -93,7 +102,7 @@ const EXAMPLES: usize = 3;
 
 /// Returns the definition of the command line.
 pub(crate) fn command() -> clap::Command {
-    let command = Arguments::command().mut_args(arranged);
+    let command = Arguments::command().mut_args(|argument| arranged(argument, RARE));
     let help = command
         .get_after_help()
         .map(ToString::to_string)
@@ -101,7 +110,18 @@ pub(crate) fn command() -> clap::Command {
     let command = command
         .after_help(topics(&help))
         .after_long_help(help.clone());
-    let command = command.mut_subcommands(|command| with_short_help(command.mut_args(arranged)));
+    let command = command.mut_subcommands(|command| {
+        let writes_csv = command
+            .get_arguments()
+            .any(|argument| argument.get_id() == "crlf");
+        let other_files = match command.get_name() {
+            "convert" => &[][..],
+            _ => OTHER_FILES,
+        };
+        let csv = if writes_csv { &[][..] } else { CSV };
+        let rare = [RARE, other_files, csv].concat();
+        with_short_help(command.mut_args(|argument| arranged(argument, &rare)))
+    });
     let template = template(&command);
     command.help_template(template)
 }
@@ -115,26 +135,41 @@ fn with_short_help(command: clap::Command) -> clap::Command {
     command.after_help(short).after_long_help(help)
 }
 
-/// Parses a command line.
+/// Parses a command line. Without files, a command reads standard input if that `is_piped`.
 ///
 /// # Errors
 /// The command line is wrong, or asks for help.
-pub(crate) fn parse(arguments: Vec<OsString>) -> Result<Arguments, clap::Error> {
+pub(crate) fn parse(arguments: Vec<OsString>, is_piped: bool) -> Result<Arguments, clap::Error> {
     let mut command = command();
     let matches = command.try_get_matches_from_mut(arguments.iter().cloned());
     let mut matches = matches.map_err(|error| advised(error, &command, &arguments))?;
-    Arguments::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
+    let name = matches.subcommand_name().unwrap_or_default().to_owned();
+    let parsed = Arguments::from_arg_matches_mut(&mut matches);
+    let mut parsed = parsed.map_err(|error| error.format(&mut command))?;
+    match parsed.files().filter(|files| files.is_empty()) {
+        Some(files) if is_piped => files.push("-".into()),
+        Some(_) => {
+            let command = command.find_subcommand_mut(&name);
+            let message = "no file is named, and standard input is not a pipe";
+            return Err(command.map_or_else(
+                || clap::Error::new(ErrorKind::MissingRequiredArgument),
+                |command| command.error(ErrorKind::MissingRequiredArgument, message),
+            ));
+        }
+        None => {}
+    }
+    Ok(parsed)
 }
 
 /// Puts an option under its heading, and out of the short help page if it is rare.
-fn arranged(argument: clap::Arg) -> clap::Arg {
+fn arranged(argument: clap::Arg, rare: &[&str]) -> clap::Arg {
     let is_in = |list: &[&str]| list.contains(&argument.get_id().as_str());
     let heading = match (is_in(DAMAGE), is_in(OTHER)) {
         (true, _) => Some("Damaged and odd files"),
         (_, true) => Some("Other"),
         _ => None,
     };
-    let is_rare = is_in(RARE);
+    let is_rare = is_in(rare);
     let argument = match is_rare {
         true => argument.hide_short_help(true),
         false => argument,
@@ -227,7 +262,7 @@ mod tests {
                     .flat_map(clap::Command::get_arguments),
             )
             .collect();
-        for name in RARE.iter().chain(DAMAGE).chain(OTHER) {
+        for name in [RARE, OTHER_FILES, CSV, DAMAGE, OTHER].concat() {
             assert!(
                 all.iter().any(|argument| argument.get_id() == name),
                 "{name}"

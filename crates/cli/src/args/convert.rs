@@ -12,8 +12,7 @@ use super::{Choice, Csv, Damage, Decode, Destination, FileFormat, Merge, TextInp
 /// The options of `convert`.
 #[derive(Debug, Args)]
 pub(crate) struct Convert {
-    /// The files to read, and the file to write: IN... OUT. Directories and patterns may be read, and `-` is standard input or
-    /// output
+    /// Files to read, and then the file to write; `-` is standard input or output
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     /// Another way to name OUT

@@ -7,7 +7,7 @@ use herringbone_interchange::write::csv::CsvStyle;
 
 use crate::base::failure::{Failure, Result};
 
-/// The shape of CSV that is read or written.
+/// The shape of CSV, for reading and writing.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "CSV")]
 pub(crate) struct CsvShape {
@@ -43,7 +43,7 @@ impl CsvShape {
     }
 }
 
-/// The options for writing CSV, some of which are for reading it as well.
+/// The options for writing CSV. Those of its shape are for reading as well.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "CSV")]
 pub(crate) struct Csv {
@@ -113,8 +113,8 @@ pub(crate) struct CsvInput {
     ///
     /// The names are those of web browsers, so `latin1` is windows-1252. A byte order mark in the file decides
     /// instead.
-    #[arg(long = "csv-encoding", value_name = "NAME", value_parser = encoding)]
-    pub(crate) encoding: Option<&'static Encoding>,
+    #[arg(long, value_name = "NAME", value_parser = encoding)]
+    pub(crate) csv_encoding: Option<&'static Encoding>,
 }
 
 impl CsvInput {
@@ -125,7 +125,7 @@ impl CsvInput {
             (self.skip_lines > 0, "--skip-lines"),
             (self.decimal_comma, "--decimal-comma"),
             (!self.date_formats.is_empty(), "--date-format"),
-            (self.encoding.is_some(), "--csv-encoding"),
+            (self.csv_encoding.is_some(), "--csv-encoding"),
         ];
         let given = options.into_iter().find(|(is_given, _)| *is_given);
         given.map(|(_, name)| name)

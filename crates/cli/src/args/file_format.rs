@@ -33,7 +33,7 @@ pub(crate) enum FileFormat {
 }
 
 impl FileFormat {
-    /// Returns the given format of a file to write, or else the format for its name.
+    /// Returns the given format of the output, or else the format for its name.
     ///
     /// # Errors
     /// Usage if the name does not determine the format.
@@ -55,7 +55,7 @@ impl FileFormat {
         })
     }
 
-    /// Returns the format for the name of a file, if the name determines it. Compressed files contain text, because
+    /// Returns the format for a name, if the name determines it. Compressed files contain text, because
     /// Parquet and Arrow files compress their own parts.
     ///
     /// # Errors
@@ -91,7 +91,7 @@ impl FileFormat {
         }
     }
 
-    /// Returns the format for the first bytes of a file, if they show it. Text of another form than JSON is CSV.
+    /// Returns the format for first bytes, if they show it. Text of another form than JSON is CSV.
     pub(crate) fn of_beginning(beginning: &[u8]) -> Option<Self> {
         if beginning.starts_with(read::MAGIC) {
             return Some(Self::Arrow);

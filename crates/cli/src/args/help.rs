@@ -127,7 +127,7 @@ column, value, count and share; the last one has the number of others in place o
 
 Examples:
   herringbone freq city trips.parquet
-  herringbone freq city,addr.zip -n 3 -w \"fare > 50\" part-*.parquet
+  herringbone freq -c city,addr.zip --top 3 -w \"fare > 50\" part-*.parquet
   herringbone freq city --json trips.parquet | jq -r .value";
 
 /// The end of the help page of `cat`.

@@ -28,24 +28,29 @@ pub(crate) enum ListFormat {
     /// JSON lines: one object per item
     #[value(alias = "json")]
     Jsonl,
+    /// CSV: one line per item, for spreadsheets
+    Csv,
 }
 
 /// The format of a list, by its name or as an option of its own.
 #[derive(Debug, Args)]
 pub(crate) struct ListFormatChoice {
-    /// Output format [default: table on a terminal, jsonl otherwise]; --json is short for jsonl
+    /// Output format [default: table on a terminal, jsonl otherwise]; --json (for jsonl) and --csv are short for it
     #[arg(long, value_enum)]
     format: Option<ListFormat>,
-    #[arg(long, hide = true, alias = "jsonl", conflicts_with = "format")]
+    #[arg(long, hide = true, alias = "jsonl", conflicts_with_all = ["format", "as_csv"])]
     json: bool,
+    #[arg(long = "csv", id = "as_csv", hide = true, conflicts_with = "format")]
+    csv: bool,
 }
 
 impl ListFormatChoice {
     /// Returns the requested format.
     pub(crate) fn get(&self) -> Option<ListFormat> {
-        match self.json {
-            true => Some(ListFormat::Jsonl),
-            false => self.format,
+        match self {
+            Self { json: true, .. } => Some(ListFormat::Jsonl),
+            Self { csv: true, .. } => Some(ListFormat::Csv),
+            _ => self.format,
         }
     }
 }

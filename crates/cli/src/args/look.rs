@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 use herringbone::Projection;
 
+use crate::base::failure::{Failure, Result};
+
 use super::selection::unchanged;
 use super::{
     Columns, Destination, Files, FooterChoice, Json, ListFormatChoice, Merge, OtherFiles, Part,
@@ -155,12 +157,15 @@ pub(crate) enum StatsBy {
 /// The options of `freq`.
 #[derive(Debug, Args)]
 pub(crate) struct Freq {
+    /// The columns, unless -c names them, and files, directories and patterns; `-` is standard input
+    #[arg(value_name = "[COLUMNS] FILE", required = true)]
+    words: Vec<PathBuf>,
     /// Columns and fields inside them, e.g. `city,address.zip`
-    #[arg(value_name = "COLUMNS")]
-    pub(crate) columns: Columns,
-    /// Parquet files; `-` is standard input, which is read into memory
-    #[arg(value_name = "FILE", required = true)]
-    pub(crate) files: Vec<PathBuf>,
+    #[arg(short, long, value_name = "LIST")]
+    columns: Option<Columns>,
+    /// Count the combinations of the columns' values
+    #[arg(long)]
+    pub(crate) together: bool,
     #[command(flatten)]
     pub(crate) wanted: Wanted,
     #[command(flatten)]
@@ -172,19 +177,49 @@ pub(crate) struct Freq {
     /// Row groups of each file, counted from 0, e.g. `0,2-4`
     #[arg(long, value_name = "LIST")]
     pub(crate) row_groups: Option<RowGroups>,
-    /// At most N values per column
-    #[arg(
-        short = 'n',
-        long,
-        alias = "rows",
-        value_name = "N",
-        default_value_t = 20
-    )]
-    pub(crate) limit: usize,
+    /// The N most frequent values of each column
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub(crate) top: usize,
     #[command(flatten)]
     pub(crate) format: ListFormatChoice,
     #[command(flatten)]
     pub(crate) other_files: OtherFiles,
+}
+
+impl Freq {
+    /// Returns the paths of the files, and that of the schema.
+    pub(super) fn paths(&mut self) -> (&mut [PathBuf], &mut Option<PathBuf>) {
+        let at = usize::from(self.columns.is_none());
+        let files = self.words.get_mut(at..).unwrap_or_default();
+        (files, self.other_files.schema())
+    }
+
+    /// Returns the columns and the files.
+    ///
+    /// # Errors
+    /// Usage if one of them is missing or wrong.
+    pub(crate) fn columns_and_files(&self) -> Result<(Columns, &[PathBuf])> {
+        if let Some(columns) = &self.columns {
+            return Ok((columns.clone(), &self.words));
+        }
+        let first = self
+            .words
+            .first()
+            .map_or_else(Default::default, |word| word.to_string_lossy());
+        let advice =
+            format!("name the columns with -c, as in `herringbone freq -c COLUMNS {first}`");
+        let files = self.words.get(1..).unwrap_or_default();
+        let is_file = self.words.first().is_some_and(|word| word.is_file());
+        if files.is_empty() || (is_file && !files.iter().any(|file| file.exists())) {
+            return Err(Failure::Usage(format!(
+                "`freq` needs columns and files; {advice}"
+            )));
+        }
+        let columns = first.parse().map_err(|error| {
+            Failure::Usage(format!("invalid columns `{first}`: {error}; {advice}"))
+        })?;
+        Ok((columns, files))
+    }
 }
 
 /// The subcommands of `bloom`.

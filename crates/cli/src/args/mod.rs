@@ -106,6 +106,27 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
+    /// Returns the list of files, if the command has one.
+    pub(super) fn files(&mut self) -> Option<&mut Vec<PathBuf>> {
+        match &mut self.command {
+            Command::Info { files, .. }
+            | Command::Meta { files, .. }
+            | Command::Verify { files, .. }
+            | Command::Pages { files, .. }
+            | Command::Schema { files, .. }
+            | Command::Head { files, .. }
+            | Command::Tail { files, .. }
+            | Command::Sample { files, .. }
+            | Command::Show { files, .. }
+            | Command::Cat { files, .. } => Some(&mut files.files),
+            Command::Count(command) => Some(&mut command.files.files),
+            Command::Stats(command) => Some(&mut command.files.files),
+            Command::Concat(command) => Some(&mut command.files.files),
+            Command::Split(command) => Some(&mut command.files.files),
+            _ => None,
+        }
+    }
+
     /// Returns the paths of all files.
     pub(crate) fn paths(&mut self) -> Vec<&mut PathBuf> {
         let mut paths: Vec<&mut PathBuf> = match &mut self.command {
@@ -123,7 +144,10 @@ impl Arguments {
             | Command::Cat { files, read } => with(&mut files.files, &mut read.text.schema),
             Command::Count(command) => with(&mut command.files.files, command.other_files.schema()),
             Command::Stats(command) => with(&mut command.files.files, command.other_files.schema()),
-            Command::Freq(command) => with(&mut command.files, command.other_files.schema()),
+            Command::Freq(command) => {
+                let (files, schema) = command.paths();
+                with(files, schema)
+            }
             Command::Browse(command) => {
                 let schema = command.other_files.schema();
                 iter::once(&mut command.file).chain(schema).collect()
@@ -179,8 +203,8 @@ fn with<'a>(files: &'a mut [PathBuf], schema: &'a mut Option<PathBuf>) -> Vec<&'
 /// The files of a command.
 #[derive(Debug, Args)]
 pub(crate) struct Files {
-    /// Files, directories and patterns; `-` is standard input
-    #[arg(value_name = "FILE", required = true)]
+    /// Files, directories and patterns; `-` is standard input, which a pipe needs no name for
+    #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
 }
 
@@ -493,7 +517,6 @@ mod tests {
             "rewrite f g --bloom-filter-fpp 1",
             "concat f g",
             "rewrite f g --sort-by a,,b",
-            "convert f.csv",
             "convert f.csv g.parquet --delimiter ab",
             "convert f.csv g.parquet --from xml",
             "convert f.csv g.parquet --null \"\"",
@@ -501,7 +524,7 @@ mod tests {
         ] {
             let words = std::iter::once("herringbone").chain(line.split(' '));
             let words = words.map(OsString::from).collect();
-            let error = parse(words).unwrap_err();
+            let error = parse(words, false).unwrap_err();
             assert_eq!(error.exit_code(), 2, "{line}");
         }
     }

@@ -23,12 +23,15 @@ pub(crate) struct TextInput {
     /// Type of a column of CSV or JSON lines, as in a schema; the others are inferred
     #[arg(long = "type", value_name = "COLUMN=TYPE", conflicts_with = "schema")]
     pub(crate) types: Vec<Setting<String>>,
+    /// Key of the array of rows in JSON, e.g. `data` for {"data":[…]}
+    #[arg(long, value_name = "KEY")]
+    pub(crate) json_path: Option<String>,
     #[command(flatten)]
     pub(crate) csv_input: CsvInput,
 }
 
 impl TextInput {
-    /// Returns the first given option.
+    /// Returns the first given option for CSV and JSON.
     pub(crate) fn given(&self) -> Option<&'static str> {
         let options = [
             (self.schema.is_some(), "--schema"),
@@ -36,7 +39,7 @@ impl TextInput {
             (!self.types.is_empty(), "--type"),
         ];
         let given = options.into_iter().find(|(is_given, _)| *is_given);
-        given.map(|(_, name)| name).or(self.csv_input.given())
+        given.map(|(_, name)| name)
     }
 }
 

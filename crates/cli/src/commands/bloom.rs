@@ -24,6 +24,7 @@ use crate::render::table_or_jsonl::{self, Header, Listing};
 /// The columns of the table.
 const HEADER: Header<'_> = Header {
     names: &["row group", "column", "answer"],
+    keys: &["row_group", "path", "answer"],
     numbers: &[0],
     spare: &[],
 };

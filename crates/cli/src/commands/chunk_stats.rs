@@ -19,6 +19,15 @@ use crate::render::table_or_jsonl::{self, Header, Listing};
 /// The columns of the table.
 const HEADER: Header<'_> = Header {
     names: &["row group", "column", "rows", "nulls", "NaNs", "min", "max"],
+    keys: &[
+        "row_group",
+        "path",
+        "num_rows",
+        "null_count",
+        "nan_count",
+        "min",
+        "max",
+    ],
     numbers: &[0, 2, 3, 4],
     spare: &[4, 2],
 };

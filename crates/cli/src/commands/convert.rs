@@ -24,7 +24,8 @@ use crate::save::target::Target;
 pub(crate) fn run(context: &Context, convert: &Convert) -> Result<()> {
     let (files, destination) = convert.ends()?;
     let to = FileFormat::of_output(&destination.path, convert.to)?;
-    let import = Import::new(context, &convert.text, &convert.csv.shape)?;
+    let csv = &convert.csv.shape;
+    let import = Import::new(context, (&convert.text, csv), convert.decode.options())?;
     let opening = Opening {
         wanted: Some(&convert.choice.wanted),
         import: Some(Arc::new(import.and_types(variants(convert)?))),
@@ -116,16 +117,10 @@ fn check(context: &Context, convert: &Convert, inputs: &[Input], to: FileFormat)
     if to != FileFormat::Parquet && convert.write.is_given() {
         return usage("options for Parquet output need a Parquet file as OUT");
     }
-    match (&context.keys, is_parquet) {
-        (Some(keys), false) if keys.is_option() => {
-            usage("--keys is for Parquet input; to encrypt OUT, see `encrypt`")
-        }
-        (Some(_), false) if to == FileFormat::Parquet => {
-            context.note("`convert` does not encrypt OUT; use `encrypt`");
-            Ok(())
-        }
-        _ => Ok(()),
+    if context.keys.is_some() && !is_parquet && to == FileFormat::Parquet {
+        context.note("`convert` does not encrypt OUT; use `encrypt`");
     }
+    Ok(())
 }
 
 /// Writes the rows of files, which are read as Parquet.

@@ -31,6 +31,10 @@ pub(super) use schemas::{changes, columns};
 /// Compares the files. The exit code is 1 if their schemas or rows differ.
 pub(crate) fn run(context: &Context, diff: &Diff, output: &mut Output<'_>) -> Result<()> {
     let format = table_or_jsonl::format(diff.format.get(), output);
+    if format == ListFormat::Csv {
+        let message = "the lines of `diff` have several forms, which CSV does not have; use --json";
+        return Err(Failure::Usage(message.into()));
+    }
     let files = [diff.a.clone(), diff.b.clone()];
     let opening = Opening {
         wanted: Some(&diff.wanted),

@@ -1,15 +1,18 @@
 //! `freq`: the most frequent values of columns.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use herringbone::geospatial::Geospatial;
 use herringbone::{Int96Overflow, Projection, ReadOptions, SchemaOptions};
-use herringbone_arrow::array::Array as _;
+use herringbone_arrow::array::{Array as _, ArrayRef, RecordBatch, StructArray};
+use herringbone_arrow::schema::{Field, FieldRef};
 use herringbone_interchange::write::value;
 use serde_json::Value;
 
-use crate::args::Freq;
+use crate::args::{Columns, Freq};
 use crate::base::failure::{Failure, Result};
+use crate::base::plural::counted;
 use crate::describe::Object;
 use crate::input::context::Context;
 use crate::input::import::Import;
@@ -24,6 +27,7 @@ use crate::rows::{self, Batches, Window, survey};
 /// The columns of the table.
 const HEADER: Header<'_> = Header {
     names: &["column", "value", "count", "share"],
+    keys: &["column", "value", "others", "count", "share"],
     numbers: &[2, 3],
     spare: &[],
 };
@@ -41,6 +45,8 @@ pub(crate) struct Counts {
     counts: HashMap<Box<str>, Counted>,
     bytes: usize,
     total: u64,
+    /// True if the values are those of several columns.
+    are_combinations: bool,
 }
 
 /// A value that occurs in a column.
@@ -67,20 +73,25 @@ pub(crate) fn run(context: &Context, request: &Freq, output: &mut Output<'_>) ->
         footers: request.footers.get(),
         import: Some(Import::of(context, &request.other_files)?),
     };
-    let inputs = input::tables(&request.files, &opening, context)?;
-    let all = count(context, &inputs, request)?;
+    let (columns, files) = request.columns_and_files()?;
+    let inputs = input::tables(files, &opening, context)?;
+    let all = count(context, &inputs, (request, &columns))?;
     let mut list = Listing::new(format, HEADER, output);
     for counts in all {
-        print(&counts, request.limit, &mut list)?;
+        print(context, &counts, request.top, &mut list)?;
     }
     list.finish()
 }
 
-fn count(context: &Context, inputs: &[Input], request: &Freq) -> Result<Vec<Counts>> {
+fn count(
+    context: &Context,
+    inputs: &[Input],
+    (request, columns): (&Freq, &Columns),
+) -> Result<Vec<Counts>> {
     let mut schema = SchemaOptions::default();
     schema.int96_overflow = Int96Overflow::CoarserUnit;
     let options = ReadOptions::new()
-        .projection(Projection::Paths(request.columns.paths.clone()))
+        .projection(Projection::Paths(columns.paths.clone()))
         .schema(schema)
         .extension(Geospatial::new());
     let mut read = rows::Request::all(options);
@@ -99,9 +110,16 @@ fn count(context: &Context, inputs: &[Input], request: &Freq) -> Result<Vec<Coun
     let mut all: Vec<Counts> = Vec::new();
     for batch in Batches::new(context, inputs, &read, Window::default()) {
         let batch = batch?;
-        for (at, leaf) in leaves(&batch)?.iter().enumerate() {
+        let leaves = match request.together {
+            true => vec![combination(&batch, &columns.paths)?],
+            false => leaves(&batch)?,
+        };
+        for (at, leaf) in leaves.iter().enumerate() {
             if all.len() == at {
-                all.push(Counts::new(leaf));
+                all.push(Counts {
+                    are_combinations: request.together,
+                    ..Counts::new(leaf)
+                });
             }
             if let Some(counts) = all.get_mut(at) {
                 counts.add(leaf)?;
@@ -110,7 +128,7 @@ fn count(context: &Context, inputs: &[Input], request: &Freq) -> Result<Vec<Coun
         progress.add(batch.num_rows() as u64);
     }
     // The order of the command line, in place of that of the file.
-    let paths = &request.columns.paths;
+    let paths = &columns.paths;
     let position = |names: &[String], depth: usize| {
         let mut parts = paths.iter().map(|path| path.iter().zip(names).take(depth));
         parts.position(|mut pairs| pairs.all(|(part, name)| part == name))
@@ -123,6 +141,36 @@ fn count(context: &Context, inputs: &[Input], request: &Freq) -> Result<Vec<Coun
     Ok(all)
 }
 
+/// Returns the columns of a batch as one leaf of structs, in the order of the command line.
+///
+/// # Errors
+/// Data if the columns cannot be a struct.
+fn combination(batch: &RecordBatch, paths: &[Vec<String>]) -> Result<Leaf> {
+    let schema = batch.schema_ref();
+    let mut columns: Vec<(FieldRef, ArrayRef)> = Vec::new();
+    for name in paths.iter().filter_map(|path| path.first()) {
+        let is_new = columns.iter().all(|(field, _)| field.name() != name);
+        if let (true, Some((at, field))) = (is_new, schema.fields().find(name)) {
+            columns.push((field.clone(), one_per_number(batch.column(at))));
+        }
+    }
+    let names: Vec<&str> = columns
+        .iter()
+        .map(|(field, _)| field.name().as_str())
+        .collect();
+    let path = vec![names.join(",")];
+    let (fields, arrays): (Vec<FieldRef>, Vec<ArrayRef>) = columns.into_iter().unzip();
+    let rows = batch.num_rows();
+    let array = StructArray::try_new_with_length(fields.into(), arrays, None, rows)
+        .map_err(|error| Failure::Data(error.to_string()))?;
+    Ok(Leaf {
+        path,
+        field: Arc::new(Field::new("", array.data_type().clone(), false)),
+        array: Arc::new(array),
+        is_in_list: false,
+    })
+}
+
 impl Counts {
     /// Creates the counts of a leaf without values.
     pub(crate) fn new(leaf: &Leaf) -> Self {
@@ -132,6 +180,7 @@ impl Counts {
             counts: HashMap::new(),
             bytes: 0,
             total: 0,
+            are_combinations: false,
         }
     }
 
@@ -199,7 +248,12 @@ fn text(json: &str) -> String {
 }
 
 /// Prints the most frequent values, and the number of others.
-fn print(counts: &Counts, limit: usize, list: &mut Listing<'_, '_>) -> Result<()> {
+fn print(
+    context: &Context,
+    counts: &Counts,
+    limit: usize,
+    list: &mut Listing<'_, '_>,
+) -> Result<()> {
     let values = counts.most();
     let share = |count: u64| counts.share(count);
     let line = |value: String, count: u64| {
@@ -209,6 +263,16 @@ fn print(counts: &Counts, limit: usize, list: &mut Listing<'_, '_>) -> Result<()
     for (value, counted) in values.iter().take(limit) {
         let json: Value = serde_json::from_str(value).unwrap_or_default();
         let count = counted.count;
+        if let (true, true, Value::Object(object)) = (list.is_csv(), counts.are_combinations, &json)
+        {
+            let names = object.keys().map(String::as_str).chain(["count", "share"]);
+            let names: Vec<&str> = names.collect();
+            let numbers = [Value::from(count), Value::from(share(count))];
+            let values = object.values().chain(&numbers).map(Some);
+            let fields: Vec<String> = values.map(table_or_jsonl::field).collect();
+            list.fields(&fields, &names)?;
+            continue;
+        }
         list.line(
             || line(shown(&counted.text(value)), count),
             || {
@@ -219,7 +283,12 @@ fn print(counts: &Counts, limit: usize, list: &mut Listing<'_, '_>) -> Result<()
         )?;
     }
     let others = values.get(limit..).unwrap_or_default();
-    if !others.is_empty() {
+    if list.is_csv() && counts.are_combinations {
+        if !others.is_empty() {
+            let more = counted(others.len() as i128, "combination");
+            context.note(&format!("{more} more; --top N prints more of them"));
+        }
+    } else if !others.is_empty() {
         let count = others.iter().map(|(_, counted)| counted.count).sum();
         list.line(
             || line(format!("({} more)", others.len()), count),

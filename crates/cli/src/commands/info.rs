@@ -33,6 +33,7 @@ const HEADER: Header<'_> = Header {
         "compressed",
         "uncompressed",
     ],
+    keys: &[],
     numbers: &[4, 5, 6, 7],
     spare: &[5, 4, 3, 2],
 };
@@ -83,6 +84,7 @@ pub(crate) fn run(inputs: &[Input], is_json: bool, output: &mut Output<'_>) -> R
         }
         let header = Header {
             names: &names,
+            keys: &[],
             ..HEADER
         };
         print_list(&header, rows, output)?;

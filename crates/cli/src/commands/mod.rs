@@ -163,7 +163,7 @@ fn all_rows(
     read: &Read,
     first_rows: Option<u64>,
 ) -> Result<Vec<Input>> {
-    let import = Import::new(context, &read.text, &read.csv.shape)?;
+    let import = Import::new(context, (&read.text, &read.csv.shape), read.options())?;
     let opening = Opening {
         wanted: Some(&read.choice.wanted),
         footers: read.footers.get(),

@@ -29,6 +29,18 @@ pub(crate) const HEADER: Header<'_> = Header {
         "uncompressed",
         "crc",
     ],
+    keys: &[
+        "row_group",
+        "path",
+        "page",
+        "offset",
+        "type",
+        "encoding",
+        "num_values",
+        "compressed_size",
+        "uncompressed_size",
+        "crc",
+    ],
     numbers: &[0, 2, 3, 6, 7, 8],
     spare: &[9, 3, 8],
 };

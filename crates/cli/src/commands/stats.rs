@@ -22,25 +22,44 @@ use crate::input::context::Context;
 use crate::input::{Input, by_table};
 use crate::output::Output;
 use crate::output::progress::Progress;
-use crate::profile::{Leaf, Summary, leaves};
-use crate::render::table::{cell_text, shown};
+use crate::profile::{Leaf, Quantiles, Summary, leaves};
+use crate::render::table::{cell_text, shown, type_name};
 use crate::render::table_or_jsonl::{self, Header, Listing};
 use crate::rows::{self, Batches, Window, survey};
 
 /// The columns of the table.
 pub(crate) const HEADER: Header<'_> = Header {
     names: &[
-        "column", "type", "values", "nulls", "distinct", "min", "max", "mean", "bytes", "share",
+        "column", "type", "nulls", "distinct", "min", "max", "values", "mean", "std dev", "p5",
+        "median", "p95", "bytes", "share",
     ],
-    numbers: &[2, 3, 4, 7, 8, 9],
-    spare: &[2, 7, 8, 1, 9, 4, 3],
+    keys: &[
+        "path",
+        "type",
+        "null_count",
+        "distinct_count",
+        "min",
+        "max",
+        "num_values",
+        "mean",
+        "mean_bytes",
+        "std_dev",
+        "p5",
+        "median",
+        "p95",
+        "compressed_size",
+        "share",
+    ],
+    numbers: &[2, 3, 6, 7, 8, 9, 10, 11, 12, 13],
+    spare: &[9, 11, 8, 12, 13, 10, 7, 6, 3, 2, 1],
 };
 
 /// The facts about a column. Unknown ones are `None`.
 #[derive(Default)]
 pub(crate) struct Line {
     path: Vec<String>,
-    type_: String,
+    /// The type as people call it, and as Arrow does.
+    types: (String, String),
     values: Option<u64>,
     nulls: Option<u64>,
     /// The number of different values, and true if it is exact.
@@ -50,6 +69,8 @@ pub(crate) struct Line {
     /// False if a bound may not occur.
     is_exact: bool,
     mean: Option<f64>,
+    deviation: Option<f64>,
+    quantiles: Option<Quantiles>,
     is_length: bool,
     sorted: Option<&'static str>,
     bytes: Option<u64>,
@@ -263,7 +284,7 @@ pub(crate) fn of_footer(input: &Input, file: &ParquetFile, chunks: &Chunks) -> R
         }
         lines.push(Line {
             path: place.path().into_iter().map(str::to_owned).collect(),
-            type_: field.data_type().to_string(),
+            types: types(&field),
             values,
             nulls: null_count,
             min,
@@ -274,6 +295,11 @@ pub(crate) fn of_footer(input: &Input, file: &ParquetFile, chunks: &Chunks) -> R
         });
     }
     Ok(lines)
+}
+
+/// Returns the type of a column as people call it, and as Arrow does.
+fn types(field: &Field) -> (String, String) {
+    (type_name(field), field.data_type().to_string())
 }
 
 /// Returns the least or the greatest of the bounds of all row groups, and true if it certainly occurs.
@@ -340,7 +366,7 @@ impl Line {
         };
         Ok(Self {
             path: summary.path.clone(),
-            type_: summary.field.data_type().to_string(),
+            types: types(&summary.field),
             values: Some(summary.values),
             nulls: Some(summary.nulls),
             distinct: Some(summary.distinct()),
@@ -348,6 +374,8 @@ impl Line {
             max: bound(summary.max())?,
             is_exact: true,
             mean: summary.mean(),
+            deviation: summary.deviation(),
+            quantiles: summary.quantiles(),
             is_length: summary.is_length(),
             sorted: summary.sorted(),
             bytes,
@@ -378,15 +406,27 @@ impl Line {
                 true => format!("{mean:.1} bytes"),
                 false => mean_text(mean),
             });
+        let deviation = self.deviation.map_or_else(String::new, mean_text);
+        let quantile = |choose: fn(&Quantiles) -> f64| {
+            let quantiles = self.quantiles.as_ref();
+            quantiles.map_or_else(String::new, |quantiles| {
+                let mark = if quantiles.are_exact { "" } else { "~" };
+                format!("{mark}{}", mean_text(choose(quantiles)))
+            })
+        };
         vec![
             name,
-            shown(&self.type_),
-            number(self.values),
+            shown(&self.types.0),
             number(self.nulls),
             distinct,
             bound(&self.min),
             bound(&self.max),
+            number(self.values),
             mean,
+            deviation,
+            quantile(|quantiles| quantiles.p5),
+            quantile(|quantiles| quantiles.median),
+            quantile(|quantiles| quantiles.p95),
             number(self.bytes),
             share.map_or_else(String::new, |share| format!("{:.1} %", share * 100.0)),
         ]
@@ -394,10 +434,13 @@ impl Line {
 
     fn json(&self, file: &str, share: Option<f64>) -> Value {
         let json = |bound: &Option<(String, Value)>| bound.as_ref().map(|(_, json)| json.clone());
-        let mean = self.mean.map(|mean| match mean.special() {
+        let number = |number: f64| match number.special() {
             Some(text) => Value::from(text),
-            None => Value::from(mean),
-        });
+            None => Value::from(number),
+        };
+        let mean = self.mean.map(number);
+        let quantiles = self.quantiles;
+        let quantile = |choose: fn(Quantiles) -> f64| quantiles.map(|all| number(choose(all)));
         let (length, mean) = match self.is_length {
             true => (mean, None),
             false => (None, mean),
@@ -405,7 +448,7 @@ impl Line {
         Object::new()
             .with("file", file)
             .with("path", list(&self.path, |name| Value::from(name.as_str())))
-            .with("type", self.type_.as_str())
+            .with("type", self.types.1.as_str())
             .some("num_values", self.values)
             .some("null_count", self.nulls)
             .some("distinct_count", self.distinct.map(|(count, _)| count))
@@ -418,6 +461,11 @@ impl Line {
             .with("is_exact", self.is_exact)
             .some("mean", mean)
             .some("mean_bytes", length)
+            .some("std_dev", self.deviation.map(number))
+            .some("p5", quantile(|quantiles| quantiles.p5))
+            .some("median", quantile(|quantiles| quantiles.median))
+            .some("p95", quantile(|quantiles| quantiles.p95))
+            .some("are_quantiles_exact", quantiles.map(|all| all.are_exact))
             .some("sorted", self.sorted)
             .some("compressed_size", self.bytes)
             .some("share", share)

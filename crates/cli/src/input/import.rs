@@ -31,6 +31,7 @@ pub(crate) struct Import {
     schema: Option<SchemaRef>,
     infer_rows: usize,
     types: Vec<Field>,
+    json_path: Option<String>,
     csv: Csv,
     dialect: Dialect,
     limits: Limits,
@@ -38,7 +39,7 @@ pub(crate) struct Import {
     /// The number of rows that the command needs of each file. `None` means all of them.
     rows: Option<u64>,
     spool: Spool,
-    /// The first given option that is for text alone, and for CSV alone.
+    /// The first given option for text alone, and the first one for CSV alone.
     given: [Option<&'static str>; 2],
 }
 
@@ -58,20 +59,27 @@ impl Import {
     /// # Errors
     /// See [`Import::new`].
     pub(crate) fn of(context: &Context, files: &OtherFiles) -> Result<Arc<Self>> {
-        let all = Self::new(context, &files.text, &files.csv)?;
+        let options = ReadOptions::new().extension(Geospatial::new());
+        let all = Self::new(context, (&files.text, &files.csv), options)?;
         Ok(Arc::new(Self {
-            given: [files.text.given(), files.csv.given()],
+            given: [all.given[0], all.given[1].or(files.csv.given())],
             ..all
         }))
     }
 
-    /// Creates the import with these options.
+    /// Creates the import with these options. The columns of text have the types with which `read` reads those of a Parquet
+    /// file with the schema.
     ///
     /// # Errors
     /// Usage for a wrong type; errors of reading the schema.
-    pub(crate) fn new(context: &Context, text: &TextInput, csv: &CsvShape) -> Result<Self> {
+    pub(crate) fn new(
+        context: &Context,
+        (text, csv): (&TextInput, &CsvShape),
+        read: ReadOptions,
+    ) -> Result<Self> {
         let schema = text.schema.as_ref();
-        let schema = schema.map(|path| schema_file(path, context, schema_of_rows, Ok));
+        let schema =
+            schema.map(|path| schema_file(path, context, |input| schema_of_rows(input, read), Ok));
         let quiet = context.quiet;
         let input = &text.csv_input;
         Ok(Self {
@@ -79,13 +87,14 @@ impl Import {
             schema: schema.transpose()?,
             infer_rows: text.infer_rows.unwrap_or(INFER_ROWS),
             types: types(text)?,
+            json_path: text.json_path.clone(),
             csv: Csv {
                 header: !csv.no_header,
                 delimiter: csv.delimiter,
                 null: csv.null().into(),
                 skip_lines: input.skip_lines,
                 comment: input.comment,
-                encoding: input.encoding,
+                encoding: input.csv_encoding,
             },
             dialect: Dialect {
                 decimal_comma: input.decimal_comma,
@@ -95,7 +104,7 @@ impl Import {
             note: Box::new(move |text| note(quiet, text)),
             rows: None,
             spool: Spool::default(),
-            given: [text.given(), None],
+            given: [text.given(), text.csv_input.given()],
         })
     }
 
@@ -110,7 +119,7 @@ impl Import {
         self
     }
 
-    /// Returns the given format, or else the format for the name of a file, if the name determines it.
+    /// Returns the given format, or else the format for a path, if its name determines it.
     ///
     /// # Errors
     /// Usage if the name is that of a format which no command reads.
@@ -119,7 +128,7 @@ impl Import {
             .map_or_else(|| FileFormat::of_name(path), |from| Ok(Some(from)))
     }
 
-    /// Checks that there is a file for the given options.
+    /// Checks that the given options have their use.
     ///
     /// # Errors
     /// Usage if not.
@@ -128,6 +137,11 @@ impl Import {
         for format in inputs.iter().map(Input::format) {
             has_csv |= format.is_csv();
             has_text |= format.is_csv() || format.is_json() || format.is_geojson();
+        }
+        if self.json_path.is_some() && !inputs.iter().any(|input| input.format().is_json()) {
+            return Err(Failure::Usage(
+                "--json-path is for JSON, but no file is JSON".into(),
+            ));
         }
         match (has_text, has_csv, self.given) {
             (false, _, [Some(option), _]) => Err(Failure::Usage(format!(
@@ -140,35 +154,86 @@ impl Import {
         }
     }
 
-    /// Returns the rows of a file in a format other than Parquet.
+    /// Returns true if columns have the types of their values.
+    pub(super) fn infers_types(&self) -> bool {
+        self.schema.is_none() && self.infer_rows > 0
+    }
+
+    /// Returns the columns of a text with the types of its values, except for those with given types.
     ///
     /// # Errors
-    /// Data if the bytes are not in this format; System.
-    pub(crate) fn rows(&self, name: &str, bytes: Bytes, format: FileFormat) -> Result<Rows<'_>> {
-        if matches!(format, FileFormat::Arrow | FileFormat::ArrowStream) {
-            return Ok(read::ipc(name, bytes, &self.limits)?.with_errors_of());
-        }
-        let mut stream = Stream::new(name.to_owned(), bytes).unpacked(&self.limits)?;
-        if let Some(encoding) = self.csv.encoding {
-            stream = stream.decoded(encoding);
-        }
-        let delimiter = match format {
-            FileFormat::Tsv => Some(b'\t'),
-            _ => self.csv.delimiter,
-        };
+    /// See [`Import::rows`].
+    pub(super) fn fields(
+        &self,
+        name: &str,
+        bytes: Bytes,
+        format: FileFormat,
+    ) -> Result<Vec<Field>> {
+        let stream = self.stream(name, bytes)?;
+        // The read of the rows repeats the notes.
         let options = TextOptions {
+            note: &|_| {},
+            ..self.options((format, &[]))
+        };
+        let mut fields = match format.is_csv() {
+            true => read::csv_fields(stream, &options)?,
+            false => {
+                let schema = read::jsonl(stream, &options)?.schema;
+                schema
+                    .fields()
+                    .iter()
+                    .map(|field| Field::clone(field))
+                    .collect()
+            }
+        };
+        fields.retain(|field| self.types.iter().all(|given| given.name() != field.name()));
+        Ok(fields)
+    }
+
+    fn stream(&self, name: &str, bytes: Bytes) -> Result<Stream> {
+        let stream = Stream::new(name.to_owned(), bytes).unpacked(&self.limits)?;
+        Ok(match self.csv.encoding {
+            Some(encoding) => stream.decoded(encoding),
+            None => stream,
+        })
+    }
+
+    fn options(&self, (format, types): (FileFormat, &[Field])) -> TextOptions<'_> {
+        TextOptions {
             schema: self.schema.clone(),
             infer_rows: self.infer_rows,
-            types: self.types.clone(),
+            types: [&self.types, types].concat(),
             note: &*self.note,
             header: self.csv.header,
-            delimiter,
+            delimiter: match format {
+                FileFormat::Tsv => Some(b'\t'),
+                _ => self.csv.delimiter,
+            },
             null: self.csv.null.clone(),
             skip_lines: self.csv.skip_lines,
             comment: self.csv.comment,
+            json_path: self.json_path.clone(),
             dialect: self.dialect.clone(),
             limits: &self.limits,
-        };
+        }
+    }
+
+    /// Returns rows in a format other than Parquet. Some of its columns have types in common with those
+    /// of other files.
+    ///
+    /// # Errors
+    /// Data if the bytes are not in this format; System.
+    pub(super) fn rows(
+        &self,
+        name: &str,
+        bytes: Bytes,
+        (format, types): (FileFormat, &[Field]),
+    ) -> Result<Rows<'_>> {
+        if matches!(format, FileFormat::Arrow | FileFormat::ArrowStream) {
+            return Ok(read::ipc(name, bytes, &self.limits)?.with_errors_of());
+        }
+        let stream = self.stream(name, bytes)?;
+        let options = self.options((format, types));
         let rows = match format {
             FileFormat::Csv | FileFormat::Tsv => read::csv(stream, &options),
             FileFormat::Geojson | FileFormat::Geojsonl => read::geojson(stream, options),
@@ -177,17 +242,11 @@ impl Import {
         Ok(rows?.with_errors_of())
     }
 
-    /// Writes the rows of a file as Parquet, as many as the command needs, and returns its bytes.
+    /// Writes rows as Parquet, up to the number that the command needs, and returns the bytes.
     ///
     /// # Errors
-    /// See [`Import::rows`]; System if the temporary file cannot be written.
-    pub(super) fn parquet(
-        &self,
-        name: &str,
-        bytes: Bytes,
-        format: FileFormat,
-    ) -> Result<Arc<dyn Source>> {
-        let rows = self.rows(name, bytes, format)?;
+    /// Errors of the rows; Data if Parquet has no form for them; System if the temporary file cannot be written.
+    pub(super) fn parquet(&self, name: &str, rows: Rows<'_>) -> Result<Arc<dyn Source>> {
         let failed = |error: herringbone::Error| Failure::parquet(name, &error);
         let mut part = self
             .spool
@@ -227,9 +286,9 @@ fn first(batch: RecordBatch, left: &mut Option<u64>) -> RecordBatch {
 
 /// Returns the schema of a Parquet file's rows when written as text: with the extension types of geometries, plain
 /// variants, and a unit that can represent all INT96 timestamps.
-fn schema_of_rows(input: &Input) -> Result<SchemaRef> {
+fn schema_of_rows(input: &Input, read: ReadOptions) -> Result<SchemaRef> {
     let inputs = slice::from_ref(input);
-    let mut request = Request::all(ReadOptions::new().extension(Geospatial::new()));
+    let mut request = Request::all(read);
     request.unshred();
     request.choose_int96_unit(inputs, Window::default())?;
     let surveyed = survey(inputs, &mut request)?;

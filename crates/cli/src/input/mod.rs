@@ -1,11 +1,14 @@
 //! The files of the command line.
 
 pub(crate) mod column_chunks;
+mod common_types;
 pub(crate) mod context;
 pub(crate) mod folder;
 pub(crate) mod foreign_file;
 pub(crate) mod import;
+mod imported;
 pub(crate) mod opened;
+mod pipe;
 pub(crate) mod schema_file;
 pub(crate) mod spool;
 pub(crate) mod urls;
@@ -13,7 +16,7 @@ pub(crate) mod urls;
 use std::fs;
 use std::io::{self, Cursor, Read as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use herringbone::encryption::FileDecryptionProperties;
@@ -21,6 +24,7 @@ use herringbone::format::footer::{MAGIC, MAGIC_ENCRYPTED};
 use herringbone::modular_encryption::Decryption;
 use herringbone::source::Source;
 use herringbone::{ErrorKind, Limits, Location, OpenOptions, ParquetFile, Remedy};
+use herringbone_arrow::schema::Field;
 use herringbone_dataset::DataFile;
 use herringbone_inspect::repair::{Repair, RepairOptions};
 use herringbone_interchange::read;
@@ -35,10 +39,13 @@ use crate::base::failure::{Failure, Result};
 use crate::base::url::as_url;
 use crate::base::url::name_of;
 use crate::encryption::Keys;
+use crate::input::common_types::common_types;
 use crate::input::context::Context;
 use crate::input::folder::{Footers, Member, Reading, find, is_folder, of_named_files};
 use crate::input::import::Import;
+use crate::input::imported::Imported;
 use crate::input::opened::{Footer, LocalFile, OpenFiles};
+use crate::input::pipe::Pipe;
 use crate::rows::Rows;
 
 /// The number of bytes needed to detect the format of a file.
@@ -46,9 +53,6 @@ const BEGINNING: u64 = 256;
 
 /// The path that stands for standard input.
 const STDIN: &str = "-";
-
-/// The name of standard input in errors of the system.
-const STDIN_NAME: &str = "standard input";
 
 /// A file that can be opened any number of times.
 pub(crate) struct Input {
@@ -70,14 +74,6 @@ pub(crate) struct Input {
     imported: Option<Imported>,
 }
 
-/// A file in another format than Parquet.
-struct Imported {
-    format: FileFormat,
-    import: Arc<Import>,
-    /// Its rows as Parquet, once they are needed.
-    parquet: OnceLock<Arc<dyn Source>>,
-}
-
 /// The way to open the files of a command.
 #[derive(Default)]
 pub(crate) struct Opening<'a> {
@@ -91,8 +87,7 @@ pub(crate) struct Opening<'a> {
 enum Data {
     Path(PathBuf),
     Memory(Bytes),
-    /// The first bytes of a file without random access, and the others, which can be read once.
-    Pipe(Vec<u8>, Mutex<Option<Box<dyn io::Read + Send>>>),
+    Pipe(Pipe),
     #[cfg(feature = "remote")]
     Remote(Arc<RemoteSource>),
 }
@@ -108,30 +103,24 @@ impl Data {
             return Ok((Self::Remote(file), size));
         }
         if path.as_os_str() == STDIN {
-            let data = Self::of_pipe(io::stdin());
-            return data.map_err(|error| refused(STDIN_NAME, &error));
+            return Ok((Self::Pipe(Pipe::new(io::stdin())), 0));
         }
         let metadata = fs::metadata(path).map_err(|error| refused(name, &error))?;
         if metadata.is_file() {
             return Ok((Self::Path(path.to_owned()), metadata.len()));
         }
-        let data = fs::File::open(path).and_then(Self::of_pipe);
-        data.map_err(|error| refused(name, &error))
-    }
-
-    fn of_pipe(mut pipe: impl io::Read + Send + 'static) -> io::Result<(Self, u64)> {
-        let mut beginning = Vec::new();
-        pipe.by_ref().take(BEGINNING).read_to_end(&mut beginning)?;
-        Ok((Self::Pipe(beginning, Mutex::new(Some(Box::new(pipe)))), 0))
+        let file = fs::File::open(path).map_err(|error| refused(name, &error))?;
+        Ok((Self::Pipe(Pipe::new(file)), 0))
     }
 
     /// Reads a pipe to its end. Also returns the size in bytes.
     fn whole(self, size: u64) -> io::Result<(Self, u64)> {
-        let Self::Pipe(mut bytes, rest) = self else {
+        let Self::Pipe(pipe) = self else {
             return Ok((self, size));
         };
-        let rest = rest.into_inner().unwrap_or_else(PoisonError::into_inner);
-        rest.map_or(Ok(0), |mut rest| rest.read_to_end(&mut bytes))?;
+        let mut bytes = Vec::new();
+        pipe.take()
+            .map_or(Ok(0), |mut pipe| pipe.read_to_end(&mut bytes))?;
         let size = bytes.len() as u64;
         Ok((Self::Memory(bytes.into()), size))
     }
@@ -146,7 +135,7 @@ impl Data {
                     .and_then(|file| file.take(BEGINNING).read_to_end(&mut bytes))
                     .ok();
             }
-            Self::Pipe(beginning, _) => bytes.clone_from(beginning),
+            Self::Pipe(pipe) => bytes = pipe.beginning(),
             Self::Memory(memory) => bytes.extend_from_slice(memory),
             #[cfg(feature = "remote")]
             Self::Remote(file) => {
@@ -168,12 +157,10 @@ impl Data {
                 let length = bytes.len() as u64;
                 read::Bytes::File(Box::new(Cursor::new(bytes.clone())), length)
             }
-            Self::Pipe(beginning, rest) => {
-                let mut rest = rest.lock().unwrap_or_else(PoisonError::into_inner);
-                let rest = rest.take().ok_or_else(|| {
+            Self::Pipe(pipe) => {
+                read::Bytes::Pipe(pipe.take().ok_or_else(|| {
                     Failure::Usage(format!("{name}: a pipe can be read once only"))
-                })?;
-                read::Bytes::Pipe(Box::new(Cursor::new(beginning.clone()).chain(rest)))
+                })?)
             }
             #[cfg(feature = "remote")]
             Self::Remote(file) => {
@@ -202,28 +189,6 @@ impl Data {
     }
 }
 
-impl Imported {
-    /// Returns the import of a file, unless it is Parquet. A file of an unknown format is read as Parquet, because that
-    /// error shows the format.
-    fn of(format: Option<FileFormat>, import: &Arc<Import>) -> Option<Self> {
-        let format = format.filter(|format| *format != FileFormat::Parquet)?;
-        Some(Self {
-            format,
-            import: import.clone(),
-            parquet: OnceLock::new(),
-        })
-    }
-
-    /// Returns the rows as Parquet.
-    fn parquet(&self, name: &str, data: &Data) -> Result<Arc<dyn Source>> {
-        if let Some(parquet) = self.parquet.get() {
-            return Ok(parquet.clone());
-        }
-        let parquet = self.import.parquet(name, data.bytes(name)?, self.format)?;
-        Ok(self.parquet.get_or_init(|| parquet).clone())
-    }
-}
-
 /// Returns the properties for decryption, if there are keys.
 fn decryption(path: Option<&Path>, context: &Context) -> Result<Option<FileDecryptionProperties>> {
     let keys = context.keys.as_ref();
@@ -234,16 +199,18 @@ impl Input {
     /// Checks that the file exists. Reads inputs without random access, and the end of files at URLs.
     fn new(path: &Path, import: Option<&Arc<Import>>, context: &Context) -> Result<Self> {
         let name = name_of(path);
+        let named = import.map_or(Ok(None), |import| import.format_of(path))?;
         let (mut data, mut size) = Data::of(path, &name)?;
-        let imported = match import {
-            Some(import) => {
-                let named = import.format_of(path)?;
-                let format = named.or_else(|| FileFormat::of_beginning(&data.beginning()));
-                Imported::of(format, import)
-            }
-            None => None,
-        };
+        let imported = import.and_then(|import| match named {
+            Some(format) => Imported::of(format, import),
+            None => Imported::guessed(&data.beginning(), import),
+        });
         if imported.is_none() {
+            let name = if name == STDIN {
+                "standard input"
+            } else {
+                &name
+            };
             let whole = data.whole(size);
             (data, size) = whole.map_err(|error| Failure::System(format!("{name}: {error}")))?;
         }
@@ -271,10 +238,9 @@ impl Input {
         let Some(file) = member.file() else {
             return Ok(None);
         };
-        let imported = match import {
-            Some(import) => Imported::of(import.format_of(Path::new(file.path()))?, import),
-            None => None,
-        };
+        let named = import.map_or(Ok(None), |import| import.format_of(Path::new(file.path())))?;
+        let imported = import.zip(named);
+        let imported = imported.and_then(|(import, format)| Imported::of(format, import));
         let data = Data::of_member(&member, file);
         Ok(Some(Self {
             name: member.folder.name_of(file),
@@ -305,7 +271,7 @@ impl Input {
     /// Returns true if the command sees all rows of the file. It may need the first rows of a text alone.
     pub(crate) fn has_all_rows(&self) -> bool {
         let mut imported = self.imported.iter();
-        imported.all(|imported| !imported.import.is_partial())
+        imported.all(Imported::has_all_rows)
     }
 
     /// Returns the rows of a file in a format other than Parquet.
@@ -317,8 +283,7 @@ impl Input {
             return Ok(None);
         };
         let bytes = self.data.bytes(&self.name)?;
-        let rows = imported.import.rows(&self.name, bytes, imported.format)?;
-        Ok(Some(rows))
+        imported.rows(&self.name, bytes).map(Some)
     }
 
     /// Returns the place of the file in the named directory, pattern or prefix.
@@ -346,7 +311,7 @@ impl Input {
             return footer.open().map_err(|error| self.failure(&error));
         }
         let source = match &self.imported {
-            Some(imported) => imported.parquet(&self.name, &self.data)?,
+            Some(imported) => imported.parquet(&self.name, || self.data.bytes(&self.name))?,
             None => self.source().map_err(|error| self.unopened(&error))?,
         };
         let known = self.known_file(&source);
@@ -439,7 +404,7 @@ impl Input {
                 }
             },
             Data::Memory(bytes) => Arc::new(bytes.clone()),
-            Data::Pipe(beginning, _) => Arc::new(Bytes::from(beginning.clone())),
+            Data::Pipe(pipe) => Arc::new(Bytes::from(pipe.beginning())),
             #[cfg(feature = "remote")]
             Data::Remote(file) => file.clone(),
         })
@@ -575,8 +540,39 @@ pub(crate) fn each_table(
     }
     if let Some(import) = import {
         import.check(&inputs)?;
+        if context.keys.as_ref().is_some_and(Keys::is_option)
+            && !inputs.iter().any(Input::is_parquet)
+        {
+            let message = "--keys is for Parquet input; to encrypt OUT, see `encrypt`";
+            return Err(Failure::Usage(message.into()));
+        }
+        share_types(import, &mut inputs)?;
     }
     Ok(inputs)
+}
+
+/// Gives files of text the types that all of their values have. Pipes can be read once only, and keep their own.
+fn share_types(import: &Import, inputs: &mut [Input]) -> Result<()> {
+    let is_text = |input: &&mut Input| {
+        let is_pipe = matches!(input.data, Data::Pipe(..));
+        !is_pipe && input.format().is_csv() | input.format().is_json()
+    };
+    let mut texts: Vec<&mut Input> = inputs.iter_mut().filter(is_text).collect();
+    if texts.len() < 2 || !import.infers_types() {
+        return Ok(());
+    }
+    let fields = texts.iter().map(|input| {
+        let bytes = input.data.bytes(&input.name)?;
+        import.fields(&input.name, bytes, input.format())
+    });
+    let fields: Vec<Vec<Field>> = fields.collect::<Result<_>>()?;
+    let are_csv = texts.iter().all(|input| input.format().is_csv());
+    for (input, types) in texts.iter_mut().zip(common_types(&fields, are_csv)) {
+        if let Some(imported) = &mut input.imported {
+            imported.share(types);
+        }
+    }
+    Ok(())
 }
 
 /// Checks that a command does not need a column with the path of a single file.
@@ -596,6 +592,23 @@ pub(crate) fn check_no_path_column(wanted: Option<&Wanted>, path: &Path) -> Resu
 /// Groups files by table: those of a folder, or a single file.
 pub(crate) fn by_table(inputs: &[Input]) -> impl Iterator<Item = &[Input]> {
     inputs.chunk_by(Input::is_in_folder_of)
+}
+
+/// Returns true if standard input has bytes: it is neither a terminal nor closed.
+#[cfg(unix)]
+pub(crate) fn is_piped() -> bool {
+    use std::os::fd::AsFd as _;
+    use std::os::unix::fs::FileTypeExt as _;
+    let stdin = io::stdin().as_fd().try_clone_to_owned();
+    let metadata = stdin.and_then(|stdin| fs::File::from(stdin).metadata());
+    metadata.is_ok_and(|metadata| metadata.is_file() || metadata.file_type().is_fifo())
+}
+
+/// Returns true if standard input is not a terminal.
+#[cfg(not(unix))]
+pub(crate) fn is_piped() -> bool {
+    use io::IsTerminal as _;
+    !io::stdin().is_terminal()
 }
 
 fn check_stdin(paths: &[PathBuf], context: &Context) -> Result<()> {

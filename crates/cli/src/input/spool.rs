@@ -75,7 +75,7 @@ impl Spool {
     }
 }
 
-/// The part that is being written.
+/// The unfinished part.
 pub(crate) struct Part<'s> {
     file: MutexGuard<'s, Option<Unnamed>>,
     start: u64,
@@ -112,7 +112,7 @@ impl Write for Part<'_> {
     }
 }
 
-/// A range of a file.
+/// A range of bytes.
 #[derive(Debug)]
 struct Section {
     source: FileSource,

@@ -7,8 +7,10 @@
 mod distinct;
 mod leaves;
 mod numbers;
+mod spread;
 mod summary;
 
 pub(crate) use leaves::{Leaf, leaves};
 pub(crate) use numbers::one_per_number;
+pub(crate) use spread::Quantiles;
 pub(crate) use summary::Summary;

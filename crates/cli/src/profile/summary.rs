@@ -11,6 +11,7 @@ use herringbone_arrow::schema::{ArrowError, DataType, FieldRef};
 use herringbone_interchange::write::value;
 
 use super::distinct::Distinct;
+use super::spread::{Quantiles, Spread};
 use super::{Leaf, one_per_number};
 use crate::base::failure::{Failure, Result};
 
@@ -29,9 +30,8 @@ pub(crate) struct Summary {
     order: Option<RowConverter>,
     min: Option<(OwnedRow, ArrayRef)>,
     max: Option<(OwnedRow, ArrayRef)>,
-    sum: f64,
-    /// The number of values in the sum.
-    summed: u64,
+    /// The mean and the quantiles of numbers, or of the lengths of texts.
+    spread: Spread,
     /// The newest value.
     last: Option<OwnedRow>,
     /// True if no value is below the one before it.
@@ -59,8 +59,7 @@ impl Summary {
             order: order.transpose().map_err(failed)?,
             min: None,
             max: None,
-            sum: 0.0,
-            summed: 0,
+            spread: Spread::default(),
             last: None,
             ascends: true,
             descends: true,
@@ -127,9 +126,7 @@ impl Summary {
         if let Some(at) = before {
             self.last = Some(rows.row(at).owned());
         }
-        let (sum, summed) = sum(array);
-        self.sum += sum;
-        self.summed += summed;
+        each_measure(array, &mut |measure| self.spread.add(measure));
         Ok(())
     }
 
@@ -161,7 +158,17 @@ impl Summary {
 
     /// Returns the mean of numbers, or the mean length in bytes of texts.
     pub(crate) fn mean(&self) -> Option<f64> {
-        (self.summed > 0).then(|| self.sum / self.summed as f64)
+        self.spread.mean()
+    }
+
+    /// Returns the standard deviation of numbers.
+    pub(crate) fn deviation(&self) -> Option<f64> {
+        self.spread.deviation().filter(|_| !self.is_length())
+    }
+
+    /// Returns the quantiles of numbers.
+    pub(crate) fn quantiles(&self) -> Option<Quantiles> {
+        self.spread.quantiles().filter(|_| !self.is_length())
     }
 
     /// Returns true if the mean is that of lengths.
@@ -178,62 +185,58 @@ fn value_type(data_type: &DataType) -> &DataType {
     }
 }
 
-/// Returns the sum of all values, and their number: of numbers, or of the lengths of texts. Zero for other types.
-fn sum(array: &ArrayRef) -> (f64, u64) {
-    fn of<T: ArrowPrimitiveType>(array: &ArrayRef, to: impl Fn(T::Native) -> f64) -> (f64, u64) {
+/// Calls `take` for each number, or for the length of each text in bytes. Values of other types have no measure.
+fn each_measure(array: &ArrayRef, take: &mut dyn FnMut(f64)) {
+    fn numbers<T: ArrowPrimitiveType>(
+        array: &ArrayRef,
+        to: impl Fn(T::Native) -> f64,
+        take: &mut dyn FnMut(f64),
+    ) {
         let values = array.as_primitive::<T>().iter().flatten();
-        values.fold((0.0, 0), |(sum, count), value| (sum + to(value), count + 1))
+        values.for_each(|value| take(to(value)));
     }
-    fn lengths<'a>(values: impl Iterator<Item = Option<&'a [u8]>>) -> (f64, u64) {
-        values.flatten().fold((0.0, 0), |(sum, count), value| {
-            (sum + value.len() as f64, count + 1)
-        })
-    }
-    let texts = |text: Option<&'_ str>| text.map(str::len);
-    let mean_length = |lengths: &mut dyn Iterator<Item = Option<usize>>| {
-        lengths.flatten().fold((0.0, 0), |(sum, count), length| {
-            (sum + length as f64, count + 1)
-        })
+    let mut lengths = |lengths: &mut dyn Iterator<Item = Option<usize>>| {
+        lengths.flatten().for_each(|length| take(length as f64));
     };
+    let text = |text: Option<&'_ str>| text.map(str::len);
+    let bytes = |bytes: Option<&'_ [u8]>| bytes.map(<[u8]>::len);
     match array.data_type() {
-        DataType::Int8 => of::<Int8Type>(array, f64::from),
-        DataType::Int16 => of::<Int16Type>(array, f64::from),
-        DataType::Int32 => of::<Int32Type>(array, f64::from),
-        DataType::Int64 => of::<Int64Type>(array, |value| value as f64),
-        DataType::UInt8 => of::<UInt8Type>(array, f64::from),
-        DataType::UInt16 => of::<UInt16Type>(array, f64::from),
-        DataType::UInt32 => of::<UInt32Type>(array, f64::from),
-        DataType::UInt64 => of::<UInt64Type>(array, |value| value as f64),
-        DataType::Float16 => of::<Float16Type>(array, f64::from),
-        DataType::Float32 => of::<Float32Type>(array, f64::from),
-        DataType::Float64 => of::<Float64Type>(array, |value| value),
-        DataType::Utf8 => mean_length(&mut array.as_string::<i32>().iter().map(texts)),
-        DataType::LargeUtf8 => mean_length(&mut array.as_string::<i64>().iter().map(texts)),
-        DataType::Utf8View => mean_length(&mut array.as_string_view().iter().map(texts)),
-        DataType::Binary => lengths(array.as_binary::<i32>().iter()),
-        DataType::LargeBinary => lengths(array.as_binary::<i64>().iter()),
-        DataType::BinaryView => lengths(array.as_binary_view().iter()),
+        DataType::Int8 => numbers::<Int8Type>(array, f64::from, take),
+        DataType::Int16 => numbers::<Int16Type>(array, f64::from, take),
+        DataType::Int32 => numbers::<Int32Type>(array, f64::from, take),
+        DataType::Int64 => numbers::<Int64Type>(array, |value| value as f64, take),
+        DataType::UInt8 => numbers::<UInt8Type>(array, f64::from, take),
+        DataType::UInt16 => numbers::<UInt16Type>(array, f64::from, take),
+        DataType::UInt32 => numbers::<UInt32Type>(array, f64::from, take),
+        DataType::UInt64 => numbers::<UInt64Type>(array, |value| value as f64, take),
+        DataType::Float16 => numbers::<Float16Type>(array, f64::from, take),
+        DataType::Float32 => numbers::<Float32Type>(array, f64::from, take),
+        DataType::Float64 => numbers::<Float64Type>(array, |value| value, take),
+        DataType::Utf8 => lengths(&mut array.as_string::<i32>().iter().map(text)),
+        DataType::LargeUtf8 => lengths(&mut array.as_string::<i64>().iter().map(text)),
+        DataType::Utf8View => lengths(&mut array.as_string_view().iter().map(text)),
+        DataType::Binary => lengths(&mut array.as_binary::<i32>().iter().map(bytes)),
+        DataType::LargeBinary => lengths(&mut array.as_binary::<i64>().iter().map(bytes)),
+        DataType::BinaryView => lengths(&mut array.as_binary_view().iter().map(bytes)),
         DataType::Decimal32(..)
         | DataType::Decimal64(..)
         | DataType::Decimal128(..)
-        | DataType::Decimal256(..) => decimals(array),
-        _ => (0.0, 0),
+        | DataType::Decimal256(..) => decimals(array, take),
+        _ => {}
     }
 }
 
-fn decimals(array: &ArrayRef) -> (f64, u64) {
+fn decimals(array: &ArrayRef, take: &mut dyn FnMut(f64)) {
     let field = herringbone_arrow::schema::Field::new("", array.data_type().clone(), true);
     let Ok(values) = value::of(&field, array) else {
-        return (0.0, 0);
+        return;
     };
-    let (mut sum, mut count, mut text) = (0.0, 0, String::new());
+    let mut text = String::new();
     for row in (0..array.len()).filter(|row| array.is_valid(*row)) {
         text.clear();
         values.text(row, &mut text);
-        sum += text.parse::<f64>().unwrap_or(0.0);
-        count += 1;
+        take(text.parse::<f64>().unwrap_or(0.0));
     }
-    (sum, count)
 }
 
 fn failed(error: ArrowError) -> Failure {

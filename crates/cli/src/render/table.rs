@@ -219,6 +219,8 @@ fn type_of(data_type: &DataType) -> String {
 pub(crate) struct Header<'a> {
     /// The names of the columns.
     pub(crate) names: &'a [&'a str],
+    /// The keys of the items' JSON for the columns of CSV.
+    pub(crate) keys: &'a [&'a str],
     /// The indexes of columns with numbers. Numbers and times are never cut, in other columns too.
     pub(crate) numbers: &'a [usize],
     /// The indexes of columns to leave out if the terminal is too narrow, the first ones first.
@@ -270,7 +272,10 @@ pub(crate) fn print_list(
     let left_out: Vec<&str> = left_out.map(|(_, name)| *name).collect();
     match left_out.is_empty() {
         true => Ok(()),
-        false => output.line(&format!("not shown: {}", left_out.join(", "))),
+        false => output.line(&format!(
+            "not shown: {}; --json has them",
+            left_out.join(", ")
+        )),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Lists other than rows: a table for people, JSON lines for programs.
+//! Lists other than rows: a table for people, JSON lines for programs, CSV for spreadsheets.
 
 use serde_json::Value;
 
@@ -46,6 +46,12 @@ impl<'o, 'w> Listing<'o, 'w> {
     ) -> Result<()> {
         match self.format {
             ListFormat::Jsonl => self.output.line(&json_line(&json()?)),
+            ListFormat::Csv => {
+                let json = json()?;
+                let values = self.header.keys.iter().map(|key| json.get(key));
+                let fields: Vec<String> = values.map(field).collect();
+                self.fields(&fields, self.header.keys)
+            }
             ListFormat::Table => {
                 self.block.push(cells());
                 if self.block.len() == BLOCK_LINES {
@@ -56,8 +62,26 @@ impl<'o, 'w> Listing<'o, 'w> {
         }
     }
 
+    /// Prints a line of CSV, after the names of its columns if it is the first one.
+    pub(crate) fn fields<N: AsRef<str>>(&mut self, fields: &[String], names: &[N]) -> Result<()> {
+        if !self.begun {
+            self.begun = true;
+            let names: Vec<String> = names.iter().map(|name| quoted(name.as_ref())).collect();
+            self.output.line(&names.join(","))?;
+        }
+        self.output.line(&fields.join(","))
+    }
+
+    /// Returns true if the list is CSV.
+    pub(crate) fn is_csv(&self) -> bool {
+        self.format == ListFormat::Csv
+    }
+
     /// Prints the remaining lines. An empty table still has its header.
     pub(crate) fn finish(mut self) -> Result<()> {
+        if self.format == ListFormat::Csv && !self.begun {
+            return self.output.line(&self.header.keys.join(","));
+        }
         if self.format == ListFormat::Table && (!self.begun || !self.block.is_empty()) {
             self.print()?;
         }
@@ -67,6 +91,27 @@ impl<'o, 'w> Listing<'o, 'w> {
     fn print(&mut self) -> Result<()> {
         self.begun = true;
         print_list(&self.header, std::mem::take(&mut self.block), self.output)
+    }
+}
+
+/// Returns a value as a field of CSV. An empty text has quotes, and an unknown value or null is an empty field.
+pub(crate) fn field(value: Option<&Value>) -> String {
+    match value {
+        None | Some(Value::Null) => String::new(),
+        Some(Value::String(text)) => quoted(text),
+        Some(Value::Array(parts)) if !parts.is_empty() && parts.iter().all(Value::is_string) => {
+            let names: Vec<&str> = parts.iter().filter_map(Value::as_str).collect();
+            quoted(&names.join("."))
+        }
+        Some(other) => quoted(&other.to_string()),
+    }
+}
+
+/// Returns a text as a field of CSV (RFC 4180, section 2).
+fn quoted(text: &str) -> String {
+    match text.is_empty() || text.contains([',', '"', '\r', '\n']) {
+        true => format!("\"{}\"", text.replace('"', "\"\"")),
+        false => text.to_owned(),
     }
 }
 

@@ -25,7 +25,7 @@ use crate::base::failure::{Failure, Result};
 /// A source of batches.
 pub(crate) type Source<'a> = Box<dyn Iterator<Item = Result<RecordBatch>> + 'a>;
 
-/// The failure for row groups of a file that is not Parquet.
+/// The failure for row groups outside of Parquet.
 pub(super) const NO_ROW_GROUPS: &str =
     "--row-groups is for Parquet files: others do not have row groups";
 

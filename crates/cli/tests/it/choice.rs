@@ -149,8 +149,10 @@ fn all_commands_that_write_take_the_choice() {
     }
     assert_eq!(std::fs::read_to_string(&again).unwrap(), expected);
     assert_eq!(cat(&[&out]), expected);
-    herringbone(&["convert", &all, "-", "--to", "jsonl", "--sample", "3"])
-        .fails(2, "need Parquet input");
+    let sampled = herringbone(&["convert", &all, "-", "--to", "jsonl", "--sample", "3"]);
+    assert_eq!(sampled.stdout.lines().count(), 3, "{}", sampled.stderr);
+    herringbone(&["convert", &all, "-", "--to", "jsonl", "--row-groups", "0"])
+        .fails(2, "others do not have row groups");
 }
 
 #[test]

@@ -408,7 +408,7 @@ fn frequent_values_come_first() {
     );
     assert_eq!(found[0], expected[0]);
     let first = lines(&[
-        "freq", "city,id", "-n", "1", "-w", "id < 10", "--json", &rows,
+        "freq", "city,id", "--top", "1", "-w", "id < 10", "--json", &rows,
     ]);
     assert_eq!(first.len(), 4);
     assert_eq!(
@@ -465,4 +465,58 @@ fn the_viewer_needs_a_terminal() {
     assert_eq!((run.code, run.stdout.as_str()), (2, ""));
     let instead = "`herringbone show testdata/example.parquet`";
     assert!(run.stderr.contains(instead), "{}", run.stderr);
+}
+
+#[test]
+fn combinations_are_counted_together() {
+    let folder = Folder::new();
+    let text = "a,b,n\nx,1,1\ny,1,2\nx,1,3\nx,,4\n\"p,q\",2,10\n";
+    let file = folder.with("pairs.csv", text);
+    let rows = lines(&["freq", "-c", "b,a", "--together", "--json", &file]);
+    assert_eq!(rows[0]["value"], json!({"b": 1, "a": "x"}));
+    assert_eq!((&rows[0]["count"], rows.len()), (&2.into(), 4));
+    let run = herringbone(&["freq", "-c", "a,b", "--together", "--csv", &file]);
+    assert_eq!(
+        run.stdout,
+        "a,b,count,share\nx,1,2,0.4\n\"p,q\",2,1,0.2\nx,,1,0.2\ny,1,1,0.2\n"
+    );
+    let run = herringbone(&[
+        "freq",
+        "-c",
+        "a,b",
+        "--together",
+        "--csv",
+        "--top",
+        "1",
+        &file,
+    ]);
+    assert!(
+        run.stderr.contains("note: 3 combinations more"),
+        "{}",
+        run.stderr
+    );
+    herringbone(&["freq", "a", "--csv", "--top", "1", &file])
+        .ok("column,value,others,count,share\na,x,,3,0.6\na,,2,2,0.4\n");
+    // The mean is 4, and the squared differences are 9 + 4 + 1 + 0 + 36.
+    let stats = herringbone(&["stats", "--csv", "-c", "n", &file]);
+    let (names, line) = stats.stdout.trim_end().split_once('\n').unwrap();
+    let column = |name: &str| {
+        let at = names.split(',').position(|other| other == name).unwrap();
+        line.split(',').nth(at).unwrap()
+    };
+    assert_eq!(
+        (column("mean"), column("median"), column("path")),
+        ("4.0", "3.0", "n")
+    );
+    let deviation: f64 = column("std_dev").parse().unwrap();
+    assert!((deviation - 12.5_f64.sqrt()).abs() < 1e-12);
+    assert_eq!((column("mean_bytes"), column("compressed_size")), ("", ""));
+}
+
+#[test]
+fn the_order_of_columns_and_files_is_explained() {
+    let advice = "name the columns with -c, as in `herringbone freq -c COLUMNS ";
+    herringbone(&["freq", EXAMPLE]).fails(2, advice);
+    herringbone(&["freq", EXAMPLE, "id"]).fails(2, advice);
+    herringbone(&["diff", "--csv", EXAMPLE, EXAMPLE]).fails(2, "use --json");
 }

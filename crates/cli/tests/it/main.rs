@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot run has failed")]
 
+mod any_format;
 mod carried;
 mod choice;
 mod common;
@@ -14,6 +15,7 @@ mod described;
 mod diff;
 mod encryption;
 mod exact;
+mod folder_columns;
 mod folders;
 mod geospatial;
 mod indexes;
@@ -84,8 +86,11 @@ fn wrong_command_lines_end_with_2() {
 
 #[test]
 fn wrong_bytes_end_with_3() {
-    herringbone(&["count", "Cargo.toml"])
-        .fails(3, "Cargo.toml: expected Parquet, but this is text");
+    herringbone(&["count", "Cargo.toml"]).fails(
+        3,
+        "Cargo.toml: line 4: expected 1 fields, found 2; the file is read as CSV, because of its first bytes, and \
+         --from names another format",
+    );
     let bytes = std::fs::read(path(EXAMPLE)).unwrap();
     for command in [
         "info", "schema", "count", "head", "cat", "meta", "pages", "index", "stats",

@@ -108,7 +108,7 @@ fn files_and_folders_need_no_command() {
     run(&["few"]).fails(2, "unrecognized subcommand 'few'");
     // The name of a command is that command.
     fs::create_dir(folder.file("head")).unwrap();
-    run(&["head"]).fails(2, "<FILE>...");
+    run(&["head"]).fails(2, "no file is named");
 }
 
 #[test]

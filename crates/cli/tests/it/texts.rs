@@ -292,7 +292,7 @@ fn options_of_csv_are_for_csv() {
         &["--csv-encoding", "latin1"],
     ] {
         let line = [&["convert", EXAMPLE, "-", "--to", "csv"], option].concat();
-        herringbone(&line).fails(2, &format!("{} is for CSV input", option[0]));
+        herringbone(&line).fails(2, &format!("{} is for CSV, ", option[0]));
     }
     herringbone(&["cat", "--delimiter", ";", EXAMPLE])
         .fails(2, "--delimiter needs --format csv or tsv");

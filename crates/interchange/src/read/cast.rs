@@ -85,6 +85,8 @@ impl Cast {
         let values = value::of(&self.from, array)?;
         let mut slot = Slot::new(&self.to, "", &Rules::default()).map_err(failure)?;
         let mut text = String::new();
+        let is_text = value_type(self.from.data_type()).is_string()
+            && matches!(self.to.data_type(), DataType::Timestamp(..));
         for row in 0..array.len() {
             if values.is_null(row) {
                 slot.null().map_err(failure)?;
@@ -92,7 +94,11 @@ impl Cast {
             }
             text.clear();
             values.text(row, &mut text);
-            let scalar = Scalar::Cell(self.changed(&mut text));
+            let scalar = match is_text {
+                // Numbers are counts of units, but digits in text may be a year.
+                true => Scalar::Text(self.changed(&mut text)),
+                false => Scalar::Cell(self.changed(&mut text)),
+            };
             slot.scalar(scalar).map_err(failure)?;
         }
         slot.finish().map_err(failure)

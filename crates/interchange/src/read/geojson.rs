@@ -19,7 +19,7 @@ use herringbone_text::json::{JsonReader, JsonToken, push_quoted};
 
 use super::foreign::NOT_UTF8;
 use super::json::batches;
-use super::json::rows::{FileRows, RowTexts, Sampled};
+use super::json::rows::{Collection, FileRows, RowTexts, Sampled};
 use super::sample::Sample;
 use super::value::ParseError;
 use super::{Rows, Stream, TextOptions};
@@ -54,7 +54,11 @@ pub fn geojson<'a>(stream: Stream, mut options: TextOptions<'a>) -> Result<Rows<
     let file_rows = FileRows::new(
         name.clone(),
         Sample::start(stream)?.whole(),
-        Some(see_collection),
+        Some(Collection {
+            key: Arc::from(&b"features"[..]),
+            is_required: false,
+            see: see_collection,
+        }),
     )
     .limited(options.limits);
     let features = Sampled::new(file_rows, options.infer_rows.max(1))?;
@@ -298,7 +302,7 @@ fn check_crs(value: &str) -> Result<(), String> {
 }
 
 /// Calls `see` with the members of an object and their JSON text. A duplicate name is an error.
-fn for_each_member<'t>(
+pub(super) fn for_each_member<'t>(
     text: &'t str,
     what: &str,
     see: &mut dyn FnMut(String, &'t str) -> Result<(), String>,

@@ -30,7 +30,7 @@ use herringbone::Limits;
 use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::schema::{Field, SchemaRef};
 
-pub use csv::{DateFormat, Dialect, csv, reads_as_text};
+pub use csv::{DateFormat, Dialect, csv, csv_fields, reads_as_text};
 pub use geojson::geojson;
 pub use ipc::{MAGIC, STREAM_MARK, ipc};
 pub use json::jsonl;
@@ -134,6 +134,8 @@ pub struct TextOptions<'a> {
     pub skip_lines: usize,
     /// The character at the beginning of comment lines in CSV.
     pub comment: Option<u8>,
+    /// The key of the array of rows in JSON. `None` if the objects themselves are rows.
+    pub json_path: Option<String>,
     /// The notation of numbers and dates in CSV.
     pub dialect: Dialect,
     /// Limits on the memory and work that a text may cause.
@@ -176,6 +178,7 @@ pub(crate) mod tests {
             null: String::new(),
             skip_lines: 0,
             comment: None,
+            json_path: None,
             dialect: Dialect::default(),
             limits: &LIMITS,
         }

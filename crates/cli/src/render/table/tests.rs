@@ -192,6 +192,7 @@ fn numbers_are_whole_and_each_row_is_a_line() {
 fn lists_have_whole_numbers_and_times_among_texts() {
     let header = Header {
         names: &["column", "min"],
+        keys: &[],
         numbers: &[],
         spare: &[],
     };
@@ -216,6 +217,7 @@ fn lists_have_whole_numbers_and_times_among_texts() {
 fn list(width: u16) -> String {
     let header = Header {
         names: &["row group", "name", "offset", "uncompressed"],
+        keys: &[],
         numbers: &[0, 2, 3],
         spare: &[2],
     };
@@ -253,6 +255,9 @@ fn lists_have_whole_numbers_and_no_spare_columns() {
     );
     let narrow = list(59);
     assert!(narrow.contains(" 18446744073709551615 │"), "{narrow}");
-    assert!(narrow.ends_with("not shown: offset\n"), "{narrow}");
-    assert!(list(20).ends_with("not shown: name, offset, uncompressed\n"));
+    assert!(
+        narrow.ends_with("not shown: offset; --json has them\n"),
+        "{narrow}"
+    );
+    assert!(list(20).ends_with("not shown: name, offset, uncompressed; --json has them\n"));
 }

@@ -29,7 +29,7 @@ pub(super) struct Beginning {
     /// The line with the names.
     header_line: usize,
     pub(super) names: Vec<String>,
-    kinds: Vec<Kind>,
+    pub(super) kinds: Vec<Kind>,
     /// The notation of each column.
     notations: Vec<Notation>,
     /// Descriptions of columns with several formats of dates.

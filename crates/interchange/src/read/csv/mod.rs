@@ -99,6 +99,23 @@ pub fn csv(stream: Stream, options: &TextOptions<'_>) -> Result<Rows<'static>> {
     })
 }
 
+/// Returns the columns of CSV with their inferred types. That of a column without a value in the first rows is Null.
+///
+/// # Errors
+/// Data if a record has another number of fields than the first; System.
+pub fn csv_fields(stream: Stream, options: &TextOptions<'_>) -> Result<Vec<Field>> {
+    let beginning = Beginning::of(stream, options)?;
+    let field = |(name, kind): (&String, &Kind)| {
+        let data_type = match kind {
+            Kind::Nothing => DataType::Null,
+            kind => kind.data_type(),
+        };
+        Field::new(name, data_type, true)
+    };
+    let columns = beginning.names.iter().zip(&beginning.kinds);
+    Ok(columns.map(field).collect())
+}
+
 /// Returns true if this command would read an unquoted field as text, were it alone in its column. Anything that
 /// another program might take for a number is not text.
 pub fn reads_as_text(text: &str) -> bool {

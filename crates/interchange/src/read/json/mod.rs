@@ -11,8 +11,9 @@ use herringbone_arrow::schema::{Field, FieldRef, Fields, Schema, SchemaRef};
 use herringbone_text::json::JsonReader;
 
 use self::infer::{Inference, Kind};
-use self::rows::{FileRows, RowTexts, Sampled, line_ends};
+use self::rows::{Collection, FileRows, RowTexts, Sampled, line_ends};
 use super::foreign::NOT_UTF8;
+use super::geojson::for_each_member;
 use super::row_size::batch_rows;
 use super::sample::Sample;
 use super::value::{Column as _, ParseError, Rules, Slot, Struct, variant_type};
@@ -23,16 +24,43 @@ use crate::error::{Error, Result};
 ///
 /// # Errors
 /// Data if a schema cannot be inferred; System.
-pub fn jsonl(stream: Stream, options: &TextOptions<'_>) -> Result<Rows<'static>> {
+pub fn jsonl<'a>(stream: Stream, options: &TextOptions<'a>) -> Result<Rows<'a>> {
     let (name, work) = (stream.name.clone(), stream.work());
-    let rows =
-        FileRows::new(name.clone(), Sample::start(stream)?.whole(), None).limited(options.limits);
+    let collection = options
+        .json_path
+        .as_ref()
+        .map(|key| collection(&name, key, options));
+    let rows = FileRows::new(name.clone(), Sample::start(stream)?.whole(), collection)
+        .limited(options.limits);
     let (schema, batches) = batches(&name, rows, options)?;
     Ok(Rows {
         schema,
         batches,
         work,
     })
+}
+
+/// Returns the form of objects with an array of rows at a key. A note has the names of the objects' other members.
+fn collection<'a>(name: &str, key: &str, options: &TextOptions<'a>) -> Collection<'a> {
+    let (name, key, note) = (name.to_owned(), key.to_owned(), options.note);
+    Collection {
+        key: Arc::from(key.as_bytes()),
+        is_required: true,
+        see: Box::new(move |text| {
+            let mut others = Vec::new();
+            for_each_member(text, "the text", &mut |member, _| {
+                others.extend((member != key).then_some(member));
+                Ok(())
+            })?;
+            if !others.is_empty() {
+                note(&format!(
+                    "{name}: members next to `{key}` are left out: `{}`",
+                    others.join("`, `")
+                ));
+            }
+            Ok(())
+        }),
+    }
 }
 
 type Batch = Result<RecordBatch>;

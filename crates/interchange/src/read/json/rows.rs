@@ -4,12 +4,14 @@
 //! {…}{…} {…}                                          JSON lines, on separate lines or not
 //! [{…}, {…}]                                          arrays
 //! {"type": "FeatureCollection", "features": [{…}]}    GeoJSON
+//! {"total": 2, "data": [{…}, {…}]}                    an array at a given key
 //! ```
 //!
 //! The text is read once, from its beginning to its end. No more than one row is buffered.
 
 use std::collections::VecDeque;
 use std::io::BufRead;
+use std::sync::Arc;
 
 use herringbone::Limits;
 
@@ -24,8 +26,6 @@ const MAX_ROW_BYTES: usize = i32::MAX as usize;
 const MAX_SAMPLE_BYTES: usize = 64 << 20;
 /// The byte that separates the texts of a JSON text sequence (RFC 7464).
 const RECORD_SEPARATOR: u8 = 0x1e;
-/// The key of the rows of a collection.
-const FEATURES: &[u8] = b"features";
 
 /// A source of rows. Each row is the text of one object.
 pub(crate) trait RowTexts {
@@ -39,8 +39,17 @@ pub(crate) trait RowTexts {
     fn failure(&self, line: usize, error: ParseError) -> Error;
 }
 
-/// A callback for the members of a collection without its features, called when the collection has ended.
+/// A callback for the members of a collection without its rows, called when the collection has ended.
 pub(crate) type SeeCollection<'a> = Box<dyn FnMut(&str) -> Result<(), String> + 'a>;
+
+/// The form of objects with an array of rows.
+pub(crate) struct Collection<'a> {
+    /// The key of the array.
+    pub(crate) key: Arc<[u8]>,
+    /// False if an object without the array is a row itself.
+    pub(crate) is_required: bool,
+    pub(crate) see: SeeCollection<'a>,
+}
 
 /// The rows of a file.
 pub(crate) struct FileRows<'a, R> {
@@ -51,8 +60,8 @@ pub(crate) struct FileRows<'a, R> {
     /// The brackets around the rows.
     around: Vec<Around>,
     next: Next,
-    /// The callback for collections. `None` if objects are never collections.
-    see_collection: Option<SeeCollection<'a>>,
+    /// The form of collections. `None` if objects are never collections.
+    collection: Option<Collection<'a>>,
     max_row_bytes: usize,
 }
 
@@ -60,7 +69,7 @@ pub(crate) struct FileRows<'a, R> {
 enum Around {
     Array,
     /// The array of a collection, with the text of the collection before it.
-    Features(Vec<u8>),
+    Collection(Vec<u8>),
 }
 
 /// The tokens allowed next.
@@ -73,14 +82,14 @@ enum Next {
 }
 
 impl<'a, R: BufRead> FileRows<'a, R> {
-    pub(crate) fn new(name: String, input: R, see_collection: Option<SeeCollection<'a>>) -> Self {
+    pub(crate) fn new(name: String, input: R, collection: Option<Collection<'a>>) -> Self {
         Self {
             name,
             input,
             line: 1,
             around: Vec::new(),
             next: Next::RowOrEnd,
-            see_collection,
+            collection,
             max_row_bytes: MAX_ROW_BYTES,
         }
     }
@@ -152,7 +161,7 @@ impl<'a, R: BufRead> FileRows<'a, R> {
             let stop = scanner.scan(input);
             let end = match stop {
                 Stop::No => input.len(),
-                Stop::End(end) | Stop::Features(end) => end,
+                Stop::End(end) | Stop::Rows(end) => end,
             };
             let part = input.get(..end).unwrap_or(input);
             let lines = line_ends(part);
@@ -165,7 +174,7 @@ impl<'a, R: BufRead> FileRows<'a, R> {
             match stop {
                 Stop::No => {}
                 Stop::End(_) => return Ok(true),
-                Stop::Features(_) => return Ok(false),
+                Stop::Rows(_) => return Ok(false),
             }
         }
     }
@@ -173,13 +182,13 @@ impl<'a, R: BufRead> FileRows<'a, R> {
     /// Leaves the ended array.
     fn leave(&mut self) -> Result<()> {
         self.consume(1, 0);
-        if let Some(Around::Features(mut text)) = self.around.pop() {
+        if let Some(Around::Collection(mut text)) = self.around.pop() {
             text.push(b']');
             let line = self.line;
             self.object(&mut text, Scanner::within_collection())?;
             let text = String::from_utf8(text).map_err(|_| NOT_UTF8.to_owned());
-            let seen = match &mut self.see_collection {
-                Some(see) => text.and_then(|text| see(&text)),
+            let seen = match &mut self.collection {
+                Some(collection) => text.and_then(|text| (collection.see)(&text)),
                 None => Ok(()),
             };
             seen.map_err(|text| self.failure(line, ParseError::new(text)))?;
@@ -205,13 +214,20 @@ impl<R: BufRead> RowTexts for FileRows<'_, R> {
             match byte {
                 b'{' if is_outside || self.next != Next::CommaOrEnd => {
                     let line = self.line;
-                    let in_collection = matches!(self.around.last(), Some(Around::Features(_)));
-                    let finds_features = self.see_collection.is_some() && !in_collection;
-                    if self.object(row, Scanner::new(finds_features))? {
+                    let in_collection = matches!(self.around.last(), Some(Around::Collection(_)));
+                    let collection = self.collection.as_ref().filter(|_| !in_collection);
+                    let key = collection.map(|collection| collection.key.clone());
+                    let is_required = collection.is_some_and(|collection| collection.is_required);
+                    if self.object(row, Scanner::new(key.clone()))? {
+                        if let (true, Some(key)) = (is_required, key) {
+                            let key = String::from_utf8_lossy(&key);
+                            let text = format!("the object does not have an array `{key}`");
+                            return Err(self.failure(line, ParseError::new(text)));
+                        }
                         self.next = Next::CommaOrEnd;
                         return Ok(Some(line));
                     }
-                    self.around.push(Around::Features(std::mem::take(row)));
+                    self.around.push(Around::Collection(std::mem::take(row)));
                     self.next = Next::RowOrEnd;
                 }
                 b'[' if is_outside => {
@@ -241,8 +257,8 @@ enum Stop {
     No,
     /// The object ends before this byte.
     End(usize),
-    /// The features of a collection begin at this byte.
-    Features(usize),
+    /// The rows of a collection begin at this byte.
+    Rows(usize),
 }
 
 /// Finds the end of an object in a text that arrives in pieces.
@@ -251,30 +267,31 @@ struct Scanner {
     depth: usize,
     in_string: bool,
     escaped: bool,
-    finds_features: bool,
-    /// The last string of the object itself, if it may be the key of the features.
+    /// The key of the rows of a collection, if the object may be one.
+    rows_key: Option<Arc<[u8]>>,
+    /// The last string of the object itself, if it may be the key of the rows.
     key: Vec<u8>,
-    /// True after the key of the features and its colon.
-    is_features: bool,
+    /// True after the key of the rows and its colon.
+    is_at_rows: bool,
 }
 
 impl Scanner {
-    fn new(finds_features: bool) -> Self {
+    fn new(rows_key: Option<Arc<[u8]>>) -> Self {
         Self {
             depth: 0,
             in_string: false,
             escaped: false,
-            finds_features,
+            rows_key,
             key: Vec::new(),
-            is_features: false,
+            is_at_rows: false,
         }
     }
 
-    /// Creates the scanner of a collection whose features have ended.
+    /// Creates the scanner of a collection whose rows have ended.
     fn within_collection() -> Self {
         Self {
             depth: 1,
-            ..Self::new(false)
+            ..Self::new(None)
         }
     }
 
@@ -289,7 +306,7 @@ impl Scanner {
                     self.in_string = true;
                     self.key.clear();
                 }
-                b'[' if self.is_features && self.depth == 1 => return Stop::Features(at + 1),
+                b'[' if self.is_at_rows && self.depth == 1 => return Stop::Rows(at + 1),
                 b'{' | b'[' => self.depth += 1,
                 b'}' | b']' => {
                     self.depth = self.depth.saturating_sub(1);
@@ -298,9 +315,10 @@ impl Scanner {
                     }
                 }
                 b':' if self.depth == 1 => {
-                    self.is_features = self.finds_features && self.key == FEATURES;
+                    let rows_key = self.rows_key.as_deref();
+                    self.is_at_rows = rows_key.is_some_and(|key| self.key == key);
                 }
-                b',' if self.depth == 1 => self.is_features = false,
+                b',' if self.depth == 1 => self.is_at_rows = false,
                 _ => {}
             }
         }
@@ -317,7 +335,10 @@ impl Scanner {
             }
             _ => {}
         }
-        if self.finds_features && self.depth == 1 && self.key.len() <= FEATURES.len() {
+        if let Some(key) = &self.rows_key
+            && self.depth == 1
+            && self.key.len() <= key.len()
+        {
             self.key.push(byte);
         }
     }
@@ -386,7 +407,15 @@ mod tests {
             seen.borrow_mut().push(text.to_owned());
             Ok(())
         });
-        let mut file = FileRows::new("text".into(), input, Some(see));
+        let mut file = FileRows::new(
+            "text".into(),
+            input,
+            Some(Collection {
+                key: Arc::from(&b"features"[..]),
+                is_required: false,
+                see,
+            }),
+        );
         let (mut all, mut row) = (Vec::new(), Vec::new());
         while let Some(line) = file.next_row(&mut row)? {
             all.push(format!("{line} {}", String::from_utf8_lossy(&row)));

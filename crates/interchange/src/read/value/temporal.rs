@@ -106,7 +106,14 @@ fn local(text: &str) -> Result<Timestamp, &'static str> {
     }
 }
 
-/// Returns a column of timestamps in units since 1970: local times, or instants if there is a time zone.
+/// Returns true for a whole number, which is a count of units since 1970. No date of ISO 8601 that we read has digits alone.
+fn is_count(text: &str) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Returns timestamps in units since 1970: local times, or instants if there is a time zone. Whole numbers in CSV
+/// and in JSON are counts of units.
 pub(super) fn timestamps<T>(data_type: &DataType, unit: TimeUnit, zone: bool) -> Box<dyn Column>
 where
     T: ArrowPrimitiveType<Native = i64>,
@@ -118,6 +125,11 @@ where
         (moment.offset.is_some() == zone).then_some(ticks)
     };
     primitive_or::<T>(data_type, usual, move |scalar| {
+        if let Scalar::Cell(text) = scalar
+            && is_count(text)
+        {
+            return ticks(text);
+        }
         read(scalar, |text| {
             if !zone {
                 return local(text)?.ticks(per_second).map_err(reason);

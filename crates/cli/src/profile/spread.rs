@@ -1,0 +1,168 @@
+//! The mean, the standard deviation and quantiles of numbers.
+
+/// The number of values up to which quantiles are exact. Of more values, this is the size of a random sample, in which the
+/// rank of a quantile is off by 0.4 % on average.
+const SAMPLE: usize = 16_384;
+
+/// The mean, the standard deviation and quantiles of numbers, in bounded memory.
+#[derive(Debug, Default)]
+pub(crate) struct Spread {
+    count: u64,
+    sum: f64,
+    /// The mean as it is known while values are added.
+    running_mean: f64,
+    /// The sum of the squared differences from the mean.
+    squares: f64,
+    sample: Vec<f64>,
+    random: Random,
+}
+
+/// The quantiles of numbers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Quantiles {
+    /// The value below which 5 % of the numbers are.
+    pub(crate) p5: f64,
+    pub(crate) median: f64,
+    /// The value below which 95 % of the numbers are.
+    pub(crate) p95: f64,
+    /// False if they are those of a sample.
+    pub(crate) are_exact: bool,
+}
+
+impl Spread {
+    /// Adds a number.
+    pub(crate) fn add(&mut self, number: f64) {
+        self.count += 1;
+        self.sum += number;
+        // The method of Welford, which loses no digits to large sums of squares.
+        let difference = number - self.running_mean;
+        self.running_mean += difference / self.count as f64;
+        self.squares += difference * (number - self.running_mean);
+        if number.is_nan() {
+            return;
+        }
+        if self.sample.len() < SAMPLE {
+            self.sample.push(number);
+            return;
+        }
+        // Each number is in the sample with equal probability.
+        if let Some(slot) = self.sample.get_mut(self.random.below(self.count)) {
+            *slot = number;
+        }
+    }
+
+    /// Returns the mean.
+    pub(crate) fn mean(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum / self.count as f64)
+    }
+
+    /// Returns the standard deviation of a sample, whose divisor is the count minus one.
+    pub(crate) fn deviation(&self) -> Option<f64> {
+        (self.count > 1).then(|| (self.squares / (self.count - 1) as f64).sqrt())
+    }
+
+    /// Returns the quantiles. Between two numbers, they are interpolated. NaN has no rank.
+    pub(crate) fn quantiles(&self) -> Option<Quantiles> {
+        let mut sorted = self.sample.clone();
+        sorted.sort_unstable_by(f64::total_cmp);
+        Some(Quantiles {
+            p5: quantile(&sorted, 0.05)?,
+            median: quantile(&sorted, 0.5)?,
+            p95: quantile(&sorted, 0.95)?,
+            are_exact: self.count <= SAMPLE as u64,
+        })
+    }
+}
+
+/// Returns the value of sorted numbers at a rank between 0 and 1.
+fn quantile(sorted: &[f64], rank: f64) -> Option<f64> {
+    let place = rank * sorted.len().checked_sub(1)? as f64;
+    let below = *sorted.get(place.floor() as usize)?;
+    let above = *sorted.get(place.ceil() as usize)?;
+    // Infinities cannot be interpolated.
+    Some(match below == above {
+        true => below,
+        false => below + (above - below) * place.fract(),
+    })
+}
+
+/// A generator of random numbers that begins alike in each run, so that each run prints the same numbers.
+#[derive(Debug)]
+struct Random(u64);
+
+impl Default for Random {
+    fn default() -> Self {
+        Self(0x9e37_79b9_7f4a_7c15)
+    }
+}
+
+impl Random {
+    /// Returns a number below `end` (xorshift64* by Vigna, scaled as Lemire proposes).
+    fn below(&mut self, end: u64) -> usize {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        let bits = self.0.wrapping_mul(0x2545_f491_4f6c_dd1d);
+        let scaled = (u128::from(bits) * u128::from(end)) >> 64;
+        usize::try_from(scaled).unwrap_or(usize::MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(numbers: impl IntoIterator<Item = f64>) -> Spread {
+        let mut spread = Spread::default();
+        for number in numbers {
+            spread.add(number);
+        }
+        spread
+    }
+
+    #[test]
+    fn few_numbers_are_exact() {
+        // By hand: the mean of 1, 2, 3, 4 and 10 is 4, and the squared differences are 9 + 4 + 1 + 0 + 36 = 50.
+        let spread = of([3.0, 1.0, 4.0, 2.0, 10.0]);
+        assert_eq!(spread.mean(), Some(4.0));
+        let deviation = spread.deviation().unwrap();
+        assert!((deviation - 12.5_f64.sqrt()).abs() < 1e-12, "{deviation}");
+        let quantiles = spread.quantiles().unwrap();
+        assert_eq!((quantiles.median, quantiles.are_exact), (3.0, true));
+        // The ranks are 0.2 and 3.8 of 4 steps.
+        assert!((quantiles.p5 - 1.2).abs() < 1e-12 && (quantiles.p95 - 8.8).abs() < 1e-12);
+        assert_eq!(of([1.0, 2.0]).quantiles().unwrap().median, 1.5);
+        assert_eq!(of([7.0]).deviation(), None);
+        assert!(of([]).quantiles().is_none() && of([]).mean().is_none());
+        let infinite = of([f64::INFINITY, f64::INFINITY]).quantiles().unwrap();
+        assert_eq!(infinite.median, f64::INFINITY);
+        let with_nan = of([f64::NAN, 5.0]);
+        assert_eq!(with_nan.quantiles().unwrap().median, 5.0);
+        assert!(with_nan.mean().unwrap().is_nan());
+    }
+
+    #[test]
+    fn large_numbers_keep_their_deviation() {
+        let spread = of([1e9 + 4.0, 1e9 + 7.0, 1e9 + 13.0, 1e9 + 16.0]);
+        let deviation = spread.deviation().unwrap();
+        // The variance is 30, by hand.
+        assert!((deviation - 30_f64.sqrt()).abs() < 1e-6, "{deviation}");
+    }
+
+    #[test]
+    fn many_numbers_are_close() {
+        let count = 300_000_u32;
+        let spread = of((0..count).map(|number| f64::from(number) / f64::from(count)));
+        let quantiles = spread.quantiles().unwrap();
+        assert!(!quantiles.are_exact);
+        // Five standard errors.
+        for (found, rank) in [
+            (quantiles.p5, 0.05_f64),
+            (quantiles.median, 0.5),
+            (quantiles.p95, 0.95),
+        ] {
+            let error = (rank * (1.0 - rank) / SAMPLE as f64).sqrt();
+            assert!((found - rank).abs() < 5.0 * error, "{rank}: {found}");
+        }
+    }
+}
