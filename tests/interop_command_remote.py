@@ -81,7 +81,7 @@ def check(endpoint, s3):
     assert some == b'{"c1":%d}\n' % expected["c1"][41234].as_py(), some
     arrow = run(endpoint, "cat", "--format", "arrow", url)
     assert pa.ipc.open_stream(arrow).read_all().cast(expected.schema) == expected
-    for command in ("info", "schema", "meta", "pages", "stats", "index", "verify"):
+    for command in ("info", "schema", "meta", "pages", "stats", "verify"):
         assert run(endpoint, command, url), command
     run(endpoint, "count", url, AWS_SKIP_SIGNATURE="true", expect=4)
     s3.put_object(Bucket="bucket", Key="public.parquet", Body=out.getvalue(), ACL="public-read")

@@ -20,9 +20,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
     ),
     (
         "Look inside",
-        &[
-            "meta", "pages", "index", "bloom", "verify", "report", "diff",
-        ],
+        &["meta", "pages", "bloom", "verify", "report", "diff"],
     ),
     (
         "Write",

@@ -10,12 +10,12 @@ use super::{Columns, ListFormatChoice, Merge, OtherFiles, Selection, Sort, Wante
 /// The options of `diff`.
 #[derive(Debug, Args)]
 pub(crate) struct Diff {
-    /// A Parquet file; `-` is standard input, which is read into memory
-    #[arg(value_name = "A")]
-    pub(crate) a: PathBuf,
-    /// Another Parquet file
-    #[arg(value_name = "B")]
-    pub(crate) b: PathBuf,
+    /// Two files, directories or patterns, or more of them to compare their schemas; `-` is standard input
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    /// Compare the schemas alone, file by file; the files that share one are printed together
+    #[arg(long, conflicts_with_all = ["key", "columns", "condition", "bbox"])]
+    pub(crate) schemas: bool,
     /// Columns that identify a row; without them, rows are compared at their positions
     #[arg(long, value_name = "COLUMNS")]
     pub(crate) key: Option<Columns>,

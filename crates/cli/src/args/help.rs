@@ -33,13 +33,12 @@ Examples:
 
 /// The end of the help page of `schema`.
 pub(super) const SCHEMA: &str = "\
-Several files must have equal schemas, else the error names the first difference. --compare
-prints all differences.
+Several files must have equal schemas, else the error names the first difference. `herringbone
+diff --schemas` prints all differences.
 
 Examples:
   herringbone schema trips.parquet
   herringbone schema --format arrow trips.parquet
-  herringbone schema --compare part-*.parquet
   herringbone schema --format json trips.parquet | jq '.fields[].name'";
 
 /// The end of the help page of `diff`.
@@ -52,11 +51,15 @@ millisecond 1000 microseconds, but 0.1 as FLOAT is not 0.1 as DOUBLE, nor is -0.
 JSON lines have an object a difference, of kind schema, storage, changed, only_in_a, only_in_b
 and rows; the last one has the numbers. Rows of one file list all columns with their values.
 
+--schemas, and more than two files, compare the schemas alone: the files that share one are
+printed together, with their differences from the schema that most files have.
+
 Exit codes: 0 schema and rows are equal, whatever the storage is; 1 they are not.
 
 Examples:
   herringbone diff trips.parquet trips2.parquet
   herringbone diff --key id -n 100 trips.parquet trips2.parquet
+  herringbone diff --schemas part-*.parquet
   herringbone diff --key city,day --json a.parquet b.parquet | jq 'select(.kind == \"changed\")'";
 
 /// The end of the help page of `count`.
@@ -325,23 +328,17 @@ row_group, column, path, page (counted from 0 in its chunk), offset, header_size
 compressed_size, uncompressed_size, crc, num_values, encoding and what else the header says. The
 syntax of --columns is that of `cat`.
 
-Examples:
-  herringbone pages trips.parquet
-  herringbone pages --columns fare --row-groups 0 trips.parquet
-  herringbone pages --format jsonl trips.parquet | jq -s 'map(.compressed_size) | add'";
-
-/// The end of the help page of `index`.
-pub(super) const INDEX: &str = "\
-Reads the footer and the indexes, no pages. JSON lines have an object a page: file, row_group,
+--bounds reads the footer and the indexes, and no pages. Its objects have file, row_group,
 column, path, page (counted from 0 among the data pages of its chunk), first_row (counted from 0
 in the row group), offset, compressed_size, num_rows, null_count, nan_count, min and max. What
 is not known, or of no use, is left out: pages of nothing but nulls have no bounds, and bounds
 of text may be shortened.
 
 Examples:
-  herringbone index trips.parquet
-  herringbone index trips.parquet address.city --row-groups 0
-  herringbone index trips.parquet fare --format jsonl | jq 'select(.max > 50) | .first_row'";
+  herringbone pages trips.parquet
+  herringbone pages --columns fare --row-groups 0 trips.parquet
+  herringbone pages --bounds -c address.city trips.parquet
+  herringbone pages --format jsonl trips.parquet | jq -s 'map(.compressed_size) | add'";
 
 /// The end of the help page of `stats`.
 pub(super) const STATS: &str = "\

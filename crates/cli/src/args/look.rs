@@ -23,32 +23,6 @@ pub(crate) struct Browse {
     pub(crate) other_files: OtherFiles,
 }
 
-/// The options of `index`.
-#[derive(Debug, Args)]
-pub(crate) struct Index {
-    /// A Parquet file; `-` is standard input, which is read into memory
-    #[arg(value_name = "FILE")]
-    pub(crate) file: PathBuf,
-    /// Columns, in the syntax of --columns of `cat` [default: all]
-    #[arg(value_name = "COLUMN")]
-    column: Option<Columns>,
-    /// Row groups, counted from 0, e.g. `0,2-4`
-    #[arg(long, value_name = "LIST")]
-    row_groups: Option<RowGroups>,
-    #[command(flatten)]
-    pub(crate) format: ListFormatChoice,
-}
-
-impl Index {
-    /// Returns the selection of column chunks.
-    pub(crate) fn chunks(&self) -> Chunks {
-        Chunks {
-            columns: self.column.clone(),
-            row_groups: self.row_groups.clone(),
-        }
-    }
-}
-
 /// The options of `count`.
 #[derive(Debug, Args)]
 pub(crate) struct Count {

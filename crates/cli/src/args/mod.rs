@@ -59,9 +59,7 @@ pub(crate) use file_format::FileFormat;
 pub(crate) use herringbone_text::size::Size;
 pub(crate) use limit::LimitChange;
 pub(crate) use lists::{Json, ListFormat, ListFormatChoice, SchemaFormat};
-pub(crate) use look::{
-    Bloom, BloomCheck, Browse, Chunks, Count, Freq, Index, Report, Stats, StatsBy,
-};
+pub(crate) use look::{Bloom, BloomCheck, Browse, Chunks, Count, Freq, Report, Stats, StatsBy};
 pub(crate) use merge::{CopyChunks, Merge};
 pub(crate) use operand::type_of;
 pub(crate) use read::{Read, RowFormat};
@@ -152,7 +150,6 @@ impl Arguments {
                 let schema = command.other_files.schema();
                 iter::once(&mut command.file).chain(schema).collect()
             }
-            Command::Index(command) => vec![&mut command.file],
             Command::Help { .. }
             | Command::Completions { .. }
             | Command::Man { .. }
@@ -160,10 +157,7 @@ impl Arguments {
             Command::Bloom {
                 command: Bloom::Check(check),
             } => vec![&mut check.file],
-            Command::Diff(command) => {
-                let files = [&mut command.a, &mut command.b].into_iter();
-                files.chain(command.other_files.schema()).collect()
-            }
+            Command::Diff(command) => with(&mut command.files, command.other_files.schema()),
             Command::Report(command) => iter::once(&mut command.file)
                 .chain(&mut command.output)
                 .collect(),
@@ -248,15 +242,11 @@ pub(crate) enum Command {
         format: SchemaFormat,
         #[command(flatten)]
         json: Json,
-        /// Print the files that share a schema together, and the differences of all others from most of them; the
-        /// exit code is 1 if there are any
-        #[arg(long, conflicts_with = "format")]
-        compare: bool,
         #[command(flatten)]
         other_files: OtherFiles,
     },
-    /// Compare the schemas, storage and rows of two files
-    #[command(after_help = help::DIFF)]
+    /// Compare the schemas, storage and rows of two files, or the schemas of several
+    #[command(after_help = help::DIFF, aliases = ["compare", "cmp"])]
     Diff(Diff),
     /// Print the number of rows
     #[command(after_help = help::COUNT, alias = "rowcount")]
@@ -338,14 +328,14 @@ pub(crate) enum Command {
         files: Files,
         #[command(flatten)]
         chunks: Chunks,
+        /// List the rows, bounds and nulls of each page, from the page indexes alone
+        #[arg(long)]
+        bounds: bool,
         #[command(flatten)]
         format: ListFormatChoice,
     },
-    /// List the page indexes: rows, bounds and nulls of each page
-    #[command(after_help = help::INDEX)]
-    Index(Index),
     /// Summarise the values of each column: nulls, different values, bounds and means
-    #[command(after_help = help::STATS)]
+    #[command(after_help = help::STATS, aliases = ["describe", "summary", "summarize"])]
     Stats(Stats),
     /// Count the most frequent values of columns
     #[command(after_help = help::FREQ)]
@@ -415,24 +405,24 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Returns the option that disables checking pages against their checksums. In commands that write Parquet,
-    /// `--no-crc` concerns the written checksums instead.
+    /// Returns the option that disables checking pages against their checksums.
     pub(crate) fn ignores_checksums(&self) -> Option<&'static str> {
-        match self {
+        let ignores = matches!(
+            self,
             Self::Head { .. }
-            | Self::Tail { .. }
-            | Self::Sample { .. }
-            | Self::Show { .. }
-            | Self::Cat { .. } => Some("--no-crc"),
-            Self::Rewrite(_)
-            | Self::Concat(_)
-            | Self::Split(_)
-            | Self::Repair(_)
-            | Self::Convert(_)
-            | Self::Encrypt(_)
-            | Self::Decrypt(_) => Some("--ignore-crc"),
-            _ => None,
-        }
+                | Self::Tail { .. }
+                | Self::Sample { .. }
+                | Self::Show { .. }
+                | Self::Cat { .. }
+                | Self::Rewrite(_)
+                | Self::Concat(_)
+                | Self::Split(_)
+                | Self::Repair(_)
+                | Self::Convert(_)
+                | Self::Encrypt(_)
+                | Self::Decrypt(_)
+        );
+        ignores.then_some("--ignore-crc")
     }
 }
 

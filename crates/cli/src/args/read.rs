@@ -35,7 +35,7 @@ pub(crate) struct Read {
     threads: usize,
     /// Do not check pages against their checksums
     #[arg(long)]
-    no_crc: bool,
+    ignore_crc: bool,
     #[command(flatten)]
     damage: Damage,
     #[command(flatten)]
@@ -64,7 +64,7 @@ impl Read {
         let options = ReadOptions::default()
             .batch_size(self.batch_size)
             .threads(self.threads)
-            .verify_crc(!self.no_crc)
+            .verify_crc(!self.ignore_crc)
             .schema(schema)
             .extension(Geospatial::new());
         self.damage.choose(options)

@@ -1,17 +1,16 @@
-//! Short forms of command lines that clap does not know: `FILE`, `--json FILE` and `head -5 FILE`.
+//! Short forms of command lines that clap does not know: `FILE`, `--json FILE`, `head -5 FILE` and `head FILE -5`.
 
 use std::ffi::OsString;
 use std::path::Path;
 
 /// The commands that take a number of rows after a hyphen, as `head` of Unix does.
-const NUMBERED: [&str; 4] = ["head", "tail", "cat", "sample"];
+const NUMBERED: [&str; 5] = ["show", "head", "tail", "cat", "sample"];
 
 /// Returns the arguments with their short forms written out.
 pub(crate) fn written_out(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     let mut arguments: Vec<OsString> = arguments.into_iter().collect();
     if names_file(&arguments) {
         arguments.insert(1, "show".into());
-        return arguments;
     }
     let command = arguments
         .iter()
@@ -20,14 +19,29 @@ pub(crate) fn written_out(arguments: impl IntoIterator<Item = OsString>) -> Vec<
     let Some(at) = command.filter(|at| (1..=2).contains(at)) else {
         return arguments;
     };
-    let number = arguments.get(at + 1).and_then(|argument| argument.to_str());
-    let number = number.and_then(|text| text.strip_prefix('-'));
-    let number = number
-        .filter(|text| text.parse::<u64>().is_ok())
-        .map(OsString::from);
-    if let Some(number) = number {
-        arguments.splice(at + 1..at + 2, ["-n".into(), number]);
+    let program = super::command();
+    let after = arguments.split_off(at + 1);
+    let mut words = after.into_iter();
+    while let Some(word) = words.next() {
+        let text = word.to_string_lossy();
+        if text == "--" {
+            arguments.push(word);
+            break;
+        }
+        let number = text
+            .strip_prefix('-')
+            .filter(|text| text.parse::<u64>().is_ok());
+        if let Some(number) = number {
+            arguments.extend(["-n".into(), number.into()]);
+            continue;
+        }
+        let has_value = is_option(&text) && takes_value(&program, &text);
+        arguments.push(word);
+        if has_value {
+            arguments.extend(words.next());
+        }
     }
+    arguments.extend(words);
     arguments
 }
 
@@ -97,6 +111,12 @@ mod tests {
         };
         assert_eq!(written("h head -5 f"), "h head -n 5 f");
         assert_eq!(written("h -q tail -12 f"), "h -q tail -n 12 f");
+        assert_eq!(written("h head f -5"), "h head f -n 5");
+        assert_eq!(written("h tail -c id -5 f"), "h tail -c id -n 5 f");
+        assert_eq!(written("h f.p -3"), "h show f.p -n 3");
+        // A value may look alike, and after `--` all words are files.
+        assert_eq!(written("h head -w -5 f"), "h head -w -5 f");
+        assert_eq!(written("h head f -- -5"), "h head f -- -5");
         assert_eq!(written("h f.p -n 3"), "h show f.p -n 3");
         assert_eq!(written("h --json f.p"), "h show --json f.p");
         assert_eq!(written("h -c id f.p"), "h show -c id f.p");
@@ -116,7 +136,6 @@ mod tests {
             "h -q frobnicate f.p",
             "h frobnicate f.p",
             "h -c id",
-            "h head f -5",
             "h head -x f",
             "h head -",
             "h rewrite -5 f",

@@ -12,9 +12,8 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 /// Words for commands in other programs, and the advice.
 const COMMANDS: &[(&[&str], &str)] = &[
-    (&["compare", "cmp"], "`diff A B` compares files"),
     (
-        &["describe", "profile", "summary", "summarize", "summarise"],
+        &["profile", "summarise"],
         "`stats FILE` summarises the values of each column",
     ),
     (
@@ -62,6 +61,10 @@ const COMMANDS: &[(&[&str], &str)] = &[
         "`repair IN OUT` recovers damaged files",
     ),
     (&["metadata", "footer"], "`meta FILE` prints all metadata"),
+    (
+        &["index", "indexes"],
+        "`pages --bounds -c COLUMNS FILE` lists page indexes",
+    ),
     (
         &["columns", "types"],
         "`schema FILE` prints columns and types",
@@ -126,8 +129,8 @@ const OPTIONS: &[(&[&str], &[&str])] = &[
     (&["random-seed", "random-state"], &["seed"]),
     (&["bloom", "bloom-filters"], &["bloom-filter"]),
     (
-        &["skip-checksums", "no-checksum", "no-checksums"],
-        &["ignore-crc", "no-crc"],
+        &["skip-checksums", "no-checksum", "no-checksums", "no-crc"],
+        &["ignore-crc"],
     ),
 ];
 

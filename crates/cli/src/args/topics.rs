@@ -145,7 +145,7 @@ To encrypt:
 /// The topic `exit-codes`.
 const EXIT_CODES: &str = "\
   0    success; a closed pipe too
-  1    `verify` found an error or a warning, `diff` or `schema --compare` a difference, or
+  1    `verify` found an error or a warning, `diff` a difference, or
        `repair` or --on-error lost something
   2    the command line is wrong, or names a column or row group that the file does not have
   3    the bytes are wrong, beyond a limit or not supported

@@ -130,8 +130,8 @@ mod tests {
         );
         let error = Error::corrupt("x").with_remedy(Remedy::IgnoreChecksums);
         assert_eq!(
-            advised(&error, Some("--no-crc")),
-            "corrupt file: x; --no-crc ignores it"
+            advised(&error, Some("--ignore-crc")),
+            "corrupt file: x; --ignore-crc ignores it"
         );
         assert_eq!(advised(&error, None), "corrupt file: x");
         let error = Error::argument("x").with_remedy(Remedy::AllowOutOfRange);

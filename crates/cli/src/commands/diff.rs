@@ -1,5 +1,6 @@
 //! `diff`: the differences between two files.
 
+mod files;
 mod form;
 mod number;
 mod pairs;
@@ -26,7 +27,7 @@ use crate::render::table_or_jsonl;
 use crate::rows::{Batches, Request, Source, Window, schema_of_sorted, sorted, survey};
 use pairs::{Pair, Pairs, key_columns};
 
-pub(super) use schemas::{changes, columns};
+use schemas::{changes, columns};
 
 /// Compares the files. The exit code is 1 if their schemas or rows differ.
 pub(crate) fn run(context: &Context, diff: &Diff, output: &mut Output<'_>) -> Result<()> {
@@ -35,16 +36,28 @@ pub(crate) fn run(context: &Context, diff: &Diff, output: &mut Output<'_>) -> Re
         let message = "the lines of `diff` have several forms, which CSV does not have; use --json";
         return Err(Failure::Usage(message.into()));
     }
-    let files = [diff.a.clone(), diff.b.clone()];
     let opening = Opening {
         wanted: Some(&diff.wanted),
         import: Some(Import::of(context, &diff.other_files)?),
         ..Opening::default()
     };
-    let inputs = input::each_table(&files, &opening, context)?;
+    let inputs = input::each_table(&diff.files, &opening, context)?;
     let tables: Vec<&[Input]> = by_table(&inputs).collect();
-    let [a, b] = tables.as_slice() else {
-        return Err(Failure::Usage("`diff` needs two files".into()));
+    let [a, b] = match tables.as_slice() {
+        _ if diff.schemas => return files::compare(&inputs, format == ListFormat::Jsonl, output),
+        [a, b] => [a, b],
+        [_, _, ..] if diff.key.is_none() && !diff.wanted.is_given() => {
+            return files::compare(&inputs, format == ListFormat::Jsonl, output);
+        }
+        tables => {
+            return Err(Failure::Usage(format!(
+                "`diff` compares the rows of two files or directories, but {} named",
+                match tables.len() {
+                    1 => "one is".to_owned(),
+                    count => format!("{count} are"),
+                }
+            )));
+        }
     };
     let storages = (storage(a)?, storage(b)?);
     let (request_a, request_b) = (request(a, diff)?, request(b, diff)?);

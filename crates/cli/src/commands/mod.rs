@@ -10,17 +10,16 @@ mod diff;
 mod encrypt;
 pub(crate) mod freq;
 mod head;
-mod index;
 mod info;
 mod manual;
 mod meta;
+mod page_bounds;
 pub(crate) mod pages;
 mod repair;
 mod report;
 mod rewrite;
 mod sample;
 mod schema;
-mod schema_compare;
 mod show;
 mod split;
 pub(crate) mod sql;
@@ -54,7 +53,6 @@ pub(crate) fn run(context: &Context, arguments: &Arguments, output: &mut Output<
             files,
             format,
             json,
-            compare,
             other_files,
         } => {
             let opening = Opening {
@@ -62,10 +60,7 @@ pub(crate) fn run(context: &Context, arguments: &Arguments, output: &mut Output<
                 ..Opening::default()
             };
             let inputs = input::each_table(&files.files, &opening, context)?;
-            match compare {
-                true => schema_compare::run(&inputs, json.json, output),
-                false => schema::run(context, &inputs, json.or(*format), output),
-            }
+            schema::run(context, &inputs, json.or(*format), output)
         }
         Command::Diff(request) => diff::run(context, request, output),
         Command::Split(request) => split::run(context, request, output),
@@ -104,14 +99,15 @@ pub(crate) fn run(context: &Context, arguments: &Arguments, output: &mut Output<
         Command::Pages {
             files,
             chunks,
+            bounds,
             format,
         } => {
             let format = format.get();
             let request = pages::Request { chunks, format };
-            pages::run(context, &open(files)?, &request, output)
-        }
-        Command::Index(request) => {
-            index::run(context, &one(context, &request.file)?, request, output)
+            match bounds {
+                true => page_bounds::run(context, &open(files)?, &request, output),
+                false => pages::run(context, &open(files)?, &request, output),
+            }
         }
         Command::Stats(request) => stats(context, request, output),
         Command::Bloom {

@@ -94,7 +94,7 @@ impl<'o, 'w> Listing<'o, 'w> {
     }
 }
 
-/// Returns a value as a field of CSV. An empty text has quotes, and an unknown value or null is an empty field.
+/// Returns the field of CSV for a value. An empty text has quotes, and an unknown value or null is an empty field.
 pub(crate) fn field(value: Option<&Value>) -> String {
     match value {
         None | Some(Value::Null) => String::new(),

@@ -1,4 +1,4 @@
-//! `diff`, `schema --compare` and `split`.
+//! `diff` and `split`.
 
 use serde_json::Value;
 
@@ -125,13 +125,15 @@ fn schemas_are_compared_with_most_of_them() {
     let b = one("b", "{\"id\":2,\"s\":{\"x\":2}}\n");
     let c = one("c", "{\"id\":\"x\",\"s\":{\"x\":2}}\n");
     let d = one("d", "{\"id\":1,\"s\":{\"y\":1}}\n");
-    let run = herringbone(&["schema", "--compare", &c, &a, &b, &d]);
+    let run = herringbone(&["diff", "--schemas", "--format", "table", &c, &a, &b, &d]);
     assert_eq!(run.code, 1, "{}", run.stderr);
     let expected = format!(
         "2 files as {a}\n1 file as {c}: id: Int64 → Utf8\n1 file as {d}: s.x: Int64 missing; s.y: Int64 added\n"
     );
     assert_eq!(run.stdout, expected);
-    herringbone(&["schema", "--compare", &a, &b]).ok(&format!("2 files as {a}\n"));
+    herringbone(&["diff", "--schemas", "--format", "table", &a, &b]).ok(&format!("2 files as {a}\n"));
+    herringbone(&["diff", "--key", "id", &a, &b, &c]).fails(2, "but 3 are named");
+    herringbone(&["diff", &a]).fails(2, "but one is named");
     let run = herringbone(&["diff", &a, &c]);
     assert!(run.stdout.contains("id: Int64 → Utf8"), "{}", run.stdout);
 }

@@ -258,7 +258,7 @@ fn lists_of_two_writers_are_equal() {
     assert_eq!((run.code, counts(&run)), (0, [0, 0, 0]), "{}", run.stdout);
     let run = diff(&[&a, &c]);
     assert_eq!((run.code, counts(&run)), (1, [1, 0, 0]), "{}", run.stdout);
-    herringbone(&["schema", "--compare", &a, &b, &c]).ok(&format!("3 files as {a}\n"));
+    herringbone(&["diff", "--format", "table", &a, &b, &c]).ok(&format!("3 files as {a}\n"));
 }
 
 #[test]

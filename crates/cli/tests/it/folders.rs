@@ -396,7 +396,7 @@ fn names_and_commands_without_a_table_are_refused() {
     for arguments in [
         &["pages"][..],
         &["meta"],
-        &["index"],
+        &["pages", "--bounds"],
         &["bloom", "check"],
         &["report", "-o", &out],
         &["repair"],

@@ -80,7 +80,7 @@ fn stats_are_bounds_and_counts_of_column_chunks() {
 fn indexes_are_bounds_and_places_of_pages() {
     let folder = Folder::new();
     let file = file(&folder);
-    let pages = objects(&["index", &file, "id"]);
+    let pages = objects(&["pages", "--bounds", "-c", "id", &file]);
     let field = |name: &str| -> Vec<u64> {
         pages
             .iter()
@@ -97,16 +97,24 @@ fn indexes_are_bounds_and_places_of_pages() {
         .map(|page| page["offset"].as_u64().unwrap())
         .collect();
     assert_eq!(field("offset"), offsets);
-    let nulls = objects(&["index", &file, "text", "--row-groups", "0"]);
+    let nulls = objects(&[
+        "pages",
+        "--bounds",
+        "-c",
+        "text",
+        "--row-groups",
+        "0",
+        &file,
+    ]);
     let nulls: Vec<&Value> = nulls.iter().map(|page| &page["null_count"]).collect();
     assert_eq!(nulls, [2, 2, 1]);
-    assert_eq!(objects(&["index", &file]).len(), 12);
+    assert_eq!(objects(&["pages", "--bounds", &file]).len(), 12);
 
-    let table = herringbone(&["index", &file, "id", "--format", "table"]).stdout;
+    let table = herringbone(&["pages", "--bounds", "-c", "id", &file, "--format", "table"]).stdout;
     assert!(table.contains("first row"), "{table}");
-    herringbone(&["index", &file, "nope"]).fails(2, "nope");
+    herringbone(&["pages", "--bounds", "-c", "nope", &file]).fails(2, "nope");
     let without = "testdata/duckdb/v1_none_random.parquet";
-    let run = herringbone(&["index", without]);
+    let run = herringbone(&["pages", "--bounds", without]);
     assert_eq!((run.code, run.stdout.as_str()), (0, ""));
     assert!(
         run.stderr
@@ -194,7 +202,7 @@ fn encrypted_files_say_the_same_with_their_keys() {
         ],
     );
     // The writer chooses the ends of pages.
-    let pages = objects(&["index", &secret, "id", "--keys", &keys]);
+    let pages = objects(&["pages", "--bounds", "-c", "id", &secret, "--keys", &keys]);
     let number = |page: &Value, name: &str| page[name].as_u64().unwrap();
     assert_eq!(
         pages
@@ -289,7 +297,7 @@ fn damage_in_one_column_leaves_the_others() {
         number(chunk, "column_index_offset"),
         number(chunk, "column_index_length"),
     );
-    check(&["index"], &index, &[], 9);
+    check(&["pages", "--bounds"], &index, &[], 9);
     // The first page of the column. All three pages are unknown after it.
     let pages = damaged(number(&chunk["meta_data"], "data_page_offset"), 8);
     check(&["pages"], &pages, &[], 9);

@@ -107,7 +107,7 @@ fn a_sample_reads_only_its_pages() {
     let sample = ["sample", "-n", "1", "--seed", "7", "-c", "id", "--json"];
     let expected = lines(&[&sample[..], &[&rows]].concat());
     let id = expected[0]["id"].as_u64().unwrap();
-    let pages = lines(&["index", &rows, "id", "--json"]);
+    let pages = lines(&["pages", "--bounds", "-c", "id", &rows, "--json"]);
     assert!(pages.len() >= 10);
     let mut bytes = std::fs::read(&rows).unwrap();
     for page in &pages {

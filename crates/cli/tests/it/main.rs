@@ -93,7 +93,7 @@ fn wrong_bytes_end_with_3() {
     );
     let bytes = std::fs::read(path(EXAMPLE)).unwrap();
     for command in [
-        "info", "schema", "count", "head", "cat", "meta", "pages", "index", "stats",
+        "info", "schema", "count", "head", "cat", "meta", "pages", "stats",
     ] {
         stdin(&[command, "-"], &bytes[100..]).code(&[0, 3]);
         stdin(&[command, "-"], &bytes[bytes.len() - 100..]).code(&[3]);
@@ -134,8 +134,8 @@ fn a_closed_pipe_is_a_quiet_end() {
 #[test]
 fn help_goes_to_standard_output() {
     for command in [
-        "info", "schema", "count", "head", "cat", "meta", "pages", "index", "stats", "verify",
-        "repair", "rewrite", "convert", "concat",
+        "info", "schema", "count", "head", "cat", "meta", "pages", "stats", "verify", "repair",
+        "rewrite", "convert", "concat",
     ] {
         let run = herringbone(&[command, "--help"]);
         assert_eq!((run.code, run.stderr.as_str()), (0, ""));

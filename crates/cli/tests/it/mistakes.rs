@@ -7,8 +7,6 @@ use crate::common::{EXAMPLE, Folder, command, herringbone};
 #[test]
 fn words_of_other_programs_lead_to_those_that_mean_the_same() {
     for (word, tip) in [
-        ("compare", "`diff A B`"),
-        ("describe", "`stats FILE`"),
         ("profile", "`stats FILE`"),
         ("export", "`convert IN OUT`"),
         ("import", "`convert IN OUT`"),

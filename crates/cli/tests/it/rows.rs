@@ -118,7 +118,7 @@ fn how_it_is_read_does_not_matter() {
     for options in [
         &["--threads", "1"][..],
         &["--threads", "7", "--batch-size", "1"],
-        &["--batch-size", "1000", "--no-crc"],
+        &["--batch-size", "1000", "--ignore-crc"],
         &["--strings", "views"],
         &["--strings", "large-offsets"],
     ] {

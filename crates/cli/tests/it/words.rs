@@ -22,7 +22,7 @@ fn checksums_can_be_ignored() {
     let folder = Folder::new();
     let (file, out) = (wrong_checksum(&folder), folder.file("out.parquet"));
     for (command, option) in [
-        (&["cat", &*file][..], "--no-crc"),
+        (&["cat", &*file][..], "--ignore-crc"),
         (&["rewrite", &file, &out], "--ignore-crc"),
         (&["concat", &file, "-o", &out], "--ignore-crc"),
         (&["convert", &file, &out], "--ignore-crc"),

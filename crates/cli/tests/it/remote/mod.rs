@@ -64,7 +64,7 @@ fn a_small_file_takes_one_request_for_any_command() {
         &["schema"],
         &["schema", "--format", "arrow"],
         &["pages", "--columns", "id"],
-        &["index"],
+        &["pages", "--bounds"],
         &["stats"],
     ] {
         let local = herringbone(&[arguments, &[EXAMPLE]].concat());

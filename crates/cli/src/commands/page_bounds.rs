@@ -1,9 +1,10 @@
-//! `index`: lists the contents of page indexes.
+//! `pages --bounds`: lists the contents of page indexes.
 
 use herringbone::format::OffsetIndex;
 
 use super::chunk_stats::{Texts, object};
-use crate::args::Index;
+use super::pages::Request;
+use crate::args::Chunks;
 use crate::base::failure::Result;
 use crate::input::Input;
 use crate::input::column_chunks::{self, Place};
@@ -47,20 +48,28 @@ const HEADER: Header<'_> = Header {
 /// Lists the pages in the indexes of the selected column chunks.
 pub(crate) fn run(
     context: &Context,
-    input: &Input,
-    request: &Index,
+    inputs: &[Input],
+    request: &Request<'_>,
     output: &mut Output<'_>,
 ) -> Result<()> {
-    let format = table_or_jsonl::format(request.format.get(), output);
-    let mut list = Listing::new(format, HEADER, output);
+    table_or_jsonl::by_file(inputs, (request.format, HEADER), output, |input, list| {
+        file(context, request.chunks, input, list)
+    })
+}
+
+fn file(
+    context: &Context,
+    chunks: &Chunks,
+    input: &Input,
+    list: &mut Listing<'_, '_>,
+) -> Result<()> {
     let file = input.open()?;
-    let (row_groups, leaves) = column_chunks::of_file(&file, &request.chunks(), input)?;
+    let (row_groups, leaves) = column_chunks::of_file(&file, chunks, input)?;
     let mut without = 0u64;
     column_chunks::each(&file, (&row_groups, &leaves), |place| {
-        let listed = chunk(input, place, &mut list);
+        let listed = chunk(input, place, list);
         context.after_damage(listed.map(|has_both| without += u64::from(!has_both)))
     })?;
-    list.finish()?;
     if without > 0 {
         let chunks = row_groups.len() * leaves.len();
         context.note(&format!(

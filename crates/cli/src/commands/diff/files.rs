@@ -1,11 +1,11 @@
-//! `schema --compare`: the files that share a schema, and the differences of the others.
+//! The files that share a schema, and the differences of the others.
 
 use std::collections::HashMap;
 
 use herringbone::ReadOptions;
 use herringbone::geospatial::Geospatial;
 
-use super::diff::{changes, columns};
+use super::{changes, columns};
 use crate::base::failure::{Failure, Result};
 use crate::base::plural::counted;
 use crate::base::printable::{json_line, printable};
@@ -20,7 +20,7 @@ struct Group<'a> {
 }
 
 /// Prints the schemas. The exit code is 1 if there are several.
-pub(crate) fn run(inputs: &[Input], is_json: bool, output: &mut Output<'_>) -> Result<()> {
+pub(super) fn compare(inputs: &[Input], is_json: bool, output: &mut Output<'_>) -> Result<()> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     let mut known: HashMap<Vec<(String, String)>, usize> = HashMap::new();
     for input in inputs {
