@@ -39,6 +39,7 @@ pub fn read(
         skip_lines: 0,
         comment: None,
         json_path: None,
+        lenient: None,
         dialect: read::Dialect::default(),
         limits: &Limits::default(),
     };

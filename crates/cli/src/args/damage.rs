@@ -6,16 +6,21 @@ use herringbone::{OnError, ReadOptions};
 /// The options of commands that read rows.
 #[derive(Debug, Args)]
 pub(crate) struct Damage {
-    /// On damaged data: `fail`, `skip` the row group, or fill in `null`. Losses are reported on standard error and
-    /// the exit code is 1
+    /// On damaged data and bad rows of text: `fail`, `skip` the row group or the row, or fill in `null`. Losses are reported
+    /// on standard error and the exit code is 1
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = Reaction::Fail)]
     on_error: Reaction,
 }
 
 impl Damage {
-    /// Returns true if anything but the default was chosen.
-    pub(crate) fn is_given(&self) -> bool {
-        self.on_error != Reaction::Fail
+    /// Returns true if values of text that cannot be read become null, or false if their rows are left out. `None` if they are
+    /// errors.
+    pub(crate) fn makes_nulls(&self) -> Option<bool> {
+        match self.on_error {
+            Reaction::Fail => None,
+            Reaction::Skip => Some(false),
+            Reaction::Null => Some(true),
+        }
     }
 
     /// Applies this choice to the options.

@@ -127,6 +127,7 @@ pub(super) const FREQ: &str = "\
 Counts the values in all files together, the most frequent first, and then all others in one
 line. Nulls are a value. Elements of lists count each. JSON lines have an object a value:
 column, value, count and share; the last one has the number of others in place of a value.
+--together counts the combinations of several columns: pairs that occur twice, for example.
 
 Examples:
   herringbone freq city trips.parquet
@@ -271,9 +272,10 @@ The formats follow from the names of the files: .parquet .parq .pq; .csv; .tsv .
 .ndjson (JSON lines); .json (an array of objects; JSON lines are read too); .geojson (a
 FeatureCollection); .geojsonl .geojsons (a Feature a line); .arrow .ipc .feather (Arrow IPC
 files); .arrows (Arrow IPC streams). Text that is compressed with gzip or Zstandard is
-unpacked, with .gz or .zst in its name or without. With any other name, and for `-`, say
---from and --to. OUT appears when it is complete: until then it has another name, and an error
-or an interrupt removes it.
+unpacked, with .gz or .zst in its name or without. With any other name, and for `-`, the first
+bytes of IN decide, and OUT needs --to. OUT appears when it is complete: until then it has
+another name, and an error or an interrupt removes it. Several files, a directory or a pattern
+are one table: their columns must be the same, unless --by-name finds them by name.
 
 CSV and JSON lines are read as `cat` writes them. Without --schema their types are inferred from
 the first rows, so that nothing of these changes; everything may be null. What does not fit
@@ -300,6 +302,7 @@ Examples:
   herringbone convert trips.csv trips.parquet
   herringbone convert trips.parquet trips.jsonl
   herringbone convert trips.parquet - --to arrow-stream | python3 plot.py
+  herringbone convert 2024-*.csv 2024.parquet
   herringbone schema --format arrow old.parquet > types.txt
   herringbone convert --schema types.txt trips.csv trips.parquet --compression zstd:9
   herringbone convert --type zip,phone=Utf8 --type 'price=Decimal128(9, 2)' shop.csv out.parquet
@@ -344,11 +347,13 @@ Examples:
 pub(super) const STATS: &str = "\
 One line per column: the number of values and nulls, of different values (after ~ an estimate
 within about 1 %), the least, the greatest and the mean, and the bytes in the file. The mean
-of text is that of its length in bytes. A column without nulls whose values ascend or descend
-says so. Of a list, elements are counted, not empty lists. JSON lines have an object a column:
-file, path, type, num_values, null_count, distinct_count, is_distinct_exact, min, max,
-is_exact, mean or mean_bytes, sorted, compressed_size and share; what is not known is left
-out.
+of text is that of its length in bytes. Numbers have a standard deviation (of a sample) and
+quantiles; after ~ they are those of 16,384 values at random. A column without nulls whose
+values ascend or descend says so. Of a list, elements are counted, not empty lists. JSON lines
+have an object a column: file, path, type, num_values, null_count, distinct_count,
+is_distinct_exact, min, max, is_exact, mean or mean_bytes, std_dev, p5, median, p95,
+are_quantiles_exact, sorted, compressed_size and share; what is not known is left out. --csv
+has them for spreadsheets.
 
 --fast reads footers alone; a bound after ~ may be below the least or above the greatest
 value.

@@ -37,7 +37,7 @@ pub(crate) struct Read {
     #[arg(long)]
     ignore_crc: bool,
     #[command(flatten)]
-    damage: Damage,
+    pub(crate) damage: Damage,
     #[command(flatten)]
     types: Types,
     /// Arrow layout of strings and bytes, for `--format arrow`

@@ -71,7 +71,7 @@ pub(crate) struct Rewriting {
     #[command(flatten)]
     pub(crate) choice: Choice,
     #[command(flatten)]
-    damage: Damage,
+    pub(crate) damage: Damage,
     #[command(flatten)]
     decode: Decode,
     #[command(flatten)]

@@ -59,7 +59,7 @@ enum Event {
 pub(crate) fn run(context: &Context, browse: &Browse) -> Result<()> {
     check_terminal(&browse.file)?;
     let opening = Opening {
-        import: Some(Import::of(context, &browse.other_files)?),
+        import: Some(Import::of(context, &browse.other_files, None)?),
         ..Opening::default()
     };
     let file = std::slice::from_ref(&browse.file);

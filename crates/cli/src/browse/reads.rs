@@ -313,17 +313,15 @@ impl Reads {
             if all.len() > 1 {
                 lines.push(vec![String::new(), String::new(), shown(&counts.path)]);
             }
-            let values = counts.most();
+            let (most, others) = counts.most(MOST);
             let share = |count: u64| format!("{:.1} %", counts.share(count) * 100.0);
-            for (json, counted) in values.iter().take(MOST) {
-                let (count, text) = (counted.count, shown(&counted.text(json)));
-                lines.push(vec![count.to_string(), share(count), text]);
+            for value in most {
+                let text = shown(&value.text());
+                lines.push(vec![value.count.to_string(), share(value.count), text]);
             }
-            let others = values.get(MOST..).unwrap_or_default();
-            if !others.is_empty() {
-                let count = others.iter().map(|(_, counted)| counted.count).sum();
-                let text = format!("({} more)", others.len());
-                lines.push(vec![u64::to_string(&count), share(count), text]);
+            if others.values > 0 {
+                let text = format!("({} more)", others.values);
+                lines.push(vec![others.count.to_string(), share(others.count), text]);
             }
         }
         Ok(Table {

@@ -17,7 +17,11 @@ pub(crate) fn run(context: &Context, concat: &Concat) -> Result<()> {
     Target::check(&destination)?;
     let opening = Opening {
         wanted: Some(&concat.rewriting.choice.wanted),
-        import: Some(Import::of(context, &concat.other_files)?),
+        import: Some(Import::of(
+            context,
+            &concat.other_files,
+            Some(&concat.rewriting.damage),
+        )?),
         ..Opening::default()
     };
     let inputs = input::tables(&concat.files.files, &opening, context)?;

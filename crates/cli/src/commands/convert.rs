@@ -26,6 +26,7 @@ pub(crate) fn run(context: &Context, convert: &Convert) -> Result<()> {
     let to = FileFormat::of_output(&destination.path, convert.to)?;
     let csv = &convert.csv.shape;
     let import = Import::new(context, (&convert.text, csv), convert.decode.options())?;
+    let import = import.on_error(context, &convert.damage);
     let opening = Opening {
         wanted: Some(&convert.choice.wanted),
         import: Some(Arc::new(import.and_types(variants(convert)?))),
@@ -99,9 +100,6 @@ fn check(context: &Context, convert: &Convert, inputs: &[Input], to: FileFormat)
         return usage(
             "--infer-rows 0 is for CSV: the columns of JSON lines are inferred from the rows",
         );
-    }
-    if !is_parquet && convert.damage.is_given() {
-        return usage("--on-error is for Parquet input");
     }
     if let (Some(option), false, false) = (convert.csv.given(), is_csv, to.is_csv()) {
         return usage(&format!(

@@ -17,7 +17,7 @@ pub(crate) fn run(context: &Context, count: &Count, output: &mut Output<'_>) -> 
     let opening = Opening {
         wanted: Some(&count.wanted),
         footers: count.footers.get(),
-        import: Some(Import::of(context, &count.other_files)?),
+        import: Some(Import::of(context, &count.other_files, None)?),
     };
     let inputs = input::tables(&count.files.files, &opening, context)?;
     let options = ReadOptions::new().projection(Projection::Paths(Vec::new()));

@@ -38,7 +38,7 @@ pub(crate) fn run(context: &Context, diff: &Diff, output: &mut Output<'_>) -> Re
     }
     let opening = Opening {
         wanted: Some(&diff.wanted),
-        import: Some(Import::of(context, &diff.other_files)?),
+        import: Some(Import::of(context, &diff.other_files, None)?),
         ..Opening::default()
     };
     let inputs = input::each_table(&diff.files, &opening, context)?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use herringbone::geospatial::Geospatial;
 use herringbone::{Int96Overflow, Projection, ReadOptions, SchemaOptions};
 use herringbone_arrow::array::{Array as _, ArrayRef, RecordBatch, StructArray};
-use herringbone_arrow::schema::{Field, FieldRef};
+use herringbone_arrow::schema::{DataType, Field, FieldRef};
 use herringbone_interchange::write::value;
 use serde_json::Value;
 
@@ -19,7 +19,7 @@ use crate::input::import::Import;
 use crate::input::{self, Input, Opening};
 use crate::output::Output;
 use crate::output::progress::Progress;
-use crate::profile::{Leaf, leaves, one_per_number};
+use crate::profile::{Leaf, Tally, leaves, one_per_number};
 use crate::render::table::shown;
 use crate::render::table_or_jsonl::{self, Header, Listing};
 use crate::rows::{self, Batches, Window, survey};
@@ -35,33 +35,39 @@ const HEADER: Header<'_> = Header {
 /// The memory for different values in bytes.
 const MEMORY: usize = 1 << 30;
 
-/// The memory of an entry in addition to its text, in bytes.
-const ENTRY: usize = 64;
-
 /// The counts of the values of a column. The values are JSON.
 pub(crate) struct Counts {
     pub(crate) path: String,
     names: Vec<String>,
-    counts: HashMap<Box<str>, Counted>,
-    bytes: usize,
+    tally: Tally,
+    /// The texts of values in tables, by their places, if they are not their plain texts.
+    cells: HashMap<usize, String>,
+    cell_bytes: usize,
     total: u64,
     /// True if the values are those of several columns.
     are_combinations: bool,
 }
 
 /// A value that occurs in a column.
-pub(crate) struct Counted {
+pub(crate) struct Counted<'c> {
+    json: &'c str,
     pub(crate) count: u64,
     /// The text in tables, if it is not the plain text.
-    cell: Option<Box<str>>,
+    cell: Option<&'c str>,
 }
 
-impl Counted {
-    /// Returns the text of the value, which is `json` in JSON, in tables.
-    pub(crate) fn text(&self, json: &str) -> String {
-        self.cell
-            .as_deref()
-            .map_or_else(|| text(json), str::to_owned)
+/// The values other than the most frequent ones.
+pub(crate) struct Others {
+    /// The number of different values.
+    pub(crate) values: usize,
+    /// The number of times that they occur.
+    pub(crate) count: u64,
+}
+
+impl Counted<'_> {
+    /// Returns the text of the value in tables.
+    pub(crate) fn text(&self) -> String {
+        self.cell.map_or_else(|| text(self.json), str::to_owned)
     }
 }
 
@@ -71,7 +77,7 @@ pub(crate) fn run(context: &Context, request: &Freq, output: &mut Output<'_>) ->
     let opening = Opening {
         wanted: Some(&request.wanted),
         footers: request.footers.get(),
-        import: Some(Import::of(context, &request.other_files)?),
+        import: Some(Import::of(context, &request.other_files, None)?),
     };
     let (columns, files) = request.columns_and_files()?;
     let inputs = input::tables(files, &opening, context)?;
@@ -141,7 +147,7 @@ fn count(
     Ok(all)
 }
 
-/// Returns the columns of a batch as one leaf of structs, in the order of the command line.
+/// Returns several columns as one leaf of structs, in the order of the command line.
 ///
 /// # Errors
 /// Data if the columns cannot be a struct.
@@ -177,8 +183,9 @@ impl Counts {
         Self {
             path: leaf.path.join("."),
             names: leaf.path.clone(),
-            counts: HashMap::new(),
-            bytes: 0,
+            tally: Tally::default(),
+            cells: HashMap::new(),
+            cell_bytes: 0,
             total: 0,
             are_combinations: false,
         }
@@ -191,38 +198,49 @@ impl Counts {
     pub(crate) fn add(&mut self, leaf: &Leaf) -> Result<()> {
         let array = one_per_number(&leaf.array);
         let values = value::of(&leaf.field, &array)?;
+        let has_cells = are_bytes(leaf.field.data_type());
         let mut text = String::new();
         for row in 0..leaf.array.len() {
             text.clear();
             values.json(row, &mut text);
             self.total += 1;
-            if let Some(counted) = self.counts.get_mut(text.as_str()) {
-                counted.count += 1;
+            let Some(place) = self.tally.add(&text) else {
                 continue;
+            };
+            if has_cells {
+                text.clear();
+                values.cell(row, &mut text);
+                self.cell_bytes += text.len();
+                self.cells.insert(place, text.clone());
             }
-            let cell = cell(&*values, row);
-            self.bytes += text.len() + cell.as_ref().map_or(0, |cell| cell.len()) + ENTRY;
-            if self.bytes > MEMORY {
+            if self.tally.heap_bytes() + self.cell_bytes > MEMORY {
                 return Err(Failure::Data(format!(
                     "column `{}` has more than {} different values, which take more than {} MiB; count \
                      a part of them with --where, or see `herringbone stats`",
                     self.path,
-                    self.counts.len(),
+                    self.tally.len(),
                     MEMORY >> 20
                 )));
             }
-            let counted = Counted { count: 1, cell };
-            self.counts.insert(text.as_str().into(), counted);
         }
         Ok(())
     }
 
-    /// Returns the values as JSON, and their counts, the most frequent ones first.
-    pub(crate) fn most(&self) -> Vec<(&str, &Counted)> {
-        let values = self.counts.iter();
-        let mut values: Vec<_> = values.map(|(json, counted)| (&**json, counted)).collect();
-        values.sort_unstable_by(|(a, more), (b, less)| less.count.cmp(&more.count).then(a.cmp(b)));
-        values
+    /// Returns the most frequent values, and the number of others.
+    pub(crate) fn most(&self, limit: usize) -> (Vec<Counted<'_>>, Others) {
+        let places = self.tally.most(limit);
+        let counted = |place: usize| {
+            let (json, count) = self.tally.get(place);
+            let cell = self.cells.get(&place).map(String::as_str);
+            Counted { json, count, cell }
+        };
+        let most: Vec<Counted<'_>> = places.into_iter().map(counted).collect();
+        let shown: u64 = most.iter().map(|counted| counted.count).sum();
+        let others = Others {
+            values: self.tally.len() - most.len(),
+            count: self.total - shown,
+        };
+        (most, others)
     }
 
     /// Returns the share of a count in all values.
@@ -231,12 +249,14 @@ impl Counts {
     }
 }
 
-/// Returns the text of a value in tables, if it is not its plain text.
-fn cell(values: &dyn value::Value, row: usize) -> Option<Box<str>> {
-    let (mut cell, mut plain) = (String::new(), String::new());
-    values.cell(row, &mut cell);
-    values.text(row, &mut plain);
-    (cell != plain).then(|| cell.into())
+/// Returns true for a type whose values have another text in tables than elsewhere.
+fn are_bytes(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Dictionary(_, values) => are_bytes(values),
+        DataType::RunEndEncoded(_, values) => are_bytes(values.data_type()),
+        DataType::FixedSizeBinary(_) => true,
+        other => other.is_binary(),
+    }
 }
 
 /// Returns a value of JSON as plain text: the contents of strings, and everything else as it is.
@@ -254,15 +274,15 @@ fn print(
     limit: usize,
     list: &mut Listing<'_, '_>,
 ) -> Result<()> {
-    let values = counts.most();
+    let (most, others) = counts.most(limit);
     let share = |count: u64| counts.share(count);
     let line = |value: String, count: u64| {
         let share = format!("{:.1} %", share(count) * 100.0);
         vec![shown(&counts.path), value, count.to_string(), share]
     };
-    for (value, counted) in values.iter().take(limit) {
-        let json: Value = serde_json::from_str(value).unwrap_or_default();
-        let count = counted.count;
+    for value in most {
+        let json: Value = serde_json::from_str(value.json).unwrap_or_default();
+        let count = value.count;
         if let (true, true, Value::Object(object)) = (list.is_csv(), counts.are_combinations, &json)
         {
             let names = object.keys().map(String::as_str).chain(["count", "share"]);
@@ -274,7 +294,7 @@ fn print(
             continue;
         }
         list.line(
-            || line(shown(&counted.text(value)), count),
+            || line(shown(&value.text()), count),
             || {
                 let object = Object::new().with("column", counts.path.as_str());
                 let object = object.with("value", json.clone()).with("count", count);
@@ -282,22 +302,21 @@ fn print(
             },
         )?;
     }
-    let others = values.get(limit..).unwrap_or_default();
-    if list.is_csv() && counts.are_combinations {
-        if !others.is_empty() {
-            let more = counted(others.len() as i128, "combination");
-            context.note(&format!("{more} more; --top N prints more of them"));
-        }
-    } else if !others.is_empty() {
-        let count = others.iter().map(|(_, counted)| counted.count).sum();
-        list.line(
-            || line(format!("({} more)", others.len()), count),
-            || {
-                let object = Object::new().with("column", counts.path.as_str());
-                let object = object.with("others", others.len()).with("count", count);
-                Ok(object.with("share", share(count)).into())
-            },
-        )?;
+    if others.values == 0 {
+        return Ok(());
     }
-    Ok(())
+    if list.is_csv() && counts.are_combinations {
+        let more = counted(others.values as i128, "combination");
+        context.note(&format!("{more} more; --top N prints more of them"));
+        return Ok(());
+    }
+    let count = others.count;
+    list.line(
+        || line(format!("({} more)", others.values), count),
+        || {
+            let object = Object::new().with("column", counts.path.as_str());
+            let object = object.with("others", others.values).with("count", count);
+            Ok(object.with("share", share(count)).into())
+        },
+    )
 }

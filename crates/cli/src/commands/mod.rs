@@ -56,7 +56,7 @@ pub(crate) fn run(context: &Context, arguments: &Arguments, output: &mut Output<
             other_files,
         } => {
             let opening = Opening {
-                import: Some(Import::of(context, other_files)?),
+                import: Some(Import::of(context, other_files, None)?),
                 ..Opening::default()
             };
             let inputs = input::each_table(&files.files, &opening, context)?;
@@ -160,6 +160,7 @@ fn all_rows(
     first_rows: Option<u64>,
 ) -> Result<Vec<Input>> {
     let import = Import::new(context, (&read.text, &read.csv.shape), read.options())?;
+    let import = import.on_error(context, &read.damage);
     let opening = Opening {
         wanted: Some(&read.choice.wanted),
         footers: read.footers.get(),
@@ -196,7 +197,7 @@ fn stats(context: &Context, request: &Stats, output: &mut Output<'_>) -> Result<
             let opening = Opening {
                 wanted: Some(&request.wanted),
                 footers: request.footers.get(),
-                import: Some(Import::of(context, &request.other_files)?),
+                import: Some(Import::of(context, &request.other_files, None)?),
             };
             let inputs = input::tables(files, &opening, context)?;
             let chunks = chunks(&inputs, request)?;

@@ -24,7 +24,11 @@ pub(crate) fn run(context: &Context, rewrite: &Rewrite) -> Result<()> {
     Target::check(destination)?;
     let opening = Opening {
         wanted: Some(&rewrite.rewriting.choice.wanted),
-        import: Some(Import::of(context, &rewrite.other_files)?),
+        import: Some(Import::of(
+            context,
+            &rewrite.other_files,
+            Some(&rewrite.rewriting.damage),
+        )?),
         ..Opening::default()
     };
     let inputs = input::tables(slice::from_ref(&rewrite.input), &opening, context)?;

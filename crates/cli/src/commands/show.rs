@@ -105,7 +105,7 @@ fn summary_of_folder(table: &[Input]) -> Result<String> {
     ))
 }
 
-/// Returns a summary of a file in another format in one line.
+/// Returns a line about a file in another format than Parquet.
 fn summary_of_other(input: &Input, file: &ParquetFile) -> String {
     let columns = file.parquet_schema().children(0).count();
     let columns = counted(columns as i128, "column");

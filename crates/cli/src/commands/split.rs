@@ -43,7 +43,11 @@ pub(crate) fn run(context: &Context, split: &Split, output: &mut Output<'_>) -> 
     let pattern = Pattern::new(&split.output, &by)?;
     let opening = Opening {
         wanted: Some(&split.rewriting.choice.wanted),
-        import: Some(Import::of(context, &split.other_files)?),
+        import: Some(Import::of(
+            context,
+            &split.other_files,
+            Some(&split.rewriting.damage),
+        )?),
         ..Opening::default()
     };
     let inputs = input::tables(&split.files.files, &opening, context)?;

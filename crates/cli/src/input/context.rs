@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::io::{self, Write as _};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use herringbone::Limits;
 
@@ -23,7 +24,7 @@ pub(crate) struct Context {
     pub(crate) keys: Option<Keys>,
     /// The open files and kept footers.
     pub(crate) files: Arc<OpenFiles>,
-    has_lost: Cell<bool>,
+    has_lost: Arc<AtomicBool>,
     has_damage: Cell<bool>,
 }
 
@@ -40,7 +41,7 @@ impl Context {
             ignores_checksums,
             keys,
             files: Arc::default(),
-            has_lost: Cell::new(false),
+            has_lost: Arc::default(),
             has_damage: Cell::new(false),
         }
     }
@@ -51,9 +52,18 @@ impl Context {
         complain(&format!("{file}: lost: {what}"));
     }
 
+    /// Returns the callback that reports losses. The exit code reflects them.
+    pub(crate) fn loss(&self) -> Arc<dyn Fn(&str) + Send + Sync> {
+        let has_lost = self.has_lost.clone();
+        Arc::new(move |text| {
+            has_lost.store(true, Ordering::Relaxed);
+            complain(&format!("lost: {text}"));
+        })
+    }
+
     /// Lets the exit code reflect a loss, which the caller reports.
     pub(crate) fn count_lost(&self) {
-        self.has_lost.set(true);
+        self.has_lost.store(true, Ordering::Relaxed);
     }
 
     /// Reports damage, and returns success, so that the command continues with undamaged parts of its files. The exit
@@ -77,7 +87,7 @@ impl Context {
     /// # Errors
     /// Fails with the exit code if something was damaged or lost.
     pub(crate) fn end(&self) -> Result<()> {
-        match (self.has_damage.get(), self.has_lost.get()) {
+        match (self.has_damage.get(), self.has_lost.load(Ordering::Relaxed)) {
             (true, _) => Err(Failure::Told(Failure::DATA)),
             (false, true) => Err(Failure::Told(Failure::FINDINGS)),
             (false, false) => Ok(()),

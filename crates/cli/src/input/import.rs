@@ -12,9 +12,9 @@ use herringbone::variant::extension::VariantExtension;
 use herringbone::{Limits, ReadOptions, WriteOptions, Writer};
 use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::schema::{Field, Schema, SchemaRef};
-use herringbone_interchange::read::{self, Bytes, Dialect, Stream, TextOptions};
+use herringbone_interchange::read::{self, Bytes, Dialect, Lenient, Stream, TextOptions};
 
-use crate::args::{CsvShape, FileFormat, OtherFiles, TextInput};
+use crate::args::{CsvShape, Damage, FileFormat, OtherFiles, TextInput};
 use crate::base::failure::{Failure, Result};
 use crate::input::Input;
 use crate::input::context::{Context, note};
@@ -32,6 +32,7 @@ pub(crate) struct Import {
     infer_rows: usize,
     types: Vec<Field>,
     json_path: Option<String>,
+    lenient: Option<Lenient>,
     csv: Csv,
     dialect: Dialect,
     limits: Limits,
@@ -58,9 +59,17 @@ impl Import {
     ///
     /// # Errors
     /// See [`Import::new`].
-    pub(crate) fn of(context: &Context, files: &OtherFiles) -> Result<Arc<Self>> {
+    pub(crate) fn of(
+        context: &Context,
+        files: &OtherFiles,
+        damage: Option<&Damage>,
+    ) -> Result<Arc<Self>> {
         let options = ReadOptions::new().extension(Geospatial::new());
         let all = Self::new(context, (&files.text, &files.csv), options)?;
+        let all = match damage {
+            Some(damage) => all.on_error(context, damage),
+            None => all,
+        };
         Ok(Arc::new(Self {
             given: [all.given[0], all.given[1].or(files.csv.given())],
             ..all
@@ -88,6 +97,7 @@ impl Import {
             infer_rows: text.infer_rows.unwrap_or(INFER_ROWS),
             types: types(text)?,
             json_path: text.json_path.clone(),
+            lenient: None,
             csv: Csv {
                 header: !csv.no_header,
                 delimiter: csv.delimiter,
@@ -111,6 +121,16 @@ impl Import {
     /// Limits the rows that the command needs of each file.
     pub(crate) fn first_rows(self, rows: Option<u64>) -> Self {
         Self { rows, ..self }
+    }
+
+    /// Sets the handling of bad rows.
+    pub(crate) fn on_error(mut self, context: &Context, damage: &Damage) -> Self {
+        let report = || context.loss();
+        self.lenient = damage.makes_nulls().map(|nulls| Lenient {
+            nulls,
+            report: report(),
+        });
+        self
     }
 
     /// Adds columns with given types.
@@ -173,6 +193,10 @@ impl Import {
         // The read of the rows repeats the notes.
         let options = TextOptions {
             note: &|_| {},
+            lenient: self.lenient.clone().map(|lenient| Lenient {
+                report: Arc::new(|_| {}),
+                ..lenient
+            }),
             ..self.options((format, &[]))
         };
         let mut fields = match format.is_csv() {
@@ -213,6 +237,7 @@ impl Import {
             skip_lines: self.csv.skip_lines,
             comment: self.csv.comment,
             json_path: self.json_path.clone(),
+            lenient: self.lenient.clone(),
             dialect: self.dialect.clone(),
             limits: &self.limits,
         }
@@ -274,7 +299,7 @@ impl Import {
     }
 }
 
-/// Returns the first rows of a batch, and counts them.
+/// Returns the rows up to the number left, and counts them.
 fn first(batch: RecordBatch, left: &mut Option<u64>) -> RecordBatch {
     let Some(left) = left else {
         return batch;

@@ -131,7 +131,8 @@ fn schemas_are_compared_with_most_of_them() {
         "2 files as {a}\n1 file as {c}: id: Int64 → Utf8\n1 file as {d}: s.x: Int64 missing; s.y: Int64 added\n"
     );
     assert_eq!(run.stdout, expected);
-    herringbone(&["diff", "--schemas", "--format", "table", &a, &b]).ok(&format!("2 files as {a}\n"));
+    herringbone(&["diff", "--schemas", "--format", "table", &a, &b])
+        .ok(&format!("2 files as {a}\n"));
     herringbone(&["diff", "--key", "id", &a, &b, &c]).fails(2, "but 3 are named");
     herringbone(&["diff", &a]).fails(2, "but one is named");
     let run = herringbone(&["diff", &a, &c]);

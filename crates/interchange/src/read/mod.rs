@@ -14,6 +14,7 @@ pub mod foreign;
 mod geojson;
 mod ipc;
 mod json;
+mod lenient;
 mod numbers;
 mod row_size;
 mod sample;
@@ -34,6 +35,7 @@ pub use csv::{DateFormat, Dialect, csv, csv_fields, reads_as_text};
 pub use geojson::geojson;
 pub use ipc::{MAGIC, STREAM_MARK, ipc};
 pub use json::jsonl;
+pub use lenient::Lenient;
 pub use schema_text::{data_type_of, field_of, schema};
 pub use stream::{Bytes, ReadSeek, Stream};
 pub use value::{hex, value_of, variant_type};
@@ -112,7 +114,8 @@ fn too_long(max_row_bytes: usize) -> String {
 
 /// Advice for values that do not fit the inferred type.
 const INFERRED: &str = "; the types were inferred: use --infer-rows N to look at more rows, or set \
-                        types with --type COLUMN=TYPE or --schema FILE";
+                        types with --type COLUMN=TYPE or --schema FILE; --on-error skip leaves out \
+                        such rows";
 
 /// The options for reading text.
 pub struct TextOptions<'a> {
@@ -136,6 +139,8 @@ pub struct TextOptions<'a> {
     pub comment: Option<u8>,
     /// The key of the array of rows in JSON. `None` if the objects themselves are rows.
     pub json_path: Option<String>,
+    /// The handling of bad rows. `None` if they are errors.
+    pub lenient: Option<Lenient>,
     /// The notation of numbers and dates in CSV.
     pub dialect: Dialect,
     /// Limits on the memory and work that a text may cause.
@@ -179,6 +184,7 @@ pub(crate) mod tests {
             skip_lines: 0,
             comment: None,
             json_path: None,
+            lenient: None,
             dialect: Dialect::default(),
             limits: &LIMITS,
         }

@@ -174,6 +174,7 @@ impl<'o> Parser<'o> {
             let mut records = Records::new(delimiter, width, options.limits.schema_nodes);
             records.line = line;
             records.comment = options.comment;
+            records.drops_bad = options.lenient.is_some();
             records.blanks = width == Some(0);
             records
         };

@@ -15,7 +15,9 @@ use std::collections::HashMap;
 use std::io::BufRead;
 
 use herringbone_arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use herringbone_arrow::buffer::BooleanBuffer;
 use herringbone_arrow::schema::{DataType, Field, FieldRef, Schema, SchemaRef};
+use herringbone_filter::select;
 
 pub use self::dialect::{DateFormat, Dialect};
 
@@ -23,6 +25,7 @@ use self::beginning::Beginning;
 use self::dialect::Notation;
 use self::kind::Kind;
 use self::records::Records;
+use super::lenient::Losses;
 use super::row_size::batch_rows;
 use super::value::number::Number;
 use super::value::{ParseError, Rules, Scalar, Slot, may_be_empty};
@@ -78,8 +81,11 @@ pub fn csv(stream: Stream, options: &TextOptions<'_>) -> Result<Rows<'static>> {
     );
     records.line = beginning.line;
     records.comment = options.comment;
+    records.drops_bad = options.lenient.is_some();
     records.blanks = order.is_empty() || order.len() == 1 && !options.header;
+    let losses = options.lenient.as_ref();
     let mut batches = Batches {
+        losses: losses.map(|lenient| Losses::new(&name, lenient)),
         name,
         all_quoted: beginning.all_quoted,
         input: beginning.sample.whole(),
@@ -175,6 +181,16 @@ impl Column {
         })
     }
 
+    /// Returns true if a failed value leaves nothing in the column. Lists and dictionaries may have parts of it.
+    fn is_flat(&self) -> bool {
+        let data_type = &self.data_type;
+        !data_type.is_nested()
+            && !matches!(
+                data_type,
+                DataType::Dictionary(..) | DataType::RunEndEncoded(..)
+            )
+    }
+
     /// Appends a field.
     ///
     /// `text_in_quotes` is true if quotes make the field text. An unquoted field may be a null. A quoted field is never a null, unless it is empty and its type has no empty
@@ -227,6 +243,8 @@ struct Batches<R> {
     max_row_bytes: usize,
     /// The maximum number of rows in a batch.
     rows: usize,
+    /// The losses of a text with bad rows. `None` if these are errors.
+    losses: Option<Losses>,
 }
 
 impl<R: BufRead> Batches<R> {
@@ -238,14 +256,20 @@ impl<R: BufRead> Batches<R> {
             // In a file with several columns, a blank line is not a row.
             self.records.blanks = self.columns.len() <= 1;
         }
-        self.fill(self.rows)?;
-        if self.records.len() == 0 {
-            return Ok(None);
+        while self.records.len() == 0 {
+            self.fill(self.rows)?;
+            if self.records.len() == 0 && self.records.dropped.is_empty() {
+                return Ok(None);
+            }
+            for (line, text) in self.records.dropped.drain(..) {
+                if let Some(losses) = &mut self.losses {
+                    losses.row(line, &text);
+                }
+            }
         }
-        let columns = self
-            .arrays()
-            .map_err(|(line, error)| self.failure(line, error))?;
-        let rows = RecordBatchOptions::new().with_row_count(Some(self.records.len()));
+        let arrays = self.arrays();
+        let (columns, rows) = arrays.map_err(|(line, error)| self.failure(line, error))?;
+        let rows = RecordBatchOptions::new().with_row_count(Some(rows));
         self.records.clear_to(BATCH_BYTES);
         let batch = RecordBatch::try_new_with_options(self.schema.clone(), columns, &rows);
         batch
@@ -276,8 +300,8 @@ impl<R: BufRead> Batches<R> {
         }
     }
 
-    /// Converts the records to columns. An error includes its line.
-    fn arrays(&mut self) -> Result<Vec<ArrayRef>, (usize, ParseError)> {
+    /// Converts the records to columns, and counts their rows. An error includes its line.
+    fn arrays(&mut self) -> Result<(Vec<ArrayRef>, usize), (usize, ParseError)> {
         let record_error = |(line, text): records::RecordError| (line, ParseError::new(text));
         if i32::try_from(self.records.bytes()).is_err() {
             let last = self.records.len().saturating_sub(1);
@@ -286,20 +310,38 @@ impl<R: BufRead> Batches<R> {
         }
         let delimiter = self.records.delimiter;
         let fields = self.records.text().map_err(record_error)?;
+        let mut bad: Vec<usize> = Vec::new();
         for record in 0..self.records.len() {
             for column in &mut self.columns {
+                if bad.last() == Some(&record) {
+                    column.slot.fill();
+                    continue;
+                }
                 let field = fields.get(record, column.from).map_err(record_error)?;
                 let is_text = !self.all_quoted && self.dialect.is_text(field, delimiter);
-                column
-                    .append(field, is_text, &self.null)
-                    .map_err(|error| (self.records.line(record), error))?;
+                let Err(error) = column.append(field, is_text, &self.null) else {
+                    continue;
+                };
+                let line = self.records.line(record);
+                match self.losses.as_mut().filter(|_| column.is_flat()) {
+                    None => return Err((line, error)),
+                    Some(losses) if losses.makes_nulls() && column.slot.is_nullable() => {
+                        losses.value(line, &error.into_text());
+                    }
+                    Some(losses) => {
+                        losses.row(line, &error.into_text());
+                        bad.push(record);
+                    }
+                }
+                column.slot.fill();
             }
         }
         let last = self.records.line(self.records.len());
         let columns = self.columns.iter_mut().map(|column| column.slot.finish());
-        columns
-            .collect::<Result<_, _>>()
-            .map_err(|error| (last, error))
+        let columns = columns.collect::<Result<Vec<_>, _>>();
+        let columns = columns.map_err(|error| (last, error))?;
+        without(columns, self.records.len(), &bad)
+            .map_err(|error| (last, ParseError::new(error.message())))
     }
 
     fn failure(&self, line: usize, error: ParseError) -> Error {
@@ -318,6 +360,22 @@ impl<R: BufRead> Batches<R> {
             error.into_text()
         ))
     }
+}
+
+/// Returns columns of a number of rows without the bad ones, and counts the others.
+fn without(
+    columns: Vec<ArrayRef>,
+    rows: usize,
+    bad: &[usize],
+) -> herringbone::Result<(Vec<ArrayRef>, usize)> {
+    if bad.is_empty() {
+        return Ok((columns, rows));
+    }
+    // The bad rows are in order.
+    let good = BooleanBuffer::collect_bool(rows, |row| bad.binary_search(&row).is_err());
+    let left = rows - bad.len();
+    let selected = columns.iter().map(|column| select(column, &good, left));
+    Ok((selected.collect::<herringbone::Result<_>>()?, left))
 }
 
 #[cfg(test)]

@@ -10,6 +10,10 @@ const MAX_FIELDS: usize = 1 << 20;
 /// A line number, and an error message.
 pub(super) type RecordError = (usize, String);
 
+/// Advice for a record with too many or too few fields.
+const WIDTH_ADVICE: &str = "; --skip-lines N leaves out lines before the names, --comment CHARACTER those that begin with it, and \
+                            --on-error skip other lines";
+
 type Result<T, E = RecordError> = std::result::Result<T, E>;
 
 /// Splits text, which may arrive in pieces, into records of `width` fields.
@@ -30,6 +34,10 @@ pub(super) struct Records {
     pub(super) blanks: bool,
     /// The first character of comment lines, which are ignored.
     pub(super) comment: Option<u8>,
+    /// True if records with too many or too few fields are dropped. Otherwise they are errors.
+    pub(super) drops_bad: bool,
+    /// The dropped records.
+    pub(super) dropped: Vec<RecordError>,
     state: State,
     /// The contiguous bytes of all fields, without quotes.
     data: Vec<u8>,
@@ -72,6 +80,8 @@ impl Records {
             lines: Vec::new(),
             blanks: false,
             comment: None,
+            drops_bad: false,
+            dropped: Vec::new(),
             state: State::Record,
             data: Vec::new(),
             fields: Vec::new(),
@@ -86,6 +96,7 @@ impl Records {
         records.blanks = self.width == Some(1);
         records.line = self.line;
         records.comment = self.comment;
+        records.drops_bad = self.drops_bad;
         if self.len() > 0 && matches!(self.state, State::Return) {
             records.state = State::Return;
         }
@@ -112,6 +123,7 @@ impl Records {
         self.data.clear();
         self.fields.clear();
         self.lines.clear();
+        self.dropped.clear();
     }
 
     /// Discards all records, and releases memory beyond `bytes` bytes.
@@ -120,7 +132,7 @@ impl Records {
         self.data.shrink_to(bytes);
     }
 
-    /// Reads text until there are `most` records, records of `bytes` bytes, or [`MAX_FIELDS`] fields. Empty `text`
+    /// Reads text until there are `most` records, dropped ones among them, records of `bytes` bytes, or [`MAX_FIELDS`] fields. Empty `text`
     /// marks the end. Returns the number of bytes read.
     ///
     /// # Errors
@@ -137,7 +149,7 @@ impl Records {
                     self.state = State::Record;
                 }
                 State::Record
-                    if self.lines.len() >= most
+                    if self.lines.len() + self.dropped.len() >= most
                         || self.data.len() >= bytes
                         || self.fields.len() >= MAX_FIELDS =>
                 {
@@ -248,13 +260,27 @@ impl Records {
 
     fn end_record(&mut self) -> Result<()> {
         let width = *self.width.get_or_insert(self.open);
-        if self.open != width {
-            let line = self.lines.last().copied().unwrap_or(self.line);
-            let text = format!("expected {width} fields, found {}", self.open);
-            return Err((line, text));
+        let found = std::mem::take(&mut self.open);
+        if found == width {
+            return Ok(());
         }
-        self.open = 0;
+        let line = self.lines.last().copied().unwrap_or(self.line);
+        let text = format!("expected {width} fields, found {found}");
+        if !self.drops_bad {
+            return Err((line, text + WIDTH_ADVICE));
+        }
+        self.drop_record(found);
+        self.dropped.push((line, text));
         Ok(())
+    }
+
+    /// Drops the last record, which has this number of fields so far.
+    fn drop_record(&mut self, fields: usize) {
+        self.lines.pop();
+        self.fields
+            .truncate(self.fields.len().saturating_sub(fields));
+        let end = self.fields.last().map_or(0, |field| field.end);
+        self.data.truncate(end);
     }
 
     /// Moves past the end of a line.
@@ -303,10 +329,7 @@ impl Records {
             }
             self.width = Some(width);
         } else if self.is_open() {
-            self.lines.pop();
-            self.fields.truncate(self.fields.len() - self.open);
-            self.data
-                .truncate(self.fields.last().map_or(0, |field| field.end));
+            self.drop_record(self.open);
         }
         self.open = 0;
         self.state = State::Record;
@@ -494,11 +517,8 @@ mod tests {
             ),
         ] {
             for piece in [1, 2, 1000] {
-                assert_eq!(
-                    records(text, width, true, piece),
-                    Err(message.into()),
-                    "{text:?}"
-                );
+                let error = records(text, width, true, piece).unwrap_err();
+                assert_eq!(error.trim_end_matches(WIDTH_ADVICE), message, "{text:?}");
             }
         }
     }
@@ -545,7 +565,34 @@ mod tests {
         records.read(b"\n\r\n\n", 9, 99).unwrap();
         assert_eq!((records.len(), records.fields.len()), (3, 0));
         let (_, error) = records.read(b"x\n", 9, 99).unwrap_err();
-        assert_eq!(error, "expected 0 fields, found 1");
+        assert_eq!(
+            error.trim_end_matches(WIDTH_ADVICE),
+            "expected 0 fields, found 1"
+        );
+    }
+
+    #[test]
+    fn bad_records_are_dropped_on_request() {
+        let mut records = Records::new(b',', Some(2), 99);
+        records.drops_bad = true;
+        records.read(b"a,b\nc\nd,e,f\ng,h\ni", 9, 99).unwrap();
+        records.read(b"", 9, 99).unwrap();
+        assert_eq!(records.len(), 2);
+        let fields = records.text().unwrap();
+        let all = [(0, 0), (0, 1), (1, 0), (1, 1)]
+            .map(|(record, column)| fields.get(record, column).unwrap().0);
+        assert_eq!(all, ["a", "b", "g", "h"]);
+        assert_eq!((records.line(0), records.line(1)), (1, 4));
+        let dropped = records
+            .dropped
+            .iter()
+            .map(|(line, text)| format!("{line}: {text}"));
+        let expected = [
+            "2: expected 2 fields, found 1",
+            "3: expected 2 fields, found 3",
+            "5: expected 2 fields, found 1",
+        ];
+        assert_eq!(dropped.collect::<Vec<_>>(), expected);
     }
 
     #[test]

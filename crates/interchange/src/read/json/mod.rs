@@ -14,6 +14,7 @@ use self::infer::{Inference, Kind};
 use self::rows::{Collection, FileRows, RowTexts, Sampled, line_ends};
 use super::foreign::NOT_UTF8;
 use super::geojson::for_each_member;
+use super::lenient::Losses;
 use super::row_size::batch_rows;
 use super::sample::Sample;
 use super::value::{Column as _, ParseError, Rules, Slot, Struct, variant_type};
@@ -109,6 +110,10 @@ pub(super) fn batches<'a>(
         columns: Struct::of(schema.fields(), columns),
         schema: schema.clone(),
         inferred: rules.inferred,
+        losses: options
+            .lenient
+            .as_ref()
+            .map(|lenient| Losses::new(name, lenient)),
     };
     Ok((schema, until_error(move || batches.next_batch())))
 }
@@ -136,11 +141,17 @@ fn infer<S: RowTexts>(
     let is_chosen = |name: &str| options.types.iter().any(|type_| type_.name() == name);
     for (line, row) in &rows.sample {
         inference.line = *line;
-        let kind = with_text(row, |json| {
-            let kind = inference.row(json, &is_chosen)?;
-            inference.both(std::mem::replace(&mut columns, Kind::Null), kind)
+        let kind = with_text(row, |json| inference.row(json, &is_chosen));
+        let kind = kind.and_then(|kind| {
+            let before = std::mem::replace(&mut columns, Kind::Null);
+            inference.both(before, kind).map_err(|error| (0, error))
         });
-        columns = kind.map_err(|(below, error)| rows.failure(line + below, error))?;
+        match kind {
+            Ok(kind) => columns = kind,
+            // The read of the rows reports it.
+            Err(_) if options.lenient.is_some() => {}
+            Err((below, error)) => return Err(rows.failure(line + below, error)),
+        }
     }
     let refused = |text: String| Error::Data(format!("{name}: {text}"));
     let Kind::Struct(columns) = columns else {
@@ -182,6 +193,14 @@ fn with_text<T>(
     })
 }
 
+/// Appends the text of one row. An error includes the number of lines before it within the row.
+fn append(columns: &mut Struct, row: &[u8]) -> Result<(), (usize, ParseError)> {
+    with_text(row, |json| {
+        json.value()?;
+        columns.object(json)
+    })
+}
+
 /// The batches of a text.
 struct Batches<S> {
     name: String,
@@ -193,21 +212,22 @@ struct Batches<S> {
     inferred: bool,
     /// The maximum number of rows in a batch.
     batch_rows: usize,
+    /// The losses of a text with bad rows. `None` if these are errors.
+    losses: Option<Losses>,
 }
 
 impl<S: RowTexts> Batches<S> {
     fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
+        if self.losses.is_some() {
+            return self.next_lenient_batch();
+        }
         let mut bytes = 0;
         while self.columns.len() < self.batch_rows && bytes < BATCH_BYTES {
             let Some(line) = self.rows.next_row(&mut self.row)? else {
                 break;
             };
             bytes += self.row.len();
-            let columns = &mut self.columns;
-            let appended = with_text(&self.row, |json| {
-                json.value()?;
-                columns.object(json)
-            });
+            let appended = append(&mut self.columns, &self.row);
             if let Err((below, mut error)) = appended {
                 if self.inferred && error.path.is_some() {
                     error.message += INFERRED;
@@ -216,6 +236,55 @@ impl<S: RowTexts> Batches<S> {
             }
         }
         self.flush()
+    }
+
+    /// Returns the next batch without its bad rows.
+    fn next_lenient_batch(&mut self) -> Result<Option<RecordBatch>> {
+        loop {
+            let mut rows: Vec<(usize, Vec<u8>)> = Vec::new();
+            let mut bytes = 0;
+            while rows.len() < self.batch_rows && bytes < BATCH_BYTES {
+                let Some(line) = self.rows.next_row(&mut self.row)? else {
+                    break;
+                };
+                bytes += self.row.len();
+                rows.push((line, self.row.clone()));
+            }
+            if rows.is_empty() {
+                return Ok(None);
+            }
+            let columns = &mut self.columns;
+            if rows.iter().all(|(_, row)| append(columns, row).is_ok()) {
+                return self.flush();
+            }
+            // The columns may have parts of a bad row.
+            self.columns.columns().ok();
+            self.drop_bad(&mut rows);
+            let columns = &mut self.columns;
+            for (line, row) in &rows {
+                let appended = append(columns, row);
+                appended.map_err(|(below, error)| self.rows.failure(line + below, error))?;
+            }
+            if !rows.is_empty() {
+                return self.flush();
+            }
+        }
+    }
+
+    /// Reports the rows that cannot be read, and drops them. Each row is read alone, because columns may have parts of a bad
+    /// one.
+    fn drop_bad(&mut self, rows: &mut Vec<(usize, Vec<u8>)>) {
+        rows.retain(|(line, row)| {
+            let appended = append(&mut self.columns, row);
+            let finished = self.columns.columns().map_err(|error| (0, error));
+            let Err((below, error)) = appended.and(finished.map(drop)) else {
+                return true;
+            };
+            if let Some(losses) = &mut self.losses {
+                losses.row(line + below, &error.into_text());
+            }
+            false
+        });
     }
 
     fn flush(&mut self) -> Result<Option<RecordBatch>> {

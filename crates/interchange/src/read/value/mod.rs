@@ -225,6 +225,11 @@ impl Slot {
         Ok(())
     }
 
+    /// Returns true if the field may be null.
+    pub(super) fn is_nullable(&self) -> bool {
+        self.nullable
+    }
+
     /// Appends a placeholder below a null.
     pub(super) fn fill(&mut self) {
         self.column.null();

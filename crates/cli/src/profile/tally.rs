@@ -1,0 +1,154 @@
+//! Texts and the number of times that each occurs.
+
+use std::cmp::Ordering;
+use std::collections::HashMap;
+use std::hash::{BuildHasher as _, BuildHasherDefault, Hasher, RandomState};
+
+/// The memory of an entry in addition to its text, in bytes.
+const ENTRY: usize = 48;
+
+/// Marks the last entry of a chain.
+const END: u32 = u32::MAX;
+
+/// Texts and the number of times that each occurs. All texts are in one buffer, because many of them may differ.
+#[derive(Default)]
+pub(crate) struct Tally {
+    hashes: RandomState,
+    /// The newest entry for each hash.
+    newest: HashMap<u64, u32, BuildHasherDefault<Same>>,
+    entries: Vec<Entry>,
+    text: String,
+}
+
+struct Entry {
+    /// The end of the text in the buffer.
+    end: usize,
+    count: u64,
+    /// The entry before this one with the same hash.
+    before: u32,
+}
+
+/// A hasher for hashes, which have no pattern that a file could choose.
+#[derive(Default)]
+struct Same(u64);
+
+impl Hasher for Same {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
+        }
+    }
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+}
+
+impl Tally {
+    /// Counts a text. Returns its place if it is new.
+    pub(crate) fn add(&mut self, text: &str) -> Option<usize> {
+        let hash = self.hashes.hash_one(text);
+        let newest = self.newest.entry(hash).or_insert(END);
+        let mut at = *newest;
+        while at != END {
+            let (start, entry) = place(&self.entries, at as usize);
+            let Some(entry) = entry else { break };
+            if self.text.get(start..entry.end) == Some(text) {
+                if let Some(entry) = self.entries.get_mut(at as usize) {
+                    entry.count += 1;
+                }
+                return None;
+            }
+            at = entry.before;
+        }
+        let place = self.entries.len();
+        let before = std::mem::replace(newest, place as u32);
+        self.text.push_str(text);
+        self.entries.push(Entry {
+            end: self.text.len(),
+            count: 1,
+            before,
+        });
+        Some(place)
+    }
+
+    /// Returns the number of different texts.
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Returns the approximate memory in bytes.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.text.len() + self.entries.len() * ENTRY
+    }
+
+    /// Returns the text at a place, and its count.
+    pub(crate) fn get(&self, at: usize) -> (&str, u64) {
+        let (start, entry) = place(&self.entries, at);
+        let entry = entry.map(|entry| (self.text.get(start..entry.end), entry.count));
+        entry.map_or(("", 0), |(text, count)| (text.unwrap_or_default(), count))
+    }
+
+    /// Returns the places of the most frequent texts. Of equally frequent ones, the least is the first.
+    pub(crate) fn most(&self, limit: usize) -> Vec<usize> {
+        let order = |a: &usize, b: &usize| -> Ordering {
+            let ((a, more), (b, less)) = (self.get(*a), self.get(*b));
+            less.cmp(&more).then_with(|| a.cmp(b))
+        };
+        let mut places: Vec<usize> = (0..self.entries.len()).collect();
+        if limit < places.len() {
+            // The others need no order.
+            places.select_nth_unstable_by(limit, order);
+            places.truncate(limit);
+        }
+        places.sort_unstable_by(order);
+        places
+    }
+}
+
+/// Returns the start of the text of an entry, and the entry.
+fn place(entries: &[Entry], at: usize) -> (usize, Option<&Entry>) {
+    let before = at.checked_sub(1).and_then(|before| entries.get(before));
+    (before.map_or(0, |before| before.end), entries.get(at))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_counted() {
+        let mut tally = Tally::default();
+        let new = ["b", "a", "", "b", "c", "", "b"].map(|text| tally.add(text));
+        assert_eq!(new, [Some(0), Some(1), Some(2), None, Some(3), None, None]);
+        let most = |limit: usize| -> Vec<(&str, u64)> {
+            tally
+                .most(limit)
+                .into_iter()
+                .map(|at| tally.get(at))
+                .collect()
+        };
+        assert_eq!(most(2), [("b", 3), ("", 2)]);
+        assert_eq!(most(9), [("b", 3), ("", 2), ("a", 1), ("c", 1)]);
+        assert_eq!((most(0).len(), tally.len()), (0, 4));
+    }
+
+    #[test]
+    fn equal_hashes_are_different_texts() {
+        let mut tally = Tally::default();
+        for text in ["x", "y"] {
+            tally.add(text);
+        }
+        // Both are chained as if their hashes were equal.
+        let hash = tally.hashes.hash_one("z");
+        tally.newest.insert(hash, 1);
+        tally.entries[1].before = 0;
+        assert_eq!(tally.add("z"), Some(2));
+        assert_eq!((tally.add("z"), tally.get(2)), (None, ("z", 2)));
+        assert_eq!((tally.get(0), tally.get(1)), (("x", 1), ("y", 1)));
+    }
+}
