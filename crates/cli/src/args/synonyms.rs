@@ -40,12 +40,21 @@ const COMMANDS: &[(&[&str], &str)] = &[
         &[
             "uniq",
             "unique",
-            "groupby",
-            "group-by",
+            "distinct",
+            "duplicates",
             "value-counts",
             "top",
         ],
-        "`freq COLUMNS FILE` counts the most frequent values",
+        "`freq -c COLUMNS FILE` counts the most frequent values, and --together their combinations",
+    ),
+    (
+        &["groupby", "group-by", "group", "aggregate", "pivot", "sum"],
+        "`sql \"select city, sum(fare) from 'FILE' group by city\"` sums by group, `freq -c COLUMNS FILE` counts",
+    ),
+    (
+        &["dedup", "deduplicate", "latest", "newest"],
+        "`sql \"select * from (select *, row_number() over (partition by id order by at desc) as place from \
+         'FILE') where place = 1\"` keeps the newest row of each key",
     ),
     (&["join", "union"], "`sql QUERY` joins tables"),
     (

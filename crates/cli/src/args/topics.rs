@@ -76,7 +76,7 @@ well. --delimiter sets another; it is for CSV that is written too, as is --no-he
   --date-format %d.%m.%Y         31.12.2024 is a date; of several, a column has one
   --csv-encoding latin1          the text is not UTF-8; names are those of browsers
   --type zip,phone=Utf8          types of some columns; --infer-rows 0 makes all of them text
-  --type at=timestamp_s          whole numbers are seconds since 1970; timestamp(ms) is milliseconds
+  --type at=timestamp_s          whole numbers are seconds since 1970 (or timestamp_ms)
   --schema FILE                  types of all columns
   --on-error skip                bad rows are left out, or `null`: bad values are null
   --json-path data               the rows are the array of {\"data\": […]} in JSON

@@ -155,3 +155,28 @@ fn rows_are_in_an_array_of_an_object() {
     let csv = folder.with("x.csv", "a\n1\n");
     herringbone(&["cat", "--json-path", "data", &csv]).fails(2, "--json-path is for JSON");
 }
+
+#[test]
+fn notes_name_the_option_for_another_notation() {
+    let folder = Folder::new();
+    let text = "day;price;code\n31.12.2024;1.234,50;x\n1.1.2025;2,5;y\n";
+    let file = folder.with("de.csv", text);
+    let run = herringbone(&["head", &file]);
+    for note in [
+        "column `day` has dates such as 31.12.2024, which stay text; --date-format %d.%m.%Y reads them",
+        "column `price` has numbers with a decimal comma, which stay text; --decimal-comma reads them",
+    ] {
+        assert!(run.stderr.contains(note), "{}", run.stderr);
+    }
+    assert_eq!(run.stderr.lines().count(), 3, "{}", run.stderr);
+    let options = ["--decimal-comma", "--date-format", "%d.%m.%Y", "-n", "1"];
+    let run = herringbone(&[&["head", &*file], &options[..]].concat());
+    assert_eq!(
+        run.stdout,
+        "{\"day\":\"2024-12-31\",\"price\":1234.5,\"code\":\"x\"}\n"
+    );
+    assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
+    // Chosen types need no advice.
+    let run = herringbone(&["head", "--type", "day,price=Utf8", &file]);
+    assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
+}

@@ -6,6 +6,7 @@ use herringbone_arrow::schema::{DataType, Field, Fields, Schema, SchemaRef};
 
 use super::delimiter::{advice, found, take_directive};
 use super::dialect::Notation;
+use super::hint::Hint;
 use super::kind::Kind;
 use super::look::Look;
 use super::names::{distinct, similar};
@@ -34,6 +35,8 @@ pub(super) struct Beginning {
     notations: Vec<Notation>,
     /// Descriptions of columns with several formats of dates.
     dates: Vec<String>,
+    /// Descriptions of columns of text with the notation of another country.
+    hints: Vec<Option<&'static str>>,
     /// True if quotes have no meaning: all fields have them, and the header has them needlessly.
     pub(super) all_quoted: bool,
     /// The first name that looks like a value. `None` unless all names have the types of their
@@ -115,6 +118,11 @@ impl Beginning {
         self.note_dates(file, options);
         let mut columns = self.names.iter().zip(&self.kinds);
         let is_inferred = |name: &str| !options.types.iter().any(|type_| type_.name() == name);
+        for (name, hint) in self.names.iter().zip(&self.hints) {
+            if let Some(hint) = hint.filter(|_| is_inferred(name)) {
+                note(&format!("column `{name}` {hint}"));
+            }
+        }
         let shifted = columns.find(|(name, kind)| kind.is_shifted() && is_inferred(name));
         if let Some((name, _)) = shifted {
             note(&format!(
@@ -155,6 +163,8 @@ struct Parser<'o> {
     looks: Vec<Look>,
     /// The kinds of the columns if quotes have no meaning.
     looks_in_quotes: Vec<Look>,
+    /// The notations of each column that stays text.
+    hints: Vec<Hint>,
     /// True if every field so far is quoted or null.
     all_quoted: bool,
 }
@@ -188,6 +198,7 @@ impl<'o> Parser<'o> {
             notations,
             looks: Vec::new(),
             looks_in_quotes: Vec::new(),
+            hints: Vec::new(),
             all_quoted: options.header,
         }
     }
@@ -240,14 +251,19 @@ impl<'o> Parser<'o> {
         let notations = &self.notations;
         self.looks.resize(width, Look::new(notations));
         self.looks_in_quotes.resize(width, Look::new(notations));
+        self.hints.resize(width, Hint::default());
         let dialect = &self.options.dialect;
         let fields = self.rows.text()?;
         for record in 0..self.rows.len() {
             let looks = self.looks.iter_mut().zip(&mut self.looks_in_quotes);
-            for (column, (look, in_quotes)) in looks.enumerate() {
+            let looks = looks.zip(&mut self.hints);
+            for (column, ((look, in_quotes), hint)) in looks.enumerate() {
                 let (text, quoted) = fields.get(record, column)?;
                 let is_null = !quoted && (text.is_empty() || text == null);
                 self.all_quoted &= quoted || is_null;
+                if !is_null {
+                    hint.add(text);
+                }
                 match dialect.is_text((text, quoted), self.rows.delimiter) {
                     _ if is_null => {}
                     true => look.text(),
@@ -318,7 +334,12 @@ impl<'o> Parser<'o> {
             0 => Vec::new(),
             _ => dates.collect(),
         };
+        let hints = kinds.iter().zip(&self.hints).map(|(kind, hint)| {
+            let is_text = *kind == Kind::Text && self.options.infer_rows > 0;
+            hint.note().filter(|_| is_text)
+        });
         Ok(Beginning {
+            hints: hints.collect(),
             notations,
             dates,
             sample,

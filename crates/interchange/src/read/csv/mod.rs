@@ -6,6 +6,7 @@
 mod beginning;
 mod delimiter;
 mod dialect;
+mod hint;
 mod kind;
 mod look;
 mod names;
