@@ -144,9 +144,9 @@ pub(crate) fn parse(arguments: Vec<OsString>, is_piped: bool) -> Result<Argument
     let name = matches.subcommand_name().unwrap_or_default().to_owned();
     let parsed = Arguments::from_arg_matches_mut(&mut matches);
     let mut parsed = parsed.map_err(|error| error.format(&mut command))?;
-    match parsed.files().filter(|files| files.is_empty()) {
-        Some(files) if is_piped => files.push("-".into()),
-        Some(_) => {
+    match parsed.files() {
+        Some((words, others)) if is_piped && words.len() == others => words.push("-".into()),
+        Some((words, 0)) if words.is_empty() => {
             let command = command.find_subcommand_mut(&name);
             let message = "no file is named, and standard input is not a pipe";
             return Err(command.map_or_else(
@@ -154,7 +154,7 @@ pub(crate) fn parse(arguments: Vec<OsString>, is_piped: bool) -> Result<Argument
                 |command| command.error(ErrorKind::MissingRequiredArgument, message),
             ));
         }
-        None => {}
+        _ => {}
     }
     Ok(parsed)
 }

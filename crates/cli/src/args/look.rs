@@ -53,8 +53,11 @@ pub(crate) struct Report {
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
     /// The page to write; `-` is standard output
-    #[arg(short, long, value_name = "OUT", required_unless_present = "json")]
-    pub(super) output: Option<PathBuf>,
+    #[arg(value_name = "OUT", required_unless_present_any = ["json", "output"])]
+    out: Option<PathBuf>,
+    /// Another way to name OUT
+    #[arg(short, long, value_name = "OUT", conflicts_with = "out")]
+    output: Option<PathBuf>,
     /// Replace OUT if it is there
     #[arg(short, long)]
     force: bool,
@@ -70,9 +73,16 @@ pub(crate) struct Report {
 }
 
 impl Report {
+    /// Returns the paths of all files.
+    pub(super) fn paths(&mut self) -> impl Iterator<Item = &mut PathBuf> {
+        let ends = [&mut self.out, &mut self.output].into_iter().flatten();
+        ends.chain([&mut self.file])
+    }
+
     /// Returns the page to write.
     pub(crate) fn destination(&self) -> Option<Destination> {
-        self.output.as_ref().map(|path| Destination {
+        let path = self.out.as_ref().or(self.output.as_ref());
+        path.map(|path| Destination {
             path: path.clone(),
             force: self.force,
         })
@@ -131,8 +141,9 @@ pub(crate) enum StatsBy {
 /// The options of `freq`.
 #[derive(Debug, Args)]
 pub(crate) struct Freq {
-    /// The columns, unless -c names them, and files, directories and patterns; `-` is standard input
-    #[arg(value_name = "[COLUMNS] FILE", required = true)]
+    /// The columns, unless -c names them, and files, directories and patterns; `-` is standard input, which a pipe needs no
+    /// name for
+    #[arg(value_name = "[COLUMNS] FILE")]
     words: Vec<PathBuf>,
     /// Columns and fields inside them, e.g. `city,address.zip`
     #[arg(short, long, value_name = "LIST")]
@@ -161,6 +172,12 @@ pub(crate) struct Freq {
 }
 
 impl Freq {
+    /// Returns the words, and the number of those before the files.
+    pub(super) fn words(&mut self) -> (&mut Vec<PathBuf>, usize) {
+        let others = usize::from(self.columns.is_none());
+        (&mut self.words, others)
+    }
+
     /// Returns the paths of the files, and that of the schema.
     pub(super) fn paths(&mut self) -> (&mut [PathBuf], &mut Option<PathBuf>) {
         let at = usize::from(self.columns.is_none());

@@ -104,9 +104,9 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// Returns the list of files, if the command has one.
-    pub(super) fn files(&mut self) -> Option<&mut Vec<PathBuf>> {
-        match &mut self.command {
+    /// Returns the list of files, if the command has one, and the number of other words before them.
+    pub(super) fn files(&mut self) -> Option<(&mut Vec<PathBuf>, usize)> {
+        let files = match &mut self.command {
             Command::Info { files, .. }
             | Command::Meta { files, .. }
             | Command::Verify { files, .. }
@@ -116,13 +116,15 @@ impl Arguments {
             | Command::Tail { files, .. }
             | Command::Sample { files, .. }
             | Command::Show { files, .. }
-            | Command::Cat { files, .. } => Some(&mut files.files),
-            Command::Count(command) => Some(&mut command.files.files),
-            Command::Stats(command) => Some(&mut command.files.files),
-            Command::Concat(command) => Some(&mut command.files.files),
-            Command::Split(command) => Some(&mut command.files.files),
-            _ => None,
-        }
+            | Command::Cat { files, .. } => &mut files.files,
+            Command::Count(command) => &mut command.files.files,
+            Command::Stats(command) => &mut command.files.files,
+            Command::Concat(command) => &mut command.files.files,
+            Command::Split(command) => &mut command.files.files,
+            Command::Freq(command) => return Some(command.words()),
+            _ => return None,
+        };
+        Some((files, 0))
     }
 
     /// Returns the paths of all files.
@@ -158,9 +160,7 @@ impl Arguments {
                 command: Bloom::Check(check),
             } => vec![&mut check.file],
             Command::Diff(command) => with(&mut command.files, command.other_files.schema()),
-            Command::Report(command) => iter::once(&mut command.file)
-                .chain(&mut command.output)
-                .collect(),
+            Command::Report(command) => command.paths().collect(),
             Command::Rewrite(command) => {
                 let ends = command.output.paths().chain([&mut command.input]);
                 ends.chain(command.other_files.schema()).collect()
@@ -180,7 +180,7 @@ impl Arguments {
                 ends.chain(&mut command.schema).collect()
             }
             Command::Encrypt(command) | Command::Decrypt(command) => {
-                vec![&mut command.input, command.output.path()]
+                command.output.paths().chain([&mut command.input]).collect()
             }
             Command::Convert(command) => command.paths().collect(),
         };
@@ -498,7 +498,7 @@ mod tests {
             "frobnicate f",
             "rewrite f",
             "encrypt f",
-            "decrypt f g",
+            "decrypt f",
             "rewrite f g --compression lzo",
             "rewrite f g --encoding delta",
             "rewrite f g --dictionary a=maybe",

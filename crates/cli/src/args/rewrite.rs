@@ -60,7 +60,7 @@ pub(crate) struct Encrypt {
     #[arg(value_name = "IN")]
     pub(crate) input: PathBuf,
     #[command(flatten)]
-    pub(crate) output: OutputOption,
+    pub(crate) output: OutputArgument,
     #[command(flatten)]
     pub(crate) rewriting: Rewriting,
 }

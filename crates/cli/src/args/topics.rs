@@ -81,8 +81,8 @@ well. --delimiter sets another; it is for CSV that is written too, as is --no-he
   --on-error skip                bad rows are left out, or `null`: bad values are null
   --json-path data               the rows are the array of {\"data\": […]} in JSON
 
-gzip and Zstandard are unpacked. All commands that read rows take CSV, JSON, GeoJSON and Arrow, by
-their names, by --from, or by their first bytes. Several texts have the types of all values.
+gzip and Zstandard are unpacked. All commands that read rows take CSV, JSON, GeoJSON and Arrow,
+by their names, by --from, or by their first bytes. Several texts have the types of all values.
 
 In CSV: booleans, Int64, UInt64, Float64 (nan and inf next to numbers too), dates (2024-01-02),
 timestamps (2024-01-02T03:04:05.123; instants in UTC if all of them have an offset), else text:

@@ -156,7 +156,7 @@ fn the_page_shows_real_sessions() {
 fn all_jobs_are_there() {
     let text = include_str!("../jobs.txt");
     let jobs: Vec<&str> = text.split("\n# ").skip(1).collect();
-    assert_eq!(jobs.len(), 48);
+    assert_eq!(jobs.len(), 58);
     for (at, job) in jobs.iter().enumerate() {
         assert!(job.starts_with(&format!("{}. ", at + 1)), "{job}");
         assert!(job.contains("\n$ "), "{job}");

@@ -79,7 +79,7 @@ fn findings_are_json_lines() {
             .contains("zip:bigint")
     );
     herringbone(&["report", "--json", &file, "-o", "-"]).fails(2, "OUT must be a file");
-    herringbone(&["report", &file]).fails(2, "--output <OUT>");
+    herringbone(&["report", &file]).fails(2, "<OUT>");
     // The finding would hint at the values.
     herringbone(&["report", "--json", "--no-values", &file]).ok("");
 }
