@@ -32,7 +32,9 @@ use std::sync::Arc;
 
 use herringbone::ReadOptions;
 
-use crate::args::{Arguments, Bloom, Chunks, Columns, Command, Files, Read, Stats, StatsBy};
+use crate::args::{
+    Arguments, Bloom, Chunks, Columns, Command, Files, OtherFiles, Read, Stats, StatsBy,
+};
 use crate::base::failure::{Failure, Result};
 use crate::input::context::Context;
 use crate::input::import::Import;
@@ -45,7 +47,6 @@ use head::ROWS;
 pub(crate) fn run(context: &Context, arguments: &Arguments, output: &mut Output<'_>) -> Result<()> {
     let open = |files: &Files| input::all(&files.files, context);
     let tables = |files: &Files| input::each_table(&files.files, &Opening::default(), context);
-    let rows = |files: &Files, read: &Read, limit| printed(context, files, read, limit);
     match &arguments.command {
         Command::Browse(request) => browse::run(context, request),
         Command::Info { files, json } => info::run(&tables(files)?, json.json, output),
@@ -55,34 +56,17 @@ pub(crate) fn run(context: &Context, arguments: &Arguments, output: &mut Output<
             json,
             other_files,
         } => {
-            let opening = Opening {
-                import: Some(Import::of(context, other_files, None)?),
-                ..Opening::default()
-            };
-            let inputs = input::each_table(&files.files, &opening, context)?;
+            let inputs = schema_files(context, files, other_files)?;
             schema::run(context, &inputs, json.or(*format), output)
         }
         Command::Diff(request) => diff::run(context, request, output),
         Command::Split(request) => split::run(context, request, output),
         Command::Count(request) => count::run(context, request, output),
-        Command::Head { files, read } => {
-            head::run(context, &rows(files, read, Some(ROWS))?, read, output)
-        }
-        Command::Cat { files, read } => {
-            let window = Pick::Window(Window::of(&read.choice.part));
-            rows::print(context, &rows(files, read, None)?, read, window, output)
-        }
-        Command::Tail { files, read } => {
-            let inputs = all_rows(context, files, read, None)?;
-            tail::run(context, &inputs, read, output)
-        }
-        Command::Sample { files, read } => {
-            let inputs = all_rows(context, files, read, None)?;
-            sample::run(context, &inputs, read, output)
-        }
-        Command::Show { files, read } => {
-            show::run(context, &rows(files, read, Some(ROWS))?, read, output)
-        }
+        Command::Head { files, read }
+        | Command::Tail { files, read }
+        | Command::Sample { files, read }
+        | Command::Show { files, read }
+        | Command::Cat { files, read } => print(context, &arguments.command, (files, read), output),
         Command::Freq(request) => freq::run(context, request, output),
         Command::Meta {
             files,
@@ -136,6 +120,36 @@ pub(crate) fn run(context: &Context, arguments: &Arguments, output: &mut Output<
         Command::Man { words } => manual::man(words, output),
         Command::Completions { shell } => manual::completions(*shell, output),
     }
+}
+
+/// Prints rows as a command does.
+fn print(
+    context: &Context,
+    command: &Command,
+    (files, read): (&Files, &Read),
+    output: &mut Output<'_>,
+) -> Result<()> {
+    let first_rows = |limit| printed(context, files, read, limit);
+    let all = || all_rows(context, files, read, None);
+    match command {
+        Command::Head { .. } => head::run(context, &first_rows(Some(ROWS))?, read, output),
+        Command::Show { .. } => show::run(context, &first_rows(Some(ROWS))?, read, output),
+        Command::Tail { .. } => tail::run(context, &all()?, read, output),
+        Command::Sample { .. } => sample::run(context, &all()?, read, output),
+        _ => {
+            let window = Pick::Window(Window::of(&read.choice.part));
+            rows::print(context, &first_rows(None)?, read, window, output)
+        }
+    }
+}
+
+/// Returns the files whose schemas are printed.
+fn schema_files(context: &Context, files: &Files, others: &OtherFiles) -> Result<Vec<Input>> {
+    let opening = Opening {
+        import: Some(Import::of(context, others, None)?),
+        ..Opening::default()
+    };
+    input::each_table(&files.files, &opening, context)
 }
 
 /// Returns the files whose first rows are printed: `limit` of them, unless the user has chosen another number.

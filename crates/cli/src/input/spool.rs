@@ -4,6 +4,8 @@ use std::env;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::ops::Range;
+use std::path::Path;
+#[cfg(not(unix))]
 use std::path::PathBuf;
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -56,7 +58,7 @@ impl Drop for Unnamed {
     }
 }
 
-fn at(path: &PathBuf, error: &io::Error) -> io::Error {
+fn at(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 

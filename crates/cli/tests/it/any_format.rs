@@ -28,7 +28,7 @@ fn commands_that_look_read_text() {
     let folder = Folder::new();
     let trips = folder.with("trips.csv", TRIPS);
     let first = trip(1, "Rome", Some(2.5));
-    assert_eq!(rows(&["head", "-n", "1", &trips]), [first.clone()]);
+    assert_eq!(rows(&["head", "-n", "1", &trips]), [first]);
     assert_eq!(rows(&["tail", "-n", "1", &trips]), [trip(3, "Rome", None)]);
     assert_eq!(rows(&["sample", "-n", "3", &trips]).len(), 3);
     assert_eq!(
