@@ -4,7 +4,7 @@ use herringbone::variant::shredding::is_variant;
 use herringbone_arrow::schema::{DataType, Field, Schema};
 
 use crate::base::printable::printable;
-use crate::render::table::shown;
+use crate::render::table::{shown, type_name};
 
 /// The facts that the footer has.
 #[derive(Debug, Default)]
@@ -64,7 +64,7 @@ impl Facts {
         for field in schema.fields() {
             self.columns.push(Column {
                 name: field.name().clone(),
-                type_: shown(&field.data_type().to_string()),
+                type_: type_name(field),
                 is_number: is_number(field.data_type()),
             });
             self.push(0, field, Vec::new(), false);
@@ -79,12 +79,9 @@ impl Facts {
             true => (Vec::new(), false),
             false => children(field.data_type()),
         };
-        let type_ = match (children.is_empty(), field.data_type()) {
-            (false, DataType::Struct(_)) => "Struct".to_owned(),
-            (false, DataType::Map(..)) => "Map".to_owned(),
-            (false, DataType::FixedSizeList(_, length)) => format!("FixedSizeList({length})"),
-            (false, _) => "List".to_owned(),
-            (true, other) => shown(&other.to_string()),
+        let type_ = match field.data_type() {
+            DataType::FixedSizeList(_, length) => format!("list({length})"),
+            _ => type_name(field),
         };
         let mut text = "  ".repeat(depth);
         text.push_str(&format!("{}: {type_}", shown(field.name())));

@@ -2,7 +2,8 @@
 
 /// The keys, in lines that fit 40 columns.
 pub(super) const KEYS: &str = "\
-q, Ctrl-C   quit
+q           close a page, or quit
+Ctrl-C      quit
 Esc         cancel a read, close a page
 ?           this page
 
@@ -14,7 +15,7 @@ Home, End   first and last row (g, G)
 : or digit  jump to a row, from 0
 /           search: a condition in SQL,
             such as fare > 5 (see
-            `herringbone help cat`)
+            `herringbone help where`)
 n, N        next match, match before
 Enter       the cell in full
 r           read the rows again

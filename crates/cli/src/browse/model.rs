@@ -157,7 +157,7 @@ impl Model {
             .modifiers
             .intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
         match key.code {
-            KeyCode::Char('q') if is_plain => self.has_ended = true,
+            KeyCode::Char('q') if is_plain => self.has_ended = self.panels.pop().is_none(),
             KeyCode::Esc => self.go_back(),
             KeyCode::Char('?') | KeyCode::F(1) => self.open(Panel::list(
                 "Keys".into(),

@@ -169,14 +169,14 @@ fn rows_fill_the_screen() {
             "997  997  Oslo  null",
             "998  998  東京  [998,null]",
             "999  999  null  null",
-            "row 999, row group 1; city: Utf8                                  ? keys, q quit",
+            "row 999, row group 1; city: text                                  ? keys, q quit",
         ]
     );
     viewer.model.resize((200, 4));
     viewer.settle();
     let screen = viewer.screen((200, 4));
     assert_eq!(screen[2], "999  999  null  null");
-    let status = format!("{:186}? keys, q quit", "row 999, row group 1; city: Utf8");
+    let status = format!("{:186}? keys, q quit", "row 999, row group 1; city: text");
     assert_eq!(screen[3], status);
 }
 
@@ -216,7 +216,7 @@ fn a_row_is_reached_by_its_number() {
             "704  704  Rome  [704,null]"
         ]
     );
-    assert!(screen[5].starts_with("row 703, row group 1; id: Int32"));
+    assert!(screen[5].starts_with("row 703, row group 1; id: int32"));
     viewer.type_(":1000\n");
     assert!(viewer.screen(size)[5].starts_with("rows are counted from 0, and there are 1000"));
     viewer.type_(":x\n");
@@ -387,10 +387,10 @@ fn the_tree_leads_to_columns() {
     let tree = [
         "Schema",
         "",
-        "id: Int32 not null",
-        "city: Utf8",
-        "tags: List",
-        "  item: Int32",
+        "id: int32 not null",
+        "city: text",
+        "tags: list",
+        "  item: int32",
     ];
     assert_eq!(viewer.screen(size)[..6], tree);
     assert_eq!(viewer.model.panel().unwrap().cursor, Some(1));
@@ -411,9 +411,12 @@ fn keys_are_explained_and_the_viewer_ends() {
     let mut viewer = Viewer::open(&write(folder.path()), (40, 40));
     viewer.type_("?");
     let screen = viewer.screen((40, 40));
-    assert_eq!(screen[2], "q, Ctrl-C   quit");
+    assert_eq!(screen[2], "q           close a page, or quit");
     // Nothing is cut at 40 columns.
     assert!(!screen.iter().any(|line| line.contains('…')), "{screen:?}");
+    // The first `q` closes the page, as in other viewers.
+    viewer.type_("q");
+    assert!(!viewer.model.has_ended && viewer.model.panel().is_none());
     viewer.type_("q");
     assert!(viewer.model.has_ended);
     let mut viewer = Viewer::open(&write(folder.path()), (40, 40));
