@@ -93,9 +93,9 @@ impl Dataset {
         if let Some(keys) = keys {
             files = files.decryption(Arc::new(keys::decryption(keys)?));
         }
-        let mut of_files = options.files.clone();
-        of_files.open = files;
-        let options = options.files(of_files);
+        let mut files_options = options.files.clone();
+        files_options.open = files;
+        let options = options.files(files_options);
         let text = |path: PathBuf| path.to_string_lossy().into_owned();
         let (place, paths) = match (paths, listing) {
             (Roots::Urls(urls), _) => {
@@ -164,11 +164,10 @@ impl Dataset {
     /// The partition columns of each file: their names, and the texts of their values.
     #[getter]
     fn partitions(&self) -> Vec<Vec<(String, Option<String>)>> {
-        let of_file =
-            |(name, value): (&str, Option<&str>)| (name.to_owned(), value.map(str::to_owned));
+        let key = |(name, value): (&str, Option<&str>)| (name.to_owned(), value.map(str::to_owned));
         let files = self.dataset.files().iter();
         files
-            .map(|file| file.partition().map(of_file).collect())
+            .map(|file| file.partition().map(key).collect())
             .collect()
     }
 

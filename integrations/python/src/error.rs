@@ -187,10 +187,16 @@ fn option_of(remedy: Remedy) -> String {
 
 /// Converts an I/O error. Python chooses the class by the number of the system's error.
 pub(crate) fn of_io(error: &io::Error, path: Option<&Path>) -> PyErr {
-    if let Some(inner) = error.get_ref().and_then(|it| it.downcast_ref::<PyErr>()) {
+    if let Some(inner) = error
+        .get_ref()
+        .and_then(|cause| cause.downcast_ref::<PyErr>())
+    {
         return Python::attach(|py| inner.clone_ref(py));
     }
-    if let Some(inner) = error.get_ref().and_then(|it| it.downcast_ref::<Error>()) {
+    if let Some(inner) = error
+        .get_ref()
+        .and_then(|cause| cause.downcast_ref::<Error>())
+    {
         return of_parquet(inner);
     }
     if error.kind() == io::ErrorKind::OutOfMemory {

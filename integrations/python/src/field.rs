@@ -104,7 +104,7 @@ fn find_name(fields: &[FieldRef], name: &str) -> PyResult<(usize, FieldRef)> {
     let mut found = fields
         .iter()
         .enumerate()
-        .filter(|(_, it)| it.name() == name);
+        .filter(|(_, field)| field.name() == name);
     match (found.next(), found.count()) {
         (Some((place, field)), 0) => Ok((place, field.clone())),
         (Some((place, _)), others) => Err(PyKeyError::new_err(format!(

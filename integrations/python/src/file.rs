@@ -210,7 +210,7 @@ fn bounds_table(bounds: &ColumnBounds) -> Result<Table> {
     let field = |name: &str, kind: &DataType| Field::new(name, kind.clone(), true);
     let fields: Vec<_> = columns
         .iter()
-        .map(|(name, it)| field(name, it.data_type()))
+        .map(|(name, array)| field(name, array.data_type()))
         .collect();
     let schema = Arc::new(ArrowSchema::new(fields));
     let arrays = columns.into_iter().map(|(_, array)| array).collect();

@@ -206,8 +206,8 @@ impl ReadArguments<'_> {
             .extension(Geospatial::new())
             .extension(VariantExtension::new());
         if let Some(columns) = self.paths(resolve)? {
-            let of_file = columns.into_iter().filter(|(_, is_added)| !is_added);
-            let paths = of_file.map(|(path, _)| path).collect();
+            let in_file = columns.into_iter().filter(|(_, is_added)| !is_added);
+            let paths = in_file.map(|(path, _)| path).collect();
             options = options.projection(Projection::Paths(paths));
         }
         if let Some(tree) = &self.filter {
@@ -298,8 +298,9 @@ impl ReadArguments<'_> {
             return Ok(None);
         };
         let fields = read.fields().iter().enumerate();
-        let places: HashMap<&str, usize> =
-            fields.map(|(at, it)| (it.name().as_str(), at)).collect();
+        let places: HashMap<&str, usize> = fields
+            .map(|(at, field)| (field.name().as_str(), at))
+            .collect();
         let mut seen = HashSet::new();
         let mut order = Vec::with_capacity(read.fields().len());
         for (path, _) in &paths {

@@ -68,16 +68,16 @@ def _compression(options: Mapping[str, Any]) -> Iterator[Chosen]:
     codec, level = options["compression"], options["compression_level"]
     levels = level if isinstance(level, Mapping) else {}
     if isinstance(codec, Mapping):
-        for name, of_column in codec.items():
-            of_level = None if name is None else levels.get(name) if levels else level
-            yield "compression", name, "compression", _codec(of_column, of_level)
+        for name, own_codec in codec.items():
+            own_level = None if name is None else levels.get(name) if levels else level
+            yield "compression", name, "compression", _codec(own_codec, own_level)
     elif codec is None:
         if level is not None:
             raise ValueError(f"compression_level={level!r} needs compression=")
     else:
         yield "compression", None, "compression", _codec(codec, None if levels else level)
-        for name, of_level in levels.items():
-            yield "compression_level", name, "compression", _codec(codec, of_level)
+        for name, own_level in levels.items():
+            yield "compression_level", name, "compression", _codec(codec, own_level)
 
 
 def _codec(codec: Any, level: Any) -> str:
@@ -116,9 +116,9 @@ def _bloom_filters(options: Mapping[str, Any]) -> Iterator[Chosen]:
     columns = options["bloom_filter_options"] or {}
     if not isinstance(columns, Mapping):
         raise TypeError(f"'bloom_filter_options' must be a dictionary, not {columns!r}")
-    for name, of_column in columns.items():
-        if of_column is not False:
-            yield "bloom_filter_options", name, "bloom_filter", _bloom_filter(name, of_column)
+    for name, choice in columns.items():
+        if choice is not False:
+            yield "bloom_filter_options", name, "bloom_filter", _bloom_filter(name, choice)
 
 
 def _bloom_filter(column: str, options: Any) -> str:
@@ -222,8 +222,8 @@ def _values(keyword: str, ours: str, value: Any) -> Iterator[Chosen]:
         return
     if not OPTIONS[ours].of_columns:
         raise TypeError(f"{keyword}={value!r}: columns cannot have values of their own, because it is an option of files")
-    for column, of_column in value.items():
-        yield keyword, column, ours, of_column
+    for column, own in value.items():
+        yield keyword, column, ours, own
 
 
 def _written(value: Any) -> str:

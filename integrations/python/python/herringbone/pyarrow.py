@@ -259,10 +259,10 @@ def _use_pyarrow_types(file: _read.ParquetFile, has_extensions: bool) -> bool:
         return has_extensions
     names = schema.pop("dictionary", ())
     # The stored types are used instead.
-    of_options = {name: schema.pop(name) for name in ("binary_type", "list_type") if name in schema}
+    chosen = {name: schema.pop(name) for name in ("binary_type", "list_type") if name in schema}
     ours = pa.schema(file.schema_arrow)
     if names or not all(map(_is_simple, ours.types)):
-        in_file = pa.schema(file._schema_with(ignore_arrow_schema=True, **of_options))
+        in_file = pa.schema(file._schema_with(ignore_arrow_schema=True, **chosen))
         types = _Types(names, has_extensions)
         fields = [types.field(one, other, one.name) for one, other in zip(ours, in_file)]
         theirs = pa.schema(fields, ours.metadata)
@@ -293,7 +293,7 @@ def _use_partition_types(dataset: _read.ParquetDataset, partitioning: Any) -> An
     for keys in dataset._partitions():
         for name, text in keys:
             texts.setdefault(name, set()).update(() if text is None else (text,))
-    types = {name: _partition_type(name, of_column) for name, of_column in texts.items()}
+    types = {name: _partition_type(name, column) for name, column in texts.items()}
     ours = pa.schema(dataset._dataset.schema)
     is_alike = {pa.int32(): pa.types.is_integer, pa.string(): pa.types.is_string}
     if all(is_alike[kind](ours.field(name).type) for name, kind in types.items()):
@@ -1225,9 +1225,9 @@ def _in_place(name: str, ours: Any, original: Any) -> Any:
         # The classes of metadata are final, and are not made by calls.
         bases = () if name in _CLASSES else (ours,)
         ours = original if name in _CLASSES else ours
-        of_both = (_CLASSES.get(name, ours), original)
+        both = (_CLASSES.get(name, ours), original)
         return _Standing(
-            name, bases, {"_ours": ours, "_original": original, "_of_both": of_both, "__module__": __name__}
+            name, bases, {"_ours": ours, "_original": original, "_both": both, "__module__": __name__}
         )
 
     @functools.wraps(original)
@@ -1242,7 +1242,7 @@ class _Standing(type):
 
     _ours: Any
     _original: Any
-    _of_both: tuple[type, type]
+    _both: tuple[type, type]
 
     def __call__(cls, *arguments: Any, **keywords: Any) -> Any:
         if "_original" not in vars(cls):
@@ -1251,7 +1251,7 @@ class _Standing(type):
         return _call(cls.__name__, cls._ours, cls._original, arguments, keywords)
 
     def __instancecheck__(cls, instance: Any) -> bool:
-        return isinstance(instance, cls._of_both)
+        return isinstance(instance, cls._both)
 
 
 def install() -> None:

@@ -59,7 +59,7 @@ struct IsIn {
     /// The test. It is unknown for a null.
     found: Predicate,
     /// The result for a null: true, false or unknown.
-    of_null: Option<bool>,
+    for_null: Option<bool>,
 }
 
 /// A single condition, or several and the operation between them.
@@ -100,7 +100,7 @@ impl Joined {
 
     fn into_parts_of(self, is_and: bool) -> Result<Self> {
         match self.is_and {
-            Some(own) if own != is_and => self.nested(|it| it),
+            Some(own) if own != is_and => self.nested(|condition| condition),
             _ => Ok(self),
         }
     }
@@ -180,7 +180,10 @@ impl<'a> Conditions<'a> {
         let mut fields = Some(self.schema.fields());
         let mut found: Option<&Field> = None;
         for name in path {
-            let mut named = fields.into_iter().flatten().filter(|it| it.name() == name);
+            let mut named = fields
+                .into_iter()
+                .flatten()
+                .filter(|field| field.name() == name);
             let (Some(field), None) = (named.next(), named.next()) else {
                 return Err(not_understood(format!(
                     "one column {:?} is expected",
@@ -217,7 +220,7 @@ impl<'a> Conditions<'a> {
                 operand.column().eq(true)
             }
             Value::IsValid(operand) => operand.column().is_not_null(),
-            Value::IsIn(test) => match test.of_null {
+            Value::IsIn(test) => match test.for_null {
                 Some(true) => test.found.or(test.operand.column().is_null()),
                 Some(false) if self.has_negation => {
                     test.found.and(test.operand.column().is_not_null())
@@ -324,7 +327,7 @@ impl<'a> Conditions<'a> {
         let found = array
             .as_struct_opt()
             .and_then(|struct_opt| struct_opt.column_by_name(name))
-            .filter(|it| it.len() == 1 && it.is_valid(0));
+            .filter(|array| array.len() == 1 && array.is_valid(0));
         found.map(AsRef::as_ref).ok_or_else(damaged)
     }
 
@@ -370,7 +373,7 @@ impl<'a> Conditions<'a> {
                 }
             }
         }
-        let of_null = match behavior.ok_or_else(damaged)?.value(0) {
+        let for_null = match behavior.ok_or_else(damaged)?.value(0) {
             MATCH => Some(has_null),
             SKIP => Some(false),
             EMIT_NULL => None,
@@ -383,7 +386,7 @@ impl<'a> Conditions<'a> {
         Ok(IsIn {
             found: operand.column().is_in(literals),
             operand,
-            of_null,
+            for_null,
         })
     }
 }

@@ -155,7 +155,7 @@ fn decimal(text: &str) -> Result<Literal> {
     let is_number = unscaled
         .trim_start_matches('-')
         .bytes()
-        .all(|it| it.is_ascii_digit());
+        .all(|digit| digit.is_ascii_digit());
     if !is_number || unscaled.len() > MAX_DIGITS {
         return Err(refused());
     }

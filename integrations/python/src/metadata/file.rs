@@ -87,13 +87,13 @@ fn parts(metadata: &FileMetadata) -> Result<FileMetadataParts> {
 /// Returns the error for row groups of another schema, with the class and the text of pyarrow.
 fn different_schemas(own: &MetadataHandle, other: &MetadataHandle) -> Failure {
     let (own, other) = (own.parquet_schema(), other.parquet_schema());
-    let (columns, of_other) = (own.leaves().len(), other.leaves().len());
+    let (columns, others) = (own.leaves().len(), other.leaves().len());
     let is_same = |leaf: usize| {
         own.element(leaf) == other.element(leaf) && own.path(leaf) == other.path(leaf)
     };
-    let what = match (0..columns.min(of_other)).find(|leaf| !is_same(*leaf)) {
-        _ if columns != of_other => {
-            format!("This schema has {columns} columns, other has {of_other}")
+    let what = match (0..columns.min(others)).find(|leaf| !is_same(*leaf)) {
+        _ if columns != others => {
+            format!("This schema has {columns} columns, other has {others}")
         }
         Some(leaf) => format!("The two columns with index {leaf} differ."),
         None => "The groups around the columns differ.".to_owned(),
