@@ -71,8 +71,9 @@ impl AsyncDatasetWriter {
     /// Starts to write batches with this schema below a directory of a store. Requests nothing.
     ///
     /// # Errors
-    /// [Argument](herringbone::ErrorKind::Argument) if a partition column does not exist or is named twice, or if no
-    /// column is left; [Unsupported](herringbone::ErrorKind::Unsupported) if its type has no text.
+    /// [Argument](herringbone::ErrorKind::Argument) if a partition column does not exist or is named twice, if no
+    /// column is left, or if the names of files cannot be used; [Unsupported](herringbone::ErrorKind::Unsupported) if
+    /// the type of a partition column has no text.
     pub fn create(
         store: Arc<dyn Listing>,
         directory: &str,

@@ -4,11 +4,12 @@
 //! year=2024/code=a%2Fb/x.parquet ─► [("year", "2024"), ("code", "a/b")] ─► columns of values ─► types
 //! ```
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use herringbone::arrow::array::{RecordBatch, RecordBatchOptions};
 use herringbone::arrow::schema::{DataType, Field, Schema, SchemaRef};
+use herringbone::filter::Predicate;
 use herringbone::{Error, Result};
 
 use crate::options::{DatasetOptions, SchemaFrom};
@@ -44,7 +45,8 @@ pub enum Partitioning {
     /// Names of directories such as `year=2024` are the values of columns.
     ///
     /// The type of a column is `Int64` if all of its values are integers, or `Date32` if all are dates. In both cases,
-    /// formatting the values must give the text in the names. Otherwise it is `Utf8`: the values `01` and `10` are text.
+    /// formatting the values must give the text in the names. Otherwise it is `Utf8`: the values `01` and `10` are text. If all
+    /// of a column's texts are whole numbers, filters compare them with whole numbers by value: `01` equals 1.
     #[default]
     Hive,
     /// Names of directories such as `year=2024` are the values of columns, whose types are those of this schema. Columns
@@ -222,6 +224,25 @@ impl PartitionTypes {
         Field::new(name, data_type, true)
     }
 
+    /// Returns a predicate that compares whole numbers with the texts of columns by value: those of `01` and `10`, whose type is
+    /// text. If one of a column's texts in these partitions is not a whole number, its comparisons stay as they are.
+    pub(crate) fn by_value(&self, predicate: &Predicate, partitions: &[&Partition]) -> Predicate {
+        let mut texts: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        for partition in partitions {
+            for (name, value) in partition.names.iter().zip(partition.values.iter()) {
+                texts.entry(name).or_default().extend(value.as_deref());
+            }
+        }
+        let mut predicate = predicate.clone();
+        for (name, texts) in texts {
+            if is_text(self.field(name).data_type()) {
+                let texts: Vec<&str> = texts.into_iter().collect();
+                predicate = predicate.with_numbers_of_texts(name, &texts);
+            }
+        }
+        predicate
+    }
+
     /// Returns a batch with one row per partition. All have the same columns. Dictionaries are replaced by their values.
     ///
     /// # Errors
@@ -248,6 +269,16 @@ impl PartitionTypes {
         let options = RecordBatchOptions::new().with_row_count(Some(partitions.len()));
         RecordBatch::try_new_with_options(schema, columns, &options)
             .map_err(|error| Error::argument(error.to_string()))
+    }
+}
+
+fn is_text(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Dictionary(_, of_values) => is_text(of_values),
+        other => matches!(
+            other,
+            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View
+        ),
     }
 }
 

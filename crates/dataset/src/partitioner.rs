@@ -59,8 +59,8 @@ pub(crate) struct Partitioner<F> {
     uses: u64,
     /// The part of the names of files that no other writer has.
     id: u64,
-    /// The number of files started so far.
-    started: u64,
+    /// The number of files started so far: all of them, or those of each directory if the caller gives the names.
+    started: HashMap<String, u64>,
     finished: Vec<WrittenFile>,
     /// True from the beginning of a batch until all of its steps are done. It stays true after a step that failed.
     is_busy: bool,
@@ -87,9 +87,10 @@ impl<F: OpenFile> Partitioner<F> {
     /// Checks the options of a dataset whose batches have this schema.
     ///
     /// # Errors
-    /// Argument if a partition column does not exist or is named twice, or if no column is left; Unsupported if its type
-    /// has no text.
+    /// Argument if a partition column does not exist or is named twice, if no column is left, or if the names of files cannot be
+    /// used; Unsupported if the type of a partition column has no text.
     pub(crate) fn new(schema: SchemaRef, options: DatasetWriteOptions) -> Result<Self> {
+        options.file_names.as_deref().map_or(Ok(()), check_names)?;
         let mut partition_columns = Vec::new();
         for name in &options.partition_by {
             let Ok(column) = schema.index_of(name) else {
@@ -122,7 +123,7 @@ impl<F: OpenFile> Partitioner<F> {
             waiting: VecDeque::new(),
             uses: 0,
             id: unique_id(),
-            started: 0,
+            started: HashMap::new(),
             finished: Vec::new(),
             is_busy: false,
             is_ended: false,
@@ -289,9 +290,17 @@ impl<F: OpenFile> Partitioner<F> {
     /// Returns the path of a new file for the first waiting rows.
     fn next_path(&mut self) -> String {
         let directory = self.waiting.front().map_or("", |(directory, _)| directory);
-        let (prefix, id, ordinal) = (&self.options.file_prefix, self.id, self.started);
-        self.started += 1;
-        format!("{directory}{prefix}-{id:016x}-{ordinal:05}.parquet")
+        let counted = match self.options.file_names {
+            Some(_) => directory,
+            None => "",
+        };
+        let started = self.started.entry(counted.to_owned()).or_default();
+        let ordinal = *started;
+        *started += 1;
+        match &self.options.file_names {
+            Some(names) => format!("{directory}{}", names.replace(PLACE, &ordinal.to_string())),
+            None => format!("{directory}part-{:016x}-{ordinal:05}.parquet", self.id),
+        }
     }
 
     /// Returns each partition column's directory names.
@@ -303,6 +312,27 @@ impl<F: OpenFile> Partitioner<F> {
         let columns = columns.map(|(at, name)| names(name, batch.column(*at)));
         columns.collect()
     }
+}
+
+/// The place of the number of a file in the names of files.
+const PLACE: &str = "{i}";
+
+/// Fails for equal names of files, names with directories, and names that readers of datasets skip.
+///
+/// # Errors
+/// Argument.
+fn check_names(names: &str) -> Result<()> {
+    let problem = match names {
+        _ if names.matches(PLACE).count() != 1 => "`{i}` is there once, for the number of the file",
+        _ if names.contains(['/', '\\']) => "it is a name without directories",
+        _ if names.starts_with(['.', '_']) => {
+            "readers of directories skip names that begin with `.` or `_`"
+        }
+        _ => return Ok(()),
+    };
+    Err(Error::argument(format!(
+        "the names of files are `{names}`, but {problem}; choose one such as `data-{PLACE}.parquet`"
+    )))
 }
 
 /// Returns directories in the order of their first rows, and the runs of rows in each.

@@ -142,7 +142,9 @@ impl DatasetPlan {
             .files
             .get(at)
             .is_some_and(|file| file.verdict == Verdict::All);
-        read.filter = self.filter.clone().filter(|_| !is_selected);
+        let filter = self.filter.as_ref().filter(|_| !is_selected);
+        let types = &self.dataset.types;
+        read.filter = filter.map(|filter| types.by_value(filter, &[&file.partition]));
         // More rows of one file are never needed, unless rows before them are lost.
         read.limit = read.limit.filter(|_| !self.options.is_tolerant());
         read.limit = read.limit.map(|limit| limit.saturating_add(read.offset));

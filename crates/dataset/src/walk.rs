@@ -418,9 +418,11 @@ pub(crate) fn verdicts(
     }
     let mut verdicts = vec![Verdict::Some; partitions.len()];
     for members in groups.values() {
-        let group_partitions = members.iter().filter_map(|at| partitions.get(*at).copied());
-        let batch = types.batch(&group_partitions.collect::<Vec<_>>())?;
-        for (at, verdict) in members.iter().zip(verdicts_of_known(predicate, &batch)?) {
+        let group = members.iter().filter_map(|at| partitions.get(*at).copied());
+        let group: Vec<_> = group.collect();
+        let predicate = types.by_value(predicate, &group);
+        let verdicts_of_group = verdicts_of_known(&predicate, &types.batch(&group)?)?;
+        for (at, verdict) in members.iter().zip(verdicts_of_group) {
             if let Some(slot) = verdicts.get_mut(*at) {
                 *slot = verdict;
             }

@@ -41,8 +41,9 @@ pub struct DatasetWriteOptions {
     /// The largest number of bytes that open files buffer together. If there are more, the least recently used is
     /// finished.
     pub max_buffered_bytes: usize,
-    /// The beginning of the names of files.
-    pub file_prefix: String,
+    /// The names of files, such as `data-{i}.parquet`, with `{i}` for the number of the file in its directory, from 0. A file of
+    /// that name is replaced. `None` gives names that no other file has, such as `part-0123456789abcdef-00000.parquet`.
+    pub file_names: Option<String>,
 }
 
 impl DatasetWriteOptions {
@@ -71,8 +72,8 @@ herringbone::format::setters! { DatasetWriteOptions {
     max_open_files: usize;
     /// Sets the largest number of bytes that open files buffer together.
     max_buffered_bytes: usize;
-    /// Sets the beginning of the names of files.
-    file_prefix: impl Into<String> => Into::into;
+    /// Sets the names of files, with `{i}` for the number of the file in its directory. Files of these names are replaced.
+    file_names: impl Into<String> => |names| Some(Into::into(names));
 }}
 
 impl Default for DatasetWriteOptions {
@@ -84,7 +85,7 @@ impl Default for DatasetWriteOptions {
             max_bytes: u64::MAX,
             max_open_files: Self::DEFAULT_MAX_OPEN_FILES,
             max_buffered_bytes: Self::DEFAULT_MAX_BUFFERED_BYTES,
-            file_prefix: "part".to_owned(),
+            file_names: None,
         }
     }
 }
@@ -104,8 +105,8 @@ pub struct WrittenFile {
 /// Writes record batches to the files of a dataset.
 ///
 /// A file appears under its name when it is complete: when it is large enough, when too many files are open, or at the
-/// end. Names are unique, so a writer adds files to a directory and replaces none. If the writer fails or is dropped,
-/// complete files remain.
+/// end. Unless [`file_names`](DatasetWriteOptions::file_names) are chosen, names are unique, so a writer adds files to a directory
+/// and replaces none. If the writer fails or is dropped, complete files remain.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -166,8 +167,9 @@ impl DatasetWriter {
     /// Starts to write batches with this schema to files of another place.
     ///
     /// # Errors
-    /// [Argument](herringbone::ErrorKind::Argument) if a partition column does not exist or is named twice, or if no
-    /// column is left; [Unsupported](herringbone::ErrorKind::Unsupported) if its type has no text.
+    /// [Argument](herringbone::ErrorKind::Argument) if a partition column does not exist or is named twice, if no
+    /// column is left, or if the names of files cannot be used; [Unsupported](herringbone::ErrorKind::Unsupported) if
+    /// the type of a partition column has no text.
     pub fn create_in(
         files: Arc<dyn NewFiles>,
         schema: SchemaRef,

@@ -19,6 +19,7 @@ mod bound;
 mod bound_rows;
 mod array_test;
 mod nested;
+mod number_texts;
 mod bounds_test;
 mod byte_cuts;
 mod evaluate;

@@ -216,6 +216,84 @@ fn files_are_split_by_rows_and_bytes() {
 }
 
 #[test]
+fn texts_of_digits_compare_with_numbers_by_value() {
+    let folder = Folder::new("months");
+    let batch = rows(&[Some("03"), Some("10"), None, Some("-1"), Some("3")], 0);
+    let mut writer = DatasetWriter::create(&folder.0, batch.schema(), by(&["text"])).unwrap();
+    writer.write(&batch).unwrap();
+    writer.finish().unwrap();
+    let found = |predicate: &herringbone::filter::Predicate| {
+        let dataset = Dataset::open(&folder.0, DatasetOptions::new())?;
+        let read = all(dataset.read(ReadOptions::new().filter(predicate.clone()))?)?;
+        let filtered = Dataset::open(&folder.0, DatasetOptions::new().filter(predicate.clone()))?;
+        let listed = all(filtered.read(ReadOptions::new())?)?;
+        let (mut read, mut listed) = (ids(&read), ids(&listed));
+        read.sort_unstable();
+        listed.sort_unstable();
+        assert_eq!(read, listed, "{predicate}");
+        herringbone::Result::Ok(read)
+    };
+    for (predicate, expected) in [
+        (col("text").eq(3), &[0, 4][..]),
+        (col("text").eq("03"), &[0]),
+        (col("text").ne(3), &[1, 3]),
+        (col("text").lt(10), &[0, 3, 4]),
+        (col("text").between(3, 11), &[0, 1, 4]),
+        (col("text").is_in([10, 11]).not(), &[0, 3, 4]),
+        // Each of these is decided by a file's rows, too.
+        (col("text").eq(3).and(col("id").gt(0)), &[4]),
+        (col("text").eq(10).or(col("id").eq(2)), &[1, 2]),
+    ] {
+        assert_eq!(found(&predicate).unwrap(), expected, "{predicate}");
+    }
+    // If one of the texts is no longer a number, nothing is compared by value.
+    let batch = rows(&[Some("all")], 5);
+    let mut writer = DatasetWriter::create(&folder.0, batch.schema(), by(&["text"])).unwrap();
+    writer.write(&batch).unwrap();
+    writer.finish().unwrap();
+    assert_eq!(found(&col("text").eq("03")).unwrap(), [0]);
+    let error = found(&col("text").eq(3)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Argument, "{error}");
+}
+
+#[test]
+fn names_of_files_count_in_each_directory() {
+    let folder = Folder::new("named");
+    let batch = rows(&["a", "b", "a", "a"].map(Some), 0);
+    let named = |names: &str| by(&["text"]).max_rows(2).file_names(names);
+    let paths = |first: i64| {
+        let options = named("day-{i}.parquet");
+        let mut writer = DatasetWriter::create(&folder.0, batch.schema(), options).unwrap();
+        let texts = ["a", "b", "a", "a"].map(Some);
+        writer.write(&rows(&texts, first)).unwrap();
+        let written = writer.finish().unwrap().into_iter();
+        written.map(|file| file.path).collect::<Vec<_>>()
+    };
+    let expected = [
+        "text=a/day-0.parquet",
+        "text=a/day-1.parquet",
+        "text=b/day-0.parquet",
+    ];
+    assert_eq!(paths(0), expected);
+    // The files of the second writer replace those of the first one.
+    assert_eq!(paths(10), expected);
+    let dataset = Dataset::open(&folder.0, DatasetOptions::new()).unwrap();
+    let read = all(dataset.read(ReadOptions::new()).unwrap()).unwrap();
+    assert_eq!(ids(&read), [10, 12, 13, 11]);
+    for (wrong, reason) in [
+        ("day.parquet", "{i}"),
+        ("{i}-{i}.parquet", "once"),
+        ("x/{i}.parquet", "without directories"),
+        ("_{i}.parquet", "skip names"),
+    ] {
+        let made = DatasetWriter::create(&folder.0, batch.schema(), named(wrong));
+        let error = made.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Argument);
+        assert!(error.message().contains(reason), "{error}");
+    }
+}
+
+#[test]
 fn open_files_are_bounded_and_the_least_recent_is_finished() {
     let folder = Folder::new("lru");
     let texts = ["a", "b", "a", "c", "a", "b"].map(Some);
