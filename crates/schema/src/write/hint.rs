@@ -29,9 +29,24 @@ pub(super) fn wanted(schema: &Schema, parquet: &ParquetSchema, policy: HintPolic
         HintPolicy::None => Ok(false),
         HintPolicy::Needed => {
             let without = to_arrow(parquet, &[], &SchemaOptions::default())?;
-            Ok(without.schema.fields() != schema.fields())
+            let is_lost = without.schema.fields() != schema.fields();
+            Ok(is_lost || schema.fields().iter().any(|field| has_json(field)))
         }
     }
+}
+
+/// Returns true if a field is `arrow.json`, or contains one. Readers such as polars take its annotation for bytes.
+fn has_json(field: &Field) -> bool {
+    use DataType as T;
+    field.extension_type_name() == Some("arrow.json")
+        || match field.data_type() {
+            T::Struct(children) => children.iter().any(|child| has_json(child)),
+            T::List(child) | T::LargeList(child) | T::ListView(child) | T::LargeListView(child) => {
+                has_json(child)
+            }
+            T::FixedSizeList(child, _) | T::Map(child, _) => has_json(child),
+            _ => false,
+        }
 }
 
 /// Returns the pair `ARROW:schema` with these pairs as its metadata, preceded by a second pair if it cannot

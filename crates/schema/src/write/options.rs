@@ -21,8 +21,8 @@ pub enum EmptyStructs {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum HintPolicy {
-    /// Written if the file alone would not produce the same fields. The hint then has all fields, as other
-    /// readers find them by position.
+    /// Written if the file alone would not produce the same fields, or if it has JSON, which some readers find by the hint
+    /// alone. The hint then has all fields, as other readers find them by position.
     #[default]
     Needed,
     /// Always written.
