@@ -19,9 +19,10 @@ use crate::interrupt::{self, WriteInterrupt};
 use crate::listing::PythonListing;
 use crate::metadata::FileMetaData;
 use crate::read::{SchemaArguments, arguments, limits};
+use crate::reader::{Batches, RecordBatchReader};
 use crate::schema::{BytePairs, Schema, byte_pairs};
 use crate::sink::PythonDirectory;
-use crate::table::{Batches, RecordBatchReader, import};
+use crate::table::import;
 use crate::urls::{Url, UrlListing};
 use crate::{dictionary, keys, paths, write};
 
@@ -286,6 +287,27 @@ pub(crate) enum Root {
     Python(Py<PyAny>),
 }
 
+/// The names and sizes of the files of a new dataset.
+#[derive(FromPyObject)]
+pub(crate) struct FilesArguments {
+    #[pyo3(item)]
+    names: Option<String>,
+    #[pyo3(item)]
+    max_rows: Option<u64>,
+    #[pyo3(item)]
+    max_open: Option<usize>,
+}
+
+impl FilesArguments {
+    fn options(self) -> DatasetWriteOptions {
+        let mut options = DatasetWriteOptions::new();
+        options.file_names = self.names;
+        options.max_rows = self.max_rows.unwrap_or(options.max_rows);
+        options.max_open_files = self.max_open.unwrap_or(options.max_open_files);
+        options
+    }
+}
+
 /// Writes the rows of an object to files in directories by the values of columns. Returns pairs of path and metadata.
 #[pyfunction]
 pub(crate) fn write_dataset<'py>(
@@ -293,6 +315,7 @@ pub(crate) fn write_dataset<'py>(
     root: Root,
     partition_by: Vec<String>,
     options: &Bound<'py, PyDict>,
+    files: FilesArguments,
 ) -> Result<Bound<'py, PyList>> {
     let py = data.py();
     interrupt::start(py)?;
@@ -300,9 +323,7 @@ pub(crate) fn write_dataset<'py>(
     let ending = Arc::<WriteInterrupt>::default();
     let write = write::options(options, &schema)?.interrupt(ending.clone());
     let schema = schema.into_arrow();
-    let options = DatasetWriteOptions::new()
-        .write(write)
-        .partition_by(partition_by);
+    let options = files.options().write(write).partition_by(partition_by);
     let files = detached(py, || {
         let mut writer = match root {
             Root::Url(url) => DatasetWriter::create_in(url.get().new_files(), schema, options)?,

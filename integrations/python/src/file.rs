@@ -10,6 +10,8 @@ use herringbone::pruning::ColumnBounds;
 use herringbone::source::Source as _;
 use herringbone::{MetadataHandle, OpenOptions, ParquetFile, ReadOptions};
 use herringbone_inspect::verify;
+use herringbone_pipeline::ProcessPool;
+use herringbone_remote::{Identity, Object, RemoteFile, RemoteOptions};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
@@ -17,14 +19,18 @@ use crate::error::{Result, detached};
 use crate::interrupt::{self, Interruptible};
 use crate::metadata::FileMetaData;
 use crate::read::{arguments, limits};
+use crate::reader::{Batches, RecordBatchReader};
 use crate::schema::{Schema, byte_pairs};
-use crate::table::{Batches, RecordBatchReader, Table};
+use crate::table::Table;
+use crate::urls::Url;
 use crate::{keys, paths, source};
 
 /// An open file. The Python module `herringbone` wraps it.
 #[pyclass(module = "herringbone._core", frozen)]
 pub(crate) struct File {
     file: ParquetFile,
+    /// The object of a file at a URL, for reads of coroutines.
+    object: Option<(Arc<dyn Object>, Identity)>,
 }
 
 #[pymethods]
@@ -46,6 +52,13 @@ impl File {
             options = options.decryption(Arc::new(keys));
             options.path = path;
         }
+        let object = match source.cast::<Url>() {
+            Ok(url) => {
+                let url = url.get();
+                Some(detached(py, || Ok(url.background_object()?))?)
+            }
+            Err(_) => None,
+        };
         let source = Interruptible(source::open(source)?);
         let known = metadata.map(|metadata| metadata.get().handle());
         let file = detached(py, || match known {
@@ -56,7 +69,7 @@ impl File {
             }
             None => Ok(ParquetFile::from_source(source, options)?),
         })?;
-        Ok(Self { file })
+        Ok(Self { file, object })
     }
 
     #[getter]
@@ -87,6 +100,40 @@ impl File {
             None => byte_pairs(&self.file.metadata_handle()),
         };
         RecordBatchReader::new_of(Batches::File(Box::new(reader)), order, bytes)
+    }
+
+    /// Starts a read for a coroutine, which does not wait for requests. Returns None if the file is not at a URL.
+    fn stream(
+        &self,
+        py: Python<'_>,
+        options: &Bound<'_, PyDict>,
+    ) -> Result<Option<RecordBatchReader>> {
+        let Some((object, identity)) = &self.object else {
+            return Ok(None);
+        };
+        let arguments = arguments(options)?;
+        let resolve = |name: &str| paths::resolve(self.file.parquet_schema(), name);
+        let mut options = arguments.options(&resolve)?;
+        if options.threads != 1 {
+            options.spawn = Some(Arc::new(ProcessPool::new(options.threads)));
+        }
+        let handle = self.file.metadata_handle();
+        let stream = detached(py, || {
+            let options_of_file = RemoteOptions::new();
+            let file = RemoteFile::with_metadata(
+                object.clone(),
+                identity.clone(),
+                handle.clone(),
+                options_of_file,
+            )?;
+            Ok(file.read(options)?)
+        })?;
+        let order = arguments.order(&resolve, &stream.schema())?;
+        let bytes = match arguments.wanted_schema() {
+            Some(wanted) => wanted.bytes().clone(),
+            None => byte_pairs(&handle),
+        };
+        RecordBatchReader::new_of(Batches::Url(Box::new(stream)), order, bytes).map(Some)
     }
 
     /// Returns a dict for each row group: what pruning rules out, and the bytes to fetch.
@@ -157,6 +204,11 @@ impl File {
 }
 
 impl File {
+    /// Returns the open file.
+    pub(crate) fn parquet(&self) -> &ParquetFile {
+        &self.file
+    }
+
     fn options(&self, options: &Bound<'_, PyDict>) -> Result<ReadOptions> {
         let resolve = |name: &str| paths::resolve(self.file.parquet_schema(), name);
         arguments(options)?.options(&resolve)

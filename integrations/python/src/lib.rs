@@ -25,6 +25,7 @@ mod literal;
 mod metadata;
 mod paths;
 mod read;
+mod reader;
 mod repair;
 mod scalar;
 mod schema;
@@ -61,11 +62,13 @@ mod _core {
         RowGroupMetaData, Statistics,
     };
     #[pymodule_export]
+    use super::reader::RecordBatchReader;
+    #[pymodule_export]
     use super::repair::repair;
     #[pymodule_export]
     use super::schema::Schema;
     #[pymodule_export]
-    use super::table::{RecordBatchReader, Table};
+    use super::table::Table;
     #[pymodule_export]
     use super::urls::{Url, checked_url, has_setting, url_schemes};
     #[pymodule_export]

@@ -1,36 +1,31 @@
 //! Tables and streams of record batches, with the capsules of the Arrow C interfaces.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use herringbone::arrow::array::{
-    self, Array, ArrayRef, RecordBatch, RecordBatchOptions, RecordBatchReader as _, StructArray,
+    self, Array, ArrayRef, RecordBatch, RecordBatchReader as _, StructArray,
 };
 use herringbone::arrow::buffer::Buffer;
 use herringbone::arrow::data::ArrayData;
 use herringbone::arrow::schema::{ArrowError, DataType, Field, FieldRef, SchemaRef};
-use herringbone::{Losses, Lost, Reader};
-use herringbone_dataset::{DatasetReader, DatasetStream};
-use pyo3::exceptions::{PyStopIteration, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyIterator, PyList, PySlice, PyString, PyTuple};
 use pyo3_arrow::ffi::{ArrayReader, to_stream_pycapsule};
 use pyo3_arrow::input::{AnyArray, AnyRecordBatch};
 
-use crate::allocator::keep_memory_of;
 use crate::column::{self, ChunkedArray};
-use crate::error::{Failure, Result, argument, detached, guarded, package};
-use crate::exclusive::Exclusive;
+use crate::error::{Failure, Result, detached, guarded, package};
 use crate::field;
-use crate::listing::PythonListing;
 use crate::schema::{BytePairs, Reduced, Schema, without_bytes};
-use crate::{interrupt, ipc, scalar};
+use crate::{ipc, scalar};
 
 type TableState<'py> = (Bound<'py, PyBytes>, Vec<Loss>, BytePairs);
 
 /// A dropped part of a damaged file: "rows" or "values", their number, and the error.
-type Loss = (String, u64, String);
+pub(crate) type Loss = (String, u64, String);
 
 /// Rows in memory, as Arrow arrays.
 #[pyclass(module = "herringbone", frozen)]
@@ -49,6 +44,11 @@ impl Table {
         }
     }
 
+    /// Adds the dropped parts of a damaged file.
+    pub(crate) fn with_losses(self, losses: Vec<Loss>) -> Self {
+        Self { losses, ..self }
+    }
+
     /// Returns a table of one column.
     pub(crate) fn of_column(column: &ChunkedArray) -> PyResult<Self> {
         let schema = column::schema_of(&column.field);
@@ -58,6 +58,10 @@ impl Table {
         };
         let batches = column.chunks.iter().map(batch).collect::<PyResult<_>>()?;
         Ok(Self::new(batches, schema))
+    }
+
+    pub(crate) fn batches(&self) -> &[RecordBatch] {
+        &self.batches
     }
 
     fn arrays(&self, place: usize) -> Vec<ArrayRef> {
@@ -454,7 +458,7 @@ impl ArrayReader for Exported {
     }
 }
 
-fn export<'py>(
+pub(crate) fn export<'py>(
     py: Python<'py>,
     schema: &SchemaRef,
     arrays: Arrays,
@@ -477,362 +481,4 @@ pub(crate) fn export_column<'py>(
         field: column.field.clone(),
     });
     Ok(to_stream_pycapsule(py, exported, requested).map_err(PyErr::from)?)
-}
-
-/// The source of the batches of a reader.
-pub(crate) enum Batches {
-    File(Box<Reader>),
-    /// Files, and their filesystem of Python, unless they are on this machine.
-    Files(Box<DatasetReader>, Option<PythonListing>),
-    /// Files at URLs, with many requests in flight.
-    Urls(Box<DatasetStream>),
-    /// Readers or tables of a Python iterator, one after the other, and their schema.
-    Chain(Py<PyIterator>, Option<Stream>, SchemaRef),
-}
-
-/// The open part of a reader.
-struct Open {
-    batches: Batches,
-    schema: SchemaRef,
-    /// The places of the columns in the batches, if they are asked for in another order.
-    order: Option<Vec<usize>>,
-}
-
-impl Open {
-    fn next(&mut self) -> Result<Option<RecordBatch>> {
-        let batch = match &mut self.batches {
-            Batches::File(reader) => reader.next_batch()?,
-            Batches::Files(reader, listing) => {
-                reader.next_batch().map_err(|error| match listing {
-                    Some(listing) => listing.cause(error.into()),
-                    None => error.into(),
-                })?
-            }
-            Batches::Urls(stream) => interrupt::block_on(stream.next_batch())?,
-            Batches::Chain(parts, current, schema) => next_of_chain(parts, current, schema)?,
-        };
-        Ok(match (batch, &self.order) {
-            (Some(batch), Some(order)) => Some(batch.project(order)?),
-            (batch, _) => batch,
-        })
-    }
-}
-
-fn next_of_chain(
-    parts: &Py<PyIterator>,
-    current: &mut Option<Stream>,
-    schema: &SchemaRef,
-) -> Result<Option<RecordBatch>> {
-    loop {
-        if let Some(reader) = current {
-            if let Some(batch) = reader.next() {
-                let batch = batch?;
-                check_names(&batch, schema)?;
-                let rows = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
-                let columns = batch.columns().to_vec();
-                let batch = RecordBatch::try_new_with_options(schema.clone(), columns, &rows);
-                return Ok(Some(batch.map_err(|error| {
-                    argument(format!("a part of the stream has another schema: {error}"))
-                })?));
-            }
-            *current = None;
-        }
-        let next = Python::try_attach(|py| -> Result<_> {
-            match parts.bind(py).clone().next() {
-                Some(part) => Ok(Some(part_of_chain(&part?)?)),
-                None => Ok(None),
-            }
-        });
-        match next {
-            Some(Ok(Some(reader))) => *current = Some(reader),
-            Some(Ok(None)) | None => return Ok(None),
-            Some(Err(error)) => return Err(error),
-        }
-    }
-}
-
-/// Fails if the columns of a part have other names than those of the stream.
-fn check_names(batch: &RecordBatch, schema: &SchemaRef) -> Result<()> {
-    let names = |of: &SchemaRef| -> Vec<String> {
-        let fields = of.fields().iter();
-        fields.map(|field| field.name().clone()).collect()
-    };
-    let (found, expected) = (batch.schema(), schema);
-    let same = found.fields().len() == expected.fields().len()
-        && found
-            .fields()
-            .iter()
-            .zip(expected.fields())
-            .all(|(a, b)| a.name() == b.name());
-    match same {
-        true => Ok(()),
-        false => Err(argument(format!(
-            "a part of the stream has the columns {}, and the stream has {}",
-            names(&found).join(", "),
-            names(expected).join(", ")
-        ))),
-    }
-}
-
-/// Returns the batches of a part. Errors of our own readers keep their type.
-fn part_of_chain(part: &Bound<'_, PyAny>) -> Result<Stream> {
-    match part.cast::<RecordBatchReader>() {
-        Ok(reader) => Ok(Box::new(Owned(reader.get().take(part.py())?))),
-        Err(_) => Ok(import(part)?.0),
-    }
-}
-
-/// An open part as a reader of Arrow.
-struct Owned(Open);
-
-impl Iterator for Owned {
-    type Item = Result<RecordBatch, ArrowError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let next = self.0.next().transpose()?;
-        Some(next.map_err(|error| match error {
-            Failure::Parquet(error) => error.into(),
-            Failure::Python(error) => herringbone::Error::from(std::io::Error::other(error)).into(),
-        }))
-    }
-}
-
-impl array::RecordBatchReader for Owned {
-    fn schema(&self) -> SchemaRef {
-        self.0.schema.clone()
-    }
-}
-
-/// A stream of rows. It holds one batch at a time, and can be read once.
-///
-/// Iterating over it yields tables. It is a context manager, which ends the read.
-#[pyclass(module = "herringbone", frozen)]
-pub(crate) struct RecordBatchReader {
-    open: Exclusive<Option<Open>>,
-    schema: Schema,
-    losses: Mutex<Vec<Loss>>,
-}
-
-impl RecordBatchReader {
-    /// Creates a reader. `order` has the places of its columns in the batches, and `bytes` the binary metadata.
-    pub(crate) fn new_of(
-        batches: Batches,
-        order: Option<Vec<usize>>,
-        bytes: BytePairs,
-    ) -> Result<Self> {
-        let whole = match &batches {
-            Batches::File(reader) => reader.schema(),
-            Batches::Files(reader, _) => reader.schema(),
-            Batches::Urls(stream) => stream.schema(),
-            Batches::Chain(.., schema) => schema.clone(),
-        };
-        let schema = match &order {
-            Some(order) => Arc::new(whole.project(order)?),
-            None => whole,
-        };
-        let schema = Schema::new(schema, bytes);
-        Ok(Self::new(batches, schema, order))
-    }
-
-    fn new(batches: Batches, schema: Schema, order: Option<Vec<usize>>) -> Self {
-        let open = Open {
-            batches,
-            schema: schema.arrow().clone(),
-            order,
-        };
-        Self {
-            schema,
-            open: Exclusive::new("reader", Some(open)),
-            losses: Mutex::default(),
-        }
-    }
-
-    /// Takes the batches out of the reader.
-    fn take(&self, py: Python<'_>) -> Result<Open> {
-        let open = detached(py, || Ok(self.open.lock()?.take()))?;
-        open.ok_or_else(|| PyValueError::new_err("the reader is at its end, or was closed").into())
-    }
-
-    /// Returns the next batch. Only called without the GIL, which the read may need.
-    fn next(&self) -> Result<Option<RecordBatch>> {
-        let mut open = self.open.lock()?;
-        let Some(reader) = open.as_mut() else {
-            return Ok(None);
-        };
-        let next = reader.next();
-        if !matches!(next, Ok(Some(_))) {
-            let ended = open.take();
-            self.keep_losses(ended.as_ref());
-        }
-        next
-    }
-
-    fn keep_losses(&self, ended: Option<&Open>) {
-        if let Some(Open {
-            batches: Batches::File(reader),
-            ..
-        }) = ended
-        {
-            *self.losses.lock().unwrap_or_else(PoisonError::into_inner) = listed(reader.losses());
-        }
-    }
-}
-
-fn listed(losses: &Losses) -> Vec<Loss> {
-    let mut listed: Vec<_> = losses
-        .kept()
-        .iter()
-        .map(|loss| {
-            let (what, count) = match loss.lost {
-                Lost::Rows(count) => ("rows", count),
-                Lost::Values(count) => ("values", count),
-            };
-            (what.to_owned(), count, crate::error::text(&loss.error))
-        })
-        .collect();
-    if losses.not_kept() > 0 {
-        listed.push(("more losses".to_owned(), losses.not_kept(), String::new()));
-    }
-    listed
-}
-
-#[pymethods]
-impl RecordBatchReader {
-    /// Joins tables and readers with this schema into one stream.
-    #[staticmethod]
-    fn from_parts(schema: Schema, parts: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let parts = parts.try_iter()?.unbind();
-        let batches = Batches::Chain(parts, None, schema.arrow().clone());
-        Ok(Self::new(batches, schema, None))
-    }
-
-    /// The Arrow schema.
-    #[getter]
-    fn schema(&self) -> Schema {
-        self.schema.clone()
-    }
-
-    /// Dropped parts of a damaged file, known at the end of the stream. See `Table.losses`.
-    #[getter]
-    fn losses(&self) -> Vec<Loss> {
-        self.losses
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
-    }
-
-    /// Reads the rest of the stream.
-    fn read_all(&self, py: Python<'_>) -> Result<Table> {
-        interrupt::start(py)?;
-        let batches = detached(py, || {
-            let mut batches = Vec::new();
-            while let Some(batch) = self.next()? {
-                batches.push(batch);
-                interrupt::check()?;
-            }
-            let bytes = batches.iter().map(RecordBatch::get_array_memory_size);
-            keep_memory_of(bytes.sum());
-            Ok(batches)
-        })?;
-        let schema = self.schema.clone();
-        Ok(Table {
-            batches,
-            schema,
-            losses: self.losses(),
-        })
-    }
-
-    /// Reads the next batch, as a table. Raises StopIteration at the end.
-    fn read_next_batch(&self, py: Python<'_>) -> Result<Table> {
-        let next = self.__next__(py)?;
-        next.ok_or_else(|| PyStopIteration::new_err(()).into())
-    }
-
-    /// Ends the read, and frees its memory.
-    fn close(&self, py: Python<'_>) -> Result<()> {
-        detached(py, || {
-            drop(self.open.lock()?.take());
-            Ok(())
-        })
-    }
-
-    fn __iter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
-        slf
-    }
-
-    fn __next__(&self, py: Python<'_>) -> Result<Option<Table>> {
-        interrupt::start(py)?;
-        let batch = detached(py, || self.next())?;
-        Ok(batch.map(|batch| Table::new(vec![batch], self.schema.clone())))
-    }
-
-    fn __enter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
-        slf
-    }
-
-    #[pyo3(signature = (*_exception))]
-    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyTuple>) -> Result<()> {
-        self.close(py)
-    }
-
-    fn __repr__(&self) -> String {
-        format!("herringbone.RecordBatchReader\n{}", self.schema.shown())
-    }
-
-    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyCapsule>> {
-        self.schema.__arrow_c_schema__(py)
-    }
-
-    #[pyo3(signature = (requested_schema=None))]
-    fn __arrow_c_stream__<'py>(
-        &self,
-        py: Python<'py>,
-        requested_schema: Option<Bound<'py, PyCapsule>>,
-    ) -> Result<Bound<'py, PyCapsule>> {
-        let mut open = Some(self.take(py)?);
-        // The caller may hold the GIL, which the read may need.
-        let arrays = std::iter::from_fn(move || {
-            let next = Python::try_attach(|py| {
-                detached(py, || open.as_mut().map_or(Ok(None), Open::next))
-            })?;
-            if !matches!(next, Ok(Some(_))) {
-                drop(open.take());
-            }
-            let next = next.transpose()?;
-            Some(match next {
-                Ok(batch) => Ok(Arc::new(StructArray::from(batch)) as ArrayRef),
-                Err(error) => Err(said(error)),
-            })
-        });
-        export(py, self.schema.arrow(), Box::new(arrays), requested_schema)
-    }
-
-    /// Returns a `pyarrow.RecordBatchReader`, which reads the rest of the stream.
-    fn to_pyarrow<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        let class = package(slf.py(), "pyarrow", "to_pyarrow()")?.getattr("RecordBatchReader")?;
-        let schema = Bound::new(slf.py(), slf.get().schema.clone())?;
-        let reader = class.call_method1("from_stream", (slf,))?;
-        match schema.get().bytes().is_empty() {
-            true => Ok(reader),
-            false => class.call_method1("from_batches", (Schema::to_pyarrow(&schema)?, reader)),
-        }
-    }
-
-    /// Reads the rest of the stream into a `polars.DataFrame`.
-    fn to_polars<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        package(slf.py(), "polars", "to_polars()")?.call_method1("DataFrame", (slf,))
-    }
-
-    /// Reads the rest of the stream into a `pandas.DataFrame`. It needs pyarrow.
-    fn to_pandas<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        Self::to_pyarrow(slf)?
-            .call_method0("read_all")?
-            .call_method0("to_pandas")
-    }
-}
-
-/// Returns the error of a stream. Its message crosses a C interface, which ends it at a zero byte.
-fn said(failure: Failure) -> ArrowError {
-    let text = PyErr::from(failure).to_string().replace('\0', " ");
-    ArrowError::ExternalError(text.into())
 }

@@ -103,8 +103,46 @@ impl Url {
         })
     }
 
+    /// Returns the paths of the objects below a directory of this prefix, relative to the directory.
+    fn files_below(&self, py: Python<'_>, directory: &str) -> Result<Vec<String>> {
+        interrupt::start(py)?;
+        let root = below(&self.location, directory);
+        detached(py, || {
+            let listing = StoreListing::new(self.location.store().clone());
+            let (mut files, mut directories) = (Vec::new(), vec![String::new()]);
+            while let Some(directory) = directories.pop() {
+                let place = format!("{}/{directory}", root.trim_end_matches('/'));
+                let listed = listing.list(place.trim_matches('/'));
+                let location = self.location.clone();
+                let listed = async move { listed.await.map_err(|error| location.explained(error)) };
+                for entry in wait(background(listed))? {
+                    match entry.file {
+                        Some(_) => files.push(format!("{directory}{}", entry.name)),
+                        None => directories.push(format!("{directory}{}/", entry.name)),
+                    }
+                }
+            }
+            Ok(files)
+        })
+    }
+
+    /// Removes the object at a path below this prefix.
+    fn remove(&self, py: Python<'_>, path: &str) -> Result<()> {
+        interrupt::start(py)?;
+        let object = self.location.at(&below(&self.location, path))?;
+        detached(py, || Ok(wait(background(object.delete()))?))
+    }
+
     fn __repr__(&self) -> String {
         format!("<herringbone.Url {}>", self.location.name())
+    }
+}
+
+/// Returns the path in its store of a path below a prefix.
+fn below(location: &Location, path: &str) -> String {
+    match location.path().as_ref() {
+        "" => path.to_owned(),
+        prefix => format!("{prefix}/{path}"),
     }
 }
 
@@ -120,6 +158,15 @@ impl Url {
             Some(source) => Ok(source),
             None => RemoteSource::open(self.location.object()?).map(Arc::new),
         }
+    }
+
+    /// Returns the object, whose futures may be polled on any thread, and its identity.
+    pub(crate) fn background_object(&self) -> CoreResult<(Arc<dyn Object>, Identity)> {
+        let source = self.open()?;
+        let identity = source.identity().clone();
+        *self.opened() = Some(source);
+        let object = Arc::new(BackgroundObject::new(self.location.object()?));
+        Ok((object, identity))
     }
 
     /// Starts a new object, which replaces an existing one.
@@ -325,20 +372,10 @@ impl std::fmt::Debug for Requests {
     }
 }
 
-impl UrlFiles {
-    /// Returns the path of a file in the store.
-    fn path_of(&self, path: &str) -> String {
-        match self.location.path().as_ref() {
-            "" => path.to_owned(),
-            prefix => format!("{prefix}/{path}"),
-        }
-    }
-}
-
 impl NewFiles for UrlFiles {
     fn create(&self, path: &str) -> CoreResult<Box<dyn NewFile>> {
         Ok(Box::new(UrlFile {
-            output: create(&self.location.at(&self.path_of(path))?)?,
+            output: create(&self.location.at(&below(&self.location, path))?)?,
             completing: self.completing.clone(),
         }))
     }

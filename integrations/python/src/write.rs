@@ -3,26 +3,28 @@
 use std::sync::Arc;
 
 use herringbone::arrow::array::RecordBatch;
-use herringbone::arrow::schema::{DataType, FieldRef, Schema as ArrowSchema};
+use herringbone::arrow::schema::{DataType, FieldRef, Schema as ArrowSchema, SchemaRef};
 use herringbone::format::{Encoding, KeyValue};
 use herringbone::geospatial::Geospatial;
 use herringbone::push::WriteSteps;
 use herringbone::schema::{HintPolicy, ParquetSchema, WriteSchemaOptions, from_arrow};
 use herringbone::variant::extension::VariantExtension;
 use herringbone::{
-    ColumnEncoder, ColumnOptions, ColumnSelector, Interrupt as _, SortingColumnOption,
+    ColumnEncoder, ColumnOptions, ColumnSelector, Interrupt as _, ParquetFile, SortingColumnOption,
     UnsortedRows, WriteOption, WriteOptions,
 };
+use herringbone_rewrite::{CarryOver, InputFile};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::error::{Failure, Result, argument, detached};
 use crate::exclusive::Exclusive;
+use crate::file::File;
 use crate::interrupt::{self, WriteInterrupt};
 use crate::keys;
 use crate::metadata::FileMetaData;
-use crate::schema::Schema;
+use crate::schema::{BytePairs, Schema};
 use crate::sink::Sink;
 use crate::table::import;
 
@@ -229,6 +231,8 @@ pub(crate) struct Writer {
     writer: Exclusive<Option<OpenWriter>>,
     schema: Schema,
     interrupt: Arc<WriteInterrupt>,
+    /// The properties of a file before the new rows that the new file does not have.
+    notes: Vec<String>,
 }
 
 #[pymethods]
@@ -245,7 +249,50 @@ impl Writer {
             writer: Exclusive::new("writer", Some(writer)),
             schema,
             interrupt,
+            notes: Vec::new(),
         })
+    }
+
+    /// Starts a file with copies of another file's row groups, whose Arrow schema is `schema`. It has the other's Parquet schema
+    /// and metadata.
+    #[staticmethod]
+    fn after(
+        file: &Bound<'_, File>,
+        sink: &Bound<'_, PyAny>,
+        schema: Schema,
+        options: &Bound<'_, PyDict>,
+    ) -> Result<Self> {
+        let py = sink.py();
+        interrupt::start(py)?;
+        let interrupt = Arc::<WriteInterrupt>::default();
+        // The pairs of bytes are those of the file, which are carried over.
+        let plain = Schema::new(schema.arrow().clone(), BytePairs::new());
+        let mut options = self::options(options, &plain)?
+            .interrupt(interrupt.clone())
+            .unsorted_rows(UnsortedRows::OmitSortingColumns);
+        let sink = Sink::open(sink)?;
+        let file = file.get().parquet();
+        let (writer, notes) = detached(py, || {
+            let (arrow, notes) = carry_over(file, plain.arrow(), &mut options)?;
+            let mut writer = herringbone::Writer::new(sink, arrow, options)?;
+            writer.check_copy(file)?;
+            for row_group in 0..file.metadata().num_row_groups() {
+                writer.copy_row_group(file, row_group)?;
+                interrupt.check()?;
+            }
+            Ok((writer, notes))
+        })?;
+        Ok(Self {
+            writer: Exclusive::new("writer", Some(writer)),
+            schema,
+            interrupt,
+            notes,
+        })
+    }
+
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        self.notes.clone()
     }
 
     /// Appends the rows of an object with one of the capsules.
@@ -419,6 +466,24 @@ impl Writer {
             ))),
         }
     }
+}
+
+/// Adds the properties of a file to the options. Returns the Arrow schema with its metadata, and the lost properties.
+fn carry_over(
+    file: &ParquetFile,
+    schema: &SchemaRef,
+    options: &mut WriteOptions,
+) -> Result<(SchemaRef, Vec<String>)> {
+    let given = options.key_value_metadata.clone();
+    let row_groups: Vec<_> = (0..file.metadata().num_row_groups()).collect();
+    let mut carry_over = CarryOver::new();
+    carry_over.add(InputFile::new("the file", file, &row_groups))?;
+    let carried = carry_over.apply(schema, options)?;
+    let is_replaced = |pair: &KeyValue| given.iter().any(|other| other.key == pair.key);
+    options.key_value_metadata.retain(|pair| !is_replaced(pair));
+    options.key_value_metadata.extend(given);
+    let notes = carried.notes.iter().map(ToString::to_string);
+    Ok((carried.schema, notes.collect()))
 }
 
 /// Appends a row group without rows, which pyarrow's readers may ask for by its ordinal.

@@ -139,6 +139,47 @@ def test_partitions_are_written_to_other_filesystems(table, tmp_path):
         hb.write_to_dataset(table.to_polars().with_columns(k=polars_text()), "/full", ["k"], filesystem=Full())
 
 
+def test_names_and_sizes_of_written_files(table, tmp_path):
+    pytest.importorskip("pyarrow")
+    fsspec = pytest.importorskip("fsspec")
+    import pyarrow.fs
+
+    rows = table.to_polars().with_columns(k=polars_text())
+    local = pyarrow.fs.SubTreeFileSystem(str(tmp_path), pyarrow.fs.LocalFileSystem())
+    for root, filesystem in ((str(tmp_path / "a b"), None), ("memory://sizes", None), ("/sized", fsspec.filesystem("memory")), ("c", local)):
+        options = {"filesystem": filesystem, "basename_template": "day-{i}.parquet", "max_rows_per_file": 1}
+        names = ["k=a/day-0.parquet", "k=a/day-1.parquet", "k=b/day-0.parquet"]
+        assert [path for path, _ in hb.write_to_dataset(rows, root, ["k"], **options)] == names
+        # One of two partitions is written again, with a file of an existing name.
+        again = rows[[0]]
+        assert len(hb.write_to_dataset(again, root, ["k"], **options)) == 1
+        assert hb.read_table(root, filesystem=filesystem).to_pydict() == {"id": [0, 2, 1], "k": ["a", "a", "b"]}
+        with pytest.raises(hb.ParquetError, match="has 3 files, such as .*k=.*delete_matching"):
+            hb.write_to_dataset(again, root, ["k"], existing_data_behavior="error", **options)
+        hb.write_to_dataset(again, root, ["k"], existing_data_behavior="delete_matching", **options)
+        assert hb.read_table(root, filesystem=filesystem).to_pydict() == {"id": [0, 1], "k": ["a", "b"]}
+        hb.write_to_dataset(again, root, existing_data_behavior="delete_matching", filesystem=filesystem)
+        assert hb.read_table(root, filesystem=filesystem).to_pydict() == {"id": [0], "k": ["a"]}
+        new = f"{root}/new"
+        assert len(hb.write_to_dataset(rows[[0, 1, 2]], new, ["k"], max_open_files=1, existing_data_behavior="error", filesystem=filesystem)) == 2
+    with pytest.raises(ValueError, match="expected one of overwrite_or_ignore, error, delete_matching"):
+        hb.write_to_dataset(rows, "x", existing_data_behavior="append")
+    for option in ("max_rows_per_file", "max_open_files"):
+        with pytest.raises(ValueError, match=f"{option} is a positive number, not 0"):
+            hb.write_to_dataset(rows, "x", **{option: 0})
+    for names, reason in (("a.parquet", "{i}"), ("x/{i}", "without directories"), ("_{i}", "skip")):
+        with pytest.raises(hb.ParquetError, match=reason):
+            hb.write_to_dataset(rows, str(tmp_path / "wrong"), basename_template=names)
+
+
+def test_old_files_stay_if_a_write_fails(table, tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    hb.write_to_dataset(table, tmp_path, basename_template="{i}.parquet")
+    with pytest.raises(ValueError, match="no more rows"):
+        hb.write_to_dataset(failing(pa), tmp_path, basename_template="{i}.parquet", existing_data_behavior="delete_matching")
+    assert hb.read_table(tmp_path).to_pydict() == {"id": [0, 1, 2]}
+
+
 def polars_text():
     return pytest.importorskip("polars").Series(["a", "b", "a"])
 
@@ -191,6 +232,42 @@ def test_other_filesystems_have_the_options_of_local_files(table):
         hb.write_table(table, buffer)
     assert hb.read_table(buffers).to_pydict() == {"id": [0, 1, 2, 0, 1, 2]}
     assert hb.read_table([buffers[0].getvalue(), f"{source}/p=a/1.parquet"], partitioning=None).num_rows == 6
+
+
+def test_texts_of_digits_compare_with_numbers_by_value(table, tmp_path):
+    """A folder `month=03` stays text. A whole number is compared with it by value."""
+    months = [("03", 3), ("10", 10), ("12", 12)]
+    for place in (str(tmp_path), "memory://months"):
+        if place.startswith("memory"):
+            pytest.importorskip("fsspec")
+        for text, _ in months:
+            (tmp_path / f"month={text}").mkdir(exist_ok=True)
+            hb.write_table(table, f"{place}/month={text}/a.parquet")
+        tests = [
+            (lambda month: month == 3, "month = 3", [("month", "=", 3)], hb.col("month") == 3),
+            (lambda month: month != 3, "month <> 3", [("month", "!=", 3)], hb.col("month") != 3),
+            (lambda month: month > 3, "month > 3", [("month", ">", 3)], hb.col("month") > 3),
+            (lambda month: month in (10, 11), "month in (10, 11)", [("month", "in", [10, 11])], hb.col("month").isin([10, 11])),
+            (lambda month: month not in (10, 11), "month not in (10, 11)", [("month", "not in", [10, 11])], ~hb.col("month").isin([10, 11])),
+        ]
+        for passes, *filters in tests:
+            expected = [text for text, month in months if passes(month)]
+            for one in filters:
+                found = hb.read_table(place, filters=one)
+                assert found.to_pydict() == {"id": [0, 1, 2] * len(expected), "month": [text for text in expected for _ in range(3)]}, one
+        assert hb.read_table(place, filters="month = '03'").num_rows == 3
+        assert hb.read_table(place, filters="month = '3'").num_rows == 0
+        assert hb.read_table(place, filters="month = 3 and id = 1").num_rows == 1
+
+
+def test_row_numbers_and_unions_in_other_places(table):
+    pytest.importorskip("fsspec")
+    pa = pytest.importorskip("pyarrow")
+    hb.write_table(table, "memory://unions/1.parquet")
+    hb.write_table(pa.table({"id": [5], "more": ["x"]}), "memory://unions/2.parquet")
+    found = hb.read_table("memory://unions", schema="union", row_numbers="row", offset=1, limit=3)
+    # Each file counts its own rows.
+    assert found.to_pydict() == {"id": [1, 2, 5], "more": [None, None, "x"], "row": [1, 2, 0]}
 
 
 def test_an_exception_of_a_filesystem_is_raised_as_it_is(table):

@@ -392,3 +392,61 @@ def test_filesystems_read_ranges_together(nothing, endpoint, table):
                     assert found.to_pydict()["c5"][-1] == 200_004
             is_used = hasattr(filesystem, "open_input_file") == (kind is _files.ArrowFile)
             assert (max(calls, default=0) > 1) == is_used, (kind, calls)
+
+
+def test_reads_in_coroutines(s3, endpoint, table):
+    import asyncio
+
+    hb.write_table(table, "s3://bucket/async/one.parquet", row_group_size=100)
+    hb.write_to_dataset(table, "s3://bucket/async/many", ["k"])
+
+    async def reads():
+        one = [hb.read_table_async("s3://bucket/async/one.parquet", columns=["s", "id"], filters=f"k = {k}") for k in range(7)]
+        many = hb.read_table_async("s3://bucket/async/many", filters="id < 20")
+        return await asyncio.gather(*one, many)
+
+    *one, many = asyncio.run(reads())
+    for k, found in enumerate(one):
+        assert found.to_pydict() == {"s": [f"row {i}" for i in range(k, 1000, 7)], "id": list(range(k, 1000, 7))}
+    assert sorted(many.to_pydict()["id"]) == list(range(20))
+
+    async def some():
+        # The event loop is free meanwhile, and a read may end early.
+        ticks = 0
+
+        async def tick():
+            nonlocal ticks
+            while True:
+                ticks += 1
+                await asyncio.sleep(0)
+
+        ticking = asyncio.create_task(tick())
+        data, rows = hb.ParquetDataset("s3://bucket/async/many"), []
+        async for batch in data._stream(["id"], True, False, {"batch_size": 50}):
+            rows += batch.to_pydict()["id"]
+            if len(rows) > 200:
+                break
+        ticking.cancel()
+        return rows, ticks
+
+    rows, ticks = asyncio.run(some())
+    assert rows == [i for k in range(7) for i in range(k, 1000, 7)][: len(rows)] and len(rows) < 1000 and ticks > 1
+    with pytest.raises(FileNotFoundError):
+        asyncio.run(hb.read_table_async("s3://bucket/async/nothing.parquet"))
+
+
+def test_files_of_a_prefix_are_replaced_and_appended_to(s3, endpoint, table):
+    url = "s3://bucket/replaced"
+    rows = pa.table({"k": ["a/b", "c"], "id": [1, 2]})
+    options = {"basename_template": "day-{i}.parquet"}
+    paths = [path for path, _ in hb.write_to_dataset(rows, url, ["k"], **options)]
+    assert paths == ["k=a%2Fb/day-0.parquet", "k=c/day-0.parquet"]
+    with pytest.raises(hb.ParquetError, match="has 2 files"):
+        hb.write_to_dataset(rows, url, ["k"], existing_data_behavior="error", **options)
+    hb.write_to_dataset(rows[:1], url, ["k"], existing_data_behavior="delete_matching")
+    assert hb.read_table(url).to_pydict() == {"id": [1, 2], "k": ["a/b", "c"]}
+    keys = [one["Key"] for one in s3.list_objects_v2(Bucket="bucket", Prefix="replaced/")["Contents"]]
+    assert len(keys) == 2 and "day-0" not in keys[0] and keys[1] == "replaced/k=c/day-0.parquet"
+    file = f"{url}/k=c/day-0.parquet"
+    hb.append_table(rows[1:].select(["id"]), file)
+    assert read_by_pyarrow(endpoint, "replaced/k=c/day-0.parquet").column("id").to_pylist() == [2, 2]

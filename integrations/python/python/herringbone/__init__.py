@@ -32,21 +32,13 @@ from ._core import (
     __version__,
 )
 from ._filters import Expression, col, sql
-from ._read import (
-    LossWarning,
-    ParquetDataset,
-    ParquetFile,
-    explain,
-    read_metadata,
-    read_pandas,
-    read_schema,
-    read_table,
-    repair,
-    verify,
+from ._functions import (
+    explain, read_metadata, read_pandas, read_schema, read_table, read_table_async, repair, verify,
 )
+from ._read import LossWarning, ParquetDataset, ParquetFile
 from ._sorting import SortingColumn
 from ._values import MonthDayNano
-from ._write import ParquetWriter, WriteOption, write_metadata, write_options, write_table, write_to_dataset
+from ._write import ParquetWriter, WriteOption, append_table, write_metadata, write_options, write_table, write_to_dataset
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -118,6 +110,7 @@ __all__ = [
     "Table",
     "WriteOption",
     "__version__",
+    "append_table",
     "col",
     "dataset",
     "explain",
@@ -125,6 +118,7 @@ __all__ = [
     "read_pandas",
     "read_schema",
     "read_table",
+    "read_table_async",
     "repair",
     "scan_polars",
     "sql",

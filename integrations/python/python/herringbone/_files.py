@@ -257,6 +257,45 @@ class Directory:
             self.filesystem.makedirs(above, exist_ok=True)
         return open_output(path, self.filesystem)
 
+    def files_below(self, directory: str) -> list[str]:
+        """Return the paths of the files below a directory, relative to it."""
+        root = posixpath.join(self.path, directory).rstrip("/")
+        if hasattr(self.filesystem, "get_file_info"):
+            from pyarrow.fs import FileSelector
+
+            selector = FileSelector(root, allow_not_found=True, recursive=True)
+            found = [one.path for one in self.filesystem.get_file_info(selector) if one.type.name == "File"]
+        else:
+            self.filesystem.invalidate_cache(root)
+            found = self.filesystem.find(root)
+        # Some filesystems begin their paths with a slash.
+        return [path.strip("/").removeprefix(root.strip("/")).strip("/") for path in found]
+
+    def remove(self, path: str) -> None:
+        """Remove a file."""
+        path = posixpath.join(self.path, path)
+        if hasattr(self.filesystem, "delete_file"):
+            self.filesystem.delete_file(path)
+        else:
+            self.filesystem.rm_file(path)
+
+
+class LocalDirectory:
+    """A directory of this machine, in which the extension module creates the files of a dataset by its path."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def files_below(self, directory: str) -> list[str]:
+        """Return the paths of the files below a directory, relative to it."""
+        root = os.path.join(self.path, directory)
+        found = (os.path.join(folder, name) for folder, _, names in os.walk(root) for name in names)
+        return [os.path.relpath(path, root).replace(os.sep, "/") for path in found]
+
+    def remove(self, path: str) -> None:
+        """Remove a file."""
+        os.remove(os.path.join(self.path, path))
+
 
 class Output:
     """A file object that is opened here. `remove` removes the file, if closing the object completes it."""

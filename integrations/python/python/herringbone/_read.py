@@ -1,12 +1,11 @@
-"""Reading: `read_table`, `ParquetFile` and the metadata."""
+"""Reading: `ParquetFile` and `ParquetDataset`."""
 
 from __future__ import annotations
 
 import inspect
-import itertools
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from . import _core, _files, _keywords, _partitioning
 from ._core import FileMetaData, NotUnderstood, ParquetSchema, RecordBatchReader, Schema, Table
@@ -17,7 +16,7 @@ from ._partitioning import Keys, Partitioning
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from ._options import FilesOptions, OpenOptions, PandasOptions, ReadOptions, RowOptions, SourceOptions, TableOptions
+    from ._options import FilesOptions, ReadOptions, RowOptions
 
 
 class LossWarning(UserWarning):
@@ -285,7 +284,11 @@ class ParquetFile:
             return tested_by_pyarrow(error, filters, columns, chosen, self.schema_arrow.names, read)
         if not use_threads:
             options["threads"] = 1
-        return self._open().read(_present({**self._options, **options}))
+        return self._begin(_present({**self._options, **options}))
+
+    def _begin(self, options: dict[str, Any]) -> RecordBatchReader:
+        """Start a read."""
+        return self._open().read(options)
 
     @with_options(_keywords.ROWS)
     def iter_batches(
@@ -362,7 +365,6 @@ class ParquetFile:
 
 #: The rows of a batch, as in pyarrow. Tables of larger batches are read more slowly, and smaller ones are slower to use.
 _BATCH_ROWS = 65536
-_READ_OPTIONS = _keywords.names(_keywords.ROWS, _keywords.PARTS)
 
 
 def _check_names(options: Mapping[str, Any], columns: Sequence[Any] | None, names: Callable[[], list[str]]) -> None:
@@ -379,9 +381,14 @@ def _list(numbers: Sequence[int] | None) -> list[int] | None:
 
 def _read_all(reader: RecordBatchReader) -> Table:
     table = reader.read_all()
+    _warn_of(table)
+    return table
+
+
+def _warn_of(table: Table) -> None:
+    """Warn about the losses of a read."""
     for what, count, error in table.losses:
         _warn(f"{count} {what} were left out: {error}")
-    return table
 
 
 def _warn(text: str) -> None:
@@ -558,141 +565,3 @@ def _is_union(schema: Any) -> bool:
     if isinstance(schema, str) and schema != "union":
         raise ValueError(f"schema is an Arrow schema or 'union', not {schema!r}")
     return isinstance(schema, str)
-
-
-@with_options(_keywords.FILE, _keywords.FOOTER, _keywords.MEMORY_MAP, _keywords.ROWS, _keywords.PARTS)
-def read_table(
-    source: Any,
-    *,
-    columns: Sequence[str] | None = None,
-    use_threads: bool = True,
-    schema: Any = None,
-    use_pandas_metadata: bool = False,
-    partitioning: Any = "hive",
-    filesystem: Any = None,
-    filters: Any = None,
-    storage_options: _files.StorageOptions = None,
-    **options: Unpack[TableOptions],
-) -> Table:
-    """Read a file, or several files as one table.
-
-    `source` is a path, a URL, bytes, a buffer, a file object, a list of them, a pattern, or a directory. `filters` choose the
-    rows: conditions of `col`, a list of (column, operation, value), SQL, or an expression of pyarrow. `schema` is the Arrow schema
-    of the table. `partitioning` gives directories their meaning: 'hive', names of columns, or None.
-
-    >>> table = read_table("testdata/example.parquet", columns=["name", "id"], filters="id >= 22")
-    >>> table.to_pydict()
-    {'name': ['cedar', 'dill'], 'id': [22, 23]}
-    """
-    rows: dict[str, Any] = {name: value for name, value in options.items() if name in _READ_OPTIONS}
-    opening = cast("SourceOptions", {name: value for name, value in options.items() if name not in _READ_OPTIONS})
-    found, place = _files.resolve(source, filesystem, storage_options)
-    if _files.is_many(found, place):
-        for name in _keywords.names(_keywords.FOOTER).intersection(opening):
-            raise NotImplementedError(f"{name}= for several files; read each file alone")
-        dataset = ParquetDataset(
-            source, filesystem, schema, filters=filters, partitioning=partitioning, storage_options=storage_options,
-            **cast("FilesOptions", opening),
-        )
-        return _read_all(dataset._stream(columns, use_threads, use_pandas_metadata, rows))
-    if schema is not None:
-        rows.setdefault("wanted_schema", schema)
-    if isinstance(found, _core.Url):
-        # Its end has been read.
-        source = found
-    with ParquetFile(source, filesystem=filesystem, storage_options=storage_options, **opening) as file:
-        rows.update(columns=columns, filters=filters)
-        return _read_all(file._reader(use_threads, use_pandas_metadata, rows))
-
-
-@with_options(
-    _keywords.FILE, _keywords.FOOTER, _keywords.MEMORY_MAP, _keywords.ROWS, _keywords.PARTS, _keywords.PLACE, _keywords.DATASET,
-    _keywords.THREADS,
-)
-def read_pandas(source: Any, columns: Sequence[str] | None = None, **options: Unpack[PandasOptions]) -> Table:
-    """Read a file with the columns of its pandas index. See `read_table`."""
-    return read_table(source, columns=columns, use_pandas_metadata=True, **options)
-
-
-@with_options(_keywords.FILE, _keywords.FOOTER)
-def read_metadata(
-    source: Any, memory_map: bool = False, filesystem: Any = None, *, storage_options: _files.StorageOptions = None,
-    **options: Unpack[OpenOptions],
-) -> FileMetaData:
-    """Return the metadata in the footer of a file.
-
-    >>> read_metadata("testdata/example.parquet").row_group(0).column(0).statistics.max
-    15
-    """
-    with ParquetFile(source, filesystem=filesystem, storage_options=storage_options, **options) as file:
-        return file.metadata
-
-
-@with_options(_keywords.FILE, _keywords.FOOTER)
-def read_schema(
-    source: Any, memory_map: bool = False, filesystem: Any = None, *, storage_options: _files.StorageOptions = None,
-    **options: Unpack[OpenOptions],
-) -> Schema:
-    """Return the Arrow schema of a file.
-
-    >>> read_schema("testdata/example.parquet").names[:2]
-    ['id', 'name']
-    """
-    with ParquetFile(source, filesystem=filesystem, storage_options=storage_options, **options) as file:
-        return file.schema_arrow
-
-
-@with_options(_keywords.FILE, _keywords.FOOTER, _keywords.MEMORY_MAP)
-def explain(
-    source: Any, filters: Any = None, columns: Sequence[str] | None = None, *, filesystem: Any = None,
-    storage_options: _files.StorageOptions = None, **options: Unpack[SourceOptions],
-) -> list[dict[str, Any]]:
-    """Return what pruning rules out, and the bytes to fetch. See `ParquetFile.explain`."""
-    with ParquetFile(source, filesystem=filesystem, storage_options=storage_options, **options) as file:
-        return file.explain(filters, columns)
-
-
-@with_options(_keywords.FILE, _keywords.FOOTER, _keywords.MEMORY_MAP)
-def verify(
-    source: Any, use_threads: bool = True, *, filesystem: Any = None, storage_options: _files.StorageOptions = None,
-    **options: Unpack[SourceOptions],
-) -> list[dict[str, Any]]:
-    """Check all that a file claims about itself against its data, and return the findings.
-
-    >>> verify("testdata/example.parquet")
-    []
-    """
-    with ParquetFile(source, filesystem=filesystem, storage_options=storage_options, **options) as file:
-        return file.verify(use_threads)
-
-
-@with_options()
-def repair(
-    source: Any,
-    where: Any,
-    *,
-    schema: Any = None,
-    row_group_rows: int | None = None,
-    ignore_footer: bool = False,
-    limits: Mapping[str, int] | None = None,
-    filesystem: Any = None,
-    storage_options: _files.StorageOptions = None,
-) -> dict[str, Any]:
-    """Write the readable part of a damaged file to a new one, and return what was lost.
-
-    `schema` is the Arrow schema of the file, for a file without a footer.
-    """
-    path, found = _files.resolve(source, filesystem, storage_options)
-    sink, file = _files.open_output(where, filesystem, storage_options)
-    try:
-        report = _core.repair(
-            _files.open_input(path, found), sink, schema=schema, row_group_rows=row_group_rows,
-            ignore_footer=ignore_footer, limits=dict(limits or {}),
-        )
-    except BaseException:
-        if file is not None:
-            file.discard()
-        raise
-    if file is not None:
-        file.close()
-    return report

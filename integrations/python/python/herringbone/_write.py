@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import io
 import operator
+import posixpath
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from . import _core, _files, _keywords
-from ._core import FileMetaData
+from ._core import FileMetaData, ParquetError
 from ._inputs import with_schema
 from ._keywords import with_options
+from ._read import ParquetFile, _warn
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -279,12 +281,18 @@ class ParquetWriter:
         row_group_size: int | None = None, **options: Unpack[WriteOptions],
     ) -> None:
         core = core_options({"row_group_size": row_group_size, **options})
+        self._start(where, filesystem, storage_options, schema, lambda sink: _core.Writer(sink, schema, core))
+
+    def _start(
+        self, where: Any, filesystem: Any, storage_options: _files.StorageOptions, schema: Any,
+        open_writer: Callable[[Any], _core.Writer],
+    ) -> None:
         self.schema = schema
         self.where = where
         self.is_open = False
         self._sink, self._file = _files.open_output(where, filesystem, storage_options)
         try:
-            self._writer = _core.Writer(self._sink, schema, core)
+            self._writer = open_writer(self._sink)
         except BaseException:
             if self._file is not None:
                 self._file.discard()
@@ -380,6 +388,38 @@ def write_table(
 
 
 @with_options(_keywords.WRITE)
+def append_table(
+    table: Any, where: Any, row_group_size: int | None = None, *, storage_options: _files.StorageOptions = None,
+    **options: Unpack[WriteOptions],
+) -> FileMetaData:
+    """Append the rows of a table to a file, in row groups of their own, and return the metadata of the file.
+
+    `where` is a path or a URL. A copy with the new row groups replaces the file when it is complete; pages are not encoded again. The
+    table has the names and types of the file's columns. The file's metadata are kept.
+
+    >>> import shutil, tempfile
+    >>> path = shutil.copy("testdata/example.parquet", tempfile.mkdtemp())
+    >>> append_table(read_table(path, limit=2), path).num_rows
+    26
+    """
+    _, table = with_schema(table)
+    path, filesystem = _files.resolve(where, None, storage_options)
+    if filesystem is not None or not (_files.is_path(path) or isinstance(path, _core.Url)):
+        raise NotImplementedError(f"{_files.shown(where)}: append_table needs a path, or a URL of our own stores")
+    core = core_options({"row_group_size": row_group_size, **options})
+    with ParquetFile(path, storage_options=storage_options) as file:
+        writer = ParquetWriter.__new__(ParquetWriter)
+        found = file.schema_arrow
+        writer._start(where, None, storage_options, found, lambda sink: _core.Writer.after(file._open(), sink, found, core))
+        for note in writer._writer.notes:
+            _warn(note)
+        with writer:
+            writer.write(table)
+    assert writer.metadata is not None
+    return writer.metadata
+
+
+@with_options(_keywords.WRITE)
 def write_metadata(
     schema: Any, where: Any, metadata_collector: Sequence[FileMetaData] | None = None, filesystem: Any = None,
     storage_options: _files.StorageOptions = None, **options: Unpack[WriteOptions],
@@ -406,19 +446,59 @@ def write_metadata(
         file.close()
 
 
+#: What a write does with the files that a directory has.
+_BEHAVIORS = ("overwrite_or_ignore", "error", "delete_matching")
+
+
 @with_options(_keywords.WRITE)
 def write_to_dataset(
     table: Any, root_path: Any, partition_cols: Sequence[str] | None = None, filesystem: Any = None,
-    storage_options: _files.StorageOptions = None, *, row_group_size: int | None = None, **options: Unpack[WriteOptions],
+    storage_options: _files.StorageOptions = None, *, row_group_size: int | None = None, basename_template: str | None = None,
+    existing_data_behavior: str = "overwrite_or_ignore", max_rows_per_file: int | None = None, max_open_files: int | None = None,
+    **options: Unpack[WriteOptions],
 ) -> list[tuple[str, FileMetaData]]:
     """Write a table to files below a directory, in folders such as ``year=2026`` by the values of columns.
 
-    The directory may be at a URL, or in a filesystem. No file is replaced. The result has the path below `root_path` and the
-    metadata of each new file.
+    The directory may be at a URL, or in a filesystem. The result has the path below `root_path` and the metadata of each new
+    file.
+
+    - `basename_template`: the names of files, such as ``"day-{i}.parquet"``, with the number of the file in its folder. Files of
+      these names are replaced. Without it, no file has the name of another.
+    - `existing_data_behavior`: ``"overwrite_or_ignore"`` keeps other files, ``"error"`` fails if the directory has files, and
+      ``"delete_matching"`` removes the other files in the written folders, once the new ones are complete.
+    - `max_rows_per_file`: the largest number of rows in a file.
+    - `max_open_files`: the largest number of open files. If one more is needed, the least recently used is finished.
     """
+    if existing_data_behavior not in _BEHAVIORS:
+        raise ValueError(f"existing_data_behavior={existing_data_behavior!r}: expected one of {', '.join(_BEHAVIORS)}")
+    for name, count in (("max_rows_per_file", max_rows_per_file), ("max_open_files", max_open_files)):
+        if count is not None and count <= 0:
+            raise ValueError(f"{name} is a positive number, not {count}")
     path, found = _files.resolve(root_path, filesystem, storage_options)
     if not (_files.is_path(path) or isinstance(path, _core.Url)):
         raise NotImplementedError(f"{root_path!r}: write_to_dataset needs a directory")
+    place: Any = path
     if found is not None:
-        path = _files.Directory(path, found)
-    return _core.write_dataset(table, path, list(partition_cols or ()), core_options({"row_group_size": row_group_size, **options}))
+        place = path = _files.Directory(path, found)
+    elif not isinstance(path, _core.Url):
+        place = _files.LocalDirectory(path)
+    if existing_data_behavior == "error" and (existing := place.files_below("")):
+        raise ParquetError(
+            f"{_files.shown(root_path)} has {len(existing)} files, such as {existing[0]}; existing_data_behavior= "
+            "'overwrite_or_ignore' keeps them, and 'delete_matching' replaces those in the written folders"
+        )
+    files = {"names": basename_template, "max_rows": max_rows_per_file, "max_open": max_open_files}
+    core = core_options({"row_group_size": row_group_size, **options})
+    written = _core.write_dataset(table, path, list(partition_cols or ()), core, files)
+    if existing_data_behavior == "delete_matching":
+        _remove_others(place, {path for path, _ in written})
+    return written
+
+
+def _remove_others(place: Any, written: set[str]) -> None:
+    """Remove the files in the folders of these files, except the files themselves."""
+    for folder in sorted({posixpath.dirname(path) for path in written}):
+        for name in place.files_below(folder):
+            path = posixpath.join(folder, name)
+            if path not in written:
+                place.remove(path)

@@ -22,11 +22,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.fs
 import pyarrow.parquet as _pq
 
 from pyarrow.parquet import SortingColumn, filters_to_expression
 
-from . import _core, _files, _keywords, _metadata, _partitioning, _read, _write
+from . import _core, _files, _functions, _keywords, _metadata, _partitioning, _read, _write
 from ._core import (
     ColumnChunkMetaData,
     ColumnSchema,
@@ -634,6 +635,13 @@ def _compared_as_in_pyarrow(filters: Any, schema: Callable[[], Any]) -> Any:
     return filters
 
 
+def _filesystem_of_pyarrow(filesystem: Any) -> Any:
+    """Return a filesystem of pyarrow for one of fsspec, and for the local one."""
+    if filesystem is None or isinstance(filesystem, str) or type(filesystem).__name__ == "LocalFileSystem":
+        return pa.fs.LocalFileSystem()
+    return filesystem if isinstance(filesystem, pa.fs.FileSystem) else pa.fs.PyFileSystem(pa.fs.FSSpecHandler(filesystem))
+
+
 def _parsed(function: str, partitioning: Any) -> _partitioning.Partitioning | None:
     """Return the partitioning of an argument."""
     try:
@@ -815,10 +823,46 @@ class ParquetDataset(_PassingOn):
             return None
         for name in ("_common_metadata", "_metadata"):
             file = os.path.join(path, name)
-            found = _read.read_metadata(file).metadata if os.path.isfile(file) else None
+            found = _functions.read_metadata(file).metadata if os.path.isfile(file) else None
             if found is not None and b"pandas" in found:
                 return found[b"pandas"]
         return None
+
+    @property
+    def fragments(self) -> list[Any]:
+        """The files as fragments of `pyarrow.dataset`, which pyarrow reads. Nothing is listed or opened again.
+
+        Those of files at our own URLs, and of file objects, are fragments of pyarrow's own dataset: see `install`.
+        """
+        import pyarrow.dataset as ds
+
+        found, place = _files.resolve(self._source, self._filesystem)
+        is_local = place is None and (_files.is_path(found) or (isinstance(found, list) and all(map(_files.is_path, found))))
+        if not is_local and self._filesystem is None:
+            # `__getattr__` answers.
+            raise AttributeError("fragments")
+        file_format, filesystem = ds.ParquetFileFormat(), _filesystem_of_pyarrow(self._filesystem)
+        keys = [()] * len(self.files) if self._file is not None else self._several._partitions()
+        fragments = [
+            file_format.make_fragment(path, filesystem, self._expression(values)) for path, values in zip(self.files, keys)
+        ]
+        if self._filters is None:
+            return fragments
+        whole = ds.FileSystemDataset(fragments, self.schema, file_format, filesystem)
+        is_list = isinstance(self._filters, (list, tuple))
+        return list(whole.get_fragments(filter=filters_to_expression(self._filters) if is_list else self._filters))
+
+    def _expression(self, keys: _partitioning.Keys) -> Any:
+        """Return the condition that all rows of a file with these partition values satisfy, or None."""
+        found = None
+        for name, text in keys:
+            kind = self.schema.field(name).type
+            is_dictionary = pa.types.is_dictionary(kind)
+            values = pa.array([text], pa.string()).cast(kind.value_type if is_dictionary else kind)
+            value = (values.dictionary_encode() if is_dictionary else values)[0]
+            test = pc.field(name).is_null() if text is None else pc.field(name) == value
+            found = test if found is None else found & test
+        return found
 
     @property
     def _dataset(self) -> Any:
@@ -1118,31 +1162,46 @@ def write_to_dataset(
     **kwargs: Any,
 ) -> None:
     """`pyarrow.parquet.write_to_dataset`."""
-    root_path, filesystem = _files.resolve(root_path, filesystem)
     _only(
         "write_to_dataset",
-        filesystem=(filesystem, (None,)),
         partitioning=(partitioning, (None,)),
-        basename_template=(basename_template, (None,)),
         file_visitor=(file_visitor, (None,)),
-        existing_data_behavior=(existing_data_behavior, (None, "overwrite_or_ignore")),
+        create_dir=(kwargs.pop("create_dir", True), (True,)),
     )
+    if basename_template is not None and basename_template.startswith((".", "_")):
+        # Readers of directories skip such files.
+        raise Unsupported("write_to_dataset", "basename_template", basename_template)
     collector = kwargs.pop("metadata_collector", None)
-    row_group_size = kwargs.pop("row_group_size", None)
+    sizes = {
+        # In pyarrow, 0 is the sign of no limit.
+        "max_rows_per_file": kwargs.pop("max_rows_per_file", 0) or None,
+        "max_open_files": kwargs.pop("max_open_files", None),
+        "row_group_size": _first_given(kwargs, "row_group_size", "chunk_size"),
+    }
     core, options = _core_options("write_to_dataset", kwargs.pop("flavor", None), kwargs)
-    core["row_group_size"] = row_group_size
+    core |= sizes
     if schema is not None:
         table = table.cast(schema)
     for name in partition_cols or ():
         table = _as_partition(table, name)
     cast = _Cast(table.schema, None, options)
-    if _files.is_path(root_path):
-        os.makedirs(root_path, exist_ok=True)
-    for path, metadata in _write.write_to_dataset(cast(table), root_path, partition_cols, **core):
-        if collector is not None:
-            metadata = metadata.for_pyarrow()
-            metadata.set_file_path(path)
-            collector.append(metadata)
+    path, found = _files.resolve(root_path, filesystem)
+    if found is None and _files.is_path(path):
+        os.makedirs(path, exist_ok=True)
+    written = _write.write_to_dataset(
+        cast(table), root_path, partition_cols, filesystem, basename_template=basename_template,
+        existing_data_behavior=existing_data_behavior or "overwrite_or_ignore", **core,
+    )
+    for path, metadata in written if collector is not None else ():
+        metadata = metadata.for_pyarrow()
+        metadata.set_file_path(path)
+        collector.append(metadata)
+
+
+def _first_given(keywords: dict[str, Any], *names: str) -> Any:
+    """Take keywords of one meaning, and return the first given value."""
+    given = [keywords.pop(name, None) for name in names]
+    return next((value for value in given if value is not None), None)
 
 
 def _as_partition(table: Any, name: str) -> Any:

@@ -1,0 +1,137 @@
+"""Datasets of several files next to those of pyarrow: names, sizes, fragments, and processes of Dask."""
+
+import os
+import pickle
+
+import pytest
+
+import herringbone as hb
+
+pa = pytest.importorskip("pyarrow")
+import pyarrow.dataset as ds
+import pyarrow.fs
+import pyarrow.parquet as pq
+
+import herringbone.pyarrow as hpq
+
+
+@pytest.fixture
+def table():
+    return pa.table({"id": list(range(10)), "k": ["a", "b"] * 5})
+
+
+#: The arguments of `write_to_dataset`, with which both write files of the same names and rows.
+WRITES = (
+    {"basename_template": "day-{i}.parquet"},
+    {"basename_template": "{i}", "max_rows_per_file": 2, "row_group_size": 2, "max_open_files": 5},
+    {"basename_template": "x{i}", "row_group_size": 3},
+    {"basename_template": "x{i}", "chunk_size": 2, "existing_data_behavior": "error"},
+    {"basename_template": "x{i}", "existing_data_behavior": "delete_matching", "max_rows_per_file": 0},
+    {"basename_template": "x{i}", "existing_data_behavior": "overwrite_or_ignore", "create_dir": True},
+)
+
+
+@pytest.mark.parametrize("options", WRITES)
+@pytest.mark.parametrize("columns", [["k"], None])
+@pytest.mark.parametrize("place", ["path", "arrow", "fsspec"])
+def test_writes_have_the_options_of_pyarrow(table, tmp_path, options, columns, place):
+    found = {}
+    for name, module in (("ours", hpq), ("theirs", pq)):
+        root = tmp_path / name
+        root.mkdir()
+        where = str(root)
+        filesystem = {
+            "path": lambda: None, "arrow": lambda: pyarrow.fs.LocalFileSystem(), "fsspec": lambda: pytest.importorskip("fsspec").filesystem("file"),
+        }[place]()
+        if options.get("existing_data_behavior") != "error":
+            (root / "k=a").mkdir()
+            pq.write_table(table.select(["id"])[:1], root / "k=a" / "old")
+            pq.write_table(table.select(["id"])[:1], root / "x0")
+        collected = []
+        module.write_to_dataset(table, where, columns, filesystem, metadata_collector=collected, **options)
+        files = {}
+        for file in sorted(root.rglob("*")):
+            if file.is_file():
+                metadata = pq.read_metadata(file)
+                groups = [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
+                files[str(file.relative_to(root))] = (groups, pq.ParquetFile(file).read())
+        found[name] = files, sorted(one.row_group(0).column(0).file_path for one in collected)
+    assert found["ours"] == found["theirs"]
+
+
+def test_a_directory_with_files_is_an_error_as_in_pyarrow(table, tmp_path):
+    for module in (pq, hpq):
+        module.write_to_dataset(table, tmp_path / module.__name__)
+        with pytest.raises(pa.ArrowInvalid, match="existing_data_behavior|error"):
+            module.write_to_dataset(table, tmp_path / module.__name__, existing_data_behavior="error")
+        with pytest.raises(pa.ArrowInvalid, match="{i}"):
+            module.write_to_dataset(table, tmp_path / module.__name__, basename_template="x")
+
+
+def test_other_options_are_passed_on(table, tmp_path, monkeypatch):
+    monkeypatch.setattr(hpq, "_passed_on", {})
+    with hpq.installed(), pytest.warns(UserWarning, match="does not support"):
+        pq.write_to_dataset(table, tmp_path / "a", ["k"], max_partitions=2)
+        pq.write_to_dataset(table, tmp_path / "b", ["k"], basename_template="_{i}")
+        pq.write_to_dataset(table, tmp_path / "c", partitioning=ds.partitioning(pa.schema([("k", pa.string())])))
+    expected = {("write_to_dataset", name): 1 for name in ("max_partitions", "basename_template", "partitioning")}
+    assert hpq.passed_on() == expected
+    assert len(list((tmp_path / "b").rglob("_0"))) == 2
+
+
+def test_fragments_are_those_of_pyarrow(table, tmp_path):
+    pq.write_to_dataset(table, tmp_path, ["k"])
+    pq.write_to_dataset(pa.table({"id": [10], "k": pa.array([None], pa.string())}), tmp_path, ["k"])
+    files = sorted(str(path) for path in tmp_path.rglob("*.parquet"))
+    fsspec = pytest.importorskip("fsspec")
+    cases = [
+        (str(tmp_path), None, None), (files, None, None), (files, pyarrow.fs.LocalFileSystem(), [("k", "=", "a")]),
+        (files[0], None, None), (files, fsspec.filesystem("file"), [("id", "<", 5)]), (str(tmp_path), None, [("k", "!=", "a")]),
+    ]
+    for source, filesystem, filters in cases:
+        ours = hpq.ParquetDataset(source, filesystem, filters=filters).fragments
+        theirs = pq.ParquetDataset(source, filesystem, filters=filters).fragments
+        assert all(type(one.filesystem) is type(theirs[0].filesystem) for one in ours)
+        schema = hpq.ParquetDataset(source, filesystem).schema
+        condition = None if filters is None else pq.filters_to_expression(filters)
+        rows = lambda fragments: sorted(
+            (one.path, str(row)) for one in fragments for row in one.to_table(schema=schema, filter=condition).to_pylist()
+        )
+        assert rows(ours) == rows(theirs), (source, filters)
+        if filters is None:
+            assert sorted(one.path for one in ours) == sorted(one.path for one in theirs)
+
+
+def test_datasets_in_processes_of_dask(table, tmp_path):
+    dask = pytest.importorskip("dask")
+    pq.write_to_dataset(table, tmp_path, ["k"])
+    data = [hb.ParquetDataset(str(tmp_path), filters=[("k", "=", key)]) for key in "ab"]
+    data += [hb.dataset(str(tmp_path)), hpq.ParquetDataset(str(tmp_path))]
+
+    def ids(dataset):
+        table = dataset.to_table() if hasattr(dataset, "to_table") else dataset.read()
+        return os.getpid(), (table.to_pydict() if hasattr(table, "to_pydict") else table.to_pylist())["id"]
+
+    found = dask.compute(*[dask.delayed(ids)(one) for one in data], scheduler="processes", num_workers=2)
+    assert all(process != os.getpid() for process, _ in found)
+    assert [sorted(values) for _, values in found] == [[0, 2, 4, 6, 8], [1, 3, 5, 7, 9], list(range(10)), list(range(10))]
+    # A lazy frame of polars is sent in the same way.
+    polars = pytest.importorskip("polars")
+    lazy = pickle.loads(pickle.dumps(hb.scan_polars(str(tmp_path))))
+    assert lazy.filter(polars.col("k") == "a").select("id").collect().to_series().to_list() == [0, 2, 4, 6, 8]
+
+
+def test_json_is_json_in_polars_and_duckdb(tmp_path):
+    polars = pytest.importorskip("polars")
+    duckdb = pytest.importorskip("duckdb")
+    texts = ['{"a": 1}', None, "[2]"]
+    json = pa.array(texts, pa.json_(pa.string()))
+    table = pa.table({"j": json, "n": pa.StructArray.from_arrays([json], ["j"]), "id": [1, 2, 3]})
+    path = str(tmp_path / "a.parquet")
+    hb.write_table(table, path)
+    theirs = str(tmp_path / "b.parquet")
+    pq.write_table(table, theirs)
+    assert polars.read_parquet(path).schema == polars.read_parquet(theirs).schema
+    assert polars.read_parquet(path)["j"].to_list() == texts
+    assert str(duckdb.sql(f"select j from '{path}'").types[0]) == "JSON"
+    assert pq.read_table(path) == table and hb.read_table(path).to_pyarrow() == table
