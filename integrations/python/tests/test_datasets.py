@@ -1,5 +1,6 @@
 """Datasets of several files next to those of pyarrow: names, sizes, fragments, and processes of Dask."""
 
+import datetime
 import os
 import pickle
 
@@ -119,6 +120,17 @@ def test_datasets_in_processes_of_dask(table, tmp_path):
     polars = pytest.importorskip("polars")
     lazy = pickle.loads(pickle.dumps(hb.scan_polars(str(tmp_path))))
     assert lazy.filter(polars.col("k") == "a").select("id").collect().to_series().to_list() == [0, 2, 4, 6, 8]
+
+
+def test_moments_of_96_bits_beyond_nanoseconds(tmp_path):
+    moments = [datetime.datetime(3000, 1, 1), datetime.datetime(2020, 1, 1)]
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"ts": pa.array(moments, pa.timestamp("us"))}), path, use_deprecated_int96_timestamps=True, store_schema=False)
+    with pytest.raises(hb.ParquetError, match="coerce_int96_timestamp_unit='ms'") as raised:
+        hb.read_table(path)
+    assert raised.value.option == "coerce_int96_timestamp_unit='ms'" and raised.value.column == "ts"
+    assert hb.read_table(path, coerce_int96_timestamp_unit="ms").to_pydict()["ts"] == moments
+    assert hb.read_table(path, int96_overflow="null").to_pylist()[0] == {"ts": None}
 
 
 def test_json_is_json_in_polars_and_duckdb(tmp_path):

@@ -172,6 +172,35 @@ def test_names_and_sizes_of_written_files(table, tmp_path):
             hb.write_to_dataset(rows, str(tmp_path / "wrong"), basename_template=names)
 
 
+def test_open_files_are_bounded(table, tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    parts = pa.Table.from_batches([pa.record_batch({"id": [i], "k": [k]}) for i, k in enumerate("aba")])
+    for most, expected in ((None, ["a", "b"]), (1, ["a", "a", "b"])):
+        files = hb.write_to_dataset(parts, tmp_path / str(most), ["k"], max_open_files=most)
+        assert [path[2] for path, _ in files] == expected
+
+
+def test_files_of_others_are_seen_in_a_listing_that_is_kept(table):
+    fsspec = pytest.importorskip("fsspec")
+
+    class Keeping(type(fsspec.filesystem("memory"))):
+        cachable = False
+        kept = None
+
+        def find(self, path, **options):
+            self.kept = super().find(path, **options) if self.kept is None else self.kept
+            return self.kept
+
+        def invalidate_cache(self, path=None):
+            self.kept = None
+
+    kept = Keeping()
+    assert kept.find("/kept") == []
+    hb.write_table(table, "memory://kept/a.parquet")
+    hb.write_to_dataset(table, "/kept", filesystem=kept, existing_data_behavior="delete_matching")
+    assert hb.read_table("/kept", filesystem=kept).num_rows == 3
+
+
 def test_old_files_stay_if_a_write_fails(table, tmp_path):
     pa = pytest.importorskip("pyarrow")
     hb.write_to_dataset(table, tmp_path, basename_template="{i}.parquet")

@@ -421,15 +421,17 @@ def test_reads_in_coroutines(s3, endpoint, table):
                 await asyncio.sleep(0)
 
         ticking = asyncio.create_task(tick())
-        data, rows = hb.ParquetDataset("s3://bucket/async/many"), []
-        async for batch in data._stream(["id"], True, False, {"batch_size": 50}):
+        reader, rows = hb.ParquetDataset("s3://bucket/async/many")._stream(["id"], True, False, {"batch_size": 50}), []
+        async for batch in reader:
             rows += batch.to_pydict()["id"]
             if len(rows) > 200:
                 break
         ticking.cancel()
-        return rows, ticks
+        return rows, ticks, reader
 
-    rows, ticks = asyncio.run(some())
+    rows, ticks, reader = asyncio.run(some())
+    # The rest is not requested.
+    assert next(reader, None) is None
     assert rows == [i for k in range(7) for i in range(k, 1000, 7)][: len(rows)] and len(rows) < 1000 and ticks > 1
     with pytest.raises(FileNotFoundError):
         asyncio.run(hb.read_table_async("s3://bucket/async/nothing.parquet"))
