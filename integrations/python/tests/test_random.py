@@ -27,6 +27,12 @@ def same(one, other):
     return hb.Table(one).equals(hb.Table(other))
 
 
+def without_dictionaries(table):
+    """Return a table of pyarrow with values in the place of dictionaries."""
+    types = [(field.name, getattr(field.type, "value_type", field.type) if pa.types.is_dictionary(field.type) else field.type) for field in table.schema]
+    return table.cast(pa.schema(types))
+
+
 def read_by_theirs(read, path):
     """Return what another library reads, or None if it does not read the file."""
     try:
@@ -45,7 +51,12 @@ def test_written_tables(seed, tmp_path):
     table, options = randoms.table(rng), randoms.options(rng)
     ours, theirs = str(tmp_path / "ours.parquet"), str(tmp_path / "theirs.parquet")
     hb.write_table(table, ours, **options)
-    assert same(hb.read_table(ours), table), (seed, options)
+    found = hb.read_table(ours)
+    if options.get("use_dictionary") is False:
+        # The number of different values is not known, so that the indices may have more bits.
+        assert same(without_dictionaries(found.to_pyarrow()), without_dictionaries(table)), (seed, options)
+    else:
+        assert same(found, table), (seed, options)
     assert hb.verify(ours) == [], (seed, options)
     try:
         pq.write_table(table, theirs)
