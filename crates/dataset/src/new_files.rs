@@ -1,9 +1,12 @@
 //! The place of the files that a writer makes.
 
+use std::collections::VecDeque;
 use std::fmt::Debug;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
 
 use herringbone::{FileTarget, Result};
 
@@ -41,9 +44,15 @@ pub trait NewFile: Write + Send {
     fn complete(self: Box<Self>) -> Result<()>;
 }
 
-/// A directory of this machine.
+/// The largest number of files of a directory that wait for the disk at the same time.
+const MAX_COMMITTING: usize = 16;
+
+/// A directory of this machine. Each complete file waits for the disk in a thread of its own, while others are written.
 #[derive(Debug)]
-pub(crate) struct LocalDirectory(PathBuf);
+pub(crate) struct LocalDirectory {
+    path: PathBuf,
+    committing: Arc<Committing>,
+}
 
 impl LocalDirectory {
     /// Creates a directory, unless it exists.
@@ -52,28 +61,103 @@ impl LocalDirectory {
     /// Io, with the path.
     pub(crate) fn create(path: &Path) -> Result<Self> {
         create_directory(path)?;
-        Ok(Self(path.to_path_buf()))
+        Ok(Self {
+            path: path.to_path_buf(),
+            committing: Arc::default(),
+        })
     }
 }
 
 impl NewFiles for LocalDirectory {
     fn create(&self, path: &str) -> Result<Box<dyn NewFile>> {
-        let path = self.0.join(path);
+        let path = self.path.join(path);
         if let Some(above) = path.parent() {
             create_directory(above)?;
         }
-        Ok(Box::new(FileTarget::create(path)?))
+        Ok(Box::new(LocalFile {
+            target: FileTarget::create(path)?,
+            committing: self.committing.clone(),
+        }))
+    }
+
+    fn finish(&self) -> Result<()> {
+        Ok(self.committing.wait(0)?)
     }
 
     fn local_path(&self, path: &str) -> Option<PathBuf> {
-        Some(self.0.join(path))
+        Some(self.path.join(path))
     }
 }
 
-impl NewFile for FileTarget {
-    fn complete(self: Box<Self>) -> Result<()> {
-        Ok(self.commit()?)
+/// A new file of a directory.
+struct LocalFile {
+    target: FileTarget,
+    committing: Arc<Committing>,
+}
+
+impl Write for LocalFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.target.write(bytes)
     }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.target.flush()
+    }
+}
+
+impl NewFile for LocalFile {
+    fn complete(self: Box<Self>) -> Result<()> {
+        self.committing.wait(MAX_COMMITTING - 1)?;
+        Ok(self.committing.start(self.target)?)
+    }
+}
+
+/// The threads of files that wait for the disk, in the order in which they were started.
+#[derive(Debug, Default)]
+struct Committing(Mutex<VecDeque<JoinHandle<io::Result<()>>>>);
+
+impl Committing {
+    fn threads(&self) -> MutexGuard<'_, VecDeque<JoinHandle<io::Result<()>>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Commits a file in a new thread, or in this one if the system refuses it.
+    fn start(&self, target: FileTarget) -> io::Result<()> {
+        let target = Arc::new(Mutex::new(Some(target)));
+        let own = target.clone();
+        match thread::Builder::new().spawn(move || commit(&own)) {
+            Ok(thread) => {
+                self.threads().push_back(thread);
+                Ok(())
+            }
+            Err(_) => commit(&target),
+        }
+    }
+
+    /// Waits until at most `most` files wait for the disk. Returns the first error.
+    fn wait(&self, most: usize) -> io::Result<()> {
+        let mut threads = self.threads();
+        let mut first = Ok(());
+        while threads.len() > most
+            && let Some(thread) = threads.pop_front()
+        {
+            let panicked = |_| Err(io::Error::other("a thread that commits a file panicked"));
+            first = first.and(thread.join().unwrap_or_else(panicked));
+        }
+        first
+    }
+}
+
+/// Complete files appear, even if the writer is dropped.
+impl Drop for Committing {
+    fn drop(&mut self) {
+        self.wait(0).ok();
+    }
+}
+
+fn commit(target: &Mutex<Option<FileTarget>>) -> io::Result<()> {
+    let target = target.lock().unwrap_or_else(PoisonError::into_inner).take();
+    target.map_or(Ok(()), FileTarget::commit)
 }
 
 fn create_directory(path: &Path) -> Result<()> {

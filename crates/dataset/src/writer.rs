@@ -185,7 +185,7 @@ impl DatasetWriter {
         self.partitions.schema()
     }
 
-    /// Returns the complete files.
+    /// Returns the complete files. The last of them may appear later, at the latest when [`Self::finish`] returns.
     #[must_use]
     pub fn finished_files(&self) -> &[WrittenFile] {
         self.partitions.finished_files()

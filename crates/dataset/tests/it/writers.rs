@@ -212,7 +212,19 @@ fn files_are_split_by_rows_and_bytes() {
     writer.write(&batch.slice(600, 600)).unwrap();
     assert_eq!(writer.finish().unwrap().len(), 2);
     let plain = DatasetOptions::new().partitioning(Partitioning::None);
-    assert_eq!(Dataset::open(&folder.0, plain).unwrap().files().len(), 7);
+    let files = || {
+        Dataset::open(&folder.0, plain.clone())
+            .unwrap()
+            .files()
+            .len()
+    };
+    assert_eq!(files(), 7);
+    // The complete files of a dropped writer remain, and others do not appear.
+    let options = by(&[]).max_rows(100);
+    let mut writer = DatasetWriter::create(&folder.0, batch.schema(), options).unwrap();
+    writer.write(&batch.slice(0, 2050)).unwrap();
+    drop(writer);
+    assert_eq!(files(), 27);
 }
 
 #[test]
@@ -222,7 +234,7 @@ fn texts_of_digits_compare_with_numbers_by_value() {
     let mut writer = DatasetWriter::create(&folder.0, batch.schema(), by(&["text"])).unwrap();
     writer.write(&batch).unwrap();
     writer.finish().unwrap();
-    let found = |predicate: &herringbone::filter::Predicate| {
+    let found = |predicate: &herringbone::filter::Predicate| -> herringbone::Result<Vec<i64>> {
         let dataset = Dataset::open(&folder.0, DatasetOptions::new())?;
         let read = all(dataset.read(ReadOptions::new().filter(predicate.clone()))?)?;
         let filtered = Dataset::open(&folder.0, DatasetOptions::new().filter(predicate.clone()))?;
@@ -231,7 +243,7 @@ fn texts_of_digits_compare_with_numbers_by_value() {
         read.sort_unstable();
         listed.sort_unstable();
         assert_eq!(read, listed, "{predicate}");
-        herringbone::Result::Ok(read)
+        Ok(read)
     };
     for (predicate, expected) in [
         (col("text").eq(3), &[0, 4][..]),
