@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use herringbone::arrow::array::RecordBatch;
 use herringbone::arrow::schema::SchemaRef;
+use herringbone::filter::Predicate;
 use herringbone::source::Source;
 use herringbone::{Error, ParquetFile, Result};
 
@@ -169,6 +170,13 @@ impl Dataset {
     /// [Unsupported](herringbone::ErrorKind::Unsupported) if that type is not a type of partitions.
     pub fn partition_values(&self, file: &DataFile) -> Result<RecordBatch> {
         self.0.types.batch(&[&file.partition])
+    }
+
+    /// Returns a filter for the rows of this file of the dataset, if you read it yourself. Its comparisons of whole numbers with the
+    /// texts of partition columns are those of the texts.
+    #[must_use]
+    pub fn filter_of(&self, file: &DataFile, filter: &Predicate) -> Predicate {
+        self.0.types.by_value(filter, &[&file.partition])
     }
 
     /// Opens a file of the dataset for blocking reads. Its footer is taken from the cache, if it is there.

@@ -189,6 +189,14 @@ impl Member {
             .map_err(herringbone::Error::from)
     }
 
+    /// Returns a filter for the rows of the file, which compares whole numbers with texts in its path by value.
+    pub(crate) fn filter(&self, filter: Predicate) -> Predicate {
+        match self.file() {
+            Some(file) => self.folder.dataset.filter_of(file, &filter),
+            None => filter,
+        }
+    }
+
     /// Checks that the file does not have a column with the name of the column of paths.
     ///
     /// # Errors

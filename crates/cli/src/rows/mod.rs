@@ -128,7 +128,11 @@ fn options(
             .as_ref()
             .filter(|_| input.member.is_some());
         let filter = wanted.filter(file, columns.map(WantedSchema::schema));
-        options.filter = filter.map_err(|error| input.failure(&error))?;
+        let filter = filter.map_err(|error| input.failure(&error))?;
+        options.filter = match &input.member {
+            Some(member) => filter.map(|filter| member.filter(filter)),
+            None => filter,
+        };
     }
     match request.row_groups {
         None => Ok(options),

@@ -496,3 +496,32 @@ fn files_differ_in_nulls_and_partition_columns() {
     let by_name = herringbone(&["cat", "--by-name", &table]);
     by_name.ok(expected);
 }
+
+/// A folder `month=03` is text, which is compared with a whole number by value.
+#[test]
+fn texts_of_digits_are_compared_with_numbers_by_value() {
+    let folder = Folder::new();
+    for month in ["03", "10", "12"] {
+        let file = folder.file(&format!("data/month={month}/a.parquet"));
+        fs::create_dir_all(std::path::Path::new(&file).parent().unwrap()).unwrap();
+        fs::copy(path(EXAMPLE), file).unwrap();
+    }
+    let data = folder.file("data");
+    for (condition, months) in [
+        ("month = 3 and id = 1", &["03"][..]),
+        ("month <> 3 and id = 1", &["10", "12"]),
+        ("month between 4 and 11 and id = 1", &["10"]),
+        ("month in (3, 12) and id = 1", &["03", "12"]),
+        ("month = '03' and id = 1", &["03"]),
+        ("month = '3'", &[]),
+    ] {
+        let found = rows(&["cat", "-c", "month", &data, "--where", condition]);
+        let found: Vec<_> = found
+            .iter()
+            .map(|row| row["month"].as_str().unwrap())
+            .collect();
+        assert_eq!(found, months, "{condition}");
+    }
+    let count = herringbone(&["count", &data, "--where", "month > 3"]);
+    assert_eq!(count.stdout.trim(), "48");
+}
