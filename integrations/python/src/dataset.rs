@@ -308,7 +308,8 @@ impl FilesArguments {
     }
 }
 
-/// Writes the rows of an object to files in directories by the values of columns. Returns pairs of path and metadata.
+/// Writes the rows of an object to files in directories by the values of columns. Returns the path, the metadata and the number of
+/// bytes of each file.
 #[pyfunction]
 pub(crate) fn write_dataset<'py>(
     data: &Bound<'py, PyAny>,
@@ -351,6 +352,7 @@ pub(crate) fn write_dataset<'py>(
         list.append((
             file.path,
             FileMetaData::of_written(file.metadata, Vec::new())?,
+            file.bytes,
         ))?;
     }
     Ok(list)

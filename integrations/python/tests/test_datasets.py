@@ -69,6 +69,26 @@ def test_a_directory_with_files_is_an_error_as_in_pyarrow(table, tmp_path):
             module.write_to_dataset(table, tmp_path / module.__name__, basename_template="x")
 
 
+def test_visitors_see_the_files_of_pyarrow(table, tmp_path):
+    seen = {}
+    for name, module in (("ours", hpq), ("theirs", pq)):
+        files = []
+        root = str(tmp_path / name)
+        module.write_to_dataset(table, root, ["k"], file_visitor=files.append, basename_template="{i}")
+        assert [one.size for one in files] == [os.path.getsize(one.path) for one in files]
+        seen[name] = sorted((os.path.relpath(one.path, root), one.metadata.num_rows, one.metadata.row_group(0).column(0).file_path) for one in files)
+    assert seen["ours"] == seen["theirs"] == [("k=a/0", 5, "k=a/0"), ("k=b/0", 5, "k=b/0")]
+
+
+def test_a_closed_writer_has_metadata_where_pyiceberg_looks(table, tmp_path):
+    for module in (hpq, pq):
+        with module.ParquetWriter(tmp_path / "a.parquet", table.schema) as writer:
+            writer.write(table)
+            with pytest.raises(RuntimeError):
+                writer.writer.metadata
+        assert (writer.writer.metadata.num_rows, writer.writer.metadata.num_columns) == (10, 2)
+
+
 def test_other_options_are_passed_on(table, tmp_path, monkeypatch):
     monkeypatch.setattr(hpq, "_passed_on", {})
     with hpq.installed(), pytest.warns(UserWarning, match="does not support"):

@@ -469,6 +469,19 @@ def write_to_dataset(
     - `max_rows_per_file`: the largest number of rows in a file.
     - `max_open_files`: the largest number of open files. If one more is needed, the least recently used is finished.
     """
+    written = written_files(
+        table, root_path, partition_cols, filesystem, storage_options, row_group_size=row_group_size, basename_template=basename_template,
+        existing_data_behavior=existing_data_behavior, max_rows_per_file=max_rows_per_file, max_open_files=max_open_files, **options,
+    )
+    return [(path, metadata) for path, metadata, _ in written]
+
+
+def written_files(
+    table: Any, root_path: Any, partition_cols: Sequence[str] | None, filesystem: Any, storage_options: _files.StorageOptions = None, *,
+    row_group_size: int | None, basename_template: str | None, existing_data_behavior: str, max_rows_per_file: int | None,
+    max_open_files: int | None, **options: Any,
+) -> list[tuple[str, FileMetaData, int]]:
+    """Write a dataset. Return the path, the metadata and the number of bytes of each file."""
     if existing_data_behavior not in _BEHAVIORS:
         raise ValueError(f"existing_data_behavior={existing_data_behavior!r}: expected one of {', '.join(_BEHAVIORS)}")
     for name, count in (("max_rows_per_file", max_rows_per_file), ("max_open_files", max_open_files)):
@@ -491,7 +504,7 @@ def write_to_dataset(
     core = core_options({"row_group_size": row_group_size, **options})
     written = _core.write_dataset(table, path, list(partition_cols or ()), core, files)
     if existing_data_behavior == "delete_matching":
-        _remove_others(place, {path for path, _ in written})
+        _remove_others(place, {path for path, _, _ in written})
     return written
 
 

@@ -18,7 +18,7 @@ import os
 import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -1070,6 +1070,18 @@ class ParquetWriter:
     def is_open(self) -> bool:
         return self._writer.is_open
 
+    @property
+    def writer(self) -> ParquetWriter:
+        """The writer itself. pyiceberg takes the `metadata` from here."""
+        return self
+
+    @property
+    def metadata(self) -> FileMetaData:
+        """The metadata of the file, once it is closed."""
+        if self._writer.metadata is None:
+            raise RuntimeError("the file has metadata once it is closed")
+        return self._writer.metadata.for_pyarrow()
+
     def __enter__(self) -> ParquetWriter:
         return self
 
@@ -1165,7 +1177,6 @@ def write_to_dataset(
     _only(
         "write_to_dataset",
         partitioning=(partitioning, (None,)),
-        file_visitor=(file_visitor, (None,)),
         create_dir=(kwargs.pop("create_dir", True), (True,)),
     )
     if basename_template is not None and basename_template.startswith((".", "_")):
@@ -1188,14 +1199,25 @@ def write_to_dataset(
     path, found = _files.resolve(root_path, filesystem)
     if found is None and _files.is_path(path):
         os.makedirs(path, exist_ok=True)
-    written = _write.write_to_dataset(
+    written = _write.written_files(
         cast(table), root_path, partition_cols, filesystem, basename_template=basename_template,
         existing_data_behavior=existing_data_behavior or "overwrite_or_ignore", **core,
     )
-    for path, metadata in written if collector is not None else ():
+    for path, metadata, size in written:
         metadata = metadata.for_pyarrow()
         metadata.set_file_path(path)
-        collector.append(metadata)
+        if collector is not None:
+            collector.append(metadata)
+        if file_visitor is not None:
+            file_visitor(_WrittenFile(f"{os.fspath(root_path).rstrip('/')}/{path}", metadata, size))
+
+
+class _WrittenFile(NamedTuple):
+    """What `file_visitor` gets: the attributes of `pyarrow.dataset.WrittenFile`."""
+
+    path: str
+    metadata: FileMetaData
+    size: int
 
 
 def _first_given(keywords: dict[str, Any], *names: str) -> Any:
