@@ -112,7 +112,7 @@ def test_capsules_have_text_alone(path):
 def test_those_of_a_field_are_an_error_that_names_it(key, value, tmp_path, monkeypatch):
     import herringbone.pyarrow as hpq
 
-    monkeypatch.setattr(hpq, "_passed_on", {})
+    monkeypatch.setattr("herringbone._pyarrow_install._passed_on", {})
     field = pa.field("a", pa.list_(pa.field("item", pa.int32(), metadata={key: value})))
     table = pa.table({"a": [[1]]}).cast(pa.schema([field]))
     path = str(tmp_path / "field.parquet")

@@ -90,7 +90,7 @@ def test_a_closed_writer_has_metadata_where_pyiceberg_looks(table, tmp_path):
 
 
 def test_other_options_are_passed_on(table, tmp_path, monkeypatch):
-    monkeypatch.setattr(hpq, "_passed_on", {})
+    monkeypatch.setattr("herringbone._pyarrow_install._passed_on", {})
     with hpq.installed(), pytest.warns(UserWarning, match="does not support"):
         pq.write_to_dataset(table, tmp_path / "a", ["k"], max_partitions=2)
         pq.write_to_dataset(table, tmp_path / "b", ["k"], basename_template="_{i}")

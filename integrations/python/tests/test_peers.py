@@ -256,7 +256,7 @@ def test_datafusion(tmp_path):
 def test_dask(tmp_path, example, monkeypatch):
     dask = pytest.importorskip("dask")
     frames = pytest.importorskip("dask.dataframe")
-    monkeypatch.setattr(hpq, "_passed_on", {})
+    monkeypatch.setattr("herringbone._pyarrow_install._passed_on", {})
     opened = []
     read = hb.ParquetFile._reader
     monkeypatch.setattr(hb.ParquetFile, "_reader", lambda *arguments: opened.append(1) or read(*arguments))
@@ -278,7 +278,7 @@ def test_dask(tmp_path, example, monkeypatch):
 
 
 def test_installed(example, tmp_path, monkeypatch):
-    monkeypatch.setattr(hpq, "_passed_on", {})
+    monkeypatch.setattr("herringbone._pyarrow_install._passed_on", {})
     expected = pd.read_parquet(example)
     with hpq.installed():
         assert pd.read_parquet(example).equals(expected)
@@ -558,7 +558,7 @@ def test_installations_are_nested(example):
 
 
 def test_schemas_that_only_pyarrow_casts_to(example, tmp_path, monkeypatch):
-    monkeypatch.setattr(hpq, "_passed_on", {})
+    monkeypatch.setattr("herringbone._pyarrow_install._passed_on", {})
     schema = pa.schema([("id", pa.int16()), ("name", pa.string())])
     with pytest.raises(hpq.Unsupported, match="schema"):
         hpq.read_table(example, schema=schema)
@@ -584,7 +584,7 @@ def test_geopandas(tmp_path, monkeypatch):
     geopandas = pytest.importorskip("geopandas")
     from geopandas.testing import assert_geodataframe_equal
 
-    monkeypatch.setattr(hpq, "_passed_on", {})
+    monkeypatch.setattr("herringbone._pyarrow_install._passed_on", {})
     points = geopandas.points_from_xy([1.0, 2.0, 30.0], [1.0, 2.0, 30.0])
     frame = geopandas.GeoDataFrame({"name": ["a", "b", "c"], "n": [1, 2, 3]}, geometry=points, crs="EPSG:25832")
     path = tmp_path / "a.parquet"
@@ -606,7 +606,7 @@ def test_geopandas(tmp_path, monkeypatch):
 
 
 def test_other_attributes_are_those_of_pyarrow(example, monkeypatch):
-    monkeypatch.setattr(hpq, "_passed_on", {})
+    monkeypatch.setattr("herringbone._pyarrow_install._passed_on", {})
     with hpq.installed():
         dataset, file = pq.ParquetDataset(example), pq.ParquetFile(example)
         with pytest.warns(UserWarning, match="filesystem"):

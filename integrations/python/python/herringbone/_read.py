@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import _core, _files, _keywords, _partitioning
 from ._core import FileMetaData, NotUnderstood, ParquetSchema, RecordBatchReader, Schema, Table
-from ._filters import Expression, filter_tree
+from ._filters import filter_tree
 from ._keywords import with_options
 from ._partitioning import Keys, Partitioning
 
