@@ -28,11 +28,11 @@ def written(**options):
 
 
 def test_import_takes_no_package():
-    code = "import sys, herringbone; print([m for m in ('numpy', 'pyarrow', 'pandas', 'polars') if m in sys.modules])"
+    code = "import sys, herringbone; print([m for m in ('asyncio', 'numpy', 'pyarrow', 'pandas', 'polars') if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "[]\n"
 
 
-@pytest.mark.parametrize("module", ["", "_filters", "_read", "_sorting", "_write"])
+@pytest.mark.parametrize("module", ["", "_filters", "_functions", "_read", "_sorting", "_write"])
 def test_examples(module):
     found = importlib.import_module(f"herringbone.{module}".rstrip("."))
     names = {name: getattr(hb, name) for name in hb.__all__}

@@ -142,6 +142,21 @@ def test_datasets_in_processes_of_dask(table, tmp_path):
     assert lazy.filter(polars.col("k") == "a").select("id").collect().to_series().to_list() == [0, 2, 4, 6, 8]
 
 
+def test_times_of_day_in_dates_are_dropped_by_pyarrow_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr("herringbone._pyarrow_install._passed_on", {})
+    path = tmp_path / "a.parquet"
+    whole = pa.table({"d": pa.array([0, 86_400_000, None], pa.date64())})
+    hpq.write_table(whole, path)
+    assert pq.read_table(path).column("d").to_pylist() == whole.column("d").to_pylist()
+    odd = pa.table({"d": pa.array([1, None], pa.date64())})
+    with pytest.raises(hpq.Unsupported, match="times of day in the date64 column d"):
+        hpq.write_table(odd, path)
+    with hpq.installed(), pytest.warns(UserWarning, match="date64"):
+        pq.write_table(odd, path)
+        pq.write_to_dataset(odd, tmp_path / "b")
+    assert hpq.passed_on() == {("write_table", "table"): 1, ("write_to_dataset", "table"): 1}
+
+
 def test_moments_of_96_bits_beyond_nanoseconds(tmp_path):
     moments = [datetime.datetime(3000, 1, 1), datetime.datetime(2020, 1, 1)]
     path = tmp_path / "a.parquet"

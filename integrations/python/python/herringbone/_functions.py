@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import functools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
@@ -105,6 +104,9 @@ async def read_table_async(
     The event loop is free during the read. Requests to URLs do not take a thread each: many reads may wait at the same time. Footers, and
     files of other places, are read in a thread of asyncio.
     """
+    # It is not needed to import this package.
+    import asyncio
+
     start = functools.partial(_start, _FileOfRequests, source, columns=columns, use_pandas_metadata=use_pandas_metadata, **options)
     reader, file = await asyncio.to_thread(start)
     try:

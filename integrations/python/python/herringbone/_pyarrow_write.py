@@ -226,8 +226,19 @@ def write_table(
         row_group_size = chunk_size
     if not isinstance(table, pa.Table):
         raise TypeError(f"expected a pyarrow.Table, found {type(table)}")
+    _check_days("write_table", table)
     with ParquetWriter(where, table.schema, filesystem, flavor, **options) as writer:
         writer.write_table(table, row_group_size)
+
+
+def _check_days(function: str, table: Any) -> None:
+    """Fail for times of day in columns of `date64`, which pyarrow drops and ours refuses."""
+    for name, column in zip(table.column_names, table.columns):
+        if pa.types.is_date64(column.type):
+            try:
+                column.cast(pa.date32())
+            except pa.ArrowInvalid:
+                raise Unsupported(function, "table", f"the times of day in the date64 column {name}") from None
 
 
 @_raising
@@ -277,6 +288,7 @@ def write_to_dataset(
         table = table.cast(schema)
     for name in partition_cols or ():
         table = _as_partition(table, name)
+    _check_days("write_to_dataset", table)
     cast = _Cast(table.schema, None, options)
     path, found = _files.resolve(root_path, filesystem)
     if found is None and _files.is_path(path):
