@@ -159,12 +159,47 @@ mod tests {
     use super::*;
 
     #[test]
+    fn decimals_have_digits_for_both() {
+        use DataType as T;
+        for (a, b, expected) in [
+            // 38 digits fit into 128 bits, and 76 into 256.
+            (
+                T::Decimal128(37, 0),
+                T::Decimal128(9, 1),
+                Some(T::Decimal128(38, 1)),
+            ),
+            (
+                T::Decimal128(38, 0),
+                T::Decimal128(9, 1),
+                Some(T::Decimal256(39, 1)),
+            ),
+            (
+                T::Decimal256(75, 0),
+                T::Decimal256(9, 1),
+                Some(T::Decimal256(76, 1)),
+            ),
+            (T::Decimal256(76, 0), T::Decimal256(9, 1), None),
+            (T::Int8, T::Decimal32(2, 1), Some(T::Decimal128(4, 1))),
+            (T::UInt16, T::Decimal32(2, 1), Some(T::Decimal128(6, 1))),
+            (T::Int64, T::Decimal32(2, 1), Some(T::Decimal128(20, 1))),
+            (T::UInt64, T::Decimal32(2, 1), Some(T::Decimal128(21, 1))),
+        ] {
+            assert_eq!(promoted(&a, &b), expected, "{a} {b}");
+            assert_eq!(promoted(&b, &a), expected, "{b} {a}");
+        }
+    }
+
+    #[test]
     fn all_values_of_both_have_room() {
         use DataType as T;
         use TimeUnit::{Microsecond, Millisecond, Nanosecond, Second};
         for (a, b, expected) in [
             (T::Int32, T::Int64, Some(T::Int64)),
             (T::Int8, T::UInt8, Some(T::Int16)),
+            (T::Int8, T::Int16, Some(T::Int16)),
+            (T::Int16, T::UInt16, Some(T::Int32)),
+            (T::UInt8, T::UInt16, Some(T::UInt16)),
+            (T::UInt16, T::UInt32, Some(T::UInt32)),
             (T::Int8, T::UInt32, Some(T::Int64)),
             (T::Int64, T::UInt16, Some(T::Int64)),
             (T::UInt8, T::UInt64, Some(T::UInt64)),
