@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Chooses the turns of a submission from the table `.ci/turns`, and prints them in the order in which they run:
-.ci/plan.py [--check] [--base REV] [--number N]
+.ci/plan.py [--check | --show-base] [--base REV] [--number N]
 
 A line has the name, the seconds, why it runs, and the command, with `|` between them. A turn that does not run has `-` for
 the command, and its reason.
 
 CI starts from a clean clone and remembers nothing, so that history has to say what a submission is: the commits after the last
 pause of an hour, because CI takes about as long. `--base` names the commit before it instead, as for a pull request. Its number
-is the number of such pauses before it. It decides which turns are due.
+is the number of such pauses before it. It decides which turns are due. `--show-base` prints only that commit.
 """
 
 import fnmatch
@@ -138,6 +138,9 @@ def main(arguments: list[str]) -> None:
     base, number = submission()
     if "--base" in arguments:
         base = arguments[arguments.index("--base") + 1]
+    if "--show-base" in arguments:
+        print(base or "")
+        return
     if "--number" in arguments:
         number = int(arguments[arguments.index("--number") + 1])
     files = git("diff", "--name-only", base, "HEAD") if base else git("ls-files")
