@@ -321,3 +321,82 @@ fn bytes_of_array(array: &ArrayRef) -> usize {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use herringbone_arrow::array::types::Int32Type;
+    use herringbone_arrow::array::{
+        BinaryViewArray, Int32Array, LargeListArray, ListArray, StringViewArray, StructArray,
+    };
+    use herringbone_arrow::schema::{Field, Fields};
+
+    use super::*;
+
+    #[test]
+    fn bytes_are_those_of_the_slice() {
+        let bytes = |array: ArrayRef| bytes_of_array(&array);
+        let numbers = Arc::new(Int32Array::from_iter_values(0..100)) as ArrayRef;
+        assert_eq!(bytes(numbers.slice(10, 25)), 100);
+        // Each view takes 16 bytes, and values of more than 12 bytes are outside.
+        let texts = [
+            "",
+            "twelve bytes",
+            "thirteen byte",
+            "more than twelve bytes",
+        ];
+        let views = Arc::new(StringViewArray::from_iter_values(texts)) as ArrayRef;
+        assert_eq!(bytes(views.clone()), 4 * 16 + 13 + 22);
+        assert_eq!(bytes(views.slice(1, 2)), 2 * 16 + 13);
+        let views = Arc::new(BinaryViewArray::from_iter_values(texts)) as ArrayRef;
+        assert_eq!(bytes(views.slice(2, 1)), 16 + 13);
+        let lists = || [Some(vec![Some(1); 3]), None, Some(vec![Some(2); 5])];
+        let short = Arc::new(ListArray::from_iter_primitive::<Int32Type, _, _>(lists()));
+        // One offset more than lists. The elements have a bitmap of nulls if they were sliced with one.
+        assert_eq!(
+            bytes(Arc::new(short.slice(0, 1))),
+            2 * 4 + bytes(short.values().slice(0, 3))
+        );
+        assert_eq!(
+            bytes(Arc::new(short.slice(1, 2))),
+            3 * 4 + bytes(short.values().slice(3, 5))
+        );
+        let long = Arc::new(LargeListArray::from_iter_primitive::<Int32Type, _, _>(
+            lists(),
+        ));
+        assert_eq!(
+            bytes(Arc::new(long.slice(2, 1))),
+            2 * 8 + bytes(long.values().slice(3, 5))
+        );
+        let fields = Fields::from(vec![
+            Field::new("a", DataType::Int32, false),
+            Field::new("b", DataType::Int32, false),
+        ]);
+        let structs = StructArray::new(fields, vec![numbers.clone(), numbers], None);
+        assert_eq!(bytes(Arc::new(structs.slice(0, 10))), 80);
+    }
+
+    #[test]
+    fn prefixes_are_ordered_as_their_bytes() {
+        let keys: [&[u8]; 5] = [b"", b"\x00\x01", b"a", b"abcdefghijkl", b"b"];
+        let prefixes = keys.map(|key| prefix(key, 0));
+        assert!(prefixes.is_sorted());
+        assert_eq!(prefix(b"abcdefghijklmnop", 0), prefixes[3]);
+        assert_eq!(prefix(b"xxabcdefghijkl", 2), prefixes[3]);
+        assert_eq!(prefix(b"a", 5), 0);
+        // The last four bytes are for the ordinal of the row.
+        assert!(prefixes.iter().all(|prefix| prefix & 0xffff_ffff == 0));
+        assert_eq!(row_of(prefixes[3] | 77), 77);
+    }
+
+    #[test]
+    fn batches_have_about_the_chosen_bytes() {
+        assert_eq!(batch_rows(1_000, 5_000, 100), 20);
+        assert_eq!(batch_rows(1_000, 0, 0), 1_000);
+        assert_eq!(batch_rows(10, 5_000, 100), 1);
+        assert_eq!(batch_rows(usize::MAX, 100, 100), super::super::BATCH_ROWS);
+        assert_eq!(super::super::block_bytes(super::super::FAN_IN * 200), 100);
+        assert_eq!(super::super::batch_bytes(800), 100);
+    }
+}

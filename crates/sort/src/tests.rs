@@ -9,6 +9,8 @@ use herringbone_write::{SortingColumnOption, WriteOptions, WritePlan};
 
 use super::Sorter;
 
+mod layouts;
+
 const ROWS: usize = 150_000;
 
 /// Memory for all rows, for the rows of more than one block, and for some rows of a block.
