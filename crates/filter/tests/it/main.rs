@@ -7,6 +7,8 @@ mod bounds;
 #[cfg(test)]
 mod custom;
 #[cfg(test)]
+mod implied;
+#[cfg(test)]
 mod lists;
 #[cfg(test)]
 mod literals;
