@@ -86,3 +86,71 @@ pub(crate) fn trimmed(path: &str) -> &str {
         path => path,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_begin_at_the_first_name_with_a_sign() {
+        for (path, directory, patterns) in [
+            ("a/b", "a/b", &[][..]),
+            ("a/b/", "a/b", &["*"]),
+            ("/a/b", "/a/b", &[]),
+            ("/", "/", &["*"]),
+            ("//", "/", &["*"]),
+            ("/*", "/", &["*"]),
+            ("*", "", &["*"]),
+            ("a/*/c", "a", &["*", "c"]),
+            ("a/*/", "a", &["*", "*"]),
+            ("a//", "a", &["*"]),
+            ("a/k=?/**/*.parquet", "a", &["k=?", "**", "*.parquet"]),
+        ] {
+            let found = Directory::of_pattern(path, 3);
+            assert_eq!(found.path, directory, "{path}");
+            assert_eq!(&*found.patterns, patterns, "{path}");
+            assert_eq!((found.root, found.is_root), (3, false));
+            assert_eq!(found.matched, [0]);
+        }
+    }
+
+    #[test]
+    fn names_are_joined_by_one_slash() {
+        let join = |path: &str| {
+            let mut directory = Directory::of_pattern("a", 0);
+            directory.path = path.to_owned();
+            directory.join("x")
+        };
+        assert_eq!(join(""), "x");
+        assert_eq!(join("/"), "/x");
+        assert_eq!(join("a"), "a/x");
+        assert_eq!(join("a/b"), "a/b/x");
+        assert_eq!(join("a/"), "a/x");
+        assert_eq!((trimmed("a//"), trimmed("/"), trimmed("")), ("a", "/", ""));
+    }
+
+    #[test]
+    fn names_match_one_pattern_and_stars_match_any_number() {
+        let after = |pattern: &str, names: &[&str]| {
+            let mut directory = Directory::of_pattern(pattern, 0);
+            for name in names {
+                directory.matched = directory.after(name);
+            }
+            (
+                directory.matched.clone(),
+                directory.is_whole(&directory.matched),
+            )
+        };
+        assert_eq!(after("a/*/c", &[]), (vec![0], false));
+        assert_eq!(after("a/*/c", &["b"]), (vec![1], false));
+        assert_eq!(after("a/*/c", &["b", "c"]), (vec![2], true));
+        assert_eq!(after("a/*/c", &["b", "d"]), (vec![], false));
+        // All names match after the last pattern.
+        assert_eq!(after("a/*", &["b", "c", "d"]), (vec![1], true));
+        assert_eq!(after("a/**/c", &["b"]), (vec![0], false));
+        assert_eq!(after("a/**/c", &["c"]), (vec![0, 2], true));
+        assert_eq!(after("a/**/c", &["b", "c"]), (vec![0, 2], true));
+        assert_eq!(after("a/*/**", &["b"]), (vec![1], true));
+        assert_eq!(after("a/*/**", &["b", "c"]), (vec![1, 2], true));
+    }
+}

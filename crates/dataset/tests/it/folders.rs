@@ -7,8 +7,10 @@ use herringbone::arrow::array::{
     Array, ArrayRef, Int64Array, RecordBatch, StringArray, cast::AsArray, types,
 };
 use herringbone::arrow::schema::{DataType, Field, Schema};
-use herringbone::filter::{Predicate, col};
-use herringbone::{ErrorKind, ReadOptions, VirtualColumn};
+use herringbone::filter::{Predicate, PruningStep, col};
+use herringbone::{
+    ColumnOptions, Compression, ErrorKind, ReadOptions, VirtualColumn, WriteOptions, Writer,
+};
 use herringbone_dataset::{Dataset, DatasetOptions, DatasetReadOptions, Partitioning};
 
 use crate::files::{Folder, all, file, ids};
@@ -249,6 +251,54 @@ fn columns_offsets_and_origins() {
         .unwrap();
     assert_eq!((explained.files_ruled_out, explained.rows), (0, 10));
     assert_eq!((explained.ruled_out[0].1, explained.undecided), (5, 5));
+}
+
+/// Statistics rule out row groups of both files, and column indexes pages of others. Each row counts once.
+#[test]
+fn an_explanation_has_the_rows_that_each_step_rules_out() {
+    let folder = Folder::new("steps");
+    let columns = ColumnOptions::new()
+        .compression(Compression::Uncompressed)
+        .dictionary(false)
+        .page_rows(10);
+    let options = || {
+        WriteOptions::new()
+            .columns(columns.clone())
+            .row_group_rows(50)
+    };
+    for (path, first) in [("a.parquet", 0), ("b.parquet", 100)] {
+        let mut bytes = Vec::new();
+        let rows = crate::files::batch(first..first + 100);
+        let mut writer = Writer::new(&mut bytes, rows.schema(), options()).unwrap();
+        writer.write(&rows).unwrap();
+        writer.finish().unwrap();
+        folder.put(path, &bytes);
+    }
+    let dataset = Dataset::open(&folder.0, DatasetOptions::new()).unwrap();
+    // Row groups 50 to 99 and 100 to 149 stay. Of each, three pages of ten rows are ruled out. One is undecided in the first
+    // of them, and none in the second.
+    let filter = col("id").between(85, 119);
+    let explained = dataset.explain(ReadOptions::new().filter(filter)).unwrap();
+    assert_eq!((explained.files, explained.files_ruled_out), (2, 0));
+    assert_eq!((explained.row_groups, explained.rows), (4, 200));
+    let ruled_out: Vec<_> = explained
+        .ruled_out
+        .iter()
+        .filter(|step| step.1 > 0)
+        .collect();
+    let expected = [
+        (PruningStep::Statistics, 100),
+        (PruningStep::ColumnIndexes, 60),
+    ];
+    assert_eq!(ruled_out, expected.iter().collect::<Vec<_>>());
+    assert_eq!(explained.undecided, 10);
+    // Four pages with 80 bytes of numbers each.
+    assert!(
+        (320..500).contains(&explained.wanted_bytes),
+        "{explained:?}"
+    );
+    assert_eq!(explained.fetched.requests, 2);
+    assert_eq!(explained.fetched.bytes, explained.wanted_bytes);
 }
 
 /// Returns the rows of `id` and these columns.

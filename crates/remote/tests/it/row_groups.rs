@@ -247,3 +247,28 @@ fn a_row_group_without_batches_does_not_stop_a_read_with_little_memory() {
         assert_eq!(got.batches.len(), 15, "{memory}: {}", got.losses);
     }
 }
+
+/// The rows of row groups that jobs decode count until they are emitted.
+#[test]
+fn rows_left_counts_down_while_jobs_decode() {
+    let bytes = file(3, 8, 5_000);
+    for threads in [1, 2, 5] {
+        let object = Arc::new(Memory::new(bytes.clone()));
+        let queue = Queue::default();
+        let options = ReadOptions::new().batch_size(1000).threads(threads);
+        let options = options.spawn(Arc::new(queue.clone()));
+        let mut file = pin!(RemoteFile::open(object.clone(), Limits::default()));
+        let mut stream = block_on(&mut file).unwrap().read(options).unwrap();
+        let mut left = stream.rows_left();
+        assert!(left > 0);
+        let mut cx = Context::from_waker(std::task::Waker::noop());
+        while left > 0 {
+            if let Poll::Ready(batch) = pin!(stream.next_batch()).poll(&mut cx) {
+                left -= batch.unwrap().unwrap().num_rows() as u64;
+            }
+            assert_eq!(stream.rows_left(), left, "{threads} threads");
+            let job = queue.0.lock().unwrap().pop();
+            job.into_iter().for_each(|job| job());
+        }
+    }
+}
