@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
-use herringbone::ReadOptions;
 use herringbone::arrow::array::cast::AsArray;
 use herringbone::arrow::array::types::{Int16Type, Int32Type};
 use herringbone::arrow::array::{
     Array, ArrayRef, Decimal128Array, DictionaryArray, FixedSizeListArray, Int32Array,
-    LargeListArray, ListArray, RecordBatch, RunArray, StringArray, StructArray,
+    LargeListArray, LargeListViewArray, ListArray, ListViewArray, RecordBatch, RunArray,
+    StringArray, StructArray,
 };
 use herringbone::arrow::buffer::{NullBuffer, OffsetBuffer};
 use herringbone::arrow::schema::{DataType, Field, Fields};
 use herringbone::filter::col;
+use herringbone::{ColumnOptions, ReadOptions};
 
 use crate::table::{options, pushed, read, written};
 
@@ -167,6 +168,60 @@ fn lists_within_lists_and_structs_keep_their_places() {
     let is_list: NullBuffer = (0..ROWS).map(|row| row % 6 > 0).collect();
     let fixed = FixedSizeListArray::new(number(), 3, Arc::new(numbers), Some(is_list));
     round_trip("lists of three", Arc::new(fixed));
+}
+
+#[test]
+fn views_of_lists_keep_their_values() {
+    let lengths: Vec<usize> = (0..ROWS).map(|row| row % 4).collect();
+    let total: usize = lengths.iter().sum();
+    let numbers: Int32Array = (0..total as i32)
+        .map(|at| (at % 5 > 0).then_some(at))
+        .collect();
+    let offsets = OffsetBuffer::<i32>::from_lengths(lengths.clone());
+    let is_list: NullBuffer = (0..ROWS).map(|row| !row.is_multiple_of(8)).collect();
+    let number = || Arc::new(Field::new("item", DataType::Int32, true));
+    let starts = || offsets.iter().take(ROWS);
+    let views = ListViewArray::new(
+        number(),
+        starts().copied().collect(),
+        lengths.iter().map(|length| *length as i32).collect(),
+        Arc::new(numbers.clone()),
+        Some(is_list.clone()),
+    );
+    round_trip("list views", Arc::new(views));
+    let views = LargeListViewArray::new(
+        number(),
+        starts().map(|start| i64::from(*start)).collect(),
+        lengths.iter().map(|length| *length as i64).collect(),
+        Arc::new(numbers),
+        Some(is_list),
+    );
+    round_trip("large list views", Arc::new(views));
+}
+
+/// A text takes more bytes than the first read of a page header, because headers have bounds, too.
+#[test]
+fn long_page_headers_are_read() {
+    let texts: StringArray = (0..ROWS).map(|row| Some(format!("{row:0>2000}"))).collect();
+    let columns = ColumnOptions::new().truncate_bounds(4_000).page_rows(40);
+    let rows = Int32Array::from_iter_values(0..ROWS as i32);
+    let columns_of = [
+        ("row", Arc::new(rows) as ArrayRef),
+        ("text", Arc::new(texts.clone()) as ArrayRef),
+    ];
+    let batch = RecordBatch::try_from_iter(columns_of).unwrap();
+    let file = written(&batch, options().columns(columns).row_group_rows(150));
+    for filter in [
+        col("text").eq(format!("{:0>2000}", 222)),
+        col("row").eq(222),
+    ] {
+        let options = ReadOptions::new().filter(filter);
+        let [found] = pushed(&file, &options).try_into().unwrap();
+        assert_eq!(
+            found.column(1),
+            &(Arc::new(texts.slice(222, 1)) as ArrayRef)
+        );
+    }
 }
 
 #[test]

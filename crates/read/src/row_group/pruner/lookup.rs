@@ -247,3 +247,47 @@ pub(super) fn dictionary_of_all_pages(chunk: &ColumnChunk) -> Option<Range<u64>>
         start > 0 && start < end && (end - start).saturating_mul(DICTIONARY_SHARE) <= size;
     (all_refer && is_small).then_some(start..end)
 }
+
+#[cfg(test)]
+mod tests {
+    use herringbone_format::{ColumnMetaData, CompressionCodec, PageEncodingStats, Type};
+
+    use super::*;
+
+    /// Returns a chunk of `size` bytes, with a dictionary at `start` and pages from byte 100 on.
+    fn chunk(start: i64, size: i64, pages: &[(PageType, Encoding, i32)]) -> ColumnChunk {
+        let stats = pages.iter();
+        let stats =
+            stats.map(|(page, encoding, count)| PageEncodingStats::new(*page, *encoding, *count));
+        let codec = CompressionCodec::Uncompressed;
+        let metadata = ColumnMetaData::new(Type::Int32, Vec::new(), codec, 10, size, size, 100)
+            .dictionary_page_offset(start)
+            .encoding_stats(stats.collect::<Vec<_>>());
+        ColumnChunk::default().meta_data(metadata)
+    }
+
+    #[test]
+    fn a_small_dictionary_to_which_all_pages_refer_is_read() {
+        use PageType::{DataPage, DataPageV2, DictionaryPage};
+        let own = (DictionaryPage, Encoding::Plain, 1);
+        let refers = (DataPage, Encoding::RleDictionary, 3);
+        let old = (DataPageV2, Encoding::PlainDictionary, 1);
+        let plain = (DataPage, Encoding::Plain, 1);
+        let of = |start, size, pages: &[_]| dictionary_of_all_pages(&chunk(start, size, pages));
+        // A dictionary of 60 bytes is half of a chunk of 120 bytes.
+        assert_eq!(of(40, 120, &[own, refers, old]), Some(40..100));
+        assert_eq!(of(40, 119, &[own, refers]), None);
+        assert_eq!(of(40, 120, &[refers]), Some(40..100));
+        assert_eq!(of(40, 120, &[own, refers, plain]), None);
+        assert_eq!(of(40, 120, &[own]), None, "no data page is known");
+        assert_eq!(
+            of(40, 120, &[own, (DataPage, Encoding::RleDictionary, 0)]),
+            None
+        );
+        // Some writers store 0 for a chunk without a dictionary.
+        assert_eq!(of(0, 1_000, &[own, refers]), None);
+        assert_eq!(of(100, 1_000, &[own, refers]), None);
+        assert_eq!(of(-1, 1_000, &[own, refers]), None);
+        assert_eq!(dictionary_of_all_pages(&ColumnChunk::default()), None);
+    }
+}
