@@ -18,22 +18,21 @@ if [ -z "$base" ]; then
 fi
 
 # Only a copy of the tree is broken, so that the tree stays intact if time runs out. Both share the built dependencies.
-target="$PWD/${CARGO_TARGET_DIR:-target}"
-[ "${CARGO_TARGET_DIR:0:1}" != / ] || target="$CARGO_TARGET_DIR"
+target="$(realpath -m "${CARGO_TARGET_DIR:-target}")"
 folder="$target/mutants"
 git worktree remove --force "$folder/tree" 2> /dev/null || true
 rm -rf "$folder"
 mkdir -p "$folder"
 git worktree add --quiet --detach "$folder/tree" HEAD
 trap 'git worktree remove --force "$folder/tree"' EXIT
-git diff "$base" HEAD -- 'crates/*/src' > "$folder/diff"
+git diff "$base" HEAD -- ':(glob)crates/*/src/**' > "$folder/diff"
 if [ ! -s "$folder/diff" ]; then
     echo "skipped: the submission changes no code of a crate"
     exit 0
 fi
 
 status=0
-CARGO_TARGET_DIR="$target" timeout --signal INT --kill-after 10 "${HERRINGBONE_MUTANTS_SECONDS:-280}" \
+CARGO_TARGET_DIR="$target" RUST_BACKTRACE=0 timeout --signal INT --kill-after 10 "${HERRINGBONE_MUTANTS_SECONDS:-280}" \
     cargo mutants --dir "$folder/tree" --in-place --in-diff "$folder/diff" --output "$folder" \
     --baseline skip --timeout 60 --colors never --no-times -- --tests || status="$?"
 for kind in missed timeout; do
