@@ -53,7 +53,7 @@ pub(crate) fn with_keys(pairs: &[(&str, &str)]) -> WriteOptions {
     let pairs = pairs
         .iter()
         .map(|(key, value)| KeyValue::new((*key).to_owned(), (*value).to_owned()));
-    WriteOptions::new().key_value_metadata(pairs.collect())
+    WriteOptions::new().key_value_metadata(pairs)
 }
 
 /// Collects the properties of all rows of these files, which are named `1`, `2`, ….
