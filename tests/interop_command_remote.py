@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Reads and writes S3 objects with the command, and compares them with pyarrow. Starts moto_server, and ends it.
 
-usage: tests/interop_command_remote.py COMMAND
+usage: tests/interop_command_remote.py COMMAND PROGRAM
+
+The program is the example `s3` of `herringbone-remote`.
 """
 
 import io
@@ -17,7 +19,7 @@ import boto3
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-COMMAND = os.path.abspath(sys.argv[1])
+COMMAND, PROGRAM = map(os.path.abspath, sys.argv[1:3])
 KEYS = {"AWS_ACCESS_KEY_ID": "key-id", "AWS_SECRET_ACCESS_KEY": "secret-1", "AWS_REGION": "us-east-1"}
 
 
@@ -40,11 +42,11 @@ def start_server(port):
     sys.exit("moto_server does not start")
 
 
-def run(endpoint, *arguments, expect=0, **variables):
+def run(endpoint, *arguments, program=COMMAND, expect=0, **variables):
     kept = {name: value for name, value in os.environ.items() if not name.startswith("AWS_") and "proxy" not in name.lower()}
     environment = {**kept, **KEYS, "AWS_ENDPOINT_URL": endpoint, **variables}
     environment = {name: value for name, value in environment.items() if value is not None}
-    done = subprocess.run([COMMAND, *arguments], env=environment, capture_output=True)
+    done = subprocess.run([program, *arguments], env=environment, capture_output=True)
     assert done.returncode == expect, (arguments, done.returncode, done.stderr)
     for secret in (b"secret-1", b"Signature"):
         assert secret not in done.stdout + done.stderr, arguments
@@ -77,6 +79,7 @@ def check(endpoint, s3):
     url = "s3://bucket/a%20b/c=1/big.parquet"
 
     assert run(endpoint, "count", url) == b"60000\n"
+    assert run(endpoint, url, program=PROGRAM) == b"59980 rows\n", "ids from 20 to 59,999"
     some = run(endpoint, "cat", "--where", "id = 41234", "--columns", "c1", url)
     assert some == b'{"c1":%d}\n' % expected["c1"][41234].as_py(), some
     arrow = run(endpoint, "cat", "--format", "arrow", url)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Reads and writes S3 objects with the command, from moto_server on loopback, and compares them with pyarrow.
+# Reads and writes S3 objects with the command, and reads one with the program of docs/remote.md, from moto_server on loopback, and compares them with pyarrow.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -11,4 +11,6 @@ if ! python="$(tests/scripts/venv.sh "$requirements" "${HERRINGBONE_REMOTE_VENV:
     exit 0
 fi
 cargo build --quiet -p herringbone-command
-"$python" tests/interop_command_remote.py "${CARGO_TARGET_DIR:-target}/debug/herringbone"
+cargo build --quiet -p herringbone-remote --features blocking,urls --example s3
+built="${CARGO_TARGET_DIR:-target}/debug"
+"$python" tests/interop_command_remote.py "$built/herringbone" "$built/examples/s3"

@@ -102,7 +102,3 @@ use herringbone::{ReadOptions, Result};
 pub fn open(path: impl AsRef<Path>) -> Result<DatasetReader> {
     Dataset::open(path, DatasetOptions::new())?.read(ReadOptions::new())
 }
-
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/datasets.md")]
-struct Datasets;

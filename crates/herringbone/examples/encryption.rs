@@ -2,12 +2,15 @@
 //!
 //! cargo run --example encryption --features encryption
 
+// docs: columns
 use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
 use herringbone::encryption::{FileDecryptionProperties, FileEncryptionProperties, Key, KeyLength};
 use herringbone::{ReadOptions, WriteOptions};
 use std::sync::Arc;
+// docs: end
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
+    // docs: columns
     let ids: ArrayRef = Arc::new(Int64Array::from(vec![1, 2, 3]));
     let batch = RecordBatch::try_from_iter([("id", ids.clone()), ("salary", ids)])?;
 
@@ -35,6 +38,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for batch in herringbone::open_with(&path, options)? {
         assert_eq!(batch?.num_rows(), 3);
     }
+    // docs: end
     std::fs::remove_file(&path)?;
     Ok(())
 }

@@ -2,6 +2,7 @@
 //!
 //! cargo run --example geoparquet --features geospatial
 
+// docs: boxes
 use herringbone::arrow::array::{ArrayRef, BinaryArray, RecordBatch};
 use herringbone::arrow::schema::{DataType, Field, Schema};
 use herringbone::format::BoundingBox;
@@ -10,8 +11,10 @@ use herringbone::geospatial::{
 };
 use herringbone::{ParquetFile, ReadOptions, WriteOptions, Writer};
 use std::{collections::HashMap, sync::Arc};
+// docs: end
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
+    // docs: boxes
     let mut line = Vec::new();
     wkt::read("LINESTRING (170 50, -170 50)", &mut line)?;
     let field = Field::new("geometry", DataType::Binary, true).with_metadata(HashMap::from([
@@ -48,5 +51,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Some("geoarrow.wkb")
     );
     assert_eq!(reader.next_batch()?.ok_or("no rows")?.num_rows(), 1);
+    // docs: end
     Ok(())
 }

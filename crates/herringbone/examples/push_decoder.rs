@@ -33,6 +33,7 @@ async fn read(store: &Store, length: u64) -> Result<usize> {
         }
     };
 
+    // docs: poll
     let plan = handle.plan(&ReadOptions::new().columns(["id", "name"]))?;
     let mut decoder = PushDecoder::with_policy(Arc::new(plan), policy.clone());
     let mut rows = 0;
@@ -50,6 +51,7 @@ async fn read(store: &Store, length: u64) -> Result<usize> {
             step => return Err(herringbone::Error::unsupported(format!("{step:?}"))),
         }
     }
+    // docs: end
 }
 
 fn main() -> Result<()> {

@@ -2,6 +2,7 @@
 //!
 //! cargo run --example variant --features variant
 
+// docs: shredding
 use herringbone::arrow::array::{Array, RecordBatch, cast::AsArray, types::Int64Type};
 use herringbone::arrow::schema::Schema;
 use herringbone::variant::extension::{Shredding, VariantExtension, VariantGet};
@@ -9,8 +10,10 @@ use herringbone::variant::shredding::{InferOptions, Shredder, ShreddingType, var
 use herringbone::variant::{PrimitiveType, VariantBuf};
 use herringbone::{ParquetFile, ReadOptions, WriteOptions, Writer};
 use std::sync::Arc;
+// docs: end
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
+    // docs: shredding
     let mut events = Shredder::new(ShreddingType::Unshredded)?;
     for json in [
         r#"{"user": {"id": 7}, "tags": ["a"]}"#,
@@ -51,5 +54,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             .num_rows(),
         1
     );
+    // docs: end
     Ok(())
 }

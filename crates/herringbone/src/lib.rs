@@ -60,28 +60,6 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-/// Compiles and runs the examples of a document.
-macro_rules! examples_of {
-    ($($name:ident $path:literal)+) => {
-        $(
-            #[cfg(doctest)]
-            #[doc = include_str!(concat!("../../../", $path))]
-            struct $name;
-        )+
-    };
-}
-
-examples_of! {
-    Readme "README.md"
-    Encryption "docs/encryption.md"
-    Filtering "docs/filtering.md"
-    Geospatial "docs/geospatial.md"
-    UntrustedFiles "docs/limits.md"
-    Reading "docs/reading.md"
-    Variant "docs/variant.md"
-    Writing "docs/writing.md"
-}
-
 mod allocator;
 mod chunk_files;
 mod source_bytes;

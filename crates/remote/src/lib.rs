@@ -67,7 +67,3 @@ pub use stream::RecordBatchStream;
 pub use url_key::escaped_key;
 pub use write_options::RemoteWriteOptions;
 pub use writer::{RemoteWriter, SentObject};
-
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/remote.md")]
-struct Remote;
