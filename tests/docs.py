@@ -10,6 +10,9 @@ A document shows a part of a program after a line such as
 The part is between the lines `// docs: columns` and `// docs: end` of the program. A part may be in several places, which
 the document shows with a blank line between them. So each example is compiled and run, with its assertions, as a program of
 its crate, and no document has lines that exist for a test only.
+
+Paths in backticks have to exist: those from the root, such as `crates/text/src/lib.rs`, and sources below a folder that the
+document names before, such as `lib.rs`.
 """
 
 import collections
@@ -24,6 +27,7 @@ BEGIN, END = re.compile(r"\s*// docs: (\w+)$"), "// docs: end"
 DOCTEST = re.compile(r'include_str!\("([^"]+\.md)"\)')
 EXAMPLE = re.compile(r"<!-- example: (\S+) (\w+) -->\n(?:```rust\n.*?^```\n)?", re.M | re.S)
 RUST = re.compile(r"^```rust.*?\n(.*?)^```$", re.M | re.S)
+PATH = re.compile(r"`((?:crates|tests|testdata|benches|integrations|fuzz|docs|\.ci)/[^`\s]*|[^`\s*]+\.rs)`")
 HIDDEN = re.compile(r"^\s*#(?: |$)", re.M)
 
 
@@ -88,16 +92,36 @@ def defects(document, text, is_doctest):
         yield f"{document}: {blocks - shown} of its {blocks} examples are not parts of a program"
 
 
+def spelled_out(path):
+    """The paths of a pattern such as `{a,b}.rs`."""
+    found = re.search(r"\{([^{}]*)\}", path)
+    if not found:
+        return [path]
+    names = found[1].split(",")
+    return [long for name in names for long in spelled_out(path[:found.start()] + name + path[found.end():])]
+
+
+def lost_paths(text, known):
+    """The paths in a text that no file or folder has. `NAME` and `*` stand for any name."""
+    for pattern in sorted({path for found in PATH.finditer(text) for path in spelled_out(found[1])}):
+        name = re.escape(pattern.rstrip("/")).replace("NAME", "[^/\n]+").replace(r"\*", "[^/\n]+")
+        if not re.search(rf"^(.*/)?{name}(/|$)", known, re.M):
+            yield pattern
+
+
 def main():
     is_check = sys.argv[1:] == ["--check"]
     if sys.argv[1:] and not is_check:
         raise SystemExit(__doc__)
     programs = {name: parts_of(name) for name in tracked("*.rs") if "/examples/" in name}
     doctested, shown, found = set(doctests()), set(), []
+    known = "\n".join(tracked())
     for document in tracked("*.md"):
         text = text_of(document)
         wanted = with_examples(document, text, programs, shown)
         found += defects(document, wanted, document in doctested)
+        if document != "CHANGELOG.md":
+            found += [f"{document}: `{path}` does not exist" for path in lost_paths(wanted, known)]
         if text == wanted:
             continue
         if is_check:
