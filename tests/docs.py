@@ -12,7 +12,7 @@ the document shows with a blank line between them. So each example is compiled a
 its crate, and no document has lines that exist for a test only.
 
 Paths in backticks have to exist: those from the root, such as `crates/text/src/lib.rs`, and sources below a folder that the
-document names before, such as `lib.rs`.
+document names before, such as `lib.rs`. The README has at most 120 lines, and ARCHITECTURE.md at most 3,500 words.
 """
 
 import collections
@@ -132,6 +132,9 @@ def main():
         print(f"{document}: updated")
     parts = {(program, part) for program, texts in programs.items() for part in texts}
     found += [f"{program}: no document shows the part `{part}`" for program, part in sorted(parts - shown)]
+    lines, words = len(text_of("README.md").splitlines()), len(text_of("ARCHITECTURE.md").split())
+    if lines > 120 or words > 3500:
+        found.append(f"README.md has {lines} lines, and may have 120; ARCHITECTURE.md has {words} words, and may have 3,500")
     for line in found:
         print(line)
     sys.exit(bool(found))

@@ -3,6 +3,9 @@
 //! A map is built from an offset index, which may contradict the pages. So the column checks that each page that it
 //! reads contains the mapped rows. A wrong map is dropped if it has not skipped any page yet. Otherwise, the column has
 //! lost track of its rows, and the read fails.
+//!
+//! Two things are believed, because no page that is read contradicts them: an index that moves pages in the middle, if
+//! no page at their border is used; and a header by which a page is skipped without an index.
 
 use std::sync::Arc;
 
