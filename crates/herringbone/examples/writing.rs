@@ -2,7 +2,11 @@
 //!
 //! cargo run --example writing
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+use std::error::Error;
+
+use herringbone::arrow::array::RecordBatch;
+
+fn write_with_options() -> Result<RecordBatch, Box<dyn Error>> {
     // docs: options
     use std::sync::Arc;
 
@@ -22,19 +26,27 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     writer.write(&batch)?;
     assert_eq!(writer.finish()?.num_rows(), 3);
     // docs: end
+    Ok(batch)
+}
 
+fn write_chunks(batch: &RecordBatch) -> Result<(), Box<dyn Error>> {
     // docs: chunking
-    use herringbone::ContentDefinedChunking;
+    use herringbone::{ContentDefinedChunking, WriteOptions};
 
     let chunking = ContentDefinedChunking::new()
         .min_chunk_bytes(128 << 10)
         .max_chunk_bytes(512 << 10);
     let options = WriteOptions::new().content_defined_chunking(chunking);
     // docs: end
-    let mut writer = Writer::new(Vec::new(), batch.schema(), options)?;
-    writer.write(&batch)?;
+    let mut writer = herringbone::Writer::new(Vec::new(), batch.schema(), options)?;
+    writer.write(batch)?;
     let (_, file) = writer.finish_into()?;
     let file = herringbone::ParquetFile::from_bytes(file)?;
-    assert_eq!(file.read(Default::default())?.next_batch()?, Some(batch));
+    let read = file.read(Default::default())?.next_batch()?;
+    assert_eq!(read.as_ref(), Some(batch));
     Ok(())
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    write_chunks(&write_with_options()?)
 }
