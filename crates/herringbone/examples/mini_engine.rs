@@ -3,7 +3,6 @@
 //!
 //! cargo run --example mini_engine
 
-use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -15,6 +14,8 @@ use herringbone::filter::col;
 use herringbone::{Error, ParquetFile, ReadOptions, Result, SharedMemory, WriteOptions, Writer};
 
 // docs: spawn
+use std::fmt;
+
 use herringbone::Spawn;
 
 type Job = Box<dyn FnOnce() + Send>;
