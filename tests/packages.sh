@@ -18,6 +18,10 @@ for package in json.load(sys.stdin)["packages"]:
     for key in ("description", "license", "repository", "readme", "rust_version", "keywords", "categories"):
         if not package[key]:
             print("lacks", package["name"], key)
+    # Internal crates may change in any release.
+    for dependency in package["dependencies"]:
+        if dependency.get("path") and dependency["kind"] != "dev" and dependency["req"] != "=" + package["version"]:
+            print("lacks", package["name"], "the exact version of", dependency["name"])
 '
 metadata="$(cargo metadata --quiet --no-deps --format-version 1 | python3 -c "$check")"
 if grep '^lacks' <<< "$metadata"; then exit 1; fi
@@ -36,6 +40,11 @@ for file in "$target"/package/*.crate; do
     for name in LICENSE README.md; do
         grep -qx "$name" <<< "$names" || { echo "$file lacks $name"; exit 1; }
     done
+    # The registry resolves relative links against the folder of the crate, and has no other file of it.
+    if tar -xOf "$file" --wildcards '*/README.md' | grep -oE '\]\([^)]*\)' | grep -vE '^\]\((https://|#)'; then
+        echo "the README of $file has the relative links above, which are dead on the page of the crate"
+        exit 1
+    fi
     if grep -E '^(public-api\.txt|tests/|benches/)' <<< "$names"; then
         echo "$file has the files above, which users do not need"
         exit 1
