@@ -39,7 +39,7 @@ def test_notices_name_each_library():
     packages = re.findall(r'name = "(.+)"\nversion = "(.+)"\nsource', lock)
     text = (HERE / "THIRD_PARTY_NOTICES").read_text(encoding="utf-8")
     named = set(re.findall(r"^- (\S+) (\S+) \(", text, re.MULTILINE))
-    assert len(named) > 100 and named <= set(packages), "run integrations/python/notices.py > THIRD_PARTY_NOTICES"
+    assert len(named) > 100 and named <= set(packages), "run tests/release/notices.py integrations/python/Cargo.toml herringbone-python"
     for name in ("zstd-sys", "brotlic-sys", "libdeflate-sys", "ring", "pyo3", "arrow-array", "lz4_flex"):
         assert any(name == one for one, _ in named), name
     for words in ("Meta Platforms", "Copyright 2016 Eric Biggers", "Permission is hereby granted", "by the Brotli Authors"):

@@ -1,19 +1,23 @@
 #!/usr/bin/env python3
-"""Writes the notices of the libraries that the wheel contains: notices.py > THIRD_PARTY_NOTICES.
+"""Lists the libraries that are linked into packages.
 
-`tests/test_package.py` fails if the file lacks a library.
+usage: tests/release/notices.py [--sbom] MANIFEST PACKAGE...
+
+Prints the notices that go with binaries of these packages of a workspace, or with `--sbom` a bill of materials, CycloneDX in JSON.
+The notices of the Python package are in its folder, and `tests/test_package.py` there fails if a library is missing.
 """
 
 import collections
 import json
 import pathlib
+import re
 import subprocess
+import sys
 
-HERE = pathlib.Path(__file__).parent
 #: The beginnings of the names of files with licences and notices.
 NAMES = ("license", "licence", "copying", "copyright", "notice", "unlicense")
 
-HEADER = """The wheels of herringbone contain the libraries below, under the licences that follow. Herringbone itself is under the
+HEADER = """Binaries of herringbone contain the libraries below, under the licences that follow. Herringbone itself is under the
 Apache License 2.0: see LICENSE.
 """
 
@@ -34,13 +38,14 @@ WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE."""
 ADDED = {"brotlic-sys": f"Copyright (c) 2009, 2010, 2013-2016 by the Brotli Authors.\n\n{MIT}"}
 
 
-def linked():
-    """Return the packages that are compiled into the extension module on any platform, apart from those of this repository."""
-    command = ["cargo", "metadata", "--locked", "--format-version", "1", "--manifest-path", str(HERE / "Cargo.toml")]
+def linked(manifest, names):
+    """Return the packages that are linked into those of these names on any platform, apart from those of this repository."""
+    command = ["cargo", "metadata", "--locked", "--format-version", "1", "--manifest-path", manifest]
     data = json.loads(subprocess.run(command, capture_output=True, check=True, text=True).stdout)
     packages = {package["id"]: package for package in data["packages"]}
     nodes = {node["id"]: node for node in data["resolve"]["nodes"]}
-    found, rest = set(), [data["resolve"]["root"]]
+    members = {packages[identity]["name"]: identity for identity in data["workspace_members"]}
+    found, rest = set(), [members[name] for name in names]
     while rest:
         identity = rest.pop()
         if identity in found:
@@ -74,15 +79,35 @@ def shortened(text):
     return "\n".join(["Apache License, Version 2.0: the text is that of LICENSE.", *owners])
 
 
-def main():
+def bill_of_materials(packages):
+    """Return the packages as a document of CycloneDX 1.6."""
+    components = [
+        {
+            "type": "library",
+            "name": package["name"],
+            "version": package["version"],
+            "purl": f"pkg:cargo/{package['name']}@{package['version']}",
+            **({"licenses": [{"expression": re.sub(" */ *", " OR ", package["license"])}]} if package["license"] else {}),
+        }
+        for package in packages
+    ]
+    return {"bomFormat": "CycloneDX", "specVersion": "1.6", "version": 1, "components": components}
+
+
+def print_notices(packages):
+    """Print the list of the packages, and each text once."""
     owners = collections.defaultdict(list)
     written = {}
     print(HEADER)
-    for package in linked():
+    for package in packages:
         name = f"{package['name']} {package['version']}"
         print(f"- {name} ({package['license'] or package['license_file']}) {package['repository'] or ''}".rstrip())
-        added = [ADDED[package["name"]]] if package["name"] in ADDED else []
-        for text in [*map(shortened, texts(package)), *added]:
+        own = [*map(shortened, texts(package))]
+        if package["name"] in ADDED:
+            own.append(ADDED[package["name"]])
+        elif not own and package["license"] == "MIT":
+            own.append(f"Copyright (c) {', '.join(package['authors']) or 'the authors of ' + package['name']}\n\n{MIT}")
+        for text in own:
             key = "".join(text.lower().split())
             written.setdefault(key, text)
             owners[key].append(name)
@@ -90,5 +115,15 @@ def main():
         print(f"\n{'=' * 80}\n{', '.join(dict.fromkeys(names))}\n{'=' * 80}\n\n{written[key]}")
 
 
+def main(arguments):
+    is_bill = "--sbom" in arguments
+    manifest, *names = [argument for argument in arguments if argument != "--sbom"]
+    packages = linked(manifest, names)
+    if is_bill:
+        print(json.dumps(bill_of_materials(packages), indent=1))
+    else:
+        print_notices(packages)
+
+
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])
