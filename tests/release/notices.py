@@ -55,7 +55,8 @@ def linked(manifest, names):
             is_macro = any(kind == "proc-macro" for target in packages[dependency["pkg"]]["targets"] for kind in target["kind"])
             if not is_macro and any(kind["kind"] is None for kind in dependency["dep_kinds"]):
                 rest.append(dependency["pkg"])
-    return sorted((packages[identity] for identity in found if packages[identity]["source"]), key=lambda it: (it["name"], it["version"]))
+    outside = (packages[identity] for identity in found if packages[identity]["source"])
+    return sorted(outside, key=lambda package: (package["name"], package["version"]))
 
 
 def texts(package):
