@@ -102,12 +102,19 @@ fn host(spawn: impl Fn(Job) + Send + Sync + 'static) -> Option<Arc<dyn Spawn>> {
     Some(Arc::new(Host(spawn)))
 }
 
+/// A host with one new thread per job.
+///
+/// A test whose task waits for another task needs it, because the pool drops jobs while 1,024 others wait.
+fn new_threads() -> Option<Arc<dyn Spawn>> {
+    host(|job| drop(std::thread::spawn(job)))
+}
+
 /// Hosts of every kind, and the pool of the process.
 fn hosts() -> Vec<Option<Arc<dyn Spawn>>> {
     let kept = Mutex::new(Vec::new());
     vec![
         None,
-        host(|job| drop(std::thread::spawn(job))),
+        new_threads(),
         host(|job| job()),
         host(drop),
         host(move |job| kept.lock().unwrap().push(job)),
@@ -147,7 +154,10 @@ fn tasks_run_at_the_same_time_and_no_more_of_them_than_threads() {
             now.fetch_sub(1, Ordering::SeqCst);
             task
         };
-        assert_eq!(all(&mut crew((200, 100), threads, None, run)).len(), 200);
+        assert_eq!(
+            all(&mut crew((200, 100), threads, new_threads(), run)).len(),
+            200
+        );
         assert_eq!(most.load(Ordering::SeqCst), threads);
     }
 }
@@ -211,7 +221,7 @@ fn a_panic_wakes_the_caller() {
         std::thread::sleep(Duration::from_millis(20));
         std::panic::panic_any("a helper's")
     };
-    let mut crew = crew((2, 2), 2, None, run);
+    let mut crew = crew((2, 2), 2, new_threads(), run);
     let panic = catch_unwind(AssertUnwindSafe(|| {
         crew.next(|state| (state.done.len() == 2).then_some(()))
     }));
@@ -318,7 +328,7 @@ impl Work for Parts {
 #[test]
 fn what_a_task_hands_out_is_done_while_it_runs() {
     for _ in 0..200 {
-        let mut crew = Crew::new(Parts, PartsState::default(), 2, None);
+        let mut crew = Crew::new(Parts, PartsState::default(), 2, new_threads());
         assert_eq!(crew.next(|state| state.done.then_some(())), Some(()));
     }
 }
