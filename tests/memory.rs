@@ -123,7 +123,7 @@ fn pages_under_way_are_bounded() {
     let values = |batch: usize| {
         let seeds = (batch * ROWS..(batch + 1) * ROWS).map(|row| row as u64);
         let mixed = seeds.map(|seed| seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        Int64Array::from_iter_values(mixed.map(|mixed| (mixed ^ (mixed >> 29)).cast_signed()))
+        Int64Array::from_iter_values(mixed.map(|bits| (bits ^ (bits >> 29)).cast_signed()))
     };
     let batches: Vec<_> = (0..24)
         .map(|batch| RecordBatch::try_from_iter([("n", Arc::new(values(batch)) as _)]).unwrap())
@@ -235,8 +235,8 @@ fn a_sort_keeps_its_budget() {
         let mixed = (0..2_000)
             .map(|row| (batch * 2_000 + row).wrapping_mul(0x9e37_79b9_7f4a_7c15_u64.cast_signed()));
         let numbers: ArrayRef = Arc::new(Int64Array::from_iter_values(mixed.clone()));
-        let texts = mixed
-            .map(|mixed| format!("{mixed:x} and something behind it that makes the row longer"));
+        let texts =
+            mixed.map(|bits| format!("{bits:x} and something behind it that makes the row longer"));
         let texts: ArrayRef = Arc::new(StringArray::from_iter_values(texts));
         RecordBatch::try_from_iter([("n", numbers), ("s", texts)]).unwrap()
     };

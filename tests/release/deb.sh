@@ -15,7 +15,7 @@ stage="$(mktemp -d)"
 trap 'rm -rf "$stage"' EXIT
 mkdir "$stage/archive"
 tar -xzf "$archive" -C "$stage/archive" --strip-components 1
-root="$stage/root" share="$stage/root/usr/share"
+root="$stage/tree" share="$stage/tree/usr/share"
 place() { install -D -m "$1" "${@:2}"; }
 
 for program in herringbone herringbone-sql; do

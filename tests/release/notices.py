@@ -39,7 +39,7 @@ ADDED = {"brotlic-sys": f"Copyright (c) 2009, 2010, 2013-2016 by the Brotli Auth
 
 
 def linked(manifest, names):
-    """Return the packages that are linked into those of these names on any platform, apart from those of this repository."""
+    """Return the packages by other authors which the named packages link on any platform."""
     command = ["cargo", "metadata", "--locked", "--format-version", "1", "--manifest-path", manifest]
     data = json.loads(subprocess.run(command, capture_output=True, check=True, text=True).stdout)
     packages = {package["id"]: package for package in data["packages"]}

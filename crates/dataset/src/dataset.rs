@@ -172,8 +172,8 @@ impl Dataset {
         self.0.types.batch(&[&file.partition])
     }
 
-    /// Returns a filter for the rows of this file of the dataset, if you read it yourself. Its comparisons of whole numbers with the
-    /// texts of partition columns are those of the texts.
+    /// Returns the filter for this file's rows, if you read the file yourself. Where you compare a partition column's texts, such
+    /// as `03`, with whole numbers, the filter compares them by value, as the dataset's own reads do.
     #[must_use]
     pub fn filter_of(&self, file: &DataFile, filter: &Predicate) -> Predicate {
         self.0.types.by_value(filter, &[&file.partition])

@@ -44,7 +44,7 @@ pub trait NewFile: Write + Send {
     fn complete(self: Box<Self>) -> Result<()>;
 }
 
-/// The largest number of files of a directory that wait for the disk at the same time.
+/// The largest number of files in a directory that wait for the disk at the same time.
 const MAX_COMMITTING: usize = 16;
 
 /// A directory of this machine. Each complete file waits for the disk in a thread of its own, while others are written.

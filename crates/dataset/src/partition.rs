@@ -83,10 +83,7 @@ impl Partition {
     /// # Errors
     /// Argument if the column is already in the path; Unsupported if the name is not UTF-8 when decoded.
     pub(crate) fn below(&self, name: &str) -> Result<Self> {
-        let Some((column, value)) = name
-            .split_once('=')
-            .filter(|split_once| !split_once.0.is_empty())
-        else {
+        let Some((column, value)) = name.split_once('=').filter(|pair| !pair.0.is_empty()) else {
             return Ok(self.clone());
         };
         let column = decoded(column, name)?;
@@ -224,8 +221,7 @@ impl PartitionTypes {
         Field::new(name, data_type, true)
     }
 
-    /// Returns a predicate that compares whole numbers with the texts of columns by value: those of `01` and `10`, whose type is
-    /// text. If one of a column's texts in these partitions is not a whole number, its comparisons stay as they are.
+    /// Returns a predicate that compares whole numbers with a column's texts, such as `01` and `10`, by value. If one of a column's texts in these partitions is not a whole number, its comparisons stay as they are.
     pub(crate) fn by_value(&self, predicate: &Predicate, partitions: &[&Partition]) -> Predicate {
         let mut texts: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for partition in partitions {
@@ -274,7 +270,7 @@ impl PartitionTypes {
 
 fn is_text(data_type: &DataType) -> bool {
     match data_type {
-        DataType::Dictionary(_, of_values) => is_text(of_values),
+        DataType::Dictionary(_, values) => is_text(values),
         other => matches!(
             other,
             DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View

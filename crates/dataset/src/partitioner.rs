@@ -59,7 +59,7 @@ pub(crate) struct Partitioner<F> {
     uses: u64,
     /// The part of the names of files that no other writer has.
     id: u64,
-    /// The number of files started so far: all of them, or those of each directory if the caller gives the names.
+    /// The number of files started so far: in all, or by directory if the caller gives the names.
     started: HashMap<String, u64>,
     finished: Vec<WrittenFile>,
     /// True from the beginning of a batch until all of its steps are done. It stays true after a step that failed.
@@ -314,7 +314,7 @@ impl<F: OpenFile> Partitioner<F> {
     }
 }
 
-/// The place of the number of a file in the names of files.
+/// The part of a file name that the file's number replaces.
 const PLACE: &str = "{i}";
 
 /// Fails for equal names of files, names with directories, and names that readers of datasets skip.
@@ -323,15 +323,15 @@ const PLACE: &str = "{i}";
 /// Argument.
 fn check_names(names: &str) -> Result<()> {
     let problem = match names {
-        _ if names.matches(PLACE).count() != 1 => "`{i}` is there once, for the number of the file",
-        _ if names.contains(['/', '\\']) => "it is a name without directories",
+        _ if names.matches(PLACE).count() != 1 => "they need `{i}` once, for the file's number",
+        _ if names.contains(['/', '\\']) => "they must be names without directories",
         _ if names.starts_with(['.', '_']) => {
             "readers of directories skip names that begin with `.` or `_`"
         }
         _ => return Ok(()),
     };
     Err(Error::argument(format!(
-        "the names of files are `{names}`, but {problem}; choose one such as `data-{PLACE}.parquet`"
+        "file names `{names}`: {problem}; choose for example `data-{PLACE}.parquet`"
     )))
 }
 

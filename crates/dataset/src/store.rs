@@ -101,7 +101,7 @@ macro_rules! adapter {
                     Box::pin(async move {
                         let prefix = parsed(&directory)?;
                         let listed = store.list_with_delimiter(Some(&prefix)).await;
-                        let listed = listed.map_err(|listed| error(listed).in_file(&directory))?;
+                        let listed = listed.map_err(|failed| error(failed).in_file(&directory))?;
                         Ok(entries(listed, &prefix))
                     })
                 }

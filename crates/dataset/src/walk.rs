@@ -237,9 +237,7 @@ impl Walk<'_> {
 
     /// Returns the partition of a file by the directories of its path.
     fn partition_of(&self, path: &str) -> Result<Partition> {
-        let above = path
-            .rsplit_once('/')
-            .map_or("", |rsplit_once| rsplit_once.0);
+        let above = path.rsplit_once('/').map_or("", |parts| parts.0);
         let mut partition = Partition::default();
         for name in above.split('/') {
             partition = self.below(&partition, name, path)?;

@@ -43,7 +43,7 @@ impl Predicate {
     }
 }
 
-/// Returns the value of a text of digits, with or without a minus sign.
+/// Returns the number that a text of digits stands for. It may begin with a minus sign.
 fn whole_number(text: &str) -> Option<i128> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let is_number = !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());

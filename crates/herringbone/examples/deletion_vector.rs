@@ -44,7 +44,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .collect();
     assert_eq!(rows(&file, kept.clone())?, expected);
 
-    // A filter selects among the remaining rows. Its row numbers are those of the file.
+    // A filter selects among the remaining rows. It keeps the file's row numbers.
     let found = rows(&file, kept.filter(col("id").between(1030, 1034)))?;
     assert_eq!(found, [(1030, 30), (1033, 33), (1034, 34)]);
     println!("{} rows are left", expected.len());

@@ -1,4 +1,4 @@
-//! Selects rows by the values of a column and of a nested column.
+//! Selects rows by the values in a column and in a nested column.
 //!
 //! cargo run --example filtering
 

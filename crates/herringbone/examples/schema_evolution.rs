@@ -1,4 +1,4 @@
-//! Reads files of several versions of a table under its newest schema: a renamed column, a new column with a default, a
+//! Reads files from several versions of a table under its newest schema: a renamed column, a new column with a default, a
 //! wider type. Field ids find the columns, whatever their names.
 //!
 //! cargo run --example schema_evolution

@@ -54,7 +54,7 @@
 //! # Which metadata
 //!
 //! [`ParquetFile::metadata`] returns the footer, and a [`MetadataHandle`] keeps it for later reads. The page of
-//! [`format`](mod@format#which-metadata) has a table of all types of metadata, and their uses.
+//! [`format`](mod@format#which-metadata) has a table of all metadata types and their uses.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]

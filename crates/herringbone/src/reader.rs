@@ -181,7 +181,7 @@ impl Reader {
     pub fn tighten_filter(&mut self, filter: &Predicate) -> Result<()> {
         match &mut self.driver {
             Driver::OneThread(sequence, _) => sequence.tighten_filter(filter),
-            Driver::Threads(threads) => threads.update(|threads| threads.tighten_filter(filter)),
+            Driver::Threads(threads) => threads.update(|driver| driver.tighten_filter(filter)),
             Driver::Fetched(fetched) => fetched.tighten_filter(filter),
             Driver::Failed => Ok(()),
         }

@@ -7,7 +7,7 @@ use herringbone::{OpenOptions, ReadOptions, Result, filter::col};
 use herringbone_remote::{RemoteFile, urls::Location};
 
 async fn count(url: &str) -> Result<usize> {
-    // The region and the credentials are those of the environment, such as AWS_REGION and AWS_ACCESS_KEY_ID.
+    // The environment has the region and the credentials, such as AWS_REGION and AWS_ACCESS_KEY_ID.
     let object = Location::of(url)?.object()?;
     let file = RemoteFile::open(object, OpenOptions::new()).await?;
     let options = ReadOptions::new().filter(col("id").ge(20)).columns(["id"]);

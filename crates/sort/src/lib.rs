@@ -20,6 +20,7 @@ mod memory;
 mod merge;
 mod run;
 mod temporary;
+mod unnamed_file;
 #[cfg(test)]
 mod tests;
 
@@ -37,6 +38,8 @@ use memory::{MemoryRows, SortedRows};
 use merge::Merge;
 use run::{Run, RunWriter};
 use temporary::Spill;
+
+pub use unnamed_file::UnnamedFile;
 
 /// The number of rows added at once: their keys then stay in the cache.
 const SLICE_ROWS: usize = 1 << 14;

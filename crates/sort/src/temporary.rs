@@ -1,17 +1,16 @@
 //! Temporary files. Their contents are compressed, and encrypted if the output file is encrypted. The files vanish
 //! when they are dropped or the process ends.
 
-use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::process;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use herringbone_core::compression::{Compression, compress, decompress};
 use herringbone_format::modular_encryption::{MAX_ORDINALS, ModuleCipher, ModuleId, ModuleKind};
 use herringbone_format::{Error, Remedy, Result};
 use herringbone_write::WritePlan;
+
+use crate::unnamed_file::UnnamedFile;
 
 /// The location of temporary files, and the treatment of their bytes.
 pub(super) struct Spill {
@@ -59,7 +58,7 @@ impl Spill {
             Some(folder) => folder.clone(),
             None => system_folder()?,
         };
-        let file = UnnamedFile::create(&folder).map_err(|error| failed(&folder, &error))?;
+        let file = UnnamedFile::create(&folder, "sort").map_err(|error| failed(&folder, &error))?;
         Ok(TemporaryFile {
             file,
             folder,
@@ -140,7 +139,7 @@ impl TemporaryFile {
             stored = module;
         }
         block.stored = stored.len();
-        let written = self.file.0.write_all(&stored);
+        let written = self.file.file().write_all(&stored);
         written.map_err(|error| failed(&self.folder, &error))?;
         self.end += stored.len() as u64;
         self.blocks.push(block);
@@ -156,7 +155,7 @@ impl TemporaryFile {
             return Ok(None);
         };
         let mut stored = vec![0; block.stored];
-        let file = &mut self.file.0;
+        let mut file = self.file.file();
         let read = file
             .seek(SeekFrom::Start(block.offset))
             .and_then(|_| file.read_exact(&mut stored));
@@ -213,46 +212,3 @@ fn failed(folder: &Path, error: &io::Error) -> Error {
     );
     Error::from(io::Error::new(error.kind(), message)).with_remedy(Remedy::ChooseSortFolder)
 }
-
-/// A file without a name: it is unlinked right after its creation. If the system does not allow that, it is removed
-/// on drop.
-///
-/// A forked process may drop its copy: there is nothing to remove, and systems that need a removal do not fork.
-struct UnnamedFile(File, #[cfg(not(unix))] PathBuf);
-
-impl UnnamedFile {
-    fn create(folder: &Path) -> io::Result<Self> {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        let ordinal = NEXT.fetch_add(1, Ordering::Relaxed);
-        let name = format!(".herringbone-sort.{}.{ordinal}.tmp", process::id());
-        let path = folder.join(name);
-        let mut options = OpenOptions::new();
-        options.read(true).write(true).create_new(true);
-        for_the_owner(&mut options);
-        let file = options.open(&path)?;
-        #[cfg(unix)]
-        return match fs::remove_file(&path) {
-            Ok(()) => Ok(Self(file)),
-            Err(error) => Err(error),
-        };
-        #[cfg(not(unix))]
-        Ok(Self(file, path))
-    }
-}
-
-#[cfg(not(unix))]
-impl Drop for UnnamedFile {
-    fn drop(&mut self) {
-        // An error cannot be reported here. The name shows that the file is a temporary one.
-        drop(fs::remove_file(&self.1));
-    }
-}
-
-/// Restricts access to the owner, as long as the file has a name.
-#[cfg(unix)]
-fn for_the_owner(options: &mut OpenOptions) {
-    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
-}
-
-#[cfg(not(unix))]
-fn for_the_owner(_options: &mut OpenOptions) {}

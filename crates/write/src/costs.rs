@@ -55,12 +55,12 @@ fn per_value(decoded: Decoded, are_byte_arrays: bool) -> (u64, u64) {
     }
 }
 
-/// Counts of values and bytes that decide how long it takes to read them.
+/// The size of values in a form, which decides how long it takes to read them.
 #[derive(Clone, Copy)]
-pub(super) struct Counts {
+pub(super) struct StoredSize {
     pub(super) num_values: u64,
     pub(super) plain_bytes: u64,
-    /// The number of bytes of the pages, decompressed.
+    /// The decompressed byte count of the pages.
     pub(super) encoded_bytes: u64,
 }
 
@@ -69,7 +69,7 @@ pub(super) fn reading(
     decoded: Decoded,
     are_byte_arrays: bool,
     compression: Compression,
-    counts: Counts,
+    counts: StoredSize,
 ) -> u64 {
     let (value, byte) = per_value(decoded, are_byte_arrays);
     counts.num_values * value

@@ -69,7 +69,7 @@ impl<E: TaskExecutor> ParquetHandler for HerringboneParquetHandler<E> {
     ) -> KernelResult<FileDataReadResultIterator> {
         if cancellation_token
             .as_ref()
-            .is_some_and(|cancellation_token| cancellation_token.is_cancelled())
+            .is_some_and(|token| token.is_cancelled())
         {
             return Err(KernelError::Cancelled);
         }

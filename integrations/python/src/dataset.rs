@@ -287,7 +287,7 @@ pub(crate) enum Root {
     Python(Py<PyAny>),
 }
 
-/// The names and sizes of the files of a new dataset.
+/// The names and sizes of a new dataset's files.
 #[derive(FromPyObject)]
 pub(crate) struct FilesArguments {
     #[pyo3(item)]

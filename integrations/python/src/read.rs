@@ -320,11 +320,11 @@ impl ReadArguments<'_> {
 fn row_ranges(rows: &Bound<'_, PyAny>) -> Result<Vec<std::ops::Range<u64>>> {
     if let (Ok(start), Ok(stop), Ok(1)) = (
         rows.getattr("start")
-            .and_then(|getattr| getattr.extract::<u64>()),
+            .and_then(|attribute| attribute.extract::<u64>()),
         rows.getattr("stop")
-            .and_then(|getattr| getattr.extract::<u64>()),
+            .and_then(|attribute| attribute.extract::<u64>()),
         rows.getattr("step")
-            .and_then(|getattr| getattr.extract::<i64>()),
+            .and_then(|attribute| attribute.extract::<i64>()),
     ) {
         return Ok(std::iter::once(start..stop.max(start)).collect());
     }

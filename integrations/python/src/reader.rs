@@ -21,7 +21,7 @@ use crate::listing::PythonListing;
 use crate::schema::{BytePairs, Schema};
 use crate::table::{Loss, Stream, Table, export, import};
 
-/// The source of the batches of a reader.
+/// The source of a reader's batches.
 pub(crate) enum Batches {
     File(Box<Reader>),
     /// Files, and their filesystem of Python, unless they are on this machine.
@@ -126,7 +126,7 @@ fn next_of_chain(
     }
 }
 
-/// Fails if the columns of a part have other names than those of the stream.
+/// Fails if a part's columns have other names than the stream's.
 fn check_names(batch: &RecordBatch, schema: &SchemaRef) -> Result<()> {
     let names = |of: &SchemaRef| -> Vec<String> {
         let fields = of.fields().iter();
@@ -343,7 +343,7 @@ impl RecordBatchReader {
             .call_method1("batches", (slf,))
     }
 
-    /// True if the rows are those of requests, which `_poll` waits for.
+    /// True if the rows need requests, for which `_poll` waits.
     #[getter]
     fn _has_requests(&self, py: Python<'_>) -> Result<bool> {
         detached(py, || {
@@ -378,7 +378,7 @@ impl RecordBatchReader {
         })
     }
 
-    /// Returns the table of these parts of the stream.
+    /// Makes a table from these parts of the stream.
     fn _joined(&self, parts: Vec<PyRef<'_, Table>>) -> Table {
         let batches = parts.iter().flat_map(|part| part.batches()).cloned();
         Table::new(batches.collect(), self.schema.clone()).with_losses(self.losses())

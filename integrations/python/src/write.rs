@@ -265,7 +265,7 @@ impl Writer {
         let py = sink.py();
         interrupt::start(py)?;
         let interrupt = Arc::<WriteInterrupt>::default();
-        // The pairs of bytes are those of the file, which are carried over.
+        // We carry over the file's pairs, which are bytes.
         let plain = Schema::new(schema.arrow().clone(), BytePairs::new());
         let mut options = self::options(options, &plain)?
             .interrupt(interrupt.clone())

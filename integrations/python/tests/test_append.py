@@ -1,4 +1,4 @@
-"""Rows appended to a file. Expected values are those of the tables, and what pyarrow and DuckDB read."""
+"""Rows appended to a file. The tables have the expected values, and pyarrow and DuckDB read them."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Reads in coroutines of files of this machine. `test_urls.py` has those of requests."""
+"""Reads local files in coroutines. `test_urls.py` reads URLs."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Datasets of several files next to those of pyarrow: names, sizes, fragments, and processes of Dask."""
+"""Datasets of several files next to pyarrow's: names, sizes, fragments, and processes of Dask."""
 
 import datetime
 import os

@@ -176,7 +176,7 @@ fn intervals_beyond_arrow_come_as_bytes_on_request() {
 
 /// The schema findings that `verify` reports for a file.
 fn of_schema(file: &ParquetFile) -> Vec<String> {
-    let findings = herringbone_inspect::verify(file).map(|verify| verify.unwrap());
+    let findings = herringbone_inspect::verify(file).map(|finding| finding.unwrap());
     let findings = findings.filter(|finding| finding.kind == FindingKind::Schema);
     findings.map(|finding| finding.to_string()).collect()
 }

@@ -69,7 +69,7 @@ fn parts(array: &ArrayRef) -> (Vec<Option<i8>>, ArrayRef) {
 fn assert_sound(file: &[u8]) {
     let file = ParquetFile::from_bytes(file.to_vec()).unwrap();
     let findings: Vec<_> = herringbone_inspect::verify(&file)
-        .map(|verify| verify.unwrap().to_string())
+        .map(|finding| finding.unwrap().to_string())
         .collect();
     assert_eq!(findings, Vec::<String>::new());
 }

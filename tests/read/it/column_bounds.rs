@@ -332,7 +332,7 @@ fn of_a_plan_equal_those_of_the_parquet_crate() {
         for (column, field) in plan.schema().fields().iter().enumerate() {
             let peers = peer.schema().field_with_name(field.name());
             if groups < file.metadata().num_row_groups()
-                || peers.is_ok_and(|peers| peers.data_type() != field.data_type())
+                || peers.is_ok_and(|peer| peer.data_type() != field.data_type())
                 || plan.leaf_of_column(column).is_none()
             {
                 continue;

@@ -185,7 +185,7 @@ fn kept_metadata_prunes_row_groups() {
             .prune(&filter)
             .unwrap()
             .iter()
-            .map(|prune| prune.num_wanted())
+            .map(|row_group| row_group.num_wanted())
             .sum();
         assert!(rows as u64 <= possible, "{at}: {rows} of {possible}");
     }

@@ -26,7 +26,7 @@ fn noise(seed: u64, rows: u64) -> impl Iterator<Item = u64> {
 /// A file with `columns` columns of noise, except that the first one counts the rows.
 fn file(columns: u64, row_groups: u64, rows: u64) -> Bytes {
     let column = |column: u64| -> (String, ArrayRef) {
-        let values = noise(column, row_groups * rows).map(|noise| noise as i64 >> 8);
+        let values = noise(column, row_groups * rows).map(|bits| bits as i64 >> 8);
         match column {
             0 => (
                 "id".to_owned(),
@@ -142,7 +142,7 @@ fn a_row_by_a_sorted_key_takes_three_rounds() {
 
 #[test]
 fn a_filter_that_keeps_most_rows_takes_two_rounds_per_row_group() {
-    let floats = noise(7, 100_000).map(|noise| (noise >> 11) as f64 / (1_u64 << 53) as f64);
+    let floats = noise(7, 100_000).map(|bits| (bits >> 11) as f64 / (1_u64 << 53) as f64);
     let (floats, others) = (Float64Array::from_iter_values(floats), noise(8, 100_000));
     let others = Int64Array::from_iter_values(others.map(|other| other as i64));
     let batch = RecordBatch::try_from_iter([

@@ -43,7 +43,7 @@ impl CsvShape {
     }
 }
 
-/// The options for writing CSV. Those of its shape are for reading as well.
+/// The options for writing CSV. Its shape also applies when reading CSV.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "CSV")]
 pub(crate) struct Csv {

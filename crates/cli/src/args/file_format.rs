@@ -59,7 +59,7 @@ impl FileFormat {
     /// Parquet and Arrow files compress their own parts.
     ///
     /// # Errors
-    /// Usage if the name is that of a format which no command reads.
+    /// Usage if the name belongs to a format that we do not read.
     pub(crate) fn of_name(path: &Path) -> Result<Option<Self>> {
         let path_part = path_part(path);
         let extension = match extension(path_part) {

@@ -178,7 +178,7 @@ impl Freq {
         (&mut self.words, others)
     }
 
-    /// Returns the paths of the files, and that of the schema.
+    /// Returns the paths of the files and of the schema.
     pub(super) fn paths(&mut self) -> (&mut [PathBuf], &mut Option<PathBuf>) {
         let at = usize::from(self.columns.is_none());
         let files = self.words.get_mut(at..).unwrap_or_default();

@@ -197,10 +197,7 @@ fn of_option(
     let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else {
         return error;
     };
-    let Some(name) = option
-        .strip_prefix("--")
-        .map(|strip_prefix| strip_prefix.replace('_', "-"))
-    else {
+    let Some(name) = option.strip_prefix("--").map(|name| name.replace('_', "-")) else {
         return error;
     };
     let name = name.split('=').next().unwrap_or_default().to_lowercase();

@@ -11,7 +11,7 @@ use super::{CsvInput, FileFormat, Setting};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Files other than Parquet")]
 pub(crate) struct TextInput {
-    /// Format of the input [default: that of its name, or of its first bytes]
+    /// Input format [default: by name, or else by the first bytes]
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) from: Option<FileFormat>,
     /// Schema of CSV or JSON lines: a Parquet or Arrow file with it, or a text; see `herringbone help types`
@@ -20,10 +20,10 @@ pub(crate) struct TextInput {
     /// Rows to infer a schema from; 0: all columns of CSV are text [default: 10000]
     #[arg(long, value_name = "N", conflicts_with = "schema")]
     pub(crate) infer_rows: Option<usize>,
-    /// Type of a column of CSV or JSON lines, as in a schema; the others are inferred
+    /// Column type in CSV or JSON lines, as in a schema; we infer the others
     #[arg(long = "type", value_name = "COLUMN=TYPE", conflicts_with = "schema")]
     pub(crate) types: Vec<Setting<String>>,
-    /// Key of the array of rows in JSON, e.g. `data` for {"data":[…]}
+    /// Key under which JSON has its array of rows, e.g. `data` for {"data":[…]}
     #[arg(long, value_name = "KEY")]
     pub(crate) json_path: Option<String>,
     #[command(flatten)]

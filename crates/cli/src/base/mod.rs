@@ -3,6 +3,7 @@
 pub(crate) mod advice;
 pub(crate) mod failure;
 pub(crate) mod plural;
+pub(crate) mod random;
 pub(crate) mod url;
 
 pub(crate) use herringbone_interchange::write::printable;

@@ -44,7 +44,7 @@ pub(crate) struct Counts {
     cells: HashMap<usize, String>,
     cell_bytes: usize,
     total: u64,
-    /// True if the values are those of several columns.
+    /// True if each value combines several columns.
     are_combinations: bool,
 }
 

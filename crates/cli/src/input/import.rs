@@ -76,8 +76,8 @@ impl Import {
         }))
     }
 
-    /// Creates the import with these options. The columns of text have the types with which `read` reads those of a Parquet
-    /// file with the schema.
+    /// Creates the import with these options. Text columns get the types that `read` chooses for a Parquet file with the
+    /// schema.
     ///
     /// # Errors
     /// Usage for a wrong type; errors of reading the schema.
@@ -142,7 +142,7 @@ impl Import {
     /// Returns the given format, or else the format for a path, if its name determines it.
     ///
     /// # Errors
-    /// Usage if the name is that of a format which no command reads.
+    /// Usage if the name belongs to a format that we do not read.
     pub(super) fn format_of(&self, path: &Path) -> Result<Option<FileFormat>> {
         self.from
             .map_or_else(|| FileFormat::of_name(path), |from| Ok(Some(from)))

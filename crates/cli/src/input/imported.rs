@@ -17,7 +17,7 @@ pub(super) struct Imported {
     /// True if only the first bytes show the format.
     is_guessed: bool,
     import: Arc<Import>,
-    /// The types that columns have in common with those of other files, and not by themselves.
+    /// The common types of columns whose types differ between the files.
     types: Vec<Field>,
     /// Its rows as Parquet, once they are needed.
     parquet: OnceLock<Arc<dyn Source>>,

@@ -555,7 +555,7 @@ pub(crate) fn each_table(
 fn share_types(import: &Import, inputs: &mut [Input]) -> Result<()> {
     let is_text = |input: &&mut Input| {
         let is_pipe = matches!(input.data, Data::Pipe(..));
-        !is_pipe && input.format().is_csv() | input.format().is_json()
+        !is_pipe && (input.format().is_csv() || input.format().is_json())
     };
     let mut texts: Vec<&mut Input> = inputs.iter_mut().filter(is_text).collect();
     if texts.len() < 2 || !import.infers_types() {

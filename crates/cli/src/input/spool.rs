@@ -1,61 +1,24 @@
 //! A temporary file for all that a command imports.
 
 use std::env;
-use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::ops::Range;
 use std::path::Path;
-#[cfg(not(unix))]
-use std::path::PathBuf;
-use std::process;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 use herringbone::push::FetchPolicy;
 use herringbone::source::{FileSource, Source};
+use herringbone_sort::UnnamedFile;
 
 /// A temporary file with one part after the other. It exists from the first part on, until the command ends.
 #[derive(Default)]
-pub(crate) struct Spool(Mutex<Option<Unnamed>>);
+pub(crate) struct Spool(Mutex<Option<Open>>);
 
-/// A file without a name, on systems that allow it.
-struct Unnamed {
-    file: File,
+/// The file, and the number of its bytes so far.
+struct Open {
+    unnamed: UnnamedFile,
     length: u64,
-    #[cfg(not(unix))]
-    path: PathBuf,
-}
-
-impl Unnamed {
-    fn create() -> io::Result<Self> {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        let ordinal = NEXT.fetch_add(1, Ordering::Relaxed);
-        let name = format!(".herringbone-import.{}.{ordinal}.tmp", process::id());
-        let path = env::temp_dir().join(name);
-        let mut options = OpenOptions::new();
-        // Parts follow each other, wherever a read has left the position.
-        options.read(true).append(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let file = options.open(&path).map_err(|error| at(&path, &error))?;
-        #[cfg(unix)]
-        std::fs::remove_file(&path)?;
-        Ok(Self {
-            file,
-            length: 0,
-            #[cfg(not(unix))]
-            path,
-        })
-    }
-}
-
-#[cfg(not(unix))]
-impl Drop for Unnamed {
-    fn drop(&mut self) {
-        // An error cannot be reported here. The name shows that the file is a temporary one.
-        drop(std::fs::remove_file(&self.path));
-    }
 }
 
 fn at(path: &Path, error: &io::Error) -> io::Error {
@@ -70,7 +33,10 @@ impl Spool {
     pub(crate) fn part(&self) -> io::Result<Part<'_>> {
         let mut file = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if file.is_none() {
-            *file = Some(Unnamed::create()?);
+            let folder = env::temp_dir();
+            let unnamed =
+                UnnamedFile::create(&folder, "import").map_err(|error| at(&folder, &error))?;
+            *file = Some(Open { unnamed, length: 0 });
         }
         let start = file.as_ref().map_or(0, |file| file.length);
         Ok(Part { file, start })
@@ -79,7 +45,7 @@ impl Spool {
 
 /// The unfinished part.
 pub(crate) struct Part<'s> {
-    file: MutexGuard<'s, Option<Unnamed>>,
+    file: MutexGuard<'s, Option<Open>>,
     start: u64,
 }
 
@@ -93,7 +59,7 @@ impl Part<'_> {
             return Ok(Arc::new(Bytes::new()));
         };
         Ok(Arc::new(Section {
-            source: FileSource::new(file.file.try_clone()?)?,
+            source: FileSource::new(file.unnamed.file().try_clone()?)?,
             range: self.start..file.length,
         }))
     }
@@ -104,13 +70,15 @@ impl Write for Part<'_> {
         let Some(file) = self.file.as_mut() else {
             return Err(io::Error::from(io::ErrorKind::NotFound));
         };
-        let written = file.file.write(bytes)?;
+        let written = file.unnamed.file().write(bytes)?;
         file.length += written as u64;
         Ok(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.file.as_mut().map_or(Ok(()), |file| file.file.flush())
+        self.file
+            .as_mut()
+            .map_or(Ok(()), |file| file.unnamed.file().flush())
     }
 }
 

@@ -1,11 +1,13 @@
 //! The mean, the standard deviation and quantiles of numbers.
 
+use crate::base::random::Random;
+
 /// The number of values up to which quantiles are exact. Of more values, this is the size of a random sample, in which the
 /// rank of a quantile is off by 0.4 % on average.
 const SAMPLE: usize = 16_384;
 
 /// The mean, the standard deviation and quantiles of numbers, in bounded memory.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Spread {
     count: u64,
     sum: f64,
@@ -25,8 +27,21 @@ pub(crate) struct Quantiles {
     pub(crate) median: f64,
     /// The value below which 95 % of the numbers are.
     pub(crate) p95: f64,
-    /// False if they are those of a sample.
+    /// False if they describe a sample.
     pub(crate) are_exact: bool,
+}
+
+impl Default for Spread {
+    fn default() -> Self {
+        Self {
+            count: 0,
+            sum: 0.0,
+            running_mean: 0.0,
+            squares: 0.0,
+            sample: Vec::new(),
+            random: Random::repeatable(),
+        }
+    }
 }
 
 impl Spread {
@@ -46,7 +61,8 @@ impl Spread {
             return;
         }
         // Each number is in the sample with equal probability.
-        if let Some(slot) = self.sample.get_mut(self.random.below(self.count)) {
+        let place = usize::try_from(self.random.below(self.count));
+        if let Some(slot) = place.ok().and_then(|place| self.sample.get_mut(place)) {
             *slot = number;
         }
     }
@@ -84,28 +100,6 @@ fn quantile(sorted: &[f64], rank: f64) -> Option<f64> {
         true => below,
         false => below + (above - below) * place.fract(),
     })
-}
-
-/// A generator of random numbers that begins alike in each run, so that each run prints the same numbers.
-#[derive(Debug)]
-struct Random(u64);
-
-impl Default for Random {
-    fn default() -> Self {
-        Self(0x9e37_79b9_7f4a_7c15)
-    }
-}
-
-impl Random {
-    /// Returns a number below `end` (xorshift64* by Vigna, scaled as Lemire proposes).
-    fn below(&mut self, end: u64) -> usize {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        let bits = self.0.wrapping_mul(0x2545_f491_4f6c_dd1d);
-        let scaled = (u128::from(bits) * u128::from(end)) >> 64;
-        usize::try_from(scaled).unwrap_or(usize::MAX)
-    }
 }
 
 #[cfg(test)]

@@ -30,7 +30,7 @@ pub(crate) struct Summary {
     order: Option<RowConverter>,
     min: Option<(OwnedRow, ArrayRef)>,
     max: Option<(OwnedRow, ArrayRef)>,
-    /// The mean and the quantiles of numbers, or of the lengths of texts.
+    /// The mean and the quantiles of numbers, or of text lengths.
     spread: Spread,
     /// The newest value.
     last: Option<OwnedRow>,

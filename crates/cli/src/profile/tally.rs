@@ -110,7 +110,7 @@ impl Tally {
     }
 }
 
-/// Returns the start of the text of an entry, and the entry.
+/// Returns an entry and where its text starts.
 fn place(entries: &[Entry], at: usize) -> (usize, Option<&Entry>) {
     let before = at.checked_sub(1).and_then(|before| entries.get(before));
     (before.map_or(0, |before| before.end), entries.get(at))

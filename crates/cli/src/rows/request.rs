@@ -126,7 +126,7 @@ impl<'a> Request<'a> {
             let fields_of_file = schema.fields().iter();
             fields.extend(
                 fields_of_file
-                    .filter(|fields_of_file| names.insert(fields_of_file.name().clone()))
+                    .filter(|field| names.insert(field.name().clone()))
                     .cloned(),
             );
         }
@@ -155,10 +155,9 @@ impl<'a> Request<'a> {
             .flat_map(|folder| folder.partition_columns())
             .collect();
         let mut fields: Vec<FieldRef> = projected.fields().iter().cloned().collect();
-        fields.retain(|field| in_path.iter().all(|in_path| in_path.name() != field.name()));
-        let (read, tested): (Vec<_>, Vec<_>) = in_path
-            .into_iter()
-            .partition(|in_path| is_read(in_path.name()));
+        fields.retain(|field| in_path.iter().all(|other| other.name() != field.name()));
+        let (read, tested): (Vec<_>, Vec<_>) =
+            in_path.into_iter().partition(|field| is_read(field.name()));
         fields.extend(read.into_iter().cloned());
         if self.is_filtered() {
             let all = schema_of(input, file, &options.projection(Projection::All))?;

@@ -128,7 +128,7 @@ fn first_bytes_show_the_format() {
     // Bytes of no known format are refused as before.
     let binary = folder.with("binary", b"a\0b");
     herringbone(&["head", &binary]).fails(3, "not a Parquet file");
-    // The compressed bytes are those of `printf 'a\n7\n' | gzip -n`.
+    // The compressed bytes are the output of `printf 'a\n7\n' | gzip -n`.
     let packed = b"\x1f\x8b\x08\0\0\0\0\0\0\x03\x4b\xe4\x32\xe7\x02\0\x86\x83\x9b\xdf\x04\0\0\0";
     let packed = folder.with("a.csv.gz", packed);
     herringbone(&["cat", &packed]).ok("{\"a\":7}\n");
@@ -164,7 +164,7 @@ fn many_texts_become_one_table() {
         assert_eq!(rows(&[&["cat"], words].concat()), expected, "{words:?}");
     }
     herringbone(&["schema", "--format", "arrow", &out]).ok("id: Int64\nfare: Float64\nat: Utf8\n");
-    // Other columns are refused, unless the user wants those of all files.
+    // Other columns are refused, unless the user wants the columns of all files.
     fs::write(file("4.csv"), "id,fare\n4,5\n").unwrap();
     let all = file("*.csv");
     herringbone(&["convert", "-f", &all, &out]).fails(3, "--by-name");
@@ -173,7 +173,7 @@ fn many_texts_become_one_table() {
         rows(&["cat", "-w", "id = 4", &out]),
         [json!({"id": 4, "fare": 5.0, "at": null})]
     );
-    // Given types are those of all files.
+    // A given type applies to all files.
     herringbone(&[
         "convert",
         "-f",

@@ -117,7 +117,7 @@ fn values_of_partitions_come_back() {
         );
     }
     read.sort();
-    let expected = twice.iter().map(|twice| twice.map(str::to_owned));
+    let expected = twice.iter().map(|value| value.map(str::to_owned));
     assert_eq!(read, (0..22).zip(expected).collect::<Vec<_>>());
     let filter = ReadOptions::new().filter(col("day").eq("2024-01-02").and(col("text").eq("..")));
     assert_eq!(ids(&all(dataset.read(filter).unwrap()).unwrap()), [1]);
@@ -287,7 +287,7 @@ fn names_of_files_count_in_each_directory() {
         "text=b/day-0.parquet",
     ];
     assert_eq!(paths(0), expected);
-    // The files of the second writer replace those of the first one.
+    // The second writer's files replace the first one's.
     assert_eq!(paths(10), expected);
     let dataset = Dataset::open(&folder.0, DatasetOptions::new()).unwrap();
     let read = all(dataset.read(ReadOptions::new()).unwrap()).unwrap();

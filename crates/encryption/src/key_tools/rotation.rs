@@ -23,7 +23,7 @@ impl KeyTools {
     /// anew, with `kek_length`.
     ///
     /// # Errors
-    /// Errors of the KMS and of the store; [Key](crate::ErrorKind::Key) if the material is malformed.
+    /// The KMS's and the store's errors; [Key](crate::ErrorKind::Key) if the material is malformed.
     pub fn rotate_master_keys(
         &self,
         connection: &KmsConnection,

@@ -17,7 +17,7 @@ use crate::arrays::{numbers, texts};
 /// A function that makes a literal from a number.
 type ToLiteral = fn(i64) -> Literal;
 
-/// The number of rows of a row group.
+/// A row group's row count.
 const GROUP: usize = 8;
 
 /// Writes one column with row groups of 8 rows and pages of 4 rows.
@@ -241,7 +241,7 @@ fn absent_values_are_ruled_out_by_dictionaries_and_bloom_filters() {
             };
             assert!(may_contain(number as usize / GROUP), "{number} of {name}");
         }
-        // With false positives in few of 24 filters of other row groups.
+        // Few of the other 24 row groups' filters have a false positive.
         let found = (0..32).flat_map(|number| (0..4).map(move |row_group| (number, row_group)));
         let found = found.filter(|(number, row_group)| {
             file.bloom_filter_may_contain(*row_group, 0, literal(*number))

@@ -91,7 +91,7 @@ fn tighter_forms_imply_looser_ones() {
         (c().ge(5), c().gt(4)),
         (c().eq(5), less(6)),
         (c().is_in([4, 5]), less(6)),
-        // Texts may be those of dates.
+        // A text may name a date.
         (c().lt("a"), c().lt("b")),
         (less(5), col("d").lt(6)),
         (less(5), c().lt("6")),
@@ -112,7 +112,7 @@ fn tighter_forms_imply_looser_ones() {
     }
 }
 
-/// The number of slots of each array.
+/// Each array's slot count.
 const SLOTS: usize = 200;
 
 /// Returns arrays of all layouts.

@@ -166,7 +166,7 @@ fn structs_and_maps_with_lists() {
     let maps = Arc::new(maps) as ArrayRef;
     check(&maps, &["c", "value"], &rows());
     check(&maps, &["c", "key_value", "value"], &rows());
-    // Lists in a list: a row has the numbers of all of its lists.
+    // Lists in a list: all inner lists' numbers count for the row.
     let outer = OffsetBuffer::from_lengths([2, 0, 3, 2]);
     let item = Arc::new(Field::new("item", list().data_type().clone(), true));
     let nested = ListArray::new(item, outer, Arc::new(list()), None);

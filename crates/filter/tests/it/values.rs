@@ -1,4 +1,4 @@
-//! Comparisons of values of all types, in all layouts, with the results of a loop over numbers.
+//! Compares values of all types and layouts, and checks the results against a loop over numbers.
 
 use std::sync::Arc;
 

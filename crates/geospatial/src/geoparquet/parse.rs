@@ -317,7 +317,7 @@ fn covering(members: &mut Members, place: &MemberPath<'_>) -> Result<Option<Cove
 fn optional(members: &mut Members, name: &str) -> Option<Value> {
     members
         .shift_remove(name)
-        .filter(|shift_remove| !shift_remove.is_null())
+        .filter(|member| !member.is_null())
 }
 
 fn text_of(members: &mut Members, place: &MemberPath<'_>, name: &str) -> Result<String> {

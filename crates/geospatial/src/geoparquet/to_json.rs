@@ -19,13 +19,13 @@ impl GeoMetadata {
         let mut columns = Map::new();
         for (name, column) in &self.columns {
             let members = column.members(self.version);
-            let members = members.map_err(|members| {
+            let members = members.map_err(|error| {
                 let message = format!(
                     "column {name:?} in GeoParquet metadata of version {}: {}",
                     self.version,
-                    members.message()
+                    error.message()
                 );
-                Error::new(members.kind(), message)
+                Error::new(error.kind(), message)
             })?;
             columns.insert(name.clone(), Value::Object(members));
         }

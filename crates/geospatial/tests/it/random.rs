@@ -129,7 +129,7 @@ fn geometry() -> impl Strategy<Value = Geometry> {
     let line = move || path().prop_map(Shape::LineString);
     let polygon = move || prop::collection::vec(path(), 0..3).prop_map(Shape::Polygon);
     let multi = |kind, part: BoxedStrategy<Shape>| {
-        prop::collection::vec(framed(part), 0..4).prop_map(move |vec| Shape::Multi(kind, vec))
+        prop::collection::vec(framed(part), 0..4).prop_map(move |parts| Shape::Multi(kind, parts))
     };
     let simple = prop_oneof![
         point(),

@@ -61,7 +61,7 @@ fn a_sound_file_comes_back_whole() {
     }
 }
 
-/// Without a footer, pages are assembled as those of a sibling's schema.
+/// Without a footer, `repair` assembles pages by a sibling's schema.
 #[test]
 fn row_groups_come_back_without_a_footer() {
     for options in ways() {

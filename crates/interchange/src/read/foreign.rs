@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn text_is_known_by_its_characters() {
-        let name = |text: &[u8]| text_format(text).map(|text_format| text_format.name);
+        let name = |text: &[u8]| text_format(text).map(|format| format.name);
         assert_eq!(name(b"a,b\r\n1,2\n"), Some("text"));
         assert_eq!(name(b" {\"a\":1}"), Some("JSON"));
         assert_eq!(name("\u{feff}[ {\"a\":".as_bytes()), Some("JSON"));

@@ -187,7 +187,7 @@ impl<S: RowTexts> RowTexts for Features<S> {
         let feature = str::from_utf8(&self.feature);
         let feature = feature.map_err(|_| NOT_UTF8.to_owned());
         let made = feature.and_then(|feature| self.columns.row(feature, &mut text));
-        made.map_err(|made| self.features.failure(line, ParseError::new(made)))?;
+        made.map_err(|message| self.features.failure(line, ParseError::new(message)))?;
         *row = text.into_bytes();
         Ok(Some(line))
     }

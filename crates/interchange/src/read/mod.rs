@@ -137,7 +137,7 @@ pub struct TextOptions<'a> {
     pub skip_lines: usize,
     /// The character at the beginning of comment lines in CSV.
     pub comment: Option<u8>,
-    /// The key of the array of rows in JSON. `None` if the objects themselves are rows.
+    /// The key under which JSON has its array of rows. `None` if the objects themselves are rows.
     pub json_path: Option<String>,
     /// The handling of bad rows. `None` if they are errors.
     pub lenient: Option<Lenient>,

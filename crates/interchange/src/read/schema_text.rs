@@ -131,7 +131,7 @@ impl<'t> Line<'t> {
         let mut extension = None;
         if let Some((before, name)) = rest
             .strip_suffix(')')
-            .and_then(|strip_suffix| strip_suffix.rsplit_once(" ("))
+            .and_then(|rest| rest.rsplit_once(" ("))
         {
             (rest, extension) = (before, Some(name));
         }
@@ -218,7 +218,7 @@ fn extended(line: &Line<'_>, data_type: DataType) -> Result<Field, String> {
             let mut pairs = vec![(EXTENSION_TYPE_NAME_KEY.to_owned(), name.to_owned())];
             if let Some(crs) = parts.next() {
                 let metadata =
-                    geometries(crs, parts.next()).map_err(|geometries| line.error(&geometries))?;
+                    geometries(crs, parts.next()).map_err(|message| line.error(&message))?;
                 pairs.push((EXTENSION_TYPE_METADATA_KEY.to_owned(), metadata));
             }
             field.with_metadata(HashMap::from_iter(pairs))

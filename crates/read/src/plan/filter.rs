@@ -119,7 +119,7 @@ impl FilterPlan {
                 let root_of =
                     |leaf: usize| schema.path(leaf).first().map(|path| (*path).to_owned());
                 let is_other =
-                    |leaf: &usize| root_of(*leaf).is_none_or(|root_of| !used.contains(&root_of));
+                    |leaf: &usize| root_of(*leaf).is_none_or(|root| !used.contains(&root));
                 ReadColumns::Projection(Projection::Leaves(all.leaves().filter(is_other).collect()))
             }
         };

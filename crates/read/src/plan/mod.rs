@@ -20,7 +20,7 @@ use extensions::requests;
 use row_groups::{plan_row_groups, repeats};
 
 use super::WantedSchema;
-use super::row_group::{RowGroupPruner, verdict_by_statistics};
+use super::row_group::RowGroupPruner;
 use super::wanted_schema::{resolve, unwanted_null, with_fields_behind};
 use super::wrappers::StorageColumn;
 use herringbone_core::budget::{Budget, ColumnRole};
@@ -28,7 +28,7 @@ use herringbone_core::column::ColumnPlan;
 use herringbone_core::created_by::CreatedBy;
 use herringbone_core::page::PageReaderOptions;
 use herringbone_filter::pruning::PageIndexCells;
-use herringbone_filter::{LeafSource, Predicate, ResolvedLeaf, Verdict};
+use herringbone_filter::{LeafSource, Predicate, ResolvedLeaf};
 
 pub(crate) use array_tree::{ArrayNode, ArrayTree, Record, SharedList};
 pub(crate) use filter::{ColumnSource, FilterPlan};
@@ -192,19 +192,12 @@ impl ReadPlan {
     /// predicates.
     pub fn prune(&self) -> Result<Vec<RowGroupPlan>> {
         let mut left = Vec::with_capacity(self.row_groups.len());
-        let plan = Arc::new(self.clone());
+        let (plan, budget) = (Arc::new(self.clone()), new_budget(self));
         for row_group in &self.row_groups {
-            match verdict_by_statistics(self, row_group)? {
-                Verdict::None => {}
-                Verdict::All => left.push(row_group.clone()),
-                Verdict::Some => {
-                    let budget = new_budget(&plan);
-                    let pruner = RowGroupPruner::new(plan.clone(), row_group.clone(), budget)?;
-                    let rows = pruner.by_known_indexes()?;
-                    if !rows.is_empty() {
-                        left.push(row_group.restricted(rows.into(), row_group.maps.clone()));
-                    }
-                }
+            let pruner = RowGroupPruner::new(plan.clone(), row_group.clone(), budget.clone())?;
+            let rows = pruner.by_known_indexes()?;
+            if !rows.is_empty() {
+                left.push(row_group.restricted(rows.into(), row_group.maps.clone()));
             }
         }
         Ok(left)

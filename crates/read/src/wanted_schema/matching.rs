@@ -97,8 +97,8 @@ impl<'a> Group<'a> {
 
     /// Returns the only field without an id whose name is one of those of this id.
     fn by_names(&self, names: &[FieldNames], id: i32) -> Option<Option<usize>> {
-        let names = names.iter().filter(|names| names.field_id == id);
-        let names: HashSet<&String> = names.flat_map(|names| &names.names).collect();
+        let names = names.iter().filter(|field| field.field_id == id);
+        let names: HashSet<&String> = names.flat_map(|field| &field.names).collect();
         let mut found = names
             .into_iter()
             .filter_map(|name| self.by_name.get(name.as_str()));

@@ -24,7 +24,7 @@ impl FileBytes for Whole {
     }
 }
 
-/// The counts of the tasks of a row group.
+/// Counts of a row group's tasks.
 #[derive(Debug, Default)]
 struct Work {
     tasks: usize,
@@ -207,7 +207,7 @@ fn a_sparse_selection_stays_whole() {
 
 #[test]
 fn a_long_column_of_lists_is_split_by_counted_rows() {
-    let lists = (0..LONG / 4).map(|row| Some((0..row % 8).map(move |of| Some(row + of))));
+    let lists = (0..LONG / 4).map(|row| Some((0..row % 8).map(move |value| Some(row + value))));
     let lists = Arc::new(ListArray::from_iter_primitive::<Int64Type, _, _>(lists));
     let columns = [("list", lists as ArrayRef)];
     let batch = RecordBatch::try_from_iter(columns).unwrap();

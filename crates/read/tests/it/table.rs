@@ -132,7 +132,7 @@ pub(crate) fn open(file: &Bytes) -> ParquetFile {
     ParquetFile::from_bytes(file.clone()).unwrap()
 }
 
-/// Returns the bytes of a range of a file.
+/// Returns a range of a file's bytes.
 pub(crate) fn slice(file: &Bytes, range: &Range<u64>) -> Bytes {
     file.slice(range.start as usize..range.end as usize)
 }

@@ -370,7 +370,7 @@ fn maps_keep_keys_and_cast_values() {
     assert_eq!(values, expected);
 }
 
-/// `Projection` and filters take wanted names, and columns after those of the file stay.
+/// `Projection` and filters take wanted names, and columns after the file's columns stay.
 #[test]
 fn projections_and_filters_have_wanted_names() {
     let file = file(options());

@@ -1,4 +1,4 @@
-//! Counts of the work of reads: row groups and pages left out, requests, and bytes.
+//! Counts the work that reads do: row groups and pages left out, requests, and bytes.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
@@ -63,7 +63,7 @@ fn read(file: &ParquetFile, options: &ReadOptions) -> (Vec<usize>, ReadMetrics) 
     (rows_of(&batches), reader.metrics())
 }
 
-/// Returns the counts of a filtered read of the column `row`.
+/// Reads the column `row` with a filter, and returns the counts.
 fn metrics(file: &Bytes, filter: Predicate) -> ReadMetrics {
     let options = ReadOptions::new().filter(filter).columns(["row"]);
     read(&open(file), &options).1

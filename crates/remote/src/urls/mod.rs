@@ -422,7 +422,7 @@ impl Location {
         Box::pin(async move {
             checked?;
             let deleted = store.delete(&path).await;
-            deleted.map_err(|deleted| hints.add_to(error(deleted)))
+            deleted.map_err(|failed| hints.add_to(error(failed)))
         })
     }
 

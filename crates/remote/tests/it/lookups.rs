@@ -116,7 +116,7 @@ fn explanations_are_those_of_a_local_file() {
         });
         // Requests are counted by the policy of the source, so only decisions are equal.
         let decisions = |of: &[herringbone::filter::RowGroupExplanation]| -> Vec<_> {
-            let steps = of.iter().flat_map(|of| &of.steps);
+            let steps = of.iter().flat_map(|explanation| &explanation.steps);
             steps
                 .map(|steps| (steps.step, steps.ruled_out, steps.accepted))
                 .collect()

@@ -33,7 +33,7 @@ pub(super) fn adapt(value: &mut JsonValue, new: &Schema, columns: &Columns<'_>) 
 /// Returns true if a type defines a name, by which other fields may refer to it.
 fn defines_name(described: Option<&JsonValue>) -> bool {
     match described {
-        Some(JsonValue::Array(union)) => union.iter().any(|union| defines_name(Some(union))),
+        Some(JsonValue::Array(union)) => union.iter().any(|branch| defines_name(Some(branch))),
         Some(JsonValue::Object(object)) => {
             object.get("name").is_some()
                 || ["type", "items", "values"]

@@ -41,8 +41,7 @@ fn fields(value: &mut JsonValue, new: &Fields) -> bool {
 /// Adapts the description of a field.
 fn is_described(description: &mut JsonValue, field: &Field) -> bool {
     allow_null(description, "nullable", field);
-    member_mut(description, "type")
-        .is_some_and(|member_mut| data_type(member_mut, field.data_type()))
+    member_mut(description, "type").is_some_and(|member| data_type(member, field.data_type()))
 }
 
 /// Makes a description nullable if the Arrow field is nullable.
@@ -79,7 +78,7 @@ fn data_type(described: &mut JsonValue, new: &DataType) -> bool {
         ) => {
             allow_null(described, "containsNull", element);
             member_mut(described, "elementType")
-                .is_some_and(|member_mut| data_type(member_mut, element.data_type()))
+                .is_some_and(|member| data_type(member, element.data_type()))
         }
         (Some("map"), T::Map(entries, _)) => {
             let T::Struct(entries) = entries.data_type() else {
@@ -90,9 +89,9 @@ fn data_type(described: &mut JsonValue, new: &DataType) -> bool {
             };
             allow_null(described, "valueContainsNull", value);
             member_mut(described, "keyType")
-                .is_some_and(|member_mut| data_type(member_mut, key.data_type()))
+                .is_some_and(|member| data_type(member, key.data_type()))
                 && member_mut(described, "valueType")
-                    .is_some_and(|member_mut| data_type(member_mut, value.data_type()))
+                    .is_some_and(|member| data_type(member, value.data_type()))
         }
         // A user-defined class requires all its fields.
         (Some("udt"), _) => described.get("sqlType").is_some_and(|stored| {

@@ -1,4 +1,4 @@
-//! Descriptions of columns in key-value metadata, adapted to the written columns: those of Spark, Avro and pandas.
+//! Column descriptions in key-value metadata, adapted to the written columns, as Spark, Avro and pandas write them.
 
 use std::sync::Arc;
 
@@ -77,7 +77,7 @@ fn spark_forgets_columns_and_fields() {
     assert_eq!(one(&two, &two, "{"), (Some("{".to_owned()), false));
     assert_eq!(one(&two, &b, "{"), (None, true));
     assert_eq!(one(&two, &b, r#"{"type":"struct"}"#), (None, true));
-    // Columns of rows of several files may be null.
+    // Columns may be null if the rows are from several files.
     let required = columns(vec![Field::new("a", DataType::Int64, false), int("b")]);
     let text = spark(&[spark_field("a", r#""long""#, false), long("b")]);
     assert_eq!(

@@ -56,7 +56,7 @@ pub(crate) fn with_keys(pairs: &[(&str, &str)]) -> WriteOptions {
     WriteOptions::new().key_value_metadata(pairs)
 }
 
-/// Collects the properties of all rows of these files, which are named `1`, `2`, ….
+/// Collects what all rows of these files have in common. The files are named `1`, `2`, ….
 pub(crate) fn collected(mut carry_over: CarryOver, files: &[&ParquetFile]) -> CarryOver {
     for (at, file) in files.iter().enumerate() {
         let row_groups: Vec<usize> = (0..file.metadata().num_row_groups()).collect();

@@ -37,7 +37,7 @@ fn value(array: &ArrayRef, row: usize) -> Option<ArrayRef> {
     }
 }
 
-/// Sorts batches, which together have all rows, and compares each row with that of the batch that it is from.
+/// Sorts batches, which together have all rows, and compares each row with the row of its batch.
 fn check_batches(name: &str, batches: &[ArrayRef]) {
     let (mut of_rows, mut columns) = (vec![(0, 0); ROWS], Vec::new());
     let mut first = 0;

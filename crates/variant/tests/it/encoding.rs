@@ -135,11 +135,7 @@ fn sizes_wider_than_they_need_to_be() {
                 assert_eq!(numbers, [1, 2, 3]);
                 assert!(variant.field("d").unwrap().is_none());
             }
-            let bytes = array(
-                &values.each_ref().map(|each_ref| &each_ref[..]),
-                large,
-                width,
-            );
+            let bytes = array(&values.each_ref().map(|value| &value[..]), large, width);
             let variant = Variant::validated(&names, &bytes, &limits()).unwrap();
             let numbers = [0, 1, 2].map(|at| int_of(variant.element(at).unwrap().unwrap()));
             assert_eq!(numbers, [1, 2, 3]);

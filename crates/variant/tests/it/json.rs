@@ -431,7 +431,7 @@ fn any_number() -> impl Strategy<Value = Texts> {
         "(0|[1-9][0-9]{0,17})\\.[0-9]{1,18}".prop_map(same_text),
         any::<f64>()
             .prop_filter("finite", |it| it.is_finite())
-            .prop_map(|prop_filter| (format!("{prop_filter:e}"), format!("{prop_filter:?}"))),
+            .prop_map(|number| (format!("{number:e}"), format!("{number:?}"))),
     ]
 }
 

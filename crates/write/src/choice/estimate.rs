@@ -6,7 +6,7 @@ use herringbone_kernels::hybrid::{self, Runs};
 use super::Indexed;
 use super::levels::counts_bytes;
 use super::packing::{IndexForm, Packing};
-use crate::costs::{self, Counts, Decoded};
+use crate::costs::{self, Decoded, StoredSize};
 use crate::explanation::{EncodingEstimate, StoredAs};
 use crate::options::{DataPageVersion, Prefer};
 use crate::settings::ColumnSettings;
@@ -198,7 +198,7 @@ impl<'a> Sampler<'a> {
         let plain = plain_bytes(values);
         let scaled = |bytes: usize| (bytes as u64) * (self.num_values as u64) / (len as u64);
         let (form, decoded) = (Form::Values(encoding), Decoded::Values(encoding));
-        let counts = |encoded_bytes| Counts {
+        let counts = |encoded_bytes| StoredSize {
             num_values: self.num_values as u64,
             plain_bytes: scaled(plain),
             encoded_bytes,
@@ -248,7 +248,7 @@ impl<'a> Sampler<'a> {
             Compression::Uncompressed => scaled(compressed).min(indexed.index_bytes as u64),
             _ => scaled(compressed),
         };
-        let counts = Counts {
+        let counts = StoredSize {
             num_values: self.num_values as u64,
             plain_bytes: indexed.plain_bytes as u64,
             encoded_bytes: scaled(encoded) + dictionary.plain_bytes() as u64,
@@ -373,7 +373,7 @@ impl<'a> Sampler<'a> {
         &self,
         form: Form,
         decoded: Decoded,
-        counts: Counts,
+        counts: StoredSize,
         compressed: u64,
     ) -> Vec<Estimate> {
         let settings = self.settings;

@@ -49,24 +49,20 @@ pub(super) fn list_type(list: &DataType, child: FieldRef) -> DataType {
 /// Returns all elements of lists, or entries of maps, including those outside every list.
 pub(super) fn elements(array: &ArrayRef) -> Result<ArrayRef> {
     let values = match array.data_type() {
-        DataType::List(_) => array
-            .as_list_opt::<i32>()
-            .map(|list_opt| list_opt.values().clone()),
-        DataType::LargeList(_) => array
-            .as_list_opt::<i64>()
-            .map(|list_opt| list_opt.values().clone()),
+        DataType::List(_) => array.as_list_opt::<i32>().map(|list| list.values().clone()),
+        DataType::LargeList(_) => array.as_list_opt::<i64>().map(|list| list.values().clone()),
         DataType::ListView(_) => array
             .as_list_view_opt::<i32>()
-            .map(|list_view_opt| list_view_opt.values().clone()),
+            .map(|list| list.values().clone()),
         DataType::LargeListView(_) => array
             .as_list_view_opt::<i64>()
-            .map(|list_view_opt| list_view_opt.values().clone()),
+            .map(|list| list.values().clone()),
         DataType::FixedSizeList(..) => array
             .as_fixed_size_list_opt()
-            .map(|fixed_size_list_opt| fixed_size_list_opt.values().clone()),
+            .map(|list| list.values().clone()),
         DataType::Map(..) => array
             .as_map_opt()
-            .map(|map_opt| -> ArrayRef { Arc::new(map_opt.entries().clone()) }),
+            .map(|map| -> ArrayRef { Arc::new(map.entries().clone()) }),
         _ => None,
     };
     values.ok_or_else(|| Error::argument("internal error: expected a list array"))

@@ -159,7 +159,7 @@ impl Cluster {
         let work = PathBuf::from(self.folder.path(&format!("work-{executor}")));
         let folders = std::fs::read_dir(work)
             .unwrap()
-            .map(|read_dir| read_dir.unwrap().path());
+            .map(|entry| entry.unwrap().path());
         let jobs = folders.filter(|path| has_data(path));
         jobs.map(|path| path.file_name().unwrap().to_str().unwrap().to_owned())
             .collect()

@@ -235,7 +235,7 @@ fn footers_of_the_official_files_are_those_of_the_default_engine() {
         }
         let file = file(&path);
         let theirs = handlers.default.read_parquet_footer(&file);
-        let Ok(theirs) = theirs.map(|theirs| theirs.schema) else {
+        let Ok(theirs) = theirs.map(|batch| batch.schema) else {
             continue;
         };
         let ours = handlers.ours.read_parquet_footer(&file);

@@ -1,4 +1,4 @@
-"""The functions that read: `read_table`, `read_table_async`, and those of metadata, checks and repair."""
+"""The functions that read tables or metadata, and that check and repair files."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ class Unsupported(NotImplementedError):
 
 
 class ParquetError(_core.ParquetError, pa.ArrowInvalid, OSError):  # type: ignore[misc]
-    """The errors of `herringbone`, which ``except`` clauses for pyarrow's errors catch as well.
+    """The errors of `herringbone`, which ``except`` clauses for pyarrow's errors also catch.
 
     For a damaged file, pyarrow raises `ArrowInvalid` or `OSError`.
     """

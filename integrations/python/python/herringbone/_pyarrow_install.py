@@ -99,7 +99,7 @@ class _Standing(type):
 
 
 class _PassingOn:
-    """A class whose other attributes are those of pyarrow's own object, which `install` allows us to make."""
+    """A class that takes its other attributes from pyarrow's own object, which `install` allows us to make."""
 
     _arguments: tuple[Any, ...]
     _keywords: dict[str, Any]

@@ -60,7 +60,7 @@ def _stored_field(field: Any) -> Any:
 
 
 class _Types:
-    """The types that pyarrow reads for those of a stored Arrow schema.
+    """The types that pyarrow reads instead of the types in a stored Arrow schema.
 
     pyarrow does not restore dates of 64 bits, seconds, dictionaries of other values than text and bytes, and their
     large types.
@@ -124,7 +124,7 @@ def _intervals(file: _read.ParquetFile) -> list[str]:
 
 
 def _use_pyarrow_types(file: _read.ParquetFile, has_extensions: bool) -> bool:
-    """Change the types that a file is read with to those of pyarrow. Return True if it is read with extension types.
+    """Change the types that a file is read with to pyarrow's types. Return True if it is read with extension types.
 
     A stored Arrow schema has its extension types in any case.
     """
@@ -203,7 +203,7 @@ def _open_dataset(
 
 
 def _field_path(schema: Any, column: str) -> list[str] | None:
-    """Return the names of a column of a schema, or of a field of its structs, or None for a part of a list."""
+    """Return the names that lead to a column or a field of its structs, or None for a part of a list."""
     if column in schema.names:
         return [column]
     path = column.split(".")

@@ -326,7 +326,7 @@ impl<'a> Conditions<'a> {
         let array = self.parts.value(options.ok_or_else(damaged)?)?;
         let found = array
             .as_struct_opt()
-            .and_then(|struct_opt| struct_opt.column_by_name(name))
+            .and_then(|fields| fields.column_by_name(name))
             .filter(|array| array.len() == 1 && array.is_valid(0));
         found.map(AsRef::as_ref).ok_or_else(damaged)
     }

@@ -93,7 +93,7 @@ pub(super) fn numbers(batches: &[RecordBatch]) -> Vec<i64> {
     let rows = batches
         .iter()
         .map(|batch| batch.column_by_name("row").unwrap());
-    let rows = rows.flat_map(|rows| rows.as_primitive::<Int64Type>().values().to_vec());
+    let rows = rows.flat_map(|column| column.as_primitive::<Int64Type>().values().to_vec());
     rows.collect()
 }
 

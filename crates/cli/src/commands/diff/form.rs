@@ -373,12 +373,12 @@ fn numbers(array: &ArrayRef) -> Result<ArrayRef> {
         DataType::Float16 | DataType::Float32 | DataType::Float64 => {
             let floats = floats(array)?;
             let floats = floats.as_primitive::<t::Float64Type>().iter();
-            collected(floats.map(|floats| floats.map(of_float)))
+            collected(floats.map(|float| float.map(of_float)))
         }
         _ => {
             let integers = integers(array)?;
             let integers = integers.as_primitive::<t::Decimal128Type>().iter();
-            collected(integers.map(|integers| integers.map(of_integer)))
+            collected(integers.map(|integer| integer.map(of_integer)))
         }
     })
 }

@@ -35,7 +35,7 @@ pub(super) struct Beginning {
     notations: Vec<Notation>,
     /// Descriptions of columns with several formats of dates.
     dates: Vec<String>,
-    /// Descriptions of columns of text with the notation of another country.
+    /// Descriptions of text columns in another country's notation.
     hints: Vec<Option<&'static str>>,
     /// True if quotes have no meaning: all fields have them, and the header has them needlessly.
     pub(super) all_quoted: bool,

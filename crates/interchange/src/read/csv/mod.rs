@@ -74,7 +74,7 @@ pub fn csv(stream: Stream, options: &TextOptions<'_>) -> Result<Rows<'static>> {
     };
     let columns = schema.fields().iter().zip(&order).map(column);
     let columns = columns.collect::<Result<Vec<_>, ParseError>>();
-    let columns = columns.map_err(|columns| data_failure(columns.into_text()))?;
+    let columns = columns.map_err(|error| data_failure(error.into_text()))?;
     let mut records = Records::new(
         beginning.delimiter,
         Some(order.len()),
@@ -363,7 +363,7 @@ impl<R: BufRead> Batches<R> {
     }
 }
 
-/// Returns columns of a number of rows without the bad ones, and counts the others.
+/// Returns the columns without the bad rows, and the number of rows left.
 fn without(
     columns: Vec<ArrayRef>,
     rows: usize,

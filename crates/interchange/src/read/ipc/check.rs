@@ -307,7 +307,7 @@ fn largest(array: &dyn Array, most: u64) -> Result<u64, u64> {
         DataType::Dictionary(..) => {
             let values = array
                 .as_any_dictionary_opt()
-                .map(|any_dictionary_opt| any_dictionary_opt.values().clone());
+                .map(|dictionary| dictionary.values().clone());
             values.map_or(Ok(1), |values| shared(largest(&values, most)?))
         }
         DataType::RunEndEncoded(ends, _) => shared(match ends.data_type() {

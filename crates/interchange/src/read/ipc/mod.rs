@@ -28,7 +28,7 @@ use crate::error::Result;
 /// The bytes at the beginning of an IPC file. A stream does not have them.
 pub const MAGIC: &[u8] = b"ARROW1";
 
-/// The marker of the first message of an IPC stream.
+/// The marker that begins an IPC stream's first message.
 pub const STREAM_MARK: &[u8] = &[0xff; 4];
 
 /// Reads the rows of an IPC file or stream. Errors name the file `name`.

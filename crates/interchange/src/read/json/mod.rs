@@ -296,7 +296,7 @@ impl<S: RowTexts> Batches<S> {
         let columns = self
             .columns
             .columns()
-            .map_err(|columns| refused(columns.into_text()))?;
+            .map_err(|error| refused(error.into_text()))?;
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
         let batch = RecordBatch::try_new_with_options(self.schema.clone(), columns, &options);
         batch.map(Some).map_err(|error| refused(error.to_string()))

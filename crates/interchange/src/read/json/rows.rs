@@ -267,7 +267,7 @@ struct Scanner {
     depth: usize,
     in_string: bool,
     escaped: bool,
-    /// The key of the rows of a collection, if the object may be one.
+    /// The key under which a collection has its rows, if the object may be one.
     rows_key: Option<Arc<[u8]>>,
     /// The last string of the object itself, if it may be the key of the rows.
     key: Vec<u8>,

@@ -106,7 +106,7 @@ fn pages_with(map: &PageMap, ranges: &[Range<u64>]) -> u64 {
     let pages = (0..map.num_pages()).filter_map(|page| map.get(page));
     let mut ranges = ranges.iter().peekable();
     let has_rows = |rows: Range<u64>| {
-        while ranges.next_if(|ranges| ranges.end <= rows.start).is_some() {}
+        while ranges.next_if(|range| range.end <= rows.start).is_some() {}
         ranges.peek().is_some_and(|range| range.start < rows.end)
     };
     pages

@@ -242,7 +242,7 @@ pub(super) fn dictionary_of_all_pages(chunk: &ColumnChunk) -> Option<Range<u64>>
             Encoding::RleDictionary | Encoding::PlainDictionary
         )
     };
-    let all_refer = is_known && pages.all(|pages| pages.count > 0 && refer(pages.encoding));
+    let all_refer = is_known && pages.all(|page| page.count > 0 && refer(page.encoding));
     let is_small =
         start > 0 && start < end && (end - start).saturating_mul(DICTIONARY_SHARE) <= size;
     (all_refer && is_small).then_some(start..end)

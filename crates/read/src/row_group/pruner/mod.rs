@@ -99,7 +99,7 @@ fn by_statistics(plan: &ReadPlan, row_group: &RowGroupPlan) -> Result<Vec<Verdic
 ///
 /// # Errors
 /// Corrupt if the statistics are invalid; errors of custom predicates.
-pub(crate) fn verdict_by_statistics(plan: &ReadPlan, row_group: &RowGroupPlan) -> Result<Verdict> {
+fn verdict_by_statistics(plan: &ReadPlan, row_group: &RowGroupPlan) -> Result<Verdict> {
     let Some(filter) = plan.filter() else {
         return Ok(Verdict::All);
     };

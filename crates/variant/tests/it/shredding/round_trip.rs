@@ -43,7 +43,7 @@ fn any_value() -> impl Strategy<Value = String> {
     leaf.prop_recursive(3, 24, 4, |inner| {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..4)
-                .prop_map(|vec| format!("[{}]", vec.join(","))),
+                .prop_map(|texts| format!("[{}]", texts.join(","))),
             prop::collection::btree_map("[a-e]", inner, 0..5).prop_map(|fields| {
                 let fields: Vec<_> = fields
                     .into_iter()

@@ -1,0 +1,60 @@
+//! Random numbers.
+
+use super::failure::{Failure, Result};
+
+/// A sequence of random numbers (SplitMix64 by Steele, Lea and Flood), which is the same for a seed in all versions.
+#[derive(Debug)]
+pub(crate) struct Random(u64);
+
+impl Random {
+    /// Creates the sequence of a seed. Without one, each sequence is another one.
+    ///
+    /// # Errors
+    /// System.
+    pub(crate) fn new(seed: Option<u64>) -> Result<Self> {
+        let mut bytes = [0; 8];
+        if seed.is_none() {
+            getrandom::fill(&mut bytes)
+                .map_err(|error| Failure::System(format!("random numbers: {error}")))?;
+        }
+        Ok(Self(seed.unwrap_or(u64::from_le_bytes(bytes))))
+    }
+
+    /// Returns the sequence that begins alike in each run, for results that should not change between runs.
+    pub(crate) fn repeatable() -> Self {
+        Self(0)
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// Returns a number below `end`. All are equally likely, but for a share of `end` / 2^64.
+    pub(crate) fn below(&mut self, end: u64) -> u64 {
+        // The upper half of a product with 64 random bits.
+        ((u128::from(self.next()) * u128::from(end)) >> 64) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The first numbers for the seed 1234567, published with the algorithm.
+    #[test]
+    fn numbers_of_a_seed() {
+        let mut random = Random::new(Some(1_234_567)).unwrap();
+        let expected = [
+            6_457_827_717_110_365_317,
+            3_203_168_211_198_807_973,
+            9_817_491_932_198_370_423,
+        ];
+        for number in expected {
+            assert_eq!(random.next(), number);
+        }
+    }
+}

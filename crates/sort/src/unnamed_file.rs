@@ -1,0 +1,64 @@
+//! Temporary files without a name.
+
+#[cfg(not(unix))]
+use std::fs;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::path::Path;
+#[cfg(not(unix))]
+use std::path::PathBuf;
+use std::process;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A file without a name: it is unlinked right after its creation, so that it vanishes with the process. If the system does
+/// not allow that, it is removed on drop.
+///
+/// A forked process may drop its copy: there is nothing to remove, and systems that need a removal do not fork.
+#[derive(Debug)]
+pub struct UnnamedFile(File, #[cfg(not(unix))] PathBuf);
+
+impl UnnamedFile {
+    /// Creates an empty file in a folder. `purpose` is part of its name, for people who see it on systems that cannot unlink it.
+    /// The file can be read anywhere, and is written at its end alone.
+    ///
+    /// # Errors
+    /// Errors of creating or unlinking the file, such as a missing folder.
+    pub fn create(folder: &Path, purpose: &str) -> io::Result<Self> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let ordinal = NEXT.fetch_add(1, Ordering::Relaxed);
+        let name = format!(".herringbone-{purpose}.{}.{ordinal}.tmp", process::id());
+        let path = folder.join(name);
+        let mut options = OpenOptions::new();
+        // Blocks follow each other, wherever a read has left the position.
+        options.read(true).append(true).create_new(true);
+        for_the_owner(&mut options);
+        let file = options.open(&path)?;
+        #[cfg(unix)]
+        return std::fs::remove_file(&path).map(|()| Self(file));
+        #[cfg(not(unix))]
+        Ok(Self(file, path))
+    }
+
+    /// Returns the open file.
+    #[must_use]
+    pub fn file(&self) -> &File {
+        &self.0
+    }
+}
+
+#[cfg(not(unix))]
+impl Drop for UnnamedFile {
+    fn drop(&mut self) {
+        // An error cannot be reported here. The name shows that the file is a temporary one.
+        drop(fs::remove_file(&self.1));
+    }
+}
+
+/// Restricts access to the owner, as long as the file has a name.
+#[cfg(unix)]
+fn for_the_owner(options: &mut OpenOptions) {
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
+}
+
+#[cfg(not(unix))]
+fn for_the_owner(_options: &mut OpenOptions) {}
