@@ -62,6 +62,23 @@ await "^id, row 2"
 keys '?'
 await "^Keys"
 keys q
+await "^id, row 2"
+keys q
+await "q quit$"
+keys y
+await "^copied 1 character"
+[ "$(in_tmux show-buffer)" = 2 ] || { echo "the clipboard has no 2"; exit 1; }
+keys q
+check_left 0
+
+echo "the files of a directory"
+start "$command browse '$PWD/testdata/jobs/part-*'"
+await "file 1 of 3"
+keys '>'
+await "file 2 of 3"
+keys '<'
+await "file 1 of 3"
+keys q
 check_left 0
 
 echo "Ctrl-C, signals"
@@ -91,6 +108,7 @@ start "$command browse $folder/secret.parquet --keys $folder/keys.json"
 await "^row 0, row group 0; id: .*q quit$"
 keys p
 await "^id: pages in row group 0"
+back
 keys q
 check_left 0
 start "$command browse http://localhost:1/a.parquet"

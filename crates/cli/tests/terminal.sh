@@ -43,6 +43,13 @@ colours || { echo "errors have no colour"; exit 1; }
 start "NO_COLOR=1 $command frobnicate"
 await "^ended:2\$"
 if colours; then echo "colours despite NO_COLOR"; exit 1; fi
+styles() { in_tmux capture-pane -pe | grep -qP '\x1b\[[0-9;]*[12]m'; }
+start "h head -n 3 trips.parquet"
+await "^3 of 40 rows"
+styles || { echo "tables have no bold header"; exit 1; }
+start "NO_COLOR=1 $command head -n 3 trips.parquet"
+await "^3 of 40 rows"
+if styles; then echo "styles despite NO_COLOR"; exit 1; fi
 
 echo "pipes"
 start "h head -n 1 -c id,city trips.parquet | cat"

@@ -29,6 +29,7 @@ start() {
 open_terminal() {
     in_tmux -f /dev/null new-session -d -x 80 -y 24 "env -i LC_ALL=C.UTF-8 PATH='$PATH' TERM=screen HOME='$folder' bash --norc --noprofile"
     keys "PS1='> '; stty -g > $folder/before; echo ready" Enter
+    in_tmux set -s set-clipboard on
     await "^ready"
 }
 

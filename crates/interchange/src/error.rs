@@ -9,6 +9,14 @@ pub enum Error {
     Options(String),
     /// The bytes are malformed or not supported, or a value has no form in the format.
     Data(String),
+    /// A column of JSON looked like dates in the first rows, and a later row has another text. The caller can read
+    /// again, with the column as text.
+    NotADate {
+        /// The path of the column.
+        column: String,
+        /// The complete message.
+        message: String,
+    },
     /// A file exceeds a limit. The caller knows the option that raises it.
     Limit {
         /// The name of the file.
@@ -26,9 +34,10 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Options(message) | Self::Data(message) | Self::System(message) => {
-                f.write_str(message)
-            }
+            Self::Options(message)
+            | Self::Data(message)
+            | Self::System(message)
+            | Self::NotADate { message, .. } => f.write_str(message),
             Self::Limit { file, error } => write!(f, "{file}: {error}"),
         }
     }

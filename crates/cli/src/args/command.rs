@@ -35,15 +35,8 @@ const GROUPS: [(&str, &[&str]); 4] = [
 const RARE: &[&str] = &[
     "max",
     "seed",
-    "batch_size",
-    "strings",
     "threads",
     "ignore_crc",
-    "no_arrow_schema",
-    "int96_unit",
-    "int96_overflow",
-    "ignore_annotations",
-    "lenient_variants",
     "sort_memory",
     "sort_folder",
     "infer_rows",
@@ -54,6 +47,7 @@ const RARE: &[&str] = &[
     "comment",
     "skip_lines",
     "decimal_comma",
+    "thousands",
     "date_formats",
     "no_bloom_filter",
     "bloom_filter_fpp",
@@ -79,21 +73,30 @@ const OTHER_FILES: &[&str] = &["from", "types", "csv_encoding"];
 /// Options for CSV, which the short help has if the command writes CSV.
 const CSV: &[&str] = &["null", "delimiter", "no_header"];
 
-/// Options about damage, and about types other than those of the file.
+/// Options about damage.
 const DAMAGE: &[&str] = &[
     "on_error",
     "ignore_crc",
-    "no_arrow_schema",
-    "int96_unit",
-    "int96_overflow",
-    "ignore_annotations",
-    "lenient_variants",
     "ignore_footer",
     "input_row_group_rows",
 ];
 
 /// Options about the program rather than about files.
-const OTHER: &[&str] = &["threads", "batch_size", "strings", "quiet", "max", "keys"];
+const OTHER: &[&str] = &["threads", "quiet", "max", "keys"];
+
+/// Options that only the topic `odd-files` has.
+const ODD: &[&str] = &[
+    "batch_size",
+    "strings",
+    "no_arrow_schema",
+    "int96_unit",
+    "int96_overflow",
+    "ignore_annotations",
+    "lenient_variants",
+];
+
+/// The options in the help of `encrypt` and `decrypt`, which take those of `rewrite` too.
+const ENCRYPTION: &[&str] = &["input", "out", "output", "force", "keys", "quiet", "max"];
 
 /// The maximum number of examples in a short help page.
 const EXAMPLES: usize = 3;
@@ -118,7 +121,14 @@ pub(crate) fn command() -> clap::Command {
         };
         let csv = if writes_csv { &[][..] } else { CSV };
         let rare = [RARE, other_files, csv].concat();
-        with_short_help(command.mut_args(|argument| arranged(argument, &rare)))
+        let is_short = ["encrypt", "decrypt"].contains(&command.get_name());
+        let is_hidden = |name: &str| {
+            ODD.contains(&name) || is_short && !ENCRYPTION.contains(&name) && name != "help"
+        };
+        with_short_help(command.mut_args(|argument| {
+            let is_hidden = argument.is_hide_set() || is_hidden(argument.get_id().as_str());
+            arranged(argument, &rare).hide(is_hidden)
+        }))
     });
     let template = template(&command);
     command.help_template(template)
@@ -163,7 +173,7 @@ pub(crate) fn parse(arguments: Vec<OsString>, is_piped: bool) -> Result<Argument
 fn arranged(argument: clap::Arg, rare: &[&str]) -> clap::Arg {
     let is_in = |list: &[&str]| list.contains(&argument.get_id().as_str());
     let heading = match (is_in(DAMAGE), is_in(OTHER)) {
-        (true, _) => Some("Damaged and odd files"),
+        (true, _) => Some("Damaged files"),
         (_, true) => Some("Other"),
         _ => None,
     };
@@ -260,11 +270,35 @@ mod tests {
                     .flat_map(clap::Command::get_arguments),
             )
             .collect();
-        for name in [RARE, OTHER_FILES, CSV, DAMAGE, OTHER].concat() {
+        for name in [RARE, OTHER_FILES, CSV, DAMAGE, OTHER, ODD, ENCRYPTION].concat() {
             assert!(
                 all.iter().any(|argument| argument.get_id() == name),
                 "{name}"
             );
+        }
+    }
+
+    /// The topic has all options that no other page has.
+    #[test]
+    fn hidden_options_are_in_a_topic() {
+        let topics = super::super::topics::TOPICS.iter();
+        let odd = topics.clone().find(|(name, _)| *name == "odd-files");
+        let (_, text) = odd.unwrap();
+        for name in ODD {
+            let option = format!("--{}", name.replace('_', "-"));
+            assert!(text.contains(&option), "{option}");
+        }
+        let mut command = command().term_width(100);
+        command.build();
+        for name in ["encrypt", "decrypt"] {
+            let command = command.find_subcommand_mut(name).unwrap();
+            let page = command.render_long_help().to_string();
+            assert!(
+                page.contains("--keys") && page.contains("--output"),
+                "{page}"
+            );
+            assert!(page.contains("options of `rewrite`"), "{page}");
+            assert!(!page.contains("--row-group-rows <"), "{page}");
         }
     }
 

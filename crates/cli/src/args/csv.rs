@@ -2,7 +2,7 @@
 
 use clap::Args;
 use encoding_rs::Encoding;
-use herringbone_interchange::read::DateFormat;
+use herringbone_interchange::read::{DateFormat, Marks};
 use herringbone_interchange::write::csv::CsvStyle;
 
 use crate::base::failure::{Failure, Result};
@@ -102,7 +102,10 @@ pub(crate) struct CsvInput {
     ///
     /// Dots may stand between groups of three digits, and only there.
     #[arg(long)]
-    pub(crate) decimal_comma: bool,
+    decimal_comma: bool,
+    /// Numbers have commas between groups of three digits, as in 1,234.50
+    #[arg(long, conflicts_with = "decimal_comma")]
+    thousands: bool,
     /// Format of dates or timestamps, e.g. `%d.%m.%Y`
     ///
     /// The syntax is that of `strftime`. Dates of ISO 8601 are read as well. The option may be given several times. A column has the
@@ -118,12 +121,22 @@ pub(crate) struct CsvInput {
 }
 
 impl CsvInput {
+    /// Returns the marks in numbers.
+    pub(crate) fn marks(&self) -> Marks {
+        match (self.decimal_comma, self.thousands) {
+            (true, _) => Marks::DecimalComma,
+            (false, true) => Marks::Thousands,
+            (false, false) => Marks::Usual,
+        }
+    }
+
     /// Returns the first given option.
     pub(crate) fn given(&self) -> Option<&'static str> {
         let options = [
             (self.comment.is_some(), "--comment"),
             (self.skip_lines > 0, "--skip-lines"),
             (self.decimal_comma, "--decimal-comma"),
+            (self.thousands, "--thousands"),
             (!self.date_formats.is_empty(), "--date-format"),
             (self.csv_encoding.is_some(), "--csv-encoding"),
         ];

@@ -18,7 +18,7 @@ A directory such as sales/ or a pattern such as 'sales/*/*.parquet' is a table o
 With the feature `remote`, a file may be a URL: http, https, s3, gs, az, abfs, abfss, file.
 The variables AWS_*, GOOGLE_* and AZURE_* configure stores, HTTP_PROXY web servers.
 
-Topics: `herringbone help where`, columns, types, csv, values, keys, exit-codes.";
+Topics: `herringbone help where`, columns, types, csv, values, odd-files, keys, exit-codes.";
 
 /// The end of the help page of `info`.
 pub(super) const INFO: &str = "\
@@ -401,11 +401,19 @@ Then bytes by column, a table of columns, a map of pages along the rows, row gro
 findings of `verify`, the schema and the keys of metadata. All of the file is read for
 `verify`. Bounds are values of the file: --no-values leaves them out.
 
---json prints the findings: file, kind, message and command of each.
+--json prints the findings: file, kind, message and command of each. If several have a command,
+the last line has the one that mends all of them together. --fail-on warning ends with 1 if
+there is a finding, for scripts.
+
+The page of a directory has its files, sums, and the columns in which files differ:
+
+  small files                  more than one, and less than 16 MiB on average
+  different columns            files with other columns or types than most
 
 Examples:
   herringbone report trips.parquet -o report.html
-  herringbone report trips.parquet --json
+  herringbone report sales sales.html
+  herringbone report trips.parquet --json --fail-on warning
   herringbone report trips.parquet -o - --no-values > report.html";
 
 /// The end of the help page of `verify`.
@@ -476,6 +484,8 @@ files.
 
 `herringbone help keys` says what is in it.
 
+The options of `rewrite` work too (`herringbone help rewrite`), e.g. -c, -w and --sort-by.
+
 All columns are encrypted. Other commands that write Parquet keep the encryption of what
 they read: the algorithm, the footer, the keys of columns, the AAD prefix and key metadata.
 A file that is not encrypted is refused by all other commands where keys are given:
@@ -500,7 +510,8 @@ Examples:
 /// The end of the help page of `decrypt`.
 pub(super) const DECRYPT: &str = "\
 Writes the rows of IN to OUT as `rewrite` does, and encrypts nothing. `herringbone help keys`
-says what the keys file is. With --columns, the keys of those columns are enough.
+says what the keys file is. The options of `rewrite` work too (`herringbone help rewrite`); with
+--columns, the keys of those columns are enough.
 
 Examples:
   herringbone decrypt secret.parquet -o trips.parquet --keys keys.json
@@ -508,7 +519,7 @@ Examples:
 
 /// The end of the help page of `help`.
 pub(super) const HELP: &str = "\
-Topics: where, columns, types, csv, values, keys, exit-codes.
+Topics: where, columns, types, csv, values, odd-files, keys, exit-codes.
 
 Examples:
   herringbone help convert

@@ -16,7 +16,7 @@ use super::{
 /// The options of `browse`.
 #[derive(Debug, Args)]
 pub(crate) struct Browse {
-    /// A Parquet file, or one in another format
+    /// A file of any format, or a directory or pattern
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
     #[command(flatten)]
@@ -46,14 +46,23 @@ pub(crate) struct Count {
     pub(crate) other_files: OtherFiles,
 }
 
+/// The level of findings at which `report` ends with an exit code for scripts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Level {
+    /// Findings of rules, and warnings and errors of `verify`.
+    Warning,
+    /// Errors of `verify`.
+    Error,
+}
+
 /// The options of `report`.
 #[derive(Debug, Args)]
 pub(crate) struct Report {
-    /// A Parquet file; `-` is standard input, which is read into memory
+    /// A Parquet file, a directory or a pattern; `-` is standard input, which is read into memory
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
     /// The page to write; `-` is standard output
-    #[arg(value_name = "OUT", required_unless_present_any = ["json", "output"])]
+    #[arg(value_name = "OUT", required_unless_present_any = ["json", "output", "fail_on"])]
     out: Option<PathBuf>,
     /// Another way to name OUT
     #[arg(short, long, value_name = "OUT", conflicts_with = "out")]
@@ -64,6 +73,9 @@ pub(crate) struct Report {
     /// Print the findings as JSON lines. Without -o, no page is written
     #[arg(long, alias = "jsonl")]
     pub(crate) json: bool,
+    /// End with 1 if a rule or `verify` finds something (`warning`), or if `verify` finds an error (`error`)
+    #[arg(long, value_name = "LEVEL")]
+    pub(crate) fail_on: Option<Level>,
     /// Leave values of the file out: bounds, and values in the findings of `verify`
     #[arg(long)]
     pub(crate) no_values: bool,
@@ -227,17 +239,46 @@ pub(crate) struct BloomCheck {
     /// A Parquet file; `-` is standard input, which is read into memory
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// The column, in the syntax of --columns of `cat`
-    #[arg(value_name = "COLUMN")]
-    pub(crate) column: Columns,
+    /// The column, unless -c names it
+    #[arg(value_name = "COLUMN", allow_hyphen_values = true)]
+    column_or_value: String,
     /// The value, as `cat --format csv` prints it
     #[arg(value_name = "VALUE", allow_hyphen_values = true)]
-    pub(crate) value: String,
+    value: Option<String>,
+    /// The column, e.g. `address.city`
+    #[arg(short, long, value_name = "COLUMN")]
+    columns: Option<Columns>,
     /// Row groups, counted from 0, e.g. `0,2-4`
     #[arg(long, value_name = "LIST")]
     pub(crate) row_groups: Option<RowGroups>,
     #[command(flatten)]
     pub(crate) format: ListFormatChoice,
+}
+
+impl BloomCheck {
+    /// Returns the column and the value.
+    ///
+    /// # Errors
+    /// Usage if one of them is missing or wrong.
+    pub(crate) fn column_and_value(&self) -> Result<(Columns, &str)> {
+        match (&self.columns, &self.value) {
+            (Some(columns), None) => Ok((columns.clone(), &self.column_or_value)),
+            (None, Some(value)) => {
+                let column = &self.column_or_value;
+                let columns = column.parse();
+                let columns =
+                    columns.map_err(|error| Failure::Usage(format!("invalid column `{column}`: {error}")))?;
+                Ok((columns, value))
+            }
+            (Some(_), Some(value)) => Err(Failure::Usage(format!(
+                "-c names the column, so one value follows the file, but `{}` and `{value}` do",
+                self.column_or_value
+            ))),
+            (None, None) => Err(Failure::Usage(
+                "`bloom check` needs a column and a value, as in `herringbone bloom check -c id FILE 4711`".into(),
+            )),
+        }
+    }
 }
 
 /// The selection of column chunks.

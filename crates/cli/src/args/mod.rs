@@ -59,7 +59,9 @@ pub(crate) use file_format::FileFormat;
 pub(crate) use herringbone_text::size::Size;
 pub(crate) use limit::LimitChange;
 pub(crate) use lists::{Json, ListFormat, ListFormatChoice, SchemaFormat};
-pub(crate) use look::{Bloom, BloomCheck, Browse, Chunks, Count, Freq, Report, Stats, StatsBy};
+pub(crate) use look::{
+    Bloom, BloomCheck, Browse, Chunks, Count, Freq, Level, Report, Stats, StatsBy,
+};
 pub(crate) use merge::{CopyChunks, Merge};
 pub(crate) use operand::type_of;
 pub(crate) use read::{Read, RowFormat};

@@ -83,6 +83,13 @@ impl FromStr for Selection {
 }
 
 fn taken(element: &str) -> Result<Taken, String> {
+    if let [column, word, name] = element.split_whitespace().collect::<Vec<_>>().as_slice()
+        && word.eq_ignore_ascii_case("as")
+    {
+        return Err(format!(
+            "a new name stands before the column, as in `{name}={column}`"
+        ));
+    }
     let (target, path) = match position_of(element, '=') {
         Some(at) => (element.get(..at), element.get(at + 1..)),
         None => (None, Some(element)),
@@ -133,6 +140,11 @@ fn typed(text: &str) -> Result<(&str, Option<Field>), String> {
     };
     let (name, data_type) = text.split_at_checked(at).unwrap_or((text, ""));
     let data_type = data_type.strip_prefix(':').unwrap_or_default().trim();
+    if let Some(data_type) = data_type.strip_prefix(':') {
+        return Err(format!(
+            "one colon stands before a type, as in `{name}:{data_type}`"
+        ));
+    }
     Ok((name, Some(field_of("", data_type)?)))
 }
 
@@ -291,6 +303,8 @@ mod tests {
             ("a=", "empty column name"),
             ("a.b=c", "several parts"),
             ("a.b:int", "give it a name too, such as b:TYPE=a.b"),
+            ("a::int", "as in `a:int`"),
+            ("a as b", "as in `b=a`"),
             ("z=a:int", "the type follows the new name, as in `z:int=a`"),
             ("a:nonsense", "unknown type `nonsense`"),
             ("*,*", "occurs twice"),

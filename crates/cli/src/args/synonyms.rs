@@ -198,6 +198,10 @@ fn of_option(
         return error;
     };
     let Some(name) = option.strip_prefix("--").map(|name| name.replace('_', "-")) else {
+        if option == "-f" {
+            let tips = vec!["`--format` chooses the format of rows".into()];
+            error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
+        }
         return error;
     };
     let name = name.split('=').next().unwrap_or_default().to_lowercase();
@@ -232,6 +236,8 @@ fn of_option(
         tips.push(format!("this option is `--{first}`{}", others.collect::<String>()).into());
     } else if found.is_some_and(|(_, right)| right.contains(&"by")) {
         tips.push("`split --by COLUMN FILE -o PATTERN` writes a file for each value".into());
+    } else if name == "compare" {
+        tips.push("`diff FILE FILE` compares columns and rows".into());
     }
     if !tips.is_empty() {
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));

@@ -73,6 +73,7 @@ well. --delimiter sets another; it is for CSV that is written too, as is --no-he
   --comment '#'                  lines that begin with # are ignored
   --null NA                      nulls are NA without quotes
   --decimal-comma                1.234,50 is a number (in quotes too, between commas)
+  --thousands                    1,234.50 is a number
   --date-format %d.%m.%Y         31.12.2024 is a date; of several, a column has one
   --csv-encoding latin1          the text is not UTF-8; names are those of browsers
   --type zip,phone=Utf8          types of some columns; --infer-rows 0 makes all of them text
@@ -91,7 +92,8 @@ that is in quotes, unless the file quotes everything. Names that are there twice
 number, which a note tells. --infer-rows 0 makes all columns text, --type zip,phone=Utf8 some of
 them; --type takes any type of --schema. In JSON lines: integers are Int64, UInt64 or decimals
 of up to 76 digits, others Float64, or decimals where that loses digits; values of several types
-become text, of which a note tells; arrays of [key,value] of two types are maps.
+become text, of which a note tells; texts such as 2024-01-02T03:04:05.123Z are dates and
+timestamps, if all of a column come back unchanged; arrays of [key,value] of two types are maps.
 
 In CSV, an empty field is null, \"\" is an empty string, or null where the type has no
 empty value. With --null NA, nulls are read and written as NA without quotes; strings may
@@ -110,6 +112,27 @@ like \"PT1.5S\" and \"P1M2DT3S\"; structs are objects, maps lists of [key,value]
 texts without quotes of JSON, nested values as JSON, an empty field for null and \"\" for an empty
 string; text that looks like a number or a date is quoted, and so are decimals. A null that is
 alone in its row is a blank line. With --null NA, a null is NA, and a string NA is \"NA\".";
+
+/// The topic `odd-files`.
+const ODD_FILES: &str = "\
+Commands that read rows take these options for files that bend the rules, and for programs that
+need another layout:
+
+  --ignore-annotations LIST   read columns as they are stored, and maps as lists of structs,
+                              e.g. if an interval is too long or the key of a map is null
+  --no-arrow-schema           take types from the Parquet schema alone, not from the Arrow
+                              schema that pyarrow, polars and this command store in the file
+  --int96-unit UNIT           s, ms, us or ns for INT96 timestamps; ns covers 1677 to 2262
+                              [default: the finest unit that can represent all of them]
+  --int96-overflow WHAT       error, null or wrap, for INT96 timestamps that do not fit
+  --lenient-variants          accept wrongly shredded VARIANT values; of a field that is stored
+                              twice, the shredded copy counts
+  --strings LAYOUT            offsets, large-offsets or views: the Arrow layout of strings and
+                              bytes, for --format arrow
+  --batch-size N              the number of rows that are decoded at a time
+
+--on-error skip or null, --ignore-crc and --max LIMIT=N are for damaged and large files; the
+help of each command has them.";
 
 /// The topic `keys`.
 const KEYS: &str = "\
@@ -163,6 +186,7 @@ pub(crate) const TOPICS: &[(&str, &str)] = &[
     ("types", TYPES),
     ("csv", CSV),
     ("values", VALUES),
+    ("odd-files", ODD_FILES),
     ("keys", KEYS),
     ("exit-codes", EXIT_CODES),
 ];

@@ -19,6 +19,13 @@ pub(crate) enum Failure {
     System(String),
     /// The reader of our output has closed it, so no message can be shown.
     ClosedPipe,
+    /// A column of JSON looked like dates in the first rows, and a later row has another text.
+    NotADate {
+        /// The path of the column.
+        column: String,
+        /// The complete message.
+        message: String,
+    },
     /// The output is complete without a message. Only the exit code remains.
     Told(u8),
 }
@@ -45,7 +52,7 @@ impl Failure {
     pub(crate) fn code(&self) -> u8 {
         match self {
             Self::Usage(_) => Self::USAGE,
-            Self::Data(_) => Self::DATA,
+            Self::Data(_) | Self::NotADate { .. } => Self::DATA,
             Self::System(_) => Self::SYSTEM,
             Self::ClosedPipe => Self::SUCCESS,
             Self::Told(code) => *code,
@@ -108,6 +115,7 @@ impl Failure {
         match self {
             Self::Usage(message) => Self::Usage(message + hint),
             Self::Data(message) => Self::Data(message + hint),
+            Self::System(message) => Self::System(message + hint),
             other => other,
         }
     }
@@ -127,6 +135,7 @@ impl From<herringbone_interchange::Error> for Failure {
         match error {
             Error::Options(message) => Self::Usage(message),
             Error::Data(message) => Self::Data(message),
+            Error::NotADate { column, message } => Self::NotADate { column, message },
             Error::System(message) => Self::System(message),
             Error::Limit { file, error } => Self::parquet(&file, &error),
         }
@@ -136,9 +145,10 @@ impl From<herringbone_interchange::Error> for Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Usage(message) | Self::Data(message) | Self::System(message) => {
-                f.write_str(message)
-            }
+            Self::Usage(message)
+            | Self::Data(message)
+            | Self::System(message)
+            | Self::NotADate { message, .. } => f.write_str(message),
             Self::ClosedPipe => f.write_str("closed pipe"),
             Self::Told(code) => write!(f, "exit code {code}"),
         }

@@ -26,9 +26,40 @@ pub(crate) fn size(bytes: i128) -> String {
     }
 }
 
+/// Returns a whole number with commas between its thousands, as people read it. Other texts stay as they are.
+pub(crate) fn grouped(text: &str) -> String {
+    let is_whole = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_whole {
+        return text.to_owned();
+    }
+    let mut out = String::with_capacity(text.len() * 4 / 3);
+    for (at, digit) in text.char_indices() {
+        if at > 0 && (text.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn thousands_have_commas() {
+        for (text, expected) in [
+            ("0", "0"),
+            ("999", "999"),
+            ("1000", "1,000"),
+            ("12345678", "12,345,678"),
+            ("1234.5", "1234.5"),
+            ("", ""),
+            ("-1000", "-1000"),
+        ] {
+            assert_eq!(grouped(text), expected);
+        }
+    }
 
     #[test]
     fn one_alone_is_singular() {

@@ -86,8 +86,12 @@ fn put(buffer: &mut Buffer, x: usize, y: usize, text: &str, style: Style) {
 
 fn title(model: &Model) -> String {
     let facts = &model.facts;
+    let file = match facts.files {
+        0 | 1 => String::new(),
+        files => format!("file {} of {files}, ", facts.file + 1),
+    };
     format!(
-        "{}  {}, {}, {}",
+        "{}  {file}{}, {}, {}",
         facts.name,
         counted(i128::from(facts.rows()), "row"),
         counted(facts.columns.len() as i128, "column"),

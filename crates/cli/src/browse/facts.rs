@@ -7,10 +7,13 @@ use crate::base::printable::printable;
 use crate::render::table::{shown, type_name};
 
 /// The facts that the footer has.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Facts {
     /// The name of the file, printable.
     pub(super) name: String,
+    /// The place of the file among those of its directory, counted from 0, and their number.
+    pub(super) file: usize,
+    pub(super) files: usize,
     /// The size of the file in bytes.
     pub(super) size: u64,
     /// The first row of each row group, and the number of all rows.
@@ -20,7 +23,7 @@ pub(super) struct Facts {
 }
 
 /// A top-level column.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Column {
     pub(super) name: String,
     /// The Arrow type, printable.

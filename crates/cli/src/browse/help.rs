@@ -18,6 +18,8 @@ Home, End   first and last row (g, G)
             `herringbone help where`)
 n, N        next match, match before
 Enter       the cell in full
+y           copy the cell
+<, >        file before, file after
 r           read the rows again
 
 About the column with the cursor

@@ -36,6 +36,7 @@ use crate::base::failure::{Failure, Result};
 use crate::input::context::Context;
 use crate::input::import::Import;
 use crate::input::{self, Opening};
+use crate::output::has_colors;
 use draw::Look;
 use model::Model;
 use need::{Need, Reply};
@@ -55,7 +56,7 @@ enum Event {
     WorkerEnded,
 }
 
-/// Looks at a file until the user leaves.
+/// Looks at a file, or at the files of a directory, until the user leaves.
 pub(crate) fn run(context: &Context, browse: &Browse) -> Result<()> {
     check_terminal(&browse.file)?;
     let opening = Opening {
@@ -64,9 +65,7 @@ pub(crate) fn run(context: &Context, browse: &Browse) -> Result<()> {
     };
     let file = std::slice::from_ref(&browse.file);
     let inputs = input::each_table(file, &opening, context)?;
-    let input = inputs.into_iter().next();
-    let input = input.ok_or_else(|| Failure::Usage("no file is named".into()))?;
-    let (reads, facts) = Reads::open(input)?;
+    let (reads, facts) = Reads::open(inputs)?;
     let failed = |error: io::Error| Failure::System(format!("the terminal: {error}"));
     let (events, happened) = mpsc::channel();
     let worker = Worker::start(reads, events.clone()).map_err(failed)?;
@@ -118,7 +117,7 @@ fn follow(
     screen: &mut Screen,
 ) -> Result<()> {
     let failed = |error: io::Error| Failure::System(format!("the terminal: {error}"));
-    let has_colors = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let has_colors = has_colors();
     let mut asked: Option<Need> = None;
     let mut percent = None;
     // The time of the oldest change missing on the screen.
@@ -151,6 +150,9 @@ fn follow(
                     percent = Some(*done);
                 }
                 handle(&mut model, event)?;
+                if let Some(text) = model.copied.take() {
+                    screen.copy(&text).map_err(failed)?;
+                }
                 changed.get_or_insert_with(Instant::now);
             }
             Err(RecvTimeoutError::Timeout) => {

@@ -10,6 +10,7 @@ use super::grid::Grid;
 use super::help;
 use super::need::{Answer, Need, Reply};
 use super::panel::Panel;
+use crate::base::plural::counted;
 use crate::base::printable::printable;
 use crate::render::table::shown;
 
@@ -28,8 +29,10 @@ pub(super) struct Model {
     pub(super) message: Option<String>,
     /// The newest condition.
     condition: String,
-    /// The unfinished search.
-    search: Option<Need>,
+    /// The unfinished search, copy or change to another file.
+    asked: Option<Need>,
+    /// A text to put into the clipboard.
+    pub(super) copied: Option<String>,
     /// The need that the user does not wait for.
     given_up: Option<Need>,
     size: (u16, u16),
@@ -61,7 +64,8 @@ impl Model {
             prompt: None,
             message: None,
             condition: String::new(),
-            search: None,
+            asked: None,
+            copied: None,
             given_up: None,
             size,
             has_ended: false,
@@ -87,8 +91,8 @@ impl Model {
 
     /// Returns the next thing to read for the screen.
     pub(super) fn need(&self) -> Option<Need> {
-        let need = match (&self.search, self.panel()) {
-            (Some(search), _) => Some(search.clone()),
+        let need = match (&self.asked, self.panel()) {
+            (Some(asked), _) => Some(asked.clone()),
             (None, Some(panel)) => panel.need.clone().filter(|_| panel.is_waiting()),
             (None, None) => {
                 let window = self.grid.window();
@@ -100,9 +104,9 @@ impl Model {
 
     /// Takes an answer.
     pub(super) fn answer(&mut self, need: Need, reply: Reply) {
-        if self.search.as_ref() == Some(&need) {
-            self.search = None;
-            self.end_search(&need, reply);
+        if self.asked.as_ref() == Some(&need) {
+            self.asked = None;
+            self.end(&need, reply);
             return;
         }
         match (need, reply) {
@@ -118,6 +122,33 @@ impl Model {
                     panel.load(reply);
                 }
             }
+        }
+    }
+
+    /// Takes the answer to a search, a copy, or a change to another file.
+    fn end(&mut self, need: &Need, reply: Reply) {
+        match reply {
+            Ok(Answer::File(facts)) => {
+                self.grid = Grid::new(&facts);
+                self.facts = *facts;
+                self.panels.clear();
+                self.given_up = None;
+                self.resize(self.size);
+            }
+            Ok(Answer::Copy(Ok(text))) => {
+                let count = text.chars().count();
+                self.message = Some(format!("copied {}", counted(count as i128, "character")));
+                self.copied = Some(text);
+            }
+            Ok(Answer::Copy(Err(bytes))) => {
+                self.message = Some(format!(
+                    "a terminal's clipboard has no room for {bytes} bytes; Enter shows the cell"
+                ));
+            }
+            Err(error) if matches!(need, Need::Copy { .. } | Need::File(_)) => {
+                self.message = Some(error);
+            }
+            reply => self.end_search(need, reply),
         }
     }
 
@@ -175,8 +206,12 @@ impl Model {
     /// Cancels the present read, or else leaves the page.
     fn go_back(&mut self) {
         let waits = self.need();
-        if self.search.take().is_some() {
-            self.message = Some("the search is cancelled".into());
+        if let Some(asked) = self.asked.take() {
+            let what = match asked {
+                Need::Match { .. } => "the search is cancelled",
+                _ => "cancelled",
+            };
+            self.message = Some(what.into());
         } else if self.panels.pop().is_none() && waits.is_some() {
             self.given_up = waits;
             self.message = Some("cancelled; r reads these rows again".into());
@@ -211,6 +246,11 @@ impl Model {
             }
             KeyCode::Char('t') => self.open_tree(),
             KeyCode::Enter => self.open_cell(),
+            KeyCode::Char('y') if self.facts.rows() > 0 => {
+                self.asked = Some(Need::Copy { row, column });
+            }
+            KeyCode::Char('<') => self.go_to_file(|file| file.checked_sub(1)),
+            KeyCode::Char('>') => self.go_to_file(|file| file.checked_add(1)),
             code => {
                 let column = self.facts.columns.get(column);
                 if let Some(path) = column.map(|column| vec![column.name.clone()]) {
@@ -321,6 +361,15 @@ impl Model {
         }
     }
 
+    /// Opens another file of the directory.
+    fn go_to_file(&mut self, to: impl Fn(usize) -> Option<usize>) {
+        let other = to(self.facts.file).filter(|file| *file < self.facts.files);
+        match other {
+            Some(file) => self.asked = Some(Need::File(file)),
+            None => self.message = Some("there is no other file".into()),
+        }
+    }
+
     /// Shows the pages of another row group.
     fn turn(&mut self, to: impl Fn(usize) -> Option<usize>) {
         let need = self.panel().and_then(|panel| panel.need.clone());
@@ -378,7 +427,7 @@ impl Model {
             },
             Asked::Condition => {
                 text.clone_into(&mut self.condition);
-                self.search = Some(Need::Match {
+                self.asked = Some(Need::Match {
                     condition: self.condition.clone(),
                     from: self.grid.row,
                     is_forward: true,
@@ -394,7 +443,7 @@ impl Model {
             return;
         }
         let row = self.grid.row;
-        self.search = Some(Need::Match {
+        self.asked = Some(Need::Match {
             condition: self.condition.clone(),
             from: if is_forward {
                 row.saturating_add(1)

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use super::facts::Facts;
+
 /// Something to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Need {
@@ -9,6 +11,10 @@ pub(super) enum Need {
     Rows(Window),
     /// A cell in full.
     Cell { row: u64, column: usize },
+    /// The text of a cell, to copy it.
+    Copy { row: u64, column: usize },
+    /// The facts of another file of the directory.
+    File(usize),
     /// The facts about the values below a path. They are those of the footer, unless all values are read.
     Stats { path: Vec<String>, reads: bool },
     /// The most frequent values below a path.
@@ -52,6 +58,10 @@ pub(super) enum Answer {
     Table(Table),
     /// The row that matches, if there is one.
     Match(Option<u64>),
+    /// The text of a cell, and its length in bytes, if it is too long for the clipboard.
+    Copy(Result<String, usize>),
+    /// The facts of a file that was opened.
+    File(Box<Facts>),
 }
 
 /// Lines of cells.

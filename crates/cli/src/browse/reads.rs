@@ -1,6 +1,7 @@
 //! Reads of the file.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use herringbone::geospatial::Geospatial;
 use herringbone::variant::extension::VariantExtension;
@@ -8,10 +9,10 @@ use herringbone::variant::shredding::is_variant;
 use herringbone::{
     Int96Overflow, ParquetFile, Projection, ReadOptions, Reader, SchemaOptions, VirtualColumn,
 };
-use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::array::cast::AsArray as _;
 use herringbone_arrow::array::types::Int64Type;
-use herringbone_arrow::schema::SchemaRef;
+use herringbone_arrow::array::{ArrayRef, RecordBatch};
+use herringbone_arrow::schema::{FieldRef, SchemaRef};
 use herringbone_interchange::write::value;
 
 use super::facts::Facts;
@@ -34,9 +35,10 @@ pub(super) struct Watch<'a> {
     pub(super) progress: &'a dyn Fn(u64, u64),
 }
 
-/// An open file.
+/// An open file, and those that can be opened in its place.
 pub(super) struct Reads {
-    input: Input,
+    input: Arc<Input>,
+    inputs: Arc<[Arc<Input>]>,
     file: ParquetFile,
     schema: SchemaRef,
     starts: Vec<u64>,
@@ -46,20 +48,30 @@ pub(super) struct Reads {
 const ROW: &str = "row";
 
 impl Reads {
-    /// Opens a file. Only its footer is read.
+    /// Opens the first of some files. Only its footer is read.
     ///
     /// # Errors
     /// Errors of opening the file and of its schema.
-    pub(super) fn open(input: Input) -> Result<(Self, Facts)> {
+    pub(super) fn open(inputs: Vec<Input>) -> Result<(Self, Facts)> {
+        Self::at(inputs.into_iter().map(Arc::new).collect(), 0)
+    }
+
+    /// Opens one of some files.
+    fn at(inputs: Arc<[Arc<Input>]>, at: usize) -> Result<(Self, Facts)> {
+        let input = inputs.get(at).cloned();
+        let input = input.ok_or_else(|| Failure::Usage("there is no such file".into()))?;
         let file = input.open()?;
-        Self::of(input, file)
+        let (mut reads, mut facts) = Self::of(input, file)?;
+        (facts.file, facts.files) = (at, inputs.len());
+        reads.inputs = inputs;
+        Ok((reads, facts))
     }
 
     /// Takes a file already open.
     ///
     /// # Errors
     /// Errors of its schema.
-    pub(super) fn of(input: Input, file: ParquetFile) -> Result<(Self, Facts)> {
+    pub(super) fn of(input: Arc<Input>, file: ParquetFile) -> Result<(Self, Facts)> {
         let failure = |error: herringbone::Error| input.failure(&error);
         let mut schema = SchemaOptions::default();
         schema.int96_overflow = Int96Overflow::Wrap;
@@ -77,12 +89,14 @@ impl Reads {
         }
         let mut facts = Facts {
             name: printable(&input.name),
+            files: 1,
             size: input.size,
             starts: starts.clone(),
             ..Facts::default()
         };
         facts.add(&schema);
         let reads = Self {
+            inputs: Arc::from([input.clone()]),
             input,
             file,
             schema,
@@ -92,10 +106,12 @@ impl Reads {
     }
 
     /// Answers a need. Reads end early, with any answer, once nothing wants them.
-    pub(super) fn answer(&self, need: &Need, watch: &Watch<'_>) -> Reply {
+    pub(super) fn answer(&mut self, need: &Need, watch: &Watch<'_>) -> Reply {
         let answer = match need {
             Need::Rows(window) => Ok(Answer::Rows(self.rows(window))),
             Need::Cell { row, column } => self.cell(*row, *column).map(Answer::Text),
+            Need::Copy { row, column } => self.copied(*row, *column).map(Answer::Copy),
+            Need::File(at) => self.go_to(*at).map(|facts| Answer::File(Box::new(facts))),
             Need::Stats { path, reads } => self.stats(path, *reads, watch).map(Answer::Table),
             Need::Frequency { path } => self.frequency(path, watch).map(Answer::Table),
             Need::Pages { path, row_group } => {
@@ -110,6 +126,13 @@ impl Reads {
                 .map(Answer::Match),
         };
         answer.map_err(|failure| printable(&failure.to_string()))
+    }
+
+    /// Opens another file in place of this one. If it cannot be opened, this one stays.
+    fn go_to(&mut self, at: usize) -> Result<Facts> {
+        let (reads, facts) = Self::at(self.inputs.clone(), at)?;
+        *self = reads;
+        Ok(facts)
     }
 
     fn rows_of_file(&self) -> u64 {
@@ -189,24 +212,45 @@ impl Reads {
         Ok(all)
     }
 
-    /// Reads a cell in full.
-    fn cell(&self, row: u64, column: usize) -> Result<String> {
-        /// The largest number of bytes shown of a cell.
-        const MOST: usize = 1 << 20;
+    /// Reads the text of a cell for the clipboard, as CSV has it. Returns its length if it is too long.
+    fn copied(&self, row: u64, column: usize) -> Result<std::result::Result<String, usize>> {
+        /// The largest number of bytes copied. Most terminals take 74,994 bytes of base64.
+        const MOST: usize = 56_000;
+        let (field, array) = self.value_at(row, column)?;
+        let values = value::of(&field, &array)?;
+        let mut text = String::new();
+        if !values.is_null(0) {
+            values.cell(0, &mut text);
+        }
+        Ok(match text.len() > MOST {
+            true => Err(text.len()),
+            false => Ok(text),
+        })
+    }
+
+    /// Reads a cell, as an array of one value with its field.
+    fn value_at(&self, row: u64, column: usize) -> Result<(FieldRef, ArrayRef)> {
         let mut reader = self.read(self.options_of(&(row..row + 1), column..column + 1))?;
         let missing = || Failure::Data(format!("there is no row {row}")).in_file(&self.input.name);
         let batch = self.next(&mut reader)?.ok_or_else(missing)?;
         let schema = batch.schema();
-        let (Some(field), Some(array)) = (schema.fields().first(), batch.columns().first()) else {
-            return Err(missing());
-        };
-        let values = value::of(field, array)?;
+        let field = schema.fields().first().cloned();
+        let array = batch.columns().first().cloned();
+        field.zip(array).ok_or_else(missing)
+    }
+
+    /// Reads a cell in full.
+    fn cell(&self, row: u64, column: usize) -> Result<String> {
+        /// The largest number of bytes shown of a cell.
+        const MOST: usize = 1 << 20;
+        let (field, array) = self.value_at(row, column)?;
+        let values = value::of(&field, &array)?;
         if values.is_null(0) {
             return Ok("null".into());
         }
         let mut text = String::new();
         values.cell(0, &mut text);
-        let is_json = is_variant(field) || field.data_type().is_nested();
+        let is_json = is_variant(&field) || field.data_type().is_nested();
         let bytes = text.len();
         if bytes > MOST {
             let last = (0..=MOST).rev().find(|at| text.is_char_boundary(*at));

@@ -4,10 +4,12 @@ use std::io::{self, Stdout};
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 use ratatui::crossterm::cursor::Show;
 use ratatui::crossterm::execute;
+use ratatui::crossterm::style::Print;
 use ratatui::crossterm::terminal::{
     Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
@@ -55,6 +57,18 @@ impl Screen {
     /// Errors of the terminal.
     pub(super) fn size(&self) -> io::Result<(u16, u16)> {
         self.terminal.size().map(|size| (size.width, size.height))
+    }
+
+    /// Puts a text into the clipboard of the terminal, by the sequence OSC 52. Terminals without it ignore it.
+    ///
+    /// # Errors
+    /// Errors of the terminal.
+    pub(super) fn copy(&self, text: &str) -> io::Result<()> {
+        if IS_TAKEN.load(Ordering::SeqCst) {
+            let text = BASE64_STANDARD.encode(text);
+            execute!(io::stdout(), Print(format!("\x1b]52;c;{text}\x07")))?;
+        }
+        Ok(())
     }
 
     /// Draws the state, unless the terminal has been given back.

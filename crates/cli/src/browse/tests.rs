@@ -1,5 +1,7 @@
 //! Tests of the viewer without a terminal: keys in, screens out.
 
+mod files;
+
 use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -71,7 +73,7 @@ struct Viewer {
 impl Viewer {
     fn open(path: &Path, size: (u16, u16)) -> Self {
         let input = input::all(&[path.to_owned()], &context()).unwrap().pop();
-        let (reads, mut facts) = Reads::open(input.unwrap()).unwrap();
+        let (reads, mut facts) = Reads::open(vec![input.unwrap()]).unwrap();
         facts.name = "rows.parquet".into();
         facts.size = 1536;
         let model = Model::new(facts, size);
@@ -276,7 +278,7 @@ fn conditions_find_rows_on_both_sides() {
 fn long_reads_show_their_progress() {
     let folder = folder();
     let mut viewer = Viewer::open(&write(folder.path()), (80, 16));
-    let progress = |need: &Need| {
+    let mut progress = |need: &Need| {
         let shown = std::cell::RefCell::new(Vec::new());
         let push = |done, all| shown.borrow_mut().push((done, all));
         viewer.reads.answer(need, &watch(&push)).unwrap();
@@ -506,7 +508,7 @@ fn only_the_pages_on_the_screen_are_read() {
         "{bytes_of_footer} of {end}"
     );
     let plain = ParquetFile::open(&path).unwrap();
-    let (reads, facts) = Reads::of(input, file).unwrap();
+    let (mut reads, facts) = Reads::of(Arc::new(input), file).unwrap();
     assert_eq!((facts.rows(), facts.row_groups()), (400_000, 2));
     assert_eq!(
         ranges.lock().unwrap().len(),
@@ -626,7 +628,7 @@ fn any_bytes_and_any_keys() {
         let input = input::all(std::slice::from_ref(&path), &context())
             .unwrap()
             .pop();
-        let Ok((reads, facts)) = Reads::open(input.unwrap()) else {
+        let Ok((reads, facts)) = Reads::open(vec![input.unwrap()]) else {
             continue;
         };
         opened += 1;

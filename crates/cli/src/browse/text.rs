@@ -1,6 +1,10 @@
 //! Text that fits.
+//!
+//! A text is cut between the characters that a reader sees. An emoji of a family is one of them, though it has several
+//! code points, and it is as wide as one emoji.
 
-use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+use unicode_segmentation::UnicodeSegmentation as _;
+use unicode_width::UnicodeWidthStr as _;
 
 use super::need::Table;
 
@@ -16,12 +20,12 @@ pub(super) fn cut(text: &str, most: usize) -> String {
     }
     let mut out = String::new();
     let mut used = 1;
-    for character in text.chars() {
-        used += character.width().unwrap_or(0);
+    for character in text.graphemes(true) {
+        used += width(character);
         if used > most {
             break;
         }
-        out.push(character);
+        out.push_str(character);
     }
     if most > 0 {
         out.push('…');
@@ -32,10 +36,10 @@ pub(super) fn cut(text: &str, most: usize) -> String {
 /// Returns the end of a text that fits a width.
 pub(super) fn end(text: &str, most: usize) -> &str {
     let mut used = 0;
-    for (at, character) in text.char_indices().rev() {
-        used += character.width().unwrap_or(0);
+    for (at, character) in text.grapheme_indices(true).rev() {
+        used += width(character);
         if used > most {
-            return text.get(at + character.len_utf8()..).unwrap_or_default();
+            return text.get(at + character.len()..).unwrap_or_default();
         }
     }
     text
@@ -44,11 +48,11 @@ pub(super) fn end(text: &str, most: usize) -> &str {
 /// Returns a text without its first columns.
 pub(super) fn without_start(text: &str, columns: usize) -> &str {
     let mut passed = 0;
-    for (at, character) in text.char_indices() {
+    for (at, character) in text.grapheme_indices(true) {
         if passed >= columns {
             return text.get(at..).unwrap_or_default();
         }
-        passed += character.width().unwrap_or(0);
+        passed += width(character);
     }
     ""
 }
@@ -60,14 +64,14 @@ pub(super) fn wrapped(text: &str, most: usize) -> Vec<String> {
     for line in text.split('\n') {
         let mut rest = String::new();
         let mut used = 0;
-        for character in line.chars() {
-            let columns = character.width().unwrap_or(0);
+        for character in line.graphemes(true) {
+            let columns = width(character);
             if used + columns > most {
                 lines.push(std::mem::take(&mut rest));
                 used = 0;
             }
             used += columns;
-            rest.push(character);
+            rest.push_str(character);
         }
         lines.push(rest);
     }
@@ -160,6 +164,21 @@ mod tests {
         assert_eq!(without_start("abc", 2), "c");
         assert_eq!(without_start("abc", 5), "");
         assert_eq!(wrapped("abcde\n\n東京x", 3), ["abc", "de", "", "東", "京x"]);
+    }
+
+    /// A family of four is one emoji of two columns, and a letter with a combining accent is one column.
+    #[test]
+    fn emoji_and_accents_stay_whole() {
+        let family = "👨\u{200d}👩\u{200d}👧\u{200d}👦";
+        assert_eq!(width(family), 2);
+        assert_eq!(cut(&format!("{family}abc"), 4), format!("{family}a…"));
+        assert_eq!(cut(&format!("a{family}bc"), 3), "a…");
+        assert_eq!(end(&format!("a{family}"), 2), family);
+        assert_eq!(without_start(&format!("{family}a"), 2), "a");
+        assert_eq!(
+            wrapped(&format!("a{family}e\u{301}"), 3),
+            [format!("a{family}"), "e\u{301}".into()]
+        );
     }
 
     #[test]

@@ -31,7 +31,7 @@ impl Worker {
     ///
     /// # Errors
     /// The system has no thread left.
-    pub(super) fn start(reads: Reads, events: Sender<Event>) -> std::io::Result<Self> {
+    pub(super) fn start(mut reads: Reads, events: Sender<Event>) -> std::io::Result<Self> {
         let (needs, asked) = mpsc::channel::<(u64, Need)>();
         let newest = Arc::new(AtomicU64::new(0));
         let latest = newest.clone();

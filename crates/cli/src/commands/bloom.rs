@@ -37,9 +37,10 @@ pub(crate) fn check(
     output: &mut Output<'_>,
 ) -> Result<()> {
     let format = table_or_jsonl::format(request.format.get(), output);
+    let (columns, value) = request.column_and_value()?;
     let file = input.open()?;
     let chunks = Chunks {
-        columns: Some(request.column.clone()),
+        columns: Some(columns),
         row_groups: request.row_groups.clone(),
     };
     let (row_groups, leaves) = column_chunks::of_file(&file, &chunks, input)?;
@@ -55,7 +56,7 @@ pub(crate) fn check(
         row_group: 0,
         leaf,
     };
-    let hashes = hashes(&column, &request.value)?;
+    let hashes = hashes(&column, value)?;
     let mut list = Listing::new(format, HEADER, output);
     for row_group in row_groups {
         let place = Place {

@@ -27,6 +27,7 @@ pub(crate) fn run(context: &Context, convert: &Convert) -> Result<()> {
     let csv = &convert.csv.shape;
     let import = Import::new(context, (&convert.text, csv), convert.decode.options())?;
     let import = import.on_error(context, &convert.damage);
+    let import = import.once(Target::is_stdout(&destination.path));
     let opening = Opening {
         wanted: Some(&convert.choice.wanted),
         import: Some(Arc::new(import.and_types(variants(convert)?))),
@@ -39,10 +40,12 @@ pub(crate) fn run(context: &Context, convert: &Convert) -> Result<()> {
     let is_streamed = choice.sampling.sample.is_none() && !choice.wanted.has_box();
     if let [input] = inputs.as_slice()
         && (is_streamed && input.member.is_none())
-        && let Some(rows) = input.other_rows()?
+        && let Some(saved) = input.take_other_rows(|rows| {
+            let rows = chosen_rows(choice, rows, to)?;
+            save(context, (convert, &input.name, &destination), to, rows)
+        })?
     {
-        let rows = chosen_rows(choice, rows, to)?;
-        return save(context, (convert, &input.name, &destination), to, rows);
+        return Ok(saved);
     }
     tables(context, (convert, &inputs, &destination), to)
 }

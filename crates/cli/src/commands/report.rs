@@ -1,19 +1,24 @@
-//! `report`: an HTML page with the findings about a file; also the findings as JSON.
+//! `report`: an HTML page with the findings about a file or a directory; also the findings as JSON.
 
 use std::io::Write as _;
 
-use crate::args::Report;
+use crate::args::{Level, Report};
 use crate::base::failure::{Failure, Result};
 use crate::base::printable::json_line;
+use crate::base::url::name_of;
 use crate::describe::Object;
 use crate::encryption::encrypted_leaves;
 use crate::input::context::Context;
-use crate::input::{self, Input};
+use crate::input::folder::is_folder;
+use crate::input::{self, Input, Opening};
 use crate::output::Output;
-use crate::report::{Facts, findings, page};
+use crate::report::{Facts, Findings, Folder, findings, page};
 use crate::save::target::Target;
 
 /// Writes the page, prints the findings, or both.
+///
+/// # Errors
+/// Those of reading and writing; also the exit code that `--fail-on` asks for.
 pub(crate) fn run(context: &Context, report: &Report, output: &mut Output<'_>) -> Result<()> {
     let destination = report.destination();
     if let Some(destination) = &destination {
@@ -22,31 +27,96 @@ pub(crate) fn run(context: &Context, report: &Report, output: &mut Output<'_>) -
             Target::leave_stdout(destination)?;
         }
     }
-    let inputs = input::all(std::slice::from_ref(&report.file), context)?;
-    let Some(input) = inputs.first() else {
-        return Err(Failure::Usage("no file is named".into()));
+    let about = match is_folder(&report.file) {
+        true => of_folder(context, report)?,
+        false => of_file(context, report, destination.is_some())?,
     };
-    if destination.is_some() && !report.no_values && !report.plaintext_values {
-        check_values(input)?;
-    }
-    let facts = Facts::of(context, input, report.no_values)?;
     if let Some(destination) = &destination {
-        let html = page(&facts);
         let mut target = Target::create(destination)?;
         let name = target.name.clone();
-        let written = target.write_all(html.as_bytes());
+        let written = target.write_all((about.page)().as_bytes());
         written.map_err(|error| Failure::output(&name, &error))?;
         target.commit()?;
     }
     if report.json {
-        for finding in findings(&facts) {
-            let object = Object::new()
-                .with("file", input.name.as_str())
-                .with("kind", finding.rule)
-                .with("message", finding.text)
-                .some("command", finding.command);
-            output.line(&json_line(&object.into()))?;
+        print(&about.name, &about.findings, output)?;
+    }
+    let fails = match report.fail_on {
+        Some(Level::Warning) => {
+            !about.findings.each.is_empty() || about.errors + about.warnings > 0
         }
+        Some(Level::Error) => about.errors > 0,
+        None => false,
+    };
+    match fails {
+        true => Err(Failure::Told(Failure::FINDINGS)),
+        false => Ok(()),
+    }
+}
+
+/// The subject of a report: a file or a directory.
+struct About {
+    name: String,
+    findings: Findings,
+    /// The numbers of errors and warnings of `verify`.
+    errors: u64,
+    warnings: u64,
+    /// Makes the page.
+    page: Box<dyn FnOnce() -> String>,
+}
+
+fn of_folder(context: &Context, report: &Report) -> Result<About> {
+    let files = std::slice::from_ref(&report.file);
+    let inputs = input::each_table(files, &Opening::default(), context)?;
+    let name = name_of(&report.file);
+    let folder = Folder::of(&name, &inputs)?;
+    Ok(About {
+        name,
+        findings: folder.findings(),
+        errors: 0,
+        warnings: 0,
+        page: Box::new(move || folder.page()),
+    })
+}
+
+fn of_file(context: &Context, report: &Report, has_page: bool) -> Result<About> {
+    let inputs = input::all(std::slice::from_ref(&report.file), context)?;
+    let Some(input) = inputs.first() else {
+        return Err(Failure::Usage("no file is named".into()));
+    };
+    if has_page && !report.no_values && !report.plaintext_values {
+        check_values(input)?;
+    }
+    let facts = Facts::of(context, input, report.no_values)?;
+    Ok(About {
+        name: input.name.clone(),
+        findings: findings(&facts),
+        errors: facts.errors,
+        warnings: facts.warnings,
+        page: Box::new(move || page(&facts)),
+    })
+}
+
+/// Prints the findings as JSON lines, and after them the command that mends all of them.
+fn print(file: &str, findings: &Findings, output: &mut Output<'_>) -> Result<()> {
+    for finding in &findings.each {
+        let object = Object::new()
+            .with("file", file)
+            .with("kind", finding.rule)
+            .with("message", finding.text.as_str())
+            .some("command", finding.command.as_deref());
+        output.line(&json_line(&object.into()))?;
+    }
+    if let Some(command) = &findings.together {
+        let object = Object::new()
+            .with("file", file)
+            .with("kind", "all_findings")
+            .with(
+                "message",
+                "One command mends all of them, and reads the file once",
+            )
+            .with("command", command.as_str());
+        output.line(&json_line(&object.into()))?;
     }
     Ok(())
 }

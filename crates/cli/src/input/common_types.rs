@@ -42,6 +42,8 @@ fn both(a: &DataType, b: &DataType, in_text: bool) -> Option<DataType> {
         (a, b) if a == b => a.clone(),
         (Null, other) | (other, Null) => other.clone(),
         (Int64 | UInt64, Float64) | (Float64, Int64 | UInt64) => Float64,
+        // Dates of JSON are texts that come back unchanged, which only text is for both.
+        (Date32 | Timestamp(..) | Utf8, Date32 | Timestamp(..) | Utf8) if !in_text => Utf8,
         (Timestamp(unit, zone), Timestamp(other, other_zone)) if zone == other_zone => {
             Timestamp(finer(*unit, *other), zone.clone())
         }
@@ -111,7 +113,12 @@ mod tests {
             of(time(TimeUnit::Second), zoned.clone(), true),
             [Some(Utf8), Some(Utf8)]
         );
-        assert_eq!(of(time(TimeUnit::Second), zoned, false), [None, None]);
+        // In JSON, both are texts.
+        assert_eq!(
+            of(time(TimeUnit::Second), zoned, false),
+            [Some(Utf8), Some(Utf8)]
+        );
+        assert_eq!(of(Date32, Utf8, false), [Some(Utf8), None]);
     }
 
     #[test]

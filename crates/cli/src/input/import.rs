@@ -12,7 +12,9 @@ use herringbone::variant::extension::VariantExtension;
 use herringbone::{Limits, ReadOptions, WriteOptions, Writer};
 use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::schema::{Field, Schema, SchemaRef};
-use herringbone_interchange::read::{self, Bytes, Dialect, Lenient, Stream, TextOptions};
+use herringbone_interchange::read::{
+    self, Bytes, Dialect, JsonDates, Lenient, Stream, TextOptions,
+};
 
 use crate::args::{CsvShape, Damage, FileFormat, OtherFiles, TextInput};
 use crate::base::failure::{Failure, Result};
@@ -39,6 +41,8 @@ pub(crate) struct Import {
     note: Box<dyn Fn(&str) + Send + Sync>,
     /// The number of rows that the command needs of each file. `None` means all of them.
     rows: Option<u64>,
+    /// True if the output of the rows cannot be written again from its beginning.
+    is_once: bool,
     spool: Spool,
     /// The first given option for text alone, and the first one for CSV alone.
     given: [Option<&'static str>; 2],
@@ -107,12 +111,13 @@ impl Import {
                 encoding: input.csv_encoding,
             },
             dialect: Dialect {
-                decimal_comma: input.decimal_comma,
+                marks: input.marks(),
                 dates: input.date_formats.clone(),
             },
             limits: context.limits.clone(),
             note: Box::new(move |text| note(quiet, text)),
             rows: None,
+            is_once: false,
             spool: Spool::default(),
             given: [text.given(), text.csv_input.given()],
         })
@@ -121,6 +126,16 @@ impl Import {
     /// Limits the rows that the command needs of each file.
     pub(crate) fn first_rows(self, rows: Option<u64>) -> Self {
         Self { rows, ..self }
+    }
+
+    /// Reads each file once, because its rows are printed as they are read.
+    pub(crate) fn once(self, is_once: bool) -> Self {
+        Self { is_once, ..self }
+    }
+
+    /// Returns true if each file is read once.
+    pub(super) fn is_once(&self) -> bool {
+        self.is_once
     }
 
     /// Sets the handling of bad rows.
@@ -172,6 +187,11 @@ impl Import {
             ))),
             _ => Ok(()),
         }
+    }
+
+    /// Prints a note.
+    pub(super) fn note(&self, text: &str) {
+        (self.note)(text);
     }
 
     /// Returns true if columns have the types of their values.
@@ -237,6 +257,7 @@ impl Import {
             skip_lines: self.csv.skip_lines,
             comment: self.csv.comment,
             json_path: self.json_path.clone(),
+            json_dates: JsonDates::default(),
             lenient: self.lenient.clone(),
             dialect: self.dialect.clone(),
             limits: &self.limits,
@@ -244,7 +265,7 @@ impl Import {
     }
 
     /// Returns rows in a format other than Parquet. Some of its columns have types in common with those
-    /// of other files.
+    /// of other files. A second read of a file has no notes, because the first had them.
     ///
     /// # Errors
     /// Data if the bytes are not in this format; System.
@@ -253,12 +274,17 @@ impl Import {
         name: &str,
         bytes: Bytes,
         (format, types): (FileFormat, &[Field]),
+        (json_dates, is_first): (JsonDates, bool),
     ) -> Result<Rows<'_>> {
         if matches!(format, FileFormat::Arrow | FileFormat::ArrowStream) {
             return Ok(read::ipc(name, bytes, &self.limits)?.with_errors_of());
         }
         let stream = self.stream(name, bytes)?;
-        let options = self.options((format, types));
+        let mut options = self.options((format, types));
+        options.json_dates = json_dates;
+        if !is_first {
+            options.note = &|_| {};
+        }
         let rows = match format {
             FileFormat::Csv | FileFormat::Tsv => read::csv(stream, &options),
             FileFormat::Geojson | FileFormat::Geojsonl => read::geojson(stream, options),

@@ -1,15 +1,18 @@
 //! A file in another format than Parquet, among the files of a command.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use herringbone::source::Source;
 use herringbone_arrow::schema::Field;
-use herringbone_interchange::read::Bytes;
+use herringbone_interchange::read::{Bytes, JsonDates};
 
 use crate::args::FileFormat;
 use crate::base::failure::{Failure, Result};
 use crate::input::import::Import;
 use crate::rows::Rows;
+
+/// The number of columns after which no text of a file becomes a date. Each column costs one more read of the file.
+const MAX_TEXTS: usize = 3;
 
 /// A file in another format than Parquet.
 pub(super) struct Imported {
@@ -19,6 +22,10 @@ pub(super) struct Imported {
     import: Arc<Import>,
     /// The common types of columns whose types differ between the files.
     types: Vec<Field>,
+    /// True if the columns have types in common with those of other files.
+    is_shared: bool,
+    /// The columns of JSON that stay text, because a later row has another text than a date.
+    texts: Mutex<Vec<String>>,
     /// Its rows as Parquet, once they are needed.
     parquet: OnceLock<Arc<dyn Source>>,
 }
@@ -31,6 +38,8 @@ impl Imported {
             is_guessed: false,
             import: import.clone(),
             types: Vec::new(),
+            is_shared: false,
+            texts: Mutex::default(),
             parquet: OnceLock::new(),
         })
     }
@@ -47,7 +56,7 @@ impl Imported {
 
     /// Gives columns the common types of several files.
     pub(super) fn share(&mut self, types: Vec<Field>) {
-        self.types = types;
+        (self.types, self.is_shared) = (types, true);
     }
 
     /// Returns true if the command sees all rows of the file.
@@ -60,7 +69,20 @@ impl Imported {
     /// # Errors
     /// See [`Import::rows`].
     pub(super) fn rows(&self, name: &str, bytes: Bytes) -> Result<Rows<'_>> {
-        let rows = self.import.rows(name, bytes, (self.format, &self.types));
+        let texts = self.texts().clone();
+        let dates = match bytes.length() {
+            Some(_) if !self.is_shared && !self.import.is_once() && texts.len() < MAX_TEXTS => {
+                JsonDates::Inferred {
+                    except: texts.clone(),
+                }
+            }
+            // This file cannot be read again, or it was read often enough.
+            _ => JsonDates::IfAllSeen,
+        };
+        let how = (self.format, self.types.as_slice());
+        let rows = self
+            .import
+            .rows(name, bytes, how, (dates, texts.is_empty()));
         let rows = rows.map_err(|failure| self.explained(failure))?;
         let batches = rows
             .batches
@@ -78,13 +100,41 @@ impl Imported {
     pub(super) fn parquet(
         &self,
         name: &str,
-        bytes: impl FnOnce() -> Result<Bytes>,
+        bytes: impl Fn() -> Result<Bytes>,
     ) -> Result<Arc<dyn Source>> {
         if let Some(parquet) = self.parquet.get() {
             return Ok(parquet.clone());
         }
-        let parquet = self.import.parquet(name, self.rows(name, bytes()?)?)?;
+        let read = || self.import.parquet(name, self.rows(name, bytes()?)?);
+        let parquet = self.again_without_dates(name, read)?;
         Ok(self.parquet.get_or_init(|| parquet).clone())
+    }
+
+    /// Reads the file, and again with a column as text if one of its later rows has another text than a date.
+    ///
+    /// # Errors
+    /// Those of `read`.
+    pub(super) fn again_without_dates<T>(
+        &self,
+        name: &str,
+        read: impl Fn() -> Result<T>,
+    ) -> Result<T> {
+        loop {
+            match read() {
+                Err(Failure::NotADate { column, message }) => {
+                    self.import.note(&format!(
+                        "{name}: `{column}` stays text, though its first rows have dates: {}",
+                        message.split(';').next().unwrap_or_default()
+                    ));
+                    self.texts().push(column);
+                }
+                other => return other,
+            }
+        }
+    }
+
+    fn texts(&self) -> MutexGuard<'_, Vec<String>> {
+        self.texts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn explained(&self, failure: Failure) -> Failure {

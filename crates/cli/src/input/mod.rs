@@ -105,7 +105,12 @@ impl Data {
         if path.as_os_str() == STDIN {
             return Ok((Self::Pipe(Pipe::new(io::stdin())), 0));
         }
-        let metadata = fs::metadata(path).map_err(|error| refused(name, &error))?;
+        let metadata = fs::metadata(path).map_err(|error| match is_word(path) {
+            true if error.kind() == io::ErrorKind::NotFound => {
+                refused(name, &error).hinting("; -c names columns")
+            }
+            _ => refused(name, &error),
+        })?;
         if metadata.is_file() {
             return Ok((Self::Path(path.to_owned()), metadata.len()));
         }
@@ -274,16 +279,20 @@ impl Input {
         imported.all(Imported::has_all_rows)
     }
 
-    /// Returns the rows of a file in a format other than Parquet.
+    /// Passes the rows of a file in a format other than Parquet to `take`, which may be called again with other rows.
+    /// Returns `None` for Parquet.
     ///
     /// # Errors
-    /// See [`Import::rows`].
-    pub(crate) fn other_rows(&self) -> Result<Option<Rows<'_>>> {
+    /// See [`Import::rows`]; also those of `take`.
+    pub(crate) fn take_other_rows<T>(
+        &self,
+        take: impl Fn(Rows<'_>) -> Result<T>,
+    ) -> Result<Option<T>> {
         let Some(imported) = &self.imported else {
             return Ok(None);
         };
-        let bytes = self.data.bytes(&self.name)?;
-        imported.rows(&self.name, bytes).map(Some)
+        let read = || take(imported.rows(&self.name, self.data.bytes(&self.name)?)?);
+        imported.again_without_dates(&self.name, read).map(Some)
     }
 
     /// Returns the place of the file in the named directory, pattern or prefix.
@@ -587,6 +596,11 @@ pub(crate) fn check_no_path_column(wanted: Option<&Wanted>, path: &Path) -> Resu
             name_of(path)
         ))),
     }
+}
+
+/// Returns true for a path that may be the name of a column.
+fn is_word(path: &Path) -> bool {
+    path.extension().is_none() && path.components().count() == 1
 }
 
 /// Groups files by table: those of a folder, or a single file.

@@ -4,6 +4,7 @@ mod pager;
 pub(crate) mod progress;
 
 use std::borrow::Cow;
+use std::env;
 use std::io::{self, BufWriter, IsTerminal as _, Write};
 
 use crate::base::failure::{Failure, Result};
@@ -21,6 +22,7 @@ pub(crate) struct Output<'a> {
     name: String,
     width: Option<u16>,
     is_paged: bool,
+    has_colors: bool,
 }
 
 impl Output<'static> {
@@ -38,6 +40,8 @@ impl Output<'static> {
         };
         Self {
             is_paged,
+            // A pager may show the codes of colours as they are.
+            has_colors: width.is_some() && !is_paged && has_colors(),
             writer: BufWriter::with_capacity(BUFFER, writer),
             name: STDOUT.into(),
             width,
@@ -53,6 +57,7 @@ impl<'a> Output<'a> {
             name: name.into(),
             width: None,
             is_paged: false,
+            has_colors: false,
         }
     }
 
@@ -64,6 +69,11 @@ impl<'a> Output<'a> {
     /// Returns true if another program shows the output on the terminal.
     pub(crate) fn is_paged(&self) -> bool {
         self.is_paged
+    }
+
+    /// Returns true if tables have colours.
+    pub(crate) fn has_colors(&self) -> bool {
+        self.has_colors
     }
 
     /// Returns the name of the output in errors.
@@ -108,6 +118,12 @@ impl<'a> Output<'a> {
     pub(crate) fn writer(&mut self) -> &mut (dyn Write + 'a) {
         &mut self.writer
     }
+}
+
+/// Returns true unless the user does without colours.
+pub(crate) fn has_colors() -> bool {
+    let is_dumb = env::var_os("TERM").is_some_and(|terminal| terminal == "dumb");
+    !is_dumb && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
 /// Returns the output of `write` as text.

@@ -16,9 +16,10 @@ use herringbone_interchange::write::geometry::is_geometry;
 use herringbone_interchange::write::value::{Boxed, Value, is_number, of};
 
 use crate::base::failure::Result;
-use crate::base::plural::counted;
+use crate::base::plural::{counted, grouped};
 use crate::base::printable::push_printable;
 use crate::output::Output;
+use crate::render::color::colored;
 use fit::Ends;
 
 /// The number of rows in one table.
@@ -110,7 +111,7 @@ impl Rows {
         let numbers: Vec<bool> = fields.iter().map(|field| is_number(field)).collect();
         let numbers = ends.of(numbers, false).into_iter().enumerate();
         align(&mut table, numbers.filter(|(_, is)| *is).map(|(at, _)| at));
-        output.line(&table.trim_fmt())
+        print(&table, output)
     }
 }
 
@@ -238,9 +239,18 @@ pub(crate) fn print_list(
         let mut table = new(header.names.iter().map(ToString::to_string));
         table.add_rows(rows);
         align(&mut table, header.numbers.iter().copied());
-        return output.line(&table.trim_fmt());
+        return print(&table, output);
     };
     let is_number = |at: &usize| header.numbers.contains(at);
+    let grouped_rows = rows.into_iter().map(|row| {
+        let cells = row.into_iter().enumerate();
+        let cells = cells.map(|(at, cell)| match is_number(&at) {
+            true => grouped(&cell),
+            false => cell,
+        });
+        cells.collect()
+    });
+    let rows: Vec<Vec<String>> = grouped_rows.collect();
     let names = header.names.iter().enumerate();
     let needs = names.map(|(at, name)| {
         let words: Vec<String> = name.split(' ').map(str::to_owned).collect();
@@ -266,7 +276,7 @@ pub(crate) fn print_list(
     }
     let numbers = shown.iter().enumerate().filter(|(_, at)| is_number(at));
     align(&mut table, numbers.map(|(place, _)| place));
-    output.line(&table.trim_fmt())?;
+    print(&table, output)?;
     let names = header.names.iter().enumerate();
     let left_out = names.filter(|(at, _)| !shown.contains(at));
     let left_out: Vec<&str> = left_out.map(|(_, name)| *name).collect();
@@ -279,9 +289,18 @@ pub(crate) fn print_list(
     }
 }
 
+/// Prints a table, with colours if the terminal has them.
+fn print(table: &Table, output: &mut Output<'_>) -> Result<()> {
+    let text = table.trim_fmt();
+    match output.has_colors() {
+        true => output.line(&colored(&text)),
+        false => output.line(&text),
+    }
+}
+
 /// Returns true if a text is a number, a date or a time.
 fn is_number_or_time(text: &str) -> bool {
-    let is_part = |byte: u8| byte.is_ascii_digit() || b"+-.:eTZ ".contains(&byte);
+    let is_part = |byte: u8| byte.is_ascii_digit() || b"+-.,:eTZ ".contains(&byte);
     text.bytes().all(is_part) && text.bytes().any(|byte| byte.is_ascii_digit())
 }
 

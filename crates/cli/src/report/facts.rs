@@ -2,14 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use herringbone::format::{ColumnMetaData, Type};
+use herringbone::format::{ColumnMetaData, LogicalType, Type};
 use herringbone::pruning::ColumnBounds;
 use herringbone::{ParquetFile, Projection, ReadOptions, SchemaOptions};
 use herringbone_arrow::array::cast::AsArray as _;
 use herringbone_arrow::array::{Array as _, ArrayRef};
 use herringbone_arrow::row::{RowConverter, SortField};
 use herringbone_arrow::schema::Field;
+use herringbone_inspect::verify::Severity;
 use herringbone_interchange::write::value;
+use herringbone_schema::ColumnOrderKind;
 
 use crate::base::failure::Result;
 use crate::describe::chunk::dictionary_pages;
@@ -19,6 +21,7 @@ use crate::input::Input;
 use crate::input::column_chunks::Place;
 use crate::input::context::Context;
 use crate::output::progress::Progress;
+use crate::render::table::{cell_text, type_name};
 
 /// The largest number of pages whose bounds are shown.
 pub(super) const PAGES: usize = 20_000;
@@ -44,6 +47,10 @@ pub(crate) struct Facts {
     /// The findings of `verify`, up to a limit.
     pub(super) faults: Vec<String>,
     pub(super) more_faults: usize,
+    /// The number of errors that `verify` found.
+    pub(crate) errors: u64,
+    /// The number of its warnings.
+    pub(crate) warnings: u64,
     /// The number of pages without a checksum, and of all pages.
     pub(super) unchecked_pages: (u64, u64),
     /// True if values of the file are left out.
@@ -65,6 +72,8 @@ pub(super) struct Column {
     /// The parts of the path.
     pub(super) names: Vec<String>,
     pub(super) type_: String,
+    /// True if values have an order, so that bounds help.
+    pub(super) has_order: bool,
     pub(super) is_int96: bool,
     /// True if all values are text of the digits of a number that fits in a BIGINT and gives back the text.
     pub(super) is_digits: bool,
@@ -131,6 +140,8 @@ impl Facts {
             keys: Vec::new(),
             faults: Vec::new(),
             more_faults: 0,
+            errors: 0,
+            warnings: 0,
             unchecked_pages: (0, 0),
             hides_values,
         };
@@ -178,7 +189,8 @@ impl Facts {
         let mut column = Column {
             path: schema.column_path(leaf),
             names: schema.path(leaf).into_iter().map(str::to_owned).collect(),
-            type_: type_of(element),
+            type_: sql_type(file, leaf),
+            has_order: schema.order(leaf) != ColumnOrderKind::Undefined,
             is_int96: element.type_ == Some(Type::Int96),
             is_in_list: schema
                 .leaves()
@@ -306,6 +318,11 @@ impl Facts {
         let mut progress = Progress::of_check(!context.quiet, file, input.size);
         while let Some(findings) = verify.next_part().map_err(|error| input.failure(&error))? {
             for finding in &findings {
+                match finding.severity {
+                    Severity::Error => self.errors += 1,
+                    Severity::Warning => self.warnings += 1,
+                    Severity::Note => {}
+                }
                 match self.faults.len() < FAULTS {
                     // A message may contain values.
                     true if self.hides_values => {
@@ -326,6 +343,24 @@ impl Facts {
     /// Returns the number of rows.
     pub(super) fn rows(&self) -> u64 {
         self.groups.iter().map(|group| group.rows).sum()
+    }
+}
+
+/// Returns the type of a column, as tables of rows name it. A column that Arrow has no type for has its Parquet type.
+pub(super) fn sql_type(file: &ParquetFile, leaf: usize) -> String {
+    let place = Place {
+        file,
+        row_group: 0,
+        leaf,
+    };
+    let element = file.parquet_schema().element(leaf);
+    // Bounds are bytes, whatever these bytes mean.
+    match (&element.logical_type, place.value_field()) {
+        (Some(LogicalType::Geometry { .. }), _) => "geometry".to_owned(),
+        (Some(LogicalType::Geography { .. }), _) => "geography".to_owned(),
+        (Some(LogicalType::Json), _) => "json".to_owned(),
+        (_, Ok(field)) => type_name(&field),
+        (_, Err(_)) => type_of(element),
     }
 }
 
@@ -427,12 +462,7 @@ fn number(bounds: &ColumnBounds, at: usize) -> Option<u64> {
 /// Returns the only value of an array as text, if it has one.
 fn text(field: &Field, array: &ArrayRef) -> Option<String> {
     let values = value::of(field, array).ok()?;
-    if values.is_null(0) {
-        return None;
-    }
-    let mut text = String::new();
-    values.cell(0, &mut text);
-    Some(text)
+    (!values.is_null(0)).then(|| cell_text(field, values.as_ref(), 0))
 }
 
 /// The bounds of all row groups, or of all pages of a column chunk, in order.

@@ -16,6 +16,7 @@
 //! | nothing but nulls | a column of at least one row |
 
 use super::facts::{Column, Facts};
+use super::mend::{Change, command};
 use crate::base::plural::size;
 
 const MIB: u64 = 1 << 20;
@@ -31,8 +32,18 @@ pub(crate) struct Finding {
     pub(crate) command: Option<String>,
 }
 
-/// A function that finds what breaks a rule: sentences, each with the arguments of `rewrite` that help.
-type Rule = fn(&Facts, &mut Vec<(String, String)>);
+/// The findings about a file.
+pub(crate) struct Findings {
+    pub(crate) each: Vec<Finding>,
+    /// The command that mends all of them together, if several have a command.
+    pub(crate) together: Option<String>,
+}
+
+/// The findings of a rule: sentences, each with the changes that help.
+type Found = Vec<(String, Vec<Change>)>;
+
+/// A function that finds what breaks a rule.
+type Rule = fn(&Facts, &mut Found);
 
 /// All rules, the most important ones first.
 const RULES: [(&str, Rule); 12] = [
@@ -51,49 +62,27 @@ const RULES: [(&str, Rule); 12] = [
 ];
 
 /// Returns the findings of all rules.
-pub(crate) fn findings(facts: &Facts) -> Vec<Finding> {
-    let mut all = Vec::new();
-    // A name with a hyphen at its start would be an option.
-    let file = match facts.name.starts_with('-') && facts.name != "-" {
-        true => format!("./{}", facts.name),
-        false => facts.name.clone(),
-    };
+pub(crate) fn findings(facts: &Facts) -> Findings {
+    let (mut each, mut all) = (Vec::new(), Vec::new());
     for (rule, find) in RULES {
         let mut found = Vec::new();
         find(facts, &mut found);
-        all.extend(found.into_iter().map(|(text, arguments)| Finding {
-            rule,
-            text,
-            command: (!arguments.is_empty()).then(|| {
-                format!(
-                    "herringbone rewrite {} OUT.parquet {arguments}",
-                    word(&file)
-                )
-            }),
-        }));
+        for (text, changes) in found {
+            let command = command(facts, &changes);
+            each.push(Finding {
+                rule,
+                text,
+                command,
+            });
+            all.extend(changes);
+        }
     }
-    all
-}
-
-/// Returns a text as a word of a shell.
-fn word(text: &str) -> String {
-    let is_plain = |character: char| character.is_alphanumeric() || "._-/=,:".contains(character);
-    match !text.is_empty() && text.chars().all(is_plain) {
-        true => text.to_owned(),
-        false => format!("'{}'", text.replace('\'', r"'\''")),
-    }
-}
-
-/// Returns the path of a column in the syntax of --columns.
-fn path(names: &[String]) -> String {
-    let is_plain = |character: char| character.is_alphanumeric() || character == '_';
-    let names = names.iter().map(
-        |name| match !name.is_empty() && name.chars().all(is_plain) {
-            true => name.clone(),
-            false => format!("\"{}\"", name.replace('\\', r"\\").replace('"', "\\\"")),
-        },
-    );
-    names.collect::<Vec<_>>().join(".")
+    let commands = each.iter().filter(|finding| finding.command.is_some());
+    let together = match commands.count() > 1 {
+        true => command(facts, &all),
+        false => None,
+    };
+    Findings { each, together }
 }
 
 /// Returns the share of a part in percent.
@@ -122,7 +111,7 @@ fn names<'a>(
     (names.len(), format!("{}{more} {verb}", shown.join(", ")))
 }
 
-fn abandoned_dictionaries(facts: &Facts, found: &mut Vec<(String, String)>) {
+fn abandoned_dictionaries(facts: &Facts, found: &mut Found) {
     for column in &facts.columns {
         let Some((all, keyed)) = column.pages else {
             continue;
@@ -136,17 +125,11 @@ fn abandoned_dictionaries(facts: &Facts, found: &mut Vec<(String, String)>) {
             percent(column.bytes(), facts.size),
             size(column.dictionary.into())
         );
-        found.push((
-            text,
-            format!(
-                "--dictionary {}",
-                word(&format!("{}=off", path(&column.names)))
-            ),
-        ));
+        found.push((text, vec![Change::WithoutDictionary(column.names.clone())]));
     }
 }
 
-fn small_row_groups(facts: &Facts, found: &mut Vec<(String, String)>) {
+fn small_row_groups(facts: &Facts, found: &mut Found) {
     let count = facts.groups.len() as u64;
     let bytes: u64 = facts.groups.iter().map(|group| group.compressed).sum();
     let average = bytes / count.max(1);
@@ -155,52 +138,46 @@ fn small_row_groups(facts: &Facts, found: &mut Vec<(String, String)>) {
             "{count} row groups of {} on average are small: readers plan {count} pieces of work, each with its own dictionaries",
             size(average.into())
         );
-        found.push((text, "--row-group-bytes 128MiB".into()));
+        found.push((text, vec![Change::Option("--row-group-bytes 128MiB")]));
     }
 }
 
-fn large_row_groups(facts: &Facts, found: &mut Vec<(String, String)>) {
+fn large_row_groups(facts: &Facts, found: &mut Found) {
     let largest = facts.groups.iter().map(|group| group.compressed).max();
     if let Some(largest) = largest.filter(|largest| *largest > 1024 * MIB) {
         let text = format!(
             "A row group of {} is large: readers that work on one row group each cannot share it",
             size(largest.into())
         );
-        found.push((text, "--row-group-bytes 128MiB".into()));
+        found.push((text, vec![Change::Option("--row-group-bytes 128MiB")]));
     }
 }
 
-fn no_page_index(facts: &Facts, found: &mut Vec<(String, String)>) {
+fn no_page_index(facts: &Facts, found: &mut Found) {
     let lacks = |column: &&Column| column.chunks_with_index < column.chunks;
     let (count, names) = names(facts.columns.iter().filter(lacks), HAVE);
     if count > 0 {
         let text = format!("{names} no page index, so readers cannot skip pages by their bounds");
-        found.push((text, "--statistics page".into()));
+        found.push((text, vec![Change::Option("--statistics page")]));
     }
 }
 
-fn no_bounds(facts: &Facts, found: &mut Vec<(String, String)>) {
+fn no_bounds(facts: &Facts, found: &mut Found) {
     let lacks = |column: &&Column| {
         let is_empty = column.values == Some(0) || column.nulls == column.values;
         column.chunks_with_bounds < column.chunks
             && !column.is_int96
             && !is_empty
-            && has_order(column)
+            && column.has_order
     };
     let (count, names) = names(facts.columns.iter().filter(lacks), HAVE);
     if count > 0 {
         let text = format!("{names} no bounds, so readers cannot skip row groups by them");
-        found.push((text, "--statistics page".into()));
+        found.push((text, vec![Change::Option("--statistics page")]));
     }
 }
 
-fn has_order(column: &Column) -> bool {
-    !["INTERVAL", "GEOMETRY", "GEOGRAPHY", "VARIANT", "UNKNOWN"]
-        .iter()
-        .any(|name| column.type_.contains(name))
-}
-
-fn weak_codec(facts: &Facts, found: &mut Vec<(String, String)>) {
+fn weak_codec(facts: &Facts, found: &mut Found) {
     let weak = ["UNCOMPRESSED", "GZIP", "LZO", "LZ4"];
     let is_weak = |column: &&Column| column.codecs.iter().any(|codec| weak.contains(&&**codec));
     let bytes: u64 = facts
@@ -223,11 +200,11 @@ fn weak_codec(facts: &Facts, found: &mut Vec<(String, String)>) {
             percent(bytes, all),
             codecs.join(" and ")
         );
-        found.push((text, "--compression zstd:1".into()));
+        found.push((text, vec![Change::Option("--compression zstd:1")]));
     }
 }
 
-fn undeclared_order(facts: &Facts, found: &mut Vec<(String, String)>) {
+fn undeclared_order(facts: &Facts, found: &mut Found) {
     let is_declared = |column: &Column| {
         let first = |group: &super::facts::Group| group.sorted_by.first() == Some(&column.path);
         facts.groups.iter().all(first)
@@ -240,60 +217,34 @@ fn undeclared_order(facts: &Facts, found: &mut Vec<(String, String)>) {
             "Row groups and pages ascend by `{}`, but the file does not say that it is sorted",
             column.path
         );
-        found.push((text, format!("--sort-by {}", word(&path(&column.names)))));
+        found.push((text, vec![Change::Sorted(column.names.clone())]));
     }
 }
 
-fn digits_as_text(facts: &Facts, found: &mut Vec<(String, String)>) {
+fn digits_as_text(facts: &Facts, found: &mut Found) {
     let is_cast = |column: &&Column| column.is_digits && column.names.len() == 1;
     for column in facts.columns.iter().filter(is_cast) {
         let text = format!(
             "The text of `{}` is numbers, which are smaller and faster as BIGINT",
             column.path
         );
-        found.push((text, cast(facts, &[column], "bigint")));
+        found.push((text, vec![Change::Cast(column.names.clone(), "bigint")]));
     }
 }
 
-/// Returns the option that casts some columns, which have one name each. All columns keep their places.
-fn cast(facts: &Facts, columns: &[&Column], data_type: &str) -> String {
-    let mut roots: Vec<&String> = facts
-        .columns
-        .iter()
-        .filter_map(|column| column.names.first())
-        .collect();
-    roots.dedup();
-    let columns = roots.into_iter().map(|root| {
-        let is_cast = columns
-            .iter()
-            .any(|column| column.names.first() == Some(root));
-        match is_cast {
-            true => format!("{}:{data_type}", path(std::slice::from_ref(root))),
-            false => path(std::slice::from_ref(root)),
-        }
-    });
-    let columns: Vec<String> = columns.collect();
-    format!("-c {}", word(&columns.join(", ")))
-}
-
-fn int96(facts: &Facts, found: &mut Vec<(String, String)>) {
+fn int96(facts: &Facts, found: &mut Found) {
     let int96_columns = || facts.columns.iter().filter(|column| column.is_int96);
     let (count, names) = names(int96_columns(), ("is", "are"));
     if count > 0 {
         let text = format!("{names} INT96, which is deprecated and has no bounds; use a timestamp");
-        let whole: Vec<&Column> = int96_columns()
-            .filter(|column| column.names.len() == 1)
-            .collect();
-        let arguments = match whole.is_empty() {
-            true => String::new(),
-            // Readers take INT96 for a local time, like a timestamp without a zone.
-            false => cast(facts, &whole, "timestamp"),
-        };
-        found.push((text, arguments));
+        let whole = int96_columns().filter(|column| column.names.len() == 1);
+        // Readers take INT96 for a local time, like a timestamp without a zone.
+        let casts = whole.map(|column| Change::Cast(column.names.clone(), "timestamp"));
+        found.push((text, casts.collect()));
     }
 }
 
-fn small_pages(facts: &Facts, found: &mut Vec<(String, String)>) {
+fn small_pages(facts: &Facts, found: &mut Found) {
     let is_small = |column: &&Column| {
         let pages = column.boxes.len() as u64;
         pages > 100 && column.data / pages < 8 << 10 && column.uncompressed / pages < 64 << 10
@@ -303,35 +254,32 @@ fn small_pages(facts: &Facts, found: &mut Vec<(String, String)>) {
         let text = format!(
             "{names} pages of less than 8 KiB on average, which cost a header and an index entry each"
         );
-        found.push((text, "--page-bytes 1MiB".into()));
+        found.push((text, vec![Change::Option("--page-bytes 1MiB")]));
     }
 }
 
-fn large_footer(facts: &Facts, found: &mut Vec<(String, String)>) {
+fn large_footer(facts: &Facts, found: &mut Found) {
     if facts.footer > 64 << 10 && facts.footer * 20 >= facts.size {
         let text = format!(
             "The footer is {} ({} of the file), which each reader fetches and decodes first",
             size(facts.footer.into()),
             percent(facts.footer, facts.size)
         );
-        let arguments = match facts.groups.len() > 1 {
-            true => "--row-group-bytes 128MiB",
-            false => "",
+        let changes = match facts.groups.len() > 1 {
+            true => vec![Change::Option("--row-group-bytes 128MiB")],
+            false => Vec::new(),
         };
-        found.push((text, arguments.into()));
+        found.push((text, changes));
     }
 }
 
-fn only_nulls(facts: &Facts, found: &mut Vec<(String, String)>) {
+fn only_nulls(facts: &Facts, found: &mut Found) {
     let is_null = |column: &&Column| {
         column.nulls == column.values && column.values > Some(0) && !column.is_in_list
     };
     for column in facts.columns.iter().filter(is_null).take(10) {
         let text = format!("`{}` has nothing but nulls", column.path);
-        found.push((
-            text,
-            format!("-c {}", word(&format!("!{}", path(&column.names)))),
-        ));
+        found.push((text, vec![Change::Dropped(column.names.clone())]));
     }
 }
 
@@ -358,6 +306,8 @@ mod tests {
             keys: Vec::new(),
             faults: Vec::new(),
             more_faults: 0,
+            errors: 0,
+            warnings: 0,
             unchecked_pages: (0, 0),
             hides_values: false,
         }
@@ -367,7 +317,7 @@ mod tests {
         let mut column = Column {
             path: "a".into(),
             names: vec!["a".into()],
-            type_: "BYTE_ARRAY STRING".into(),
+            has_order: true,
             codecs: ["ZSTD".to_owned()].into(),
             values: Some(20),
             nulls: Some(0),
@@ -385,13 +335,13 @@ mod tests {
     /// Each rule has a finding of its own.
     #[test]
     fn each_rule_has_a_finding() {
-        assert!(findings(&facts()).is_empty());
+        assert!(findings(&facts()).each.is_empty());
         let one = |change: &dyn Fn(&mut Facts)| {
             let mut facts = facts();
             facts.columns.push(column(|_| {}));
-            assert!(findings(&facts).is_empty());
+            assert!(findings(&facts).each.is_empty());
             change(&mut facts);
-            let found = findings(&facts);
+            let found = findings(&facts).each;
             assert_eq!(
                 found.len(),
                 1,
@@ -457,10 +407,42 @@ mod tests {
                 (column.path, column.is_int96) = (names.join("."), is_cast);
             }));
         }
-        let found = findings(&facts);
+        let found = findings(&facts).each;
         let command = found[0].command.as_deref().unwrap();
         let columns = "-c 'a, d:timestamp, s, \"the o\":timestamp, n'";
         assert!(command.ends_with(columns), "{command}");
+    }
+
+    /// Columns without values, text of digits and two findings with one option.
+    #[test]
+    fn one_command_mends_all_findings() {
+        let mut facts = facts();
+        for (names, change) in [
+            (
+                &["id"][..],
+                (|column| column.ascends = true) as fn(&mut Column),
+            ),
+            (&["s", "x"], |column| column.nulls = Some(20)),
+            (&["s", "y"], |column| column.chunks_with_index = 0),
+            (&["zip"], |column| column.is_digits = true),
+            (&["none"], |column| column.nulls = Some(20)),
+            (&["z"], |column| column.chunks_with_bounds = 0),
+        ] {
+            facts.columns.push(column(|column| {
+                column.names = names.iter().map(|name| (*name).to_owned()).collect();
+                column.path = names.join(".");
+                change(column);
+            }));
+        }
+        let found = findings(&facts);
+        assert_eq!(found.each.len(), 6);
+        assert_eq!(
+            found.together.unwrap(),
+            "herringbone rewrite 'my trips.parquet' OUT.parquet --statistics page --sort-by id \
+             -c 'id, s.y, zip:bigint, z'"
+        );
+        facts.columns.truncate(1);
+        assert!(findings(&facts).together.is_none());
     }
 
     /// Asserts that changed facts give no finding.
@@ -468,7 +450,7 @@ mod tests {
         let mut facts = facts();
         facts.columns.push(column(|_| {}));
         change(&mut facts);
-        let found = findings(&facts);
+        let found = findings(&facts).each;
         let found: Vec<&str> = found.iter().map(|found| found.text.as_str()).collect();
         assert!(found.is_empty(), "{name}: {found:?}");
     }
@@ -503,18 +485,9 @@ mod tests {
                 (column.codecs, column.data) = (["GZIP".to_owned()].into(), 4 << 20);
             }));
         });
-        let no_bounds = |column: &mut Column| column.chunks_with_bounds = 0;
-        for type_ in [
-            "INT32 INTERVAL",
-            "BYTE_ARRAY GEOMETRY(crs=null)",
-            "BYTE_ARRAY VARIANT",
-            "INT32 UNKNOWN",
-        ] {
-            none(type_, &|facts| {
-                no_bounds(&mut facts.columns[0]);
-                facts.columns[0].type_ = type_.into();
-            });
-        }
+        of("a type without an order", |column| {
+            (column.chunks_with_bounds, column.has_order) = (0, false);
+        });
         of("no values", |column| {
             (column.values, column.nulls, column.chunks_with_bounds) = (Some(0), Some(0), 0);
         });

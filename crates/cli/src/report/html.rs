@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::facts::Facts;
-use super::findings::findings;
+use super::findings::{Findings, findings};
 use super::markup::escaped;
 use super::{page_map, tables, treemap};
 use crate::base::plural::{counted, size};
@@ -14,26 +14,21 @@ use crate::describe::page::unchecked_pages;
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 
-/// Returns the page as HTML.
+/// The SHA-256 digest of the script, in base64. The page's policy allows no other script.
+const SCRIPT_DIGEST: &str = "KwQUDrO9uNjP5osECD+6q3xBxFsbJiDJ8MOvSuoDyJY=";
+
+/// Returns the page about a file as HTML.
 pub(crate) fn page(facts: &Facts) -> String {
-    let name = escaped(&printable(&facts.name));
-    let mut out = format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; \
-         script-src 'unsafe-inline'\">\n<title>{name}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
-         <a class=\"skip\" href=\"#findings\">Skip to the findings</a>\n<header><h1>{name}</h1>\
-         <button type=\"button\" id=\"theme\">Light or dark</button></header>\n<main>\n"
-    );
-    push_summary(&mut out, facts);
-    push_findings(&mut out, facts);
+    let mut main = String::new();
+    push_summary(&mut main, &summary(facts));
+    push_findings(&mut main, &findings(facts));
     let treemap = format!("<div class=\"wide\">{}</div>", treemap::treemap(facts));
-    section(&mut out, "bytes", "Bytes", &treemap);
-    out.push_str(
+    section(&mut main, "bytes", "Bytes", &treemap);
+    main.push_str(
         "<p class=\"legend\"><span class=\"data\"></span>data <span class=\"dictionary\"></span>dictionary \
          <span class=\"index\"></span>index <span class=\"bloom\"></span>bloom filter</p>\n",
     );
-    section(&mut out, "columns", "Columns", &tables::columns(facts));
+    section(&mut main, "columns", "Columns", &tables::columns(facts));
     let map = page_map::page_map(facts);
     let map = match map.is_empty() {
         true => "<p>The file has no page index, so the places of pages are not known without reading them.</p>".into(),
@@ -45,27 +40,39 @@ pub(crate) fn page(facts: &Facts) -> String {
             page_map::left_out(facts).unwrap_or_default()
         ),
     };
-    section(&mut out, "pages", "Pages", &map);
-    section(&mut out, "groups", "Row groups", &tables::groups(facts));
-    push_verify(&mut out, facts);
+    section(&mut main, "pages", "Pages", &map);
+    section(&mut main, "groups", "Row groups", &tables::groups(facts));
+    push_verify(&mut main, facts);
     let schema = format!("<pre>{}</pre>", escaped(&printable_lines(&facts.schema)));
-    section(&mut out, "schema", "Schema", &schema);
-    push_keys(&mut out, facts);
-    _ = write!(
-        out,
-        "</main>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n"
-    );
-    out
+    section(&mut main, "schema", "Schema", &schema);
+    push_keys(&mut main, facts);
+    document(&facts.name, &main)
 }
 
-fn section(out: &mut String, id: &str, title: &str, content: &str) {
+/// Returns an HTML document with a heading above its parts.
+pub(super) fn document(name: &str, main: &str) -> String {
+    let name = escaped(&printable(name));
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; \
+         script-src 'sha256-{SCRIPT_DIGEST}'\">\n<title>{name}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
+         <a class=\"skip\" href=\"#findings\">Skip to the findings</a>\n<header><h1>{name}</h1>\
+         <button type=\"button\" id=\"theme\">Light or dark</button></header>\n<main>\n{main}</main>\n\
+         <script>{SCRIPT}</script>\n</body>\n</html>\n"
+    )
+}
+
+/// Appends a part of the page below a heading.
+pub(super) fn section(out: &mut String, id: &str, title: &str, content: &str) {
     _ = writeln!(
         out,
         "<section aria-labelledby=\"{id}\"><h2 id=\"{id}\">{title}</h2>\n{content}</section>"
     );
 }
 
-fn push_summary(out: &mut String, facts: &Facts) {
+/// Returns names and values that describe a file.
+fn summary(facts: &Facts) -> Vec<(&'static str, String)> {
     let codecs: BTreeSet<&str> = facts
         .columns
         .iter()
@@ -73,7 +80,7 @@ fn push_summary(out: &mut String, facts: &Facts) {
         .map(String::as_str)
         .collect();
     let codecs: Vec<&str> = codecs.into_iter().collect();
-    let rows = [
+    vec![
         (
             "size",
             format!("{} ({} bytes)", size(facts.size.into()), facts.size),
@@ -88,37 +95,42 @@ fn push_summary(out: &mut String, facts: &Facts) {
             "created by",
             printable(facts.created_by.as_deref().unwrap_or("unknown")),
         ),
-    ];
+    ]
+}
+
+/// Appends names and values that describe a file or a directory.
+pub(super) fn push_summary(out: &mut String, rows: &[(&str, String)]) {
     out.push_str("<dl class=\"summary\">");
     for (name, value) in rows {
-        _ = write!(
-            out,
-            "<div><dt>{name}</dt><dd>{}</dd></div>",
-            escaped(&value)
-        );
+        _ = write!(out, "<div><dt>{name}</dt><dd>{}</dd></div>", escaped(value));
     }
     out.push_str("</dl>\n");
 }
 
-fn push_findings(out: &mut String, facts: &Facts) {
+/// Appends the findings, each with its command, and the command for all of them.
+pub(super) fn push_findings(out: &mut String, findings: &Findings) {
     let mut content = String::new();
-    let found = findings(facts);
-    if found.is_empty() {
+    let code = |command: &str| format!("<code>{}</code>", escaped(&printable(command)));
+    if findings.each.is_empty() {
         content.push_str("<p>None of the rules found anything to improve.</p>");
     } else {
         content.push_str("<ul class=\"findings\">");
-        for finding in &found {
+        for finding in &findings.each {
             _ = write!(
                 content,
-                "<li><p>{}.</p>",
-                sentence(&printable(&finding.text))
+                "<li><p>{}.</p>{}</li>",
+                sentence(&printable(&finding.text)),
+                finding.command.as_deref().map(code).unwrap_or_default()
             );
-            if let Some(command) = &finding.command {
-                _ = write!(content, "<code>{}</code>", escaped(&printable(command)));
-            }
-            content.push_str("</li>");
         }
         content.push_str("</ul>");
+    }
+    if let Some(command) = &findings.together {
+        _ = write!(
+            content,
+            "<div class=\"together\"><p>One command mends all of them, and reads the file once:</p>{}</div>",
+            code(command)
+        );
     }
     content
         .push_str("<p class=\"note\"><code>herringbone help report</code> explains the rules.</p>");
@@ -178,7 +190,16 @@ fn push_keys(out: &mut String, facts: &Facts) {
 
 #[cfg(test)]
 mod tests {
+    use base64::prelude::{BASE64_STANDARD, Engine as _};
+
     use super::*;
+
+    /// The browser runs the script only if the policy has its digest.
+    #[test]
+    fn the_policy_has_the_digest_of_the_script() {
+        let digest = ring::digest::digest(&ring::digest::SHA256, SCRIPT.as_bytes());
+        assert_eq!(BASE64_STANDARD.encode(digest), SCRIPT_DIGEST);
+    }
 
     #[test]
     fn sentences_do_not_become_markup() {

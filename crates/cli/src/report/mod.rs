@@ -1,19 +1,23 @@
-//! An HTML page about a file.
+//! An HTML page about a file, or about a directory.
 //!
 //! ```text
 //! footer, page indexes, verify ─► Facts ─► findings, treemap, tables, map of pages ─► page
+//! footers of a directory ──────────► Folder ─► findings, table of files ────────────────► page
 //! ```
 //!
 //! The page needs no network. Every text of the file is escaped, so it cannot become markup.
 
 mod facts;
 mod findings;
+mod folder;
 mod html;
 mod markup;
+mod mend;
 mod page_map;
 mod tables;
 mod treemap;
 
 pub(crate) use facts::Facts;
-pub(crate) use findings::findings;
+pub(crate) use findings::{Findings, findings};
+pub(crate) use folder::Folder;
 pub(crate) use html::page;

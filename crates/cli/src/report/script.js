@@ -7,26 +7,26 @@ document.getElementById("theme").addEventListener("click", () => {
     : window.matchMedia("(prefers-color-scheme: dark)").matches;
   root.dataset.theme = isDark ? "light" : "dark";
 });
-// A click on a heading sorts the table, first with the greatest numbers.
+// A click on a heading sorts the table: numbers by value before texts, and first the greatest.
+const compare = (a, b) => {
+  const isText = (value) => value === "" || !Number.isFinite(Number(value));
+  if (isText(a) !== isText(b)) return isText(a) ? -1 : 1;
+  return isText(a) ? a.localeCompare(b, undefined, { numeric: true }) : Number(a) - Number(b);
+};
 for (const table of document.querySelectorAll("table.sortable")) {
   const body = table.tBodies[0];
   table.querySelectorAll("thead th").forEach((heading, column) => {
-    heading.classList.toggle("number", body.rows[0]?.cells[column].dataset.value !== undefined);
+    const value = (row) => row.cells[column].dataset.value ?? row.cells[column].textContent;
+    const isNumber = body.rows[0]?.cells[column].classList.contains("number") ?? false;
+    heading.classList.toggle("number", isNumber);
     const button = document.createElement("button");
     button.type = "button";
     button.textContent = heading.textContent;
     heading.replaceChildren(button);
     button.addEventListener("click", () => {
-      const rows = [...body.rows];
-      const value = (row) => {
-        const cell = row.cells[column];
-        return cell.dataset.value === undefined ? cell.textContent : Number(cell.dataset.value);
-      };
-      const isNumber = rows.length > 0 && typeof value(rows[0]) === "number";
       const before = heading.getAttribute("aria-sort");
       const descends = before === null ? isNumber : before === "ascending";
-      const compare = (a, b) => (isNumber ? value(a) - value(b) : value(a).localeCompare(value(b)));
-      rows.sort((a, b) => (descends ? compare(b, a) : compare(a, b)));
+      const rows = [...body.rows].sort((a, b) => (descends ? compare(value(b), value(a)) : compare(value(a), value(b))));
       table.querySelectorAll("th").forEach((other) => other.removeAttribute("aria-sort"));
       heading.setAttribute("aria-sort", descends ? "descending" : "ascending");
       body.append(...rows);

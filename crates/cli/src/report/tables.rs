@@ -1,5 +1,6 @@
 //! The tables of a report.
 
+use std::cmp::Reverse;
 use std::fmt::Write as _;
 
 use super::facts::{Column, Facts};
@@ -7,10 +8,10 @@ use super::markup::escaped;
 use crate::base::plural::size;
 use crate::render::table::shown;
 
-/// Returns the table of columns. Each cell with a number has the value by which it is sorted.
+/// Returns the table of columns, the largest first. Each cell with a number has the value by which it is sorted.
 pub(super) fn columns(facts: &Facts) -> String {
     let mut out = String::from(
-        "<div class=\"wide\"><table class=\"sortable\"><thead><tr><th>column</th><th>type</th><th>bytes</th>\
+        "<div class=\"wide\"><table class=\"sortable\"><thead><tr><th>column</th><th>type</th><th aria-sort=\"descending\">bytes</th>\
          <th>share</th><th>ratio</th><th>codec</th><th>in dictionary</th><th>encodings</th><th>values</th>\
          <th>nulls</th>",
     );
@@ -18,7 +19,9 @@ pub(super) fn columns(facts: &Facts) -> String {
         out.push_str("<th>min</th><th>max</th>");
     }
     out.push_str("</tr></thead><tbody>");
-    for (index, column) in facts.columns.iter().enumerate() {
+    let mut columns: Vec<(usize, &Column)> = facts.columns.iter().enumerate().collect();
+    columns.sort_by_key(|(_, column)| Reverse(column.bytes()));
+    for (index, column) in columns {
         push_column(&mut out, index, column, facts);
     }
     out.push_str("</tbody></table></div>");
@@ -111,7 +114,13 @@ pub(super) fn groups(facts: &Facts) -> String {
                 Some((Some(min), Some(max))) => format!("{} to {}", shown(min), shown(max)),
                 _ => String::new(),
             };
-            _ = write!(out, "<td>{}</td>", escaped(&text));
+            let least = bounds.and_then(|(min, _)| min.as_deref());
+            _ = write!(
+                out,
+                "<td data-value=\"{}\">{}</td>",
+                escaped(&shown(least.unwrap_or_default())),
+                escaped(&text)
+            );
         }
         out.push_str("</tr>");
     }

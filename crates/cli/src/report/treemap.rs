@@ -53,12 +53,11 @@ pub(super) fn treemap(facts: &Facts) -> String {
     for (at, area) in squarified(&sizes, whole).into_iter().enumerate() {
         match columns.get(at) {
             Some((index, column)) => push_column(&mut out, (*index, column), area, facts.size),
-            None => push(
-                &mut out,
-                area,
-                "other",
-                &format!("Other columns: {}", size(others.into())),
-            ),
+            None => {
+                let bytes = size(others.into());
+                push(&mut out, area, "other", &format!("Other columns: {bytes}"));
+                push_label(&mut out, area, "other columns", &bytes);
+            }
         }
     }
     out.push_str("</svg>");
@@ -89,16 +88,8 @@ fn push_column(out: &mut String, (index, column): (usize, &Column), area: Area, 
         let text = format!("{name}\n{part}: {}", size((*bytes).into()));
         push(out, area, part.split(' ').next().unwrap_or_default(), &text);
     }
-    let letters = (area.width / 8.0) as usize;
-    if letters >= 3 && area.height >= 18.0 {
-        let mut label: String = column.path.chars().take(letters).collect();
-        if label.len() < column.path.len() {
-            label.pop();
-            label.push('…');
-        }
-        let (x, y) = (number(area.x + 5.0), number(area.y + 15.0));
-        _ = write!(out, "<text x=\"{x}\" y=\"{y}\">{}</text>", escaped(&label));
-    }
+    let bytes = format!("{}, {share:.1} %", size(column.bytes().into()));
+    push_label(out, area, &column.path, &bytes);
     let Area {
         x,
         y,
@@ -113,6 +104,28 @@ fn push_column(out: &mut String, (index, column): (usize, &Column), area: Area, 
         number(width),
         number(height)
     );
+}
+
+/// Appends a name and the bytes below it, as far as the rectangle has room for them.
+fn push_label(out: &mut String, area: Area, name: &str, bytes: &str) {
+    let letters = (area.width / 8.0) as usize;
+    if letters < 3 || area.height < 18.0 {
+        return;
+    }
+    let mut label: String = name.chars().take(letters).collect();
+    if label.len() < name.len() {
+        label.pop();
+        label.push('…');
+    }
+    let (x, y) = (number(area.x + 5.0), number(area.y + 15.0));
+    _ = write!(out, "<text x=\"{x}\" y=\"{y}\">{}</text>", escaped(&label));
+    if bytes.len() <= letters && area.height >= 34.0 {
+        let y = number(area.y + 30.0);
+        _ = write!(
+            out,
+            "<text class=\"bytes\" x=\"{x}\" y=\"{y}\">{bytes}</text>"
+        );
+    }
 }
 
 fn push(out: &mut String, area: Area, class: &str, text: &str) {

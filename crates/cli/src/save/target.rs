@@ -151,6 +151,16 @@ impl Target {
     }
 
     fn open(&mut self, path: &Path, replaces: bool) -> Result<()> {
+        let folder = path
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty());
+        if let Some(folder) = folder.filter(|folder| !folder.exists()) {
+            return Err(Failure::System(format!(
+                "{}: there is no folder {}",
+                self.name,
+                name_of(folder)
+            )));
+        }
         let open = || match replaces {
             true => FileTarget::create(path),
             false => FileTarget::create_new(path),

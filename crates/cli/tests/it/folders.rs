@@ -398,7 +398,6 @@ fn names_and_commands_without_a_table_are_refused() {
         &["meta"],
         &["pages", "--bounds"],
         &["bloom", "check"],
-        &["report", "-o", &out],
         &["repair"],
         &["stats", "--by", "row-group"],
     ] {

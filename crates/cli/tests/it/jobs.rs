@@ -1,6 +1,6 @@
-//! Everyday jobs, as command lines with their output.
+//! Everyday jobs and mistakes, as command lines with their output.
 //!
-//! `tests/jobs.txt` has a heading for each job, command lines after `$ `, and their output. Commands run in a folder
+//! `tests/jobs.txt` and `tests/mistakes.txt` have a heading for each job, command lines after `$ `, and their output. Commands run in a folder
 //! with the files of `testdata/jobs`. `(...)` stands for any text, alone on a line also for any lines, and `[3]` after
 //! the output for an exit code other than 0. Expected values are those of duckdb and pyarrow, or written by hand.
 
@@ -128,6 +128,11 @@ fn everyday_jobs_are_done() {
     check("jobs.txt", include_str!("../jobs.txt"), false);
 }
 
+#[test]
+fn mistakes_lead_to_the_right_command_line() {
+    check("mistakes.txt", include_str!("../mistakes.txt"), false);
+}
+
 /// The sessions on the page of the command are real.
 #[test]
 fn the_page_shows_real_sessions() {
@@ -156,7 +161,7 @@ fn the_page_shows_real_sessions() {
 fn all_jobs_are_there() {
     let text = include_str!("../jobs.txt");
     let jobs: Vec<&str> = text.split("\n# ").skip(1).collect();
-    assert_eq!(jobs.len(), 58);
+    assert_eq!(jobs.len(), 88);
     for (at, job) in jobs.iter().enumerate() {
         assert!(job.starts_with(&format!("{}. ", at + 1)), "{job}");
         assert!(job.contains("\n$ "), "{job}");

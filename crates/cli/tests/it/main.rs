@@ -27,6 +27,7 @@ mod mistakes;
 mod interrupt;
 #[cfg(unix)]
 mod jobs;
+mod json_dates;
 mod names;
 mod on_error;
 mod opens;

@@ -1,6 +1,6 @@
 //! `report`: a page about a file.
 
-use crate::common::{EXAMPLE, Folder, herringbone};
+use crate::common::{EXAMPLE, Folder, herringbone, path};
 
 fn page(folder: &Folder, file: &str, options: &[&str]) -> String {
     let out = folder.file("report.html");
@@ -80,6 +80,10 @@ fn findings_are_json_lines() {
     );
     herringbone(&["report", "--json", &file, "-o", "-"]).fails(2, "OUT must be a file");
     herringbone(&["report", &file]).fails(2, "<OUT>");
+    for (level, code) in [("warning", 1), ("error", 0)] {
+        let run = herringbone(&["report", "--fail-on", level, &file]);
+        assert_eq!((run.code, run.stdout.as_str()), (code, ""), "{level}");
+    }
     // The finding would hint at the values.
     herringbone(&["report", "--json", "--no-values", &file]).ok("");
 }
@@ -168,9 +172,66 @@ fn commands_of_findings_run_as_they_are() {
             "undeclared_order",
             "digits_as_text",
             "only_nulls",
-            "only_nulls"
+            "only_nulls",
+            "all_findings"
         ]
     );
+}
+
+/// Two files with the same columns, one with another type, and one with a column of its own.
+#[test]
+fn a_directory_has_a_report() {
+    let folder = Folder::new();
+    for (name, text) in [
+        ("a", "{\"id\":1,\"fare\":1.5}\n"),
+        ("b", "{\"id\":2,\"fare\":2.5}\n{\"id\":3,\"fare\":2.5}\n"),
+        ("c", "{\"id\":4,\"fare\":\"<b>\"}\n"),
+        ("d", "{\"id\":5,\"fare\":1.5,\"<i>tip\":1}\n"),
+    ] {
+        let jsonl = folder.with("x.jsonl", text);
+        std::fs::create_dir_all(folder.file("sales")).unwrap();
+        let out = folder.file(&format!("sales/{name}.parquet"));
+        herringbone(&["convert", &jsonl, &out]).ok("");
+    }
+    let sales = folder.file("sales");
+    let html = page(&folder, &sales, &[]);
+    for text in [
+        "<dt>files</dt><dd>4</dd>",
+        "<dt>rows</dt><dd>5</dd>",
+        "4 files of",
+        "2 of 4 files have other columns than most: &lt;i&gt;tip is added, fare is text, not float64",
+        "&lt;i&gt;tip is added</td>",
+    ] {
+        assert!(html.contains(text), "{text}: {html}");
+    }
+    assert!(!html.contains("<i>") && !html.contains("<b>"));
+    let run = herringbone(&["report", "--json", "--fail-on", "warning", &sales]);
+    assert_eq!(run.code, 1);
+    let kinds: Vec<String> = run
+        .stdout
+        .lines()
+        .map(|line| {
+            let finding: serde_json::Value = serde_json::from_str(line).unwrap();
+            let command = format!("herringbone concat {sales} -o OUT.parquet --by-name --cast");
+            assert_eq!(finding["command"], command);
+            finding["kind"].as_str().unwrap().to_owned()
+        })
+        .collect();
+    assert_eq!(kinds, ["small_files", "different_columns"]);
+    let run = herringbone(&["report", "--json", "--fail-on", "error", &sales]);
+    assert_eq!(run.code, 0);
+}
+
+/// A page whose data were changed is an error, and a rule's finding is none.
+#[test]
+fn errors_end_with_an_exit_code() {
+    let folder = Folder::new();
+    let file = folder.file("a.parquet");
+    let mut bytes = std::fs::read(path(EXAMPLE)).unwrap();
+    bytes[100] ^= 0xff;
+    std::fs::write(&file, bytes).unwrap();
+    let run = herringbone(&["report", "--fail-on", "error", &file]);
+    assert_eq!(run.code, 1, "{}", run.stderr);
 }
 
 #[cfg(unix)]

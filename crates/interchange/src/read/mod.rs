@@ -31,10 +31,10 @@ use herringbone::Limits;
 use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::schema::{Field, SchemaRef};
 
-pub use csv::{DateFormat, Dialect, csv, csv_fields, reads_as_text};
+pub use csv::{DateFormat, Dialect, Marks, csv, csv_fields, reads_as_text};
 pub use geojson::geojson;
 pub use ipc::{MAGIC, STREAM_MARK, ipc};
-pub use json::jsonl;
+pub use json::{JsonDates, jsonl};
 pub use lenient::Lenient;
 pub use schema_text::{data_type_of, field_of, schema};
 pub use stream::{Bytes, ReadSeek, Stream};
@@ -117,6 +117,9 @@ const INFERRED: &str = "; the types were inferred: use --infer-rows N to look at
                         types with --type COLUMN=TYPE or --schema FILE; --on-error skip leaves out \
                         such rows";
 
+/// Advice for values that do not fit a given type.
+const GIVEN: &str = "; --on-error skip leaves out such rows, and --on-error null such values";
+
 /// The options for reading text.
 pub struct TextOptions<'a> {
     /// The schema, if one is given.
@@ -139,6 +142,8 @@ pub struct TextOptions<'a> {
     pub comment: Option<u8>,
     /// The key under which JSON has its array of rows. `None` if the objects themselves are rows.
     pub json_path: Option<String>,
+    /// The columns of JSON whose texts become dates.
+    pub json_dates: JsonDates,
     /// The handling of bad rows. `None` if they are errors.
     pub lenient: Option<Lenient>,
     /// The notation of numbers and dates in CSV.
@@ -184,6 +189,7 @@ pub(crate) mod tests {
             skip_lines: 0,
             comment: None,
             json_path: None,
+            json_dates: JsonDates::default(),
             lenient: None,
             dialect: Dialect::default(),
             limits: &LIMITS,

@@ -3,6 +3,7 @@
 use herringbone::filter::Literal;
 use herringbone_arrow::buffer::i256;
 use herringbone_interchange::read::hex;
+use herringbone_interchange::shortened;
 use sqlparser::ast::{DataType, Expr, UnaryOperator, Value};
 
 use super::parts::shown;
@@ -15,6 +16,12 @@ pub(in crate::args) fn literal(expression: &Expr) -> Result<Literal, String> {
         Expr::Identifier(name) if name.quote_style == Some('"') => format!(
             "{} in double quotes is a column; write text in single quotes",
             shown(name)
+        ),
+        Expr::Identifier(name) => format!(
+            "expected a literal, found {}; text stands in single quotes, as in '{}', and `herringbone sql` compares two \
+             columns",
+            shown(name),
+            shortened(&name.value)
         ),
         _ => format!(
             "expected a literal, found {}; literals are numbers of at most 76 digits, 'text', \

@@ -93,7 +93,13 @@ pub(in crate::args) fn column(expression: &Expr) -> Result<Vec<String>, String> 
             return Ok(vec![function.name.to_string()]);
         }
         other => {
-            return Err(format!("expected a column, found {}", shown(other)));
+            let found = shown(other);
+            let hint = match (found.contains(" && "), found.contains(" || ")) {
+                (true, _) => "; `and` combines conditions",
+                (_, true) => "; `or` combines conditions",
+                _ => "",
+            };
+            return Err(format!("expected a column, found {found}{hint}"));
         }
     };
     Ok(parts.iter().map(|part| part.value.clone()).collect())

@@ -240,21 +240,21 @@ fn lists_have_whole_numbers_and_no_spare_columns() {
     let wide = list(80);
     for part in [
         "│ row group ┆",
-        " 1234567890 ",
-        " 18446744073709551615 │",
+        " 1,234,567,890 ",
+        " 18,446,744,073,709,551,615 │",
         "…",
     ] {
         assert!(wide.contains(part), "{wide}");
     }
     assert!(!wide.contains("not shown"), "{wide}");
-    // 5 + 12 + 10 + 20, 12 around them, and 1 for the last line. So headers are broken, and then columns left out.
-    let broken = list(61);
+    // 5 + 12 + 13 + 26, 12 around them, and 1 for the last line. So headers are broken, and then columns left out.
+    let broken = list(70);
     assert!(
         broken.contains("│   row ┆") || broken.contains("│ row   ┆"),
         "{broken}"
     );
-    let narrow = list(59);
-    assert!(narrow.contains(" 18446744073709551615 │"), "{narrow}");
+    let narrow = list(68);
+    assert!(narrow.contains(" 18,446,744,073,709,551,615 │"), "{narrow}");
     assert!(
         narrow.ends_with("not shown: offset; --json has them\n"),
         "{narrow}"

@@ -1,4 +1,4 @@
-//! Numbers with decimal commas, and dates in formats other than ISO 8601.
+//! Numbers with decimal commas or thousands, and dates in formats other than ISO 8601.
 
 use std::borrow::Cow;
 use std::str::FromStr;
@@ -12,16 +12,47 @@ use crate::read::value::number::Number;
 /// The notation of values in a file.
 #[derive(Debug, Clone, Default)]
 pub struct Dialect {
-    /// True if a comma stands before the fraction, and dots may stand between groups of three digits.
-    pub decimal_comma: bool,
+    /// The marks in numbers.
+    pub marks: Marks,
     /// The formats of dates and timestamps, in addition to ISO 8601. A column has one of them.
     pub dates: Vec<DateFormat>,
+}
+
+/// The marks before the fraction of a number, and between its groups of three digits.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Marks {
+    /// A point before the fraction, and none between groups: `1234.50`.
+    #[default]
+    Usual,
+    /// A comma before the fraction, and points between groups: `1.234,50`.
+    DecimalComma,
+    /// A point before the fraction, and commas between groups: `1,234.50`.
+    Thousands,
+}
+
+impl Marks {
+    /// Returns the mark before the fraction, the mark between groups, and the reason to refuse another notation.
+    fn signs(self) -> Option<(char, char, &'static str)> {
+        match self {
+            Self::Usual => None,
+            Self::DecimalComma => Some((
+                ',',
+                '.',
+                "--decimal-comma allows dots only between groups of three digits",
+            )),
+            Self::Thousands => Some((
+                '.',
+                ',',
+                "--thousands allows commas only between groups of three digits",
+            )),
+        }
+    }
 }
 
 /// The notation of the values in a column.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Notation {
-    pub(super) decimal_comma: bool,
+    pub(super) marks: Marks,
     /// The format of dates and timestamps, in addition to ISO 8601.
     pub(super) date: Option<DateFormat>,
 }
@@ -70,7 +101,7 @@ impl Dialect {
     /// Returns the notations that a column may have, at least one: each format of dates makes one.
     pub(super) fn notations(&self) -> Vec<Notation> {
         let notation = |date| Notation {
-            decimal_comma: self.decimal_comma,
+            marks: self.marks,
             date,
         };
         match self.dates.is_empty() {
@@ -81,14 +112,14 @@ impl Dialect {
 
     /// Returns true if quotes make a field text. A number with a comma needs them between commas.
     pub(super) fn is_text(&self, (text, quoted): (&str, bool), delimiter: u8) -> bool {
-        quoted && !(self.decimal_comma && delimiter == b',' && text.contains(','))
+        quoted && !(self.marks != Marks::Usual && delimiter == b',' && text.contains(','))
     }
 }
 
 impl Notation {
     /// Returns true if values have their usual form.
     pub(super) fn is_usual(&self) -> bool {
-        !self.decimal_comma && self.date.is_none()
+        self.marks == Marks::Usual && self.date.is_none()
     }
 
     /// Returns the kind of a field that quotes do not make text.
@@ -128,35 +159,33 @@ impl Notation {
     }
 
     fn number<'t>(&self, text: &'t str) -> Result<Cow<'t, str>, &'static str> {
-        if !self.decimal_comma {
+        let Some((comma, group, reason)) = self.marks.signs() else {
             return Ok(text.into());
-        }
-        match with_point(text) {
+        };
+        match usual_number(text, comma, group) {
             Some(number) => Ok(number.into()),
-            None if Number::of(text).is_some() => {
-                Err("--decimal-comma allows dots only between groups of three digits")
-            }
+            None if Number::of(text).is_some() => Err(reason),
             None => Ok(text.into()),
         }
     }
 }
 
-/// Returns a number such as `1.234,50` with a decimal point and without dots between its digits.
-fn with_point(text: &str) -> Option<String> {
+/// Returns a number such as `1.234,50` with a decimal point and without marks between its groups.
+fn usual_number(text: &str, comma: char, group_mark: char) -> Option<String> {
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     let sign = text.get(..text.len() - digits.len())?;
-    let (whole, fraction) = match digits.split_once(',') {
+    let (whole, fraction) = match digits.split_once(comma) {
         Some((whole, fraction)) => (whole, Some(fraction)),
         None => (digits, None),
     };
-    let mut groups = whole.split('.');
+    let mut groups = whole.split(group_mark);
     let first = groups.next()?;
-    let is_grouped = whole.contains('.');
+    let is_grouped = whole.contains(group_mark);
     let fits = !is_grouped || (1..=3).contains(&first.len());
     if !fits || !groups.all(|group| group.len() == 3) {
         return None;
     }
-    let whole = whole.replace('.', "");
+    let whole = whole.replace(group_mark, "");
     let number = match fraction {
         Some(fraction) => format!("{sign}{whole}.{fraction}"),
         None => format!("{sign}{whole}"),
@@ -187,14 +216,31 @@ mod tests {
             ("x", None),
             ("", None),
         ] {
-            assert_eq!(with_point(text).as_deref(), expected, "{text}");
+            assert_eq!(usual_number(text, ',', '.').as_deref(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_with_thousands() {
+        for (text, expected) in [
+            ("1,234.50", Some("1234.50")),
+            ("-1,234,567", Some("-1234567")),
+            ("0.5", Some("0.5")),
+            ("1234.567", Some("1234.567")),
+            ("1,23.4", None),
+            ("1234,567", None),
+            (",234", None),
+            ("1.234,50", None),
+            ("1.2.3", None),
+        ] {
+            assert_eq!(usual_number(text, '.', ',').as_deref(), expected, "{text}");
         }
     }
 
     #[test]
     fn numbers_in_another_notation_are_not_numbers() {
         let notation = Notation {
-            decimal_comma: true,
+            marks: Marks::DecimalComma,
             date: None,
         };
         assert_eq!(notation.kind("1.5"), Kind::Text);

@@ -20,7 +20,7 @@ use herringbone_arrow::buffer::BooleanBuffer;
 use herringbone_arrow::schema::{DataType, Field, FieldRef, Schema, SchemaRef};
 use herringbone_filter::select;
 
-pub use self::dialect::{DateFormat, Dialect};
+pub use self::dialect::{DateFormat, Dialect, Marks};
 
 use self::beginning::Beginning;
 use self::dialect::Notation;
@@ -31,7 +31,7 @@ use super::row_size::batch_rows;
 use super::value::number::Number;
 use super::value::{ParseError, Rules, Scalar, Slot, may_be_empty};
 use super::{
-    BATCH_BYTES, INFERRED, Rows, Stream, TextOptions, max_row_bytes, too_long, unreadable,
+    BATCH_BYTES, GIVEN, INFERRED, Rows, Stream, TextOptions, max_row_bytes, too_long, unreadable,
     until_error,
 };
 use crate::error::{Error, Result};
@@ -353,7 +353,8 @@ impl<R: BufRead> Batches<R> {
         };
         let hint = match &error.path {
             Some(path) if is_inferred(path) => INFERRED,
-            _ => "",
+            Some(_) => GIVEN,
+            None => "",
         };
         Error::Data(format!(
             "{}: line {line}: {}{hint}",

@@ -1,8 +1,8 @@
 //! Inference of a schema from the first JSON rows.
 //!
 //! Fields are in the order of their first appearance. Integers are Int64, UInt64 or decimals. Other numbers are
-//! Float64, or decimals if Float64 would lose digits. A mixture of strings and numbers is text. A column of nulls
-//! only is Null. Arrays of `[key, value]` pairs with two different types are maps.
+//! Float64, or decimals if Float64 would lose digits. A mixture of strings and numbers is text. Texts of dates in one
+//! form are dates. A column of nulls only is Null. Arrays of `[key, value]` pairs with two different types are maps.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,6 +10,7 @@ use std::sync::Arc;
 use herringbone_arrow::schema::{DataType, Field, Fields};
 use herringbone_text::json::{JsonReader, JsonToken};
 
+use super::dates::{Form, JsonDates};
 use crate::read::numbers::Numbers;
 use crate::read::value::number::Number;
 use crate::read::value::{ParseError, Result, is_special};
@@ -23,6 +24,10 @@ pub(super) enum Kind {
     /// Strings such as "NaN". They are numbers if the column has other numbers.
     Special,
     Text,
+    /// Texts of dates or timestamps in one form.
+    Date(Form),
+    /// Texts of dates and timestamps in several forms.
+    Dates,
     /// Scalar values of several types.
     Mixed,
     List(Box<List>),
@@ -103,8 +108,14 @@ impl Inference {
                 None => Kind::Text,
             },
             JsonToken::NonFinite(_) => return Err(json.unexpected("a JSON value").into()),
-            JsonToken::Text(text) if is_special(&text.to_cow(), true) => Kind::Special,
-            JsonToken::Text(_) => Kind::Text,
+            JsonToken::Text(text) => {
+                let text = text.to_cow();
+                match Form::of(&text) {
+                    Some(form) => Kind::Date(form),
+                    None if is_special(&text, true) => Kind::Special,
+                    None => Kind::Text,
+                }
+            }
             JsonToken::Array => self.array(json)?,
             JsonToken::Object => self.object(json, &|_| false)?,
         })
@@ -199,7 +210,9 @@ impl Inference {
                 Kind::Numbers(a.with_special())
             }
             (Kind::Special, Kind::Special) => Kind::Special,
-            (Kind::Text | Kind::Special, Kind::Text | Kind::Special) => Kind::Text,
+            (Kind::Date(a), Kind::Date(b)) if a == b => Kind::Date(a),
+            (Kind::Date(_) | Kind::Dates, Kind::Date(_) | Kind::Dates) => Kind::Dates,
+            (a, b) if a.is_text() && b.is_text() => Kind::Text,
             _ => Kind::Mixed,
         })
     }
@@ -214,33 +227,70 @@ impl Inference {
     }
 }
 
+/// The columns that the inference tells users about, because their values change or might be expected to.
+pub(super) struct Found<'a> {
+    /// The columns with values of several types, which become text.
+    pub(super) mixed: Vec<String>,
+    /// The columns with dates in several forms, which stay text.
+    pub(super) dates: Vec<String>,
+    allowed: &'a JsonDates,
+    all_are_seen: bool,
+}
+
+impl<'a> Found<'a> {
+    /// Creates the findings of some rows, and whether they are all rows.
+    pub(super) fn new((allowed, all_are_seen): (&'a JsonDates, bool)) -> Self {
+        Self {
+            mixed: Vec::new(),
+            dates: Vec::new(),
+            allowed,
+            all_are_seen,
+        }
+    }
+
+    fn allows_dates(&self, path: &str) -> bool {
+        self.allowed.allow(path, self.all_are_seen)
+    }
+}
+
 impl Kind {
     fn name(&self) -> &'static str {
         match self {
             Self::Null => "null",
             Self::Boolean => "a boolean",
             Self::Numbers(_) => "a number",
-            Self::Special | Self::Text | Self::Mixed => "a string",
+            Self::Special | Self::Text | Self::Date(_) | Self::Dates | Self::Mixed => "a string",
             Self::List(_) => "an array",
             Self::Struct(_) => "an object",
             Self::None(_) => "something else",
         }
     }
 
-    /// Returns the type that holds all values of the kind. `path` is the path of the column. Columns of several
-    /// types are added to `mixed`.
+    /// Returns true if all values are strings.
+    fn is_text(&self) -> bool {
+        matches!(
+            self,
+            Self::Special | Self::Text | Self::Date(_) | Self::Dates
+        )
+    }
+
+    /// Returns the type that holds all values of the kind. `path` is the path of the column.
     ///
     /// # Errors
     /// The reason why such a type does not exist.
-    pub(super) fn data_type(
-        &self,
-        path: &str,
-        mixed: &mut Vec<String>,
-    ) -> Result<DataType, String> {
+    pub(super) fn data_type(&self, path: &str, found: &mut Found<'_>) -> Result<DataType, String> {
         Ok(match self {
             Self::Null => DataType::Null,
             Self::Boolean => DataType::Boolean,
             Self::Special | Self::Text => DataType::Utf8,
+            Self::Date(form) => match found.allows_dates(path) {
+                true => form.data_type(),
+                false => DataType::Utf8,
+            },
+            Self::Dates => {
+                found.dates.push(path.to_owned());
+                DataType::Utf8
+            }
             Self::Numbers(numbers) => match numbers.machine_type().or(numbers.decimal_type()) {
                 Some(data_type) => data_type,
                 None if numbers.integers => {
@@ -249,31 +299,36 @@ impl Kind {
                     ));
                 }
                 None => {
-                    mixed.push(path.to_owned());
+                    found.mixed.push(path.to_owned());
                     DataType::Utf8
                 }
             },
             Self::Mixed => {
-                mixed.push(path.to_owned());
+                found.mixed.push(path.to_owned());
                 DataType::Utf8
             }
-            Self::List(list) => list.data_type(path, mixed)?,
-            Self::Struct(fields) => DataType::Struct(fields_of(&fields.fields, path, mixed)?),
-            Self::None(why) => return Err(format!("column `{path}`: {why}")),
+            Self::List(list) => list.data_type(path, found)?,
+            Self::Struct(fields) => DataType::Struct(fields_of(&fields.fields, path, found)?),
+            Self::None(why) => {
+                let root = path.split('.').next().unwrap_or(path);
+                return Err(format!(
+                    "column `{path}`: {why}; `herringbone convert --variant {root}` reads values of any kind"
+                ));
+            }
         })
     }
 }
 
 impl List {
-    fn data_type(&self, path: &str, mixed: &mut Vec<String>) -> Result<DataType, String> {
+    fn data_type(&self, path: &str, found: &mut Found<'_>) -> Result<DataType, String> {
         if let Kind::List(entries) = &self.items
             && let Some((key, value)) = &entries.pair
             && !self.nulls
             && !matches!(value, Kind::Null)
         {
-            let before = mixed.len();
-            let keys = key.data_type(&format!("{path}.key"), mixed);
-            let values = value.data_type(&format!("{path}.value"), mixed);
+            let before = (found.mixed.len(), found.dates.len());
+            let keys = key.data_type(&format!("{path}.key"), found);
+            let values = value.data_type(&format!("{path}.value"), found);
             match (keys, values) {
                 (Ok(keys), Ok(values)) if keys != values => {
                     let key = Field::new("key", keys, false);
@@ -282,11 +337,14 @@ impl List {
                     let entries = Field::new("entries", DataType::Struct(entries), false);
                     return Ok(DataType::Map(Arc::new(entries), false));
                 }
-                _ => mixed.truncate(before),
+                _ => {
+                    found.mixed.truncate(before.0);
+                    found.dates.truncate(before.1);
+                }
             }
         }
         let name = Field::LIST_FIELD_DEFAULT_NAME;
-        let items = self.items.data_type(&format!("{path}.{name}"), mixed)?;
+        let items = self.items.data_type(&format!("{path}.{name}"), found)?;
         Ok(DataType::new_list(items, true))
     }
 }
@@ -295,11 +353,11 @@ impl List {
 fn fields_of(
     fields: &[(String, Kind)],
     path: &str,
-    mixed: &mut Vec<String>,
+    found: &mut Found<'_>,
 ) -> Result<Fields, String> {
     let dot = if path.is_empty() { "" } else { "." };
     let field = |(name, kind): &(String, Kind)| {
-        let data_type = kind.data_type(&format!("{path}{dot}{name}"), mixed)?;
+        let data_type = kind.data_type(&format!("{path}{dot}{name}"), found)?;
         Ok(Field::new(name, data_type, true))
     };
     fields.iter().map(field).collect()
@@ -317,14 +375,18 @@ mod tests {
             let kind = inference.value(&mut JsonReader::new(row)).unwrap();
             all = inference.both(all, kind).unwrap();
         }
-        let mut mixed = Vec::new();
-        match all.data_type("", &mut mixed) {
+        let allowed = JsonDates::Inferred {
+            except: vec!["no".into()],
+        };
+        let mut found = Found::new((&allowed, false));
+        match all.data_type("", &mut found) {
             Ok(DataType::Struct(fields)) => {
                 let field = |field: &Arc<Field>| format!("{}: {}", field.name(), field.data_type());
                 fields
                     .iter()
                     .map(field)
-                    .chain(mixed)
+                    .chain(found.mixed)
+                    .chain(found.dates.into_iter().map(|path| format!("{path}!")))
                     .collect::<Vec<_>>()
                     .join("; ")
             }
@@ -353,6 +415,27 @@ mod tests {
             (&[r#"{"x":"NaN"}"#, r#"{"x":1.5}"#], "x: Float64"),
             (&[r#"{"x":"NaN"}"#, r#"{"x":"a"}"#], "x: Utf8"),
             (&[r#"{"x":null}"#], "x: Null"),
+            (
+                &[r#"{"x":"2024-01-02","no":"2024-01-02"}"#, r#"{"x":null}"#],
+                "x: Date32; no: Utf8",
+            ),
+            (&[r#"{"x":"2024-01-02"}"#, r#"{"x":"n/a"}"#], "x: Utf8"),
+            (&[r#"{"x":"2024-01-02"}"#, r#"{"x":5}"#], "x: Utf8; x"),
+            (
+                &[
+                    r#"{"x":"2024-01-02T03:04:05Z"}"#,
+                    r#"{"x":"2024-01-02T03:04:05.5Z"}"#,
+                ],
+                "x: Utf8",
+            ),
+            (
+                &[
+                    r#"{"x":"2024-01-02T03:04:05Z"}"#,
+                    r#"{"x":"2024-01-02T03:04:05"}"#,
+                    r#"{"x":"2024-01-02"}"#,
+                ],
+                "x: Utf8; x!",
+            ),
             // A column is text if some values need a decimal and others a float.
             (
                 &[r#"{"x":18446744073709551617}"#, r#"{"x":"NaN"}"#],
@@ -403,7 +486,8 @@ mod tests {
     fn contradictions_have_a_place() {
         assert_eq!(
             inferred(&[r#"{"x":{"y":1}}"#, r#"{"x":{"y":[2]}}"#]),
-            "column `x.y`: line 2: found an array here, but a number before"
+            "column `x.y`: line 2: found an array here, but a number before; `herringbone convert --variant x` reads \
+             values of any kind"
         );
     }
 

@@ -1,5 +1,6 @@
 //! JSON rows: one object per row, on separate lines or in arrays.
 
+mod dates;
 mod infer;
 pub(super) mod rows;
 
@@ -10,7 +11,9 @@ use herringbone_arrow::array::{RecordBatch, RecordBatchOptions};
 use herringbone_arrow::schema::{Field, FieldRef, Fields, Schema, SchemaRef};
 use herringbone_text::json::JsonReader;
 
-use self::infer::{Inference, Kind};
+pub(in crate::read) use self::dates::ExactDates;
+pub use self::dates::JsonDates;
+use self::infer::{Found, Inference, Kind};
 use self::rows::{Collection, FileRows, RowTexts, Sampled, line_ends};
 use super::foreign::NOT_UTF8;
 use super::geojson::for_each_member;
@@ -18,7 +21,7 @@ use super::lenient::Losses;
 use super::row_size::batch_rows;
 use super::sample::Sample;
 use super::value::{Column as _, ParseError, Rules, Slot, Struct, variant_type};
-use super::{BATCH_BYTES, INFERRED, Rows, Stream, TextOptions, until_error};
+use super::{BATCH_BYTES, GIVEN, INFERRED, Rows, Stream, TextOptions, until_error};
 use crate::error::{Error, Result};
 
 /// Reads JSON lines, and arrays of objects.
@@ -158,19 +161,32 @@ fn infer<S: RowTexts>(
         let text = "there is no row to infer a schema from; supply one with --schema FILE";
         return Err(refused(text.into()));
     };
-    let mut mixed = Vec::new();
+    // A bad row is left out, so a text that is no date would be, too.
+    let seen_only = JsonDates::IfAllSeen;
+    let mut found = Found::new(match options.lenient {
+        Some(_) => (&seen_only, rows.is_whole),
+        None => (&options.json_dates, rows.is_whole),
+    });
     let field = |(name, kind): &(String, Kind)| {
         if let Some(chosen) = options.types.iter().find(|type_| type_.name() == name) {
             return Ok(chosen.clone());
         }
-        let data_type = kind.data_type(name, &mut mixed)?;
+        let data_type = kind.data_type(name, &mut found)?;
         Ok(Field::new(name, data_type, true))
     };
     let fields = columns.fields.iter().map(field);
     let fields: Fields = fields.collect::<Result<_, String>>().map_err(refused)?;
+    if !found.dates.is_empty() {
+        let columns = found.dates.join("`, `");
+        (options.note)(&format!(
+            "{name}: `{columns}`: dates and times in several forms stay text, which keeps them as they are; --type \
+             COLUMN=timestamp, or timestamptz, converts them"
+        ));
+    }
     let rules = Rules {
         inferred: true,
-        mixed,
+        mixed: found.mixed,
+        has_exact_dates: true,
     };
     Ok((Arc::new(Schema::new(fields)), rules))
 }
@@ -229,10 +245,15 @@ impl<S: RowTexts> Batches<S> {
             bytes += self.row.len();
             let appended = append(&mut self.columns, &self.row);
             if let Err((below, mut error)) = appended {
-                if self.inferred && error.path.is_some() {
-                    error.message += INFERRED;
+                if error.path.is_some() {
+                    error.message += if self.inferred { INFERRED } else { GIVEN };
                 }
-                return Err(self.rows.failure(line + below, error));
+                let column = error.path.clone().filter(|_| error.is_no_date);
+                let failure = self.rows.failure(line + below, error);
+                return Err(match (column, failure) {
+                    (Some(column), Error::Data(message)) => Error::NotADate { column, message },
+                    (_, failure) => failure,
+                });
             }
         }
         self.flush()

@@ -353,6 +353,8 @@ pub(super) fn line_ends(text: &[u8]) -> usize {
 pub(crate) struct Sampled<S> {
     /// Each row, preceded by its line.
     pub sample: VecDeque<(usize, Vec<u8>)>,
+    /// True if there are no other rows.
+    pub is_whole: bool,
     rest: S,
 }
 
@@ -362,18 +364,23 @@ impl<S: RowTexts> Sampled<S> {
     /// # Errors
     /// Errors of reading the rows.
     pub(crate) fn new(mut rest: S, count: usize) -> Result<Self> {
-        let mut sample = VecDeque::new();
+        let (mut sample, mut is_whole) = (VecDeque::new(), false);
         let mut bytes = 0;
         while sample.len() < count && bytes < MAX_SAMPLE_BYTES {
             let mut row = Vec::new();
             let Some(line) = rest.next_row(&mut row)? else {
+                is_whole = true;
                 break;
             };
             bytes += row.len() + size_of::<(usize, Vec<u8>)>();
             row.shrink_to_fit();
             sample.push_back((line, row));
         }
-        Ok(Self { sample, rest })
+        Ok(Self {
+            sample,
+            is_whole,
+            rest,
+        })
     }
 }
 

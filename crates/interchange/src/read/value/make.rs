@@ -26,6 +26,7 @@ use super::temporal::{dates, dates_in_milliseconds, times, timestamps};
 use super::text::{Nulls, Texts};
 use super::variant::Variants;
 use super::{Column, ParseError, Result, Rules, Scalar, Slot, Struct};
+use crate::read::json::ExactDates;
 use crate::read::row_size::slot_bytes;
 
 /// Returns the column of a field. `path` is its name in errors.
@@ -54,6 +55,9 @@ pub(super) fn column(field: &Field, path: &str, rules: &Rules) -> Result<Box<dyn
             Box::new(Bytes::new(builder, text))
         }
         data_type if data_type.is_numeric() => numeric(data_type, rules.inferred)?,
+        data_type if data_type.is_temporal() && rules.has_exact_dates => {
+            ExactDates::of(data_type, temporal(data_type)?)
+        }
         data_type if data_type.is_temporal() => temporal(data_type)?,
         _ => nested(field, path, rules)?,
     })

@@ -60,6 +60,8 @@ pub(super) struct ParseError {
     /// The column, and the fields inside it.
     pub(super) path: Option<String>,
     pub(super) message: String,
+    /// True if a column that looked like dates has another text.
+    pub(super) is_no_date: bool,
 }
 
 /// The result type for values.
@@ -70,6 +72,15 @@ impl ParseError {
         Self {
             path: None,
             message: message.into(),
+            is_no_date: false,
+        }
+    }
+
+    /// Returns the same error about a column that looked like dates.
+    pub(super) fn about_a_date(self) -> Self {
+        Self {
+            is_no_date: true,
+            ..self
         }
     }
 
@@ -128,6 +139,8 @@ pub(super) struct Rules {
     pub(super) inferred: bool,
     /// The inferred text columns in which numbers or booleans were seen too.
     pub(super) mixed: Vec<String>,
+    /// True if dates were inferred from text that comes back unchanged, and no other text is accepted for them.
+    pub(super) has_exact_dates: bool,
 }
 
 /// Returns the array of one value of a field, from its text. Bytes may also be in the form of conditions, `x'00ff'`.

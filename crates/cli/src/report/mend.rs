@@ -1,0 +1,119 @@
+//! The command that mends findings: one of them, or all together.
+
+use super::facts::{Column, Facts};
+
+/// A change to a file that mends a finding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Change {
+    /// An option of `rewrite`, with its value.
+    Option(&'static str),
+    /// A column whose dictionary is of no use.
+    WithoutDictionary(Vec<String>),
+    /// A column by which the file is sorted.
+    Sorted(Vec<String>),
+    /// A column with another type.
+    Cast(Vec<String>, &'static str),
+    /// A column that is left out.
+    Dropped(Vec<String>),
+}
+
+/// Returns the command that makes some changes, if there are any. Columns that stay keep their order.
+pub(super) fn command(facts: &Facts, changes: &[Change]) -> Option<String> {
+    let mut words: Vec<String> = Vec::new();
+    for change in changes {
+        let word = match change {
+            Change::Option(option) => (*option).to_owned(),
+            Change::WithoutDictionary(names) => {
+                format!("--dictionary {}", word(&format!("{}=off", path(names))))
+            }
+            Change::Sorted(names) => format!("--sort-by {}", word(&path(names))),
+            Change::Cast(..) | Change::Dropped(_) => continue,
+        };
+        // Two findings may need the same option.
+        if !words.contains(&word) {
+            words.push(word);
+        }
+    }
+    words.extend(columns(facts, changes));
+    if words.is_empty() {
+        return None;
+    }
+    // A name with a hyphen at its start would be an option.
+    let file = match facts.name.starts_with('-') && facts.name != "-" {
+        true => format!("./{}", facts.name),
+        false => facts.name.clone(),
+    };
+    let (file, words) = (word(&file), words.join(" "));
+    Some(format!("herringbone rewrite {file} OUT.parquet {words}"))
+}
+
+/// Returns the option that casts columns and leaves others out, if there are any.
+fn columns(facts: &Facts, changes: &[Change]) -> Option<String> {
+    let dropped: Vec<&Vec<String>> = changes
+        .iter()
+        .filter_map(|change| match change {
+            Change::Dropped(names) => Some(names),
+            _ => None,
+        })
+        .collect();
+    let casts: Vec<(&[String], &str)> = changes
+        .iter()
+        .filter_map(|change| match change {
+            Change::Cast(names, data_type) => Some((names.as_slice(), *data_type)),
+            _ => None,
+        })
+        .collect();
+    let items: Vec<String> = match (casts.is_empty(), dropped.is_empty()) {
+        (true, true) => return None,
+        (true, false) => dropped
+            .into_iter()
+            .map(|names| format!("!{}", path(names)))
+            .collect(),
+        (false, _) => kept(facts, &casts, &dropped),
+    };
+    Some(format!("-c {}", word(&items.join(", "))))
+}
+
+/// Lists the columns that stay, in their order, with the types of those to cast.
+fn kept(facts: &Facts, casts: &[(&[String], &str)], dropped: &[&Vec<String>]) -> Vec<String> {
+    let same_root = |a: &Column, b: &Column| a.names.first() == b.names.first();
+    let roots = facts.columns.chunk_by(same_root);
+    let mut items = Vec::new();
+    for leaves in roots {
+        let is_dropped = |leaf: &&Column| dropped.contains(&&leaf.names);
+        let stays = |leaf: &&Column| !is_dropped(leaf);
+        let root = leaves.first().and_then(|leaf| leaf.names.get(..1));
+        let root = root.unwrap_or_default();
+        let cast = casts.iter().find(|(names, _)| *names == root);
+        match cast {
+            Some((_, data_type)) => items.push(format!("{}:{data_type}", path(root))),
+            None if leaves.iter().any(|leaf| is_dropped(&leaf)) => {
+                let kept = leaves.iter().filter(stays);
+                items.extend(kept.map(|leaf| path(&leaf.names)));
+            }
+            None => items.push(path(root)),
+        }
+    }
+    items
+}
+
+/// Returns a text as a word of a shell.
+pub(super) fn word(text: &str) -> String {
+    let is_plain = |character: char| character.is_alphanumeric() || "._-/=,:".contains(character);
+    match !text.is_empty() && text.chars().all(is_plain) {
+        true => text.to_owned(),
+        false => format!("'{}'", text.replace('\'', r"'\''")),
+    }
+}
+
+/// Returns the path of a column in the syntax of --columns.
+fn path(names: &[String]) -> String {
+    let is_plain = |character: char| character.is_alphanumeric() || character == '_';
+    let names = names.iter().map(
+        |name| match !name.is_empty() && name.chars().all(is_plain) {
+            true => name.clone(),
+            false => format!("\"{}\"", name.replace('\\', r"\\").replace('"', "\\\"")),
+        },
+    );
+    names.collect::<Vec<_>>().join(".")
+}
