@@ -31,3 +31,43 @@ macro_rules! multiversion {
     }};
 }
 pub(crate) use multiversion;
+
+/// Implements a trait for tokens of instruction sets. Each method is an ordinary one, whose `self` has another name.
+/// Its body is compiled once per token: with the attribute after the token, such as `target_feature(enable = "avx2")`.
+/// Attributes of methods belong to this compiled function, which the method calls.
+///
+/// The attribute must enable no instructions other than those that the token proves to be available. Bodies should call
+/// `#[inline(always)]` functions, because other functions are not compiled anew.
+macro_rules! per_instruction_set {
+    (
+        $methods:tt
+        $($(#[$platform:meta])? impl $trait:ident for $token:ty: $features:meta;)+
+    ) => {$(
+        $(#[$platform])?
+        $crate::multiversion::per_instruction_set! { @one $methods $trait ($token) ($features) }
+    )+};
+    (
+        @one {$(
+            $(#[$attribute:meta])*
+            fn $name:ident $([$($generics:tt)*])? (
+                self as $cpu:tt $(, $argument:ident: $type:ty)* $(,)?
+            ) $(-> $result:ty)? $body:block
+        )+}
+        $trait:ident ($token:ty) ($features:meta)
+    ) => {
+        #[allow(unused_unsafe, reason = "portable functions are safe to call")]
+        impl $trait for $token {$(
+            #[inline(always)]
+            fn $name $(<$($generics)*>)? (self $(, $argument: $type)*) $(-> $result)? {
+                $(#[$attribute])*
+                #[$features]
+                fn compiled $(<$($generics)*>)? (
+                    $cpu: $token $(, $argument: $type)*
+                ) $(-> $result)? $body
+                // SAFETY: the token proves that the instructions are available.
+                unsafe { compiled(self $(, $argument)*) }
+            }
+        )+}
+    };
+}
+pub(crate) use per_instruction_set;

@@ -4,83 +4,11 @@ use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
 
 use super::avx2::offsets_4;
-use super::scalar::{self, ExpandWord};
-use super::{Expand, bmi2, is_plain};
-use crate::bitmap::{Bitmap, low_bits};
+use super::scalar::ExpandWord;
+use super::{bmi2, is_plain};
+use crate::bitmap::low_bits;
 use crate::cpu::{Avx512, Scalar};
-use crate::plain::Plain;
 use crate::prefetch;
-
-impl Expand for Avx512 {
-    #[inline]
-    fn spread<T: Plain>(
-        self,
-        values: &[u8],
-        slots: &mut [MaybeUninit<T>],
-        validity: &Bitmap,
-        start: usize,
-    ) {
-        #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq")]
-        #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-        fn enabled<T: Plain>(
-            cpu: Avx512,
-            values: &[u8],
-            slots: &mut [MaybeUninit<T>],
-            validity: &Bitmap,
-            start: usize,
-        ) {
-            scalar::spread(cpu, values, slots, validity, start);
-        }
-        // SAFETY: the token proves that the instructions are available.
-        unsafe { enabled(self, values, slots, validity, start) }
-    }
-
-    #[inline]
-    fn expand<T: Copy + Default + 'static>(
-        self,
-        slots: &mut [MaybeUninit<T>],
-        dense: usize,
-        validity: &Bitmap,
-        start: usize,
-    ) {
-        #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq")]
-        #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-        fn enabled<T: Copy + Default + 'static>(
-            cpu: Avx512,
-            slots: &mut [MaybeUninit<T>],
-            dense: usize,
-            validity: &Bitmap,
-            start: usize,
-        ) {
-            scalar::expand(cpu, slots, dense, validity, start);
-        }
-        // SAFETY: the token proves that the instructions are available.
-        unsafe { enabled(self, slots, dense, validity, start) }
-    }
-
-    #[inline]
-    fn expand_offsets<O: Copy + 'static>(
-        self,
-        slots: &mut [MaybeUninit<O>],
-        dense: usize,
-        validity: &Bitmap,
-        start: usize,
-    ) {
-        #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq")]
-        #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-        fn enabled<O: Copy + 'static>(
-            cpu: Avx512,
-            slots: &mut [MaybeUninit<O>],
-            dense: usize,
-            validity: &Bitmap,
-            start: usize,
-        ) {
-            scalar::expand_offsets(cpu, slots, dense, validity, start);
-        }
-        // SAFETY: the token proves that the instructions are available.
-        unsafe { enabled(self, slots, dense, validity, start) }
-    }
-}
 
 impl ExpandWord for Avx512 {
     #[inline(always)]

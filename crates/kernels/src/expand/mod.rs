@@ -30,6 +30,7 @@ mod avx512;
 mod bmi2;
 #[cfg(target_arch = "x86_64")]
 mod bit_patterns;
+mod loops;
 mod scalar;
 
 #[cfg(target_arch = "x86_64")]

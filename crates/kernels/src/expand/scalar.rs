@@ -2,7 +2,6 @@
 
 use std::mem::MaybeUninit;
 
-use super::Expand;
 use crate::bitmap::{Bitmap, low_bits};
 use crate::cpu::Scalar;
 use crate::plain::{self, Plain};
@@ -213,38 +212,6 @@ impl ExpandWord for Scalar {
             slots[slot + 1] = slots[dense];
             dense -= (bits >> (slot - first) & 1) as usize;
         }
-    }
-}
-
-impl Expand for Scalar {
-    fn spread<T: Plain>(
-        self,
-        values: &[u8],
-        slots: &mut [MaybeUninit<T>],
-        validity: &Bitmap,
-        start: usize,
-    ) {
-        spread(self, values, slots, validity, start);
-    }
-
-    fn expand<T: Copy + Default + 'static>(
-        self,
-        slots: &mut [MaybeUninit<T>],
-        dense: usize,
-        validity: &Bitmap,
-        start: usize,
-    ) {
-        expand(self, slots, dense, validity, start);
-    }
-
-    fn expand_offsets<O: Copy + 'static>(
-        self,
-        slots: &mut [MaybeUninit<O>],
-        dense: usize,
-        validity: &Bitmap,
-        start: usize,
-    ) {
-        expand_offsets(self, slots, dense, validity, start);
     }
 }
 

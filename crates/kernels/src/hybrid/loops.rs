@@ -11,6 +11,7 @@ use crate::bitmap::Bitmap;
 use crate::cpu::Scalar;
 #[cfg(target_arch = "x86_64")]
 use crate::cpu::{Avx2, Avx512};
+use crate::multiversion::per_instruction_set;
 
 /// Loops over runs, implemented by tokens of instruction sets.
 pub(super) trait Loops: Copy {
@@ -52,109 +53,55 @@ pub(super) trait Loops: Copy {
     ) -> Result<usize, Malformed>;
 }
 
-macro_rules! loops {
-    ($cpu:ty $(, #[$features:meta])?) => {
-        impl Loops for $cpu {
-            #[inline(always)]
-            fn extend<T: Copy, V: Values<T>>(
-                self,
-                values: &V,
-                decoder: &mut HybridDecoder,
-                data: &[u8],
-                n: usize,
-                out: &mut Vec<T>,
-            ) -> Result<(), Malformed> {
-                $(#[$features])?
-                fn enabled<T: Copy, V: Values<T>>(
-                    values: &V,
-                    decoder: &mut HybridDecoder,
-                    data: &[u8],
-                    n: usize,
-                    out: &mut Vec<T>,
-                ) -> Result<(), Malformed> {
-                    decode::extend(values, decoder, data, n, out)
-                }
-                // SAFETY: the token proves that the instructions are available.
-                unsafe { enabled(values, decoder, data, n, out) }
-            }
-
-            #[inline(always)]
-            fn decode_part_of_run<T: Copy, V: Values<T>>(
-                self,
-                values: &V,
-                data: &[u8],
-                width: u8,
-                run: Run,
-                slots: &mut [MaybeUninit<T>],
-            ) -> Result<(), Malformed> {
-                #[inline(never)]
-                $(#[$features])?
-                fn enabled<T: Copy, V: Values<T>>(
-                    values: &V,
-                    data: &[u8],
-                    width: u8,
-                    run: Run,
-                    slots: &mut [MaybeUninit<T>],
-                ) -> Result<(), Malformed> {
-                    decode::decode_part_of_run(values, data, width, run, slots)
-                }
-                // SAFETY: the token proves that the instructions are available.
-                unsafe { enabled(values, data, width, run, slots) }
-            }
-
-            #[inline(always)]
-            fn extend_bitmap(
-                self,
-                decoder: &mut HybridDecoder,
-                data: &[u8],
-                n: usize,
-                out: &mut Bitmap,
-            ) -> Result<usize, Malformed> {
-                $(#[$features])?
-                fn enabled(
-                    decoder: &mut HybridDecoder,
-                    data: &[u8],
-                    n: usize,
-                    out: &mut Bitmap,
-                ) -> Result<usize, Malformed> {
-                    bits::extend_bitmap(decoder, data, n, out)
-                }
-                // SAFETY: the token proves that the instructions are available.
-                unsafe { enabled(decoder, data, n, out) }
-            }
-
-            #[inline(always)]
-            fn skip_count_ones(
-                self,
-                decoder: &mut HybridDecoder,
-                data: &[u8],
-                n: usize,
-            ) -> Result<usize, Malformed> {
-                $(#[$features])?
-                fn enabled(
-                    decoder: &mut HybridDecoder,
-                    data: &[u8],
-                    n: usize,
-                ) -> Result<usize, Malformed> {
-                    bits::skip_count_ones(decoder, data, n)
-                }
-                // SAFETY: the token proves that the instructions are available.
-                unsafe { enabled(decoder, data, n) }
-            }
+per_instruction_set! {
+    {
+        fn extend[T: Copy, V: Values<T>](
+            self as _,
+            values: &V,
+            decoder: &mut HybridDecoder,
+            data: &[u8],
+            n: usize,
+            out: &mut Vec<T>,
+        ) -> Result<(), Malformed> {
+            decode::extend(values, decoder, data, n, out)
         }
-    };
-}
 
-#[allow(unused_unsafe, reason = "portable functions are safe to call")]
-const _: () = {
-    loops!(Scalar);
-};
-#[cfg(target_arch = "x86_64")]
-loops!(Avx2, #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]);
-#[cfg(target_arch = "x86_64")]
-loops!(
-    Avx512,
-    #[target_feature(
+        #[inline(never)]
+        fn decode_part_of_run[T: Copy, V: Values<T>](
+            self as _,
+            values: &V,
+            data: &[u8],
+            width: u8,
+            run: Run,
+            slots: &mut [MaybeUninit<T>],
+        ) -> Result<(), Malformed> {
+            decode::decode_part_of_run(values, data, width, run, slots)
+        }
+
+        fn extend_bitmap(
+            self as _,
+            decoder: &mut HybridDecoder,
+            data: &[u8],
+            n: usize,
+            out: &mut Bitmap,
+        ) -> Result<usize, Malformed> {
+            bits::extend_bitmap(decoder, data, n, out)
+        }
+
+        fn skip_count_ones(
+            self as _,
+            decoder: &mut HybridDecoder,
+            data: &[u8],
+            n: usize,
+        ) -> Result<usize, Malformed> {
+            bits::skip_count_ones(decoder, data, n)
+        }
+    }
+    impl Loops for Scalar: doc = "Portable code.";
+    #[cfg(target_arch = "x86_64")]
+    impl Loops for Avx2: target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt");
+    #[cfg(target_arch = "x86_64")]
+    impl Loops for Avx512: target_feature(
         enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi1,bmi2,lzcnt,popcnt"
-    )]
-);
+    );
+}

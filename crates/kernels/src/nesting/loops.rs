@@ -12,6 +12,8 @@ use crate::cpu::Neon;
 use crate::cpu::Scalar;
 #[cfg(target_arch = "x86_64")]
 use crate::cpu::{Avx2, Avx512};
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+use crate::multiversion::per_instruction_set;
 
 /// Loops over levels, implemented by tokens of instruction sets.
 pub(super) trait Loops: Copy {
@@ -68,100 +70,53 @@ impl Loops for Scalar {
 }
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-macro_rules! loops {
-    ($cpu:ty, $features:literal) => {
-        impl Loops for $cpu {
-            #[inline]
-            fn row_starts(self, rep: &[u8], max_rows: usize) -> (usize, usize) {
-                #[target_feature(enable = $features)]
-                fn enabled(cpu: $cpu, rep: &[u8], max_rows: usize) -> (usize, usize) {
-                    masks::row_starts(cpu, rep, max_rows)
-                }
-                // SAFETY: the token proves that the instructions are available.
-                unsafe { enabled(self, rep, max_rows) }
-            }
-
-            #[inline]
-            fn list_offsets<O: OffsetSizeTrait>(
-                self,
-                plan: &ListPlan,
-                levels: (&[u8], &[u8]),
-                offsets: &mut Vec<O>,
-                count: &mut usize,
-                validity: &mut Bitmap,
-            ) -> Result<(), Malformed> {
-                #[target_feature(enable = $features)]
-                fn enabled<O: OffsetSizeTrait>(
-                    cpu: $cpu,
-                    plan: &ListPlan,
-                    levels: (&[u8], &[u8]),
-                    offsets: &mut Vec<O>,
-                    count: &mut usize,
-                    validity: &mut Bitmap,
-                ) -> Result<(), Malformed> {
-                    masks::list_offsets(cpu, plan, levels, offsets, count, validity)
-                }
-                // SAFETY: the token proves that the instructions are available.
-                unsafe { enabled(self, plan, levels, offsets, count, validity) }
-            }
-
-            #[inline]
-            fn slot_validity(
-                self,
-                plan: SlotPlan,
-                rep: &[u8],
-                def: &[u8],
-                validity: &mut Bitmap,
-            ) -> usize {
-                #[target_feature(enable = $features)]
-                fn enabled(
-                    cpu: $cpu,
-                    plan: SlotPlan,
-                    rep: &[u8],
-                    def: &[u8],
-                    validity: &mut Bitmap,
-                ) -> usize {
-                    masks::slot_validity(cpu, plan, rep, def, validity)
-                }
-                // SAFETY: the token proves that the instructions are available.
-                unsafe { enabled(self, plan, rep, def, validity) }
-            }
-
-            #[inline]
-            fn list_levels(self, plan: (u8, u8), rep: &[u8], def: &[u8], levels: &mut ListLevels) {
-                #[target_feature(enable = $features)]
-                fn enabled(
-                    cpu: $cpu,
-                    plan: (u8, u8),
-                    rep: &[u8],
-                    def: &[u8],
-                    levels: &mut ListLevels,
-                ) {
-                    masks::list_levels(cpu, plan, rep, def, levels);
-                }
-                // SAFETY: the token proves that the instructions are available.
-                unsafe { enabled(self, plan, rep, def, levels) }
-            }
-
-            #[inline]
-            fn count_ge(self, levels: &[u8], level: u8) -> usize {
-                #[target_feature(enable = $features)]
-                fn enabled(cpu: $cpu, levels: &[u8], level: u8) -> usize {
-                    masks::count_ge(cpu, levels, level)
-                }
-                // SAFETY: the token proves that the instructions are available.
-                unsafe { enabled(self, levels, level) }
-            }
+per_instruction_set! {
+    {
+        fn row_starts(self as cpu, rep: &[u8], max_rows: usize) -> (usize, usize) {
+            masks::row_starts(cpu, rep, max_rows)
         }
-    };
-}
 
-#[cfg(target_arch = "x86_64")]
-loops!(Avx2, "avx2,bmi1,bmi2,lzcnt,popcnt");
-#[cfg(target_arch = "x86_64")]
-loops!(
-    Avx512,
-    "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi1,bmi2,lzcnt,popcnt"
-);
-#[cfg(target_arch = "aarch64")]
-loops!(Neon, "neon");
+        fn list_offsets[O: OffsetSizeTrait](
+            self as cpu,
+            plan: &ListPlan,
+            levels: (&[u8], &[u8]),
+            offsets: &mut Vec<O>,
+            count: &mut usize,
+            validity: &mut Bitmap,
+        ) -> Result<(), Malformed> {
+            masks::list_offsets(cpu, plan, levels, offsets, count, validity)
+        }
+
+        fn slot_validity(
+            self as cpu,
+            plan: SlotPlan,
+            rep: &[u8],
+            def: &[u8],
+            validity: &mut Bitmap,
+        ) -> usize {
+            masks::slot_validity(cpu, plan, rep, def, validity)
+        }
+
+        fn list_levels(
+            self as cpu,
+            plan: (u8, u8),
+            rep: &[u8],
+            def: &[u8],
+            levels: &mut ListLevels,
+        ) {
+            masks::list_levels(cpu, plan, rep, def, levels);
+        }
+
+        fn count_ge(self as cpu, levels: &[u8], level: u8) -> usize {
+            masks::count_ge(cpu, levels, level)
+        }
+    }
+    #[cfg(target_arch = "x86_64")]
+    impl Loops for Avx2: target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt");
+    #[cfg(target_arch = "x86_64")]
+    impl Loops for Avx512: target_feature(
+        enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi1,bmi2,lzcnt,popcnt"
+    );
+    #[cfg(target_arch = "aarch64")]
+    impl Loops for Neon: target_feature(enable = "neon");
+}
