@@ -32,7 +32,6 @@ mod costs;
 mod explanation;
 mod choice;
 mod observers;
-mod sampled_trial;
 mod dictionary_growth;
 mod page_values;
 mod column;

@@ -18,7 +18,7 @@ use herringbone_format::{Encoding, Result};
 
 use super::explanation::EncodingEstimate;
 use super::options::DataPageVersion;
-use super::sampled_trial::TrialPage;
+use super::page_values::TrialPage;
 use super::settings::ColumnSettings;
 use estimate::{Estimate, Sampler};
 use herringbone_core::compression::Compression;

@@ -8,9 +8,9 @@
 //! The storage of values is chosen only after some pages ([`choice`](super::choice)). Until then, their indices are
 //! buffered. Then all are written as indices, or all as values, and in the second case the dictionary is dropped. If
 //! nearly all values were new to the dictionary, they are buffered as values meanwhile
-//! ([`sampled_trial`](super::sampled_trial)). A dictionary that grows too large later is closed: pages after that are
-//! written as values, and earlier pages stay. Without a dictionary, the values of the first page are buffered for the
-//! choice, and from time to time those of a later one.
+//! ([`SampledTrial`](super::page_values::SampledTrial)). A dictionary that grows too large later is closed: pages after
+//! that are written as values, and earlier pages stay. Without a dictionary, the values of the first page are buffered
+//! for the choice, and from time to time those of a later one.
 //!
 //! An Arrow dictionary column has a whole dictionary, in its own order, including values that no slot uses. It is
 //! copied unchanged before the slots are processed, unless it is unordered and too large.
@@ -31,7 +31,7 @@ use herringbone_format::modular_encryption::ChunkCipher;
 pub use block_memory::BlockMemory;
 use rows::Extent;
 
-use crate::choice::{Choice, LevelForm, usual_runs};
+use crate::choice::{CarriedChoice, Choice, LevelForm, usual_runs};
 use crate::chunk::{ChunkBuilder, EndedColumn};
 use crate::column_statistics::ColumnStatistics;
 use crate::content_defined::Chunker;
@@ -55,6 +55,8 @@ pub struct ColumnWriter {
     /// The form of the stored levels, once it is chosen.
     levels: Option<LevelForm>,
     values: PageValues,
+    /// The choice of the previous row group.
+    carried: Option<CarriedChoice>,
     /// The form of the stored values, once it is chosen.
     choice: Option<Choice>,
     chunk: ChunkBuilder,
@@ -88,7 +90,8 @@ impl ColumnWriter {
             segment: Extent::default(),
             is_counted_out: false,
             levels: None,
-            values: PageValues::new(settings.clone(), carried)?,
+            values: PageValues::new(&settings, carried)?,
+            carried,
             choice: None,
             chunk: ChunkBuilder::new(settings.clone(), cipher),
             observers: Observers {

@@ -16,7 +16,6 @@ use crate::content_defined::RowLevels;
 use crate::dictionary_growth::sampled_trial_after;
 use crate::levels::leaf_levels;
 use crate::page::PageSink;
-use crate::page_values::Phase;
 
 /// The maximum number of rows in a segment of a column whose rows differ in size.
 const BLOCK_ROWS: usize = 4096;
@@ -144,8 +143,7 @@ impl ColumnWriter {
         let same_size = leaf.max_rep_level == 0
             && (plain_width(leaf.physical_type, leaf.type_length).is_some()
                 || matches!(array.data_type(), DataType::Dictionary(..)));
-        let is_first =
-            self.values.phase == Phase::DictionaryTrial && self.values.pending.is_empty();
+        let is_first = self.values.is_first_page_of_trial();
         match same_size {
             true if is_first => {
                 sampled_trial_after(self.settings.row_group_values()).min(self.settings.page_rows)
@@ -165,9 +163,7 @@ impl ColumnWriter {
         if self.values.may_be_indices() {
             self.segment.bits = 0;
         }
-        if self.values.is_unlikely_to_pay_off() {
-            self.values.begin_sampled_trial()?;
-        }
+        self.values.sample_if_new(&self.settings)?;
         // Values do not fit if the page is full. Indices do not fit if no more values can be counted.
         let has_no_room = is_full && (!self.values.may_be_indices() || self.is_counted_out);
         if has_no_room || self.page_is_full() {
@@ -247,10 +243,9 @@ impl ColumnWriter {
     /// Copies the values of the Arrow dictionary, if they are to be restored on reading, and are not too large.
     fn preload_dictionary(&mut self, memory: &mut BlockMemory) -> Result<()> {
         let settings = &self.settings;
-        let are_indices = self.values.are_indices();
         let (Some(_), Some(dictionary)) = (
             settings.preserve_arrow_dictionary,
-            &mut self.values.dictionary,
+            self.values.open_dictionary(),
         ) else {
             return Ok(());
         };
@@ -260,7 +255,6 @@ impl ColumnWriter {
         let entries = array.values();
         // Run-end encoded values do not have an order of their own.
         if entries.data_type() != &settings.leaf.data_type
-            || !are_indices
             || self
                 .preloaded
                 .as_ref()
@@ -285,7 +279,7 @@ impl ColumnWriter {
             && (settings.keeps_order() || bytes <= settings.dictionary_bytes)
         {
             dictionary.preload(&values)?;
-            self.values.keeps_dictionary = true;
+            self.values.keep_dictionary();
         }
         Ok(())
     }

@@ -1,0 +1,251 @@
+//! The values of the page under construction, and of pages buffered until a choice is made.
+
+mod dictionary_trial;
+mod encoded_values;
+mod indexed_values;
+mod sampled_trial;
+
+pub(super) use dictionary_trial::DictionaryTrial;
+pub(super) use encoded_values::EncodedValues;
+pub(super) use indexed_values::{ChunkDictionary, IndexedValues, PendingPage};
+pub(super) use sampled_trial::{SampledTrial, TrialPage};
+
+use std::mem;
+
+use herringbone_core::compression::Compression;
+use herringbone_core::encoding::dictionary::Dictionary;
+use herringbone_core::encoding::physical_values::{PlainSize, Slots};
+use herringbone_format::{Error, Result};
+
+use super::choice::CarriedChoice;
+use super::explanation::StoredAs;
+use super::observers::Observers;
+use super::options::DataPageVersion;
+use super::settings::ColumnSettings;
+
+/// The values of a column chunk under construction, in the form in which they are collected.
+#[derive(Default)]
+pub(super) enum PageValues {
+    /// Indices, which may still be converted to values.
+    DictionaryTrial(DictionaryTrial),
+    /// Values, which the dictionary may still receive. Those in the dictionary were all new.
+    SampledTrial(SampledTrial),
+    /// Indices.
+    Indexed(IndexedValues),
+    /// Values outside the dictionary.
+    Encoded(EncodedValues),
+    /// Nothing, because an error interrupted the change from one form to another.
+    #[default]
+    Failed,
+}
+
+impl PageValues {
+    /// Creates a chunk without values. `carried` is the choice of the previous row group.
+    ///
+    /// # Errors
+    /// Argument if an encoding does not support the column's type.
+    pub(super) fn new(settings: &ColumnSettings, carried: Option<CarriedChoice>) -> Result<Self> {
+        let leaf = &settings.leaf;
+        let dictionary = match settings.dictionary {
+            true => Dictionary::new(leaf.physical_type, leaf.type_length),
+            false => None,
+        };
+        let may_drop_codec = settings.may_drop_codec
+            && settings.version == DataPageVersion::V1
+            && settings.compression != Compression::Uncompressed;
+        // A dictionary that did not pay in the previous row group must first show that it would.
+        let starts_sampled = settings.preserve_arrow_dictionary.is_none()
+            && !settings.dictionary_is_requested
+            && carried.is_some_and(|carried| carried.needs_sampled_trial());
+        Ok(match dictionary {
+            Some(dictionary) if starts_sampled => {
+                Self::SampledTrial(SampledTrial::new(settings, dictionary)?)
+            }
+            Some(dictionary) => Self::DictionaryTrial(DictionaryTrial::new(settings, dictionary)),
+            None if settings.encodings.len() > 1 || may_drop_codec => {
+                Self::Encoded(EncodedValues::on_trial(settings)?)
+            }
+            None => Self::Encoded(EncodedValues::new(settings, settings.usual_encoding())?),
+        })
+    }
+
+    /// Returns the approximate bytes that the values will take in the file, without those already written as pages.
+    pub(super) fn estimated_bytes(&self) -> usize {
+        match self {
+            Self::DictionaryTrial(trial) => trial.estimated_bytes(),
+            Self::SampledTrial(trial) => trial.estimated_bytes(),
+            Self::Indexed(values) => values.estimated_bytes(),
+            Self::Encoded(values) => values.estimated_bytes(),
+            Self::Failed => 0,
+        }
+    }
+
+    /// Returns the number of reserved bytes.
+    pub(super) fn heap_bytes(&self) -> usize {
+        match self {
+            Self::DictionaryTrial(trial) => trial.heap_bytes(),
+            Self::SampledTrial(trial) => trial.heap_bytes(),
+            Self::Indexed(values) => values.heap_bytes(),
+            Self::Encoded(values) => values.heap_bytes(),
+            Self::Failed => 0,
+        }
+    }
+
+    /// Returns true if values are added to the dictionary, or may be added later. Pages then end as if they were.
+    pub(super) fn may_be_indices(&self) -> bool {
+        matches!(
+            self,
+            Self::DictionaryTrial(_) | Self::SampledTrial(_) | Self::Indexed(_)
+        )
+    }
+
+    /// Returns true if no page is finished and values are added to a dictionary on trial.
+    pub(super) fn is_first_page_of_trial(&self) -> bool {
+        matches!(self, Self::DictionaryTrial(trial) if trial.num_pages() == 0)
+    }
+
+    /// Returns the number of buffered pages, as long as the dictionary is on trial.
+    pub(super) fn pages_on_trial(&self) -> Option<usize> {
+        match self {
+            Self::DictionaryTrial(trial) => Some(trial.num_pages()),
+            Self::SampledTrial(trial) => Some(trial.num_pages()),
+            Self::Indexed(_) | Self::Encoded(_) | Self::Failed => None,
+        }
+    }
+
+    /// Returns the approximate bytes of the page under construction, whose values have this size. They are zero if the
+    /// segment is the page, which ends if the next row does not fit.
+    pub(super) fn page_bytes(&self, size: PlainSize) -> usize {
+        match self {
+            // Indices usually take two bytes or less.
+            Self::Indexed(values) => 2 * values.page.num_values(),
+            Self::DictionaryTrial(_) => size.bytes / 2,
+            Self::SampledTrial(_) => size.bytes,
+            Self::Encoded(_) | Self::Failed => 0,
+        }
+    }
+
+    /// Returns true if pages with rows must end here, because later values may be stored in another form.
+    pub(super) fn must_end_page(&self, settings: &ColumnSettings) -> bool {
+        match self {
+            Self::DictionaryTrial(trial) => {
+                trial.is_full(settings) || trial.cannot_pay_off(settings)
+            }
+            Self::SampledTrial(trial) => trial.is_over(),
+            Self::Indexed(values) => values.is_full(settings),
+            Self::Encoded(_) | Self::Failed => false,
+        }
+    }
+
+    /// Appends values to the page under construction.
+    ///
+    /// # Errors
+    /// Argument if an error came before; Limit if the page would exceed the limits of its header.
+    pub(super) fn append(&mut self, slots: &Slots<'_>, observers: &mut Observers) -> Result<()> {
+        match self {
+            Self::DictionaryTrial(trial) => trial.append(slots),
+            Self::SampledTrial(trial) => slots.with_values(|values| trial.append(values)),
+            Self::Indexed(values) => values.append(slots),
+            Self::Encoded(page) => slots.with_values(|values| page.append(values, observers)),
+            Self::Failed => Err(failed()),
+        }
+    }
+
+    /// Returns the dictionary, if values are added to it.
+    pub(super) fn open_dictionary(&mut self) -> Option<&mut Dictionary> {
+        match self {
+            Self::DictionaryTrial(trial) => Some(&mut trial.dictionary),
+            Self::Indexed(values) => Some(&mut values.dictionary.entries),
+            Self::SampledTrial(_) | Self::Encoded(_) | Self::Failed => None,
+        }
+    }
+
+    /// Keeps the dictionary although it saves nothing, because it has values that no slot uses.
+    pub(super) fn keep_dictionary(&mut self) {
+        if let Self::DictionaryTrial(trial) = self {
+            trial.keeps_dictionary = true;
+        }
+    }
+
+    /// Buffers values of the page under construction and of later pages as values, if nearly all values are new to the
+    /// dictionary.
+    ///
+    /// # Errors
+    /// Errors of encoders.
+    pub(super) fn sample_if_new(&mut self, settings: &ColumnSettings) -> Result<()> {
+        if let Self::DictionaryTrial(trial) = self
+            && trial.is_unlikely_to_pay_off(settings)
+            && let Self::DictionaryTrial(trial) = mem::take(self)
+        {
+            *self = Self::SampledTrial(trial.sample(settings)?);
+        }
+        Ok(())
+    }
+
+    /// Gives the buffered values to the dictionary if a sample of them shows that it will pay.
+    ///
+    /// # Errors
+    /// Errors of encoders.
+    pub(super) fn resume_if_repeated(
+        &mut self,
+        settings: &ColumnSettings,
+        carried: Option<CarriedChoice>,
+    ) -> Result<()> {
+        if let Self::SampledTrial(trial) = self
+            && trial.will_pay_off(settings, carried)
+            && let Self::SampledTrial(trial) = mem::take(self)
+        {
+            *self = Self::DictionaryTrial(trial.into_dictionary_trial(settings)?);
+        }
+        Ok(())
+    }
+
+    /// Returns true if enough values are buffered to choose their form.
+    pub(super) fn is_decision_due(&self, settings: &ColumnSettings) -> bool {
+        match self {
+            Self::DictionaryTrial(trial) => trial.is_decision_due(settings),
+            Self::SampledTrial(trial) => trial.is_over(),
+            Self::Indexed(_) | Self::Encoded(_) | Self::Failed => false,
+        }
+    }
+
+    /// Continues with values outside the dictionary if it is full.
+    ///
+    /// # Errors
+    /// Errors of encoders.
+    pub(super) fn end_full_dictionary(&mut self, settings: &ColumnSettings) -> Result<()> {
+        if let Self::Indexed(values) = self
+            && values.is_full(settings)
+            && let Self::Indexed(values) = mem::take(self)
+        {
+            *self = Self::Encoded(EncodedValues::after_dictionary(settings, values)?);
+        }
+        Ok(())
+    }
+
+    /// Returns the dictionary of the chunk, after the last choice.
+    pub(super) fn dictionary(&self) -> Option<&ChunkDictionary> {
+        match self {
+            Self::Indexed(values) => Some(&values.dictionary),
+            Self::Encoded(values) => values.dictionary.as_ref(),
+            Self::DictionaryTrial(_) | Self::SampledTrial(_) | Self::Failed => None,
+        }
+    }
+
+    /// Returns the form in which the values of the chunk are stored, after the last choice.
+    ///
+    /// # Errors
+    /// Argument if an error came before.
+    pub(super) fn stored_as(&self) -> Result<StoredAs> {
+        match self {
+            Self::Indexed(values) => Ok(values.dictionary.stored_as()),
+            Self::Encoded(values) => Ok(values.stored_as()),
+            Self::DictionaryTrial(_) | Self::SampledTrial(_) | Self::Failed => Err(failed()),
+        }
+    }
+}
+
+/// Returns the error after another error ended the chunk.
+fn failed() -> Error {
+    Error::argument("an error ended this column chunk before")
+}
