@@ -1,9 +1,10 @@
-//! The lowest floor: failures and their advice, names and URLs of files, and harmless text for a terminal.
+//! The lowest floor: failures and their advice, names and URLs of files, names of types, and harmless text for a terminal.
 
 pub(crate) mod advice;
 pub(crate) mod failure;
 pub(crate) mod plural;
 pub(crate) mod random;
+pub(crate) mod type_name;
 pub(crate) mod url;
 
 pub(crate) use herringbone_interchange::write::printable;

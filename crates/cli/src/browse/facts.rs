@@ -4,7 +4,8 @@ use herringbone::variant::shredding::is_variant;
 use herringbone_arrow::schema::{DataType, Field, Schema};
 
 use crate::base::printable::printable;
-use crate::render::table::{shown, type_name};
+use crate::base::type_name::type_name;
+use crate::render::table::shown;
 
 /// The facts that the footer has.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -14,6 +14,7 @@ use herringbone_interchange::read::value_of;
 use super::chunk_stats::object;
 use crate::args::{BloomCheck, Chunks};
 use crate::base::failure::{Failure, Result};
+use crate::base::type_name::type_name;
 use crate::input::Input;
 use crate::input::column_chunks::{self, Place};
 use crate::input::context::Context;
@@ -122,9 +123,9 @@ fn hashes(place: &Place<'_>, text: &str) -> Result<Vec<u64>> {
     let column = place.file.parquet_schema().leaves().get(place.leaf);
     let values = column.and_then(|column| plain(&array, column));
     let values = values.ok_or_else(|| {
-        let data_type = field.data_type();
         Failure::Usage(format!(
-            "bloom filters do not support this value of {data_type}"
+            "bloom filters do not support this value of {}",
+            type_name(&field)
         ))
     })?;
     let hashes = values.iter().map(|value| bloom_filter_hash(value));

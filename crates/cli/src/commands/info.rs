@@ -13,6 +13,7 @@ use serde_json::Value;
 use crate::base::failure::Result;
 use crate::base::plural::{counted, size};
 use crate::base::printable::{json_line, printable};
+use crate::base::type_name::type_name;
 use crate::describe::chunk::dictionary_pages;
 use crate::describe::schema::type_of;
 use crate::describe::{Object, geometry, nulls};
@@ -133,7 +134,7 @@ fn folder(table: &[Input], output: &mut Output<'_>) -> Result<()> {
     let in_path: Vec<String> = member
         .folder
         .partition_columns()
-        .map(|field| format!("{} ({})", shown(field.name()), field.data_type()))
+        .map(|field| format!("{} ({})", shown(field.name()), type_name(field)))
         .collect();
     if !in_path.is_empty() {
         line("in paths", in_path.join(", "));

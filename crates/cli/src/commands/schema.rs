@@ -14,6 +14,7 @@ use serde_json::Value;
 use crate::args::SchemaFormat;
 use crate::base::failure::{Failure, Result};
 use crate::base::printable::{printable, printable_json, printable_lines, write_json};
+use crate::base::type_name::type_name;
 use crate::describe::{self, FORMAT_VERSION};
 use crate::encryption::Summary;
 use crate::input::context::Context;
@@ -50,7 +51,7 @@ pub(crate) fn run(
     if let (Some(member), true) = (&first.member, format != SchemaFormat::Arrow) {
         let columns = member.folder.partition_columns();
         let columns: Vec<String> = columns
-            .map(|field| format!("{}: {}", field.name(), field.data_type()))
+            .map(|field| format!("{}: {}", field.name(), type_name(field)))
             .collect();
         if !columns.is_empty() {
             context.note(&format!(

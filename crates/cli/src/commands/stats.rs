@@ -15,6 +15,7 @@ use serde_json::Value;
 use crate::args::{Chunks, Columns, ListFormat, Stats};
 use crate::base::failure::{Failure, Result};
 use crate::base::printable::printable;
+use crate::base::type_name::type_name;
 use crate::describe::nulls;
 use crate::describe::{Object, list};
 use crate::input::column_chunks::{self, Place};
@@ -23,7 +24,7 @@ use crate::input::{Input, by_table};
 use crate::output::Output;
 use crate::output::progress::Progress;
 use crate::profile::{Leaf, Quantiles, Summary, leaves};
-use crate::render::table::{cell_text, shown, type_name};
+use crate::render::table::{cell_text, shown};
 use crate::render::table_or_jsonl::{self, Header, Listing};
 use crate::rows::{self, Batches, Window, survey};
 

@@ -12,12 +12,12 @@ use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use herringbone::variant::json::LostTypes;
 use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::schema::{DataType, Field, Schema, SchemaRef};
-use herringbone_interchange::write::geometry::is_geometry;
 use herringbone_interchange::write::value::{Boxed, Value, is_number, of};
 
 use crate::base::failure::Result;
 use crate::base::plural::{counted, grouped};
 use crate::base::printable::push_printable;
+use crate::base::type_name::type_name;
 use crate::output::Output;
 use crate::render::color::colored;
 use fit::Ends;
@@ -172,46 +172,6 @@ fn may_be_cut(data_type: &DataType) -> bool {
         DataType::Dictionary(_, values) => may_be_cut(values),
         DataType::RunEndEncoded(_, values) => may_be_cut(values.data_type()),
         other => !(other.is_numeric() || other.is_temporal() || other == &DataType::Boolean),
-    }
-}
-
-/// Returns the type of a column in a word or two, as SQL and Arrow call it.
-pub(crate) fn type_name(field: &Field) -> String {
-    let name = match field.extension_type_name() {
-        Some("arrow.uuid") => "uuid",
-        Some("arrow.parquet.variant") => "variant",
-        Some("arrow.json") => "json",
-        _ if is_geometry(field) => "geometry",
-        _ => return type_of(field.data_type()),
-    };
-    name.to_owned()
-}
-
-fn type_of(data_type: &DataType) -> String {
-    match data_type {
-        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => "text".into(),
-        DataType::Binary | DataType::LargeBinary | DataType::BinaryView => "bytes".into(),
-        DataType::FixedSizeBinary(length) => format!("bytes({length})"),
-        DataType::Decimal32(precision, scale)
-        | DataType::Decimal64(precision, scale)
-        | DataType::Decimal128(precision, scale)
-        | DataType::Decimal256(precision, scale) => format!("decimal({precision},{scale})"),
-        DataType::Date32 | DataType::Date64 => "date".into(),
-        DataType::Time32(_) | DataType::Time64(_) => "time".into(),
-        DataType::Timestamp(_, None) => "timestamp".into(),
-        DataType::Timestamp(_, Some(zone)) => format!("timestamp {}", shown(zone)),
-        DataType::Duration(_) => "duration".into(),
-        DataType::Interval(_) => "interval".into(),
-        DataType::Struct(_) => "struct".into(),
-        DataType::Map(..) => "map".into(),
-        DataType::Dictionary(_, values) => type_of(values),
-        DataType::RunEndEncoded(_, values) => type_of(values.data_type()),
-        DataType::List(_)
-        | DataType::LargeList(_)
-        | DataType::ListView(_)
-        | DataType::LargeListView(_)
-        | DataType::FixedSizeList(..) => "list".into(),
-        other => other.to_string().to_lowercase(),
     }
 }
 

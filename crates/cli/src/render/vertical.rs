@@ -6,9 +6,10 @@ use herringbone_arrow::schema::{FieldRef, Schema};
 use herringbone_interchange::write::value::{Boxed, of};
 use unicode_width::UnicodeWidthStr as _;
 
-use super::table::{cell_text, type_name};
+use super::table::cell_text;
 use crate::base::failure::Result;
 use crate::base::printable::printable;
+use crate::base::type_name::type_name;
 use crate::output::Output;
 
 /// A writer of rows, one below the other.

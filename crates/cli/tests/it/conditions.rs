@@ -60,7 +60,7 @@ fn what_is_wrong_is_said_in_the_words_of_the_command() {
         (
             "weight",
             2,
-            "`weight` is Float64, not a condition; compare it with a value, as in `weight > 5`",
+            "`weight` is float64, not a condition; compare it with a value, as in `weight > 5`",
         ),
         ("lower(name) = 'x'", 2, "expected a column or variant_get"),
         ("id + 1 = 2", 2, "expected a column, found `id + 1`"),

@@ -325,7 +325,7 @@ fn a_folder_is_one_table() {
     for line in [
         "files        8\n",
         "rows         8\n",
-        "in paths     year (Int64), code (Utf8)\n",
+        "in paths     year (int64), code (text)\n",
     ] {
         assert!(info.stdout.contains(line), "{}", info.stdout);
     }
@@ -337,7 +337,7 @@ fn a_folder_is_one_table() {
         "{}",
         diff.stdout
     );
-    herringbone(&["schema", &codes]).fails(0, "have these columns: year: Int64, code: Utf8");
+    herringbone(&["schema", &codes]).fails(0, "have these columns: year: int64, code: text");
 }
 
 #[test]

@@ -10,6 +10,8 @@ use herringbone_arrow::schema::{Field, FieldRef, SchemaRef};
 use herringbone_interchange::read::value_of;
 use herringbone_interchange::write::value;
 
+use crate::base::type_name::type_name;
+
 /// Selects rows with a null in place of a struct, list, map or variant.
 #[derive(Debug)]
 pub(super) struct IsNull {
@@ -76,7 +78,7 @@ impl OneOf {
                 other => {
                     return Err(format!(
                         "cannot compare {} with {other}; write a period such as 'P1M2DT3S'",
-                        field.data_type()
+                        type_name(field)
                     ));
                 }
             }

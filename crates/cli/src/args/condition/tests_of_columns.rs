@@ -8,6 +8,7 @@ use sqlparser::ast::BinaryOperator;
 
 use super::super::operand::Operand;
 use super::groups::{IsNull, OneOf};
+use crate::base::type_name::type_name;
 
 /// A test of the values of a column.
 #[derive(Debug, Clone)]
@@ -79,9 +80,10 @@ impl Check {
         };
         match field.data_type() {
             data_type if matches!(self, Self::Holds) && is_scalar(data_type) => Err(format!(
-                "`{0}` is {data_type}, not a condition; compare it with a value, as in `{0} > 5`. Put conditions in \
-                 quotes: the shell takes > for itself",
-                path.join(".")
+                "`{0}` is {1}, not a condition; compare it with a value, as in `{0} > 5`. Put conditions in quotes: \
+                 the shell takes > for itself",
+                path.join("."),
+                type_name(&field)
             )),
             data_type if data_type.is_nested() => Ok(match self {
                 Self::IsNull => Predicate::rows(IsNull::new(path.clone())),

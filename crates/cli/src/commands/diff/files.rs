@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use herringbone::ReadOptions;
 use herringbone::geospatial::Geospatial;
 
+use super::schemas::Column;
 use super::{changes, columns};
 use crate::base::failure::{Failure, Result};
 use crate::base::plural::counted;
@@ -15,14 +16,14 @@ use crate::output::Output;
 
 /// A schema with the names of its files.
 struct Group<'a> {
-    columns: Vec<(String, String)>,
+    columns: Vec<Column>,
     files: Vec<&'a str>,
 }
 
 /// Prints the schemas. The exit code is 1 if there are several.
 pub(super) fn compare(inputs: &[Input], is_json: bool, output: &mut Output<'_>) -> Result<()> {
     let mut groups: Vec<Group<'_>> = Vec::new();
-    let mut known: HashMap<Vec<(String, String)>, usize> = HashMap::new();
+    let mut known: HashMap<Vec<Column>, usize> = HashMap::new();
     for input in inputs {
         let file = input.open()?;
         let plan = file.plan(&ReadOptions::new().extension(Geospatial::new()));

@@ -10,6 +10,7 @@ use herringbone_interchange::write::value;
 
 use super::form::{Form, Which, counterparts};
 use crate::base::failure::{Failure, Result};
+use crate::base::type_name::type_name;
 use crate::profile::one_per_number;
 use crate::rows::Source;
 
@@ -105,8 +106,8 @@ pub(super) fn key_columns(
         match Form::new(&key_of_a, &key_of_b) {
             Form::Never | Form::Json(..) => Err(Failure::Usage(format!(
                 "--key: `{name}` is {} in the first file and {} in the second; `rewrite` one of them with -c",
-                key_of_a.data_type(),
-                key_of_b.data_type()
+                type_name(&key_of_a),
+                type_name(&key_of_b)
             ))),
             form => Ok((at_a, at_b, form)),
         }

@@ -4,9 +4,21 @@ use std::collections::{HashMap, VecDeque};
 
 use herringbone_arrow::schema::{DataType, Field, SchemaRef};
 
-/// Returns the path of each column and field, with its type. Arrow layouts and the names of list items and map
-/// entries are left out, because Parquet files of equal columns may have any.
-pub(crate) fn columns(schema: &SchemaRef) -> Vec<(String, String)> {
+use crate::base::type_name::{exact_type_name, type_name};
+
+/// A column or one of its fields.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Column {
+    path: String,
+    /// The name of the type for people, which leaves out units.
+    name: String,
+    /// The name of the type with its units, by which types are compared.
+    exact_name: String,
+}
+
+/// Returns the columns and their fields. Arrow layouts and the names of list items and map entries are left out, because
+/// Parquet files of equal columns may have any.
+pub(crate) fn columns(schema: &SchemaRef) -> Vec<Column> {
     let mut all = Vec::new();
     for field in schema.fields() {
         push(field, field.name(), &mut all);
@@ -14,8 +26,16 @@ pub(crate) fn columns(schema: &SchemaRef) -> Vec<(String, String)> {
     all
 }
 
-fn push(field: &Field, path: &str, all: &mut Vec<(String, String)>) {
-    all.push((path.to_owned(), type_of(field)));
+fn push(field: &Field, path: &str, all: &mut Vec<Column>) {
+    let null = match field.is_nullable() {
+        true => "",
+        false => " not null",
+    };
+    all.push(Column {
+        path: path.to_owned(),
+        name: type_name(field) + null,
+        exact_name: exact_type_name(field) + null,
+    });
     match plain(field.data_type()) {
         DataType::Struct(fields) => {
             for field in fields {
@@ -47,53 +67,38 @@ fn plain(data_type: &DataType) -> &DataType {
     }
 }
 
-fn type_of(field: &Field) -> String {
-    use DataType as T;
-    let name = match plain(field.data_type()) {
-        T::Struct(_) => "Struct".to_owned(),
-        T::List(_) | T::LargeList(_) | T::ListView(_) | T::LargeListView(_) => "List".to_owned(),
-        T::FixedSizeList(_, size) => format!("FixedSizeList({size})"),
-        T::Map(..) => "Map".to_owned(),
-        T::Utf8 | T::LargeUtf8 | T::Utf8View => T::Utf8.to_string(),
-        T::Binary | T::LargeBinary | T::BinaryView => T::Binary.to_string(),
-        other => other.to_string(),
-    };
-    let extension = field.extension_type_name();
-    let extension = extension.map_or_else(String::new, |name| format!(" ({name})"));
-    match field.is_nullable() {
-        true => name + &extension,
-        false => format!("{name} not null{extension}"),
-    }
-}
-
 /// Returns the changes from one schema to another. Of several columns of one name, the first belongs to the first.
-pub(crate) fn changes(a: &[(String, String)], b: &[(String, String)]) -> Vec<String> {
+pub(crate) fn changes(a: &[Column], b: &[Column]) -> Vec<String> {
     let mut places_in_b: HashMap<&str, VecDeque<usize>> = HashMap::new();
-    for (at, (path, _)) in b.iter().enumerate() {
-        places_in_b.entry(path).or_default().push_back(at);
+    for (at, column) in b.iter().enumerate() {
+        places_in_b.entry(&column.path).or_default().push_back(at);
     }
     let mut changes = Vec::new();
     let mut is_added = vec![true; b.len()];
-    for (path, before) in a {
+    for before in a {
         let at = places_in_b
-            .get_mut(path.as_str())
+            .get_mut(before.path.as_str())
             .and_then(VecDeque::pop_front);
-        let Some((at, (_, after))) = at.and_then(|at| Some(at).zip(b.get(at))) else {
-            changes.push(format!("{path}: {before} missing"));
+        let Some((at, after)) = at.and_then(|at| Some(at).zip(b.get(at))) else {
+            changes.push(format!("{}: {} missing", before.path, before.name));
             continue;
         };
         if let Some(is_added) = is_added.get_mut(at) {
             *is_added = false;
         }
-        if after != before {
-            changes.push(format!("{path}: {before} → {after}"));
+        if after.exact_name != before.exact_name {
+            let (old, new) = match after.name == before.name {
+                true => (&before.exact_name, &after.exact_name),
+                false => (&before.name, &after.name),
+            };
+            changes.push(format!("{}: {old} → {new}", before.path));
         }
     }
     let added = b.iter().zip(is_added).filter(|(_, is_added)| *is_added);
-    changes.extend(added.map(|((path, after), _)| format!("{path}: {after} added")));
-    let paths = |all: &[(String, String)]| all.iter().map(|(path, _)| path.clone()).collect();
-    let (order_a, order_b): (Vec<String>, Vec<String>) = (paths(a), paths(b));
-    if changes.is_empty() && order_a != order_b {
+    changes.extend(added.map(|(column, _)| format!("{}: {} added", column.path, column.name)));
+    let order =
+        |all: &[Column]| -> Vec<String> { all.iter().map(|column| column.path.clone()).collect() };
+    if changes.is_empty() && order(a) != order(b) {
         changes.push("the order of the columns".to_owned());
     }
     changes
