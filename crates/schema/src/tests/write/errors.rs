@@ -4,6 +4,7 @@ use herringbone_arrow::schema::{UnionFields, UnionMode};
 use herringbone_format::ErrorKind;
 
 use super::*;
+use crate::HintPolicy;
 
 fn refused(field: Field) -> (ErrorKind, String) {
     let error = from_arrow(&Schema::new(vec![field]), &WriteSchemaOptions::default()).unwrap_err();
@@ -43,6 +44,44 @@ fn no_form() {
             (Unsupported, column.to_owned()),
             "{text}"
         );
+    }
+}
+
+/// A dictionary page stores the order of leaf values only. Without a hint, no order is kept, so none is lost.
+#[test]
+fn orders_that_no_dictionary_page_keeps() {
+    let ordered = |data_type: DataType| a(data_type).with_dict_is_ordered(true);
+    let in_runs = |value: Field| {
+        let ends = Arc::new(Field::new("run_ends", DataType::Int32, false));
+        DataType::RunEndEncoded(ends, Arc::new(value))
+    };
+    let group = DataType::Struct(Fields::from(vec![a(DataType::Int32)]));
+    let list = DataType::List(child("item", DataType::Int32));
+    for (field, is_kept) in [
+        (ordered(dictionary(DataType::Utf8)), true),
+        (ordered(dictionary(DataType::Int32)), true),
+        (ordered(dictionary(DataType::Boolean)), false),
+        (ordered(dictionary(group)), false),
+        (ordered(dictionary(list)), false),
+        (ordered(dictionary(runs(DataType::Utf8))), false),
+        (a(dictionary(DataType::Boolean)), true),
+        (a(in_runs(a(dictionary(DataType::Utf8)))), true),
+        (a(in_runs(ordered(dictionary(DataType::Utf8)))), false),
+        (
+            a(in_runs(a(in_runs(ordered(dictionary(DataType::Utf8)))))),
+            false,
+        ),
+    ] {
+        let schema = Schema::new(vec![field.clone()]);
+        let result = from_arrow(&schema, &WriteSchemaOptions::default());
+        assert_eq!(result.is_ok(), is_kept, "{field:?}");
+        if let Err(error) = result {
+            assert_eq!(error.kind(), ErrorKind::Unsupported);
+            assert!(error.message().contains("cannot keep its order"), "{error}");
+        }
+        let mut options = WriteSchemaOptions::default();
+        options.arrow_schema_hint = HintPolicy::None;
+        assert!(from_arrow(&schema, &options).is_ok(), "{field:?}");
     }
 }
 
