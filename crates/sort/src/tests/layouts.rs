@@ -348,3 +348,64 @@ fn dictionaries_do_not_grow_by_known_values() {
     let growth = (sizes[49] - sizes[0]) / 49;
     assert!((100 * 32..100 * 32 + 700).contains(&growth), "{growth}");
 }
+
+/// The order of ordered dictionaries is that of their values, so a later one may only repeat the first one, or add to its end.
+#[test]
+fn ordered_dictionaries_agree_or_are_refused() {
+    let batch = |values: &[Option<&str>], is_ordered: bool| {
+        let keys: Int32Array = (0..values.len() as i32).rev().map(Some).collect();
+        let key = Arc::new(keys.clone()) as ArrayRef;
+        let values = Arc::new(StringArray::from(values.to_vec())) as ArrayRef;
+        let column = Arc::new(DictionaryArray::new(keys, values)) as ArrayRef;
+        let k = Field::new("k", DataType::Int32, false);
+        let v = Field::new("v", column.data_type().clone(), true);
+        let fields = vec![k, v.with_dict_is_ordered(is_ordered)];
+        let schema = Arc::new(herringbone_arrow::schema::Schema::new(fields));
+        RecordBatch::try_new(schema, vec![key, column]).unwrap()
+    };
+    let [a, b, c] = ["a", "b", "c"].map(Some);
+    let table: [(&[Option<&str>], &[Option<&str>], bool); 7] = [
+        (&[c, a], &[c, a], true),
+        (&[c, a], &[c], true),
+        (&[c, a], &[c, a, b], true),
+        (&[c, a], &[a, c], false),
+        (&[c, a], &[a], false),
+        (&[c, a], &[b, a], false),
+        (&[c, a], &[c, b], false),
+    ];
+    for (first, second, agree) in table {
+        for is_ordered in [true, false] {
+            let mut options = WriteOptions::new();
+            options.sort_by = vec![SortingColumnOption::new(["k"])];
+            let batches = [first, second].map(|values| batch(values, is_ordered));
+            let plan = WritePlan::new(batches[0].schema(), &options, None).unwrap();
+            let mut sorter = Sorter::new(&Arc::new(plan), None).unwrap().unwrap();
+            let pushed = batches.iter().try_for_each(|batch| sorter.push(batch));
+            let sorted = pushed.and_then(|()| sorter.next_batch());
+            let about = format!("{first:?}, {second:?}, ordered: {is_ordered}");
+            assert_eq!(sorted.is_ok(), agree || !is_ordered, "{about}");
+            let Ok(sorted) = sorted else { continue };
+            // The last value of each dictionary has the key 0, and the others follow.
+            let mut wanted: Vec<_> = [first, second]
+                .iter()
+                .flat_map(|values| values.iter().enumerate())
+                .map(|(at, value)| (at, *value))
+                .collect();
+            wanted.sort_by_key(|it| it.0);
+            let sorted = sorted.unwrap();
+            let column = sorted.column(1).as_any_dictionary();
+            let values = column.values().as_string::<i32>();
+            let keys = column.normalized_keys();
+            let found: Vec<_> = keys.iter().map(|key| Some(values.value(*key))).collect();
+            let same = |values: &[Option<&str>], rows: std::ops::Range<usize>| {
+                let mut values = values.to_vec();
+                values.sort_unstable();
+                let mut found = found[rows].to_vec();
+                found.sort_unstable();
+                found == values
+            };
+            let all: Vec<_> = first.iter().chain(second).copied().collect();
+            assert!(same(&all, 0..found.len()), "{about}: {found:?}");
+        }
+    }
+}
