@@ -4,9 +4,11 @@ use bytes::Bytes;
 use herringbone_arrow::array::cast::AsArray;
 use herringbone_arrow::array::types::{Decimal128Type, Float16Type, Int32Type, UInt8Type};
 use herringbone_arrow::array::{Array, ArrayRef};
+use std::sync::Arc;
+
 use herringbone_format::{
-    ColumnChunk, ColumnMetaData, CompressionCodec, ErrorKind, Limits, LogicalType, Repetition,
-    SchemaElement, Type,
+    BoundaryOrder, ColumnChunk, ColumnIndex, ColumnMetaData, CompressionCodec, ErrorKind, Limits,
+    LogicalType, OffsetIndex, PageLocation, Repetition, SchemaElement, Type,
 };
 use herringbone_schema::{ParquetSchema, SchemaOptions};
 
@@ -170,4 +172,57 @@ fn a_filter_that_does_not_end_is_an_error() {
     assert_eq!(probe.poll_header(&limits).unwrap(), Step::Need(4..8));
     probe.supply(4, Bytes::from_static(&[0x15, 0x02, 0x1c, 0x1c]));
     assert!(probe.poll_header(&limits).is_err());
+}
+
+/// Cells with a column index of two pages, an offset index, both, and neither.
+#[test]
+fn cells_have_their_indexes_and_count_their_bytes() {
+    let index = |bytes: usize| {
+        let least = [vec![1_u8; bytes], Vec::new()].into_iter().collect();
+        let greatest = ["", ""].into_iter().collect();
+        ColumnIndex::new(vec![false, true], least, greatest, BoundaryOrder::Ascending)
+    };
+    let columns = |bytes| Some(Arc::new(index(bytes)));
+    let locations = vec![PageLocation::new(4, 10, 0), PageLocation::new(14, 10, 5)];
+    let offsets = || Some(Arc::new(OffsetIndex::new(locations.clone())));
+    let bytes = |columns, offsets| PageIndexCell::new(columns, offsets).heap_bytes();
+    assert_eq!(bytes(None, None), 0);
+    let (one, other) = (bytes(columns(0), None), bytes(None, offsets()));
+    // A location has two numbers of eight bytes and one of four.
+    assert!(one >= size_of::<ColumnIndex>() && other >= size_of::<OffsetIndex>() + 2 * 20);
+    assert_eq!(bytes(columns(0), offsets()), one + other);
+    let grown = bytes(columns(1_000), None) - one;
+    assert!((1_000..2_100).contains(&grown), "{grown}");
+
+    let cell = PageIndexCell::new(columns(3), offsets());
+    assert_eq!(
+        (cell.columns.as_deref(), cell.first_page),
+        (Some(&index(3)), None)
+    );
+    let page = FirstPage::new(7, Some(5));
+    assert_eq!((page.levels, page.rows), (7, Some(5)));
+    let cell = cell.first_page(page);
+    assert_eq!(cell.first_page, Some(page));
+    assert_eq!(
+        cell.offsets.as_deref().map(|it| it.page_locations.len()),
+        Some(2)
+    );
+
+    let cells = PageIndexCells::default();
+    assert_eq!(cells.heap_bytes(), 0);
+    cells.insert(1, 2, cell.clone());
+    assert!(cells.heap_bytes() > cell.heap_bytes());
+    assert!(cells.get(1, 2).is_some() && cells.get(2, 1).is_none());
+    let (copied, frozen) = (cells.copied(), cells.frozen());
+    let first_page = |cells: &PageIndexCells| cells.get(1, 2).unwrap().first_page;
+    for cells in [&cells, &copied, &frozen] {
+        cells.insert(0, 0, PageIndexCell::default());
+        cells.add_found(1, 2, PageIndexCell::default());
+    }
+    assert_eq!((first_page(&cells), first_page(&copied)), (None, None));
+    assert_eq!(first_page(&frozen), Some(page));
+    assert!(cells.get(0, 0).is_some() && frozen.get(0, 0).is_none());
+    cells.clear();
+    assert_eq!(cells.heap_bytes(), 0);
+    assert!(copied.get(1, 2).is_some());
 }
