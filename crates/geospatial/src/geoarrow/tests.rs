@@ -136,3 +136,31 @@ fn what_is_not_understood_is_an_error() {
         None
     );
 }
+
+/// Each line has metadata of one meaning. Metadata of different lines has different meanings.
+#[test]
+fn metadata_is_the_same_if_its_meaning_is() {
+    let albers = format!(r#"{{"crs":{ALBERS},"crs_type":"projjson"}}"#);
+    let wgs84 = r#"{"crs": {"type": "GeographicCRS", "id": {"authority": "EPSG", "code": 4326}}}"#;
+    let meanings: [&[&str]; 6] = [
+        &["", "{}", r#"{"edges": "planar"}"#, r#"{"crs": null}"#],
+        &[
+            r#"{"crs": "OGC:CRS84"}"#,
+            r#"{"crs": "EPSG:4326", "crs_type": "authority_code"}"#,
+            wgs84,
+        ],
+        &[&albers, r#"{"crs": "EPSG:5070"}"#],
+        &[r#"{"crs": "OGC:CRS84", "edges": "spherical"}"#],
+        &[r#"{"crs": "OGC:CRS84", "edges": "karney"}"#],
+        &[r#"{"crs": "EPSG:3857"}"#],
+    ];
+    let parse = |text: &str| ExtensionMetadata::parse(text).unwrap();
+    for (line, one) in meanings.iter().enumerate() {
+        for (other_line, other) in meanings.iter().enumerate() {
+            for (a, b) in one.iter().flat_map(|a| other.iter().map(move |b| (*a, *b))) {
+                let is_same = parse(a).is_same(&parse(b));
+                assert_eq!(is_same, line == other_line, "{a} and {b}");
+            }
+        }
+    }
+}
