@@ -8,8 +8,8 @@ use herringbone::arrow::array::builder::{Int32Builder, MapBuilder, StringBuilder
 use herringbone::arrow::array::cast::AsArray;
 use herringbone::arrow::array::types::Int64Type;
 use herringbone::arrow::array::{
-    Array, ArrayRef, Int32Array, Int64Array, ListArray, RecordBatch, StringArray, StructArray,
-    TimestampMicrosecondArray, TimestampMillisecondArray,
+    Array, ArrayRef, FixedSizeListArray, Int32Array, Int64Array, ListArray, RecordBatch,
+    StringArray, StructArray, TimestampMicrosecondArray, TimestampMillisecondArray,
 };
 use herringbone::arrow::buffer::{NullBuffer, OffsetBuffer};
 use herringbone::arrow::schema::{DataType, Field, Fields, Schema, TimeUnit};
@@ -450,4 +450,65 @@ fn a_plan_finds_the_stored_leaf_of_a_wanted_field() {
         .unwrap();
     assert_eq!(plan.leaf_of_column(0), None);
     assert_eq!(plan.stored_leaf(&["list"]), None);
+}
+
+/// Every kind of list, wanted from a file whose hint has a list or a fixed-size list of two.
+#[test]
+fn lists_are_read_as_the_wanted_kind() {
+    let element = || Arc::new(field("item", DataType::Int32));
+    let values: ArrayRef = Arc::new(Int32Array::from(vec![1, 2, 3, 4]));
+    let fixed = FixedSizeListArray::new(element(), 2, values.clone(), None);
+    let offsets = OffsetBuffer::new(vec![0, 2, 4].into());
+    let plain = ListArray::new(element(), offsets, values, None);
+    let wide = || Arc::new(field("item", DataType::Int64));
+    let kinds = [
+        DataType::List(wide()),
+        DataType::LargeList(wide()),
+        DataType::ListView(wide()),
+        DataType::LargeListView(wide()),
+        DataType::FixedSizeList(wide(), 2),
+    ];
+    for stored in [Arc::new(fixed) as ArrayRef, Arc::new(plain)] {
+        let batch = RecordBatch::try_from_iter([("l", stored.clone())]).unwrap();
+        let file = written(&batch, WriteOptions::new());
+        // Only a fixed-size list is known to have two elements in each row.
+        let is_fixed = matches!(stored.data_type(), DataType::FixedSizeList(..));
+        for kind in &kinds {
+            let wanted = schema(vec![field("l", kind.clone())]);
+            if matches!(kind, DataType::FixedSizeList(..)) && !is_fixed {
+                assert!(read_rows(&file, wanted, 2).is_err());
+                continue;
+            }
+            let about = format!("{} as {kind}", stored.data_type());
+            let batch =
+                read_rows(&file, wanted, 2).unwrap_or_else(|error| panic!("{about}: {error}"));
+            let lists = batch.column(0);
+            assert_eq!(lists.data_type(), kind, "{about}");
+            let row = |row: usize| -> Vec<i64> {
+                let list = match kind {
+                    DataType::List(_) => lists.as_list::<i32>().value(row),
+                    DataType::LargeList(_) => lists.as_list::<i64>().value(row),
+                    DataType::ListView(_) => lists.as_list_view::<i32>().value(row),
+                    DataType::LargeListView(_) => lists.as_list_view::<i64>().value(row),
+                    _ => lists.as_fixed_size_list().value(row),
+                };
+                list.as_primitive::<Int64Type>().values().to_vec()
+            };
+            assert_eq!([row(0), row(1)], [[1, 2], [3, 4]], "{about}");
+        }
+        // No list of the file has three elements.
+        let three = schema(vec![field("l", DataType::FixedSizeList(wide(), 3))]);
+        assert!(read_rows(&file, three, 2).is_err());
+    }
+}
+
+/// Reads the only batch, which has this many rows.
+fn read_rows(file: &Bytes, wanted: WantedSchema, rows: usize) -> Result<RecordBatch, String> {
+    let options = ReadOptions::new().wanted_schema(wanted);
+    let file = herringbone::ParquetFile::from_bytes(file.clone()).map_err(|it| it.to_string())?;
+    let mut reader = file.read(options).map_err(|error| error.to_string())?;
+    let batch = reader.next_batch().map_err(|error| error.to_string())?;
+    let batch = batch.ok_or("no rows")?;
+    assert_eq!(batch.num_rows(), rows);
+    Ok(batch)
 }
