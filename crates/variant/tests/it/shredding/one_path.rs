@@ -1,17 +1,18 @@
 //! Values at one path.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use herringbone_arrow::array::cast::AsArray as _;
 use herringbone_arrow::array::types::{Float64Type, Int64Type};
 use herringbone_arrow::array::{Array, ArrayRef, Int32Array, StructArray, UInt32Array};
-use herringbone_arrow::schema::DataType;
+use herringbone_arrow::schema::{DataType, Field};
 use herringbone_variant::shredding::{
-    GetOptions, ShreddingType, UnshredOptions, VariantArray, variant_get,
+    GetOptions, ShreddingType, UnshredOptions, VariantArray, is_variant, variant_field, variant_get,
 };
-use herringbone_variant::{Cast, PrimitiveType, Scalar};
+use herringbone_variant::{Cast, PrimitiveType, Scalar, VariantPath};
 
-use super::{NO_NAMES, binary, by_hand, lenient, object, primitive, shred, shredded_object};
+use super::{NO_NAMES, binary, by_hand, json, lenient, object, primitive, shred, shredded_object};
 
 /// Returns the values of an array of integers, doubles or text.
 fn texts(array: &ArrayRef) -> Vec<Option<String>> {
@@ -244,5 +245,67 @@ fn shredded_fields_of_what_is_no_object() {
             let found: Vec<_> = found.as_primitive::<Int64Type>().iter().collect();
             assert_eq!(found, [expected], "lenient: {is_lenient}");
         }
+    }
+}
+
+/// All values at a shredded path, with different data next to its column.
+#[test]
+fn all_values_are_those_of_the_column_unless_the_read_is_lenient() {
+    let object: &[u8] = &[2, 1, 0, 0, 2, 12, 9];
+    let path: VariantPath = "$.a".parse().unwrap();
+    for (array, strict, lenient) in [
+        (shredded_object(None, true, Some(5)), Some(5), Some(5)),
+        (shredded_object(None, false, Some(5)), None, None),
+        (shredded_object(Some(object), false, None), None, Some(9)),
+        (shredded_object(Some(object), true, None), None, None),
+    ] {
+        for (is_lenient, expected) in [(false, strict), (true, lenient)] {
+            let mut options = GetOptions::default();
+            options.unshred.lenient = is_lenient;
+            let column = VariantArray::try_new(&array).unwrap();
+            let found = column.get_all(&path, &options).unwrap();
+            assert_eq!(found.is_valid(0), expected.is_some(), "{is_lenient}");
+            let found = json(&found, &UnshredOptions::default());
+            let expected = expected.map(|number| number.to_string());
+            assert_eq!(found, [expected], "lenient: {is_lenient}");
+        }
+    }
+}
+
+/// A field is marked by its extension type, by the name that Arrow has for it, or the older one of Parquet.
+#[test]
+fn columns_of_variants_are_marked() {
+    let storage = ShreddingType::Unshredded.storage_type().unwrap();
+    let named = |name: &str| {
+        let pairs = [("ARROW:extension:name".to_owned(), name.to_owned())];
+        Field::new("v", storage.clone(), true).with_metadata(HashMap::from(pairs))
+    };
+    for (name, is_marked) in [
+        ("arrow.parquet.variant", true),
+        ("parquet.variant", true),
+        ("arrow.json", false),
+        ("", false),
+    ] {
+        assert_eq!(is_variant(&named(name)), is_marked, "{name}");
+    }
+    assert!(!is_variant(&Field::new("v", storage.clone(), true)));
+    for nullable in [false, true] {
+        let field = variant_field("v", storage.clone(), nullable);
+        assert_eq!(
+            (field.name().as_str(), field.is_nullable()),
+            ("v", nullable)
+        );
+        assert_eq!(field.data_type(), &storage);
+        let mut metadata: Vec<_> = field.metadata().iter().collect();
+        metadata.sort();
+        let pair = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+        let wanted = [
+            pair("ARROW:extension:metadata", ""),
+            pair("ARROW:extension:name", "arrow.parquet.variant"),
+        ];
+        assert_eq!(
+            metadata,
+            wanted.iter().map(|it| (&it.0, &it.1)).collect::<Vec<_>>()
+        );
     }
 }
