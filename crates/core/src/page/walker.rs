@@ -406,4 +406,32 @@ mod tests {
             "{error}"
         );
     }
+
+    /// Before its bytes are there, a header is waited for. After the last byte of the chunk, there is none.
+    #[test]
+    fn a_header_is_waited_for_while_the_chunk_has_bytes() {
+        let (file, starts) = file();
+        let length = file.len() as u64;
+        let mut walker = PageWalker::new(starts[2]..length, length);
+        assert_eq!((walker.header(), walker.header_bytes()), (None, 0));
+        assert_eq!(walker.body_bytes(), None);
+        assert_eq!(walker.body().unwrap_err().kind(), ErrorKind::Argument);
+        let none: [&[u8]; 2] = [&[], &file[starts[2] as usize..][..3]];
+        for available in none {
+            let decoded =
+                walker.decode_header(available, &Limits::default(), PageHeader::decode_prefix);
+            assert!(!decoded.unwrap());
+            assert_eq!(walker.position(), starts[2]);
+        }
+        assert!(decode(&mut walker, &file).unwrap());
+        assert_eq!(walker.position() + 7, length);
+        assert_eq!(walker.body_bytes(), Some(7));
+        walker.pass();
+        assert_eq!(walker.position(), length);
+        let error = decode(&mut walker, &file).unwrap_err();
+        assert!(
+            error.message().contains("ends inside a page header"),
+            "{error}"
+        );
+    }
 }

@@ -283,4 +283,18 @@ mod tests {
         assert!(!i256::all_within(&[i256::MIN], 76));
         assert!(!i256::all_within(&[i256::MAX], 76));
     }
+
+    #[test]
+    fn the_precision_of_every_decimal_is_the_limit() {
+        for (data_type, wanted) in [
+            (DataType::Decimal32(9, 2), Some(9)),
+            (DataType::Decimal64(18, 2), Some(18)),
+            (DataType::Decimal128(38, 2), Some(38)),
+            (DataType::Decimal256(76, 2), Some(76)),
+            (DataType::Int32, None),
+            (DataType::FixedSizeBinary(4), None),
+        ] {
+            assert_eq!(digits(&data_type), wanted, "{data_type}");
+        }
+    }
 }
