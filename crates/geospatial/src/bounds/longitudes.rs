@@ -154,3 +154,118 @@ impl Longitudes {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(arcs: &[(f64, f64)]) -> Longitudes {
+        let mut longitudes = Longitudes::new();
+        for (west, east) in arcs {
+            longitudes.add(*west, *east);
+        }
+        longitudes
+    }
+
+    fn arcs(longitudes: &Longitudes) -> Vec<(f64, f64)> {
+        let arcs = longitudes.arcs().iter();
+        arcs.map(|arc| (arc.west, arc.east)).collect()
+    }
+
+    /// Arcs to add, the arcs afterwards, and the hull, worked out on a globe.
+    #[test]
+    fn arcs_are_joined_if_they_are_close() {
+        type Arcs<'a> = &'a [(f64, f64)];
+        let table: [(Arcs<'_>, Arcs<'_>, (f64, f64)); 10] = [
+            (&[(1.0, 2.0)], &[(1.0, 2.0)], (1.0, 2.0)),
+            // One inside the other, in any order, and two that share a part.
+            (&[(0.0, 9.0), (3.0, 4.0)], &[(0.0, 9.0)], (0.0, 9.0)),
+            (&[(3.0, 4.0), (0.0, 9.0)], &[(0.0, 9.0)], (0.0, 9.0)),
+            (&[(0.0, 9.0), (5.0, 12.0)], &[(0.0, 12.0)], (0.0, 12.0)),
+            // The widest closed gap, and a gap wide enough to stay open.
+            (&[(5.0, 6.0), (0.0, 1.5)], &[(0.0, 6.0)], (0.0, 6.0)),
+            (
+                &[(5.0, 6.0), (0.0, 1.25)],
+                &[(0.0, 1.25), (5.0, 6.0)],
+                (0.0, 6.0),
+            ),
+            // A third arc closes the gaps to both of its neighbours.
+            (
+                &[(0.0, 1.0), (8.0, 9.0), (4.0, 5.0), (50.0, 50.0)],
+                &[(0.0, 9.0), (50.0, 50.0)],
+                (0.0, 50.0),
+            ),
+            // An arc across the antimeridian is two, and the largest gap is between them.
+            (
+                &[(170.0, -160.0)],
+                &[(-180.0, -160.0), (170.0, 180.0)],
+                (170.0, -160.0),
+            ),
+            // Two gaps of the same width: the hull does not cross the antimeridian.
+            (
+                &[(-90.0, -90.0), (90.0, 90.0)],
+                &[(-90.0, -90.0), (90.0, 90.0)],
+                (-90.0, 90.0),
+            ),
+            (
+                &[(-91.0, -91.0), (90.0, 90.0)],
+                &[(-91.0, -91.0), (90.0, 90.0)],
+                (90.0, -91.0),
+            ),
+        ];
+        for (added, kept, hull) in table {
+            let longitudes = of(added);
+            assert_eq!(arcs(&longitudes), kept, "{added:?}");
+            assert_eq!(longitudes.hull(), Some(hull), "{added:?}");
+            let mut merged = Longitudes::new();
+            assert_eq!(merged.hull(), None);
+            merged.merge(&longitudes);
+            assert_eq!(arcs(&merged), kept, "{added:?}");
+            for (west, east) in kept {
+                assert!(longitudes.contain(*west, *east), "{added:?}");
+                assert!(!longitudes.contain(*west, east + 0.5), "{added:?}");
+                assert!(!longitudes.contain(west - 0.5, *east), "{added:?}");
+            }
+        }
+        let mut all = of(&[(5.0, 6.0)]);
+        all.add_all();
+        assert_eq!(arcs(&all), [(-180.0, 180.0)]);
+    }
+
+    #[test]
+    fn longitudes_of_a_geometry_are_added_one_by_one_unless_they_are_close() {
+        let bounds = |min, max| Interval { min, max };
+        let each = |longitudes: &mut Longitudes, values: &[f64], within| {
+            longitudes.add_each(values.iter().copied(), within);
+        };
+        let mut longitudes = Longitudes::new();
+        // Close ones are one arc, without a look at the values.
+        each(&mut longitudes, &[], bounds(1.0, 4.0));
+        assert_eq!(arcs(&longitudes), [(1.0, 4.0)]);
+        // Ones far apart are arcs of their own, and NaN is none.
+        let far = [50.0, f64::NAN, 60.0];
+        each(&mut longitudes, &far, bounds(50.0, 60.0));
+        assert_eq!(arcs(&longitudes), [(1.0, 4.0), (50.0, 50.0), (60.0, 60.0)]);
+        // Covered bounds, and the bounds of no value, add nothing.
+        each(&mut longitudes, &[99.0], bounds(2.0, 3.0));
+        each(&mut longitudes, &[99.0], Interval::EMPTY);
+        assert_eq!(longitudes.count, 3);
+    }
+
+    /// Joining the closest two of 17 arcs leaves 16, and every longitude stays covered.
+    #[test]
+    fn the_two_closest_arcs_are_joined_if_there_are_too_many() {
+        let mut longitudes = Longitudes::new();
+        let points: Vec<f64> = (0..16).map(|at| f64::from(at) * 10.0).collect();
+        for point in points.iter().chain(&[155.0]) {
+            longitudes.add(*point, *point);
+        }
+        let mut wanted: Vec<_> = points.iter().map(|at| (*at, *at)).collect();
+        wanted[15] = (150.0, 155.0);
+        assert_eq!(arcs(&longitudes), wanted);
+        longitudes.add(4.0, 4.0);
+        wanted[0] = (0.0, 4.0);
+        assert_eq!(arcs(&longitudes)[1..], wanted[1..]);
+        assert!(longitudes.contain(4.0, 4.0));
+    }
+}
