@@ -398,4 +398,30 @@ mod tests {
         assert_eq!(with(4), "row groups");
         assert_eq!(with(5), "columns");
     }
+
+    /// Filtered rows are decoded on several threads, unless that would lose more rows of a damaged file, or test rows
+    /// that a limit leaves out.
+    #[test]
+    fn threads_of_a_filter() {
+        let (one, many) = (file(1, 200_000, 2, None), file(4, 50_000, 2, None));
+        let with = |file: &ParquetFile, on_error, limit: Option<u64>| {
+            let options = ReadOptions::new().threads(2).on_error(on_error);
+            let mut options = options.filter(herringbone_filter::col("0").gt(10_i64));
+            options.limit = limit;
+            driver(file, options)
+        };
+        use OnError::{Fail, NullPage, SkipRowGroup};
+        for (on_error, limit, of_one, of_many) in [
+            (Fail, Some(9), "columns", "columns"),
+            (SkipRowGroup, None, "one thread", "row groups"),
+            (SkipRowGroup, Some(9), "one thread", "one thread"),
+            (NullPage, None, "one thread", "row groups"),
+            (NullPage, Some(9), "one thread", "one thread"),
+        ] {
+            let found = (with(&one, on_error, limit), with(&many, on_error, limit));
+            assert_eq!(found, (of_one, of_many), "{on_error:?}, {limit:?}");
+        }
+        assert_ne!(with(&one, Fail, None), "one thread");
+        assert_ne!(with(&many, Fail, None), "one thread");
+    }
 }

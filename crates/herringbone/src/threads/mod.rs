@@ -11,6 +11,8 @@
 //! work ahead is dropped, and one thread continues alone after the emitted rows.
 
 mod state;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 

@@ -1,5 +1,4 @@
 //! Rows declared as sorted.
-#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
 use std::sync::Arc;
 
