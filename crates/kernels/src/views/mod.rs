@@ -8,11 +8,12 @@
 //! | length: u32 | first 4 bytes | buffer: u32 | position: u32    |   length >  12
 //! ```
 //!
-//! Pages and dictionaries become such buffers unchanged, so long values are never copied. A [`ViewBuilder`] is the
-//! proof that its arrays need no validation. Its fields are private, and every way to append creates views into the
-//! builder's own buffers. A builder of strings checks the appended values. A failed call leaves the builder
-//! unchanged.
+//! Pages and dictionaries become such buffers unchanged, so long values are not copied, unless a filter left few of
+//! them. A [`ViewBuilder`] is the proof that its arrays need no validation. Its fields are private, and every way to
+//! append creates views into the builder's own buffers. A builder of strings checks the appended values. A failed
+//! call leaves the builder unchanged.
 
+mod compact;
 mod dictionary;
 mod lengths;
 mod plain;
@@ -51,6 +52,8 @@ pub struct ViewBuilder {
     block_index: Option<u32>,
     /// The number of bytes in the page sections that the views were created from.
     referenced: usize,
+    /// True if values of the array were dropped, so that its buffers may have many bytes without a view.
+    is_thinned: bool,
     utf8: bool,
     /// The length of the last finished array, as an estimate for the next one.
     last_values: usize,
@@ -68,6 +71,7 @@ impl ViewBuilder {
             block: Vec::new(),
             block_index: None,
             referenced: 0,
+            is_thinned: false,
             utf8,
             last_values: 0,
             last_block: 0,
@@ -118,9 +122,10 @@ impl ViewBuilder {
     }
 
     /// Drops the slots from `start` on whose bit is not set. Slot `start + i` belongs to bit `i`. The buffers are
-    /// retained.
+    /// retained until [`Self::finish`], which copies the values of an array that uses a small part of its buffers.
     pub fn retain(&mut self, start: usize, bits: &BooleanBuffer) {
         retain(&mut self.views, start, bits);
+        self.is_thinned = true;
     }
 
     /// Returns the array of everything appended since the last call, with `nulls` if present.
@@ -134,6 +139,9 @@ impl ViewBuilder {
             return Err(Malformed("values and nulls do not agree"));
         }
         self.close_block();
+        if std::mem::take(&mut self.is_thinned) {
+            self.compact();
+        }
         self.referenced = 0;
         self.last_values = self.views.len();
         let mut views = std::mem::take(&mut self.views);

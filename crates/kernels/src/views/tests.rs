@@ -216,3 +216,47 @@ fn values_are_spread_over_nulls() {
     let strings: Vec<_> = array.as_string_view().iter().collect();
     assert_eq!(strings, [None, None, Some("a"), Some("bc"), None]);
 }
+
+#[test]
+fn values_that_a_filter_leaves_do_not_retain_their_pages() {
+    let values: Vec<Vec<u8>> = (0..4000)
+        .map(|row| format!("{row:0width$}", width = 5 + row % 37).into_bytes())
+        .collect();
+    let (first, second) = values.split_at(2000);
+    let pages = [first, second].map(|values| Buffer::from_vec(plain(values)));
+    // Every 400th value: 10 of 4,000. Every second value: too many for copies.
+    for (step, are_copied) in [(400, true), (2, false)] {
+        let mut builder = ViewBuilder::new(false);
+        for page in &pages {
+            let start = builder.len();
+            builder.append_plain(page, 0, 2000).unwrap();
+            let wanted = BooleanBuffer::collect_bool(2000, |row| row % step == 3 % step);
+            builder.retain(start, &wanted);
+        }
+        let array = builder.finish(None).unwrap();
+        array.to_data().validate_full().unwrap();
+        let array = array.as_binary_view();
+        let expected: Vec<_> = values
+            .iter()
+            .skip(3 % step)
+            .step_by(step)
+            .map(Vec::as_slice)
+            .collect();
+        assert_eq!(array.iter().flatten().collect::<Vec<_>>(), expected);
+        let long: usize = expected
+            .iter()
+            .map(|value| value.len())
+            .filter(|&length| length > 12)
+            .sum();
+        match are_copied {
+            true => assert_eq!(
+                array.data_buffers().iter().map(Buffer::len).sum::<usize>(),
+                long
+            ),
+            false => assert_eq!(array.data_buffers().len(), 2),
+        }
+        // The next array starts anew.
+        builder.append_plain(&pages[1], 0, 2000).unwrap();
+        assert_eq!(finished(builder), second);
+    }
+}
