@@ -221,12 +221,14 @@ fn intervals<T: Ordered>(keys: &Ranges<i256>) -> Vec<(T::Key, T::Key)> {
     inclusive.collect()
 }
 
+/// The number of pieces up to which each has a pass of its own over the values.
+const MAX_PASSES: usize = 8;
+
 fn numbers<T: Ordered>(keys: &Ranges<i256>, values: &[T]) -> BooleanBuffer {
-    let collect = |is_accepted: &dyn Fn(T::Key) -> bool| {
-        BooleanBuffer::collect_bool(values.len(), |slot| {
-            values
-                .get(slot)
-                .is_some_and(|value| is_accepted(value.key()))
+    let passes = |pieces: &[(T::Key, T::Key)]| {
+        let start = BooleanBuffer::new_unset(values.len());
+        pieces.iter().fold(start, |bits, (low, high)| {
+            &bits | &between(values, *low, *high)
         })
     };
     match intervals::<T>(keys).as_slice() {
@@ -235,9 +237,14 @@ fn numbers<T: Ordered>(keys: &Ranges<i256>, values: &[T]) -> BooleanBuffer {
         // Two pieces are usually the complement of one interval.
         two @ [_, _] => match intervals::<T>(&keys.clone().complement()).as_slice() {
             [(low, high)] => !&between(values, *low, *high),
-            _ => collect(&|key| two.iter().any(|(low, high)| *low <= key && key <= *high)),
+            _ => passes(two),
         },
-        many => collect(&|key| {
+        // A pass over all values for each piece takes less time than a search for each value.
+        few if few.len() <= MAX_PASSES => passes(few),
+        many => BooleanBuffer::collect_bool(values.len(), |slot| {
+            let Some(key) = values.get(slot).map(|value| value.key()) else {
+                return false;
+            };
             let at = many.partition_point(|(_, high)| *high < key);
             many.get(at).is_some_and(|(low, _)| *low <= key)
         }),

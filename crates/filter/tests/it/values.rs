@@ -65,6 +65,13 @@ pub(crate) fn predicates(literal: &dyn Fn(i8) -> Literal) -> Vec<(Predicate, Acc
         (is_in(&[0, 2, 100]).not(), |it| {
             it != 0 && it != 2 && it != 100
         }),
+        // More values than there are passes over an array.
+        (is_in(&[0, 3, 5, 7, 9, 11, 13, 15, 17, 100]), |it| {
+            it == 0 || it == 100 || (3..=17).contains(&it) && it % 2 == 1
+        }),
+        (is_in(&[0, 3, 5, 7, 9, 11, 13, 15, 17, 100]).not(), |it| {
+            it != 0 && it != 100 && !((3..=17).contains(&it) && it % 2 == 1)
+        }),
         (is_in(&[]), |_| false),
         (col("c").is_in([Literal::Null, literal(3)]), |it| it == 3),
         (col("c").is_in([Literal::Null, literal(3)]).not(), |_| false),
