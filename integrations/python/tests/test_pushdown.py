@@ -159,3 +159,39 @@ def test_a_query_can_be_pickled(path):
     pytest.importorskip("cloudpickle")
     query = hb.scan_polars(path).filter(col("d") > D(2020, 1, 1), col("i").is_in([3]))
     assert pickle.loads(pickle.dumps(query)).collect().equals(query.collect())
+
+
+def test_texts_and_lists_in_the_layouts_of_polars(tmp_path, monkeypatch):
+    path = tmp_path / "a.parquet"
+    texts = ["a text of more than twelve bytes", None, "", "short"]
+    frame = pl.DataFrame(
+        {
+            "s": texts, "l": [texts, None, [], ["é"]], "b": [b"\xff" * 20, None, b"", b"b"],
+            "st": [{"x": text, "y": [text]} for text in texts], "c": pl.Series(texts, dtype=pl.Categorical), "id": range(4),
+        }
+    )
+    frame.write_parquet(path)
+    found = []
+    original = pl.DataFrame
+
+    def watched(data=None, **options):
+        found.append(str(getattr(data, "schema", "")))
+        return original(data, **options)
+
+    lazy = hb.scan_polars(path)
+    monkeypatch.setattr(_polars.polars, "DataFrame", watched)
+    assert lazy.collect().equals(frame) and lazy.filter(col("id") > 1).collect().equals(frame[2:])
+    assert len(found) == 2 and all("s: Utf8View" in one and "b: BinaryView" in one and "l: LargeList" in one for one in found), found
+
+
+def test_a_file_that_was_replaced_is_opened_again(tmp_path):
+    path = tmp_path / "a.parquet"
+    hb.write_table(pl.DataFrame({"a": [1, 2, 3]}), path)
+    lazy = hb.scan_polars(path).filter(col("a") > 1)
+    assert lazy.collect()["a"].to_list() == lazy.collect()["a"].to_list() == [2, 3]
+    hb.write_table(pl.DataFrame({"a": [1, 7, 8, 9]}), path, row_group_size=1)
+    assert lazy.collect()["a"].to_list() == [7, 8, 9]
+    # The files of a directory are found by each query.
+    lazy = hb.scan_polars(tmp_path)
+    hb.write_table(pl.DataFrame({"a": [5]}), tmp_path / "b.parquet")
+    assert lazy.collect()["a"].to_list() == [1, 7, 8, 9, 5]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import stat
 import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
@@ -31,15 +33,29 @@ class _Scan:
     def __init__(self, source: Any, options: dict[str, Any]) -> None:
         self.source = source
         self.options = options
+        self._opened: _Opened | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_opened": None}
+
+    def opened(self) -> _Opened:
+        """Return the files. A single file of this machine stays open until it changes, and others are found for each query."""
+        opened, state = self._opened, _state(self.source)
+        if opened is None or state is None or state != opened.state:
+            files = _read.ParquetDataset(self.source, **self.options)
+            schema = polars.DataFrame(RecordBatchReader.from_parts(files.schema, [])).schema
+            opened = _Opened(files, schema, state)
+            self._opened = opened if state is not None else None
+        return opened
 
     def __call__(
         self, with_columns: list[str] | None, predicate: Any, n_rows: int | None, batch_size: int | None
     ) -> Iterator[Any]:
-        files = _read.ParquetDataset(self.source, **self.options)
+        files, schema, _ = self.opened()
         columns = with_columns
         options: dict[str, Any] = {"batch_size": batch_size}
         # polars counts the rows before it tests them. A limit of ours counts those that a filter selects.
-        pushed = None if predicate is None or n_rows is not None else pushed_down(predicate, _schema(files))
+        pushed = None if predicate is None or n_rows is not None else pushed_down(predicate, schema)
         if n_rows is not None:
             options["limit"] = n_rows
         elif pushed is not None:
@@ -54,9 +70,25 @@ class _Scan:
             yield frame if columns is with_columns else frame.select(with_columns)
 
 
-def _schema(files: _read.ParquetDataset) -> Any:
-    """Return the columns and types of the files in polars."""
-    return polars.DataFrame(RecordBatchReader.from_parts(files.schema, [])).schema
+class _Opened(NamedTuple):
+    """Open files, and what they looked like when they were opened."""
+
+    files: _read.ParquetDataset
+    #: The columns and types of the files in polars.
+    schema: Any
+    #: None unless the source is a file of this machine.
+    state: tuple[int, ...] | None
+
+
+def _state(source: Any) -> tuple[int, ...] | None:
+    """Return numbers that differ if the file of a path was written or replaced, or None for other sources."""
+    try:
+        found = os.stat(source) if isinstance(source, (str, os.PathLike)) else None
+    except (OSError, ValueError):
+        return None
+    if found is None or not stat.S_ISREG(found.st_mode):
+        return None
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
 class Pushed(NamedTuple):
@@ -281,5 +313,9 @@ def scan_polars(source: Any, **options: Any) -> Any:
 
     `options` are those of `ParquetDataset`.
     """
-    schema = _schema(_read.ParquetDataset(source, **options))
-    return register_io_source(_Scan(source, options), schema=schema, is_pure=True)
+    # These are the layouts of polars. It copies texts, and the offsets of lists, of all others.
+    for name, layout in (("binary_type", "binary_view"), ("list_type", "large_list")):
+        if options.get(name) is None:
+            options[name] = layout
+    scan = _Scan(source, options)
+    return register_io_source(scan, schema=scan.opened().schema, is_pure=True)
