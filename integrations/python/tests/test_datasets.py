@@ -123,23 +123,52 @@ def test_fragments_are_those_of_pyarrow(table, tmp_path):
             assert sorted(one.path for one in ours) == sorted(one.path for one in theirs)
 
 
-def test_datasets_in_processes_of_dask(table, tmp_path):
-    dask = pytest.importorskip("dask")
-    pq.write_to_dataset(table, tmp_path, ["k"])
-    data = [hb.ParquetDataset(str(tmp_path), filters=[("k", "=", key)]) for key in "ab"]
-    data += [hb.dataset(str(tmp_path)), hpq.ParquetDataset(str(tmp_path))]
+def sent_datasets(table, folder):
+    """Return datasets to send to other processes, a function that returns the process and the numbers of each, and these numbers."""
+    pq.write_to_dataset(table, folder, ["k"])
+    data = [hb.ParquetDataset(str(folder), filters=[("k", "=", key)]) for key in "ab"]
+    data += [hb.dataset(str(folder)), hpq.ParquetDataset(str(folder))]
 
     def ids(dataset):
         table = dataset.to_table() if hasattr(dataset, "to_table") else dataset.read()
         return os.getpid(), (table.to_pydict() if hasattr(table, "to_pydict") else table.to_pylist())["id"]
 
+    return data, ids, [[0, 2, 4, 6, 8], [1, 3, 5, 7, 9], list(range(10)), list(range(10))]
+
+
+def test_datasets_in_processes_of_dask(table, tmp_path):
+    dask = pytest.importorskip("dask")
+    data, ids, expected = sent_datasets(table, tmp_path)
     found = dask.compute(*[dask.delayed(ids)(one) for one in data], scheduler="processes", num_workers=2)
     assert all(process != os.getpid() for process, _ in found)
-    assert [sorted(values) for _, values in found] == [[0, 2, 4, 6, 8], [1, 3, 5, 7, 9], list(range(10)), list(range(10))]
+    assert [sorted(values) for _, values in found] == expected
     # A lazy frame of polars is sent in the same way.
     polars = pytest.importorskip("polars")
     lazy = pickle.loads(pickle.dumps(hb.scan_polars(str(tmp_path))))
     assert lazy.filter(polars.col("k") == "a").select("id").collect().to_series().to_list() == [0, 2, 4, 6, 8]
+
+
+def test_datasets_in_workers_of_ray(table, tmp_path):
+    # Ray is too large for CI: it runs if you install it.
+    ray = pytest.importorskip("ray")
+    polars = pytest.importorskip("polars")
+    data, ids, expected = sent_datasets(table, tmp_path)
+    lazy = hb.scan_polars(str(tmp_path)).filter(polars.col("k") == "a").select("id")
+    ray.init(num_cpus=2, include_dashboard=False)
+    try:
+        work = ray.remote(ids)
+        found = ray.get([work.remote(one) for one in data])
+        # As objects of the store of Ray, and as parts of another object.
+        stored = ray.get([work.remote(ray.put(one)) for one in data])
+        table = ray.get(ray.remote(lambda parts: [hb.Table(part.read()) for part in parts]).remote(data[:2]))
+        frame = ray.get(ray.remote(lambda query: query.collect()).remote(lazy))
+    finally:
+        ray.shutdown()
+    for answers in (found, stored):
+        assert all(process != os.getpid() for process, _ in answers)
+        assert [sorted(values) for _, values in answers] == expected
+    assert [sorted(part["id"].to_pylist()) for part in table] == expected[:2]
+    assert frame.to_series().to_list() == expected[0]
 
 
 def test_times_of_day_in_dates_are_dropped_by_pyarrow_alone(tmp_path, monkeypatch):
