@@ -187,10 +187,13 @@ def test_texts_and_lists_in_the_layouts_of_polars(tmp_path, monkeypatch):
 def test_a_file_that_was_replaced_is_opened_again(tmp_path):
     path = tmp_path / "a.parquet"
     hb.write_table(pl.DataFrame({"a": [1, 2, 3]}), path)
+    scan = _polars._Scan(path, {})
+    first = scan.opened()
+    assert scan.opened() is first and pickle.loads(pickle.dumps(scan)).opened() is not first
     lazy = hb.scan_polars(path).filter(col("a") > 1)
     assert lazy.collect()["a"].to_list() == lazy.collect()["a"].to_list() == [2, 3]
     hb.write_table(pl.DataFrame({"a": [1, 7, 8, 9]}), path, row_group_size=1)
-    assert lazy.collect()["a"].to_list() == [7, 8, 9]
+    assert scan.opened() is not first and lazy.collect()["a"].to_list() == [7, 8, 9]
     # The files of a directory are found by each query.
     lazy = hb.scan_polars(tmp_path)
     hb.write_table(pl.DataFrame({"a": [5]}), tmp_path / "b.parquet")
