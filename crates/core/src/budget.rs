@@ -22,6 +22,7 @@ use herringbone_format::{Error, Limits, Remedy, Result};
 
 use crate::memory_pool::{MemoryPool, PooledMemory};
 use crate::metrics::{Metrics, ReadMetrics};
+use crate::outlook::Outlook;
 
 /// The name of the limit that a budget enforces.
 const LIMIT: &str = "memory_bytes";
@@ -37,6 +38,7 @@ pub struct Budget {
     /// The row groups and column chunks opened so far.
     opened: Mutex<Opened>,
     metrics: Metrics,
+    outlook: Outlook,
 }
 
 /// The opened column chunks.
@@ -90,6 +92,7 @@ impl Budget {
             pooled: pool.map(PooledMemory::new),
             opened: Mutex::default(),
             metrics: Metrics::default(),
+            outlook: Outlook::default(),
         })
     }
 
@@ -147,6 +150,12 @@ impl Budget {
     /// Returns the counters of the read.
     pub fn metrics(&self) -> &Metrics {
         &self.metrics
+    }
+
+    /// Returns the shares of rows that the steps of the filter left so far.
+    #[must_use]
+    pub fn outlook(&self) -> &Outlook {
+        &self.outlook
     }
 
     /// Returns true if an error is a refusal of a budget.

@@ -21,6 +21,7 @@ pub mod budget;
 pub mod loss;
 pub mod metrics;
 pub mod fetch;
+pub mod outlook;
 pub mod footer;
 pub mod created_by;
 pub mod page;

@@ -201,6 +201,34 @@ fn later_row_groups_are_tested_while_bytes_are_missing() {
     assert_eq!(requests.iter().filter(is_large).count(), 4);
 }
 
+/// The round trip of a local file is as long as that of an object store here. Bytes are requested when a row group has shown
+/// that it needs them all the same.
+#[test]
+fn a_local_file_waits_for_the_rows_of_a_filter() {
+    let mut policy = FetchPolicy::local_async();
+    (policy.round_trip_bytes, policy.suffix_bytes) = (8 << 20, 20_000);
+    // 6 columns of 640,000 bytes in each of 4 row groups.
+    let bytes_of_file = file(6, 4, 80_000);
+    let fetched = |filter| {
+        let options = ReadOptions::new().filter(filter);
+        let object = Arc::new(Memory::new(bytes_of_file.clone()).policy(policy.clone()));
+        let expected = blocking(&bytes_of_file, Limits::default(), &options).unwrap();
+        let (requests, rows, _) = requests(&object, &options);
+        let expected = expected.iter().map(RecordBatch::num_rows).sum::<usize>();
+        assert_eq!(rows, expected);
+        bytes(&requests[1..])
+    };
+    // No row has this value, but nearly all pages may have it.
+    let none = fetched(col("c5").eq(1));
+    assert!((2_500_000..2_700_000).contains(&none), "{none}");
+    // One page of each column, with its first header.
+    let one = fetched(col("id").eq(200_001));
+    assert!(one < 400_000, "{one}");
+    // Half of the rows need all pages.
+    let all = fetched(col("c5").lt(0));
+    assert!((15_300_000..15_600_000).contains(&all), "{all}");
+}
+
 /// Pages of 1,000 rows, and runs of 1,500 rows. Of 214 runs, 13 are selected.
 #[test]
 fn a_selective_filter_requests_only_pages() {

@@ -237,7 +237,7 @@ impl RowGroupPruner {
     /// Returns the ranges of the file that later steps may look up, as long as they cost less than a round trip. Also
     /// returns all column chunks if they are small. The result has at most `ahead` bytes.
     pub(crate) fn planned(&mut self, ahead: u64, policy: &FetchPolicy) -> Vec<Range<u64>> {
-        let most = policy.round_trip_bytes.min(ahead);
+        let most = self.unproven_bytes(policy).min(ahead);
         // A decoder asks for the plans of all row groups ahead each time when bytes arrive.
         match &self.planned {
             Some((bytes, planned)) if *bytes == most => planned.clone(),
@@ -247,6 +247,15 @@ impl RowGroupPruner {
                 planned
             }
         }
+    }
+
+    /// Returns the number of bytes to request before the page indexes and the tests of rows have shown that they are needed.
+    fn unproven_bytes(&self, policy: &FetchPolicy) -> u64 {
+        let filter = self.plan.filter();
+        let stages = filter.map_or(0, |filter| filter.stages().count());
+        // Step 0 of the outlook is this pruning.
+        let outlook = self.budget.outlook();
+        outlook.unproven_bytes(policy, 0..stages + 1)
     }
 
     fn plan_lookups(&self, mut left: u64, request_cost: u64) -> Vec<Range<u64>> {
@@ -342,6 +351,11 @@ impl RowGroupPruner {
         self.budget.look_at(self.row_group.index);
         let is_passed_over = self.is_whole() && self.verdicts.whole() == Verdict::None;
         metrics.row_groups_pruned.add(is_passed_over.into());
+        if self.taken.0 != PruningStep::Statistics {
+            let left = self.row_group.num_wanted().saturating_sub(self.known.0);
+            let outlook = self.budget.outlook();
+            outlook.add(0, left, self.row_group.num_rows);
+        }
         Ok(Pruned {
             row_group: self.row_group.clone(),
             verdicts: self.verdicts.clone(),

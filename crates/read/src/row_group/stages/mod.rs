@@ -12,6 +12,7 @@
 //! One thread tests as many rows as the next batch needs, and more while bytes of other columns are missing. Threads
 //! that share a stage ([`shared`]) test the whole row group before they continue with the next stage.
 
+mod found;
 mod shared;
 
 use std::ops::Range;
@@ -32,6 +33,7 @@ use herringbone_core::fetch::{FetchPolicy, bytes, union};
 use herringbone_core::loss::Losses;
 use herringbone_filter::Verdict;
 
+use found::Found;
 pub use shared::{Assembly, SharedStep, StageTask};
 
 /// The columns of the row group, in stages.
@@ -40,6 +42,10 @@ pub(crate) struct Stages {
     sets: Vec<ColumnSet>,
     /// The rows that each stage except the last one tests.
     rows: Vec<SelectedRows>,
+    /// The rows that each of these stages found, until all of its rows are tested.
+    found: Vec<Option<Found>>,
+    num_rows: u64,
+    budget: Arc<Budget>,
     /// The number of remaining rows, if nothing is filtered.
     rows_left: u64,
     /// The rows that a filter may select.
@@ -68,6 +74,9 @@ impl Stages {
         Ok(Self {
             sets: vec![set],
             rows: Vec::new(),
+            found: Vec::new(),
+            num_rows: row_group.num_rows,
+            budget: budget.clone(),
             rows_left: row_group.num_wanted(),
             candidates: row_group.ranges.clone(),
             _maps: maps,
@@ -114,10 +123,14 @@ impl Stages {
         let candidates = pruned
             .verdicts
             .within(ranges, |verdicts| verdicts != Verdict::None);
+        let num_rows = pruned.row_group.num_rows;
         let mut known = Some((pruned.row_group, pruned.verdicts, pruned.maps));
         let mut stages = Self {
             sets: Vec::new(),
             rows: Vec::new(),
+            found: Vec::new(),
+            num_rows,
+            budget: budget.clone(),
             rows_left: 0,
             candidates: candidates.into(),
             _maps: maps,
@@ -141,6 +154,7 @@ impl Stages {
             }
             row_groups.push(row_group);
             stages.rows.push(rows);
+            stages.found.push(Some(Found::default()));
         }
         stages.rows.reverse();
         row_groups.reverse();
@@ -221,17 +235,24 @@ impl Stages {
         };
         let mut ranges = set.planned(ahead);
         let candidates = self.candidates_after(active);
-        if bytes(&candidates) <= policy.round_trip_bytes.min(ahead) {
+        if bytes(&candidates) <= self.unproven_bytes(policy).min(ahead) {
             ranges.extend(candidates);
         }
         ranges
+    }
+
+    /// Returns the number of bytes of later stages to request before a test selects their rows.
+    fn unproven_bytes(&self, policy: &FetchPolicy) -> u64 {
+        // Step 0 of the outlook is the pruning.
+        let steps = self.active() + 1..self.rows.len() + 1;
+        self.budget.outlook().unproven_bytes(policy, steps)
     }
 
     /// Returns the ranges of all columns before decoding, and the number of rounds in which they are fetched.
     pub(crate) fn all_ranges(&self, policy: &FetchPolicy) -> (Vec<Range<u64>>, u64) {
         let mut ranges = self.planned(u64::MAX, policy);
         let later = self.candidates_after(self.active());
-        let rounds = match bytes(&later) <= policy.round_trip_bytes {
+        let rounds = match bytes(&later) <= self.unproven_bytes(policy) {
             true => 1,
             false => self.sets.len() as u64,
         };
@@ -388,9 +409,29 @@ impl Stages {
         Ok(batch.map_or(RowGroupStep::Pending, RowGroupStep::Batch))
     }
 
+    /// Records how many bytes the next stage needs for the rows that a stage found.
+    fn note_found(&mut self, stage: usize) {
+        let found = self.found.get_mut(stage).and_then(Option::take);
+        if let (Some(found), Some(next)) = (found, self.sets.get(stage + 1)) {
+            let needed = bytes(&next.planned_for(&found.into_ranges(self.num_rows)));
+            let (left, all) = match bytes(&next.planned_for(&self.candidates)) {
+                // There is nothing that could be requested in vain.
+                0 => (1, 1),
+                all => (needed, all),
+            };
+            self.budget.outlook().add(stage + 1, left, all);
+        }
+    }
+
     /// Passes the rows that a stage selected to the next stage.
     fn pass_on(&mut self, stage: usize, pieces: Vec<RowSelector>) {
         let is_tested = self.rows.get(stage).is_some_and(SelectedRows::is_tested);
+        if let Some(Some(found)) = self.found.get_mut(stage) {
+            pieces.iter().for_each(|piece| found.add(piece));
+        }
+        if is_tested {
+            self.note_found(stage);
+        }
         if let Some(set) = self.sets.get_mut(stage + 1) {
             pieces.iter().for_each(|piece| set.extend_selection(piece));
             if is_tested {

@@ -1,0 +1,72 @@
+//! The rows that a stage found, to learn which bytes the stages of later row groups will need.
+
+use std::ops::Range;
+
+use herringbone_core::column::selection::{RowRanges, RowSelector};
+
+/// The number of rows by which ranges are widened to both sides. Pages have more rows, so the pages of the wide ranges are
+/// nearly those of the rows, and a row group has few ranges.
+const STRETCH: u64 = 256;
+
+/// The rows that a stage found, in whole stretches.
+#[derive(Debug, Default)]
+pub(super) struct Found(Vec<Range<u64>>);
+
+impl Found {
+    /// Adds rows after all others.
+    pub(super) fn add(&mut self, piece: &RowSelector) {
+        match piece {
+            RowSelector::Ranges(ranges) => ranges.iter().for_each(|range| self.add_range(range)),
+            RowSelector::Mask { start, bits } => {
+                let (mut from, end) = (0, bits.len() as u64);
+                while from < end {
+                    let to = (from + STRETCH).min(end);
+                    if bits
+                        .slice(from as usize, (to - from) as usize)
+                        .count_set_bits()
+                        > 0
+                    {
+                        self.add_range(&(start + from..start + to));
+                    }
+                    from = to;
+                }
+            }
+        }
+    }
+
+    fn add_range(&mut self, range: &Range<u64>) {
+        let start = range.start - range.start % STRETCH;
+        let end = range.end.next_multiple_of(STRETCH);
+        match self.0.last_mut() {
+            Some(last) if start <= last.end => last.end = last.end.max(end),
+            _ => self.0.push(start..end),
+        }
+    }
+
+    /// Returns the stretches, up to the end of the row group.
+    pub(super) fn into_ranges(self, num_rows: u64) -> RowRanges {
+        let clipped = self
+            .0
+            .into_iter()
+            .map(|range| range.start..range.end.min(num_rows));
+        clipped.filter(|range| !range.is_empty()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use herringbone_arrow::buffer::BooleanBuffer;
+
+    use super::*;
+
+    #[test]
+    fn rows_are_widened_to_stretches_and_joined() {
+        let mut found = Found::default();
+        found.add(&RowSelector::Ranges([3..4, 255..257].into()));
+        found.add(&RowSelector::Ranges([2_000..2_001].into()));
+        let bits = BooleanBuffer::collect_bool(1_001, |row| row == 0 || row == 1_000);
+        found.add(&RowSelector::Mask { start: 4_096, bits });
+        let ranges = found.into_ranges(5_100);
+        assert_eq!(*ranges, [0..512, 1_792..2_048, 4_096..4_352, 4_864..5_100]);
+    }
+}
