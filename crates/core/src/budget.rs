@@ -17,6 +17,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
 
 use herringbone_format::{Error, Limits, Remedy, Result};
 
@@ -124,6 +125,14 @@ impl Budget {
     pub fn most_ahead(&self) -> u64 {
         let pooled = self.pooled.as_ref().map(PooledMemory::most_ahead);
         pooled.unwrap_or(u64::MAX).min(self.left() / 2)
+    }
+
+    /// Asks the pool, if there is one, whether a refused read tries again.
+    pub fn poll_room(&self, context: &mut Context<'_>) -> Poll<bool> {
+        match &self.pooled {
+            Some(pooled) => pooled.poll_room(context),
+            None => Poll::Ready(false),
+        }
     }
 
     /// Returns the counts of the work so far.

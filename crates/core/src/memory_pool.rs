@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
 
 use herringbone_format::{Error, Result};
 
@@ -48,6 +49,15 @@ pub trait MemoryPool: Debug + Send + Sync {
     /// limit them.
     fn most_ahead(&self) -> u64 {
         u64::MAX
+    }
+
+    /// Decides whether an async read tries again after the pool refused it the bytes of a single page. While the answer is
+    /// pending, the read waits and holds nearly nothing. If the answer is false, as it is by default, the read fails.
+    ///
+    /// A pool must answer in the end. A read asks a few times per row group.
+    fn poll_room(&self, context: &mut Context<'_>) -> Poll<bool> {
+        let _ = context;
+        Poll::Ready(false)
     }
 }
 
@@ -131,6 +141,11 @@ impl PooledMemory {
             true => 0,
             false => self.pool.most_ahead(),
         }
+    }
+
+    /// Asks the pool whether a refused read tries again.
+    pub(crate) fn poll_room(&self, context: &mut Context<'_>) -> Poll<bool> {
+        self.pool.poll_room(context)
     }
 
     /// Takes enough bytes from the pool to cover `used`: in whole blocks, or exactly as needed if the

@@ -1,6 +1,7 @@
 //! The memory of all files of a read.
 
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
 use herringbone::arrow::array::RecordBatch;
 use herringbone::{MemoryPool, ReadOptions, SharedMemory};
@@ -66,6 +67,11 @@ impl MemoryPool for FileMemory {
     fn most_ahead(&self) -> u64 {
         let program_pool = self.program_pool.as_ref();
         program_pool.map_or(u64::MAX, |pool| pool.most_ahead())
+    }
+
+    fn poll_room(&self, context: &mut Context<'_>) -> Poll<bool> {
+        let program_pool = self.program_pool.as_ref();
+        program_pool.map_or(Poll::Ready(false), |pool| pool.poll_room(context))
     }
 }
 

@@ -34,7 +34,17 @@ pub struct ReadSequence {
     losses: Losses,
     /// True if the due row group was restarted because memory was short.
     is_short: bool,
+    /// The number of times that the due row group may still be tried again after the memory of one page was refused.
+    tries_left: u32,
+    /// True if the driver waits for memory when the pool refuses the bytes of a page.
+    may_wait: bool,
+    /// True if the last step was refused memory, and can be tried again.
+    is_refused: bool,
 }
+
+/// The number of times that a row group is tried again after the memory of one page was refused. Each time, a row group
+/// without page indexes is decoded from its start.
+const TRIES: u32 = 8;
 
 /// The result of a step of a [`ReadSequence`].
 #[derive(Debug)]
@@ -67,7 +77,20 @@ impl ReadSequence {
             window,
             losses: Losses::default(),
             is_short: false,
+            tries_left: TRIES,
+            may_wait: false,
+            is_refused: false,
         }
+    }
+
+    /// Chooses whether the driver waits for memory. It may then try a refused step again.
+    pub(crate) fn wait_for_memory(&mut self, may_wait: bool) {
+        self.may_wait = may_wait;
+    }
+
+    /// Returns true if the last step failed because it was refused memory, and can be tried again.
+    pub(crate) fn is_refused(&self) -> bool {
+        self.is_refused
     }
 
     /// Returns the plan with which row groups are begun.
@@ -217,6 +240,7 @@ impl ReadSequence {
     /// # Errors
     /// Errors in the bytes, with their location; errors of predicates and of `bytes`.
     pub fn advance(&mut self, bytes: &mut dyn FileBytes) -> Result<ReadStep> {
+        self.is_refused = false;
         loop {
             if self.window.left == 0 {
                 self.finish();
@@ -231,7 +255,7 @@ impl ReadSequence {
                     return Ok(ReadStep::Finished);
                 };
                 self.begun.push_back(row_group);
-                self.is_short = false;
+                (self.is_short, self.tries_left) = (false, TRIES);
             }
             let (most, tests_ahead) = (self.window.wanted(), !self.is_short());
             let Some(row_group) = self.begun.front_mut() else {
@@ -252,12 +276,30 @@ impl ReadSequence {
                     self.begun.pop_front();
                 }
                 Err(error) if Budget::refused(&error) && self.drop_ahead(bytes) => {}
+                Err(error) if Budget::refused(&error) && self.is_to_wait() => {
+                    self.give_up_memory(bytes);
+                    return Err(error);
+                }
                 Err(error) => {
                     let rows = self.begun.pop_front().map_or(0, |begun| begun.rows_left());
                     self.lose(error, rows)?;
                 }
             }
         }
+    }
+
+    fn is_to_wait(&self) -> bool {
+        self.may_wait && self.tries_left > 0
+    }
+
+    /// Drops everything except for the position in the due row group, until the read is tried again.
+    fn give_up_memory(&mut self, bytes: &mut dyn FileBytes) {
+        bytes.drop_ahead();
+        if let Some(row_group) = self.begun.front_mut() {
+            row_group.restart();
+        }
+        self.tries_left -= 1;
+        (self.is_short, self.is_refused) = (true, true);
     }
 
     /// Drops all work and all bytes ahead of the due row group, and restarts that one after the emitted rows. Returns

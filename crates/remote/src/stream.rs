@@ -13,7 +13,7 @@ use herringbone::arrow::schema::SchemaRef;
 use herringbone::filter::{Predicate, ReadMetrics};
 use herringbone::modular_encryption::{KeyRequest, KeyStep};
 use herringbone::push::{self, DetachedRowGroup, Needs, PushDecoder};
-use herringbone::{Losses, ReadPlan, Result, Spawn};
+use herringbone::{Error, Losses, ReadPlan, Result, Spawn};
 
 use crate::fetches::Fetches;
 use crate::keys::KeyService;
@@ -93,6 +93,8 @@ pub struct RecordBatchStream {
     has_more_row_groups: bool,
     /// True if everything was requested when the decoder last looked ahead.
     is_all_requested: bool,
+    /// The error of the last step, if the pool may have its memory later.
+    refused: Option<Error>,
     progress: Progress,
 }
 
@@ -207,7 +209,8 @@ impl RecordBatchStream {
         fetches: Fetches,
         key_service: Option<Arc<dyn KeyService>>,
     ) -> Self {
-        let decoder = PushDecoder::with_policy(plan.clone(), fetches.policy().clone());
+        let mut decoder = PushDecoder::with_policy(plan.clone(), fetches.policy().clone());
+        decoder.wait_for_memory(true);
         let threads = match &plan.options().spawn {
             Some(_) => herringbone_pipeline::threads(plan.options().threads),
             None => 0,
@@ -228,6 +231,7 @@ impl RecordBatchStream {
             key_service,
             has_more_row_groups: false,
             is_all_requested: false,
+            refused: None,
             progress: Progress {
                 rows_left: decoder.rows_left(),
                 metrics: decoder.metrics(),
@@ -341,6 +345,7 @@ impl RecordBatchStream {
             };
             self.row_groups.put_back_failed(decoder);
             ready!(self.poll_keys(cx))?;
+            ready!(self.poll_room(cx))?;
             let may_start = match self.row_groups.is_empty() {
                 // While the decoder waits, answers may decide which later bytes it needs.
                 true => fetched.is_ready() || self.fetches.has_decided(),
@@ -427,7 +432,13 @@ impl RecordBatchStream {
         let row_groups = step.row_groups.into_iter();
         row_groups.for_each(|row_group| self.row_groups.push(row_group));
         self.has_more_row_groups = step.has_more;
-        let result = step.result.transpose()?;
+        let result = match step.result {
+            Some(Err(error)) if decoder.waits_for_memory() => {
+                self.refused = Some(error);
+                None
+            }
+            result => result.transpose()?,
+        };
         if let Some(needs) = step.ahead {
             self.is_all_requested = !self.fetches.plan_ahead(needs?, decoder);
         }
@@ -456,6 +467,24 @@ impl RecordBatchStream {
             });
         }
         Ok(())
+    }
+
+    /// Waits until the pool has memory for a refused step.
+    ///
+    /// # Errors
+    /// Limit if the pool will not have it.
+    fn poll_room(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>> {
+        let (Some(error), State::Idle(decoder)) = (self.refused.take(), &self.state) else {
+            return Poll::Ready(Ok(()));
+        };
+        match decoder.poll_room(cx) {
+            Poll::Ready(true) => Poll::Ready(Ok(())),
+            Poll::Ready(false) => Poll::Ready(Err(error)),
+            Poll::Pending => {
+                self.refused = Some(error);
+                Poll::Pending
+            }
+        }
     }
 
     /// Waits for keys, and supplies the decoder with them.

@@ -9,6 +9,7 @@ mod store;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
+use std::task::{self, Context};
 
 use bytes::Bytes;
 use herringbone_arrow::array::RecordBatch;
@@ -227,7 +228,10 @@ impl PushDecoder {
     pub fn poll(&mut self) -> Result<Poll> {
         self.store.take_unmet();
         let step = self.sequence.advance(&mut self.store);
-        let step = step.inspect_err(|_| self.sequence.finish())?;
+        if step.is_err() && !self.sequence.is_refused() {
+            self.sequence.finish();
+        }
+        let step = step?;
         Ok(match step {
             ReadStep::Pending => Poll::Needs(self.needs(true)?),
             ReadStep::NeedsKeys(keys) => Poll::NeedsKeys(keys),
@@ -343,6 +347,26 @@ impl PushDecoder {
     #[must_use]
     pub fn is_refused_memory(&self) -> bool {
         self.sequence.has_started_again()
+    }
+
+    /// Chooses to wait for memory when the pool refuses the bytes of a page. If an error of [`Self::poll`] then [is a
+    /// refusal](Self::waits_for_memory), the decoder holds nearly nothing, and may be polled again.
+    #[doc(hidden)] // For async reads.
+    pub fn wait_for_memory(&mut self, may_wait: bool) {
+        self.sequence.wait_for_memory(may_wait);
+    }
+
+    /// Returns true if the last error was a refusal of memory, after which the decoder may be polled again.
+    #[doc(hidden)] // For async reads.
+    #[must_use]
+    pub fn waits_for_memory(&self) -> bool {
+        self.sequence.is_refused()
+    }
+
+    /// Asks the pool whether the read tries again.
+    #[doc(hidden)] // For async reads.
+    pub fn poll_room(&self, context: &mut Context<'_>) -> task::Poll<bool> {
+        self.sequence.budget().poll_room(context)
     }
 
     /// Returns the plan of the read.

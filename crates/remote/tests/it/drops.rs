@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ use herringbone::arrow::array::RecordBatch;
 use herringbone::arrow::schema::SchemaRef;
 use herringbone::filter::{Predicate, RowError, RowPredicate, RowTest, col};
 use herringbone::push::FetchPolicy;
-use herringbone::{Limits, MemoryPool, ReadOptions, SharedMemory};
+use herringbone::{ErrorKind, Limits, MemoryPool, ReadOptions, SharedMemory};
 use herringbone_remote::RemoteFile;
 
 use crate::files::{blocking, file};
@@ -155,6 +155,62 @@ fn a_pool_that_refuses_is_the_error_of_the_blocking_read() {
     let expected = blocking(&bytes, Limits::default(), &options).unwrap_err();
     let error = read(object.clone(), Limits::default(), &options).unwrap_err();
     assert_eq!(error.to_string(), expected.to_string());
+    assert_eq!(object.live(), 0);
+}
+
+/// A pool that grants memory after some questions for room. Each other question is answered later.
+#[derive(Debug)]
+struct Later {
+    questions: AtomicUsize,
+    wanted: usize,
+}
+
+impl Later {
+    fn new(wanted: usize) -> Arc<Self> {
+        Arc::new(Self {
+            questions: AtomicUsize::new(0),
+            wanted,
+        })
+    }
+}
+
+impl MemoryPool for Later {
+    fn take(&self, _: u64) -> bool {
+        self.questions.load(Ordering::SeqCst) >= self.wanted
+    }
+
+    fn give_back(&self, _: u64) {}
+
+    fn poll_room(&self, context: &mut Context<'_>) -> Poll<bool> {
+        let questions = self.questions.fetch_add(1, Ordering::SeqCst) + 1;
+        match questions % 2 {
+            0 => Poll::Ready(true),
+            _ => {
+                context.waker().wake_by_ref();
+                Poll::Pending
+            }
+        }
+    }
+}
+
+#[test]
+fn a_refused_read_waits_until_the_pool_has_room() {
+    let object = object();
+    let bytes: Bytes = object.bytes.lock().unwrap().clone();
+    let expected = blocking(&bytes, Limits::default(), &ReadOptions::new()).unwrap();
+    let pool = Later::new(6);
+    let options = ReadOptions::new().memory_pool(pool.clone());
+    assert_eq!(
+        read(object.clone(), Limits::default(), &options).unwrap(),
+        expected
+    );
+    assert_eq!(pool.questions.load(Ordering::SeqCst), 6);
+    // A pool that never keeps its word ends the read.
+    let pool = Later::new(usize::MAX);
+    let options = ReadOptions::new().memory_pool(pool.clone());
+    let error = read(object.clone(), Limits::default(), &options).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Limit);
+    assert_eq!(pool.questions.load(Ordering::SeqCst), 16);
     assert_eq!(object.live(), 0);
 }
 
