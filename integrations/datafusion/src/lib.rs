@@ -41,6 +41,7 @@ mod source;
 mod statistics;
 #[cfg(feature = "session")]
 mod table;
+mod turns;
 
 #[cfg(feature = "proto")]
 pub use codec::HerringboneCodec;

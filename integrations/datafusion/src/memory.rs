@@ -1,55 +1,96 @@
 //! The memory pool of the runtime as a pool of the library.
 
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
 use datafusion_execution::memory_pool::{
     MemoryConsumer, MemoryLimit, MemoryPool, MemoryReservation,
 };
 
+use crate::turns::Turns;
+
 /// The part of a pool that all partitions of a scan may fill with bytes that they do not need yet. Operators, and the pages
 /// that a scan decodes, need the rest.
 const AHEAD_SHARE: u64 = 8;
+
+/// The part of a pool that a written file may fill before its row group ends early. Scans need the rest to deliver more rows.
+const SINK_SHARE: u64 = 2;
 
 /// The memory of the read or the write of one file.
 #[derive(Debug)]
 pub(crate) struct FileMemory {
     reservation: MemoryReservation,
     most_ahead: u64,
+    /// The number of bytes that the file may hold.
+    most_held: u64,
+    turns: Arc<Turns>,
+    member: u64,
+    is_sink: bool,
 }
 
 impl FileMemory {
-    /// Registers a consumer with a pool.
-    pub(crate) fn new(pool: &Arc<dyn MemoryPool>, consumer: String) -> Self {
+    /// Registers a file to be written with a pool.
+    pub(crate) fn of_sink(pool: &Arc<dyn MemoryPool>, consumer: String) -> Self {
+        let turns = Turns::of(pool);
         Self {
             reservation: MemoryConsumer::new(consumer).register(pool),
             most_ahead: u64::MAX,
+            most_held: share(pool, SINK_SHARE),
+            member: turns.join(),
+            turns,
+            is_sink: true,
         }
     }
 
     /// Registers a partition of a scan with a pool. The `partitions` share the bytes requested ahead.
     pub(crate) fn of_scan(pool: &Arc<dyn MemoryPool>, consumer: String, partitions: usize) -> Self {
-        let most_ahead = match pool.memory_limit() {
-            MemoryLimit::Finite(limit) => limit as u64 / AHEAD_SHARE / partitions.max(1) as u64,
-            MemoryLimit::Infinite | MemoryLimit::Unknown => u64::MAX,
-        };
-        Self {
-            most_ahead,
-            ..Self::new(pool, consumer)
-        }
+        let partitions = u64::try_from(partitions.max(1)).unwrap_or(u64::MAX);
+        let parts = AHEAD_SHARE.saturating_mul(partitions);
+        let mut memory = Self::of_sink(pool, consumer);
+        (memory.most_ahead, memory.most_held) = (share(pool, parts), u64::MAX);
+        memory.is_sink = false;
+        memory
+    }
+}
+
+/// Returns one of several equal parts of a pool.
+fn share(pool: &Arc<dyn MemoryPool>, parts: u64) -> u64 {
+    match pool.memory_limit() {
+        MemoryLimit::Finite(limit) => limit as u64 / parts,
+        MemoryLimit::Infinite | MemoryLimit::Unknown => u64::MAX,
     }
 }
 
 impl herringbone::MemoryPool for FileMemory {
     fn take(&self, bytes: u64) -> bool {
-        usize::try_from(bytes).is_ok_and(|bytes| self.reservation.try_grow(bytes).is_ok())
+        let held = self.reservation.size() as u64;
+        if held.saturating_add(bytes) > self.most_held {
+            return false;
+        }
+        self.turns.take((self.member, self.is_sink), bytes, || {
+            usize::try_from(bytes).is_ok_and(|bytes| self.reservation.try_grow(bytes).is_ok())
+        })
     }
 
     fn give_back(&self, bytes: u64) {
-        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
-        self.reservation.shrink(bytes.min(self.reservation.size()));
+        let in_memory = usize::try_from(bytes).unwrap_or(usize::MAX);
+        self.reservation
+            .shrink(in_memory.min(self.reservation.size()));
+        self.turns.give_back(self.member, bytes);
     }
 
     fn most_ahead(&self) -> u64 {
         self.most_ahead
+    }
+
+    fn poll_room(&self, context: &mut Context<'_>) -> Poll<bool> {
+        self.turns.poll_room(self.member, context)
+    }
+}
+
+impl Drop for FileMemory {
+    fn drop(&mut self) {
+        self.reservation.free();
+        self.turns.leave(self.member);
     }
 }

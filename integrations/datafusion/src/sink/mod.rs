@@ -15,6 +15,7 @@ use datafusion_datasource::file_sink_config::{FileSink, FileSinkConfig};
 use datafusion_datasource::sink::DataSink;
 use datafusion_datasource::write::demux::DemuxedStreamReceiver;
 use datafusion_datasource::write::get_writer_schema;
+use datafusion_execution::memory_pool::MemoryLimit;
 use datafusion_execution::{SendableRecordBatchStream, TaskContext};
 use datafusion_physical_expr::LexRequirement;
 use datafusion_physical_expr::expressions::Column;
@@ -35,6 +36,12 @@ use crate::memory::FileMemory;
 
 mod null_partition;
 mod options;
+
+/// The part of a pool that one part of a local file takes.
+const PART_SHARE: u64 = 32;
+
+/// The size of the smallest parts of a local file, because each takes a request.
+const SMALLEST_PART: u64 = 256 << 10;
 
 pub(crate) use options::{check, check_session};
 
@@ -203,8 +210,14 @@ impl FileSink for HerringboneSink {
             let consumer = format!("HerringboneSink[{path}]");
             let options = self.write_options(&path, &schema, context).await?;
             let options = RemoteWriteOptions::from(options)
-                .part_bytes(execution.objectstore_writer_buffer_size as u64)
-                .memory_pool(Arc::new(FileMemory::new(context.memory_pool(), consumer)));
+                .part_bytes(self.part_bytes(
+                    execution.objectstore_writer_buffer_size as u64,
+                    context.memory_pool().memory_limit(),
+                ))
+                .memory_pool(Arc::new(FileMemory::of_sink(
+                    context.memory_pool(),
+                    consumer,
+                )));
             let runtime = Handle::current();
             let sink = StoreSink::new(object_store.clone(), path.clone())
                 .runtime(move |abort| drop(runtime.spawn(abort)));
@@ -241,6 +254,19 @@ impl FileSink for HerringboneSink {
 }
 
 impl HerringboneSink {
+    /// Returns the size of the parts of a file. Parts of a local file are a small share of a small pool. Object stores
+    /// require large ones.
+    fn part_bytes(&self, option: u64, limit: MemoryLimit) -> u64 {
+        let is_local = self.config.object_store_url.as_str().starts_with("file:");
+        match limit {
+            MemoryLimit::Finite(limit) if is_local => {
+                let share = limit as u64 / PART_SHARE;
+                option.min(share.max(SMALLEST_PART))
+            }
+            _ => option,
+        }
+    }
+
     /// Makes all files visible. Returns the number of their rows.
     async fn complete(&self, files: Vec<WrittenFile>, store: &dyn ObjectStore) -> Result<u64> {
         let rows_written = MetricBuilder::new(&self.metrics).global_counter("rows_written");
