@@ -18,6 +18,10 @@ use object_store::{ObjectMeta, ObjectStore};
 #[derive(Debug)]
 pub(crate) struct TableFile(StoreObject);
 
+/// The largest gap that a request of a local file reads over. A page of 20,000 numbers often has 35 to 40 KB, and a selective
+/// scan needs one of them after the dictionary and the first page header.
+const LOCAL_GAP: u64 = 32 << 10;
+
 /// The way to request the bytes of the files of a table.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RequestOptions {
@@ -49,7 +53,7 @@ impl TableFile {
     ) -> Arc<Self> {
         let scan = FetchPolicy::remote_scan();
         let mut policy = match requests.is_local {
-            true => FetchPolicy::local_async(),
+            true => FetchPolicy::local_async().max_gap_bytes(LOCAL_GAP),
             false => scan.clone(),
         };
         // Filters of scans are tested with the first lookups.

@@ -2,6 +2,7 @@
 //! which it errs: its statistics lose NaNs, and it takes missing null counts for zero.
 
 #[cfg(test)]
+mod bytes;
 mod clickbench;
 #[cfg(test)]
 mod damage;
