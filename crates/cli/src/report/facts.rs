@@ -14,6 +14,7 @@ use herringbone_interchange::write::value;
 use herringbone_schema::ColumnOrderKind;
 
 use crate::base::failure::Result;
+use crate::base::type_name::type_name;
 use crate::describe::chunk::dictionary_pages;
 use crate::describe::nulls;
 use crate::describe::schema::type_of;
@@ -21,7 +22,7 @@ use crate::input::Input;
 use crate::input::column_chunks::Place;
 use crate::input::context::Context;
 use crate::output::progress::Progress;
-use crate::render::table::{cell_text, type_name};
+use crate::render::table::cell_text;
 
 /// The largest number of pages whose bounds are shown.
 pub(super) const PAGES: usize = 20_000;
