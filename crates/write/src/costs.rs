@@ -98,6 +98,47 @@ pub(crate) fn pays(
 mod tests {
     use super::*;
 
+    /// The costs of the table, added up for 1,000 values of 10 bytes that became 4,000 bytes.
+    #[test]
+    fn a_read_costs_its_values_and_its_bytes() {
+        let counts = StoredSize {
+            num_values: 1_000,
+            plain_bytes: 10_000,
+            encoded_bytes: 4_000,
+        };
+        let snappy = Compression::Snappy;
+        for (decoded, are_byte_arrays, compression, expected) in [
+            (Decoded::Indices, false, Compression::Uncompressed, 500_000),
+            (
+                Decoded::Indices,
+                true,
+                snappy,
+                1_500_000 + 500_000 + 1_600_000,
+            ),
+            (
+                Decoded::Values(Encoding::Plain),
+                false,
+                snappy,
+                500_000 + 1_600_000,
+            ),
+            (
+                Decoded::Values(Encoding::Plain),
+                true,
+                snappy,
+                3_000_000 + 1_600_000,
+            ),
+            (
+                Decoded::Values(Encoding::DeltaByteArray),
+                true,
+                snappy,
+                31_000_000 + 1_600_000,
+            ),
+        ] {
+            let found = reading(decoded, are_byte_arrays, compression, counts);
+            assert_eq!(found, expected, "{decoded:?}");
+        }
+    }
+
     #[test]
     fn a_codec_pays_where_it_saves_more_time_than_it_takes() {
         let zstd: Compression = "zstd".parse().unwrap();

@@ -295,3 +295,39 @@ fn encodings(physical_type: Type, readers: Compatibility) -> Vec<Encoding> {
     let more = more.iter().filter(|_| newest);
     modern.iter().chain(more).copied().collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The newest readers know each encoding that the specification allows for the values of a type.
+    #[test]
+    fn encodings_are_those_that_readers_know() {
+        let dictionaries = [Encoding::PlainDictionary, Encoding::RleDictionary];
+        for &it in Type::ALL {
+            assert_eq!(encodings(it, Compatibility::Widest), [Encoding::Plain]);
+            let newest = encodings(it, Compatibility::Newest);
+            for &encoding in Encoding::ALL {
+                let serves = encoding.serves().contains(&it) && !dictionaries.contains(&encoding);
+                let count = newest.iter().filter(|it| **it == encoding).count();
+                assert_eq!(count, usize::from(serves), "{it}: {encoding}");
+            }
+        }
+        use Encoding::{
+            ByteStreamSplit, DeltaBinaryPacked, DeltaByteArray, DeltaLengthByteArray, Plain, Rle,
+        };
+        let modern: [(Type, &[Encoding]); 5] = [
+            (Type::Boolean, &[Rle, Plain]),
+            (Type::Int64, &[DeltaBinaryPacked, Plain]),
+            (Type::Double, &[ByteStreamSplit, Plain]),
+            (Type::FixedLenByteArray, &[Plain]),
+            (
+                Type::ByteArray,
+                &[DeltaLengthByteArray, Plain, DeltaByteArray],
+            ),
+        ];
+        for (it, expected) in modern {
+            assert_eq!(encodings(it, Compatibility::Modern), expected, "{it}");
+        }
+    }
+}
