@@ -349,3 +349,51 @@ fn plausible(header: &PageHeader) -> bool {
     ];
     particular && others.iter().filter(|present| **present).count() == 1
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The metadata of a column chunk: its type, one encoding, a path of one long name, and the end.
+    const CHUNK: &[u8] = b"\x15\x02\x19\x15\x00\x19\x18\x10abcdefghijklmnop\x00";
+    /// An offset index with one page: its offset, its size, its first row, and the ends.
+    const INDEX: &[u8] = b"\x19\x1c\x16\x08\x15\x0a\x16\x00\x00\x00";
+    /// The header of a bloom filter: 32 bytes, blocks, XXHASH, not compressed.
+    const BLOOM: &[u8] = b"\x15\x40\x1c\x1c\x00\x00\x1c\x1c\x00\x00\x1c\x1c\x00\x00\x00";
+
+    /// Parts of a gap, in the compact protocol by hand; their kind, true if a row group ends before them, true if there
+    /// is a page index, and the number of explained bytes.
+    #[test]
+    fn gaps_are_known_by_the_structures_in_them() {
+        let block = [0; 32];
+        let bloom = [BLOOM, &block].concat();
+        let (junk, all): (&[u8], _) = (&[0xff; 30], usize::MAX);
+        let table: [(&[&[u8]], Gap, bool, bool, usize); 11] = [
+            (&[], Gap::None, false, false, all),
+            (&[CHUNK], Gap::Known, false, false, all),
+            (&[INDEX], Gap::Known, true, true, all),
+            (&[&bloom], Gap::Known, true, false, all),
+            // The first structure alone is next to the pages.
+            (&[CHUNK, INDEX], Gap::Known, false, true, all),
+            (&[INDEX, CHUNK], Gap::Known, true, true, all),
+            (&[&bloom, &bloom, INDEX], Gap::Known, true, true, all),
+            (&[junk], Gap::Unknown, false, false, 0),
+            (&[BLOOM, &block[1..]], Gap::Unknown, false, false, 0),
+            (&[&bloom, junk], Gap::KnownAtFirst, true, false, bloom.len()),
+            (&[CHUNK, junk], Gap::KnownAtFirst, false, false, CHUNK.len()),
+        ];
+        for (at, (parts, gap, ends_row_group, has_page_index, explained)) in
+            table.into_iter().enumerate()
+        {
+            let bytes = Bytes::from([b"PAR1", parts.concat().as_slice()].concat());
+            let end = bytes.len() as u64;
+            let scan = Scan::new(&bytes, 4..end, true, &Limits::default());
+            let found = scan.between(4..end).unwrap();
+            assert_eq!(found.gap, gap, "case {at}");
+            assert_eq!(found.ends_row_group, ends_row_group, "case {at}");
+            assert_eq!(found.has_page_index, has_page_index, "case {at}");
+            let start = (explained as u64).saturating_add(4).min(end);
+            assert_eq!(found.unexplained, start..end, "case {at}");
+        }
+    }
+}

@@ -224,3 +224,17 @@ pub(super) fn for_each_plain(values: &ArrayRef, mut see: impl FnMut(&[u8])) {
         _ => {}
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The order of flipped bytes is that of the signed bytes, from -128 to 127.
+    #[test]
+    fn flipped_bytes_have_the_order_of_signed_bytes() {
+        let signed: Vec<u8> = (i8::MIN..=i8::MAX).map(|byte| byte as u8).collect();
+        let unsigned: Vec<u8> = (0..=u8::MAX).collect();
+        assert_eq!(flipped(&signed), unsigned);
+        assert_eq!(flipped(&unsigned), signed);
+    }
+}
