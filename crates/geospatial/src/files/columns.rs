@@ -296,3 +296,36 @@ fn bounds_of_doubles(chunk: &ColumnMetaData) -> Option<(f64, f64)> {
     let bounds = double(&statistics.min_value).zip(double(&statistics.max_value))?;
     (chunk.type_ == Type::Double && bounds.0 <= bounds.1).then_some(bounds)
 }
+
+#[cfg(test)]
+mod tests {
+    use herringbone_format::{CompressionCodec, Statistics};
+
+    use super::*;
+
+    /// Bounds need a lower and an upper one of eight bytes each, in order, and the type DOUBLE.
+    #[test]
+    fn bounds_are_those_of_doubles_in_order() {
+        let bytes = |value: f64| value.to_le_bytes().to_vec();
+        let bounds = |type_, min: Option<Vec<u8>>, max: Option<Vec<u8>>| {
+            let mut statistics = Statistics::default();
+            (statistics.min_value, statistics.max_value) = (min, max);
+            let codec = CompressionCodec::Uncompressed;
+            let mut chunk = ColumnMetaData::new(type_, vec![], codec, 2, 0, 0, 4);
+            chunk.statistics = Some(statistics);
+            bounds_of_doubles(&chunk)
+        };
+        let (low, high) = (Some(bytes(-1.5)), Some(bytes(2.0)));
+        let double = |min: &Option<Vec<u8>>, max: &Option<Vec<u8>>| {
+            bounds(Type::Double, min.clone(), max.clone())
+        };
+        assert_eq!(double(&low, &high), Some((-1.5, 2.0)));
+        assert_eq!(double(&low, &low), Some((-1.5, -1.5)));
+        assert_eq!(double(&high, &low), None);
+        assert_eq!(double(&low, &None), None);
+        assert_eq!(double(&None, &high), None);
+        assert_eq!(double(&low, &Some(bytes(f64::NAN))), None);
+        assert_eq!(double(&low, &Some(vec![0; 4])), None);
+        assert_eq!(bounds(Type::Int64, low, high), None);
+    }
+}
