@@ -293,6 +293,34 @@ mod tests {
     }
 
     #[test]
+    fn lists_and_maps_have_one_field_below_them() {
+        let item = || Arc::new(Field::new("item", DataType::Int8, true));
+        for (name, data_type) in [
+            ("List", DataType::List(item())),
+            ("LargeList", DataType::LargeList(item())),
+            ("ListView", DataType::ListView(item())),
+            ("LargeListView", DataType::LargeListView(item())),
+            ("FixedSizeList(0)", DataType::FixedSizeList(item(), 0)),
+            ("FixedSizeList(3)", DataType::FixedSizeList(item(), 3)),
+        ] {
+            let schema = schema(&format!("l: {name}\n  item: Int8\n")).unwrap();
+            assert_eq!(schema.field(0).data_type(), &data_type);
+        }
+        let map = |fields: &str| schema(&format!("m: Map\n  entries: Struct not null\n{fields}"));
+        let found = map("    k: Utf8 not null\n    v: Int8\n").unwrap();
+        let pair = vec![
+            Field::new("k", DataType::Utf8, false),
+            Field::new("v", DataType::Int8, true),
+        ];
+        let entries = Field::new("entries", DataType::Struct(pair.into()), false);
+        let expected = DataType::Map(Arc::new(entries), false);
+        assert_eq!(found.field(0).data_type(), &expected);
+        let error = map("    k: Utf8 not null\n").unwrap_err();
+        assert!(error.contains("key and value"), "{error}");
+        assert!(schema("l: FixedSizeList(-1)\n  item: Int8\n").is_err());
+    }
+
+    #[test]
     fn wrong_lines_are_named() {
         for (text, message) in [
             (

@@ -168,3 +168,54 @@ pub fn defects_of(geo: Option<&str>) -> String {
         .map(|defect| format!("; {}", defect.message()));
     messages.take(3).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use herringbone_arrow::schema::Field;
+
+    use super::*;
+
+    fn geometry(name: &str, data_type: DataType) -> Field {
+        let extension = ("ARROW:extension:name".to_owned(), "geoarrow.wkb".to_owned());
+        Field::new(name, data_type, true).with_metadata(HashMap::from([extension]))
+    }
+
+    fn chosen(columns: &[&str], geo: Option<&str>) -> Result<usize> {
+        let mut fields = vec![Field::new("id", DataType::Binary, true)];
+        let geometries = columns.iter().map(|name| geometry(name, DataType::Binary));
+        fields.extend(geometries);
+        let pairs = geo.map(|text| (KEY.to_owned(), text.to_owned()));
+        let pairs: HashMap<_, _> = pairs.into_iter().collect();
+        let schema = Schema::new_with_metadata(fields, pairs);
+        primary(&schema)
+    }
+
+    #[test]
+    fn one_geometry_column_is_chosen() {
+        let geo = r#"{"version":"1.1.0","primary_column":"b","columns":{
+            "a":{"encoding":"WKB","geometry_types":[]},"b":{"encoding":"WKB","geometry_types":[]}}}"#;
+        for (columns, metadata, expected) in [
+            (&["a"][..], None, 1),
+            (&["a"], Some(geo), 1),
+            (&["a", "b"], Some(geo), 2),
+            (&["b", "a"], Some(geo), 1),
+            (&["a", "b", "geometry"], None, 3),
+            (&["a", "b", "geometry"], Some(geo), 2),
+        ] {
+            assert_eq!(chosen(columns, metadata).unwrap(), expected, "{columns:?}");
+        }
+        let error = chosen(&[], None).unwrap_err().to_string();
+        assert!(error.contains("there is none"), "{error}");
+        let error = chosen(&["a", "b"], None).unwrap_err().to_string();
+        assert!(error.contains("there are 2 geometry columns"), "{error}");
+        for data_type in [DataType::LargeBinary, DataType::BinaryView] {
+            let fields = vec![
+                geometry("text", DataType::Utf8),
+                geometry("bytes", data_type),
+            ];
+            assert_eq!(primary(&Schema::new(fields)).unwrap(), 1);
+        }
+    }
+}

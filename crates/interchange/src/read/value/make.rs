@@ -258,3 +258,89 @@ pub(crate) fn may_be_empty(data_type: &DataType) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use herringbone_arrow::array::cast::AsArray as _;
+
+    use super::super::value_of;
+    use super::*;
+    use TimeUnit::{Microsecond, Millisecond, Nanosecond, Second};
+
+    fn periods_as(
+        data_type: &DataType,
+    ) -> impl Fn(&str) -> Option<herringbone_arrow::array::ArrayRef> {
+        let field = Field::new("p", data_type.clone(), true);
+        move |text| value_of(&field, text).ok()
+    }
+
+    /// Periods of ISO 8601 as counts of each unit. None has months, days, or a part of a unit.
+    #[test]
+    fn durations_are_whole_units() {
+        let value = |unit, text: &str| {
+            let array = periods_as(&DataType::Duration(unit))(text)?;
+            Some(match unit {
+                Second => array.as_primitive::<DurationSecondType>().value(0),
+                Millisecond => array.as_primitive::<DurationMillisecondType>().value(0),
+                Microsecond => array.as_primitive::<DurationMicrosecondType>().value(0),
+                Nanosecond => array.as_primitive::<DurationNanosecondType>().value(0),
+            })
+        };
+        let units = [Second, Millisecond, Microsecond, Nanosecond];
+        let table: [(&str, [Option<i64>; 4]); 8] = [
+            ("PT0S", [Some(0); 4]),
+            (
+                "PT1M30S",
+                [
+                    Some(90),
+                    Some(90_000),
+                    Some(90_000_000),
+                    Some(90_000_000_000),
+                ],
+            ),
+            (
+                "PT-1.5S",
+                [None, Some(-1_500), Some(-1_500_000), Some(-1_500_000_000)],
+            ),
+            ("PT0.000002S", [None, None, Some(2), Some(2_000)]),
+            ("PT0.000000003S", [None, None, None, Some(3)]),
+            // 2^63 nanoseconds are less than 293 years, of 8,766 hours each.
+            (
+                "PT2568438H",
+                [
+                    Some(9_246_376_800),
+                    Some(9_246_376_800_000),
+                    Some(9_246_376_800_000_000),
+                    None,
+                ],
+            ),
+            ("P1DT1S", [None; 4]),
+            ("P1MT1S", [None; 4]),
+        ];
+        for (text, expected) in table {
+            let found = units.map(|unit| value(unit, text));
+            assert_eq!(found, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn intervals_have_the_parts_of_their_unit() {
+        for (text, [months, days, all]) in [
+            ("P1Y2M", [true, false, true]),
+            ("P2DT0.5S", [false, true, true]),
+            ("P2DT0.0005S", [false, false, true]),
+            ("P1M2DT3S", [false, false, true]),
+            ("PT0S", [true, true, true]),
+        ] {
+            let read = |unit| periods_as(&DataType::Interval(unit))(text).is_some();
+            assert_eq!(read(IntervalUnit::YearMonth), months, "{text}");
+            assert_eq!(read(IntervalUnit::DayTime), days, "{text}");
+            assert_eq!(read(IntervalUnit::MonthDayNano), all, "{text}");
+        }
+        let array = periods_as(&DataType::Interval(IntervalUnit::DayTime))("P2DT0.5S").unwrap();
+        let value = array.as_primitive::<IntervalDayTimeType>().value(0);
+        assert_eq!(value, IntervalDayTime::new(2, 500));
+        let array = periods_as(&DataType::Interval(IntervalUnit::YearMonth))("P1Y2M").unwrap();
+        assert_eq!(array.as_primitive::<IntervalYearMonthType>().value(0), 14);
+    }
+}
