@@ -157,3 +157,29 @@ fn levels_fit_in_a_byte() {
     let error = ParquetSchema::new(&chain(256), &limits).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Limit);
 }
+
+/// A leaf below two maps has the level of each key that contains it and may be null, from the inside out.
+#[test]
+fn null_keys_have_the_level_of_their_entries() {
+    let schema = schema(
+        "required group m (MAP) { repeated group key_value {
+           optional group key { optional group n (MAP) { repeated group key_value {
+             optional int32 key; optional int32 value; } } }
+           required int32 value; } }
+         optional group s (MAP) { repeated group key_value { required int32 key; } }
+         optional group key { optional int32 key; }",
+    );
+    let expected: [(&str, &[u8]); 5] = [
+        ("m.key_value.key.n.key_value.key", &[4, 1]),
+        ("m.key_value.key.n.key_value.value", &[1]),
+        ("m.key_value.value", &[]),
+        ("s.key_value.key", &[]),
+        ("key.key", &[]),
+    ];
+    for (leaf, (path, levels)) in expected.into_iter().enumerate() {
+        assert_eq!(schema.column_path(leaf), path);
+        assert_eq!(schema.path(leaf), path.split('.').collect::<Vec<_>>());
+        assert_eq!(schema.null_key_levels(leaf), levels, "{path}");
+    }
+    assert_eq!(schema.leaves().len(), expected.len());
+}

@@ -2,6 +2,7 @@
 
 mod chosen;
 mod errors;
+mod files;
 mod flat;
 mod hint;
 mod nested;
