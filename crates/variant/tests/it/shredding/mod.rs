@@ -1,6 +1,8 @@
 //! Values in Arrow arrays, shredded and back.
 
+mod extension;
 mod hostile;
+mod infer;
 mod one_path;
 mod read;
 mod round_trip;

@@ -1,0 +1,75 @@
+//! Shreddings inferred from values.
+
+use herringbone_variant::shredding::{InferOptions, ShreddingType};
+use herringbone_variant::{PrimitiveType, VariantBuf};
+
+use super::{object, primitive};
+
+fn inferred(values: &[&str], options: &InferOptions) -> ShreddingType {
+    let values = values
+        .iter()
+        .map(|text| VariantBuf::from_json(text).unwrap());
+    let values: Vec<_> = values.collect();
+    ShreddingType::infer(values.iter().map(VariantBuf::as_variant), options).unwrap()
+}
+
+fn array(element: ShreddingType) -> ShreddingType {
+    ShreddingType::Array(Box::new(element))
+}
+
+/// Objects and arrays count as levels, and their insides beyond the last level are not looked at.
+#[test]
+fn levels_are_limited() {
+    let int = || primitive(PrimitiveType::Int64);
+    let inside = |depth| {
+        inferred(
+            &[r#"{"a": {"b": {"c": 1}}}"#],
+            &InferOptions::new().max_depth(depth),
+        )
+    };
+    let (c, unshredded) = (object(&[("c", int())]), ShreddingType::Unshredded);
+    for depth in [3, 4, 50] {
+        let whole = object(&[("a", object(&[("b", c.clone())]))]);
+        assert_eq!(inside(depth), whole, "{depth} levels");
+    }
+    let two = object(&[("a", object(&[("b", unshredded.clone())]))]);
+    assert_eq!(inside(2), two);
+    assert_eq!(inside(1), object(&[("a", unshredded.clone())]));
+    assert_eq!(inside(0), unshredded);
+
+    let inside = |depth| inferred(&["[[1, 2], [3]]"], &InferOptions::new().max_depth(depth));
+    assert_eq!(inside(2), array(array(int())));
+    assert_eq!(inside(1), unshredded);
+    // Later objects with the same fields are on the same level.
+    let again = [r#"{"a": {}}"#, r#"{"a": {"b": 1}}"#];
+    let inside = |depth| inferred(&again, &InferOptions::new().max_depth(depth));
+    assert_eq!(inside(2), object(&[("a", object(&[("b", int())]))]));
+    assert_eq!(inside(1), object(&[("a", unshredded)]));
+}
+
+/// The most frequent kind of values is shredded if half of the values have it.
+#[test]
+fn half_of_the_values_have_the_type() {
+    let text = primitive(PrimitiveType::String);
+    let of = |values: &[&str]| inferred(values, &InferOptions::new());
+    assert_eq!(of(&[r#""a""#, r#""b""#, "1"]), text);
+    assert_eq!(
+        of(&[r#""a""#, "true", "[]", "{}"]),
+        ShreddingType::Unshredded
+    );
+    // Nulls have no kind.
+    assert_eq!(of(&[r#""a""#, "null", "null"]), text);
+    assert_eq!(of(&[]), ShreddingType::Unshredded);
+    let frequent = |share| {
+        let values = [
+            r#"{"a": 1, "b": 1}"#,
+            r#"{"a": 1}"#,
+            r#"{"a": 1}"#,
+            r#"{"a": 1}"#,
+        ];
+        inferred(&values, &InferOptions::new().min_frequency(share))
+    };
+    let int = || primitive(PrimitiveType::Int64);
+    assert_eq!(frequent(0.25), object(&[("a", int()), ("b", int())]));
+    assert_eq!(frequent(0.26), object(&[("a", int())]));
+}
