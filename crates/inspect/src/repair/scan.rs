@@ -368,7 +368,8 @@ mod tests {
         let block = [0; 32];
         let bloom = [BLOOM, &block].concat();
         let (junk, all): (&[u8], _) = (&[0xff; 30], usize::MAX);
-        let table: [(&[&[u8]], Gap, bool, bool, usize); 11] = [
+        type Case<'a> = (&'a [&'a [u8]], Gap, bool, bool, usize);
+        let table: [Case<'_>; 11] = [
             (&[], Gap::None, false, false, all),
             (&[CHUNK], Gap::Known, false, false, all),
             (&[INDEX], Gap::Known, true, true, all),

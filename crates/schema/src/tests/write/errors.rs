@@ -79,8 +79,10 @@ fn orders_that_no_dictionary_page_keeps() {
             assert_eq!(error.kind(), ErrorKind::Unsupported);
             assert!(error.message().contains("cannot keep its order"), "{error}");
         }
-        let mut options = WriteSchemaOptions::default();
-        options.arrow_schema_hint = HintPolicy::None;
+        let options = WriteSchemaOptions {
+            arrow_schema_hint: HintPolicy::None,
+            ..WriteSchemaOptions::default()
+        };
         assert!(from_arrow(&schema, &options).is_ok(), "{field:?}");
     }
 }
