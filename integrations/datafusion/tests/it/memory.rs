@@ -44,7 +44,7 @@ async fn scans_and_sinks_run_in_small_pools() {
     for (query, bytes) in [
         (
             "select count(*) from lineitem where l_comment like '%fox%'",
-            12_000_000,
+            7_000_000,
         ),
         (
             "select count(*), sum(l_quantity) from lineitem where l_orderkey % 100 = 1",
@@ -58,7 +58,7 @@ async fn scans_and_sinks_run_in_small_pools() {
         assert_eq!(rows(&ours, query).await, rows(&stock, query).await);
         assert_eq!(pool.reserved(), 0, "{query}");
     }
-    let pool: Arc<dyn MemoryPool> = Arc::new(FairSpillPool::new(60_000_000));
+    let pool: Arc<dyn MemoryPool> = Arc::new(FairSpillPool::new(30_000_000));
     let ours = with_pool(&pool, &path).await;
     let copy = folder.path("copy.parquet");
     let copied = run(
