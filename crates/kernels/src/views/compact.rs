@@ -21,7 +21,9 @@ impl ViewBuilder {
             return;
         }
         let long = |view: &u128| is_long(*view as u32).then_some(*view as u32 as usize);
-        let wanted = self.views.iter().filter_map(long).sum::<usize>();
+        let wanted = self.views.iter().filter_map(long);
+        // Many views may have the same value, so that a sum of 32 bits could wrap.
+        let wanted = wanted.fold(0, usize::saturating_add);
         if wanted > MAX_POSITION || wanted.saturating_mul(FACTOR) >= held - SMALL {
             return;
         }
