@@ -364,7 +364,8 @@ fn ordered_dictionaries_agree_or_are_refused() {
         RecordBatch::try_new(schema, vec![key, column]).unwrap()
     };
     let [a, b, c] = ["a", "b", "c"].map(Some);
-    let table: [(&[Option<&str>], &[Option<&str>], bool); 7] = [
+    type Texts<'a> = &'a [Option<&'a str>];
+    let table: [(Texts<'_>, Texts<'_>, bool); 7] = [
         (&[c, a], &[c, a], true),
         (&[c, a], &[c], true),
         (&[c, a], &[c, a, b], true),
