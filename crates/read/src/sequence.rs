@@ -88,6 +88,11 @@ impl ReadSequence {
         self.may_wait = may_wait;
     }
 
+    /// Chooses not to try the due row group again after its next refusal.
+    pub(crate) fn wait_no_longer(&mut self) {
+        self.tries_left = 0;
+    }
+
     /// Returns true if the last step failed because it was refused memory, and can be tried again.
     pub(crate) fn is_refused(&self) -> bool {
         self.is_refused

@@ -13,7 +13,7 @@ use herringbone::arrow::schema::SchemaRef;
 use herringbone::filter::{Predicate, ReadMetrics};
 use herringbone::modular_encryption::{KeyRequest, KeyStep};
 use herringbone::push::{self, DetachedRowGroup, Needs, PushDecoder};
-use herringbone::{Error, Losses, ReadPlan, Result, Spawn};
+use herringbone::{Losses, ReadPlan, Result, Spawn};
 
 use crate::fetches::Fetches;
 use crate::keys::KeyService;
@@ -93,8 +93,8 @@ pub struct RecordBatchStream {
     has_more_row_groups: bool,
     /// True if everything was requested when the decoder last looked ahead.
     is_all_requested: bool,
-    /// The error of the last step, if the pool may have its memory later.
-    refused: Option<Error>,
+    /// True if the last step was refused memory that the pool may have later.
+    is_refused: bool,
     progress: Progress,
 }
 
@@ -231,7 +231,7 @@ impl RecordBatchStream {
             key_service,
             has_more_row_groups: false,
             is_all_requested: false,
-            refused: None,
+            is_refused: false,
             progress: Progress {
                 rows_left: decoder.rows_left(),
                 metrics: decoder.metrics(),
@@ -345,7 +345,7 @@ impl RecordBatchStream {
             };
             self.row_groups.put_back_failed(decoder);
             ready!(self.poll_keys(cx))?;
-            ready!(self.poll_room(cx))?;
+            ready!(self.poll_room(cx));
             let may_start = match self.row_groups.is_empty() {
                 // While the decoder waits, answers may decide which later bytes it needs.
                 true => fetched.is_ready() || self.fetches.has_decided(),
@@ -433,8 +433,8 @@ impl RecordBatchStream {
         row_groups.for_each(|row_group| self.row_groups.push(row_group));
         self.has_more_row_groups = step.has_more;
         let result = match step.result {
-            Some(Err(error)) if decoder.waits_for_memory() => {
-                self.refused = Some(error);
+            Some(Err(_)) if decoder.waits_for_memory() => {
+                self.is_refused = true;
                 None
             }
             result => result.transpose()?,
@@ -469,22 +469,16 @@ impl RecordBatchStream {
         Ok(())
     }
 
-    /// Waits until the pool has memory for a refused step.
-    ///
-    /// # Errors
-    /// Limit if the pool will not have it.
-    fn poll_room(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>> {
-        let (Some(error), State::Idle(decoder)) = (self.refused.take(), &self.state) else {
-            return Poll::Ready(Ok(()));
-        };
-        match decoder.poll_room(cx) {
-            Poll::Ready(true) => Poll::Ready(Ok(())),
-            Poll::Ready(false) => Poll::Ready(Err(error)),
-            Poll::Pending => {
-                self.refused = Some(error);
-                Poll::Pending
+    /// Waits until the pool has memory for a refused step, or will not have it. The decoder then tries for the last time,
+    /// because the read may go on without the row group.
+    fn poll_room(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        if let (true, State::Idle(decoder)) = (self.is_refused, &mut self.state) {
+            if !ready!(decoder.poll_room(cx)) {
+                decoder.wait_no_longer();
             }
+            self.is_refused = false;
         }
+        Poll::Ready(())
     }
 
     /// Waits for keys, and supplies the decoder with them.

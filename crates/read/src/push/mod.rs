@@ -363,6 +363,12 @@ impl PushDecoder {
         self.sequence.is_refused()
     }
 
+    /// Tries the due row group for the last time. If memory is refused again, the row group is lost or the read fails.
+    #[doc(hidden)] // For async reads.
+    pub fn wait_no_longer(&mut self) {
+        self.sequence.wait_no_longer();
+    }
+
     /// Asks the pool whether the read tries again.
     #[doc(hidden)] // For async reads.
     pub fn poll_room(&self, context: &mut Context<'_>) -> task::Poll<bool> {
