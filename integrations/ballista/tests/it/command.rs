@@ -1,6 +1,6 @@
 //! The command `herringbone-sql`.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write as _};
 use std::process::{Command, Output, Stdio};
 
 use datafusion::arrow::array::{Int64Array, RecordBatch};
@@ -99,6 +99,65 @@ fn statements_share_a_session() {
     assert!(!stock.contains("reader=herringbone"), "{stock}");
     let pruning = sql(&["--set", "herringbone.pushdown=false"]).run(&explain);
     assert!(pruning.contains("pruning_predicate="), "{pruning}");
+}
+
+/// The expected values are those of the rows that were written.
+#[test]
+fn functions_list_the_chunks_and_pages_of_a_file() {
+    let folder = Folder::new();
+    let path = folder.path("numbers.parquet");
+    let csv = sql(&["--format", "csv"]);
+    csv.run(&format!(
+        "copy (select value as v, 'x' as t from generate_series(1, 100)) to '{path}'"
+    ));
+    let chunks = format!(
+        "select row_group_id, path_in_schema, type, num_values, stats_min_value, stats_max_value, stats_null_count
+         from parquet_metadata('{path}') order by column_id"
+    );
+    assert_eq!(
+        csv.run(&chunks).lines().skip(1).collect::<Vec<_>>(),
+        ["0,v,INT64,100,1,100,0", "0,t,BYTE_ARRAY,100,x,x,0"]
+    );
+    let pages = format!(
+        "select path_in_schema, count(*) > 0 as has_data from parquet_pages('{path}')
+         where page_type like 'DATA_PAGE%' and compressed_size > 0 group by 1 order by 1"
+    );
+    assert_eq!(csv.run(&pages), "path_in_schema,has_data\nt,true\nv,true\n");
+    let message = csv.fail("select * from parquet_pages('/no/such.parquet')");
+    assert!(message.contains("/no/such.parquet"), "{message}");
+    assert!(
+        csv.fail("select * from parquet_metadata(1, 2)")
+            .contains("with one path")
+    );
+}
+
+#[test]
+fn statements_are_read_from_a_pipe_and_memory_has_a_limit() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_herringbone-sql"))
+        .args(["--format", "csv"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = command.stdin.take().unwrap();
+    input
+        .write_all(b"select 1 as a;\nselect 2 as b;\n")
+        .unwrap();
+    drop(input);
+    let output = command.wait_with_output().unwrap();
+    assert_eq!(output.stdout, b"a\n1\nb\n2\n");
+    let sorted = "set datafusion.runtime.max_temp_directory_size = '0K';
+         select value from generate_series(1, 1000000) order by value % 1000, value";
+    let message = sql(&["--memory-limit", "1M"]).fail(sorted);
+    assert!(
+        message.to_lowercase().contains("memory") || message.contains("exhausted"),
+        "{message}"
+    );
+    assert!(
+        sql(&["--memory-limit", "much"])
+            .fail("select 1")
+            .contains("MUCH")
+    );
 }
 
 /// The rows would fill all memory.

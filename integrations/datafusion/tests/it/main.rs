@@ -3,6 +3,7 @@
 
 #[cfg(test)]
 mod bytes;
+#[cfg(test)]
 mod clickbench;
 #[cfg(test)]
 mod damage;

@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-use clap::{ArgGroup, Parser, ValueEnum};
+use clap::{Parser, ValueEnum};
 
 /// Runs SQL over Parquet tables, on this machine or on the executors of a Ballista scheduler.
 ///
-/// Queries may name files: select count(*) from 'data.parquet'. Tables, COPY and INSERT INTO use Herringbone.
-#[derive(Debug, Parser)]
+/// Queries may name files: select count(*) from 'data.parquet'. Tables, COPY and INSERT INTO use Herringbone. Without
+/// statements, a prompt reads them.
+#[derive(Debug, Default, Parser)]
 #[command(name = "herringbone-sql", version)]
-#[command(group = ArgGroup::new("text").required(true).args(["file", "sql"]))]
 pub(crate) struct Args {
     /// Read and write Parquet by DataFusion's own reader and writer instead
     #[arg(long)]
@@ -26,9 +26,15 @@ pub(crate) struct Args {
     /// The format of the rows of queries
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
+    /// Limit the memory of the session, for example 2G or 500M
+    #[arg(short, long, value_name = "SIZE")]
+    pub(crate) memory_limit: Option<String>,
     /// Read the statements of this file, or of the standard input if it is `-`
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", conflicts_with_all = ["sql", "command"])]
     pub(crate) file: Option<PathBuf>,
+    /// Run these statements, as SQL without the flag
+    #[arg(short, long, value_name = "SQL", conflicts_with = "sql")]
+    pub(crate) command: Option<String>,
     /// The statements, separated by semicolons
     #[arg(value_name = "SQL")]
     pub(crate) sql: Option<String>,

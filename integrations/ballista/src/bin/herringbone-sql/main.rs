@@ -6,7 +6,9 @@ use clap::Parser;
 use herringbone_ballista::process::runtime;
 
 mod args;
+mod functions;
 mod output;
+mod prompt;
 mod run;
 
 fn main() -> ExitCode {

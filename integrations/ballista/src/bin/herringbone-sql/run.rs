@@ -1,6 +1,6 @@
 //! Sessions and statements.
 
-use std::io::{self, Read, Write};
+use std::io::{self, IsTerminal, Read, Write};
 use std::path::Path;
 use std::time::Instant;
 use std::{fmt, fs};
@@ -19,7 +19,7 @@ use herringbone_ballista::herringbone_datafusion::{
 use herringbone_ballista::{connect, connect_stock, enable_url_tables, plain_error, runtime_env};
 
 use crate::args::Args;
-use crate::output;
+use crate::{functions, output, prompt};
 
 /// The reason why the program ends early.
 #[derive(Debug)]
@@ -68,20 +68,39 @@ impl From<ArrowError> for Error {
 /// # Errors
 /// That of the first statement that fails.
 pub(crate) async fn run(args: &Args) -> Result<(), Error> {
-    let text = match (&args.file, &args.sql) {
-        (Some(file), _) => read(file)?,
-        (None, sql) => sql.clone().unwrap_or_default(),
+    let text = match &args.file {
+        Some(file) => Some(read(file)?),
+        None => args.sql.clone().or_else(|| args.command.clone()),
     };
     let session = session(args).await?;
-    let mut statements = DFParserBuilder::new(text.as_str())
-        .build()?
-        .parse_statements()?;
+    if let Some(limit) = &args.memory_limit {
+        let limit = limit.to_uppercase().replace('\'', "''");
+        let set = format!("set datafusion.runtime.memory_limit = '{limit}'");
+        execute_all(&session, &set, args).await?;
+    }
+    match text {
+        Some(text) => execute_all(&session, &text, args).await,
+        None if io::stdin().is_terminal() => prompt::run(&session, args).await,
+        None => execute_all(&session, &read(Path::new("-"))?, args).await,
+    }
+}
+
+/// Runs statements.
+///
+/// # Errors
+/// That of the first statement that fails.
+pub(crate) async fn execute_all(
+    session: &SessionContext,
+    text: &str,
+    args: &Args,
+) -> Result<(), Error> {
+    let mut statements = DFParserBuilder::new(text).build()?.parse_statements()?;
     let last = statements.pop_back();
     for statement in statements {
-        execute(&session, statement, 1, args).await?;
+        execute(session, statement, 1, args).await?;
     }
     match last {
-        Some(last) => execute(&session, last, args.repeat.unwrap_or(1), args).await,
+        Some(last) => execute(session, last, args.repeat.unwrap_or(1), args).await,
         None => Ok(()),
     }
 }
@@ -124,6 +143,7 @@ async fn session(args: &Args) -> Result<SessionContext, DataFusionError> {
     if !args.stock {
         register(&session)?;
     }
+    functions::register(&session);
     Ok(session)
 }
 
