@@ -18,6 +18,10 @@ use crate::args::{Args, Format};
 use crate::run::{Error, execute_all};
 use clap::ValueEnum;
 
+/// The query of the tables, without those that describe them.
+const TABLES: &str = "select table_catalog, table_schema, table_name, table_type from information_schema.tables \
+                      where table_schema <> 'information_schema' order by 1, 2, 3";
+
 /// The file in the home folder with the lines of earlier prompts.
 const HISTORY: &str = ".herringbone_sql_history";
 
@@ -169,7 +173,7 @@ impl Prompt<'_> {
             (Some("\\q"), _) => return Ok(ControlFlow::Break(())),
             (Some("\\?" | "\\h"), _) => println!("{HELP}"),
             (Some("\\timing"), _) => self.prints_times = !self.prints_times,
-            (Some("\\d"), None) => self.statements("show tables").await?,
+            (Some("\\d"), None) => self.statements(TABLES).await?,
             (Some("\\d"), Some(table)) => self.statements(&format!("describe {table}")).await?,
             (Some("\\pset"), Some(format)) => match Format::from_str(format, true) {
                 Ok(format) => self.args.format = format,
