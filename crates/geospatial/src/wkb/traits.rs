@@ -41,7 +41,7 @@ fn whole(
         Kind::MultiPoint(it) => {
             writer.start(of(GeometryKind::MultiPoint), count(it.num_points())?);
             it.points()
-                .for_each(|point| point(&point, dimensions, writer));
+                .for_each(|part| point(&part, dimensions, writer));
         }
         Kind::MultiLineString(it) => {
             let kind = of(GeometryKind::MultiLineString);

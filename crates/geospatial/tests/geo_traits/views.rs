@@ -156,7 +156,7 @@ fn positions(geometry: &impl GeometryTrait<T = f64>) -> Vec<(f64, f64)> {
         GeometryType::Point(it) => point(it).into_iter().collect(),
         GeometryType::LineString(it) => line_positions(it),
         GeometryType::Polygon(it) => rings(it),
-        GeometryType::MultiPoint(it) => it.points().filter_map(|point| point(&point)).collect(),
+        GeometryType::MultiPoint(it) => it.points().filter_map(|part| point(&part)).collect(),
         GeometryType::MultiLineString(it) => it
             .line_strings()
             .flat_map(|line_string| line_positions(&line_string))
