@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Counts habits of language in comments and documents, next to those of well-written Rust crates.
+"""Counts habits of language in comments and documents, and compares them with well-written Rust crates.
 
 It fails if an old habit is back, or if a doc comment starts with a word that ties it to another comment. All other counts
 are a report: a text is judged by reading it. CONTRIBUTING.md has the rules.

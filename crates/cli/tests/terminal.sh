@@ -36,20 +36,18 @@ await "2024-01-31 15:00:00Z"
 
 echo "colours"
 resize 80 24
-colours() { in_tmux capture-pane -pe | grep -qP '\x1b\[[0-9;]*\b3[0-7]m'; }
-start "h frobnicate"
-await "^ended:2\$"
-colours || { echo "errors have no colour"; exit 1; }
-start "NO_COLOR=1 $command frobnicate"
-await "^ended:2\$"
-if colours; then echo "colours despite NO_COLOR"; exit 1; fi
-styles() { in_tmux capture-pane -pe | grep -qP '\x1b\[[0-9;]*[12]m'; }
-start "h head -n 3 trips.parquet"
-await "^3 of 40 rows"
-styles || { echo "tables have no bold header"; exit 1; }
-start "NO_COLOR=1 $command head -n 3 trips.parquet"
-await "^3 of 40 rows"
-if styles; then echo "styles despite NO_COLOR"; exit 1; fi
+# Checks that the screen has a code of terminals after a command, up to a line, unless NO_COLOR is set.
+check_code() {
+    has_code() { in_tmux capture-pane -pe | grep -qP "\x1b\[[0-9;]*$1m"; }
+    start "h $2"
+    await "$3"
+    has_code "$1" || { echo "no code of colours or styles: $2"; exit 1; }
+    start "NO_COLOR=1 $command $2"
+    await "$3"
+    if has_code "$1"; then echo "a code despite NO_COLOR: $2"; exit 1; fi
+}
+check_code '\b3[0-7]' "frobnicate" "^ended:2\$"
+check_code '[12]' "head -n 3 trips.parquet" "^3 of 40 rows"
 
 echo "pipes"
 start "h head -n 1 -c id,city trips.parquet | cat"

@@ -29,26 +29,32 @@ pub(crate) struct FileMemory {
 }
 
 impl FileMemory {
-    /// Registers a file to be written with a pool.
-    pub(crate) fn of_sink(pool: &Arc<dyn MemoryPool>, consumer: String) -> Self {
+    /// Registers a file without limits of its own with a pool.
+    fn new(pool: &Arc<dyn MemoryPool>, consumer: String, is_sink: bool) -> Self {
         let turns = Turns::of(pool);
         Self {
             reservation: MemoryConsumer::new(consumer).register(pool),
             most_ahead: u64::MAX,
-            most_held: share(pool, SINK_SHARE),
+            most_held: u64::MAX,
             member: turns.join(),
             turns,
-            is_sink: true,
+            is_sink,
         }
+    }
+
+    /// Registers a file to be written with a pool.
+    pub(crate) fn of_sink(pool: &Arc<dyn MemoryPool>, consumer: String) -> Self {
+        let mut memory = Self::new(pool, consumer, true);
+        memory.most_held = share(pool, SINK_SHARE);
+        memory
     }
 
     /// Registers a partition of a scan with a pool. The `partitions` share the bytes requested ahead.
     pub(crate) fn of_scan(pool: &Arc<dyn MemoryPool>, consumer: String, partitions: usize) -> Self {
         let partitions = u64::try_from(partitions.max(1)).unwrap_or(u64::MAX);
         let parts = AHEAD_SHARE.saturating_mul(partitions);
-        let mut memory = Self::of_sink(pool, consumer);
-        (memory.most_ahead, memory.most_held) = (share(pool, parts), u64::MAX);
-        memory.is_sink = false;
+        let mut memory = Self::new(pool, consumer, false);
+        memory.most_ahead = share(pool, parts);
         memory
     }
 }

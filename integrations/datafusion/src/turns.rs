@@ -53,6 +53,15 @@ struct Member {
 static POOLS: Mutex<BTreeMap<usize, Weak<Turns>>> = Mutex::new(BTreeMap::new());
 
 impl Turns {
+    fn new() -> Self {
+        Self(Mutex::new(State {
+            members: BTreeMap::new(),
+            next: 0,
+            holder: None,
+            last_sign: Instant::now(),
+        }))
+    }
+
     /// Returns the turns of a pool. The caller keeps the pool as long as the turns.
     pub(crate) fn of(pool: &Arc<dyn MemoryPool>) -> Arc<Self> {
         let address = Arc::as_ptr(pool).cast::<()>() as usize;
@@ -61,12 +70,7 @@ impl Turns {
             return turns;
         }
         pools.retain(|_, turns| turns.strong_count() > 0);
-        let turns = Arc::new(Self(Mutex::new(State {
-            members: BTreeMap::new(),
-            next: 0,
-            holder: None,
-            last_sign: Instant::now(),
-        })));
+        let turns = Arc::new(Self::new());
         pools.insert(address, Arc::downgrade(&turns));
         turns
     }
@@ -212,7 +216,7 @@ impl State {
         }
     }
 
-    /// Ends the turn of a member, and begins that of the next one.
+    /// Ends a member's turn, and begins the turn of the member that waits longest.
     fn end_turn(&mut self, member: u64) {
         if self.holder != Some(member) {
             return;
@@ -243,12 +247,7 @@ mod tests {
     use super::*;
 
     fn turns(members: usize) -> (Arc<Turns>, Vec<u64>) {
-        let turns = Arc::new(Turns(Mutex::new(State {
-            members: BTreeMap::new(),
-            next: 0,
-            holder: None,
-            last_sign: Instant::now(),
-        })));
+        let turns = Arc::new(Turns::new());
         let members = (0..members).map(|_| turns.join()).collect();
         (turns, members)
     }

@@ -95,7 +95,7 @@ const ODD: &[&str] = &[
     "lenient_variants",
 ];
 
-/// The options in the help of `encrypt` and `decrypt`, which take those of `rewrite` too.
+/// The options in the help of `encrypt` and `decrypt`, which also take all options of `rewrite`.
 const ENCRYPTION: &[&str] = &["input", "out", "output", "force", "keys", "quiet", "max"];
 
 /// The maximum number of examples in a short help page.

@@ -92,7 +92,7 @@ that is in quotes, unless the file quotes everything. Names that are there twice
 number, which a note tells. --infer-rows 0 makes all columns text, --type zip,phone=Utf8 some of
 them; --type takes any type of --schema. In JSON lines: integers are Int64, UInt64 or decimals
 of up to 76 digits, others Float64, or decimals where that loses digits; values of several types
-become text, of which a note tells; texts such as 2024-01-02T03:04:05.123Z are dates and
+become text, and a note names them; texts such as 2024-01-02T03:04:05.123Z are dates and
 timestamps, if all of a column come back unchanged; arrays of [key,value] of two types are maps.
 
 In CSV, an empty field is null, \"\" is an empty string, or null where the type has no

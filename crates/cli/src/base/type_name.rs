@@ -1,4 +1,4 @@
-//! The names of types for people: those of SQL, or of Arrow in lower case.
+//! Type names for people: SQL names, or Arrow names in lower case.
 
 use herringbone_arrow::schema::{DataType, Field};
 use herringbone_interchange::write::geometry::is_geometry;
@@ -45,8 +45,8 @@ fn type_of(data_type: &DataType) -> String {
     }
 }
 
-/// Returns the name of a type with the units and widths that [`type_name`] leaves out. Arrow layouts, such as
-/// dictionaries, have no part in it.
+/// Returns the name of a type with the units and widths that [`type_name`] leaves out. The name does not show Arrow
+/// layouts such as dictionaries.
 pub(crate) fn exact_type_name(field: &Field) -> String {
     let extension = field.extension_type_name();
     let extension = extension.map_or_else(String::new, |name| format!(" ({})", printable(name)));

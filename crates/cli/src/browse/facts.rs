@@ -12,8 +12,9 @@ use crate::render::table::shown;
 pub(super) struct Facts {
     /// The name of the file, printable.
     pub(super) name: String,
-    /// The place of the file among those of its directory, counted from 0, and their number.
+    /// The index of the file in its directory.
     pub(super) file: usize,
+    /// The number of files in the directory.
     pub(super) files: usize,
     /// The size of the file in bytes.
     pub(super) size: u64,

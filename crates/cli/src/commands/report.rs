@@ -18,7 +18,7 @@ use crate::save::target::Target;
 /// Writes the page, prints the findings, or both.
 ///
 /// # Errors
-/// Those of reading and writing; also the exit code that `--fail-on` asks for.
+/// Errors of reading and writing; also the exit code that `--fail-on` asks for.
 pub(crate) fn run(context: &Context, report: &Report, output: &mut Output<'_>) -> Result<()> {
     let destination = report.destination();
     if let Some(destination) = &destination {
@@ -27,25 +27,26 @@ pub(crate) fn run(context: &Context, report: &Report, output: &mut Output<'_>) -
             Target::leave_stdout(destination)?;
         }
     }
-    let about = match is_folder(&report.file) {
-        true => of_folder(context, report)?,
-        false => of_file(context, report, destination.is_some())?,
+    let subject = match is_folder(&report.file) {
+        true => Subject::Folder(folder(context, report)?),
+        false => Subject::File(file(context, report, destination.is_some())?),
     };
+    let findings = subject.findings();
     if let Some(destination) = &destination {
+        let html = subject.page(&findings);
         let mut target = Target::create(destination)?;
         let name = target.name.clone();
-        let written = target.write_all((about.page)().as_bytes());
+        let written = target.write_all(html.as_bytes());
         written.map_err(|error| Failure::output(&name, &error))?;
         target.commit()?;
     }
     if report.json {
-        print(&about.name, &about.findings, output)?;
+        print(subject.name(), &findings, output)?;
     }
+    let (errors, warnings) = subject.of_verify();
     let fails = match report.fail_on {
-        Some(Level::Warning) => {
-            !about.findings.each.is_empty() || about.errors + about.warnings > 0
-        }
-        Some(Level::Error) => about.errors > 0,
+        Some(Level::Warning) => !findings.each.is_empty() || errors + warnings > 0,
+        Some(Level::Error) => errors > 0,
         None => false,
     };
     match fails {
@@ -54,32 +55,50 @@ pub(crate) fn run(context: &Context, report: &Report, output: &mut Output<'_>) -
     }
 }
 
-/// The subject of a report: a file or a directory.
-struct About {
-    name: String,
-    findings: Findings,
-    /// The numbers of errors and warnings of `verify`.
-    errors: u64,
-    warnings: u64,
-    /// Makes the page.
-    page: Box<dyn FnOnce() -> String>,
+/// The subject of a report.
+enum Subject {
+    File(Facts),
+    Folder(Folder),
 }
 
-fn of_folder(context: &Context, report: &Report) -> Result<About> {
+impl Subject {
+    fn name(&self) -> &str {
+        match self {
+            Self::File(facts) => &facts.name,
+            Self::Folder(folder) => &folder.name,
+        }
+    }
+
+    fn findings(&self) -> Findings {
+        match self {
+            Self::File(facts) => findings(facts),
+            Self::Folder(folder) => folder.findings(),
+        }
+    }
+
+    fn page(&self, findings: &Findings) -> String {
+        match self {
+            Self::File(facts) => page(facts, findings),
+            Self::Folder(folder) => folder.page(findings),
+        }
+    }
+
+    /// Returns the numbers of errors and warnings that `verify` found. A report about a directory does not run it.
+    fn of_verify(&self) -> (u64, u64) {
+        match self {
+            Self::File(facts) => (facts.errors, facts.warnings),
+            Self::Folder(_) => (0, 0),
+        }
+    }
+}
+
+fn folder(context: &Context, report: &Report) -> Result<Folder> {
     let files = std::slice::from_ref(&report.file);
     let inputs = input::each_table(files, &Opening::default(), context)?;
-    let name = name_of(&report.file);
-    let folder = Folder::of(&name, &inputs)?;
-    Ok(About {
-        name,
-        findings: folder.findings(),
-        errors: 0,
-        warnings: 0,
-        page: Box::new(move || folder.page()),
-    })
+    Folder::of(&name_of(&report.file), &inputs)
 }
 
-fn of_file(context: &Context, report: &Report, has_page: bool) -> Result<About> {
+fn file(context: &Context, report: &Report, has_page: bool) -> Result<Facts> {
     let inputs = input::all(std::slice::from_ref(&report.file), context)?;
     let Some(input) = inputs.first() else {
         return Err(Failure::Usage("no file is named".into()));
@@ -87,14 +106,7 @@ fn of_file(context: &Context, report: &Report, has_page: bool) -> Result<About> 
     if has_page && !report.no_values && !report.plaintext_values {
         check_values(input)?;
     }
-    let facts = Facts::of(context, input, report.no_values)?;
-    Ok(About {
-        name: input.name.clone(),
-        findings: findings(&facts),
-        errors: facts.errors,
-        warnings: facts.warnings,
-        page: Box::new(move || page(&facts)),
-    })
+    Facts::of(context, input, report.no_values)
 }
 
 /// Prints the findings as JSON lines, and after them the command that mends all of them.

@@ -264,8 +264,8 @@ impl Import {
         }
     }
 
-    /// Returns rows in a format other than Parquet. Some of its columns have types in common with those
-    /// of other files. A second read of a file has no notes, because the first had them.
+    /// Returns rows in a format other than Parquet. Some of its columns share their types with other files. A second read
+    /// of a file prints no notes, because the first has printed them.
     ///
     /// # Errors
     /// Data if the bytes are not in this format; System.

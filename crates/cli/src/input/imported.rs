@@ -22,7 +22,7 @@ pub(super) struct Imported {
     import: Arc<Import>,
     /// The common types of columns whose types differ between the files.
     types: Vec<Field>,
-    /// True if the columns have types in common with those of other files.
+    /// True if the columns share their types with other files.
     is_shared: bool,
     /// The columns of JSON that stay text, because a later row has another text than a date.
     texts: Mutex<Vec<String>>,
@@ -113,7 +113,7 @@ impl Imported {
     /// Reads the file, and again with a column as text if one of its later rows has another text than a date.
     ///
     /// # Errors
-    /// Those of `read`.
+    /// Errors of `read`.
     pub(super) fn again_without_dates<T>(
         &self,
         name: &str,
@@ -121,10 +121,9 @@ impl Imported {
     ) -> Result<T> {
         loop {
             match read() {
-                Err(Failure::NotADate { column, message }) => {
+                Err(Failure::NotADate { column, message }) if self.texts().len() < MAX_TEXTS => {
                     self.import.note(&format!(
-                        "{name}: `{column}` stays text, though its first rows have dates: {}",
-                        message.split(';').next().unwrap_or_default()
+                        "{name}: `{column}` stays text, though its first rows have dates: {message}"
                     ));
                     self.texts().push(column);
                 }

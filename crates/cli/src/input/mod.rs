@@ -283,7 +283,7 @@ impl Input {
     /// Returns `None` for Parquet.
     ///
     /// # Errors
-    /// See [`Import::rows`]; also those of `take`.
+    /// See [`Import::rows`]; also errors of `take`.
     pub(crate) fn take_other_rows<T>(
         &self,
         take: impl Fn(Rows<'_>) -> Result<T>,

@@ -35,7 +35,7 @@ const BOUNDS: usize = 100_000;
 
 /// The facts about a file.
 pub(crate) struct Facts {
-    pub(super) name: String,
+    pub(crate) name: String,
     pub(super) size: u64,
     pub(super) created_by: Option<String>,
     pub(super) version: i32,
@@ -347,7 +347,7 @@ impl Facts {
     }
 }
 
-/// Returns the type of a column, as tables of rows name it. A column that Arrow has no type for has its Parquet type.
+/// Returns the type name that tables of rows have for a column, or its Parquet type if Arrow does not have such a type.
 pub(super) fn sql_type(file: &ParquetFile, leaf: usize) -> String {
     let place = Place {
         file,

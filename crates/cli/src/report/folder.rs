@@ -28,7 +28,7 @@ type Columns = BTreeMap<String, String>;
 
 /// The facts about a directory.
 pub(crate) struct Folder {
-    name: String,
+    pub(crate) name: String,
     files: Vec<File>,
     /// The different schemas of files.
     schemas: Vec<Schema>,
@@ -124,7 +124,7 @@ impl Folder {
 
     /// Returns the columns that most files have.
     fn usual(&self) -> Option<&Schema> {
-        // Of equally many, the first.
+        // The last of several greatest counts is the first schema here.
         self.schemas.iter().rev().max_by_key(|schema| schema.files)
     }
 
@@ -186,7 +186,7 @@ impl Folder {
     }
 
     /// Returns the page about the directory as HTML.
-    pub(crate) fn page(&self) -> String {
+    pub(crate) fn page(&self, findings: &Findings) -> String {
         let mut main = String::new();
         let bytes = self.sum(|file| file.size);
         let row_groups = self.sum(|file| file.row_groups);
@@ -204,7 +204,7 @@ impl Folder {
                 ("footers", size(self.sum(|file| file.footer).into())),
             ],
         );
-        push_findings(&mut main, &self.findings());
+        push_findings(&mut main, findings);
         section(&mut main, "files", "Files", &self.files_table());
         if self.schemas.len() > 1 {
             section(&mut main, "schemas", "Columns", &self.schemas_table());

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::facts::Facts;
-use super::findings::{Findings, findings};
+use super::findings::Findings;
 use super::markup::escaped;
 use super::{page_map, tables, treemap};
 use crate::base::plural::{counted, size};
@@ -18,10 +18,10 @@ const SCRIPT: &str = include_str!("script.js");
 const SCRIPT_DIGEST: &str = "KwQUDrO9uNjP5osECD+6q3xBxFsbJiDJ8MOvSuoDyJY=";
 
 /// Returns the page about a file as HTML.
-pub(crate) fn page(facts: &Facts) -> String {
+pub(crate) fn page(facts: &Facts, findings: &Findings) -> String {
     let mut main = String::new();
     push_summary(&mut main, &summary(facts));
-    push_findings(&mut main, &findings(facts));
+    push_findings(&mut main, findings);
     let treemap = format!("<div class=\"wide\">{}</div>", treemap::treemap(facts));
     section(&mut main, "bytes", "Bytes", &treemap);
     main.push_str(

@@ -106,7 +106,7 @@ fn push_column(out: &mut String, (index, column): (usize, &Column), area: Area, 
     );
 }
 
-/// Appends a name and the bytes below it, as far as the rectangle has room for them.
+/// Appends a name and the bytes below it, if the rectangle has room for them.
 fn push_label(out: &mut String, area: Area, name: &str, bytes: &str) {
     let letters = (area.width / 8.0) as usize;
     if letters < 3 || area.height < 18.0 {

@@ -1,4 +1,4 @@
-//! The bytes that selective queries fetch from local files, at most a tenth more than those of the engine's own reader.
+//! Selective queries of local files, which fetch at most a tenth more bytes than the engine's own reader.
 
 use std::sync::Arc;
 

@@ -7,7 +7,7 @@ use herringbone_arrow::array::ArrayRef;
 use herringbone_arrow::schema::{DataType, TimeUnit};
 use herringbone_text::iso8601::{parse_date, parse_timestamp};
 
-use crate::read::value::{Column, ParseError, Result, Scalar};
+use crate::read::value::{Column, ParseError, Result, Scalar, per_second};
 
 /// The columns whose texts may become dates.
 #[derive(Debug, Clone, Default)]
@@ -28,7 +28,7 @@ impl JsonDates {
     pub(super) fn allow(&self, path: &str, all_are_seen: bool) -> bool {
         match self {
             Self::IfAllSeen => all_are_seen,
-            Self::Inferred { except } => all_are_seen || except.iter().all(|text| text != path),
+            Self::Inferred { except } => except.iter().all(|text| text != path),
         }
     }
 }
@@ -111,15 +111,6 @@ impl Form {
             }),
             _ => None,
         }
-    }
-}
-
-fn per_second(unit: TimeUnit) -> u32 {
-    match unit {
-        TimeUnit::Second => 1,
-        TimeUnit::Millisecond => 1_000,
-        TimeUnit::Microsecond => 1_000_000,
-        TimeUnit::Nanosecond => 1_000_000_000,
     }
 }
 

@@ -161,7 +161,7 @@ fn infer<S: RowTexts>(
         let text = "there is no row to infer a schema from; supply one with --schema FILE";
         return Err(refused(text.into()));
     };
-    // A bad row is left out, so a text that is no date would be, too.
+    // We leave out bad rows, and a row with another text than a date is not bad.
     let seen_only = JsonDates::IfAllSeen;
     let mut found = Found::new(match options.lenient {
         Some(_) => (&seen_only, rows.is_whole),
@@ -245,7 +245,8 @@ impl<S: RowTexts> Batches<S> {
             bytes += self.row.len();
             let appended = append(&mut self.columns, &self.row);
             if let Err((below, mut error)) = appended {
-                if error.path.is_some() {
+                // The caller reads again after a text that is not a date, and needs no advice.
+                if error.path.is_some() && !error.is_no_date {
                     error.message += if self.inferred { INFERRED } else { GIVEN };
                 }
                 let column = error.path.clone().filter(|_| error.is_no_date);

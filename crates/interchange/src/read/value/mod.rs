@@ -28,6 +28,7 @@ pub use bytes::hex;
 pub(super) use make::may_be_empty;
 pub(super) use primitive::is_special;
 pub(super) use structs::Struct;
+pub(super) use temporal::per_second;
 pub use variant::variant_type;
 
 /// A value without parts.

@@ -11,7 +11,7 @@ use super::{Column, Scalar, usual};
 const DAY: i64 = 86_400;
 
 /// Returns the number of units per second.
-fn per_second(unit: TimeUnit) -> u32 {
+pub(in crate::read) fn per_second(unit: TimeUnit) -> u32 {
     match unit {
         TimeUnit::Second => 1,
         TimeUnit::Millisecond => 1_000,

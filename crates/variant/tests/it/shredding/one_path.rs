@@ -225,9 +225,8 @@ fn rules_of_shredding_at_a_path() {
     }
 }
 
-/// The column of a path, with different data around it and next to it.
-#[test]
-fn shredded_fields_of_what_is_no_object() {
+/// Checks the value at `$.a` of a column, with different data around it and next to it, in strict and lenient reads.
+fn check_objects(check: impl Fn(&StructArray, &VariantPath, &GetOptions, Option<i64>)) {
     let object: &[u8] = &[2, 1, 0, 0, 2, 12, 9];
     let path = "$.a".parse().unwrap();
     for (array, strict, lenient) in [
@@ -241,35 +240,30 @@ fn shredded_fields_of_what_is_no_object() {
         for (is_lenient, expected) in [(false, strict), (true, lenient)] {
             let mut options = GetOptions::default();
             options.unshred.lenient = is_lenient;
-            let found = variant_get(&array, &path, PrimitiveType::Int64, &options).unwrap();
-            let found: Vec<_> = found.as_primitive::<Int64Type>().iter().collect();
-            assert_eq!(found, [expected], "lenient: {is_lenient}");
+            check(&array, &path, &options, expected);
         }
     }
 }
 
-/// All values at a shredded path, with different data next to its column.
+#[test]
+fn shredded_fields_of_what_is_no_object() {
+    check_objects(|array, path, options, expected| {
+        let found = variant_get(array, path, PrimitiveType::Int64, options).unwrap();
+        let found: Vec<_> = found.as_primitive::<Int64Type>().iter().collect();
+        assert_eq!(found, [expected], "{options:?}");
+    });
+}
+
 #[test]
 fn all_values_are_those_of_the_column_unless_the_read_is_lenient() {
-    let object: &[u8] = &[2, 1, 0, 0, 2, 12, 9];
-    let path: VariantPath = "$.a".parse().unwrap();
-    for (array, strict, lenient) in [
-        (shredded_object(None, true, Some(5)), Some(5), Some(5)),
-        (shredded_object(None, false, Some(5)), None, None),
-        (shredded_object(Some(object), false, None), None, Some(9)),
-        (shredded_object(Some(object), true, None), None, None),
-    ] {
-        for (is_lenient, expected) in [(false, strict), (true, lenient)] {
-            let mut options = GetOptions::default();
-            options.unshred.lenient = is_lenient;
-            let column = VariantArray::try_new(&array).unwrap();
-            let found = column.get_all(&path, &options).unwrap();
-            assert_eq!(found.is_valid(0), expected.is_some(), "{is_lenient}");
-            let found = json(&found, &UnshredOptions::default());
-            let expected = expected.map(|number| number.to_string());
-            assert_eq!(found, [expected], "lenient: {is_lenient}");
-        }
-    }
+    check_objects(|array, path, options, expected| {
+        let column = VariantArray::try_new(array).unwrap();
+        let found = column.get_all(path, options).unwrap();
+        assert_eq!(found.is_valid(0), expected.is_some(), "{options:?}");
+        let found = json(&found, &UnshredOptions::default());
+        let expected = expected.map(|number| number.to_string());
+        assert_eq!(found, [expected], "{options:?}");
+    });
 }
 
 /// A field is marked by its extension type, by the name that Arrow has for it, or the older one of Parquet.
