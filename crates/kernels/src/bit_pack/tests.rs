@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::bit_unpack;
+use crate::bitmap::load_bits;
 
 const LENGTHS: &[usize] = if cfg!(miri) {
     &[0, 1, 13]
@@ -91,12 +91,13 @@ proptest! {
 
     #[test]
     fn unpacks_to_the_same(values in prop::collection::vec(any::<u64>(), 0..700), width in 0..=64u8) {
-        let mask = crate::bitmap::low_bits(width.into());
+        let bits = usize::from(width);
+        let mask = crate::bitmap::low_bits(bits);
         let values: Vec<u64> = values.iter().map(|value| value & mask).collect();
         let mut packed = Vec::new();
         pack_u64(&values, width, &mut packed);
-        let mut out = Vec::new();
-        prop_assert_eq!(bit_unpack::extend_u64(&packed, 0, width, values.len(), &mut out), Ok(()));
+        let out: Vec<u64> =
+            (0..values.len()).map(|value| load_bits(&packed, value * bits, bits)).collect();
         prop_assert_eq!(out, values);
     }
 }

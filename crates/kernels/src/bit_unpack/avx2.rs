@@ -1,9 +1,8 @@
 //! Unpacking with AVX2 and BMI2: eight values at a time.
 //!
 //! Lanes of 32 bits work as in the AVX-512 kernel: two permutations fetch the input elements that contain a
-//! value, and two shifts join them. AVX2 cannot shift 16-bit lanes by different counts, so these are narrowed from
-//! 32 bits. 64-bit lanes with values of up to 32 bits are widened from 32 bits. PDEP spreads bytes eight at a time.
-//! Portable code handles bytes if PDEP is slow, and values of more than 32 bits.
+//! value, and two shifts join them. PDEP spreads bytes eight at a time. Where PDEP is slow, portable code unpacks
+//! bytes instead.
 
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
@@ -29,19 +28,6 @@ pub(super) fn unpack_u8(
 
 /// Writes all of `out`: the values of `data` from value `first` on.
 #[inline(always)]
-pub(super) fn unpack_u16(
-    _: Avx2,
-    data: &[u8],
-    first: usize,
-    width: u8,
-    out: &mut [MaybeUninit<u16>],
-) {
-    // SAFETY: the token proves that the instructions are available.
-    unsafe { vectors_u16(data, first, width, out) }
-}
-
-/// Writes all of `out`: the values of `data` from value `first` on.
-#[inline(always)]
 pub(super) fn unpack_u32(
     _: Avx2,
     data: &[u8],
@@ -51,22 +37,6 @@ pub(super) fn unpack_u32(
 ) {
     // SAFETY: the token proves that the instructions are available.
     unsafe { vectors_u32(data, first, width, out) }
-}
-
-/// Writes all of `out`: the values of `data` from value `first` on.
-#[inline(always)]
-pub(super) fn unpack_u64(
-    _: Avx2,
-    data: &[u8],
-    first: usize,
-    width: u8,
-    out: &mut [MaybeUninit<u64>],
-) {
-    if width > 32 {
-        return scalar::unpack(data, first, width, out);
-    }
-    // SAFETY: the token proves that the instructions are available.
-    unsafe { vectors_u64(data, first, width, out) }
 }
 
 /// Unpacks values of up to 8 bits. Eight of them are one word of input and one word of output.
@@ -118,22 +88,6 @@ fn store_word(to: &mut [MaybeUninit<u8>; 8], word: u64) {
 
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn vectors_u16(data: &[u8], first: usize, width: u8, out: &mut [MaybeUninit<u16>]) {
-    let (data, inside) = seek(data, first, width);
-    let plan = Plan::new(width, inside);
-    let mut at = 0;
-    for to in out.chunks_mut(16) {
-        let low = plan.values(data, at);
-        let high = plan.values(data, at + usize::from(width));
-        at += usize::from(width) * 2;
-        // Packing works within the halves of a vector, so the middle quarters are swapped.
-        let values = _mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_packus_epi32(low, high));
-        store(to, values);
-    }
-}
-
-#[inline]
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn vectors_u32(data: &[u8], first: usize, width: u8, out: &mut [MaybeUninit<u32>]) {
     let (data, inside) = seek(data, first, width);
     let plan = Plan::new(width, inside);
@@ -141,24 +95,6 @@ fn vectors_u32(data: &[u8], first: usize, width: u8, out: &mut [MaybeUninit<u32>
     for to in out.chunks_mut(8) {
         store(to, plan.values(data, at));
         at += usize::from(width);
-    }
-}
-
-#[inline]
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn vectors_u64(data: &[u8], first: usize, width: u8, out: &mut [MaybeUninit<u64>]) {
-    let (data, inside) = seek(data, first, width);
-    let plan = Plan::new(width, inside);
-    let mut at = 0;
-    for to in out.chunks_mut(8) {
-        let values = plan.values(data, at);
-        at += usize::from(width);
-        let (low, high) = to.split_at_mut(to.len().min(4));
-        store(low, _mm256_cvtepu32_epi64(_mm256_castsi256_si128(values)));
-        store(
-            high,
-            _mm256_cvtepu32_epi64(_mm256_extracti128_si256::<1>(values)),
-        );
     }
 }
 
@@ -254,7 +190,7 @@ fn padded<const N: usize>(rest: &[u8]) -> [u8; N] {
 /// Writes as many lanes as there are slots, at most one vector.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn store<L: Copy>(to: &mut [MaybeUninit<L>], values: __m256i) {
+fn store(to: &mut [MaybeUninit<u32>], values: __m256i) {
     if size_of_val(to) >= 32 {
         // SAFETY: the slots have room for a vector.
         unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), values) };

@@ -38,7 +38,6 @@ pub(crate) trait Lane: Copy + Default + Ord + Send + Sync + 'static {
 
 macro_rules! lanes {
     ($($lane:ty: $unpack:ident),*) => {$(
-        #[allow(trivial_numeric_casts, reason = "one of the lanes is a u64")]
         impl Lane for $lane {
             const BITS: u8 = <$lane>::BITS as u8;
             #[inline(always)]
@@ -63,7 +62,7 @@ macro_rules! lanes {
     )*};
 }
 
-lanes!(u8: unpack_u8, u16: unpack_u16, u32: unpack_u32, u64: unpack_u64);
+lanes!(u8: unpack_u8, u32: unpack_u32);
 
 /// Unpacking, implemented by tokens of instruction sets.
 pub(crate) trait Unpack: Copy {
@@ -97,62 +96,6 @@ impl Unpack for Avx512 {
     }
 }
 
-/// Appends the `n` values from value `first` on, of `width` (0 to 8) bits each.
-///
-/// # Errors
-/// [`Malformed`] if `data` is too short or `width` too large. Nothing is appended in that case.
-pub fn extend_u8(
-    data: &[u8],
-    first: usize,
-    width: u8,
-    n: usize,
-    out: &mut Vec<u8>,
-) -> Result<(), Malformed> {
-    extend(data, first, width, n, out)
-}
-
-/// Appends the `n` values from value `first` on, of `width` (0 to 16) bits each.
-///
-/// # Errors
-/// [`Malformed`] if `data` is too short or `width` too large. Nothing is appended in that case.
-pub fn extend_u16(
-    data: &[u8],
-    first: usize,
-    width: u8,
-    n: usize,
-    out: &mut Vec<u16>,
-) -> Result<(), Malformed> {
-    extend(data, first, width, n, out)
-}
-
-/// Appends the `n` values from value `first` on, of `width` (0 to 32) bits each.
-///
-/// # Errors
-/// [`Malformed`] if `data` is too short or `width` too large. Nothing is appended in that case.
-pub fn extend_u32(
-    data: &[u8],
-    first: usize,
-    width: u8,
-    n: usize,
-    out: &mut Vec<u32>,
-) -> Result<(), Malformed> {
-    extend(data, first, width, n, out)
-}
-
-/// Appends the `n` values from value `first` on, of `width` (0 to 64) bits each.
-///
-/// # Errors
-/// [`Malformed`] if `data` is too short or `width` too large. Nothing is appended in that case.
-pub fn extend_u64(
-    data: &[u8],
-    first: usize,
-    width: u8,
-    n: usize,
-    out: &mut Vec<u64>,
-) -> Result<(), Malformed> {
-    extend(data, first, width, n, out)
-}
-
 /// Appends the `n` values from value `first` on, of `width` (0 to 8) bits each, packed most significant bit first:
 /// the levels of the deprecated encoding BIT_PACKED.
 ///
@@ -165,35 +108,12 @@ pub fn extend_u8_msb(
     n: usize,
     out: &mut Vec<u8>,
 ) -> Result<(), Malformed> {
-    check::<u8>(data, first, width, n)?;
-    out.extend((first..first + n).map(|value| scalar::value_msb(data, value, width)));
-    Ok(())
-}
-
-/// Appends `n` values from value `first` on.
-fn extend<L: Lane>(
-    data: &[u8],
-    first: usize,
-    width: u8,
-    n: usize,
-    out: &mut Vec<L>,
-) -> Result<(), Malformed> {
-    check::<L>(data, first, width, n)?;
-    out.reserve(n);
-    if let Some(slots) = out.spare_capacity_mut().get_mut(..n) {
-        unpack(data, first, width, slots);
-        // SAFETY: `n` elements were reserved after the current length, and `unpack` wrote all of them.
-        unsafe { out.set_len(out.len() + n) };
-    }
-    Ok(())
-}
-
-/// Checks that `n` values from value `first` on lie in `data` and fit into `L`.
-fn check<L: Lane>(data: &[u8], first: usize, width: u8, n: usize) -> Result<(), Malformed> {
-    if width > L::BITS {
+    if u32::from(width) > u8::BITS {
         return Err(Malformed("a bit width is too wide"));
     }
-    check_end(data, first, width, n)
+    check_end(data, first, width, n)?;
+    out.extend((first..first + n).map(|value| scalar::value_msb(data, value, width)));
+    Ok(())
 }
 
 /// Checks that `n` values from value `first` on lie in `data`.
@@ -206,20 +126,6 @@ pub(crate) fn check_end(data: &[u8], first: usize, width: u8, n: usize) -> Resul
         Some(bits) if bits.div_ceil(8) <= data.len() => Ok(()),
         _ => Err(Malformed("bit-packed values end early")),
     }
-}
-
-/// Writes all of `out` with the best available instructions; see [`Unpack::unpack`].
-fn unpack<L: Lane>(data: &[u8], first: usize, width: u8, out: &mut [MaybeUninit<L>]) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        if let Some(cpu) = Avx512::detect() {
-            return cpu.unpack(data, first, width, out);
-        }
-        if let Some(cpu) = Avx2::detect() {
-            return cpu.unpack(data, first, width, out);
-        }
-    }
-    Scalar.unpack(data, first, width, out);
 }
 
 /// Returns the bytes from the one in which value `first` begins, and the bit of that byte at which it begins.

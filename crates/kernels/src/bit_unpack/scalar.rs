@@ -23,12 +23,8 @@ pub(super) fn unpack<L: Lane>(data: &[u8], first: usize, width: u8, out: &mut [M
     // Widths that do not fit into `L` cannot occur here; arms for them would only generate code.
     match L::BITS {
         8 => by_width!(1 2 3 4 5 6 7 8),
-        16 => by_width!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16),
-        32 => by_width!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28
-            29 30 31 32),
         _ => by_width!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28
-            29 30 31 32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56
-            57 58 59 60 61 62 63 64),
+            29 30 31 32),
     }
 }
 
@@ -73,15 +69,15 @@ fn group<const WIDTH: usize, L: Lane>(bytes: &[u8]) -> [MaybeUninit<L>; GROUP] {
     // Not `from_fn`: its closure would not be compiled with the instructions enabled for the function.
     let mut group = [const { MaybeUninit::uninit() }; GROUP];
     for (value, slot) in group.iter_mut().enumerate() {
-        let word = window(bytes, value * WIDTH, WIDTH) & (u64::MAX >> (64 - WIDTH));
+        let word = window(bytes, value * WIDTH) & (u64::MAX >> (64 - WIDTH));
         slot.write(L::truncate(word));
     }
     group
 }
 
-/// Returns 64 bits that begin with the `width` bits from `bit` on. The bits above those are unspecified.
+/// Returns a word that begins with the value of up to 32 bits at bit `bit`. The bits above it are unspecified.
 #[inline(always)]
-fn window(bytes: &[u8], bit: usize, width: usize) -> u64 {
+fn window(bytes: &[u8], bit: usize) -> u64 {
     if bytes.len() < 8 {
         let mut word = [0; 8];
         for (to, from) in word.iter_mut().zip(bytes) {
@@ -89,17 +85,13 @@ fn window(bytes: &[u8], bit: usize, width: usize) -> u64 {
         }
         return u64::from_le_bytes(word) >> bit;
     }
-    // At most the position of the last word, so that the load stays inside.
+    // The load starts at the last word at the latest, so that it stays inside. The value ends within the word in
+    // either case: it begins in the word's first byte and has at most 32 bits, or it ends where `bytes` ends.
     let start = (bit / 8).min(bytes.len() - 8);
-    let shift = bit - start * 8;
-    let low = bytes[start..]
+    bytes[start..]
         .first_chunk::<8>()
         .map_or(0, |word| u64::from_le_bytes(*word))
-        >> shift;
-    if shift + width <= 64 {
-        return low;
-    }
-    low | u64::from(bytes[start + 8]) << (64 - shift)
+        >> (bit - start * 8)
 }
 
 /// Returns value `value` of `width` (up to 8) bits, packed most significant bit first.
