@@ -10,7 +10,7 @@ use herringbone_arrow::array::{ArrayRef, DictionaryArray, PrimitiveArray};
 use herringbone_arrow::buffer::{ArrowNativeType, BooleanBuffer, Buffer, NullBuffer, ScalarBuffer};
 
 use crate::bitmap::Bitmap;
-use crate::expand::expand;
+use crate::expand::expand_all;
 use crate::filter::retain;
 use crate::hybrid::HybridDecoder;
 use crate::min_max::min_max_u32;
@@ -99,12 +99,7 @@ impl KeyBuilder {
         start: usize,
         slots: usize,
     ) -> Result<(), Malformed> {
-        let values = validity.set_in(start..start.saturating_add(slots));
-        if start.checked_add(values) != Some(self.keys.len()) {
-            return Err(Malformed("keys and validity do not agree"));
-        }
-        expand(&mut self.keys, start, validity, start, slots);
-        Ok(())
+        expand_all(&mut self.keys, validity, start, slots)
     }
 
     /// Drops the slots from `start` on whose bit is not set. Slot `start + i` belongs to bit `i`.

@@ -21,6 +21,7 @@ mod null;
 mod primitive;
 mod timestamp_96;
 // Shared by several layouts when reading.
+mod byte_array_page;
 mod convert;
 mod entries;
 mod fixed_width;

@@ -3,13 +3,13 @@
 //! An encoder collects the values of a page and produces the values section when the page ends.
 
 use herringbone_format::{Encoding, Error, Result, Type};
+use herringbone_kernels::alp::AlpEncoder;
 
 use super::boolean::BooleanEncoder;
+use super::delta_binary_packed::BlockShape;
 use super::physical_values::Values;
-use super::{
-    alp, byte_stream_split, delta_binary_packed, delta_byte_array, delta_length_byte_array, plain,
-    rle,
-};
+use super::whole_page::WholePage;
+use super::{byte_stream_split, delta_byte_array, delta_length_byte_array, plain, rle};
 use crate::compression::Compression;
 
 /// The values of the page under construction.
@@ -64,8 +64,12 @@ pub fn value_encoder(
         (Plain, Type::Boolean) => Box::new(BooleanEncoder::new(plain::append_bits)),
         (Rle, Type::Boolean) => Box::new(BooleanEncoder::new(rle::append_runs)),
         (Plain, _) => Box::new(plain::Plain::default()),
-        (DeltaBinaryPacked, Type::Int32) => Box::new(delta_binary_packed::Int32::new(compression)),
-        (DeltaBinaryPacked, Type::Int64) => Box::new(delta_binary_packed::Int64::new(compression)),
+        (DeltaBinaryPacked, Type::Int32) => {
+            Box::new(WholePage::<i32, _>::new(BlockShape::new(compression)))
+        }
+        (DeltaBinaryPacked, Type::Int64) => {
+            Box::new(WholePage::<i64, _>::new(BlockShape::new(compression)))
+        }
         (DeltaLengthByteArray, Type::ByteArray) => {
             Box::new(delta_length_byte_array::DeltaLength::default())
         }
@@ -77,8 +81,8 @@ pub fn value_encoder(
         (ByteStreamSplit, Type::FixedLenByteArray) => {
             Box::new(byte_stream_split::Split::new(type_length))
         }
-        (Alp, Type::Float) => Box::new(alp::Floats::default()),
-        (Alp, Type::Double) => Box::new(alp::Doubles::default()),
+        (Alp, Type::Float) => Box::new(WholePage::new(AlpEncoder::<f32>::new())),
+        (Alp, Type::Double) => Box::new(WholePage::new(AlpEncoder::<f64>::new())),
         _ => {
             let types: Vec<String> = encoding.serves().iter().map(Type::to_string).collect();
             return Err(Error::argument(format!(

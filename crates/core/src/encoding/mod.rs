@@ -21,6 +21,7 @@ mod decoder;
 mod encoder;
 pub(crate) mod rest;
 pub mod physical_values;
+mod whole_page;
 
 use herringbone_format::{Error, Result};
 

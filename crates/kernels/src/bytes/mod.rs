@@ -18,7 +18,7 @@ use herringbone_arrow::buffer::bit_iterator::BitSliceIterator;
 use herringbone_arrow::buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 
 use crate::bitmap::Bitmap;
-use crate::expand::expand_offsets;
+use crate::expand::{check_dense, expand_offsets};
 use crate::{Malformed, trim, utf8};
 
 pub(crate) use delta_byte_array::DeltaByteArray;
@@ -122,10 +122,7 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
         start: usize,
         slots: usize,
     ) -> Result<(), Malformed> {
-        let values = validity.set_in(start..start + slots);
-        if start.checked_add(values) != Some(self.len()) {
-            return Err(Malformed("values and validity do not agree"));
-        }
+        check_dense(self.len(), validity, start, slots)?;
         expand_offsets(&mut self.offsets, start + 1, validity, start, slots);
         Ok(())
     }

@@ -16,6 +16,7 @@ use std::ops::Range;
 
 use herringbone_arrow::buffer::BooleanBuffer;
 
+use crate::Malformed;
 use crate::bitmap::{Bitmap, load_bits};
 use crate::cpu::Scalar;
 #[cfg(target_arch = "x86_64")]
@@ -60,6 +61,36 @@ pub fn expand<T: Copy + Default + 'static>(
         }
     }
     expand_with(Scalar, out, base, validity, range);
+}
+
+/// Moves the values from `start` on to their slots, as [`expand`] does, after checking that `out[start..]` has one
+/// value for each set bit of the slots `start..start + slots`.
+///
+/// **Errors**: the counts differ. `out` is unchanged then.
+pub(crate) fn expand_all<T: Copy + Default + 'static>(
+    out: &mut Vec<T>,
+    validity: &Bitmap,
+    start: usize,
+    slots: usize,
+) -> Result<(), Malformed> {
+    check_dense(out.len(), validity, start, slots)?;
+    expand(out, start, validity, start, slots);
+    Ok(())
+}
+
+/// Checks that the dense values from `start` on, up to the last of `len`, are as many as the set bits of the slots
+/// `start..start + slots`.
+pub(crate) fn check_dense(
+    len: usize,
+    validity: &Bitmap,
+    start: usize,
+    slots: usize,
+) -> Result<(), Malformed> {
+    let values = validity.set_in(start..start.saturating_add(slots));
+    if start.checked_add(values) == Some(len) {
+        return Ok(());
+    }
+    Err(Malformed("values and validity do not agree"))
 }
 
 /// Appends a value for each of the slots `start..start + n` of `validity`. Slots with a set bit take the next value

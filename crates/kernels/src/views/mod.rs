@@ -25,7 +25,7 @@ use herringbone_arrow::array::{ArrayRef, BinaryViewArray, StringViewArray};
 use herringbone_arrow::buffer::{BooleanBuffer, Buffer, NullBuffer, ScalarBuffer};
 
 use crate::bitmap::Bitmap;
-use crate::expand::expand;
+use crate::expand::expand_all;
 use crate::filter::retain;
 use crate::{Malformed, trim};
 
@@ -113,12 +113,7 @@ impl ViewBuilder {
         start: usize,
         slots: usize,
     ) -> Result<(), Malformed> {
-        let values = validity.set_in(start..start.saturating_add(slots));
-        if start.checked_add(values) != Some(self.views.len()) {
-            return Err(Malformed("values and validity do not agree"));
-        }
-        expand(&mut self.views, start, validity, start, slots);
-        Ok(())
+        expand_all(&mut self.views, validity, start, slots)
     }
 
     /// Drops the slots from `start` on whose bit is not set. Slot `start + i` belongs to bit `i`. The buffers are

@@ -10,10 +10,10 @@ use herringbone_kernels::bytes::ByteBuilder;
 use herringbone_kernels::hybrid::HybridDecoder;
 use herringbone_kernels::views::ViewBuilder;
 
+use crate::array::byte_array_page::{ByteArrayPage, no_dictionary};
 use crate::array::{LeafArray, LeafType};
 use crate::encoding::Rest;
 use crate::encoding::byte_array::{ByteArrays, ByteSink};
-use crate::encoding::dictionary::Indices;
 use crate::malformed;
 
 /// Returns the array for a leaf that is read as Utf8, Binary, or one of their Large and View types; `None` for
@@ -129,14 +129,9 @@ pub(super) trait ByteLayout: ByteSink + Send + Sync {
 struct ByteLeaf<S: ByteLayout> {
     sink: S,
     dictionary: Option<S::Dictionary>,
-    page: Page,
+    page: ByteArrayPage,
     /// The number of bytes per FIXED_LEN_BYTE_ARRAY value; `None` for BYTE_ARRAY.
     width: Option<usize>,
-}
-
-enum Page {
-    Direct(ByteArrays),
-    Dictionary(Indices),
 }
 
 impl<S: ByteLayout> ByteLeaf<S> {
@@ -144,7 +139,7 @@ impl<S: ByteLayout> ByteLeaf<S> {
         Self {
             sink,
             dictionary: None,
-            page: Page::Direct(ByteArrays::Empty),
+            page: ByteArrayPage::EMPTY,
             width,
         }
     }
@@ -166,38 +161,35 @@ impl<S: ByteLayout> LeafArray for ByteLeaf<S> {
     }
 
     fn set_page(&mut self, encoding: Encoding, values: Buffer, _num_values: usize) -> Result<()> {
-        self.page = match encoding {
-            Encoding::RleDictionary | Encoding::PlainDictionary if !values.is_empty() => {
-                Page::Dictionary(Indices::new(values)?)
-            }
-            _ => Page::Direct(ByteArrays::new(encoding, values, self.width)?),
-        };
+        self.page = ByteArrayPage::new(encoding, values, self.width)?;
         Ok(())
     }
 
     fn release_page(&mut self) {
-        self.page = Page::Direct(ByteArrays::Empty);
+        self.page = ByteArrayPage::EMPTY;
     }
 
     fn values_that_fit(&mut self, n: usize, budget: usize) -> Result<usize> {
         let budget = budget.min(self.sink.data_room());
         match (&mut self.page, &self.dictionary) {
-            (Page::Direct(values), _) => values.values_that_fit(n, S::OVERHEAD, budget),
-            (Page::Dictionary(indices), Some(dictionary)) => {
+            (ByteArrayPage::Direct(values), _) => values.values_that_fit(n, S::OVERHEAD, budget),
+            (ByteArrayPage::Dictionary(indices), Some(dictionary)) => {
                 let (indices, runs) = indices.parts();
                 Ok(self.sink.fit_indices(dictionary, indices, runs, n, budget))
             }
             // The next append fails with an error.
-            (Page::Dictionary(_), None) => Ok(n),
+            (ByteArrayPage::Dictionary(_), None) => Ok(n),
         }
     }
 
     fn most_bytes(&mut self, n: usize) -> usize {
         let values = match (&mut self.page, &self.dictionary) {
-            (Page::Direct(values), _) => values.most_bytes(n),
-            (Page::Dictionary(_), Some(dictionary)) => n.saturating_mul(S::longest(dictionary)),
+            (ByteArrayPage::Direct(values), _) => values.most_bytes(n),
+            (ByteArrayPage::Dictionary(_), Some(dictionary)) => {
+                n.saturating_mul(S::longest(dictionary))
+            }
             // The next append fails with an error.
-            (Page::Dictionary(_), None) => 0,
+            (ByteArrayPage::Dictionary(_), None) => 0,
         };
         values.saturating_add(n.saturating_mul(S::OVERHEAD))
     }
@@ -220,32 +212,24 @@ impl<S: ByteLayout> LeafArray for ByteLeaf<S> {
 
     fn append(&mut self, n: usize) -> Result<()> {
         match (&mut self.page, &self.dictionary) {
-            (Page::Direct(values), _) => values.append_to(n, &mut self.sink),
-            (Page::Dictionary(indices), Some(dictionary)) => {
+            (ByteArrayPage::Direct(values), _) => values.append_to(n, &mut self.sink),
+            (ByteArrayPage::Dictionary(indices), Some(dictionary)) => {
                 let (indices, runs) = indices.parts();
                 self.sink
                     .gather(dictionary, indices, runs, n)
                     .map_err(malformed)
             }
-            (Page::Dictionary(_), None) if n == 0 => Ok(()),
-            (Page::Dictionary(_), None) => Err(Error::corrupt(
-                "dictionary indices without a dictionary page",
-            )),
+            (ByteArrayPage::Dictionary(_), None) if n == 0 => Ok(()),
+            (ByteArrayPage::Dictionary(_), None) => Err(no_dictionary()),
         }
     }
 
     fn skip(&mut self, n: usize) -> Result<()> {
-        match &mut self.page {
-            Page::Direct(values) => values.skip(n),
-            Page::Dictionary(indices) => indices.skip(n),
-        }
+        self.page.skip(n)
     }
 
     fn rest(&self) -> Rest<'_> {
-        match &self.page {
-            Page::Direct(values) => values.rest(),
-            Page::Dictionary(indices) => indices.rest(),
-        }
+        self.page.rest()
     }
 
     fn expand(&mut self, validity: &Bitmap, start: usize, slots: usize) -> Result<()> {
@@ -254,23 +238,23 @@ impl<S: ByteLayout> LeafArray for ByteLeaf<S> {
 
     fn append_wanted(&mut self, wanted: &BooleanBuffer) -> Result<()> {
         match (&mut self.page, &self.dictionary) {
-            (Page::Direct(ByteArrays::Plain { values, position }), _) => {
+            (ByteArrayPage::Direct(ByteArrays::Plain { values, position }), _) => {
                 let end = self.sink.append_plain_wanted(values, *position, wanted);
                 *position = end.map_err(malformed)?;
                 Ok(())
             }
-            (Page::Direct(values), _) => {
+            (ByteArrayPage::Direct(values), _) => {
                 let start = self.sink.len();
                 values.append_to(wanted.len(), &mut self.sink)?;
                 self.sink.retain(start, wanted).map_err(malformed)
             }
-            (Page::Dictionary(indices), Some(dictionary)) => {
+            (ByteArrayPage::Dictionary(indices), Some(dictionary)) => {
                 let (indices, runs) = indices.parts();
                 self.sink
                     .gather_wanted(dictionary, indices, runs, wanted)
                     .map_err(malformed)
             }
-            (Page::Dictionary(_), None) => self.append(wanted.len()),
+            (ByteArrayPage::Dictionary(_), None) => self.append(wanted.len()),
         }
     }
 

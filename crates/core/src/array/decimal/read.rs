@@ -3,12 +3,13 @@
 use herringbone_arrow::array::ArrayRef;
 use herringbone_arrow::buffer::{ArrowNativeType, BooleanBuffer, Buffer, NullBuffer, i256};
 use herringbone_arrow::schema::DataType;
-use herringbone_format::{Encoding, Error, Result};
+use herringbone_format::{Encoding, Result};
 use herringbone_kernels::Malformed;
 use herringbone_kernels::bitmap::Bitmap;
 use herringbone_kernels::decimal::{self, Decimal};
 use herringbone_kernels::plain;
 
+use crate::array::byte_array_page::{ByteArrayPage, no_dictionary};
 use crate::array::convert::Short;
 use crate::array::convert::{Blocks, Convert, Lost};
 use crate::array::finish_fixed_width;
@@ -17,7 +18,6 @@ use crate::array::fixed_width_buffer::FixedWidthBuffer;
 use crate::array::{LeafArray, LeafType, unsupported};
 use crate::encoding::Rest;
 use crate::encoding::byte_array::ByteArrays;
-use crate::encoding::dictionary::Indices;
 use crate::malformed;
 
 /// The maximum number of bytes of a BYTE_ARRAY decimal. A value of 256 bits needs 32 bytes; the others only repeat
@@ -141,13 +141,8 @@ impl<T: Decimal + ArrowNativeType> Convert<u8> for BigEndian<T> {
 struct ByteArrayDecimal<T> {
     data_type: DataType,
     dictionary: Option<Vec<T>>,
-    page: Page,
+    page: ByteArrayPage,
     values: FixedWidthBuffer<T>,
-}
-
-enum Page {
-    Direct(ByteArrays),
-    Dictionary(Indices),
 }
 
 impl<T: Decimal + ArrowNativeType> ByteArrayDecimal<T> {
@@ -155,7 +150,7 @@ impl<T: Decimal + ArrowNativeType> ByteArrayDecimal<T> {
         Self {
             data_type,
             dictionary: None,
-            page: Page::Direct(ByteArrays::Empty),
+            page: ByteArrayPage::EMPTY,
             values: FixedWidthBuffer::new(),
         }
     }
@@ -189,17 +184,12 @@ impl<T: Decimal + ArrowNativeType> LeafArray for ByteArrayDecimal<T> {
     }
 
     fn set_page(&mut self, encoding: Encoding, values: Buffer, _num_values: usize) -> Result<()> {
-        self.page = match encoding {
-            Encoding::RleDictionary | Encoding::PlainDictionary if !values.is_empty() => {
-                Page::Dictionary(Indices::new(values)?)
-            }
-            _ => Page::Direct(ByteArrays::new(encoding, values, None)?),
-        };
+        self.page = ByteArrayPage::new(encoding, values, None)?;
         Ok(())
     }
 
     fn release_page(&mut self) {
-        self.page = Page::Direct(ByteArrays::Empty);
+        self.page = ByteArrayPage::EMPTY;
     }
 
     fn most_bytes(&mut self, n: usize) -> usize {
@@ -213,26 +203,18 @@ impl<T: Decimal + ArrowNativeType> LeafArray for ByteArrayDecimal<T> {
     fn append(&mut self, n: usize) -> Result<()> {
         let out = self.values.vector(n);
         match (&mut self.page, &self.dictionary) {
-            (Page::Direct(values), _) => extend(values, n, out),
-            (Page::Dictionary(indices), Some(entries)) => indices.gather(n, entries, out),
-            (Page::Dictionary(_), None) => Err(Error::corrupt(
-                "dictionary indices without a dictionary page",
-            )),
+            (ByteArrayPage::Direct(values), _) => extend(values, n, out),
+            (ByteArrayPage::Dictionary(indices), Some(entries)) => indices.gather(n, entries, out),
+            (ByteArrayPage::Dictionary(_), None) => Err(no_dictionary()),
         }
     }
 
     fn skip(&mut self, n: usize) -> Result<()> {
-        match &mut self.page {
-            Page::Direct(values) => values.skip(n),
-            Page::Dictionary(indices) => indices.skip(n),
-        }
+        self.page.skip(n)
     }
 
     fn rest(&self) -> Rest<'_> {
-        match &self.page {
-            Page::Direct(values) => values.rest(),
-            Page::Dictionary(indices) => indices.rest(),
-        }
+        self.page.rest()
     }
 
     fn expand(&mut self, validity: &Bitmap, start: usize, slots: usize) -> Result<()> {

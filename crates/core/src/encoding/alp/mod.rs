@@ -5,4 +5,3 @@ mod decode;
 mod encode;
 
 pub(super) use decode::Decoder;
-pub(super) use encode::{Doubles, Floats};

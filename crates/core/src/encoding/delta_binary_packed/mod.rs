@@ -5,4 +5,4 @@ mod decode;
 mod encode;
 
 pub(super) use decode::Decoder;
-pub(super) use encode::{Int32, Int64};
+pub(super) use encode::BlockShape;
