@@ -4,15 +4,17 @@
 //! args ─► commands ─► input ─► the library ─► render / describe ─► output
 //! ```
 //!
-//! The command is `bin/herringbone.rs`, which calls [`main`]. Hosts in other languages call [`main_of`],
-//! [`condition`] and [`variant_type`].
+//! The command itself is `bin/herringbone.rs`, which only calls [`main`], because the rest is a
+//! library that other hosts use too: hosts in other languages call [`main_of`], [`condition`] and
+//! [`variant_type`].
 //!
-//! `browse` is the viewer in a terminal.
-//! `args` is the command line, and `base` what all rooms need: failures with their exit codes, names of files, harmless text
-//! for a terminal. `input` opens the files of the command line. `rows` chooses and arranges rows, `render`
-//! prints them, and `save` writes files. `describe` prints metadata, `profile` summarises columns, and `report` writes
-//! HTML pages. Every write to standard output goes through `output::Output`. Every file is a `save::target::Target`
-//! until it is complete. Every early end is a `base::failure::Failure`.
+//! `args` is the command line, and `base` has what all rooms need: failures with their exit codes,
+//! file names, and text that is harmless on a terminal. `input` opens the files that the command
+//! line names. `rows` chooses and arranges rows, `render` prints them, and `save` writes files.
+//! `describe` prints metadata, `profile` summarises columns, and `report` writes HTML pages.
+//! `browse` is the viewer in a terminal. Three rules keep errors from getting lost: every write to
+//! standard output goes through `output::Output`, every output file is a `save::target::Target`
+//! until it is complete, and every early end is a `base::failure::Failure`.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
@@ -49,18 +51,18 @@ use encryption::Keys;
 use input::context::{Context, complain};
 use output::Output;
 
-/// Runs the command line of this process.
+/// Runs the command line that this process was started with.
 pub fn main() -> ExitCode {
     ExitCode::from(main_of(std::env::args_os()))
 }
 
-/// Runs a command line, and returns its exit code. The first argument is the name of the program.
+/// Runs a command line, and returns its exit code. The first argument is the program's name.
 pub fn main_of(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let words: Vec<OsString> = arguments.into_iter().collect();
     let result = match (words.get(1), words.get(2..)) {
-        // All options are those of the other program.
+        // All options belong to the other program, so we must not parse them.
         (Some(first), Some(rest)) if first == "sql" => match commands::sql::run(rest) {
-            // Without that program, its page here explains how to get it.
+            // If that program is missing, our own help page for `sql` explains how to get it.
             Err(Failure::Usage(_)) if is_help(rest) => parse(
                 vec!["herringbone".into(), "help".into(), "sql".into()],
                 false,
@@ -85,7 +87,7 @@ pub fn main_of(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     }
 }
 
-/// Returns true if the arguments ask for help alone.
+/// Returns true if the arguments ask for help and nothing else.
 fn is_help(arguments: &[OsString]) -> bool {
     matches!(arguments, [only] if only == "-h" || only == "--help")
 }
@@ -101,7 +103,7 @@ fn resolve_urls(arguments: &mut Arguments) -> base::failure::Result<()> {
         .try_for_each(input::urls::resolve)
 }
 
-/// Returns the predicate of a condition in SQL, in the grammar of `--where`.
+/// Returns the predicate for a condition in SQL, in the grammar of `--where`.
 ///
 /// ```
 /// let filter = herringbone_cli::condition("a > 5 and b like 'x%'")?;
@@ -110,15 +112,15 @@ fn resolve_urls(arguments: &mut Arguments) -> base::failure::Result<()> {
 /// ```
 ///
 /// # Errors
-/// The message of the command if the text is not a condition.
+/// Fails with the command's message if the text is not a condition.
 pub fn condition(text: &str) -> Result<Predicate, String> {
     condition_of_text(text)?.predicate(false, None)
 }
 
-/// Returns the type of a value in a variant, by its name in `variant_get` of `--where`.
+/// Returns the type of a variant's value that `variant_get` in `--where` knows by this name.
 ///
 /// # Errors
-/// The message of the command for an unknown type.
+/// Fails with the command's message if the type is unknown.
 pub fn variant_type(name: &str) -> Result<PrimitiveType, String> {
     args::type_of(name)
 }
@@ -130,7 +132,8 @@ fn run(arguments: &Arguments) -> base::failure::Result<()> {
     }
     let mut keys = Keys::load(arguments.keys.as_deref())?;
     if let (Command::Encrypt(_), Some(keys)) = (&arguments.command, &mut keys) {
-        // A file to be encrypted need not be encrypted already.
+        // A file that we are about to encrypt is usually not encrypted yet, so we must not refuse
+        // it.
         keys.allow_plaintext();
     }
     let context = Context::new(
@@ -141,12 +144,12 @@ fn run(arguments: &Arguments) -> base::failure::Result<()> {
     );
     let mut output = Output::stdout();
     let result = commands::run(&context, arguments, &mut output);
-    // Rows written before an error are valid rows.
+    // The rows that were written before an error are valid, so we flush them in any case.
     let flushed = output.flush();
     result.and(flushed).and_then(|()| context.end())
 }
 
-/// Prints a message of clap: help on standard output, mistakes on standard error.
+/// Prints clap's message. Help goes to standard output, and mistakes go to standard error.
 fn explain(mut error: clap::Error) -> u8 {
     for kind in [
         ContextKind::InvalidArg,

@@ -1,4 +1,5 @@
-//! The binary of the command, with the features `browse` and `remote`.
+//! The `herringbone` command with its viewer (feature `browse`) and with URLs (feature `remote`). It
+//! is a crate of its own, because these features add a hundred crates.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! `--bbox [COLUMN=]xmin,ymin,xmax,ymax`: selects rows by the location of their geometries.
+//! `--bbox [COLUMN=]xmin,ymin,xmax,ymax` selects the rows whose geometry intersects a bounding box.
 
 use std::str::FromStr;
 
@@ -11,10 +11,10 @@ use herringbone_interchange::write::geojson::defects_of;
 
 use super::Columns;
 
-/// The value of `--bbox`.
+/// The value of `--bbox`: a box, and the geometry column that it applies to.
 #[derive(Debug, Clone)]
 pub(crate) struct WantedBox {
-    /// The path of the column. `None` means the primary one.
+    /// The column's path. `None` means the file's primary geometry column.
     column: Option<Vec<String>>,
     bbox: BoundingBox,
 }
@@ -54,11 +54,13 @@ impl FromStr for WantedBox {
 }
 
 impl WantedBox {
-    /// Returns the predicate for a file.
+    /// Returns the predicate for `file`. Each file needs its own, because the file's metadata
+    /// decides which columns have geometries and which of them is primary.
     ///
     /// # Errors
-    /// Argument if the file does not have the column, or has no primary one if none is named, or if the box does not
-    /// fit it.
+    /// Fails with [`ErrorKind::Argument`](herringbone::ErrorKind::Argument) if the file does not
+    /// have the named column, if no column is named and the file does not have a primary one, or if
+    /// the box does not fit the column.
     pub(crate) fn predicate(&self, file: &ParquetFile) -> herringbone::Result<Predicate> {
         let columns = GeometryColumn::of_file(file.parquet_schema(), file.metadata())?;
         let names = columns.iter().map(|column| column.path.join("."));

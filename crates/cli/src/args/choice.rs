@@ -25,17 +25,19 @@ pub(crate) struct Choice {
 }
 
 impl Choice {
-    /// Returns true if some rows may be left out, other than those of whole row groups.
+    /// Returns true if some rows may be left out for a reason other than `--row-groups`, which only
+    /// leaves out whole row groups.
     pub(crate) fn leaves_out_rows(&self) -> bool {
         self.wanted.is_given() || self.has_window() || self.sampling.sample.is_some()
     }
 
-    /// Returns true if the chosen rows are the first ones, apart from their number.
+    /// Returns true if rows are taken from the first one on, without a condition, a sample or a
+    /// sort order. `--limit` and `--offset` do not matter here.
     pub(crate) fn takes_first_rows(&self) -> bool {
         !self.wanted.is_given() && self.sampling.sample.is_none() && !self.sort.is_given()
     }
 
-    /// Returns true if rows are counted.
+    /// Returns true if rows are chosen by their numbers, that is by `--limit` or `--offset`.
     pub(crate) fn has_window(&self) -> bool {
         self.part.is_given()
     }
@@ -71,7 +73,7 @@ pub(crate) struct Sampling {
 }
 
 impl Sampling {
-    /// Returns the number of rows and the seed, if there is to be a sample.
+    /// Returns the row count and the seed of the sample, if the user asks for a sample.
     pub(crate) fn get(&self) -> Option<(usize, Option<u64>)> {
         self.sample.map(|rows| (rows, self.seed))
     }

@@ -1,4 +1,4 @@
-//! `--columns a,b.c`: a list of paths.
+//! `--columns a,b.c`: a list of column paths, which follows this grammar:
 //!
 //! ```text
 //! list  path ("," path)*
@@ -18,7 +18,7 @@ pub(crate) struct Columns {
 }
 
 impl Columns {
-    /// Returns the projection to some columns. `None` means all of them.
+    /// Returns the projection to these columns. `None` means all columns.
     pub(super) fn projection(columns: Option<&Self>) -> Projection {
         columns.map_or(Projection::All, |columns| {
             Projection::Paths(columns.paths.clone())
@@ -56,7 +56,8 @@ impl FromStr for Columns {
     }
 }
 
-/// Splits a list at its commas, except those in names and in parentheses.
+/// Splits a list at its commas. Commas inside quoted names and inside parentheses do not split it,
+/// so that a name or a function call stays in one piece.
 pub(super) fn elements(text: &str) -> Vec<&str> {
     let mut elements = Vec::new();
     let mut rest = text;
@@ -69,7 +70,8 @@ pub(super) fn elements(text: &str) -> Vec<&str> {
     elements
 }
 
-/// Returns the position of the first `sign` outside quotes and parentheses, and not after a backslash.
+/// Returns the position of the first `sign` that is outside quotes and parentheses, and that does
+/// not follow a backslash.
 pub(super) fn position_of(text: &str, sign: char) -> Option<usize> {
     let (mut quoted, mut escaped, mut open) = (false, false, 0_usize);
     for (at, character) in text.char_indices() {
@@ -87,11 +89,12 @@ pub(super) fn position_of(text: &str, sign: char) -> Option<usize> {
     None
 }
 
-/// A name under construction.
+/// One part of a path, which grows while we read its characters.
 #[derive(Default)]
 struct Part {
     text: String,
-    /// True if a part of it was quoted, so that it may be empty.
+    /// True if some of the name was in quotes. Only then may the name be empty, because a forgotten
+    /// name would look the same otherwise.
     quoted: bool,
 }
 
@@ -104,7 +107,7 @@ impl Part {
         Ok(part.text)
     }
 
-    /// Appends everything up to the closing quote.
+    /// Appends all characters up to the closing quote.
     fn quoted(&mut self, characters: &mut impl Iterator<Item = char>) -> Result<(), String> {
         self.quoted = true;
         loop {

@@ -1,4 +1,5 @@
-//! The definition of the command line, with its options in groups and a short and a long help page.
+//! Defines the command line, with its options in groups, and with a short and a long help page for
+//! each command.
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -9,7 +10,7 @@ use clap::{CommandFactory as _, FromArgMatches as _};
 use super::Arguments;
 use super::synonyms::advised;
 
-/// The commands by purpose. Others follow under the last heading.
+/// The commands by purpose. Commands that are not in this list follow under the last heading.
 const GROUPS: [(&str, &[&str]); 4] = [
     (
         "Look",
@@ -31,7 +32,8 @@ const GROUPS: [(&str, &[&str]); 4] = [
     ("Other", &["sql", "help", "completions", "man"]),
 ];
 
-/// Options that `-h` leaves out and `--help` has, in addition to those of the writer's table.
+/// Options that only `--help` shows, so that the page of `-h` fits a screen. The rare options in
+/// the writer's table are left out in addition to these.
 const RARE: &[&str] = &[
     "max",
     "seed",
@@ -67,13 +69,13 @@ const RARE: &[&str] = &[
     "keys",
 ];
 
-/// Options for files other than Parquet, which only the help of `convert` has in short.
+/// Options for files other than Parquet. Only the short help of `convert` shows them.
 const OTHER_FILES: &[&str] = &["from", "types", "csv_encoding"];
 
-/// Options for CSV, which the short help has if the command writes CSV.
+/// Options for CSV. The short help shows them if the command writes CSV.
 const CSV: &[&str] = &["null", "delimiter", "no_header"];
 
-/// Options about damage.
+/// Options about damaged files, which have a heading of their own.
 const DAMAGE: &[&str] = &[
     "on_error",
     "ignore_crc",
@@ -81,10 +83,10 @@ const DAMAGE: &[&str] = &[
     "input_row_group_rows",
 ];
 
-/// Options about the program rather than about files.
+/// Options about the program rather than about files, which stand under the heading "Other".
 const OTHER: &[&str] = &["threads", "quiet", "max", "keys"];
 
-/// Options that only the topic `odd-files` has.
+/// Options for odd files, which only the topic `odd-files` shows.
 const ODD: &[&str] = &[
     "batch_size",
     "strings",
@@ -95,13 +97,15 @@ const ODD: &[&str] = &[
     "lenient_variants",
 ];
 
-/// The options in the help of `encrypt` and `decrypt`, which also take all options of `rewrite`.
+/// The options that the help of `encrypt` and `decrypt` shows. These commands also take all options
+/// of `rewrite`, which has a page of its own.
 const ENCRYPTION: &[&str] = &["input", "out", "output", "force", "keys", "quiet", "max"];
 
 /// The maximum number of examples in a short help page.
 const EXAMPLES: usize = 3;
 
-/// Returns the definition of the command line.
+/// Builds the command line's definition. We arrange the options here rather than in their
+/// attributes, because many commands share an option, but each shows it differently.
 pub(crate) fn command() -> clap::Command {
     let command = Arguments::command().mut_args(|argument| arranged(argument, RARE));
     let help = command
@@ -134,7 +138,8 @@ pub(crate) fn command() -> clap::Command {
     command.help_template(template)
 }
 
-/// Leaves only examples and topics at the end of the short help page.
+/// Cuts the text after the short help page's options down to examples and topics. The long page
+/// keeps all of it.
 fn with_short_help(command: clap::Command) -> clap::Command {
     let Some(help) = command.get_after_help().map(ToString::to_string) else {
         return command;
@@ -143,10 +148,11 @@ fn with_short_help(command: clap::Command) -> clap::Command {
     command.after_help(short).after_long_help(help)
 }
 
-/// Parses a command line. Without files, a command reads standard input if that `is_piped`.
+/// Parses a command line. A command that is given no file reads standard input if that `is_piped`.
 ///
 /// # Errors
-/// The command line is wrong, or asks for help.
+/// Fails if the command line is wrong. A request for help is an error too, because clap returns the
+/// page as one.
 pub(crate) fn parse(arguments: Vec<OsString>, is_piped: bool) -> Result<Arguments, clap::Error> {
     let mut command = command();
     let matches = command.try_get_matches_from_mut(arguments.iter().cloned());
@@ -169,7 +175,7 @@ pub(crate) fn parse(arguments: Vec<OsString>, is_piped: bool) -> Result<Argument
     Ok(parsed)
 }
 
-/// Puts an option under its heading, and out of the short help page if it is rare.
+/// Puts an option under its heading, and leaves it out of the short help page if it is rare.
 fn arranged(argument: clap::Arg, rare: &[&str]) -> clap::Arg {
     let is_in = |list: &[&str]| list.contains(&argument.get_id().as_str());
     let heading = match (is_in(DAMAGE), is_in(OTHER)) {
@@ -188,13 +194,13 @@ fn arranged(argument: clap::Arg, rare: &[&str]) -> clap::Arg {
     }
 }
 
-/// Returns the line of topics of a page.
+/// Returns the line that lists the topics in a help page.
 fn topics(help: &str) -> String {
     let topics = help.lines().find(|line| line.starts_with("Topics:"));
     topics.unwrap_or_default().to_owned()
 }
 
-/// Returns the first examples of a page.
+/// Returns a help page's first examples.
 fn shortened(help: &str) -> String {
     let examples = help
         .split_once("Examples:\n")
@@ -207,7 +213,8 @@ fn shortened(help: &str) -> String {
     text
 }
 
-/// Returns the template of the page of the whole program, with its commands by purpose.
+/// Returns the template for the whole program's help page. We list the commands by purpose, which
+/// clap cannot do by itself.
 fn template(command: &clap::Command) -> String {
     let mut text = "{about-with-newline}\n{usage-heading} {usage}\n".to_owned();
     let is_listed = |name: &str| GROUPS.iter().any(|(_, names)| names.contains(&name));
@@ -242,7 +249,7 @@ fn template(command: &clap::Command) -> String {
 mod tests {
     use super::*;
 
-    /// The lines of a screen.
+    /// The number of lines that fit a usual screen.
     const SCREEN: usize = 50;
 
     #[test]
@@ -278,7 +285,8 @@ mod tests {
         }
     }
 
-    /// The topic has all options that no other page has.
+    /// The topic `odd-files` must have all options that no other page shows, or users could not
+    /// find them.
     #[test]
     fn hidden_options_are_in_a_topic() {
         let topics = super::super::topics::TOPICS.iter();

@@ -1,4 +1,4 @@
-//! `convert`: from one format to another.
+//! `convert` writes files of one format as another.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -49,16 +49,16 @@ pub(crate) struct Convert {
 }
 
 impl Convert {
-    /// Returns the paths of all files.
+    /// Returns the paths of all files, which are mutable so that paths can replace `file` URLs.
     pub(super) fn paths(&mut self) -> impl Iterator<Item = &mut PathBuf> {
         let ends = self.files.iter_mut().chain(&mut self.output);
         ends.chain(&mut self.text.schema)
     }
 
-    /// Returns the files to read, and the one to write.
+    /// Returns the files to read and the file to write.
     ///
     /// # Errors
-    /// Usage if one of them is missing.
+    /// Fails with [`Failure::Usage`] if one of them is missing.
     pub(crate) fn ends(&self) -> Result<(&[PathBuf], Destination)> {
         let ends = match (&self.output, self.files.as_slice()) {
             (Some(output), inputs) => Some((inputs, output)),
@@ -78,11 +78,11 @@ impl Convert {
     }
 }
 
-/// A column of variants, with its shredding.
+/// A column to be read as variants, and how they are shredded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct VariantColumn {
     pub(crate) name: String,
-    /// The shredding: `none`, `auto` or a type.
+    /// The shredding, which is `none`, `auto` or a type.
     pub(crate) shredding: String,
 }
 
@@ -90,7 +90,8 @@ impl FromStr for VariantColumn {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        // No type contains an equals sign, but the name of a column may.
+        // We split at the last equals sign, because a column's name may contain one, but a type
+        // does not.
         let (name, shredding) = text.rsplit_once('=').unwrap_or((text, "none"));
         match name.is_empty() || shredding.is_empty() {
             true => Err("expected COLUMN, COLUMN=auto or COLUMN=TYPE".into()),

@@ -1,4 +1,4 @@
-//! Options for reading and writing CSV.
+//! The options for reading and writing CSV.
 
 use clap::Args;
 use encoding_rs::Encoding;
@@ -26,7 +26,7 @@ pub(crate) struct CsvShape {
 }
 
 impl CsvShape {
-    /// Returns the first given option.
+    /// Returns the first option that the user gave.
     pub(crate) fn given(&self) -> Option<&'static str> {
         let options = [
             (self.null.is_some(), "--null"),
@@ -37,7 +37,7 @@ impl CsvShape {
         given.map(|(_, name)| name)
     }
 
-    /// Returns the text for null, which is empty by default.
+    /// Returns the text that stands for null, which is empty by default.
     pub(crate) fn null(&self) -> &str {
         self.null.as_deref().unwrap_or_default()
     }
@@ -55,15 +55,15 @@ pub(crate) struct Csv {
 }
 
 impl Csv {
-    /// Returns the first given option.
+    /// Returns the first option that the user gave.
     pub(crate) fn given(&self) -> Option<&'static str> {
         self.shape.given().or(self.crlf.then_some("--crlf"))
     }
 
-    /// Returns the style of written CSV, or of text separated by tabs.
+    /// Returns the style in which CSV is written, or text separated by tabs if `has_tabs` is set.
     ///
     /// # Errors
-    /// Usage if the options contradict each other.
+    /// Fails with [`Failure::Usage`] if the options contradict each other.
     pub(crate) fn style(&self, has_tabs: bool) -> Result<CsvStyle> {
         let shape = &self.shape;
         let delimiter = match (shape.delimiter, has_tabs) {
@@ -121,7 +121,7 @@ pub(crate) struct CsvInput {
 }
 
 impl CsvInput {
-    /// Returns the marks in numbers.
+    /// Returns the decimal and thousands marks that numbers have.
     pub(crate) fn marks(&self) -> Marks {
         match (self.decimal_comma, self.thousands) {
             (true, _) => Marks::DecimalComma,
@@ -130,7 +130,7 @@ impl CsvInput {
         }
     }
 
-    /// Returns the first given option.
+    /// Returns the first option that the user gave.
     pub(crate) fn given(&self) -> Option<&'static str> {
         let options = [
             (self.comment.is_some(), "--comment"),

@@ -1,4 +1,4 @@
-//! Options for handling damage.
+//! The options that decide how commands treat damaged data.
 
 use clap::{Args, ValueEnum};
 use herringbone::{OnError, ReadOptions};
@@ -13,8 +13,8 @@ pub(crate) struct Damage {
 }
 
 impl Damage {
-    /// Returns true if values of text that cannot be read become null, or false if their rows are left out. `None` if they are
-    /// errors.
+    /// Returns true if text values that cannot be read become null, and false if their rows are
+    /// left out. `None` means that they are errors.
     pub(crate) fn makes_nulls(&self) -> Option<bool> {
         match self.on_error {
             Reaction::Fail => None,
@@ -23,7 +23,7 @@ impl Damage {
         }
     }
 
-    /// Applies this choice to the options.
+    /// Applies the user's choice to the options for reading.
     pub(crate) fn choose(&self, options: ReadOptions) -> ReadOptions {
         options.on_error(match self.on_error {
             Reaction::Fail => OnError::Fail,

@@ -1,4 +1,4 @@
-//! Options for decoding Parquet files.
+//! The options for decoding Parquet files.
 
 use clap::{Args, ValueEnum};
 use herringbone::geospatial::Geospatial;
@@ -21,7 +21,7 @@ pub(crate) struct Decode {
 }
 
 impl Decode {
-    /// Returns the options for the library.
+    /// Returns the library's options for reading.
     pub(crate) fn options(&self) -> ReadOptions {
         ReadOptions::default()
             .threads(self.threads)
@@ -46,7 +46,7 @@ pub(super) struct Types {
 }
 
 impl Types {
-    /// Returns the options for the library.
+    /// Returns the library's options for types.
     pub(super) fn schema(&self) -> SchemaOptions {
         let mut options = SchemaOptions::default();
         options.use_arrow_schema = !self.no_arrow_schema;

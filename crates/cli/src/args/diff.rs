@@ -1,4 +1,4 @@
-//! `diff`: two files side by side.
+//! `diff` compares two files, or the schemas of several files.
 
 use std::path::PathBuf;
 
@@ -56,7 +56,7 @@ pub(crate) struct SortMemory {
 }
 
 impl Diff {
-    /// Returns the order of the key.
+    /// Returns the sort order by the key, which `diff` needs to find the rows that belong together.
     pub(crate) fn sort(&self, key: &Columns) -> Sort {
         let memory = &self.memory;
         Sort::by_key(key, memory.sort_memory, memory.sort_folder.clone())

@@ -1,4 +1,4 @@
-//! Formats of whole files.
+//! The file formats that the command reads and writes, recognized by their names or first bytes.
 
 use std::path::Path;
 
@@ -33,10 +33,11 @@ pub(crate) enum FileFormat {
 }
 
 impl FileFormat {
-    /// Returns the given format of the output, or else the format for its name.
+    /// Returns the format that the user asked for, or else the one that the output's name stands
+    /// for.
     ///
     /// # Errors
-    /// Usage if the name does not determine the format.
+    /// Fails with [`Failure::Usage`] if the name does not determine the format.
     pub(crate) fn of_output(path: &Path, asked: Option<Self>) -> Result<Self> {
         if let Some(format) = asked {
             return Ok(format);
@@ -55,11 +56,12 @@ impl FileFormat {
         })
     }
 
-    /// Returns the format for a name, if the name determines it. Compressed files contain text, because
-    /// Parquet and Arrow files compress their own parts.
+    /// Returns the format that a name stands for, if there is one. For `.csv.gz`, the inner
+    /// extension decides. A compressed file always contains text, because Parquet and Arrow files
+    /// compress their own parts.
     ///
     /// # Errors
-    /// Usage if the name belongs to a format that we do not read.
+    /// Fails with [`Failure::Usage`] if the name belongs to a format that we do not read.
     pub(crate) fn of_name(path: &Path) -> Result<Option<Self>> {
         let path_part = path_part(path);
         let extension = match extension(path_part) {
@@ -91,7 +93,8 @@ impl FileFormat {
         }
     }
 
-    /// Returns the format for first bytes, if they show it. Text of another form than JSON is CSV.
+    /// Returns the format that a file's first bytes show, if they show one. Any text other than
+    /// JSON counts as CSV.
     pub(crate) fn of_beginning(beginning: &[u8]) -> Option<Self> {
         if beginning.starts_with(read::MAGIC) {
             return Some(Self::Arrow);
@@ -110,7 +113,7 @@ impl FileFormat {
         }
     }
 
-    /// Returns the name of the format in messages.
+    /// Returns the format's name for messages.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Parquet => "Parquet",
@@ -138,12 +141,12 @@ impl FileFormat {
     }
 }
 
-/// Returns true for the extensions of compressed text.
+/// Returns true if the extension is that of compressed text.
 fn is_compressed(extension: &str) -> bool {
     matches!(extension, "gz" | "gzip" | "zst" | "zstd")
 }
 
-/// Returns the extension of a name in lower case.
+/// Returns a file name's extension in lower case.
 fn extension(path: &Path) -> String {
     let extension = path.extension().unwrap_or_default();
     extension.to_string_lossy().to_ascii_lowercase()

@@ -1,6 +1,7 @@
-//! The ends of the help pages: examples, and longer explanations.
+//! The texts at the end of the help pages: examples, and explanations that are too long for an
+//! option's line.
 
-/// The end of the command's own help page.
+/// The text at the end of the program's own help page.
 pub(super) const COMMAND: &str = "\
 Examples:
   herringbone trips.parquet
@@ -20,7 +21,7 @@ The variables AWS_*, GOOGLE_* and AZURE_* configure stores, HTTP_PROXY web serve
 
 Topics: `herringbone help where`, columns, types, csv, values, odd-files, keys, exit-codes.";
 
-/// The end of the help page of `info`.
+/// The text at the end of the help page for `info`.
 pub(super) const INFO: &str = "\
 Columns of geometries have a line with their reference system, edges, box and types.
 \"in dictionary\" is the share of data pages with keys of a dictionary. Nulls in lists do not
@@ -31,7 +32,7 @@ Examples:
   herringbone info part-*.parquet
   herringbone info sales/        # sums over all files";
 
-/// The end of the help page of `schema`.
+/// The text at the end of the help page for `schema`.
 pub(super) const SCHEMA: &str = "\
 Several files must have equal schemas, else the error names the first difference. `herringbone
 diff --schemas` prints all differences.
@@ -41,7 +42,7 @@ Examples:
   herringbone schema --format arrow trips.parquet
   herringbone schema --format json trips.parquet | jq '.fields[].name'";
 
-/// The end of the help page of `diff`.
+/// The text at the end of the help page for `diff`.
 pub(super) const DIFF: &str = "\
 Compares schemas, then sizes and row groups, then the rows, by the columns that both files
 have. Arrow layouts of the same values and names of list items are no difference. With --key,
@@ -62,7 +63,7 @@ Examples:
   herringbone diff --schemas part-*.parquet
   herringbone diff --key city,day --json a.parquet b.parquet | jq 'select(.kind == \"changed\")'";
 
-/// The end of the help page of `count`.
+/// The text at the end of the help page for `count`.
 pub(super) const COUNT: &str = "\
 One file or directory: the number alone. Several: a line for each, number, tab and name, then
 the total.
@@ -76,7 +77,7 @@ Examples:
   herringbone count --where \"fare > 50 and tip is null\" trips.parquet
   herringbone count --bbox 12.2,41.7,12.8,42.1 places.parquet";
 
-/// The end of the help page of `head`.
+/// The text at the end of the help page for `head`.
 pub(super) const HEAD: &str = "\
 Reads no more of the file than it needs. See `herringbone help columns`.
 
@@ -84,7 +85,7 @@ Examples:
   herringbone head trips.parquet
   herringbone head -n 3 --columns id,address.city trips.parquet";
 
-/// The end of the help page of `browse`.
+/// The text at the end of the help page for `browse`.
 pub(super) const BROWSE: &str = "\
 Reads the footer, then only the pages whose rows are on the screen. Press ? for the keys, q to
 quit. / searches by a condition in the syntax of --where of `cat`. Long reads do not block the
@@ -95,7 +96,7 @@ keyboard: Esc cancels them. NO_COLOR turns colours off.
 Examples:
   herringbone browse trips.parquet";
 
-/// The end of the help page of `tail`.
+/// The text at the end of the help page for `tail`.
 pub(super) const TAIL: &str = "\
 Reads no more of the file than it needs. All options are those of `cat`.
 
@@ -103,7 +104,7 @@ Examples:
   herringbone tail trips.parquet
   herringbone tail -3 -w \"city = 'Rome'\" trips.parquet";
 
-/// The end of the help page of `sample`.
+/// The text at the end of the help page for `sample`.
 pub(super) const SAMPLE: &str = "\
 Rows come in their order, and each one is equally likely. Only pages that hold such a row are
 read, of files with page indexes. With -w, the columns of the condition are read first. With
@@ -113,7 +114,7 @@ Examples:
   herringbone sample trips.parquet
   herringbone sample -n 1000 --seed 1 --csv part-*.parquet > some.csv";
 
-/// The end of the help page of `show`.
+/// The text at the end of the help page for `show`.
 pub(super) const SHOW: &str = "\
 A line with rows, columns, size and writer of each file, and a table of the first rows. All
 options are those of `cat`; with --json or --csv, the line is left out.
@@ -122,7 +123,7 @@ Examples:
   herringbone trips.parquet
   herringbone show trips.parquet -n 3 -c id,fare";
 
-/// The end of the help page of `freq`.
+/// The text at the end of the help page for `freq`.
 pub(super) const FREQ: &str = "\
 Counts the values in all files together, the most frequent first, and then all others in one
 line. Nulls are a value. Elements of lists count each. JSON lines have an object a value:
@@ -134,7 +135,7 @@ Examples:
   herringbone freq -c city,addr.zip --top 3 -w \"fare > 50\" part-*.parquet
   herringbone freq city --json trips.parquet | jq -r .value";
 
-/// The end of the help page of `cat`.
+/// The text at the end of the help page for `cat`.
 pub(super) const CAT: &str = "\
 Several files are printed one after the other; they must have the same columns, else the
 error names the first difference. What may be null, and Arrow layouts such as
@@ -181,7 +182,7 @@ Examples:
   herringbone cat --row-groups 0,2-4 --threads 1 trips.parquet
   herringbone cat --on-error null damaged.parquet";
 
-/// The end of the help page of `rewrite`.
+/// The text at the end of the help page for `rewrite`.
 pub(super) const REWRITE: &str = "\
 Rows, their order, the Parquet schema and the key-value metadata stay, as do bloom filters (of
 the same columns) and sorting columns (of row groups whose rows are still sorted). Key-value
@@ -229,7 +230,7 @@ Examples:
   herringbone rewrite trips.parquet sorted.parquet --sort-by city,fare:desc
   curl -s https://example.com/trips.parquet | herringbone rewrite - trips.parquet";
 
-/// The end of the help page of `split`.
+/// The text at the end of the help page for `split`.
 pub(super) const SPLIT: &str = "\
 The rows of several files follow each other, as with `concat`. The parts keep their order, and
 the metadata, as `rewrite` does. The other options are those of `concat`. With --by, the rows
@@ -246,7 +247,7 @@ Examples:
   herringbone split trips.parquet -o 'part-{}.parquet' --part-bytes 128MiB
   herringbone split trips.parquet -o 'out/city={city}/trips.parquet' --by city";
 
-/// The end of the help page of `concat`.
+/// The text at the end of the help page for `concat`.
 pub(super) const CONCAT: &str = "\
 Rows come in the order of the files. The files must have the same columns, else the error names
 the first difference; what may be null in one may be null in OUT, and Arrow layouts, of which
@@ -266,7 +267,7 @@ Examples:
   herringbone concat -o all.parquet --sort-by time --compression zstd:9 part-*.parquet
   herringbone concat -o all.parquet --by-name --cast 2023.parquet 2024.parquet";
 
-/// The end of the help page of `convert`.
+/// The text at the end of the help page for `convert`.
 pub(super) const CONVERT: &str = "\
 The formats follow from the names of the files: .parquet .parq .pq; .csv; .tsv .tab; .jsonl
 .ndjson (JSON lines); .json (an array of objects; JSON lines are read too); .geojson (a
@@ -312,7 +313,7 @@ Examples:
   herringbone convert --decimal-comma --date-format %d.%m.%Y shop.csv.gz shop.parquet
   herringbone convert lakes.geojsonl lakes.parquet --geoparquet 1.1 --covering";
 
-/// The end of the help page of `meta`.
+/// The text at the end of the help page for `meta`.
 pub(super) const META: &str = "\
 One JSON document a file: on a line of its own, or indented on a terminal. It begins with
 \"format_version\": 1; names are those of parquet.thrift, and what the file leaves out is left
@@ -324,7 +325,7 @@ Examples:
   herringbone meta trips.parquet | jq '.row_groups[0].columns[].meta_data.codec'
   herringbone meta --indexes --pretty trips.parquet | less";
 
-/// The end of the help page of `pages`.
+/// The text at the end of the help page for `pages`.
 pub(super) const PAGES: &str = "\
 Reads the headers of pages, not what is in them. JSON lines have an object a page: file,
 row_group, column, path, page (counted from 0 in its chunk), offset, header_size, type,
@@ -343,7 +344,7 @@ Examples:
   herringbone pages --bounds -c address.city trips.parquet
   herringbone pages --format jsonl trips.parquet | jq -s 'map(.compressed_size) | add'";
 
-/// The end of the help page of `stats`.
+/// The text at the end of the help page for `stats`.
 pub(super) const STATS: &str = "\
 One line per column: the number of values and nulls, of different values (after ~ an estimate
 within about 1 %), the least, the greatest and the mean, and the bytes in the file. The mean
@@ -368,7 +369,7 @@ Examples:
   herringbone stats -c fare -w \"city = 'Rome'\" part-*.parquet
   herringbone stats --by row-group --json trips.parquet | jq -s 'map(.null_count) | add'";
 
-/// The end of the help page of `bloom check`.
+/// The text at the end of the help page for `bloom check`.
 pub(super) const BLOOM_CHECK: &str = "\
 The answer is `no` where no row of the row group has the value, `maybe` where one may, and
 `no filter` where the column chunk has none. Of a filter, the header and one block of 32 bytes
@@ -379,7 +380,7 @@ Examples:
   herringbone bloom check trips.parquet id 4711
   herringbone bloom check trips.parquet address.city Rome --format jsonl | jq -r .answer";
 
-/// The end of the help page of `report`.
+/// The text at the end of the help page for `report`.
 pub(super) const REPORT: &str = "\
 One page that needs no network, for screens and print, light and dark, with and without a
 mouse. First, findings in sentences, each with a command that helps, by these rules:
@@ -416,7 +417,7 @@ Examples:
   herringbone report trips.parquet --json --fail-on warning
   herringbone report trips.parquet -o - --no-values > report.html";
 
-/// The end of the help page of `verify`.
+/// The text at the end of the help page for `verify`.
 pub(super) const VERIFY: &str = "\
 Decodes every page and compares with it what the file says of itself: offsets and lengths, page
 headers, checksums, counts, bounds, page indexes, bloom filters, encodings, sorting columns,
@@ -442,7 +443,7 @@ Examples:
   herringbone verify --json part-*.parquet | jq -r 'select(.severity == \"error\") | .file' | uniq
   herringbone verify trips.parquet && mv trips.parquet archive/";
 
-/// The end of the help page of `repair`.
+/// The text at the end of the help page for `repair`.
 pub(super) const REPAIR: &str = "\
 Copies the row groups that are sound: those that can be read to their end. What is
 lost is said on standard error, a line each. OUT appears when it is complete, and only
@@ -475,7 +476,7 @@ Examples:
   herringbone repair no-footer.parquet whole.parquet --schema sibling.parquet
   herringbone repair cut.parquet whole.parquet --schema types.txt --input-row-group-rows 100000";
 
-/// The end of the help page of `encrypt`.
+/// The text at the end of the help page for `encrypt`.
 pub(super) const ENCRYPT: &str = "\
 Writes the rows of IN to OUT as `rewrite` does, and encrypts it by Parquet Modular Encryption.
 Keys never stand on the command line, where others can see them: they come from a keys file,
@@ -507,7 +508,7 @@ Examples:
   herringbone convert trips.csv - --to parquet |
     herringbone encrypt - -o secret.parquet --keys keys.json";
 
-/// The end of the help page of `decrypt`.
+/// The text at the end of the help page for `decrypt`.
 pub(super) const DECRYPT: &str = "\
 Writes the rows of IN to OUT as `rewrite` does, and encrypts nothing. `herringbone help keys`
 says what the keys file is. The options of `rewrite` work too (`herringbone help rewrite`); with
@@ -517,7 +518,7 @@ Examples:
   herringbone decrypt secret.parquet -o trips.parquet --keys keys.json
   herringbone decrypt secret.parquet -o - --columns id,fare --keys keys.json | duckdb …";
 
-/// The end of the help page of `help`.
+/// The text at the end of the help page for `help`.
 pub(super) const HELP: &str = "\
 Topics: where, columns, types, csv, values, odd-files, keys, exit-codes.
 
@@ -525,20 +526,20 @@ Examples:
   herringbone help convert
   herringbone help where";
 
-/// The end of the help page of `completions`.
+/// The text at the end of the help page for `completions`.
 pub(super) const COMPLETIONS: &str = "\
 Examples:
   herringbone completions bash > ~/.local/share/bash-completion/completions/herringbone
   herringbone completions zsh > ~/.zfunc/_herringbone
   herringbone completions fish > ~/.config/fish/completions/herringbone.fish";
 
-/// The end of the help page of `man`.
+/// The text at the end of the help page for `man`.
 pub(super) const MAN: &str = "\
 Examples:
   herringbone man > ~/.local/share/man/man1/herringbone.1
   herringbone man convert > ~/.local/share/man/man1/herringbone-convert.1";
 
-/// The end of the help page of `sql`.
+/// The text at the end of the help page for `sql`.
 pub(super) const SQL: &str = "\
 All arguments are those of the program `herringbone-sql`, which is next to this program or on
 the path. It is a program of its own, because it is many times as large as this one.

@@ -1,4 +1,5 @@
-//! `--max page_bytes=4294967296`: changes a limit.
+//! `--max page_bytes=4294967296` changes one of the limits that protect readers from malicious
+//! files.
 
 use std::str::FromStr;
 
@@ -33,13 +34,14 @@ impl FromStr for LimitChange {
     }
 }
 
-/// Declares the limits that can be changed.
+/// Declares the limits that can be changed, so that their names in text and the fields of
+/// [`Limits`] cannot drift apart.
 macro_rules! limits {
     ($($name:ident)*) => {
         const NAMES: &[&str] = &[$(stringify!($name)),*];
 
         impl LimitChange {
-            /// Changes the limit. Returns false if the name is unknown.
+            /// Changes the limit in `limits`. Returns false if the limit's name is unknown.
             pub(crate) fn apply(&self, limits: &mut Limits) -> bool {
                 match self.name.as_str() {
                     $(stringify!($name) => {

@@ -1,4 +1,4 @@
-//! Formats of output other than rows.
+//! The output formats for everything except rows.
 
 use clap::{Args, ValueEnum};
 
@@ -11,7 +11,7 @@ pub(crate) struct Json {
 }
 
 impl Json {
-    /// Returns JSON if it was asked for, and `format` otherwise.
+    /// Returns JSON if the user asked for it, and `format` otherwise.
     pub(crate) fn or(self, format: SchemaFormat) -> SchemaFormat {
         match self.json {
             true => SchemaFormat::Json,
@@ -45,7 +45,7 @@ pub(crate) struct ListFormatChoice {
 }
 
 impl ListFormatChoice {
-    /// Returns the requested format.
+    /// Returns the format that the user asked for, if there is one.
     pub(crate) fn get(&self) -> Option<ListFormat> {
         match self {
             Self { json: true, .. } => Some(ListFormat::Jsonl),

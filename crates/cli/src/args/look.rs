@@ -1,4 +1,4 @@
-//! Commands that look into files.
+//! The options of commands that look into files without writing Parquet.
 
 use std::path::PathBuf;
 
@@ -85,13 +85,13 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// Returns the paths of all files.
+    /// Returns the paths of all files, which are mutable so that paths can replace `file` URLs.
     pub(super) fn paths(&mut self) -> impl Iterator<Item = &mut PathBuf> {
         let ends = [&mut self.out, &mut self.output].into_iter().flatten();
         ends.chain([&mut self.file])
     }
 
-    /// Returns the page to write.
+    /// Returns the page to write, if the user names one.
     pub(crate) fn destination(&self) -> Option<Destination> {
         let path = self.out.as_ref().or(self.output.as_ref());
         path.map(|path| Destination {
@@ -135,7 +135,8 @@ pub(crate) struct Stats {
 }
 
 impl Stats {
-    /// Returns true if some rows may be left out, other than those of whole row groups.
+    /// Returns true if some rows may be left out for a reason other than `--row-groups`, which only
+    /// leaves out whole row groups.
     pub(crate) fn leaves_out_rows(&self) -> bool {
         self.wanted.is_given() || self.part.is_given() || self.sampling.sample.is_some()
     }
@@ -184,13 +185,14 @@ pub(crate) struct Freq {
 }
 
 impl Freq {
-    /// Returns the words, and the number of those before the files.
+    /// Returns the words, and how many of them come before the files. This is one if the first word
+    /// names the columns.
     pub(super) fn words(&mut self) -> (&mut Vec<PathBuf>, usize) {
         let others = usize::from(self.columns.is_none());
         (&mut self.words, others)
     }
 
-    /// Returns the paths of the files and of the schema.
+    /// Returns the paths of the files and of the schema file.
     pub(super) fn paths(&mut self) -> (&mut [PathBuf], &mut Option<PathBuf>) {
         let at = usize::from(self.columns.is_none());
         let files = self.words.get_mut(at..).unwrap_or_default();
@@ -200,7 +202,7 @@ impl Freq {
     /// Returns the columns and the files.
     ///
     /// # Errors
-    /// Usage if one of them is missing or wrong.
+    /// Fails with [`Failure::Usage`] if one of them is missing or wrong.
     pub(crate) fn columns_and_files(&self) -> Result<(Columns, &[PathBuf])> {
         if let Some(columns) = &self.columns {
             return Ok((columns.clone(), &self.words));
@@ -256,10 +258,10 @@ pub(crate) struct BloomCheck {
 }
 
 impl BloomCheck {
-    /// Returns the column and the value.
+    /// Returns the column and the value to look up in its bloom filters.
     ///
     /// # Errors
-    /// Usage if one of them is missing or wrong.
+    /// Fails with [`Failure::Usage`] if one of them is missing or wrong.
     pub(crate) fn column_and_value(&self) -> Result<(Columns, &str)> {
         match (&self.columns, &self.value) {
             (Some(columns), None) => Ok((columns.clone(), &self.column_or_value)),

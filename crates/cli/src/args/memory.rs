@@ -1,13 +1,14 @@
-//! The memory that this process may use.
+//! Finds out how much memory this process may use, so that a sort does not exhaust it.
 
 use std::fs;
 use std::path::Path;
 
-/// The least memory for sorting, in bytes.
+/// The least memory that we sort in, in bytes, even if less is free.
 const LEAST: u64 = 64 << 20;
 
-/// Returns the memory for sorting in bytes: half of the free memory of the machine and of the control groups of this
-/// process. `None` if the system does not show it.
+/// Returns the memory for sorting, in bytes. This is half of the free memory of the machine or of
+/// the control groups around this process, whichever is less. `None` if the system does not show
+/// it.
 pub(crate) fn for_sorting() -> Option<usize> {
     let machine = fs::read_to_string("/proc/meminfo").ok();
     let machine = machine.as_deref().and_then(available);
@@ -19,7 +20,7 @@ pub(crate) fn for_sorting() -> Option<usize> {
     usize::try_from((free / 2).max(LEAST)).ok()
 }
 
-/// Returns the available memory in `/proc/meminfo`, in bytes.
+/// Returns the available memory according to `/proc/meminfo`, in bytes.
 fn available(meminfo: &str) -> Option<u64> {
     let mut lines = meminfo.lines();
     let line = lines.find_map(|line| line.strip_prefix("MemAvailable:"))?;
@@ -27,11 +28,12 @@ fn available(meminfo: &str) -> Option<u64> {
     kibibytes.checked_mul(1 << 10)
 }
 
-/// Returns the free memory of the control group in a line of `/proc/self/cgroup`, and of all groups around it.
+/// Returns the free memory of the control group in a line of `/proc/self/cgroup`. The groups around
+/// it have limits too, so the tightest one counts.
 fn free_in_groups(line: &str, root: &Path) -> Option<u64> {
     let mut parts = line.splitn(3, ':').skip(1);
     let (controllers, path) = (parts.next()?, parts.next()?);
-    // Version 2 has no controllers in this place.
+    // In version 2 of control groups, this field is empty. In version 1, it lists the controllers.
     let (root, most, used) = match controllers {
         "" => (root.to_owned(), "memory.max", "memory.current"),
         text if text.split(',').any(|part| part == "memory") => (
@@ -41,7 +43,8 @@ fn free_in_groups(line: &str, root: &Path) -> Option<u64> {
         ),
         _ => return None,
     };
-    // A group may have no files here, for example in a container. The groups around it may have some.
+    // A group may have no files here, for example because we run in a container, which sees other
+    // paths. The groups around it may still have some.
     let group = root.join(path.trim_start_matches('/'));
     let groups = group
         .ancestors()
@@ -50,7 +53,7 @@ fn free_in_groups(line: &str, root: &Path) -> Option<u64> {
         |path: &Path| -> Option<u64> { fs::read_to_string(path).ok()?.trim().parse().ok() };
     groups
         .filter_map(|group| {
-            // The text `max` means that there are no limits.
+            // A group without a limit has the text `max`, which is not a number.
             let most = number(&group.join(most))?;
             Some(most.saturating_sub(number(&group.join(used)).unwrap_or(0)))
         })
@@ -85,10 +88,10 @@ mod tests {
         assert_eq!(free_in_groups("0::/user/job", root), Some(4000));
         write("user/job/memory.max", "300\n");
         assert_eq!(free_in_groups("0::/user/job", root), Some(290));
-        // More in use than the limit.
+        // More memory is in use than the limit allows.
         write("user/job/memory.current", "301\n");
         assert_eq!(free_in_groups("0::/user/job", root), Some(0));
-        // Version 1.
+        // Version 1 has other files, in a folder for each controller.
         assert_eq!(free_in_groups("5:cpu,cpuacct:/user", root), None);
         fs::create_dir_all(root.join("memory/user")).unwrap();
         write("memory/user/memory.limit_in_bytes", "700\n");

@@ -1,4 +1,5 @@
-//! Options for several files read as one: the allowed differences between them.
+//! The options for reading several files as one. They list the differences between the files that
+//! are allowed.
 
 use clap::Args;
 use herringbone_rewrite::SchemaMerge;
@@ -20,7 +21,7 @@ impl Merge {
         self.by_name || self.cast
     }
 
-    /// Returns the choice as a type of the library.
+    /// Returns the choice in the library's type.
     pub(crate) fn choice(&self) -> SchemaMerge {
         let mut merge = SchemaMerge::default();
         merge.by_name = self.by_name;

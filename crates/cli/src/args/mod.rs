@@ -1,4 +1,4 @@
-//! The command line.
+//! The command line: its commands and options, and the values that they take.
 
 mod bounding_box;
 mod choice;
@@ -106,7 +106,8 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// Returns the list of files, if the command has one, and the number of other words before them.
+    /// Returns the command's list of files, if it has one, and the number of other words that come
+    /// before the files.
     pub(super) fn files(&mut self) -> Option<(&mut Vec<PathBuf>, usize)> {
         let files = match &mut self.command {
             Command::Info { files, .. }
@@ -129,7 +130,7 @@ impl Arguments {
         Some((files, 0))
     }
 
-    /// Returns the paths of all files.
+    /// Returns the paths of all files, which are mutable so that paths can replace `file` URLs.
     pub(crate) fn paths(&mut self) -> Vec<&mut PathBuf> {
         let mut paths: Vec<&mut PathBuf> = match &mut self.command {
             Command::Info { files, .. }
@@ -191,7 +192,7 @@ impl Arguments {
     }
 }
 
-/// Returns the paths of files and of a schema.
+/// Returns the paths of files and of a schema file.
 fn with<'a>(files: &'a mut [PathBuf], schema: &'a mut Option<PathBuf>) -> Vec<&'a mut PathBuf> {
     files.iter_mut().chain(schema).collect()
 }
@@ -214,7 +215,7 @@ pub(crate) struct FooterChoice {
 }
 
 impl FooterChoice {
-    /// Returns the footers to read rows by.
+    /// Returns the footers by which rows are read.
     pub(crate) fn get(&self) -> Footers {
         match self.use_metadata_file {
             true => Footers::Shared,
@@ -407,7 +408,8 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Returns the option that disables checking pages against their checksums.
+    /// Returns the command's option that disables checking pages against their checksums, if it has
+    /// one.
     pub(crate) fn ignores_checksums(&self) -> Option<&'static str> {
         let ignores = matches!(
             self,
@@ -445,12 +447,12 @@ mod tests {
         command().debug_assert();
     }
 
-    /// The width that clap wraps help pages at: `max_term_width` of [`Arguments`].
+    /// The width at which clap wraps help pages, which is `max_term_width` of [`Arguments`].
     const TERMINAL: usize = 100;
-    /// The maximum width of lines wrapped by hand, which clap must not wrap again.
+    /// The maximum width of lines that we wrap by hand, so that clap does not wrap them again.
     const BY_HAND: usize = 96;
 
-    /// Checks the help page of a command and those of its subcommands.
+    /// Checks the help page of a command, and the pages of its subcommands.
     fn check_help(command: &mut clap::Command) {
         let name = command.get_name().to_owned();
         let after = command
@@ -465,7 +467,7 @@ mod tests {
         for line in page.lines() {
             assert!(line.chars().count() <= TERMINAL, "{name}: {line}");
         }
-        // The text at the end is printed as it was written.
+        // Clap must print the text at the end as we wrote it.
         assert!(page.trim_end().ends_with(after.trim_end()), "{name}");
         let subcommands = command.get_subcommands_mut();
         for subcommand in subcommands.filter(|subcommand| subcommand.get_name() != "help") {

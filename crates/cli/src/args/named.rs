@@ -1,4 +1,5 @@
-//! The options of the writer's table as options of the command line.
+//! Turns the options in the writer's table into options of the command line, so that the command
+//! has all of them without listing them again.
 
 use std::ffi::OsStr;
 
@@ -10,20 +11,21 @@ use herringbone::{ColumnOptions, ColumnSelector, Error, OptionKind, WriteOption,
 
 use super::{Columns, Setting};
 
-/// Switches in the form of flags: the name of the flag, and the value that it sets.
+/// Switches that the command has as flags: the option's name, the flag's name, and the value that
+/// the flag sets.
 const FLAGS: &[(&str, &str, &str)] = &[
     ("page_index", "no_page_index", "off"),
     ("crc", "no_crc", "off"),
     ("allow_out_of_range", "allow_out_of_range", "on"),
 ];
 
-/// Other names.
+/// Additional names of options.
 const ALIASES: &[(&str, &str)] = &[
     ("compression", "codec"),
     ("data_page_version", "page-version"),
 ];
 
-/// Options that the command has in another form, with the reason.
+/// Options that the command has in another form, and the reason for this.
 const ELSEWHERE: &[(&str, &str)] = &[
     (
         "bloom_filter",
@@ -40,18 +42,18 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("arrow_schema_hint", "--no-arrow-schema is for reading too"),
 ];
 
-/// The given options of the table.
+/// The options of the writer's table that the user gave.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Named {
-    /// The options of the library that result.
+    /// The library's options that result from them.
     pub(super) options: WriteOptions,
-    /// True if an option was given.
+    /// True if the user gave at least one of them.
     pub(super) is_given: bool,
-    /// The columns of each choice of an encoding or dictionary.
+    /// The columns of each `--encoding` and `--dictionary` that the user gave.
     pub(super) encoded: Vec<Option<Columns>>,
 }
 
-/// Returns the options that the command has by the same name.
+/// Returns the table's options that the command has under the same name.
 fn rows() -> impl Iterator<Item = &'static WriteOption> {
     let is_elsewhere = |row: &WriteOption| ELSEWHERE.iter().any(|(name, _)| *name == row.name);
     WriteOption::ALL
@@ -59,14 +61,15 @@ fn rows() -> impl Iterator<Item = &'static WriteOption> {
         .filter(move |row| !is_elsewhere(row))
 }
 
-/// Returns a switch's flag, and the value that the flag sets.
+/// Returns a switch's flag, and the value that the flag sets, if the command has the switch as a
+/// flag.
 fn flag(row: &WriteOption) -> Option<(&'static str, &'static str)> {
     let mut flags = FLAGS.iter();
     let (_, flag, text) = flags.find(|(name, ..)| *name == row.name)?;
     Some((flag, text))
 }
 
-/// Returns the option of the command line for a row of the table.
+/// Returns the command line's option for a row of the table.
 fn argument(row: &'static WriteOption) -> Arg {
     let id = flag(row).map_or(row.name, |(flag, _)| flag);
     let aliases = ALIASES.iter().filter(|(name, _)| *name == row.name);
@@ -107,7 +110,7 @@ fn argument(row: &'static WriteOption) -> Arg {
     }
 }
 
-/// Reads the value of an option, with the columns that it is for.
+/// Parses an option's value, together with the columns that it is for.
 #[derive(Clone)]
 struct Parser(&'static WriteOption);
 
@@ -179,7 +182,8 @@ impl FromArgMatches for Named {
                 }
             }
         }
-        // Exceptions follow the choices for all columns.
+        // Choices for all columns come first, so that a later choice for some columns makes an
+        // exception.
         given.sort_by_key(|(_, setting)| setting.columns.is_some());
         let mut named = Self::default();
         for (row, setting) in &given {
@@ -222,7 +226,8 @@ impl Named {
     }
 }
 
-/// Returns the columns whose type allows the encoding.
+/// Returns selectors for the columns whose type allows the encoding. An encoding that the user
+/// gives without columns applies to these only.
 fn of_types(encoding: Encoding) -> Vec<ColumnSelector> {
     let types = encoding.serves().iter().copied();
     types.map(ColumnSelector::PhysicalType).collect()

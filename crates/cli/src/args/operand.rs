@@ -1,4 +1,4 @@
-//! The operands of a condition: a column or the values at a path of a variant column.
+//! The operand of a condition's test: a column, or the values at a path inside a variant column.
 
 use herringbone::filter::{Column, Predicate, col_at};
 use herringbone::variant::extension::VariantGet;
@@ -10,14 +10,16 @@ use sqlparser::ast::{Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgum
 
 use super::condition::{column, literal, shown};
 
-/// One side of a comparison.
+/// The side of a comparison that is not a literal.
 #[derive(Debug, Clone)]
 pub(super) enum Operand {
     /// The path of a column.
     Column(Vec<String>),
-    /// The values of a column below a list. Any or all of them must pass.
+    /// The values of a column below a list. Depending on `is_all`, all of them or any of them must
+    /// pass.
     Each { path: Vec<String>, is_all: bool },
-    /// `variant_get(column, '$.path', 'type')`: the column, the extraction, and true if a type was given.
+    /// `variant_get(column, '$.path', 'type')`, as the column, the extraction, and true if the user
+    /// gave a type.
     Path {
         column: Vec<String>,
         get: VariantGet,
@@ -61,7 +63,7 @@ impl Operand {
         })
     }
 
-    /// Returns the operand that accepts variants in violation of the shredding rules.
+    /// Returns an operand that also accepts variants that violate the shredding rules.
     pub(super) fn lenient(self) -> Self {
         let mut options = GetOptions::default();
         options.unshred.lenient = true;
@@ -79,14 +81,15 @@ impl Operand {
         }
     }
 
-    /// Returns the path of the column.
+    /// Returns the path of the operand's column.
     pub(super) fn path_mut(&mut self) -> &mut Vec<String> {
         match self {
             Self::Column(path) | Self::Each { path, .. } | Self::Path { column: path, .. } => path,
         }
     }
 
-    /// Returns the operand if it can be compared. An extraction without a type is an error.
+    /// Returns the operand if it can be compared. An extraction without a type is an error, because
+    /// only a test for null makes sense without one.
     pub(super) fn typed(self) -> Result<Self, String> {
         match &self {
             Self::Path {
@@ -130,7 +133,7 @@ fn text(expression: &Expr) -> Result<String, String> {
     }
 }
 
-/// Parses the name of a type, as in SQL or in `--schema`.
+/// Parses the name of a type, written as in SQL or as in `--schema`.
 pub(crate) fn type_of(name: &str) -> Result<PrimitiveType, String> {
     use PrimitiveType as T;
     let lower = name.to_ascii_lowercase();

@@ -1,4 +1,4 @@
-//! Options for reading and printing rows.
+//! The options for reading and printing rows.
 
 use clap::{Args, ValueEnum};
 use herringbone::ReadOptions;
@@ -46,7 +46,7 @@ pub(crate) struct Read {
 }
 
 impl Read {
-    /// Returns the requested format.
+    /// Returns the format that the user asked for, if there is one.
     pub(crate) fn format(&self) -> Option<RowFormat> {
         match &self.format {
             RowFormatChoice { json: true, .. } => Some(RowFormat::Jsonl),
@@ -57,7 +57,7 @@ impl Read {
         }
     }
 
-    /// Returns the options for the library, except those of [`Choice`].
+    /// Returns the library's options for reading, except for the ones in [`Choice`].
     pub(crate) fn options(&self) -> ReadOptions {
         let mut schema = self.types.schema();
         schema.strings = self.strings.into();

@@ -1,4 +1,4 @@
-//! `repair`: recovers the intact parts of a damaged file.
+//! `repair` recovers the intact parts of a damaged file.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! Commands that write the rows of Parquet files again.
+//! The options of commands that read the rows of Parquet files and write them again.
 
 use std::path::PathBuf;
 
@@ -79,15 +79,16 @@ pub(crate) struct Rewriting {
 }
 
 impl Rewriting {
-    /// Returns the options for reading, except those of [`Choice`].
+    /// Returns the options for reading, except for the ones in [`Choice`].
     pub(crate) fn read_options(&self) -> ReadOptions {
         self.damage.choose(self.decode.options())
     }
 
-    /// Returns the options for writing, except those of sorting.
+    /// Returns the options for writing, except for the sort order.
     pub(crate) fn write_options(&self) -> WriteOptions {
         let options = self.write.options(self.decode.threads);
-        // The writer unshreds variants before it shreds them again.
+        // A variant is unshredded before it is shredded in another way, so the writer must accept
+        // the same violations as the reader.
         let unshred = self.choice.wanted.variants.options();
         options.extension(VariantExtension::new().unshred(unshred))
     }

@@ -1,11 +1,12 @@
-//! `--row-groups 0,2-4`: a list of ordinals.
+//! `--row-groups 0,2-4`: a list of row groups, by their ordinals.
 
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use crate::base::failure::{Failure, Result};
 
-/// Row groups, in the order of the command line.
+/// Row groups, in the order of the command line. We keep ranges as they are, because a huge one
+/// must not cost memory before we know the file's row group count.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RowGroups(Vec<RangeInclusive<usize>>);
 
@@ -32,10 +33,10 @@ impl FromStr for RowGroups {
 }
 
 impl RowGroups {
-    /// Returns the ordinals for a file of `count` row groups.
+    /// Returns the ordinals of these row groups in a file that has `count` of them.
     ///
     /// # Errors
-    /// Usage if an ordinal is too large for the file.
+    /// Fails with [`Failure::Usage`] if an ordinal is too large for the file.
     pub(crate) fn of(&self, count: usize) -> Result<Vec<usize>> {
         let mut all = Vec::new();
         for range in &self.0 {
@@ -51,7 +52,8 @@ impl RowGroups {
     }
 }
 
-/// Returns the selected row groups of a file with `count` of them. Without a selection, returns all.
+/// Returns the row groups that the user chose, in a file that has `count` of them. If the user
+/// chose none, returns all.
 pub(crate) fn chosen(row_groups: Option<&RowGroups>, count: usize) -> Result<Vec<usize>> {
     row_groups.map_or_else(|| Ok((0..count).collect()), |chosen| chosen.of(count))
 }

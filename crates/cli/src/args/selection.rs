@@ -1,4 +1,4 @@
-//! `-c 'id, price=fare, day:Date32=at, !tip'`: the columns of the output.
+//! `-c 'id, price=fare, day:Date32=at, !tip'` lists the columns of the output, in this grammar:
 //!
 //! ```text
 //! list    item ("," item)*
@@ -35,16 +35,17 @@ enum Item {
 /// A column of the output.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Taken {
-    /// The path of the column in the input.
+    /// The column's path in the input.
     pub(crate) path: Vec<String>,
-    /// The name in the output, if one is given.
+    /// The column's name in the output, if the user gives one.
     pub(crate) name: Option<String>,
-    /// The type in the output, if one is given. Its name is unspecified.
+    /// The column's type in the output, if the user gives one. The name of this field has no
+    /// meaning.
     pub(crate) field: Option<Field>,
 }
 
 impl Taken {
-    /// Returns true if the column has another name or type in the output.
+    /// Returns true if the column gets another name or type in the output.
     pub(crate) fn is_new(&self) -> bool {
         self.name.is_some() || self.field.is_some()
     }
@@ -133,7 +134,7 @@ fn taken(element: &str) -> Result<Taken, String> {
     }
 }
 
-/// Splits the type off a name or path.
+/// Splits the type off a name or path, if there is one.
 fn typed(text: &str) -> Result<(&str, Option<Field>), String> {
     let Some(at) = position_of(text, ':') else {
         return Ok((text, None));
@@ -156,7 +157,7 @@ fn path_of(text: &str) -> Result<Vec<String>, String> {
         .ok_or_else(|| "a column name is empty".to_owned())
 }
 
-/// Parses a selection for a command that keeps names and types.
+/// Parses a selection for a command that cannot change names and types.
 pub(super) fn unchanged(text: &str) -> Result<Selection, String> {
     let selection: Selection = text.parse()?;
     let changed = selection.taken().find(|taken| taken.is_new());
@@ -169,7 +170,7 @@ pub(super) fn unchanged(text: &str) -> Result<Selection, String> {
 }
 
 impl Selection {
-    /// Returns the columns taken by their names, in the order of the output.
+    /// Returns the columns that the selection names, in the order of the output.
     pub(crate) fn taken(&self) -> impl Iterator<Item = &Taken> {
         self.items.iter().filter_map(|item| match item {
             Item::Taken(taken) => Some(taken),
@@ -177,17 +178,18 @@ impl Selection {
         })
     }
 
-    /// Returns true if the columns depend on those of the input.
+    /// Returns true if the output also has columns that no item names. The columns then depend on
+    /// the input's.
     pub(crate) fn has_rest(&self) -> bool {
         self.items.contains(&Item::Rest)
     }
 
-    /// Returns the columns left out, and the fields inside columns left out.
+    /// Returns the paths that are left out. These are columns, or fields inside columns.
     pub(crate) fn dropped(&self) -> &[Vec<String>] {
         &self.dropped
     }
 
-    /// Returns the columns of the output, in their order, for an input with these fields.
+    /// Returns the output's columns in their order, for an input with these fields.
     pub(crate) fn of(&self, fields: &Fields) -> Vec<Taken> {
         let mut all = Vec::new();
         for item in &self.items {
@@ -209,7 +211,8 @@ impl Selection {
         }
     }
 
-    /// Appends a column or its parts, without the dropped ones.
+    /// Appends a column without its dropped parts. If some are dropped, this appends the remaining
+    /// fields one by one, because only whole paths can be taken.
     fn kept(&self, field: &Field, path: Vec<String>, all: &mut Vec<Taken>) {
         if self.is_dropped(&path) {
             return;
@@ -235,7 +238,8 @@ impl Selection {
     }
 }
 
-/// Returns the fields inside a column without the groups that only form a list or a map.
+/// Returns the fields inside a column. This skips the groups that only form a list or a map, which
+/// paths do not name.
 pub(crate) fn fields_of(data_type: &DataType) -> &[std::sync::Arc<Field>] {
     match data_type {
         DataType::Struct(fields) => fields,

@@ -1,14 +1,14 @@
-//! `[COLS=]VALUE`: a choice for all columns, or for some of them.
+//! `[COLS=]VALUE`: a value for all columns, or only for the named ones.
 
 use std::fmt::Display;
 use std::str::FromStr;
 
 use super::Columns;
 
-/// A choice, and the columns that it applies to. `None` means all columns.
+/// A value, and the columns that it applies to.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Setting<T> {
-    /// The columns, including everything inside them.
+    /// The columns, including everything inside them. `None` means all columns.
     pub(crate) columns: Option<Columns>,
     /// The chosen value.
     pub(crate) value: T,
@@ -18,7 +18,8 @@ impl<T: FromStr<Err: Display>> FromStr for Setting<T> {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        // No value contains an equals sign, but the name of a column may.
+        // We split at the last equals sign, because a column's name may contain one, but a value
+        // does not.
         let (columns, value) = match text.rsplit_once('=') {
             Some((columns, value)) => (Some(columns.parse()?), value),
             None => (None, text),

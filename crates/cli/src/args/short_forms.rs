@@ -1,9 +1,10 @@
-//! Short forms of command lines that clap does not know: `FILE`, `--json FILE`, `head -5 FILE` and `head FILE -5`.
+//! Writes out the short forms that clap does not know: `FILE`, `--json FILE`, `head -5 FILE` and
+//! `head FILE -5`.
 
 use std::ffi::OsString;
 use std::path::Path;
 
-/// The commands that take a number of rows after a hyphen, as `head` of Unix does.
+/// The commands that take a row count after a hyphen, like `head` of Unix.
 const NUMBERED: [&str; 5] = ["show", "head", "tail", "cat", "sample"];
 
 /// Returns the arguments with their short forms written out.
@@ -15,7 +16,8 @@ pub(crate) fn written_out(arguments: impl IntoIterator<Item = OsString>) -> Vec<
     let command = arguments
         .iter()
         .position(|argument| NUMBERED.iter().any(|name| argument == name));
-    // Only options may be before the command.
+    // Only options may come before the command. A word further back that looks like a command is an
+    // argument.
     let Some(at) = command.filter(|at| (1..=2).contains(at)) else {
         return arguments;
     };
@@ -45,7 +47,8 @@ pub(crate) fn written_out(arguments: impl IntoIterator<Item = OsString>) -> Vec<
     arguments
 }
 
-/// Returns true if the first word other than options and their values is a file or folder, and not a command.
+/// Returns true if the first word is a file or folder rather than a command. Options and their
+/// values do not count as words here.
 fn names_file(arguments: &[OsString]) -> bool {
     let starts_so = |word: &OsString| is_option(&word.to_string_lossy()) || is_file(word);
     if !arguments.get(1).is_some_and(starts_so) {
@@ -65,7 +68,8 @@ fn names_file(arguments: &[OsString]) -> bool {
     false
 }
 
-/// Returns true if the next word is the value of an option of the program, or of `show`.
+/// Returns true if the word after `option` is its value. `option` belongs to the program or to
+/// `show`, because `show` is the command if none is named.
 fn takes_value(program: &clap::Command, option: &str) -> bool {
     let show = program.find_subcommand("show");
     let all = program.get_arguments();
@@ -77,7 +81,7 @@ fn takes_value(program: &clap::Command, option: &str) -> bool {
             let is_named = names.contains(&name) || hidden.contains(&name);
             is_named && argument.get_action().takes_values()
         }),
-        // The value may follow the last of several letters.
+        // Several letters may follow one hyphen, and the last of them may take a value.
         None => all.any(|argument| {
             let is_named = argument
                 .get_short()
@@ -87,7 +91,8 @@ fn takes_value(program: &clap::Command, option: &str) -> bool {
     }
 }
 
-/// Returns true if an argument in place of a command seems to be a file. No command has one of these characters.
+/// Returns true if an argument in place of a command seems to be a file. No command's name has one
+/// of these characters.
 fn is_file(argument: &OsString) -> bool {
     let text = argument.to_string_lossy();
     let is_path = || text.contains(['.', '/', '\\', ':']) || Path::new(argument).exists();
@@ -114,7 +119,7 @@ mod tests {
         assert_eq!(written("h head f -5"), "h head f -n 5");
         assert_eq!(written("h tail -c id -5 f"), "h tail -c id -n 5 f");
         assert_eq!(written("h f.p -3"), "h show f.p -n 3");
-        // A value may look alike, and after `--` all words are files.
+        // An option's value may look like a row count, and all words after `--` are files.
         assert_eq!(written("h head -w -5 f"), "h head -w -5 f");
         assert_eq!(written("h head f -- -5"), "h head f -- -5");
         assert_eq!(written("h f.p -n 3"), "h show f.p -n 3");
@@ -125,7 +130,7 @@ mod tests {
             "h show --columns id -n 3 f.p"
         );
         assert_eq!(written("h --columns=id f.p"), "h show --columns=id f.p");
-        // The tests run in the folder of this crate.
+        // The tests run in this crate's folder, so these files exist.
         assert_eq!(written("h src"), "h show src");
         assert_eq!(written("h -q src"), "h show -q src");
         for line in [

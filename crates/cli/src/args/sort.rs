@@ -1,4 +1,4 @@
-//! `--sort-by a,b.c:desc`: the columns to sort rows by.
+//! `--sort-by a,b.c:desc` sorts the rows by these columns.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -23,7 +23,8 @@ pub(crate) struct Sort {
     /// Folder of the temporary files of --sort-by [default: the folder of OUT, or that of the system]
     #[arg(long, value_name = "FOLDER", requires = "sort_by")]
     sort_folder: Option<PathBuf>,
-    /// The option that names the columns.
+    /// The option that names the columns. `--key` and `--by` sort too, and errors must name the one
+    /// that the user gave.
     #[arg(skip = "--sort-by")]
     pub(crate) option: &'static str,
 }
@@ -34,7 +35,7 @@ impl Sort {
         !self.sort_by.is_empty()
     }
 
-    /// Returns the order of the columns of `--key`.
+    /// Returns the order by the columns of `--key`.
     pub(crate) fn by_key(columns: &Columns, memory: Option<Size>, folder: Option<PathBuf>) -> Self {
         let keys = columns.paths.iter().map(SortingColumnOption::new);
         Self {
@@ -45,7 +46,7 @@ impl Sort {
         }
     }
 
-    /// Returns this order after the order of the column of `--by`.
+    /// Returns this order as the second one, after the order by `--by`'s column.
     pub(crate) fn after(&self, column: &str) -> Self {
         let mut sort_by = vec![SortKeys(vec![SortingColumnOption::new([column])])];
         sort_by.extend(self.sort_by.iter().cloned());
@@ -57,14 +58,14 @@ impl Sort {
         }
     }
 
-    /// Applies this choice to the options.
+    /// Applies the user's choice to the options for writing.
     pub(crate) fn choose(&self, options: &mut WriteOptions) {
         let keys = self.sort_by.iter().flat_map(|keys| keys.0.clone());
         options.sort_by = keys.collect();
         options.sort_folder.clone_from(&self.sort_folder);
         let bytes = match self.sort_memory {
             Some(size) => Some(size.0),
-            // Only a sort needs to know the memory of the machine.
+            // Only a sort needs to know the machine's memory, so we do not ask for it otherwise.
             None if self.is_given() => memory::for_sorting(),
             None => None,
         };
@@ -74,7 +75,7 @@ impl Sort {
     }
 }
 
-/// Columns, most significant first.
+/// The columns to sort by, with the most significant one first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SortKeys(pub(crate) Vec<SortingColumnOption>);
 
@@ -113,7 +114,8 @@ fn key(text: &str) -> Result<SortingColumnOption, String> {
         .nulls_first(nulls_first))
 }
 
-/// Returns the text without one of the endings. The second one is from SQL, and may have any case.
+/// Returns the text without one of the endings, if it has one. The second ending is SQL, and may be
+/// in any case.
 fn without<'t>(text: &'t str, [short, sql]: [&str; 2]) -> Option<&'t str> {
     let before = text.strip_suffix(short).or_else(|| {
         let (before, end) = text.split_at_checked(text.len().checked_sub(sql.len())?)?;

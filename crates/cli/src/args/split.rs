@@ -1,4 +1,4 @@
-//! `split`: rows in several files.
+//! `split` writes rows to several files.
 
 use std::path::PathBuf;
 
@@ -44,19 +44,19 @@ pub(crate) struct Split {
     pub(crate) other_files: OtherFiles,
 }
 
-/// The rule by which rows are split.
+/// The rule by which rows are split into parts.
 #[derive(Debug, Clone)]
 pub(crate) enum SplitBy {
-    /// The maximum number of rows of a part.
+    /// The maximum number of rows per part.
     Rows(u64),
-    /// The approximate size of a part in bytes.
+    /// The approximate size of a part, in bytes.
     Bytes(usize),
-    /// The value of a column.
+    /// The name of a column. Each of its values gets a file.
     Column(String),
 }
 
 impl Split {
-    /// Returns the destination of a part.
+    /// Returns the destination for a part at this path.
     pub(crate) fn destination(&self, path: PathBuf) -> Destination {
         Destination {
             path,
@@ -64,10 +64,10 @@ impl Split {
         }
     }
 
-    /// Returns the rule.
+    /// Returns the rule that the user asks for.
     ///
     /// # Errors
-    /// Usage if it is not one column.
+    /// Fails with [`Failure::Usage`] if `--by` does not name exactly one column.
     pub(crate) fn by(&self) -> Result<SplitBy> {
         if let Some(rows) = self.part_rows {
             return Ok(SplitBy::Rows(rows));

@@ -1,7 +1,8 @@
-//! Advice about words that the command line does not know.
+//! Gives advice about words that the command line does not know.
 //!
-//! A similar word is advice only if it is a likely slip of the hand. Words of other programs have a table, because the
-//! words that resemble them mean something else.
+//! We suggest a similar word only if the difference is a likely slip of the hand. Words that other
+//! programs use are in a table instead, because the words of ours that look similar mean something
+//! else.
 
 use std::error::Error as _;
 use std::ffi::OsString;
@@ -10,7 +11,7 @@ use std::num::ParseIntError;
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-/// Words for commands in other programs, and the advice.
+/// Words that are commands in other programs, and the advice for them.
 const COMMANDS: &[(&[&str], &str)] = &[
     (
         &["profile", "summarise"],
@@ -80,7 +81,8 @@ const COMMANDS: &[(&[&str], &str)] = &[
     ),
 ];
 
-/// Names of options in other programs, and the options here with that meaning.
+/// Names of options in other programs, and our options with that meaning. If there are several, we
+/// suggest all that the command has.
 const OPTIONS: &[(&[&str], &[&str])] = &[
     (
         &["sep", "separator", "delim", "field-separator"],
@@ -143,7 +145,7 @@ const OPTIONS: &[(&[&str], &[&str])] = &[
     ),
 ];
 
-/// Replaces the advice of an error about the command line.
+/// Replaces clap's advice in an error about the command line by our own.
 pub(super) fn advised(
     error: clap::Error,
     program: &clap::Command,
@@ -173,7 +175,7 @@ fn of_command(mut error: clap::Error) -> clap::Error {
         .filter(|similar| tip.is_none() && is_slip(&word, similar))
         .collect();
     error.remove(ContextKind::SuggestedSubcommand);
-    // The words after `--` are not files of this command either.
+    // Clap suggests that the word is a file to be passed after `--`, which is wrong here too.
     error.remove(ContextKind::Suggested);
     if !similar.is_empty() {
         error.insert(
@@ -192,7 +194,8 @@ fn of_option(
     program: &clap::Command,
     arguments: &[OsString],
 ) -> clap::Error {
-    // Unknown options are not values, so the advice to pass them as values is left out.
+    // Clap suggests that the user meant an unknown option as a value. This is hardly ever true, so
+    // we drop this advice.
     error.remove(ContextKind::Suggested);
     let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else {
         return error;
@@ -223,7 +226,8 @@ fn of_option(
         let is_slip = is_slip(&name, similar.trim_start_matches('-'));
         if !is_slip || !right.is_empty() {
             error.remove(ContextKind::SuggestedArg);
-            // The usage has the similar option, too.
+            // Clap also puts the similar option into the usage, so we have to render the usage
+            // again.
             if let Some(command) = command {
                 let usage = command.clone().render_usage();
                 error.insert(ContextKind::Usage, ContextValue::StyledStr(usage));
@@ -245,7 +249,8 @@ fn of_option(
     error
 }
 
-/// Replaces the reason why a value is not a number. That of the library names a digit, even if the value has none.
+/// Replaces the reason why a value is not a number. The standard library complains about an invalid
+/// digit even if the value does not contain any.
 fn of_number(error: clap::Error, program: &clap::Command) -> clap::Error {
     let source = error.source();
     if !source.is_some_and(|source| source.is::<ParseIntError>()) {
@@ -266,14 +271,15 @@ fn of_number(error: clap::Error, program: &clap::Command) -> clap::Error {
     clap::Error::raw(ErrorKind::ValueValidation, message + "\n").with_cmd(program)
 }
 
-/// Returns true if one word may be a slip of the hand for another: one or two letters differ, are missing, too many
-/// or in another order.
+/// Returns true if one word may be a slip of the hand for another. This allows one or two letters
+/// that differ, are missing, are too many or are in another order.
 fn is_slip(wrong: &str, right: &str) -> bool {
     let most = if wrong.chars().count() < 6 { 1 } else { 2 };
     distance(wrong, right) <= most
 }
 
-/// Returns the number of letters by which words differ. Two letters in the wrong order count once.
+/// Returns the number of letters by which two words differ. Two neighbouring letters in the wrong
+/// order count once.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut before: Vec<usize> = Vec::new();

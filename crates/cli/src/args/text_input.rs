@@ -1,4 +1,4 @@
-//! Options for reading files other than Parquet.
+//! The options for reading files other than Parquet.
 
 use std::path::PathBuf;
 
@@ -31,7 +31,7 @@ pub(crate) struct TextInput {
 }
 
 impl TextInput {
-    /// Returns the first given option for CSV and JSON.
+    /// Returns the first option for CSV and JSON that the user gave.
     pub(crate) fn given(&self) -> Option<&'static str> {
         let options = [
             (self.schema.is_some(), "--schema"),
@@ -53,7 +53,7 @@ pub(crate) struct OtherFiles {
 }
 
 impl OtherFiles {
-    /// Returns the path of the schema.
+    /// Returns the path of the schema file.
     pub(super) fn schema(&mut self) -> &mut Option<PathBuf> {
         &mut self.text.schema
     }

@@ -1,4 +1,4 @@
-//! Help about more than one command.
+//! The help topics, which explain things that concern more than one command.
 
 /// The topic `where`.
 const WHERE: &str = "\
@@ -179,7 +179,7 @@ const EXIT_CODES: &str = "\
   4    the system or the network refused: no such file, access denied, disk full, server error
   130  interrupted";
 
-/// Pages of help about more than one command.
+/// The help topics by name.
 pub(crate) const TOPICS: &[(&str, &str)] = &[
     ("where", WHERE),
     ("columns", COLUMNS),

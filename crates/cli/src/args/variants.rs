@@ -1,4 +1,4 @@
-//! Options for unshredding variants.
+//! The options for unshredding variants.
 
 use clap::Args;
 use herringbone::variant::shredding::UnshredOptions;
@@ -12,7 +12,7 @@ pub(crate) struct Variants {
 }
 
 impl Variants {
-    /// Returns the options for the library.
+    /// Returns the library's options for unshredding.
     pub(crate) fn options(&self) -> UnshredOptions {
         let mut options = UnshredOptions::default();
         options.lenient = self.lenient_variants;

@@ -1,4 +1,4 @@
-//! Options for selecting rows by their values.
+//! The options for selecting rows by their values.
 
 use clap::Args;
 use herringbone::filter::Predicate;
@@ -39,15 +39,16 @@ impl Wanted {
         self.condition.is_some() || self.bbox.is_some()
     }
 
-    /// Returns true if a box selects rows.
+    /// Returns true if a bounding box selects rows.
     pub(crate) fn has_box(&self) -> bool {
         self.bbox.is_some()
     }
 
-    /// Returns the condition for rows with these columns, if they are known.
+    /// Returns the condition for rows with the columns of `schema`, if these are known.
     ///
     /// # Errors
-    /// Argument if a literal has another type than its column.
+    /// Fails with [`ErrorKind::Argument`](herringbone::ErrorKind::Argument) if a literal has
+    /// another type than its column.
     pub(crate) fn condition(
         &self,
         schema: Option<&Schema>,
@@ -58,16 +59,19 @@ impl Wanted {
         condition.transpose().map_err(Error::argument)
     }
 
-    /// Returns the filter for a file. Its columns may be given.
+    /// Returns the file's filter, which combines the condition and the bounding box. A caller that
+    /// already knows the columns passes them.
     ///
     /// # Errors
-    /// Argument if the file does not have a requested column.
+    /// Fails with [`ErrorKind::Argument`](herringbone::ErrorKind::Argument) if the file does not
+    /// have a requested column.
     pub(crate) fn filter(
         &self,
         file: &ParquetFile,
         columns: Option<&SchemaRef>,
     ) -> herringbone::Result<Option<Predicate>> {
-        // Without its types, the file cannot be read either.
+        // We ignore an error here, because a file whose types cannot be determined cannot be read
+        // either, and reading it reports this error.
         let schema = match (columns, &self.condition) {
             (Some(columns), _) => Some(columns.clone()),
             (None, Some(_)) => file.arrow_schema(&SchemaOptions::default()).ok(),

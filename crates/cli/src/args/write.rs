@@ -1,4 +1,4 @@
-//! Options for writing Parquet files.
+//! The options for writing Parquet files.
 
 use std::path::PathBuf;
 
@@ -11,12 +11,12 @@ use herringbone::{BloomFilterOptions, ColumnOptions, ColumnSelector, WriteOption
 use super::Columns;
 use super::named::Named;
 
-/// The destination of the data.
+/// The file to write, and whether it may replace another.
 #[derive(Debug, Clone)]
 pub(crate) struct Destination {
-    /// The file to write; `-` is standard output.
+    /// The path of the file to write; `-` is standard output.
     pub(crate) path: PathBuf,
-    /// True if an existing file is replaced.
+    /// True if an existing file may be replaced.
     pub(crate) force: bool,
 }
 
@@ -35,12 +35,12 @@ pub(crate) struct OutputArgument {
 }
 
 impl OutputArgument {
-    /// Returns the path, as an argument or an option.
+    /// Returns the output's path, whether it was given as an argument or as an option.
     pub(super) fn paths(&mut self) -> impl Iterator<Item = &mut PathBuf> {
         self.out.iter_mut().chain(&mut self.output)
     }
 
-    /// Returns the destination.
+    /// Returns the destination of the command's data.
     pub(crate) fn destination(&self) -> Destination {
         let path = self.out.as_ref().or(self.output.as_ref());
         Destination {
@@ -67,7 +67,7 @@ impl OutputOption {
         &mut self.output
     }
 
-    /// Returns the destination as in other commands.
+    /// Returns the destination in the form that all commands share.
     pub(crate) fn destination(&self) -> Destination {
         Destination {
             path: self.output.clone(),
@@ -105,7 +105,7 @@ pub(crate) struct Write {
 }
 
 impl Write {
-    /// Returns true if any option was given.
+    /// Returns true if the user gave one of these options.
     pub(crate) fn is_given(&self) -> bool {
         self.named.is_given
             || self.bloom_filter.is_some()
@@ -114,13 +114,14 @@ impl Write {
             || self.fill_empty_structs
     }
 
-    /// Returns true if geometries are written without annotation, even if they had one.
+    /// Returns true if geometries are written without an annotation, even if they had one. Versions
+    /// of GeoParquet before 2.0 ask for this.
     pub(crate) fn has_plain_geometries(&self) -> bool {
         self.geoparquet
             .is_some_and(|version| version < Version::V2_0)
     }
 
-    /// Returns the extension for writing geometries.
+    /// Returns the extension that writes geometries in the form that the user chose.
     fn geospatial(&self) -> Geospatial {
         let all = Geospatial::new();
         match self.geoparquet {
@@ -131,26 +132,28 @@ impl Write {
         }
     }
 
-    /// Returns true if columns that had a bloom filter get one.
+    /// Returns true if columns that had a bloom filter in the input get one in the output.
     pub(crate) fn keeps_bloom_filters(&self) -> bool {
         !self.no_bloom_filter
     }
 
-    /// Returns true if an option may set the encoding or dictionary of a column.
+    /// Returns true if an option may set the encoding or the dictionary of a column.
     pub(crate) fn may_set_encoding(&self, path: &[String]) -> bool {
-        // Columns may be given without the groups that only form a list or a map, so only the first names are compared.
+        // The user may leave out the groups that only form a list or a map, so a path need not
+        // equal the column's. We only compare the first names, which is safe because the answer may
+        // be too cautious.
         self.named.encoded.iter().any(|columns| {
             let mut paths = columns.iter().flat_map(|column| &column.paths);
             columns.is_none() || paths.any(|other| other.first() == path.first())
         })
     }
 
-    /// Returns the options of bloom filters.
+    /// Returns the options for bloom filters.
     pub(crate) fn bloom_filter(&self) -> BloomFilterOptions {
         BloomFilterOptions::new(self.bloom_filter_fpp)
     }
 
-    /// Returns the options for the library, except those of sorting.
+    /// Returns the library's options for writing, except for the sort order.
     pub(crate) fn options(&self, threads: usize) -> WriteOptions {
         let mut options = self.named.options.clone().threads(threads);
         if self.fill_empty_structs {

@@ -1,15 +1,16 @@
-//! Errors of the library in the words of this command.
+//! Puts errors of the library in the command's words. The library suggests a remedy, and we name
+//! the option that applies it.
 
 use std::fmt;
 
 use herringbone::{Error, Location, Remedy};
 
-/// An error formatted like the library does, but with the options of the command.
+/// An error in the library's format, but with advice that names options of this command.
 pub(crate) struct Advised<'a> {
     pub(crate) error: &'a Error,
-    /// The option of this command that ignores checksums.
+    /// The option with which the current command ignores checksums, if it has one.
     pub(crate) ignores_checksums: Option<&'static str>,
-    /// The directory to name instead of its `_metadata` file.
+    /// The directory that the user may name instead of the `_metadata` file inside it.
     pub(crate) directory: Option<String>,
 }
 
@@ -20,7 +21,7 @@ impl fmt::Display for Advised<'_> {
 }
 
 impl<'a> Advised<'a> {
-    /// Creates the text of an error about several files.
+    /// Wraps an error with the advice that holds in every command and for every file.
     pub(crate) fn new(error: &'a Error) -> Self {
         Self {
             error,
@@ -51,8 +52,8 @@ impl<'a> Advised<'a> {
     }
 }
 
-/// Returns the option that helps. `None` if the command does not have one. `ignores_checksums` is the option that
-/// ignores checksums.
+/// Returns advice that names the option for a remedy, or `None` if the command does not have such
+/// an option. `ignores_checksums` is the option that ignores checksums.
 pub(crate) fn advice(
     remedy: Remedy,
     location: &Location,

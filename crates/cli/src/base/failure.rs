@@ -1,4 +1,4 @@
-//! Reasons for ending the command early, with exit codes that distinguish their causes.
+//! The reasons for ending the command early. Their exit codes let scripts distinguish the causes.
 
 use std::fmt;
 use std::io;
@@ -8,25 +8,28 @@ use herringbone_arrow::schema::ArrowError;
 
 use crate::base::advice::Advised;
 
-/// The reason for an early end.
+/// The reason why the command ends early.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The command line requests something that does not exist.
+    /// The command line asks for something that does not exist or is not possible.
     Usage(String),
     /// The bytes are malformed, exceed a limit, or are not supported.
     Data(String),
-    /// The system failed to read or write.
+    /// The system failed to read or to write.
     System(String),
-    /// The reader of our output has closed it, so no message can be shown.
+    /// The reader of our output has closed it. The command then ends silently and with success, as
+    /// programs in a pipe do.
     ClosedPipe,
-    /// A column of JSON looked like dates in the first rows, and a later row has another text.
+    /// A JSON column looked like dates in the first rows, but a later row has another text. The
+    /// caller may try again with this column as text.
     NotADate {
-        /// The path of the column.
+        /// The column's path.
         column: String,
-        /// The complete message.
+        /// The complete error message.
         message: String,
     },
-    /// The output is complete without a message. Only the exit code remains.
+    /// The output already contains everything that the user needs to know, so no message is
+    /// printed. Only this exit code remains.
     Told(u8),
 }
 
@@ -44,11 +47,11 @@ impl Failure {
     pub(crate) const DATA: u8 = 3;
     /// The exit code for a system error.
     pub(crate) const SYSTEM: u8 = 4;
-    /// The exit code after a signal: by convention, 128 plus its number.
+    /// The exit code after an interrupt. By convention, this is 128 plus the signal's number.
     #[cfg(unix)]
     pub(crate) const INTERRUPTED: u8 = 130;
 
-    /// Returns the exit code.
+    /// Returns the exit code for this failure.
     pub(crate) fn code(&self) -> u8 {
         match self {
             Self::Usage(_) => Self::USAGE,
@@ -59,12 +62,12 @@ impl Failure {
         }
     }
 
-    /// Converts an error of the library about `file`.
+    /// Converts the library's error about `file`.
     pub(crate) fn parquet(file: &str, error: &herringbone::Error) -> Self {
         Self::advised(file, &Advised::new(error))
     }
 
-    /// Converts an error of the library about `file`, with advice about an option that may help.
+    /// Converts the library's error about `file`, with advice about an option that may help.
     pub(crate) fn advised(file: &str, advised: &Advised<'_>) -> Self {
         let message = format!("{file}: {advised}");
         match advised.error.kind() {
@@ -74,17 +77,17 @@ impl Failure {
         }
     }
 
-    /// Converts an error of writing the file `name`.
+    /// Converts an error that the library returned while writing the file `name`.
     pub(crate) fn written(name: &str, error: &herringbone::Error) -> Self {
-        // An error with a remedy concerns another file, which the message names.
+        // An error with a remedy concerns another file, which its message names.
         match error.io_error().filter(|_| error.remedy().is_none()) {
             Some(error) => Self::output(name, error),
             None => Self::parquet(name, error),
         }
     }
 
-    /// Turns a usage error into a data error. A choice that only some data contradicts, such as the unit of
-    /// timestamps, is not a wrong command line.
+    /// Turns a usage error into a data error. If a choice contradicts only some data, such as a
+    /// timestamp unit that is too fine, the command line is not wrong by itself.
     pub(crate) fn in_data(self) -> Self {
         match self {
             Self::Usage(message) => Self::Data(message),
@@ -101,7 +104,7 @@ impl Failure {
         }
     }
 
-    /// Converts an error of writing to standard output, or to a file in its place.
+    /// Converts an error from writing to standard output, or to the file in its place.
     pub(crate) fn output(name: &str, error: &io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {
             Self::ClosedPipe
@@ -110,7 +113,7 @@ impl Failure {
         }
     }
 
-    /// Adds advice to the message.
+    /// Appends advice to the message.
     pub(crate) fn hinting(self, hint: &str) -> Self {
         match self {
             Self::Usage(message) => Self::Usage(message + hint),
@@ -120,7 +123,7 @@ impl Failure {
         }
     }
 
-    /// Converts an error of writing Arrow data to the output.
+    /// Converts an error from writing Arrow data to the output.
     pub(crate) fn arrow_output(name: &str, error: &ArrowError) -> Self {
         match error {
             ArrowError::IoError(_, error) => Self::output(name, error),

@@ -1,4 +1,5 @@
-//! The lowest floor: failures and their advice, names and URLs of files, names of types, and harmless text for a terminal.
+//! The lowest layer of the command, which all others may use: failures and their advice, file names
+//! and URLs, type names, and text that is harmless on a terminal.
 
 pub(crate) mod advice;
 pub(crate) mod failure;

@@ -1,6 +1,7 @@
-//! Counts with a noun.
+//! Formats counts and sizes for people.
 
-/// Formats a count, such as `1 row` or `2 rows`. The plural of the noun must be formed with an `s`.
+/// Formats a count with its noun, such as `1 row` or `2 rows`. The noun must form its plural with
+/// an `s`.
 pub(crate) fn counted(count: impl Into<i128>, noun: &str) -> String {
     match count.into() {
         1 => format!("1 {noun}"),
@@ -8,7 +9,7 @@ pub(crate) fn counted(count: impl Into<i128>, noun: &str) -> String {
     }
 }
 
-/// Formats a size, such as `1.5 MiB`.
+/// Formats a byte count as a size, such as `1.5 MiB`.
 pub(crate) fn size(bytes: i128) -> String {
     const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
     let mut value = bytes as f64;
@@ -26,7 +27,8 @@ pub(crate) fn size(bytes: i128) -> String {
     }
 }
 
-/// Returns a whole number with commas between its thousands, as people read it. Other texts stay as they are.
+/// Returns a whole number with commas between its thousands, as people read it. Other texts stay
+/// unchanged.
 pub(crate) fn grouped(text: &str) -> String {
     let is_whole = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if !is_whole {

@@ -1,16 +1,17 @@
-//! Random numbers.
+//! Random numbers for samples.
 
 use super::failure::{Failure, Result};
 
-/// A sequence of random numbers (SplitMix64 by Steele, Lea and Flood), which is the same for a seed in all versions.
+/// A sequence of random numbers. It uses SplitMix64 by Steele, Lea and Flood, so that a seed gives
+/// the same sample in all of our versions.
 #[derive(Debug)]
 pub(crate) struct Random(u64);
 
 impl Random {
-    /// Creates the sequence of a seed. Without one, each sequence is another one.
+    /// Creates the sequence for a seed. Without a seed, each call creates another sequence.
     ///
     /// # Errors
-    /// System.
+    /// Fails with [`Failure::System`] if the system does not supply random bytes.
     pub(crate) fn new(seed: Option<u64>) -> Result<Self> {
         let mut bytes = [0; 8];
         if seed.is_none() {
@@ -20,7 +21,8 @@ impl Random {
         Ok(Self(seed.unwrap_or(u64::from_le_bytes(bytes))))
     }
 
-    /// Returns the sequence that begins alike in each run, for results that should not change between runs.
+    /// Returns a sequence that begins alike in each run, for results that should not change between
+    /// runs.
     pub(crate) fn repeatable() -> Self {
         Self(0)
     }
@@ -33,9 +35,10 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// Returns a number below `end`. All are equally likely, but for a share of `end` / 2^64.
+    /// Returns a number below `end`. All numbers are equally likely, up to a bias of at most `end`
+    /// / 2^64.
     pub(crate) fn below(&mut self, end: u64) -> u64 {
-        // The upper half of a product with 64 random bits.
+        // The upper half of the product of `end` and 64 random bits is below `end`.
         ((u128::from(self.next()) * u128::from(end)) >> 64) as u64
     }
 }
@@ -44,7 +47,8 @@ impl Random {
 mod tests {
     use super::*;
 
-    /// The first numbers for the seed 1234567, published with the algorithm.
+    /// The expected values are the first numbers for the seed 1234567 that were published with the
+    /// algorithm.
     #[test]
     fn numbers_of_a_seed() {
         let mut random = Random::new(Some(1_234_567)).unwrap();

@@ -1,10 +1,10 @@
-//! URLs among the files of the command line.
+//! Recognizes URLs among the files of the command line.
 
 use std::path::Path;
 
 use herringbone_remote::without_secrets;
 
-/// Returns the scheme of a URL and the text after `://`, if a path is a URL.
+/// Returns a URL's scheme and the text after `://`, if the path is a URL.
 pub(crate) fn parts(path: &Path) -> Option<(&str, &str)> {
     let (scheme, rest) = path.to_str()?.split_once("://")?;
     is_scheme(scheme).then_some((scheme, rest))
@@ -17,23 +17,25 @@ fn is_scheme(text: &str) -> bool {
         && text.chars().all(is_usual)
 }
 
-/// Returns the URL that a path is, if it is one.
+/// Returns the URL if the path is one.
 pub(crate) fn as_url(path: &Path) -> Option<&str> {
     parts(path).and_then(|_| path.to_str())
 }
 
-/// Returns true if a path is the URL of an object in a store, which lists objects. Web servers do not.
+/// Returns true if the path is the URL of an object in a store. Stores can list their objects, but
+/// web servers cannot.
 pub(crate) fn is_store(path: &Path) -> bool {
     let scheme = parts(path).map(|(scheme, _)| scheme.to_ascii_lowercase());
     scheme.is_some_and(|scheme| !matches!(scheme.as_str(), "http" | "https" | "file"))
 }
 
-/// Returns the name of a file in output and errors: its path, or its URL without secrets.
+/// Returns a file's name for output and errors. This is its path, or its URL without secrets.
 pub(crate) fn name_of(path: &Path) -> String {
     without_secrets(&path.display().to_string())
 }
 
-/// Returns the path part of a URL, or the path of any other file. Formats follow from its extension.
+/// Returns the path in a URL, without the query. Any other path is returned as it is. The file
+/// format follows from the extension of this path.
 pub(crate) fn path_part(path: &Path) -> &Path {
     match as_url(path) {
         Some(url) => Path::new(url.split(['?', '#']).next().unwrap_or_default()),

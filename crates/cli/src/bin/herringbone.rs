@@ -1,4 +1,5 @@
-//! The binary of the command. Everything else is in the library.
+//! The command's binary. Everything else is in the library, so that `herringbone-command` can share
+//! it.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! The state as a screen.
+//! Draws the viewer's state on a screen.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -11,17 +11,17 @@ use super::text::{cut, end, width, without_start, wrapped};
 use crate::base::plural::{counted, size};
 use crate::render::table::shown;
 
-/// The largest number of lines of a message.
+/// The maximum number of lines that a message takes.
 const MESSAGE_LINES: usize = 5;
 
-/// The styles of a screen.
+/// The way in which a screen is drawn, apart from the state.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Look {
-    /// True unless the user does without colours.
+    /// True unless the user has turned colours off.
     pub(super) has_colors: bool,
-    /// True if the screen waits for the file.
+    /// True if the screen waits for data from the file.
     pub(super) is_waiting: bool,
-    /// The finished share of the read in percent, if it is known.
+    /// The share of the read that is finished, in percent, if it is known.
     pub(super) percent: Option<u8>,
 }
 
@@ -72,7 +72,7 @@ pub(super) fn draw(model: &Model, look: Look, buffer: &mut Buffer) {
     }
 }
 
-/// Writes a text on one line, cut at the edge.
+/// Writes a text on one line, and cuts it at the screen's edge.
 fn put(buffer: &mut Buffer, x: usize, y: usize, text: &str, style: Style) {
     let Rect { width, height, .. } = *buffer.area();
     let (Ok(x), Ok(y)) = (u16::try_from(x), u16::try_from(y)) else {
@@ -156,7 +156,7 @@ fn cell(grid: &Grid, row: u64, lane: Lane, look: Look) -> (String, Style) {
     }
 }
 
-/// Returns a text of exactly some columns.
+/// Returns the text, cut or padded to exactly this number of columns.
 fn padded(text: &str, columns: usize, is_right: bool) -> String {
     let text = cut(text, columns);
     let space = " ".repeat(columns.saturating_sub(width(&text)));
@@ -166,7 +166,8 @@ fn padded(text: &str, columns: usize, is_right: bool) -> String {
     }
 }
 
-/// Draws the error of the rows, or a message too long for the status, away from the cursor.
+/// Draws the rows' error, or a message that is too long for the status line. It is drawn away from
+/// the cursor, so that it does not hide the cell there.
 fn draw_message(model: &Model, look: Look, buffer: &mut Buffer) {
     let Rect { width, height, .. } = *buffer.area();
     let is_long = |text: &&String| super::text::width(text) > space_of_status(model, width.into());
@@ -193,7 +194,7 @@ fn draw_message(model: &Model, look: Look, buffer: &mut Buffer) {
     }
 }
 
-/// Returns the keys that the status names.
+/// Returns the keys that the status line names.
 fn keys(model: &Model) -> &'static str {
     match model.panel() {
         Some(_) => "Esc back, ? keys",
@@ -201,7 +202,7 @@ fn keys(model: &Model) -> &'static str {
     }
 }
 
-/// Returns the number of columns of the status before the keys.
+/// Returns the number of columns that the status line has before the keys.
 fn space_of_status(model: &Model, columns: usize) -> usize {
     columns.saturating_sub(keys(model).len() + GAP)
 }
@@ -242,7 +243,7 @@ fn reading(look: Look) -> String {
     }
 }
 
-/// Returns the place of the cursor.
+/// Returns the text that describes the cursor's place.
 fn place(model: &Model) -> String {
     let grid = &model.grid;
     let Some(column) = model.facts.columns.get(grid.column) else {

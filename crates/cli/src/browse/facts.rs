@@ -1,4 +1,4 @@
-//! Facts of a footer.
+//! The facts that the viewer takes from a footer.
 
 use herringbone::variant::shredding::is_variant;
 use herringbone_arrow::schema::{DataType, Field, Schema};
@@ -7,18 +7,18 @@ use crate::base::printable::printable;
 use crate::base::type_name::type_name;
 use crate::render::table::shown;
 
-/// The facts that the footer has.
+/// The facts about a file that its footer contains.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Facts {
-    /// The name of the file, printable.
+    /// The file's name, made printable.
     pub(super) name: String,
-    /// The index of the file in its directory.
+    /// The file's index in its directory.
     pub(super) file: usize,
     /// The number of files in the directory.
     pub(super) files: usize,
-    /// The size of the file in bytes.
+    /// The file's size in bytes.
     pub(super) size: u64,
-    /// The first row of each row group, and the number of all rows.
+    /// The first row of each row group, followed by the row count of the file.
     pub(super) starts: Vec<u64>,
     pub(super) columns: Vec<Column>,
     pub(super) tree: Vec<Branch>,
@@ -28,25 +28,26 @@ pub(super) struct Facts {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Column {
     pub(super) name: String,
-    /// The Arrow type, printable.
+    /// The column's Arrow type, made printable.
     pub(super) type_: String,
-    /// True if its cells are aligned to the right.
+    /// True if the column's cells are aligned to the right.
     pub(super) is_number: bool,
 }
 
-/// A line of the schema tree.
+/// A line in the schema tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Branch {
-    /// The number of fields around it.
+    /// The number of fields around this one.
     pub(super) depth: usize,
-    /// The field and its type, indented.
+    /// The field and its type, indented by its depth.
     pub(super) text: String,
-    /// The path that selects the field, or the list or map that it is in.
+    /// The path that selects the field. For a field inside a list or map, this is the path of the
+    /// list or map, because only that one can be selected.
     pub(super) path: Vec<String>,
 }
 
 impl Facts {
-    /// Returns the number of rows.
+    /// Returns the file's row count.
     pub(super) fn rows(&self) -> u64 {
         self.starts.last().copied().unwrap_or(0)
     }
@@ -64,7 +65,7 @@ impl Facts {
             .min(self.row_groups().saturating_sub(1))
     }
 
-    /// Adds the columns and the tree of a schema.
+    /// Adds a schema's columns and its tree.
     pub(super) fn add(&mut self, schema: &Schema) {
         for field in schema.fields() {
             self.columns.push(Column {
@@ -107,7 +108,7 @@ impl Facts {
     }
 }
 
-/// Returns the fields inside a type, and true if it is a list or map.
+/// Returns the fields inside a type, and true if the type is a list or map.
 fn children(data_type: &DataType) -> (Vec<&Field>, bool) {
     match data_type {
         DataType::Struct(fields) => (fields.iter().map(AsRef::as_ref).collect(), false),
@@ -121,7 +122,7 @@ fn children(data_type: &DataType) -> (Vec<&Field>, bool) {
     }
 }
 
-/// Returns true if values of a type are numbers.
+/// Returns true if the type's values are numbers.
 fn is_number(data_type: &DataType) -> bool {
     match data_type {
         DataType::Dictionary(_, values) => values.is_numeric(),

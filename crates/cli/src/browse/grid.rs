@@ -1,14 +1,16 @@
-//! The rows on the screen: the first of them, and the widths of their columns.
+//! The grid of rows on the screen: which rows and columns are visible, and how wide the columns
+//! are.
 
 use super::facts::Facts;
 use super::need::{Answer, Cell, Cells, Window};
 use super::text::width;
 
-/// The largest width of a column.
+/// The maximum width of a column, in terminal columns.
 const WIDEST: usize = 40;
-/// The space between columns.
+/// The space between two columns.
 pub(super) const GAP: usize = 2;
-/// The smallest width of a column whose cells are cut at the edge of the screen.
+/// The minimum width of a column that the screen's edge cuts. A narrower one is left out, because
+/// it would not be legible.
 const NARROWEST: usize = 8;
 
 /// A column on the screen.
@@ -16,7 +18,7 @@ const NARROWEST: usize = 8;
 pub(super) struct Lane {
     pub(super) column: usize,
     pub(super) width: usize,
-    /// True if the column is wider than its place.
+    /// True if the column is wider than the space for it.
     is_cut: bool,
 }
 
@@ -24,16 +26,17 @@ pub(super) struct Lane {
 #[derive(Debug, Default)]
 pub(super) struct Grid {
     rows: u64,
-    /// The width of each column: that of its name, or of the widest cell so far.
+    /// The width of each column. This is the width of its name, or of the widest cell that was read
+    /// so far.
     widths: Vec<usize>,
     are_numbers: Vec<bool>,
-    /// The space on the screen.
+    /// The space on the screen, in terminal columns and lines.
     width: usize,
     height: usize,
-    /// The row and column with the cursor.
+    /// The row and the column of the cursor.
     pub(super) row: u64,
     pub(super) column: usize,
-    /// The first row and column on the screen.
+    /// The first row and the first column on the screen.
     top: u64,
     left: usize,
     window: Window,
@@ -41,7 +44,7 @@ pub(super) struct Grid {
 }
 
 impl Grid {
-    /// Creates the grid of a file with the cursor in the first cell.
+    /// Creates a file's grid, with the cursor in the first cell.
     pub(super) fn new(facts: &Facts) -> Self {
         let names = facts.columns.iter();
         let names = names.map(|name| width(&crate::render::table::shown(&name.name)).min(WIDEST));
@@ -79,7 +82,8 @@ impl Grid {
         self.settle();
     }
 
-    /// Moves the cursor to a row far away, with rows around it.
+    /// Moves the cursor to a row that may be far away. If it was not visible, it appears in the
+    /// middle of the screen, so that the user sees rows around it.
     pub(super) fn jump(&mut self, row: u64) {
         if !self.window().rows.contains(&row) {
             self.top = row.saturating_sub(self.height as u64 / 2);
@@ -98,7 +102,7 @@ impl Grid {
         self.settle();
     }
 
-    /// Scrolls so that the cursor is on the screen.
+    /// Scrolls until the cursor is on the screen.
     fn settle(&mut self) {
         let height = self.height.max(1) as u64;
         let lowest = self.rows.saturating_sub(height);
@@ -110,7 +114,7 @@ impl Grid {
         }
     }
 
-    /// Returns true if all of a column is on the screen.
+    /// Returns true if the whole width of a column is on the screen.
     fn shows(&self, column: usize) -> bool {
         let lanes = self.lanes();
         lanes
@@ -118,7 +122,8 @@ impl Grid {
             .any(|lane| lane.column == column && !lane.is_cut)
     }
 
-    /// Returns the columns on the screen.
+    /// Returns the columns on the screen. The last one may be cut if it is text, but a cut number
+    /// would be misread, so it is left out.
     pub(super) fn lanes(&self) -> Vec<Lane> {
         let mut space = self.width.saturating_sub(self.gutter());
         let mut lanes = Vec::new();
@@ -143,7 +148,7 @@ impl Grid {
         lanes
     }
 
-    /// Returns the rows and columns on the screen.
+    /// Returns the rows and columns that are on the screen.
     pub(super) fn window(&self) -> Window {
         let end = self.top.saturating_add(self.height as u64).min(self.rows);
         let last = self
@@ -156,7 +161,7 @@ impl Grid {
         }
     }
 
-    /// Returns true if a window is loaded, or has no cells.
+    /// Returns true if the window's cells are loaded, or if it does not have any.
     pub(super) fn has(&self, window: &Window) -> bool {
         let (rows, columns) = (&window.rows, &window.columns);
         let has_rows = self.window.rows == *rows;
@@ -165,7 +170,8 @@ impl Grid {
         rows.is_empty() || columns.is_empty() || (has_rows && has_columns)
     }
 
-    /// Takes the cells of a window.
+    /// Takes the cells for a window. Columns grow to fit their cells, but they never shrink, so
+    /// that the screen does not jump while the user scrolls.
     pub(super) fn load(&mut self, window: Window, answer: Answer) {
         let Answer::Rows(loaded) = answer else {
             return;
@@ -190,7 +196,7 @@ impl Grid {
         self.loaded.clear();
     }
 
-    /// Returns a cell, if it is loaded. The error is that of its column.
+    /// Returns a cell, if it is loaded. An error concerns the whole column.
     pub(super) fn cell(&self, row: u64, column: usize) -> Option<Result<&Cell, &str>> {
         let at = column.checked_sub(self.window.columns.start)?;
         let down = row.checked_sub(self.window.rows.start)?;
@@ -203,7 +209,8 @@ impl Grid {
         }
     }
 
-    /// Returns the error of the column with the cursor, or of the first column on the screen with an error.
+    /// Returns the error of the column with the cursor. If it has none, returns the error of the
+    /// first column on the screen that has one.
     pub(super) fn error(&self) -> Option<&str> {
         let window = self.window();
         let mut columns = std::iter::once(self.column).chain(window.columns);

@@ -1,6 +1,6 @@
-//! The page that explains keys.
+//! The page that explains the keys.
 
-/// The keys, in lines that fit 40 columns.
+/// The keys, in lines that fit a terminal of 40 columns.
 pub(super) const KEYS: &str = "\
 q           close a page, or quit
 Ctrl-C      quit

@@ -1,12 +1,13 @@
-//! `browse`: looks at a file in the terminal.
+//! `browse` shows a file in the terminal, and lets the user move through it.
 //!
 //! ```text
 //! keys ─► model ─► need ─► worker (reads) ─► answer ─► model ─► draw ─► terminal
 //! ```
 //!
-//! `model` with its parts (`facts`, `grid`, `panel`, `need`) is the state: keys and answers change it, and
-//! nothing in it reads or draws. `reads` answers needs in the thread of `worker`. `draw` makes a screen of the state.
-//! `terminal` takes the terminal and gives it back.
+//! The state is `model` with its parts (`facts`, `grid`, `panel`, `need`). Keys and answers change
+//! it, but nothing in it reads a file or draws, so that tests can drive it without a terminal.
+//! `reads` answers needs in the thread that `worker` starts. `draw` turns the state into a screen.
+//! `terminal` takes over the terminal, and gives it back in the end.
 
 mod draw;
 mod facts;
@@ -44,19 +45,20 @@ use reads::Reads;
 use terminal::Screen;
 use worker::Worker;
 
-/// The time that a screen waits for its rows, before it is drawn without them.
+/// The time that a screen waits for its rows. After it, the screen is drawn without them, because a
+/// fast read should not make the screen flicker, but a slow one should not freeze it.
 const PATIENCE: Duration = Duration::from_millis(40);
 
-/// Something that happened.
+/// Something that the viewer has to react to.
 enum Event {
     Terminal(io::Result<event::Event>),
     Answer(Need, Reply),
-    /// The finished share of a read in percent.
+    /// The share of a read that is finished, in percent.
     Progress(Need, u8),
     WorkerEnded,
 }
 
-/// Looks at a file, or at the files of a directory, until the user leaves.
+/// Shows a file, or the files in a directory, until the user leaves.
 pub(crate) fn run(context: &Context, browse: &Browse) -> Result<()> {
     check_terminal(&browse.file)?;
     let opening = Opening {
@@ -77,7 +79,7 @@ pub(crate) fn run(context: &Context, browse: &Browse) -> Result<()> {
     end
 }
 
-/// Checks that there are a screen and a keyboard.
+/// Checks that there is a screen and a keyboard.
 fn check_terminal(path: &Path) -> Result<()> {
     let what = if !io::stdout().is_terminal() {
         "standard output is not one"
@@ -109,7 +111,7 @@ fn listen(events: Sender<Event>) -> io::Result<()> {
     thread::Builder::new().spawn(wait).map(|_| ())
 }
 
-/// Handles all that happens, until the user leaves.
+/// Handles all events until the user leaves.
 fn follow(
     mut model: Model,
     worker: &Worker,
@@ -120,7 +122,7 @@ fn follow(
     let has_colors = has_colors();
     let mut asked: Option<Need> = None;
     let mut percent = None;
-    // The time of the oldest change missing on the screen.
+    // The time of the oldest change that the screen does not show yet.
     let mut changed = Some(Instant::now());
     while !model.has_ended {
         let need = model.need();
@@ -170,7 +172,7 @@ fn follow(
     Ok(())
 }
 
-/// Handles something that happened.
+/// Handles one event.
 fn handle(model: &mut Model, event: Event) -> Result<()> {
     match event {
         Event::Answer(need, reply) => model.answer(need, reply),
@@ -184,7 +186,7 @@ fn handle(model: &mut Model, event: Event) -> Result<()> {
         Event::Terminal(Err(error)) => {
             return Err(Failure::System(format!("the keyboard: {error}")));
         }
-        // The panic has printed its message.
+        // The worker has panicked, and the panic has already printed its message.
         Event::WorkerEnded => return Err(Failure::Told(Failure::SYSTEM)),
     }
     Ok(())

@@ -1,7 +1,8 @@
-//! The state of the viewer, and the effects of keys.
+//! The viewer's state, and the effect of each key on it.
 //!
-//! Nothing here reads a file or a terminal. [`Model::need`] returns the next thing to read for the present state. The
-//! answer is taken by [`Model::answer`], in any order with keys.
+//! Nothing here reads a file or uses a terminal. [`Model::need`] returns the next thing that has to
+//! be read for the present state. [`Model::answer`] takes the result, and it does not matter which
+//! keys were pressed in the meantime.
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
@@ -14,26 +15,27 @@ use crate::base::plural::counted;
 use crate::base::printable::printable;
 use crate::render::table::shown;
 
-/// The lines around the rows: title, header and status.
+/// The number of lines around the rows, which are title, header and status.
 const AROUND: u16 = 3;
 
-/// The state.
+/// The viewer's state.
 #[derive(Debug)]
 pub(super) struct Model {
     pub(super) facts: Facts,
     pub(super) grid: Grid,
-    /// The pages in front of the rows. The last one is on the screen.
+    /// The pages in front of the rows. Only the last one is visible.
     panels: Vec<Panel>,
     pub(super) prompt: Option<Prompt>,
-    /// The outcome of the last key.
+    /// The outcome of the last key, which the user has to see.
     pub(super) message: Option<String>,
-    /// The newest condition.
+    /// The condition that the user typed last.
     condition: String,
-    /// The unfinished search, copy or change to another file.
+    /// The search, copy or change to another file that is not finished yet.
     asked: Option<Need>,
-    /// A text to put into the clipboard.
+    /// A text that the terminal should put into its clipboard.
     pub(super) copied: Option<String>,
-    /// The need that the user does not wait for.
+    /// The need that the user has cancelled. It is not asked for again until the state needs
+    /// something else.
     given_up: Option<Need>,
     size: (u16, u16),
     /// True if the user has left.
@@ -47,7 +49,7 @@ pub(super) struct Prompt {
     pub(super) text: String,
 }
 
-/// The meaning of a typed line.
+/// The meaning of the line that the user is typing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Asked {
     Row,
@@ -55,7 +57,7 @@ pub(super) enum Asked {
 }
 
 impl Model {
-    /// Creates the state for a file on a screen of some columns and lines.
+    /// Creates the state in which a file is opened. `size` has the screen's columns and lines.
     pub(super) fn new(facts: Facts, size: (u16, u16)) -> Self {
         let mut model = Self {
             grid: Grid::new(&facts),
@@ -74,7 +76,7 @@ impl Model {
         model
     }
 
-    /// Returns the page on the screen, unless rows are.
+    /// Returns the page on the screen. `None` means that the rows are visible.
     pub(super) fn panel(&self) -> Option<&Panel> {
         self.panels.last()
     }
@@ -89,7 +91,7 @@ impl Model {
         }
     }
 
-    /// Returns the next thing to read for the screen.
+    /// Returns the next thing that has to be read for the screen.
     pub(super) fn need(&self) -> Option<Need> {
         let need = match (&self.asked, self.panel()) {
             (Some(asked), _) => Some(asked.clone()),
@@ -102,7 +104,7 @@ impl Model {
         need.filter(|need| self.given_up.as_ref() != Some(need))
     }
 
-    /// Takes an answer.
+    /// Takes an answer. It may come too late, so we first find out what still waits for it.
     pub(super) fn answer(&mut self, need: Need, reply: Reply) {
         if self.asked.as_ref() == Some(&need) {
             self.asked = None;
@@ -203,7 +205,7 @@ impl Model {
         }
     }
 
-    /// Cancels the present read, or else leaves the page.
+    /// Cancels the present read. If nothing is being read, leaves the page.
     fn go_back(&mut self) {
         let waits = self.need();
         if let Some(asked) = self.asked.take() {
@@ -293,7 +295,8 @@ impl Model {
         if code != KeyCode::Enter {
             return self.open_path(code, path);
         }
-        // The columns of equal names are in the order of the tree.
+        // Several columns may have the same name, so we count them. They are in the order of the
+        // tree.
         let tops = self.facts.tree.iter().take(at.unwrap_or(0) + 1);
         let column = tops.filter(|top| top.depth == 0).count();
         self.panels.pop();
@@ -340,7 +343,8 @@ impl Model {
     }
 
     fn open(&mut self, mut panel: Panel) {
-        /// The largest number of pages in front of each other.
+        /// The maximum number of pages in front of each other, so that the stack of pages cannot
+        /// grow without end.
         const DEEPEST: usize = 8;
         self.given_up = None;
         if self.panels.len() == DEEPEST {
@@ -351,7 +355,7 @@ impl Model {
         self.panels.push(panel);
     }
 
-    /// Replaces the statistics of the footer by those of the values.
+    /// Replaces the footer's statistics by statistics of all values.
     fn read_values(&mut self) {
         let need = self.panel().and_then(|panel| panel.need.clone());
         if let Some(Need::Stats { path, .. }) = need {
@@ -390,7 +394,7 @@ impl Model {
         self.prompt = Some(Prompt { kind, text });
     }
 
-    /// Handles a key while a line is being typed. Returns the line, unless it is finished.
+    /// Handles a key while the user is typing a line. Returns the line unless it is finished.
     fn typed(&mut self, mut prompt: Prompt, key: KeyEvent) -> Option<Prompt> {
         let is_control = key.modifiers.contains(KeyModifiers::CONTROL);
         match key.code {
@@ -436,7 +440,7 @@ impl Model {
         }
     }
 
-    /// Searches for the next row that matches the newest condition, or for the one before.
+    /// Searches for the next row that matches the last condition, or for the row before.
     fn search_on(&mut self, is_forward: bool) {
         if self.condition.is_empty() {
             self.message = Some("type / and a condition first, e.g. /fare > 5".into());

@@ -1,27 +1,29 @@
-//! Needs of the state, and the answers of the file.
+//! The needs of the state, and the answers that reads of the file give.
 
 use std::ops::Range;
 
 use super::facts::Facts;
 
-/// Something to read.
+/// Something that has to be read from the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Need {
     /// The cells of a window.
     Rows(Window),
-    /// A cell in full.
+    /// The complete text of a cell, to show it.
     Cell { row: u64, column: usize },
-    /// The text of a cell, to copy it.
+    /// The complete text of a cell, to copy it.
     Copy { row: u64, column: usize },
-    /// The facts of another file of the directory.
+    /// The facts about another file in the directory.
     File(usize),
-    /// The facts about the values below a path. They are those of the footer, unless all values are read.
+    /// The statistics of the values below a path. They come from the footer, unless `reads` asks
+    /// for all values.
     Stats { path: Vec<String>, reads: bool },
     /// The most frequent values below a path.
     Frequency { path: Vec<String> },
-    /// The pages of the column chunks below a path.
+    /// The pages in the column chunks below a path.
     Pages { path: Vec<String>, row_group: usize },
-    /// The nearest row that matches a condition: `from` or after it, or before `from`.
+    /// The nearest row that matches a condition. Forward, this is `from` or a later row. Backward,
+    /// it is a row before `from`.
     Match {
         condition: String,
         from: u64,
@@ -39,12 +41,12 @@ pub(super) struct Window {
 /// A cell of a window.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Cell {
-    /// The text, printable and cut.
+    /// The cell's text, made printable and cut to a reasonable length.
     pub(super) text: String,
     pub(super) is_null: bool,
 }
 
-/// The cells of a column in a window, or the reason why there are none.
+/// The cells of a column in a window, or the reason why they could not be read.
 pub(super) type Cells = Result<Vec<Cell>, String>;
 
 /// The answer to a need.
@@ -52,26 +54,26 @@ pub(super) type Cells = Result<Vec<Cell>, String>;
 pub(super) enum Answer {
     /// The columns of a window.
     Rows(Vec<Cells>),
-    /// Text to wrap.
+    /// A text, which the panel wraps.
     Text(String),
-    /// Lines to align.
+    /// A table, whose columns the panel aligns.
     Table(Table),
     /// The row that matches, if there is one.
     Match(Option<u64>),
-    /// The text of a cell, and its length in bytes, if it is too long for the clipboard.
+    /// The text of a cell. If it is too long for the clipboard, this is its length in bytes.
     Copy(Result<String, usize>),
-    /// The facts of a file that was opened.
+    /// The facts about a file that was opened.
     File(Box<Facts>),
 }
 
-/// Lines of cells.
+/// A table of text cells.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Table {
     pub(super) header: Vec<String>,
-    /// The columns aligned to the right.
+    /// The columns that are aligned to the right.
     pub(super) numbers: Vec<usize>,
     pub(super) lines: Vec<Vec<String>>,
-    /// The last line, such as the reason why others are missing.
+    /// The last line, for example the reason why more lines are missing.
     pub(super) end: Option<String>,
 }
 

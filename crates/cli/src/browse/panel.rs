@@ -1,4 +1,4 @@
-//! Pages of text in front of the rows.
+//! The pages of text that stand in front of the rows.
 
 use super::need::{Answer, Need, Reply};
 use super::text::{aligned, wrapped};
@@ -7,10 +7,10 @@ use super::text::{aligned, wrapped};
 #[derive(Debug)]
 pub(super) struct Panel {
     pub(super) title: String,
-    /// The source of the text. `None` if it needs nothing from the file.
+    /// The source of the text. `None` if the page needs nothing from the file.
     pub(super) need: Option<Need>,
     body: Body,
-    /// The line with the cursor, in a list whose lines can be chosen.
+    /// The line with the cursor, if this is a list whose lines can be chosen.
     pub(super) cursor: Option<usize>,
     /// The first line and the first column on the screen.
     top: usize,
@@ -26,7 +26,7 @@ enum Body {
         header: String,
         lines: Vec<String>,
     },
-    /// Text, and its lines at the present width.
+    /// A text, and its lines at the present width.
     Text {
         text: String,
         lines: Vec<String>,
@@ -39,7 +39,7 @@ impl Panel {
         Self::new(title, Some(need), Body::Waiting)
     }
 
-    /// Creates a panel with a list.
+    /// Creates a panel that shows a list of lines.
     pub(super) fn list(title: String, lines: Vec<String>, cursor: Option<usize>) -> Self {
         let header = String::new();
         let mut panel = Self::new(title, None, Body::Lines { header, lines });
@@ -82,7 +82,7 @@ impl Panel {
         self.resize(self.width, self.height);
     }
 
-    /// Sets the space for lines.
+    /// Sets the space for lines, and wraps the text again if there is one.
     pub(super) fn resize(&mut self, width: usize, height: usize) {
         (self.width, self.height) = (width, height);
         if let Body::Text { text, lines } = &mut self.body {
@@ -106,14 +106,14 @@ impl Panel {
         }
     }
 
-    /// Returns the lines on the screen, and true for the one with the cursor.
+    /// Returns the lines on the screen, and true for the line with the cursor.
     pub(super) fn shown(&self) -> impl Iterator<Item = (&str, bool)> {
         let lines = self.lines().iter().enumerate().skip(self.top);
         let lines = lines.take(self.height);
         lines.map(|(at, line)| (line.as_str(), self.cursor == Some(at)))
     }
 
-    /// Moves by some lines.
+    /// Moves the cursor by some lines. A panel without a cursor scrolls instead.
     pub(super) fn scroll(&mut self, by: i64) {
         let count = self.lines().len();
         let moved = |from: usize, last: usize| {
@@ -137,7 +137,8 @@ impl Panel {
         self.top = self.top.min(lowest);
     }
 
-    /// Moves to the right or to the left. Wrapped text is not wider than the screen.
+    /// Moves the panel's view to the right or to the left. This has no effect on wrapped text,
+    /// which is never wider than the screen.
     pub(super) fn shift(&mut self, is_right: bool) {
         const STEP: usize = 8;
         let widest = self.lines().iter().map(|line| super::text::width(line));
@@ -148,7 +149,8 @@ impl Panel {
         };
     }
 
-    /// Returns the position on the screen as text, such as `lines 1 to 20 of 57`. `None` if all lines are on it.
+    /// Returns the position on the screen, such as `lines 1 to 20 of 57`. `None` if all lines are
+    /// visible.
     pub(super) fn place(&self) -> Option<String> {
         let count = self.lines().len();
         let end = (self.top + self.height).min(count);

@@ -1,4 +1,4 @@
-//! Reads of the file.
+//! Reads the file, to answer the needs of the viewer's state.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -27,15 +27,15 @@ use crate::input::column_chunks::{self, Place};
 use crate::profile::{Summary, leaves};
 use crate::render::table::shown;
 
-/// The screen that waits for a read.
+/// The screen that waits for a read. A read asks it now and then whether it should go on.
 pub(super) struct Watch<'a> {
-    /// Returns false once nothing wants the answer.
+    /// Returns false once nothing wants the answer any more.
     pub(super) is_wanted: &'a dyn Fn() -> bool,
-    /// Takes the number of finished rows, and of all rows.
+    /// Takes the number of rows that are finished, and the number of all rows.
     pub(super) progress: &'a dyn Fn(u64, u64),
 }
 
-/// An open file, and those that can be opened in its place.
+/// An open file, and the files that can be opened in its place.
 pub(super) struct Reads {
     input: Arc<Input>,
     inputs: Arc<[Arc<Input>]>,
@@ -44,14 +44,14 @@ pub(super) struct Reads {
     starts: Vec<u64>,
 }
 
-/// The column of row numbers in searches.
+/// The name of the column that has the row numbers in searches.
 const ROW: &str = "row";
 
 impl Reads {
-    /// Opens the first of some files. Only its footer is read.
+    /// Opens the first of some files. This reads its footer only.
     ///
     /// # Errors
-    /// Errors of opening the file and of its schema.
+    /// Fails if the file cannot be opened, or if its schema cannot be read as Arrow.
     pub(super) fn open(inputs: Vec<Input>) -> Result<(Self, Facts)> {
         Self::at(inputs.into_iter().map(Arc::new).collect(), 0)
     }
@@ -67,10 +67,10 @@ impl Reads {
         Ok((reads, facts))
     }
 
-    /// Takes a file already open.
+    /// Creates the reads for a file that is already open.
     ///
     /// # Errors
-    /// Errors of its schema.
+    /// Fails if the schema cannot be read as Arrow.
     pub(super) fn of(input: Arc<Input>, file: ParquetFile) -> Result<(Self, Facts)> {
         let failure = |error: herringbone::Error| input.failure(&error);
         let mut schema = SchemaOptions::default();
@@ -105,7 +105,7 @@ impl Reads {
         Ok((reads, facts))
     }
 
-    /// Answers a need. Reads end early, with any answer, once nothing wants them.
+    /// Answers a need. A read ends early once nothing wants it; its answer then does not matter.
     pub(super) fn answer(&mut self, need: &Need, watch: &Watch<'_>) -> Reply {
         let answer = match need {
             Need::Rows(window) => Ok(Answer::Rows(self.rows(window))),
@@ -128,7 +128,7 @@ impl Reads {
         answer.map_err(|failure| printable(&failure.to_string()))
     }
 
-    /// Opens another file in place of this one. If it cannot be opened, this one stays.
+    /// Opens another file in place of this one. If that fails, this one stays open.
     fn go_to(&mut self, at: usize) -> Result<Facts> {
         let (reads, facts) = Self::at(self.inputs.clone(), at)?;
         *self = reads;
@@ -156,7 +156,8 @@ impl Reads {
         reader.next_batch().map_err(|error| self.failure(&error))
     }
 
-    /// Reads the cells of a window. If a column cannot be read, the others are.
+    /// Reads the cells of a window. If this fails, we read each column alone, so that one damaged
+    /// column does not hide the others.
     fn rows(&self, window: &Window) -> Vec<Cells> {
         match self.cells(&window.rows, window.columns.clone()) {
             Ok(columns) => columns.into_iter().map(Ok).collect(),
@@ -212,9 +213,10 @@ impl Reads {
         Ok(all)
     }
 
-    /// Reads the text of a cell for the clipboard, as CSV has it. Returns its length if it is too long.
+    /// Reads a cell's text for the clipboard, in the form that CSV has. If the text is too long,
+    /// returns its length in bytes.
     fn copied(&self, row: u64, column: usize) -> Result<std::result::Result<String, usize>> {
-        /// The largest number of bytes copied. Most terminals take 74,994 bytes of base64.
+        /// The maximum number of bytes that we copy. Most terminals take 74,994 bytes of base64.
         const MOST: usize = 56_000;
         let (field, array) = self.value_at(row, column)?;
         let values = value::of(&field, &array)?;
@@ -228,7 +230,7 @@ impl Reads {
         })
     }
 
-    /// Reads a cell, as an array of one value with its field.
+    /// Reads a cell, as an array of one value, with its field.
     fn value_at(&self, row: u64, column: usize) -> Result<(FieldRef, ArrayRef)> {
         let mut reader = self.read(self.options_of(&(row..row + 1), column..column + 1))?;
         let missing = || Failure::Data(format!("there is no row {row}")).in_file(&self.input.name);
@@ -239,9 +241,9 @@ impl Reads {
         field.zip(array).ok_or_else(missing)
     }
 
-    /// Reads a cell in full.
+    /// Reads the complete text of a cell.
     fn cell(&self, row: u64, column: usize) -> Result<String> {
-        /// The largest number of bytes shown of a cell.
+        /// The maximum number of bytes that the page of a cell shows.
         const MOST: usize = 1 << 20;
         let (field, array) = self.value_at(row, column)?;
         let values = value::of(&field, &array)?;
@@ -278,7 +280,7 @@ impl Reads {
         }
     }
 
-    /// Adds the values below a path to `add`, batch by batch.
+    /// Passes the values below a path to `add`, batch by batch.
     fn values(
         &self,
         path: &[String],
@@ -338,7 +340,7 @@ impl Reads {
     }
 
     fn frequency(&self, path: &[String], watch: &Watch<'_>) -> Result<Table> {
-        /// The largest number of values listed.
+        /// The maximum number of values that the page lists.
         const MOST: usize = 10_000;
         let mut all: Vec<freq::Counts> = Vec::new();
         self.values(path, watch, |batch| {
@@ -406,7 +408,8 @@ impl Reads {
 
     /// Returns the row nearest to `from` that matches a condition.
     ///
-    /// Rows are read in blocks that grow. So a match nearby is found at once, and a cancelled search ends soon.
+    /// We read rows in blocks that grow. So a match nearby is found at once, and a cancelled search
+    /// ends soon, because we look for cancellation after each block.
     fn nearest(
         &self,
         condition: &str,
@@ -461,7 +464,7 @@ impl Reads {
     }
 }
 
-/// Returns the options of every read: all extension types of the command.
+/// Returns the options that all reads share, which are the extension types that the command knows.
 fn options() -> ReadOptions {
     ReadOptions::new()
         .extension(Geospatial::new())

@@ -1,4 +1,4 @@
-//! The terminal as the viewer takes it, and as it was before.
+//! Takes over the terminal for the viewer, and gives it back as it was before.
 
 use std::io::{self, Stdout};
 use std::sync::Once;
@@ -18,19 +18,21 @@ use super::draw::{Look, draw};
 use super::model::Model;
 use crate::save::interrupt::{Unfinished, uninterrupted, watch};
 
-/// True while the viewer has the terminal.
+/// True while the viewer has the terminal. It is static, because a panic hook and a signal handler
+/// need it.
 static IS_TAKEN: AtomicBool = AtomicBool::new(false);
 
-/// The terminal, which is given back when this is dropped, in a panic, and by a signal.
+/// The terminal. It is given back when this is dropped, and also in a panic and on a signal,
+/// because the user's shell would be unusable otherwise.
 pub(super) struct Screen {
     terminal: Terminal<CrosstermBackend<Stdout>>,
 }
 
 impl Screen {
-    /// Takes the terminal.
+    /// Takes over the terminal.
     ///
     /// # Errors
-    /// Errors of the terminal.
+    /// Fails if the terminal does.
     pub(super) fn take() -> io::Result<Self> {
         static HOOK: Once = Once::new();
         HOOK.call_once(|| {
@@ -46,23 +48,25 @@ impl Screen {
         IS_TAKEN.store(true, Ordering::SeqCst);
         let screen = Self { terminal };
         enable_raw_mode()?;
-        // `Terminal::clear` would ask the terminal for its cursor, which some terminals do not answer.
+        // `Terminal::clear` would ask the terminal where its cursor is, and some terminals do not
+        // answer this.
         execute!(io::stdout(), EnterAlternateScreen, Clear(ClearType::All))?;
         Ok(screen)
     }
 
-    /// Returns the size of the terminal in columns and lines.
+    /// Returns the terminal's size in columns and lines.
     ///
     /// # Errors
-    /// Errors of the terminal.
+    /// Fails if the terminal does.
     pub(super) fn size(&self) -> io::Result<(u16, u16)> {
         self.terminal.size().map(|size| (size.width, size.height))
     }
 
-    /// Puts a text into the clipboard of the terminal, by the sequence OSC 52. Terminals without it ignore it.
+    /// Puts a text into the terminal's clipboard by the sequence OSC 52. A terminal that does not
+    /// know the sequence ignores it.
     ///
     /// # Errors
-    /// Errors of the terminal.
+    /// Fails if the terminal does.
     pub(super) fn copy(&self, text: &str) -> io::Result<()> {
         if IS_TAKEN.load(Ordering::SeqCst) {
             let text = BASE64_STANDARD.encode(text);
@@ -71,10 +75,10 @@ impl Screen {
         Ok(())
     }
 
-    /// Draws the state, unless the terminal has been given back.
+    /// Draws the state, unless the terminal has already been given back.
     ///
     /// # Errors
-    /// Errors of the terminal.
+    /// Fails if the terminal does.
     pub(super) fn draw(&mut self, model: &Model, look: Look) -> io::Result<()> {
         if IS_TAKEN.load(Ordering::SeqCst) {
             self.terminal
@@ -91,7 +95,8 @@ impl Drop for Screen {
     }
 }
 
-/// Gives the terminal back as it was. Errors are ignored, because nothing could show them.
+/// Gives the terminal back as it was. Errors are ignored, because there is no place left to show
+/// them.
 fn give_back() {
     if IS_TAKEN.swap(false, Ordering::SeqCst) {
         execute!(io::stdout(), LeaveAlternateScreen, Show).ok();
@@ -103,7 +108,8 @@ fn give_back() {
 mod tests {
     use super::*;
 
-    /// `browse.sh` runs this test in a terminal, which must be as before afterwards.
+    /// `browse.sh` runs this test in a terminal, and then checks that the terminal is as it was
+    /// before.
     #[test]
     #[ignore = "needs a terminal"]
     fn a_panic_gives_the_terminal_back() {

@@ -1,4 +1,4 @@
-//! Tests of the viewer without a terminal: keys in, screens out.
+//! Tests the viewer without a terminal: keys go in, and screens come out.
 
 mod files;
 
@@ -25,12 +25,13 @@ use super::reads::{Reads, Watch};
 use crate::input;
 use crate::input::context::Context;
 
-/// A file of 1000 rows in row groups of 500 and pages of 100: `id`, `city` with nulls, lists `tags`.
+/// Writes a file of 1000 rows, in row groups of 500 rows and pages of 100 rows. It has the columns
+/// `id`, `city` with nulls, and the lists `tags`.
 fn write(folder: &Path) -> PathBuf {
     write_rows(folder, 1000)
 }
 
-/// A file of any number of rows in two row groups of five pages.
+/// Writes a file of any row count, in two row groups of five pages each.
 fn write_rows(folder: &Path, rows: i32) -> PathBuf {
     let count = usize::try_from(rows).unwrap();
     let path = folder.join("rows.parquet");
@@ -56,7 +57,7 @@ fn context() -> Context {
     Context::new(true, Limits::default(), None, None)
 }
 
-/// Waits for the end of a read, and passes its progress to a function.
+/// Creates a watch that wants each answer, and passes the progress to a function.
 fn watch<'a>(progress: &'a dyn Fn(u64, u64)) -> Watch<'a> {
     Watch {
         is_wanted: &|| true,
@@ -64,7 +65,7 @@ fn watch<'a>(progress: &'a dyn Fn(u64, u64)) -> Watch<'a> {
     }
 }
 
-/// The viewer without a thread: each need is answered at once.
+/// The viewer without its worker thread, so that each need is answered at once.
 struct Viewer {
     model: Model,
     reads: Reads,
@@ -82,7 +83,7 @@ impl Viewer {
         viewer
     }
 
-    /// Answers all needs.
+    /// Answers needs until there are none.
     fn settle(&mut self) {
         for _ in 0..100 {
             let Some(need) = self.model.need() else {
@@ -99,7 +100,7 @@ impl Viewer {
         self.settle();
     }
 
-    /// Presses the keys of a text, in which a line end is Enter.
+    /// Presses the keys that type a text, in which a line end stands for Enter.
     fn type_(&mut self, text: &str) {
         for character in text.chars() {
             self.press(match character {
@@ -120,7 +121,7 @@ impl Viewer {
         drawn.unwrap().buffer.clone()
     }
 
-    /// Returns the lines of the screen, without spaces at their ends.
+    /// Returns the screen's lines, without the spaces at their ends.
     fn screen(&self, size: (u16, u16)) -> Vec<String> {
         let buffer = self.buffer(size, true);
         let lines = (0..size.1).map(|y| {
@@ -256,7 +257,8 @@ fn conditions_find_rows_on_both_sides() {
         message,
         Some("no row from 1000 on has city is null and id >= 500; N searches before it")
     );
-    // Too long for the status: it is above the rows, because the cursor is low.
+    // The message is too long for the status line. It is above the rows, because the cursor is in
+    // the lower half.
     assert_eq!(viewer.screen(size)[2], message.unwrap());
     viewer.type_("/id >\n");
     assert!(
@@ -416,7 +418,7 @@ fn keys_are_explained_and_the_viewer_ends() {
     assert_eq!(screen[2], "q           close a page, or quit");
     // Nothing is cut at 40 columns.
     assert!(!screen.iter().any(|line| line.contains('…')), "{screen:?}");
-    // The first `q` closes the page, as in other viewers.
+    // The first `q` closes only the page, as in other viewers.
     viewer.type_("q");
     assert!(!viewer.model.has_ended && viewer.model.panel().is_none());
     viewer.type_("q");
@@ -434,7 +436,7 @@ fn escape_cancels_what_is_read() {
     let folder = folder();
     let mut viewer = Viewer::open(&write(folder.path()), (40, 8));
     let press = |model: &mut Model, code| model.key(KeyEvent::new(code, KeyModifiers::NONE));
-    // Rows.
+    // Esc cancels a read of rows.
     press(&mut viewer.model, KeyCode::End);
     let late = viewer.model.need().unwrap();
     assert!(matches!(&late, Need::Rows(window) if window.rows == (995..1000)));
@@ -446,7 +448,7 @@ fn escape_cancels_what_is_read() {
     assert_eq!(screen[2..4], expected);
     press(&mut viewer.model, KeyCode::Char('r'));
     assert_eq!(viewer.model.need(), Some(late));
-    // A search.
+    // Esc cancels a search.
     for code in ['/', 'i', 'd', '='].map(KeyCode::Char) {
         press(&mut viewer.model, code);
     }
@@ -457,7 +459,7 @@ fn escape_cancels_what_is_read() {
     press(&mut viewer.model, KeyCode::Esc);
     viewer.model.answer(search, Ok(Answer::Match(Some(1))));
     assert_eq!(viewer.model.grid.row, 999, "a late answer counts no more");
-    // A page: its late answer does not open it again.
+    // Esc closes a page. The answer that arrives later does not open it again.
     press(&mut viewer.model, KeyCode::Char('f'));
     let need = viewer.model.need().unwrap();
     press(&mut viewer.model, KeyCode::Esc);
@@ -465,7 +467,7 @@ fn escape_cancels_what_is_read() {
     assert!(viewer.model.panel().is_none());
 }
 
-/// A source that records the ranges it is asked for.
+/// A source that records the byte ranges that are read from it.
 struct Recorded(Bytes, Arc<Mutex<Vec<Range<u64>>>>);
 
 impl Source for Recorded {
@@ -531,7 +533,7 @@ fn only_the_pages_on_the_screen_are_read() {
     let mut index_start = end;
     for leaf in 0..3 {
         let index = plain.offset_index(1, leaf).unwrap().unwrap();
-        // Rows 50640 to 50649 of the row group are in one page.
+        // Rows 50640 to 50649 of this row group are in one page.
         let pages = &index.page_locations;
         let page = pages[pages.partition_point(|page| page.first_row_index <= 50_640) - 1];
         assert!(
@@ -560,7 +562,8 @@ fn only_the_pages_on_the_screen_are_read() {
         data_reads.map(size).sum::<u64>(),
         allowed.iter().map(size).sum(),
     );
-    // Beginnings of column chunks may hold a dictionary, and a gap may be cheaper than a request.
+    // A column chunk's beginning may hold a dictionary, and reading a gap may be cheaper than
+    // another request, so a read may take more than its page.
     assert!(
         (page_bytes..page_bytes + 1024).contains(&bytes),
         "{bytes}, not {page_bytes}"
@@ -608,7 +611,7 @@ fn any_bytes_and_any_keys() {
     let folder = folder();
     let path = write(folder.path());
     let whole = fs::read(&path).unwrap();
-    // A generator of Lehmer, so that failures repeat.
+    // A Lehmer generator gives the same numbers in each run, so that a failure can be repeated.
     let mut state = 0x2026_u64;
     let mut next = move |below: usize| {
         state = state

@@ -1,7 +1,7 @@
-//! Text that fits.
+//! Fits text into the columns of a terminal.
 //!
-//! A text is cut between the characters that a reader sees. An emoji of a family is one of them, though it has several
-//! code points, and it is as wide as one emoji.
+//! A text is only cut between characters as the reader sees them. An emoji of a family counts as
+//! one character, although it has several code points, and it is as wide as any other emoji.
 
 use unicode_segmentation::UnicodeSegmentation as _;
 use unicode_width::UnicodeWidthStr as _;
@@ -13,7 +13,7 @@ pub(super) fn width(text: &str) -> usize {
     text.width()
 }
 
-/// Returns a text cut to a width. The last column of a cut text is `…`.
+/// Returns a text cut to a width. If anything was cut, the last column is `…`.
 pub(super) fn cut(text: &str, most: usize) -> String {
     if width(text) <= most {
         return text.to_owned();
@@ -33,7 +33,7 @@ pub(super) fn cut(text: &str, most: usize) -> String {
     out
 }
 
-/// Returns the end of a text that fits a width.
+/// Returns the end of a text, as far as it fits the width.
 pub(super) fn end(text: &str, most: usize) -> &str {
     let mut used = 0;
     for (at, character) in text.grapheme_indices(true).rev() {
@@ -57,7 +57,7 @@ pub(super) fn without_start(text: &str, columns: usize) -> &str {
     ""
 }
 
-/// Returns the lines of a text. Lines too wide are broken.
+/// Returns a text's lines. Lines that are too wide are broken.
 pub(super) fn wrapped(text: &str, most: usize) -> Vec<String> {
     let most = most.max(2);
     let mut lines = Vec::new();
@@ -78,7 +78,7 @@ pub(super) fn wrapped(text: &str, most: usize) -> Vec<String> {
     lines
 }
 
-/// Returns the lines of a table in columns of equal width, the header first.
+/// Returns the table's header and lines as text, with its columns aligned.
 pub(super) fn aligned(table: &Table) -> (String, Vec<String>) {
     let all = || std::iter::once(&table.header).chain(&table.lines);
     let mut widths = vec![0; table.header.len()];
@@ -103,7 +103,7 @@ pub(super) fn aligned(table: &Table) -> (String, Vec<String>) {
     (header, lines.collect())
 }
 
-/// Returns the same JSON with one value per line.
+/// Returns JSON with one value per line, and otherwise unchanged.
 pub(super) fn indented(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     let (mut depth, mut is_quoted, mut is_escaped) = (0_usize, false, false);
@@ -166,7 +166,8 @@ mod tests {
         assert_eq!(wrapped("abcde\n\n東京x", 3), ["abc", "de", "", "東", "京x"]);
     }
 
-    /// A family of four is one emoji of two columns, and a letter with a combining accent is one column.
+    /// An emoji of a family of four takes two columns, and a letter with a combining accent takes
+    /// one.
     #[test]
     fn emoji_and_accents_stay_whole() {
         let family = "👨\u{200d}👩\u{200d}👧\u{200d}👦";

@@ -1,4 +1,4 @@
-//! The thread that reads, so that keys are never kept waiting.
+//! The thread that reads the file, so that a key never has to wait for a read.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -10,14 +10,15 @@ use super::Event;
 use super::need::Need;
 use super::reads::{Reads, Watch};
 
-/// The thread, seen from the one that draws.
+/// A handle to the reading thread, which the drawing thread holds.
 pub(super) struct Worker {
     needs: Sender<(u64, Need)>,
-    /// The ordinal of the newest need. Reads for older ones end at their next batch.
+    /// The ordinal of the newest need. A read for an older one ends at its next batch.
     newest: Arc<AtomicU64>,
 }
 
-/// Reports the end of the thread, also after a panic.
+/// Reports that the thread has ended. It does so when it is dropped, so that a panic is reported
+/// too.
 struct End(Sender<Event>);
 
 impl Drop for End {
@@ -30,7 +31,7 @@ impl Worker {
     /// Starts the thread.
     ///
     /// # Errors
-    /// The system has no thread left.
+    /// Fails if the system cannot start another thread.
     pub(super) fn start(mut reads: Reads, events: Sender<Event>) -> std::io::Result<Self> {
         let (needs, asked) = mpsc::channel::<(u64, Need)>();
         let newest = Arc::new(AtomicU64::new(0));
@@ -62,11 +63,11 @@ impl Worker {
         Ok(Self { needs, newest })
     }
 
-    /// Asks for the present need, in place of all earlier ones.
+    /// Asks for the present need, which replaces all earlier ones.
     pub(super) fn ask(&self, need: Option<Need>) {
         let ordinal = self.newest.fetch_add(1, Ordering::SeqCst) + 1;
         if let Some(need) = need {
-            // If the thread has ended, an event reports it.
+            // If the thread has ended, this fails, but an event reports the end.
             self.needs.send((ordinal, need)).ok();
         }
     }

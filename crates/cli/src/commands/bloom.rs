@@ -1,4 +1,4 @@
-//! `bloom check`: uses bloom filters to find the row groups that may contain a value.
+//! `bloom check` asks bloom filters which row groups may contain a value.
 
 use herringbone::Step;
 use herringbone::format::Type;
@@ -22,7 +22,7 @@ use crate::output::Output;
 use crate::render::table::shown;
 use crate::render::table_or_jsonl::{self, Header, Listing};
 
-/// The columns of the table.
+/// The table's columns.
 const HEADER: Header<'_> = Header {
     names: &["row group", "column", "answer"],
     keys: &["row_group", "path", "answer"],
@@ -30,7 +30,7 @@ const HEADER: Header<'_> = Header {
     spare: &[],
 };
 
-/// Lists the answers of the bloom filters of the selected column.
+/// Lists the answers of the bloom filters in the chosen column.
 pub(crate) fn check(
     context: &Context,
     input: &Input,
@@ -70,7 +70,7 @@ pub(crate) fn check(
     list.finish()
 }
 
-/// Lists the answer of one bloom filter.
+/// Lists one bloom filter's answer.
 fn row_group_answer(
     input: &Input,
     place: &Place<'_>,
@@ -95,7 +95,8 @@ fn row_group_answer(
     )
 }
 
-/// Returns the answer of a column chunk's filter for a value with one of these hashes.
+/// Returns the answer of a column chunk's filter. The filter may contain the value if it contains
+/// one of these hashes.
 fn answer(place: &Place<'_>, hashes: &[u64]) -> herringbone::Result<&'static str> {
     let file = place.file;
     let Some(mut filter) = file.bloom_filter(place.row_group, place.leaf)? else {
@@ -115,7 +116,7 @@ fn answer(place: &Place<'_>, hashes: &[u64]) -> herringbone::Result<&'static str
     Ok("no")
 }
 
-/// Returns the hashes that the value may have in a filter of the column.
+/// Returns the hashes under which a filter of the column may contain the value.
 fn hashes(place: &Place<'_>, text: &str) -> Result<Vec<u64>> {
     let field = place.value_field();
     let field = field.map_err(|error| Failure::Usage(error.to_string()))?;
@@ -132,13 +133,14 @@ fn hashes(place: &Place<'_>, text: &str) -> Result<Vec<u64>> {
     Ok(hashes.collect())
 }
 
-/// Returns the PLAIN form of the only value of an array. Zero has two forms. `None` if the value has other forms, or
-/// if the type does not support bloom filters.
+/// Returns the PLAIN form of the only value in an array, as a filter hashes it. Zero has two forms,
+/// because -0.0 and 0.0 are equal. `None` if the value may also have other forms, or if the type
+/// does not support bloom filters.
 fn plain(array: &dyn Array, column: &Leaf) -> Option<Vec<Vec<u8>>> {
     let one = |bytes: Vec<u8>| Some(vec![bytes]);
     match (array.data_type(), column.physical_type) {
         (_, Type::Boolean | Type::Int96) => None,
-        // A value of another width was read as bytes of variable length.
+        // A value whose length is not the column's was read as bytes of variable length.
         (DataType::Binary, Type::FixedLenByteArray)
             if array.as_binary::<i32>().value(0).len() != column.type_length =>
         {
@@ -193,7 +195,7 @@ fn plain(array: &dyn Array, column: &Leaf) -> Option<Vec<Vec<u8>>> {
     }
 }
 
-/// Returns the first form, or both.
+/// Returns both forms if `both` is set, and only the first one otherwise.
 fn forms(both: bool, forms: [Vec<u8>; 2]) -> Vec<Vec<u8>> {
     let [first, second] = forms;
     match both {
@@ -202,8 +204,9 @@ fn forms(both: bool, forms: [Vec<u8>; 2]) -> Vec<Vec<u8>> {
     }
 }
 
-/// Returns the last `type_length` bytes of a big-endian number, sign-extended if necessary. `None` if the number
-/// does not fit, or if the column has no fixed length: writers then disagree on the number of bytes.
+/// Returns a big-endian number in `type_length` bytes, cut or sign-extended. `None` if the number
+/// does not fit, or if the column does not have a fixed length, because writers then disagree on
+/// the byte count.
 fn big_endian(bytes: &[u8], column: &Leaf) -> Option<Vec<u8>> {
     if column.physical_type != Type::FixedLenByteArray {
         return None;

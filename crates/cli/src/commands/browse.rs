@@ -1,12 +1,12 @@
-//! `browse`: looks at a file in the terminal, in builds with the viewer.
+//! `browse` shows a file in the terminal, if this build has the viewer.
 
 #[cfg(feature = "browse")]
 pub(super) use crate::browse::run;
 
-/// Explains how to get the viewer.
+/// Explains how to get the viewer, which this build does not have.
 ///
 /// # Errors
-/// Always Usage.
+/// Always fails with [`Failure::Usage`](crate::base::failure::Failure::Usage).
 #[cfg(not(feature = "browse"))]
 pub(super) fn run(
     _: &crate::input::context::Context,

@@ -1,4 +1,4 @@
-//! `stats --by row-group`: bounds and counts of column chunks, if they are usable.
+//! `stats --by row-group` prints the bounds and counts of column chunks, if a reader can use them.
 
 use herringbone::pruning::{ColumnBounds, ColumnBoundsDecoder};
 use herringbone_arrow::array::{Array, ArrayRef, BooleanArray, UInt64Array};
@@ -16,7 +16,7 @@ use crate::output::Output;
 use crate::render::table::shown;
 use crate::render::table_or_jsonl::{self, Header, Listing};
 
-/// The columns of the table.
+/// The table's columns.
 const HEADER: Header<'_> = Header {
     names: &["row group", "column", "rows", "nulls", "NaNs", "min", "max"],
     keys: &[
@@ -32,7 +32,7 @@ const HEADER: Header<'_> = Header {
     spare: &[4, 2],
 };
 
-/// Lists the selected column chunks of all files.
+/// Lists the chosen column chunks of all files.
 pub(crate) fn run(
     context: &Context,
     inputs: &[Input],
@@ -99,10 +99,10 @@ pub(super) struct Texts<'a> {
 type Bound = Option<(String, Value)>;
 
 impl<'a> Texts<'a> {
-    /// Converts bounds with the type of `field`.
+    /// Converts bounds to text, in the form that values of `field` have.
     ///
     /// # Errors
-    /// A type without a text form.
+    /// Fails if values of the type cannot be written as text.
     pub(super) fn of(field: &Field, bounds: &'a ColumnBounds) -> Result<Self> {
         Ok(Self {
             min: texts(field, &bounds.min)?,
@@ -111,7 +111,7 @@ impl<'a> Texts<'a> {
         })
     }
 
-    /// Returns rows, nulls, NaNs and bounds. Unknown ones are empty.
+    /// Returns the counts of rows, nulls and NaNs, and the bounds. Unknown ones are empty.
     pub(super) fn cells(&self, at: usize) -> Vec<String> {
         let number = |counts: &UInt64Array| {
             number(counts, at).map_or_else(String::new, |number| number.to_string())
@@ -129,7 +129,8 @@ impl<'a> Texts<'a> {
         ]
     }
 
-    /// Adds rows, nulls, NaNs and bounds to an object.
+    /// Adds the counts of rows, nulls and NaNs, and the bounds, to an object. Unknown ones are left
+    /// out.
     pub(super) fn json(&self, object: Object, at: usize) -> Object {
         let value = |bounds: &[Bound]| bounds.get(at)?.as_ref().map(|(_, value)| value.clone());
         let flag = |flags: &BooleanArray| flags.is_valid(at).then(|| flags.value(at));

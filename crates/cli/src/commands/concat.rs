@@ -1,4 +1,4 @@
-//! `concat`: the rows of several files in one file.
+//! `concat` writes the rows of several files to one file.
 
 use herringbone_rewrite::encryption::Protection;
 
@@ -11,7 +11,7 @@ use crate::input::{self, Opening};
 use crate::rows::{Request, Window};
 use crate::save::target::Target;
 
-/// Writes the rows of all files to one.
+/// Writes the rows of all input files to one file.
 pub(crate) fn run(context: &Context, concat: &Concat) -> Result<()> {
     let destination = concat.output.destination();
     Target::check(&destination)?;

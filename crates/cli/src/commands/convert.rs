@@ -1,4 +1,4 @@
-//! `convert`: rows in another format.
+//! `convert` writes rows in another file format.
 
 use std::sync::Arc;
 
@@ -20,7 +20,8 @@ use crate::rows::{Request, Rows, Shape, Window, arranged, chosen_rows, schema_of
 use crate::save;
 use crate::save::target::Target;
 
-/// Writes the rows of the input files to the output file.
+/// Writes the rows of the input files to the output file. A single file other than Parquet is
+/// converted while it is read, unless a sample or a bounding box needs it as Parquet.
 pub(crate) fn run(context: &Context, convert: &Convert) -> Result<()> {
     let (files, destination) = convert.ends()?;
     let to = FileFormat::of_output(&destination.path, convert.to)?;
@@ -50,14 +51,14 @@ pub(crate) fn run(context: &Context, convert: &Convert) -> Result<()> {
     tables(context, (convert, &inputs, &destination), to)
 }
 
-/// Returns the columns to be read as variants.
+/// Returns the columns that are read as variants.
 fn variants(convert: &Convert) -> Result<Vec<Field>> {
     let data_type = read::variant_type().map_err(|error| Failure::Data(error.to_string()))?;
     let field = |column: &VariantColumn| variant_field(&column.name, data_type.clone(), true);
     Ok(convert.variants.iter().map(field).collect())
 }
 
-/// Returns the extension that shreds the columns read as variants.
+/// Returns the extension that shreds these columns as the user asks.
 fn shredding(convert: &Convert) -> Result<VariantExtension> {
     let mut extension = VariantExtension::new();
     for column in &convert.variants {
@@ -82,7 +83,8 @@ fn shredding(convert: &Convert) -> Result<VariantExtension> {
     Ok(extension)
 }
 
-/// Checks that the options fit the formats.
+/// Checks that the options fit the formats. An option without effect is an error, because the user
+/// expects one.
 fn check(context: &Context, convert: &Convert, inputs: &[Input], to: FileFormat) -> Result<()> {
     let are_all = |is_so: fn(FileFormat) -> bool| inputs.iter().map(Input::format).all(is_so);
     let usage = |text: &str| Err(Failure::Usage(text.into()));
@@ -112,7 +114,7 @@ fn check(context: &Context, convert: &Convert, inputs: &[Input], to: FileFormat)
     if convert.csv.crlf && !to.is_csv() {
         return usage("--crlf is for CSV, but OUT is not CSV");
     }
-    // The style also checks the options for CSV input.
+    // Building the style also checks the options for CSV input.
     let is_tsv = |input: &Input| input.format() == FileFormat::Tsv;
     convert.csv.style(inputs.iter().any(is_tsv))?;
     if to != FileFormat::Parquet && convert.write.is_given() {
@@ -124,7 +126,7 @@ fn check(context: &Context, convert: &Convert, inputs: &[Input], to: FileFormat)
     Ok(())
 }
 
-/// Writes the rows of files, which are read as Parquet.
+/// Writes the rows of a table, whose files are read as Parquet.
 fn tables(
     context: &Context,
     (convert, inputs, destination): (&Convert, &[Input], &Destination),
@@ -136,7 +138,8 @@ fn tables(
     request.is_written = true;
     let window = Window::of(&choice.part);
     if to != FileFormat::Parquet {
-        // Files with different shreddings have one schema after unshredding.
+        // Unshredded variants have one type, so that files with different shreddings have one
+        // schema.
         request.unshred();
     }
     if to == FileFormat::Parquet {
@@ -153,7 +156,8 @@ fn tables(
         return Ok(());
     };
     if to == FileFormat::Arrow && has_dictionaries(&schema) {
-        // Each row group may have another dictionary, but an IPC file has only one per column.
+        // Each row group may have another dictionary, but an IPC file has only one per column, so
+        // we read plain values.
         context.note("dictionaries become plain values; an Arrow stream (.arrows) keeps them");
         request = before;
         request.options.schema.dictionary = DictionaryOutput::Never;
@@ -174,7 +178,7 @@ fn tables(
     save(context, (convert, name, destination), to, rows)
 }
 
-/// Returns the options of a Parquet file.
+/// Returns the options for writing Parquet.
 fn write_options(convert: &Convert) -> WriteOptions {
     let mut options = convert.write.options(convert.decode.threads);
     convert.choice.sort.choose(&mut options);

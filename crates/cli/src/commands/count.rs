@@ -1,4 +1,4 @@
-//! `count`: the number of rows.
+//! `count` prints the number of rows.
 
 use herringbone::{Projection, ReadOptions};
 
@@ -12,7 +12,8 @@ use crate::input::{self, Opening, by_table};
 use crate::output::Output;
 use crate::rows::{Request, explain};
 
-/// Prints only the number for a single table. For several tables, prints one line each and a total.
+/// Prints the bare number for a single table, so that scripts can use it. For several tables,
+/// prints a line for each and then the total.
 pub(crate) fn run(context: &Context, count: &Count, output: &mut Output<'_>) -> Result<()> {
     let opening = Opening {
         wanted: Some(&count.wanted),

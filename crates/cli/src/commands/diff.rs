@@ -1,4 +1,4 @@
-//! `diff`: the differences between two files.
+//! `diff` prints the differences between two files.
 
 mod files;
 mod form;
@@ -102,7 +102,7 @@ pub(crate) fn run(context: &Context, diff: &Diff, output: &mut Output<'_>) -> Re
 
 type Schema = herringbone_arrow::schema::SchemaRef;
 
-/// Returns the request for all rows of a file. Also returns their schema.
+/// Returns the request for all rows of a table, and their schema.
 fn request<'a>(inputs: &'a [Input], diff: &'a Diff) -> Result<(Request<'a>, Schema)> {
     let mut schema = SchemaOptions::default();
     schema.int96_overflow = Int96Overflow::CoarserUnit;
@@ -112,7 +112,8 @@ fn request<'a>(inputs: &'a [Input], diff: &'a Diff) -> Result<(Request<'a>, Sche
         .extension(Geospatial::new());
     let mut request = Request::all(options);
     request.merge = diff.merge.choice();
-    // A column that some files of a directory lack is null in their rows, and not left out of all others.
+    // If a directory's files have different columns, a missing one is null in the rows of its file.
+    // Otherwise the column would be left out of the whole table.
     request.merge.by_name = inputs.iter().any(|input| input.member.is_some());
     if let Some(selection) = &diff.columns {
         request.options.projection = Projection::Paths(request.paths(inputs, selection)?);
@@ -129,7 +130,7 @@ fn request<'a>(inputs: &'a [Input], diff: &'a Diff) -> Result<(Request<'a>, Sche
     ))
 }
 
-/// Returns the rows of a file and their schema. They are sorted by the key if there is one.
+/// Returns a table's rows and their schema. The rows are sorted by the key if there is one.
 fn rows<'a>(
     context: &'a Context,
     inputs: &'a [Input],
@@ -146,7 +147,8 @@ fn rows<'a>(
     Ok((sorted, schema_of_sorted(schema, Some(&sort))))
 }
 
-/// Describes the storage of a table: its size, and the row groups and writer or the number of files.
+/// Describes how a table is stored. A single file is described by its row group count, size and
+/// writer, and several files by their number and size.
 fn storage(table: &[Input]) -> Result<String> {
     let bytes: i128 = table.iter().map(|input| i128::from(input.size)).sum();
     if let [input] = table
@@ -164,7 +166,7 @@ fn storage(table: &[Input]) -> Result<String> {
     Ok(format!("{files}, {}", size(bytes)))
 }
 
-/// The numbers of rows and differences.
+/// The counts of rows and of differences.
 #[derive(Default)]
 struct Counts {
     a: u64,
@@ -172,7 +174,7 @@ struct Counts {
     only_a: u64,
     only_b: u64,
     changed: u64,
-    /// The columns that differ, with the number of rows.
+    /// The columns that differ, and the number of rows in which each does.
     columns: Vec<(String, u64)>,
 }
 
@@ -214,7 +216,7 @@ impl Counts {
     }
 }
 
-/// Prints the differences.
+/// Prints the differences as they are found.
 struct Printer<'o, 'w> {
     format: ListFormat,
     output: &'o mut Output<'w>,
@@ -258,7 +260,7 @@ impl Printer<'_, '_> {
         }
     }
 
-    /// Returns true if a row may be printed.
+    /// Returns true if another row may be printed, and counts it.
     fn takes(&mut self) -> bool {
         let takes = self.left > 0;
         self.left = self.left.saturating_sub(1);
@@ -270,7 +272,8 @@ impl Printer<'_, '_> {
             return Ok(());
         }
         if self.format == ListFormat::Jsonl {
-            // We print a list, because two columns may have the same name, and a column may have the name of a key here.
+            // We print a list rather than an object, because two columns may have the same name,
+            // and a column may have the name of one of our keys.
             let mut values = Vec::new();
             for (field, column) in batch.schema_ref().fields().iter().zip(batch.columns()) {
                 let mut json = String::new();

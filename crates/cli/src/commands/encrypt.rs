@@ -1,4 +1,5 @@
-//! `encrypt` and `decrypt`: rows encrypted with the keys of the keys file, or no longer encrypted.
+//! `encrypt` writes rows encrypted with the keys in the keys file, and `decrypt` writes them
+//! without encryption.
 
 use std::slice;
 
@@ -14,7 +15,7 @@ use crate::rows::{Request, Window};
 use crate::save::carry_over::encrypted;
 use crate::save::target::Target;
 
-/// Writes the file with the keys for encryption.
+/// Writes the file encrypted with the keys that the user gives for this.
 pub(crate) fn encrypt(context: &Context, request: &Encrypt) -> Result<()> {
     let Some(keys) = &context.keys else {
         return Err(missing("encrypt"));

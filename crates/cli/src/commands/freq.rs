@@ -1,4 +1,4 @@
-//! `freq`: the most frequent values of columns.
+//! `freq` prints the most frequent values of columns.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use crate::render::table::shown;
 use crate::render::table_or_jsonl::{self, Header, Listing};
 use crate::rows::{self, Batches, Window, survey};
 
-/// The columns of the table.
+/// The table's columns.
 const HEADER: Header<'_> = Header {
     names: &["column", "value", "count", "share"],
     keys: &["column", "value", "others", "count", "share"],
@@ -32,15 +32,17 @@ const HEADER: Header<'_> = Header {
     spare: &[],
 };
 
-/// The memory for different values in bytes.
+/// The maximum memory for a column's different values, in bytes.
 const MEMORY: usize = 1 << 30;
 
-/// The counts of the values of a column. The values are JSON.
+/// Counts how often each value of a column occurs. The values are kept as JSON, because different
+/// values have different JSON.
 pub(crate) struct Counts {
     pub(crate) path: String,
     names: Vec<String>,
     tally: Tally,
-    /// The texts of values in tables, by their places, if they are not their plain texts.
+    /// The texts that tables show for values, by the values' places. They are only kept if a table
+    /// shows another text than JSON.
     cells: HashMap<usize, String>,
     cell_bytes: usize,
     total: u64,
@@ -48,30 +50,30 @@ pub(crate) struct Counts {
     are_combinations: bool,
 }
 
-/// A value that occurs in a column.
+/// A value that occurs in a column, with its count.
 pub(crate) struct Counted<'c> {
     json: &'c str,
     pub(crate) count: u64,
-    /// The text in tables, if it is not the plain text.
+    /// The text that tables show, if it differs from the plain text.
     cell: Option<&'c str>,
 }
 
-/// The values other than the most frequent ones.
+/// All values except for the most frequent ones.
 pub(crate) struct Others {
     /// The number of different values.
     pub(crate) values: usize,
-    /// The number of times that they occur.
+    /// The number of times that they occur in total.
     pub(crate) count: u64,
 }
 
 impl Counted<'_> {
-    /// Returns the text of the value in tables.
+    /// Returns the text that tables show for the value.
     pub(crate) fn text(&self) -> String {
         self.cell.map_or_else(|| text(self.json), str::to_owned)
     }
 }
 
-/// Prints the most frequent values of each column, in all files together.
+/// Prints each column's most frequent values, counted over all files together.
 pub(crate) fn run(context: &Context, request: &Freq, output: &mut Output<'_>) -> Result<()> {
     let format = table_or_jsonl::format(request.format.get(), output);
     let opening = Opening {
@@ -133,13 +135,14 @@ fn count(
         }
         progress.add(batch.num_rows() as u64);
     }
-    // The order of the command line, in place of that of the file.
+    // The user sees the columns in the order of the command line rather than the file's order.
     let paths = &columns.paths;
     let position = |names: &[String], depth: usize| {
         let mut parts = paths.iter().map(|path| path.iter().zip(names).take(depth));
         parts.position(|mut pairs| pairs.all(|(part, name)| part == name))
     };
-    // The path of an element may have more parts than its name here.
+    // The path of a list's elements may have more parts than the name that the user wrote, so we
+    // then compare the first part only.
     all.sort_by_key(|counts| {
         let names = &counts.names;
         position(names, names.len()).or_else(|| position(names, 1))
@@ -150,7 +153,7 @@ fn count(
 /// Returns several columns as one leaf of structs, in the order of the command line.
 ///
 /// # Errors
-/// Data if the columns cannot be a struct.
+/// Fails with [`Failure::Data`] if Arrow cannot combine the columns to a struct.
 fn combination(batch: &RecordBatch, paths: &[Vec<String>]) -> Result<Leaf> {
     let schema = batch.schema_ref();
     let mut columns: Vec<(FieldRef, ArrayRef)> = Vec::new();
@@ -178,7 +181,7 @@ fn combination(batch: &RecordBatch, paths: &[Vec<String>]) -> Result<Leaf> {
 }
 
 impl Counts {
-    /// Creates the counts of a leaf without values.
+    /// Creates a leaf's counts, without any values yet.
     pub(crate) fn new(leaf: &Leaf) -> Self {
         Self {
             path: leaf.path.join("."),
@@ -191,10 +194,10 @@ impl Counts {
         }
     }
 
-    /// Counts the values of a leaf.
+    /// Counts a leaf's values.
     ///
     /// # Errors
-    /// Data if the different values take too much memory.
+    /// Fails with [`Failure::Data`] if the different values take too much memory.
     pub(crate) fn add(&mut self, leaf: &Leaf) -> Result<()> {
         let array = one_per_number(&leaf.array);
         let values = value::of(&leaf.field, &array)?;
@@ -226,7 +229,7 @@ impl Counts {
         Ok(())
     }
 
-    /// Returns the most frequent values, and the number of others.
+    /// Returns the most frequent values, and the counts of all others.
     pub(crate) fn most(&self, limit: usize) -> (Vec<Counted<'_>>, Others) {
         let places = self.tally.most(limit);
         let counted = |place: usize| {
@@ -243,13 +246,14 @@ impl Counts {
         (most, others)
     }
 
-    /// Returns the share of a count in all values.
+    /// Returns a count's share of all values.
     pub(crate) fn share(&self, count: u64) -> f64 {
         count as f64 / self.total.max(1) as f64
     }
 }
 
-/// Returns true for a type whose values have another text in tables than elsewhere.
+/// Returns true if tables show values of this type by another text than their JSON. This is so for
+/// bytes, which are base64 in JSON.
 fn are_bytes(data_type: &DataType) -> bool {
     match data_type {
         DataType::Dictionary(_, values) => are_bytes(values),
@@ -259,7 +263,8 @@ fn are_bytes(data_type: &DataType) -> bool {
     }
 }
 
-/// Returns a value of JSON as plain text: the contents of strings, and everything else as it is.
+/// Returns the plain text of a JSON value. This is a string's contents, and anything else
+/// unchanged.
 fn text(json: &str) -> String {
     match serde_json::from_str(json) {
         Ok(Value::String(text)) => text,
@@ -267,7 +272,7 @@ fn text(json: &str) -> String {
     }
 }
 
-/// Prints the most frequent values, and the number of others.
+/// Prints the most frequent values, and the count of all others.
 fn print(
     context: &Context,
     counts: &Counts,

@@ -1,4 +1,4 @@
-//! `head`: the first rows.
+//! `head` prints the first rows.
 
 use crate::args::Read;
 use crate::base::failure::Result;
@@ -7,7 +7,7 @@ use crate::input::context::Context;
 use crate::output::Output;
 use crate::rows::{self, Pick, Window};
 
-/// The number of rows by default.
+/// The number of rows that are printed by default.
 pub(super) const ROWS: u64 = 10;
 
 /// Prints the first rows.

@@ -1,4 +1,4 @@
-//! `info`: a summary of a file.
+//! `info` prints a summary of a file.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
@@ -22,7 +22,7 @@ use crate::input::{Input, by_table};
 use crate::output::Output;
 use crate::render::table::{Header, print_list, shown};
 
-/// The columns of the table.
+/// The table's columns.
 const HEADER: Header<'_> = Header {
     names: &[
         "column",
@@ -93,7 +93,7 @@ pub(crate) fn run(inputs: &[Input], is_json: bool, output: &mut Output<'_>) -> R
     Ok(())
 }
 
-/// Prints a paragraph and a table of columns for the files of a folder, as sums.
+/// Prints a paragraph and a table of columns for a folder, with the sums over its files.
 fn folder(table: &[Input], output: &mut Output<'_>) -> Result<()> {
     let Some(member) = table.first().and_then(|input| input.member.as_ref()) else {
         return Ok(());
@@ -156,7 +156,7 @@ fn folder(table: &[Input], output: &mut Output<'_>) -> Result<()> {
     print_list(&HEADER, rows, output)
 }
 
-/// Returns the summary of a file as an object.
+/// Returns a file's summary as an object.
 fn json(input: &Input, file: &ParquetFile) -> herringbone::Result<Object> {
     let metadata = file.metadata();
     let columns = columns(file)?.into_iter().map(|column| {
@@ -195,7 +195,8 @@ fn json(input: &Input, file: &ParquetFile) -> herringbone::Result<Object> {
         .with("columns", columns))
 }
 
-/// Returns a summary of a file that cannot be opened because its footer is encrypted. Empty for other files.
+/// Returns a summary of a file that cannot be opened because its footer is encrypted. For any other
+/// file, this is empty.
 fn without_keys(input: &Input) -> Result<String> {
     let source = input.source().map_err(|error| input.failure(&error))?;
     let Ok(Some(encryption)) = Summary::of_encrypted_footer(&*source, input.limits()) else {
@@ -214,16 +215,16 @@ fn push_line(out: &mut String, name: &str, value: &str) {
     _ = writeln!(out, "{name:<13}{value}");
 }
 
-/// The sum of all column chunks of a leaf.
+/// The sums over all column chunks of a leaf.
 struct Column {
     path: String,
     type_: String,
     codecs: BTreeSet<String>,
     encodings: BTreeSet<String>,
-    /// The number of data pages, and of those with keys of a dictionary. `None` if at least one column chunk does not
-    /// count them.
+    /// The number of data pages, and how many of them have dictionary keys. `None` if a column
+    /// chunk does not state them.
     pages: Option<(u64, u64)>,
-    /// The number of nulls. `None` if at least one column chunk does not contain it.
+    /// The null count. `None` if a column chunk does not state it.
     nulls: Option<u64>,
     compressed: i128,
     uncompressed: i128,
@@ -249,7 +250,7 @@ impl Column {
         self.uncompressed += i128::from(data.total_uncompressed_size);
     }
 
-    /// Adds the sums of another file. A column of two types shows both.
+    /// Adds the sums of another file. If the column has another type there, it shows both.
     fn merge(&mut self, other: Self) {
         if !self.type_.split(" or ").any(|part| part == other.type_) {
             self.type_ += &format!(" or {}", other.type_);
@@ -363,7 +364,7 @@ fn paragraph(
     out
 }
 
-/// Describes the number of row groups, and of their rows.
+/// Describes how many row groups there are, and how many rows they have.
 fn row_groups(metadata: &FileMetadata) -> String {
     let count = metadata.num_row_groups();
     let rows = (0..count)
@@ -378,7 +379,7 @@ fn row_groups(metadata: &FileMetadata) -> String {
     }
 }
 
-/// Formats a size, such as `1.5 MiB (1572864 bytes)`.
+/// Formats a size for people, and exactly, such as `1.5 MiB (1572864 bytes)`.
 fn bytes(count: i128) -> String {
     match count {
         0..1024 => size(count),

@@ -1,4 +1,5 @@
-//! Help pages, manual pages and completions, made of the definition of the command line.
+//! Prints help pages, manual pages and shell completions. All of them follow from the command
+//! line's definition.
 
 use clap_complete::Shell;
 
@@ -6,7 +7,7 @@ use crate::args::{TOPICS, command};
 use crate::base::failure::{Failure, Result};
 use crate::output::Output;
 
-/// Prints the page of a topic, or that of a command.
+/// Prints the page of a topic or a command.
 pub(crate) fn help(words: &[String], output: &mut Output<'_>) -> Result<()> {
     if let [word] = words
         && let Some((_, text)) = TOPICS.iter().find(|(name, _)| name == word)
@@ -17,7 +18,7 @@ pub(crate) fn help(words: &[String], output: &mut Output<'_>) -> Result<()> {
     output.write(page.as_bytes())
 }
 
-/// Prints a manual page in the language of `man`.
+/// Prints a manual page in the markup that `man` reads.
 pub(crate) fn man(words: &[String], output: &mut Output<'_>) -> Result<()> {
     let mut page = Vec::new();
     let rendered = clap_mangen::Man::new(found(words)?).render(&mut page);
@@ -25,14 +26,14 @@ pub(crate) fn man(words: &[String], output: &mut Output<'_>) -> Result<()> {
     output.write(&page)
 }
 
-/// Prints the completions of a shell.
+/// Prints the completions for a shell.
 pub(crate) fn completions(shell: Shell, output: &mut Output<'_>) -> Result<()> {
     let mut text = Vec::new();
     clap_complete::generate(shell, &mut command(), "herringbone", &mut text);
     output.write(&text)
 }
 
-/// Returns the definition of a command by its words, such as `bloom check`.
+/// Returns the definition of the command that these words name, such as `bloom check`.
 fn found(words: &[String]) -> Result<clap::Command> {
     let mut found = command();
     found.build();

@@ -1,7 +1,7 @@
-//! `meta`: the complete metadata, as JSON.
+//! `meta` prints a file's complete metadata as JSON.
 //!
-//! The document is written while the footer is decoded, one column chunk at a time, because the JSON of a large
-//! footer is many times its size.
+//! We write the document while we decode the footer, one column chunk at a time, because a large
+//! footer's JSON is many times its size.
 
 use std::cell::RefCell;
 
@@ -23,7 +23,7 @@ use crate::output::Output;
 /// The extent and style of the output.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Options {
-    /// True if page indexes and bloom filter headers are included.
+    /// True if the document includes page indexes and bloom filter headers.
     pub(crate) indexes: bool,
     /// True if the document is indented.
     pub(crate) pretty: bool,
@@ -64,7 +64,8 @@ impl Document<'_> {
         self.file.metadata()
     }
 
-    /// Records an error of the library before it passes through the serializer.
+    /// Records an error of the library. The serializer would only pass on its text, and we need its
+    /// kind for the exit code.
     fn checked<T, E: serde::ser::Error>(&self, result: herringbone::Result<T>) -> Result<T, E> {
         result.map_err(|error| {
             self.failure.replace(Some(self.input.failure(&error)));
@@ -77,7 +78,7 @@ impl Document<'_> {
         let bounds = Bounds::of(schema, leaf);
         let chunk = self.metadata().column_chunk(row_group, leaf)?;
         let mut object = column_chunk(&bounds, &chunk);
-        // A row group may claim more columns than the schema has.
+        // A row group may claim more columns than the schema has, and those have no index.
         if self.options.indexes && leaf < schema.leaves().len() {
             let file = self.file;
             let columns = file.column_index(row_group, leaf)?;

@@ -1,4 +1,4 @@
-//! The commands, one file each.
+//! The commands, with one file each.
 
 mod bloom;
 mod browse;
@@ -43,7 +43,7 @@ use crate::output::Output;
 use crate::rows::{self, Pick, Window};
 use head::ROWS;
 
-/// Runs the command line.
+/// Runs the command that the user has chosen.
 pub(crate) fn run(context: &Context, arguments: &Arguments, output: &mut Output<'_>) -> Result<()> {
     let open = |files: &Files| input::all(&files.files, context);
     let tables = |files: &Files| input::each_table(&files.files, &Opening::default(), context);
@@ -122,7 +122,7 @@ pub(crate) fn run(context: &Context, arguments: &Arguments, output: &mut Output<
     }
 }
 
-/// Prints rows as a command does.
+/// Prints rows for the commands that share the options of `cat`.
 fn print(
     context: &Context,
     command: &Command,
@@ -152,7 +152,8 @@ fn schema_files(context: &Context, files: &Files, others: &OtherFiles) -> Result
     input::each_table(&files.files, &opening, context)
 }
 
-/// Returns the files whose first rows are printed: `limit` of them, unless the user has chosen another number.
+/// Returns the files whose first rows are printed. These are `limit` rows, unless the user has
+/// chosen another number.
 fn printed(
     context: &Context,
     files: &Files,
@@ -166,7 +167,8 @@ fn printed(
     all_rows(context, files, read, rows)
 }
 
-/// Returns the files whose rows are printed. The command may need a number of first rows alone.
+/// Returns the files whose rows are printed. If the command only needs some first rows,
+/// `first_rows` is their number, so that we need not import all of a text.
 fn all_rows(
     context: &Context,
     files: &Files,
@@ -183,7 +185,7 @@ fn all_rows(
     input::tables(&files.files, &opening, context)
 }
 
-/// Returns a single file.
+/// Returns the only file that a path names.
 fn one(context: &Context, file: &Path) -> Result<Input> {
     let mut inputs = input::all(std::slice::from_ref(&file.to_path_buf()), context)?;
     let none = || Failure::Usage("no file is named".to_owned());
@@ -220,7 +222,7 @@ fn stats(context: &Context, request: &Stats, output: &mut Output<'_>) -> Result<
     }
 }
 
-/// Returns the column chunks that `stats` is about.
+/// Returns the column chunks that `stats` describes.
 fn chunks(inputs: &[Input], request: &Stats) -> Result<Chunks> {
     let all = rows::Request::all(ReadOptions::new());
     let paths = request.columns.as_ref();

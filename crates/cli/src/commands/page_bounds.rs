@@ -1,4 +1,4 @@
-//! `pages --bounds`: lists the contents of page indexes.
+//! `pages --bounds` lists what page indexes contain.
 
 use herringbone::format::OffsetIndex;
 
@@ -13,7 +13,7 @@ use crate::output::Output;
 use crate::render::table::shown;
 use crate::render::table_or_jsonl::{self, Header, Listing};
 
-/// The columns of the table.
+/// The table's columns.
 const HEADER: Header<'_> = Header {
     names: &[
         "row group",
@@ -45,7 +45,7 @@ const HEADER: Header<'_> = Header {
     spare: &[4, 8, 5, 3],
 };
 
-/// Lists the pages in the indexes of the selected column chunks.
+/// Lists the pages in the chosen column chunks' indexes.
 pub(crate) fn run(
     context: &Context,
     inputs: &[Input],
@@ -80,7 +80,8 @@ fn file(
     Ok(())
 }
 
-/// Lists the pages of one column chunk. Returns false unless it has both indexes.
+/// Lists the pages of one column chunk. Returns false if a column index or offset index is missing,
+/// so that there is nothing to list.
 fn chunk(input: &Input, place: &Place<'_>, list: &mut Listing<'_, '_>) -> Result<bool> {
     let Place {
         file,

@@ -1,4 +1,4 @@
-//! `pages`: lists the headers of pages.
+//! `pages` lists page headers.
 
 use herringbone::PageInfo;
 use serde_json::Value;
@@ -15,7 +15,7 @@ use crate::output::progress::Progress;
 use crate::render::table::shown;
 use crate::render::table_or_jsonl::{self, Header, Listing};
 
-/// The columns of the table.
+/// The table's columns.
 pub(crate) const HEADER: Header<'_> = Header {
     names: &[
         "row group",
@@ -45,15 +45,15 @@ pub(crate) const HEADER: Header<'_> = Header {
     spare: &[9, 3, 8],
 };
 
-/// The pages to list, and the format.
+/// The pages to list, and the output format.
 pub(crate) struct Request<'a> {
     /// The column chunks.
     pub(crate) chunks: &'a Chunks,
-    /// The requested format.
+    /// The format that the user asked for, if there is one.
     pub(crate) format: Option<ListFormat>,
 }
 
-/// Lists the pages of all selected column chunks.
+/// Lists the pages of all chosen column chunks.
 pub(crate) fn run(
     context: &Context,
     inputs: &[Input],
@@ -95,8 +95,8 @@ fn chunk(input: &Input, place: &Place<'_>, list: &mut Listing<'_, '_>) -> Result
     })
 }
 
-/// Calls `take` for the pages of one column chunk and their ordinals, until it returns false or a header cannot be
-/// decoded.
+/// Calls `take` with each page of one column chunk and its ordinal, until it returns false or a
+/// header cannot be decoded.
 pub(crate) fn each(
     input: &Input,
     place: &Place<'_>,
@@ -135,7 +135,7 @@ fn json(
     page::page(object, &bounds, info, place.file.limits()).map(Into::into)
 }
 
-/// Returns the cells of a page in the columns of [`HEADER`].
+/// Returns a page's cells for the columns of [`HEADER`].
 pub(crate) fn cells(place: &Place<'_>, ordinal: usize, info: &PageInfo) -> Vec<String> {
     let header = &info.header;
     let or_empty = |text: Option<String>| text.unwrap_or_default();

@@ -1,4 +1,4 @@
-//! `repair`: writes the intact parts of a damaged file to a new one.
+//! `repair` writes the intact parts of a damaged file to a new one.
 
 use std::iter;
 use std::path::Path;
@@ -26,7 +26,7 @@ use crate::save;
 use crate::save::carry_over;
 use crate::save::target::Target;
 
-/// Writes the valid row groups.
+/// Writes the valid row groups to a new file, and reports the losses.
 pub(crate) fn run(context: &Context, request: &Repair, output: &mut Output<'_>) -> Result<()> {
     let destination = &request.output.destination();
     Target::check(destination)?;
@@ -71,7 +71,7 @@ pub(crate) fn run(context: &Context, request: &Repair, output: &mut Output<'_>) 
     carry_over::add(&mut kept, input, repair.file(), repair.valid_row_groups())?;
     let mut write = request.write.options(request.decode.threads);
     request.sort.choose(&mut write);
-    // Values that violate their annotation are not lost.
+    // Values that violate their annotation are kept, because they are not lost.
     let mut write = write.allow_out_of_range(true);
     let ends = (input, destination);
     let (schema, material) = carry_over::apply(context, kept, &reader.schema(), ends, &mut write)?;
@@ -88,7 +88,7 @@ pub(crate) fn run(context: &Context, request: &Repair, output: &mut Output<'_>) 
     tell_result(context, (request, input), (&repair, &options), output)
 }
 
-/// Reports the written file: in notes, or as JSON.
+/// Reports the written file, either in notes or as JSON.
 fn tell_result(
     context: &Context,
     (request, input): (&Repair, &Input),
@@ -127,7 +127,7 @@ fn tell_result(
     Ok(())
 }
 
-/// Returns the encryption of the file, if its footer records it.
+/// Returns the file's encryption, if its footer records it.
 fn encryption(
     input: &Input,
     repair: &herringbone_inspect::repair::Repair,
@@ -135,12 +135,13 @@ fn encryption(
     Summary::of(repair.file()).map_err(|error| input.failure(&error))
 }
 
-/// Returns true if the locations of row groups are those in the footer, right or wrong.
+/// Returns true if we took the locations of row groups from the footer, whether they are right or
+/// wrong. Without the footer, we might find more.
 fn uses_footer(repair: &herringbone_inspect::repair::Repair, options: &RepairOptions) -> bool {
     repair.source() != RepairSource::Pages && !options.ignore_footer
 }
 
-/// Searches for the intact parts.
+/// Searches for the intact parts, and reads them to check that they are intact.
 fn checked(
     context: &Context,
     input: &Input,
@@ -163,7 +164,7 @@ fn checked(
     Ok(repair)
 }
 
-/// Returns the state of the footer, in JSON and as text.
+/// Returns the footer's state, once for JSON and once as text.
 fn footer(repair: &herringbone_inspect::repair::Repair) -> (&'static str, &'static str) {
     match repair.source() {
         RepairSource::Footer => ("intact", "the footer is intact"),
@@ -175,7 +176,7 @@ fn footer(repair: &herringbone_inspect::repair::Repair) -> (&'static str, &'stat
     }
 }
 
-/// Reports the state of the footer and the losses: on standard error, or as JSON lines.
+/// Reports the footer's state and the losses, either on standard error or as JSON lines.
 fn tell_losses(
     context: &Context,
     (request, input): (&Repair, &Input),
@@ -207,10 +208,10 @@ fn tell_losses(
     Ok(())
 }
 
-/// Returns the failure to find anything.
+/// Returns the failure for a file in which nothing was found.
 fn failed(input: &Input, error: &herringbone::Error) -> Failure {
     match error.remedy() {
-        // An ambiguity of pages is not a wrong command line.
+        // If pages can be read in several ways, the data is at fault rather than the command line.
         Some(Remedy::GiveRowGroupRows) => input.failure(error).in_data(),
         _ => input.failure(error),
     }
@@ -234,7 +235,8 @@ fn said(input: &Input, lost: &Lost) -> String {
     format!("{rows}{}{advice}{place}", lost.reason)
 }
 
-/// Returns the schema of a Parquet file, or the Parquet schema that an Arrow schema is stored as.
+/// Returns the schema of a Parquet file, or the Parquet schema as which we would store an Arrow
+/// schema.
 fn schema(context: &Context, path: &Path) -> Result<RepairSchema> {
     schema_file(
         path,

@@ -1,4 +1,5 @@
-//! `report`: an HTML page with the findings about a file or a directory; also the findings as JSON.
+//! `report` writes an HTML page with findings about a file or directory, and prints the findings as
+//! JSON.
 
 use std::io::Write as _;
 
@@ -15,10 +16,10 @@ use crate::output::Output;
 use crate::report::{Facts, Findings, Folder, findings, page};
 use crate::save::target::Target;
 
-/// Writes the page, prints the findings, or both.
+/// Writes the page, prints the findings, or does both.
 ///
 /// # Errors
-/// Errors of reading and writing; also the exit code that `--fail-on` asks for.
+/// Fails if reading or writing fails, or with the exit code that `--fail-on` asks for.
 pub(crate) fn run(context: &Context, report: &Report, output: &mut Output<'_>) -> Result<()> {
     let destination = report.destination();
     if let Some(destination) = &destination {
@@ -55,7 +56,7 @@ pub(crate) fn run(context: &Context, report: &Report, output: &mut Output<'_>) -
     }
 }
 
-/// The subject of a report.
+/// The file or folder that a report is about.
 enum Subject {
     File(Facts),
     Folder(Folder),
@@ -83,7 +84,8 @@ impl Subject {
         }
     }
 
-    /// Returns the numbers of errors and warnings that `verify` found. A report about a directory does not run it.
+    /// Returns the counts of errors and warnings that `verify` found. They are zero for a
+    /// directory, because a report about one does not run `verify`.
     fn of_verify(&self) -> (u64, u64) {
         match self {
             Self::File(facts) => (facts.errors, facts.warnings),
@@ -109,7 +111,7 @@ fn file(context: &Context, report: &Report, has_page: bool) -> Result<Facts> {
     Facts::of(context, input, report.no_values)
 }
 
-/// Prints the findings as JSON lines, and after them the command that mends all of them.
+/// Prints the findings as JSON lines. The last line has the command that mends all of them.
 fn print(file: &str, findings: &Findings, output: &mut Output<'_>) -> Result<()> {
     for finding in &findings.each {
         let object = Object::new()
@@ -133,10 +135,11 @@ fn print(file: &str, findings: &Findings, output: &mut Output<'_>) -> Result<()>
     Ok(())
 }
 
-/// Checks that a page with values has none of encrypted columns. Without keys, it cannot have any.
+/// Checks that a page with values does not show any from an encrypted column. Without keys this
+/// cannot happen, because we cannot read such values.
 ///
 /// # Errors
-/// Data if the keys of encrypted columns are given.
+/// Fails with [`Failure::Data`] if a column is encrypted and we have keys.
 fn check_values(input: &Input) -> Result<()> {
     if input.decryption().is_none() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! `rewrite`: the same rows in a new file.
+//! `rewrite` writes the same rows to a new file.
 
 use std::io;
 use std::slice;
@@ -18,7 +18,7 @@ use crate::save;
 use crate::save::carry_over;
 use crate::save::target::Target;
 
-/// Rewrites the file.
+/// Rewrites the file, and explains the encodings if the user asks for this.
 pub(crate) fn run(context: &Context, rewrite: &Rewrite) -> Result<()> {
     let destination = &rewrite.output.destination();
     Target::check(destination)?;
@@ -63,10 +63,11 @@ pub(crate) fn run(context: &Context, rewrite: &Rewrite) -> Result<()> {
     print(&explanation.take(), &rewrite.rewriting.write, &mut out)
 }
 
-/// Writes the rows of `inputs` to a single file, with everything carried over. Copies column chunks if `copy` is true.
+/// Writes the rows of `inputs` to a single file, with everything that is carried over from them.
+/// Copies column chunks without decoding them if `copy` is set.
 ///
 /// # Errors
-/// Data if the schemas differ; errors of reading and writing.
+/// Fails with [`Failure::Data`] if the schemas differ, and if reading or writing fails.
 pub(super) fn anew(
     context: &Context,
     inputs: &[Input],
@@ -109,7 +110,7 @@ pub(super) fn anew(
         carry_over::add(&mut kept, input, &file, &row_groups)?;
     }
     if window.limit.is_none() && window.offset == 0 {
-        // The writer sorts the rows.
+        // If no window selects sorted rows, we leave the sorting to the writer.
         request.sort = None;
     }
     let (schema, material) = carry_over::apply(

@@ -1,4 +1,4 @@
-//! `sample`: rows at random.
+//! `sample` prints rows at random.
 
 use super::head::ROWS;
 use crate::args::Read;
@@ -8,7 +8,7 @@ use crate::input::context::Context;
 use crate::output::Output;
 use crate::rows::{self, Pick};
 
-/// Prints rows at random, in their order.
+/// Prints randomly chosen rows, in the order of the file.
 pub(crate) fn run(
     context: &Context,
     inputs: &[Input],

@@ -1,4 +1,4 @@
-//! `schema`: the columns, in one of three formats.
+//! `schema` prints the columns in one of three formats.
 
 use std::borrow::Cow;
 
@@ -21,7 +21,8 @@ use crate::input::context::Context;
 use crate::input::{Input, by_table};
 use crate::output::Output;
 
-/// Prints the schema that all files share.
+/// Prints the schema that all files share. If they do not share one, the error names the first
+/// difference.
 pub(crate) fn run(
     context: &Context,
     inputs: &[Input],
@@ -61,7 +62,7 @@ pub(crate) fn run(
             ));
         }
     }
-    // A single file shows its Parquet schema even if it cannot be converted to an Arrow schema.
+    // A single file shows its Parquet schema even if this cannot be converted to an Arrow schema.
     if format == SchemaFormat::Arrow || !others.is_empty() {
         let arrow = arrow_schema(first, &file)?;
         for other in others {
@@ -84,7 +85,8 @@ pub(crate) fn run(
     }
 }
 
-/// Emits a note about the encryption of a file that cannot be opened, if its footer is encrypted.
+/// If the footer of a file is encrypted, so that we cannot open it, prints a note about the
+/// encryption.
 fn note_encrypted_footer(context: &Context, input: &Input) {
     let source = input.source().ok();
     let summary = source.map(|source| Summary::of_encrypted_footer(&*source, input.limits()));
@@ -122,7 +124,7 @@ fn json(schema: &ParquetSchema, encryption: Option<Value>) -> Result<Vec<u8>> {
     Ok(text)
 }
 
-/// Formats a schema with one field per line. Inner fields are indented.
+/// Formats a schema with one field per line, and with inner fields indented.
 fn arrow_text(schema: &Schema) -> String {
     let mut out = String::new();
     for field in schema.fields() {
@@ -163,8 +165,8 @@ fn push_field(out: &mut String, indent: usize, field: &Field) {
     }
 }
 
-/// Returns a name as `--schema` reads it: in quotes, as a string of JSON, if it does not fit in a line, or if its first
-/// character has a meaning there.
+/// Returns a name in the form that `--schema` reads. A name becomes a JSON string in quotes if it
+/// does not fit in a line, or if its first character has a meaning there.
 fn shown_name(name: &str) -> Cow<'_, str> {
     let is_plain = !name.starts_with(['#', ' ', '"']) && printable(name) == name;
     match is_plain {
@@ -173,8 +175,8 @@ fn shown_name(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns the reference system of a geometry column, or `?` if it has no short name. Its edges follow unless they
-/// are straight.
+/// Returns a geometry column's reference system, or `?` if it does not have a short name. The edges
+/// follow, unless they are straight.
 fn geometries(field: &Field) -> Vec<String> {
     let text = field.extension_type_metadata().unwrap_or_default();
     let meaning = ExtensionMetadata::parse(text).ok();
@@ -193,7 +195,7 @@ fn geometries(field: &Field) -> Vec<String> {
     parts
 }
 
-/// Returns the inner fields of a type.
+/// Returns a type's inner fields.
 fn children(data_type: &DataType) -> Vec<&Field> {
     match data_type {
         DataType::Struct(fields) => fields.iter().map(AsRef::as_ref).collect(),

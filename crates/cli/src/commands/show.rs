@@ -1,4 +1,4 @@
-//! `herringbone FILE`: a short summary and the first rows.
+//! `herringbone FILE` prints a short summary and the first rows.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,8 @@ use crate::output::Output;
 use crate::render::table::shown;
 use crate::rows::{self, Pick, Window};
 
-/// Prints a line and the first rows of each file. Other formats than tables have the rows alone.
+/// Prints a line and the first rows of each file. In formats other than tables, this prints the
+/// rows alone, so that programs can read them.
 pub(crate) fn run(
     context: &Context,
     inputs: &[Input],
@@ -72,7 +73,8 @@ pub(crate) fn run(
     Ok(())
 }
 
-/// Returns a summary of the files of a folder in one line. Reads one footer.
+/// Returns a one-line summary of a folder's files. This reads only one footer, because a folder may
+/// have many files.
 fn summary_of_folder(table: &[Input]) -> Result<String> {
     let bytes: i128 = table.iter().map(|input| i128::from(input.size)).sum();
     let Some((first, member)) = table
@@ -105,20 +107,20 @@ fn summary_of_folder(table: &[Input]) -> Result<String> {
     ))
 }
 
-/// Returns a line about a file in another format than Parquet.
+/// Returns a line about a file that is not Parquet.
 fn summary_of_other(input: &Input, file: &ParquetFile) -> String {
     let columns = file.parquet_schema().children(0).count();
     let columns = counted(columns as i128, "column");
     let name = printable(&input.name);
     let format = input.format().name();
     match input.size {
-        // The size of a pipe is unknown.
+        // A pipe's size is unknown.
         0 => format!("{name}: {columns} ({format})"),
         bytes => format!("{name}: {columns}, {} ({format})", size(i128::from(bytes))),
     }
 }
 
-/// Returns a summary of a file in one line.
+/// Returns a one-line summary of a file.
 fn summary(input: &Input, file: &ParquetFile) -> herringbone::Result<String> {
     let metadata = file.metadata();
     let groups = metadata.num_row_groups();

@@ -1,4 +1,4 @@
-//! `split`: rows in several files.
+//! `split` writes rows to several files.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -34,10 +34,10 @@ use crate::save;
 use crate::save::carry_over;
 use crate::save::parts::Parts;
 
-/// The name of a folder for nulls, as in Hive.
+/// The folder name that stands for null in Hive.
 const NULL: &str = "__HIVE_DEFAULT_PARTITION__";
 
-/// Writes the parts.
+/// Splits the rows, and writes the parts.
 pub(crate) fn run(context: &Context, split: &Split, output: &mut Output<'_>) -> Result<()> {
     let by = split.by()?;
     let pattern = Pattern::new(&split.output, &by)?;
@@ -110,10 +110,11 @@ pub(crate) fn run(context: &Context, split: &Split, output: &mut Output<'_>) -> 
     )
 }
 
-/// Checks that a column whose values become names is not encrypted.
+/// Checks that a column whose values go into file names is not encrypted, because the names would
+/// reveal them.
 ///
 /// # Errors
-/// Data if it is.
+/// Fails with [`Failure::Data`] if it is encrypted.
 fn check_names(inputs: &[Input], path: &[String]) -> Result<()> {
     for input in inputs {
         let leaves = encrypted_leaves(&input.open()?).map_err(|error| input.failure(&error))?;
@@ -129,7 +130,7 @@ fn check_names(inputs: &[Input], path: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Writes the parts, and reports them.
+/// Writes the parts, and reports them once all of them are complete.
 fn write(
     context: &Context,
     (split, pattern, mut files): (&Split, &Pattern, Parts),
@@ -177,7 +178,7 @@ fn write(
     Ok(())
 }
 
-/// Returns a schema without a column.
+/// Returns a schema without one of its columns.
 fn without(schema: &SchemaRef, column: Option<usize>) -> Result<SchemaRef> {
     let Some(column) = column else {
         return Ok(schema.clone());
@@ -199,7 +200,8 @@ fn failed(error: &ArrowError) -> Failure {
 struct Pattern {
     before: String,
     after: String,
-    /// True if the path names the column too, as in `city={city}`, so that the files do not contain it.
+    /// True if the path also names the column, as in `city={city}`. The files then do not contain
+    /// it, because readers take it from the path.
     names_column: bool,
 }
 
@@ -229,7 +231,8 @@ impl Pattern {
         })
     }
 
-    /// Returns the path of a part. A name of its own must not be empty.
+    /// Returns the path of a part. A name that stands alone must not be empty, so that an empty
+    /// value is escaped.
     fn path(&self, name: &str) -> PathBuf {
         let name = match name.is_empty() && !self.names_column {
             true => "%00",
@@ -239,11 +242,11 @@ impl Pattern {
     }
 }
 
-/// The rule for the end of a part.
+/// The rule that ends a part.
 enum Rule {
-    /// A number of rows.
+    /// The part has this many rows.
     Rows(u64),
-    /// Another value in a column.
+    /// The value of this column changes.
     Value(usize, Box<RowConverter>),
 }
 
@@ -285,17 +288,17 @@ impl Rule {
     }
 }
 
-/// Rows on their way into parts. It iterates over the rows of the current part.
+/// Cuts rows into parts. As an iterator, it returns the rows of the current part.
 struct Cutter<'a> {
     source: Source<'a>,
     rule: Rule,
-    /// The column missing in the parts.
+    /// The index of the column that the parts leave out.
     dropped: Option<usize>,
-    /// Rows that belong to no part yet.
+    /// Rows that do not belong to a part yet.
     pending: Option<RecordBatch>,
-    /// The number of rows that the current part may still have.
+    /// The number of rows that the current part may still take.
     left: u64,
-    /// The value of the current part.
+    /// The value that the current part's rows share.
     value: Option<OwnedRow>,
     rows_taken: u64,
 }
@@ -313,7 +316,7 @@ impl<'a> Cutter<'a> {
         }
     }
 
-    /// Reads until there are rows. Returns true at the end.
+    /// Reads until there are pending rows. Returns true if there are none left.
     fn is_at_end(&mut self) -> Result<bool> {
         while self
             .pending
@@ -328,7 +331,8 @@ impl<'a> Cutter<'a> {
         Ok(false)
     }
 
-    /// Starts the next part, if there are more rows. Returns its value, or `None` for a number.
+    /// Starts the next part, if there are more rows. Returns the part's value, or `None` inside if
+    /// parts have numbers.
     fn start(&mut self) -> Result<Option<Option<Part>>> {
         if self.is_at_end()? {
             return Ok(None);
@@ -347,7 +351,7 @@ impl<'a> Cutter<'a> {
         Ok(Some(Some(Part::of(schema.field(*at), &array)?)))
     }
 
-    /// Returns the number of pending rows that belong to the current part.
+    /// Returns how many of the pending rows belong to the current part.
     fn matching(&self, batch: &RecordBatch) -> Result<usize> {
         let (Rule::Value(at, order), Some(value)) = (&self.rule, &self.value) else {
             let left = usize::try_from(self.left).unwrap_or(usize::MAX);
@@ -395,7 +399,8 @@ impl Iterator for Cutter<'_> {
     }
 }
 
-/// Returns the values of a column. Both zeros are one value here, and so are all NaNs.
+/// Returns a column's values with a single zero and a single NaN, because rows with equal values
+/// belong to one part.
 fn values(batch: &RecordBatch, at: usize) -> Result<ArrayRef> {
     let missing = || Failure::Data("a column is missing in a batch".into());
     batch
@@ -412,7 +417,7 @@ struct Part {
 }
 
 impl Part {
-    /// Returns the first value of an array.
+    /// Takes the first value of an array.
     fn of(field: &Field, array: &ArrayRef) -> Result<Self> {
         let values = value::of(field, array)?;
         let mut json = String::new();
@@ -434,7 +439,8 @@ impl Part {
     }
 }
 
-/// Returns a text for a path, with escapes as in Hive for all characters that may mean something else there.
+/// Escapes a text for a path. Characters that may have another meaning there are escaped as in
+/// Hive.
 fn escaped(text: &str) -> String {
     if text == NULL {
         return text.replacen('_', "%5F", 1);

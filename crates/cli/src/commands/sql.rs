@@ -1,4 +1,4 @@
-//! `sql`: runs the program `herringbone-sql`.
+//! `sql` runs the program `herringbone-sql`.
 
 use std::env;
 use std::ffi::OsString;
@@ -8,10 +8,12 @@ use std::process::Command;
 
 use crate::base::failure::{Failure, Result};
 
-/// Runs the program, which is next to this one or on the path, in place of this one.
+/// Runs the program in place of this one. We look for it next to this program first, and then on
+/// the path.
 ///
 /// # Errors
-/// Usage if the program is missing. System if it cannot be run. Otherwise, the exit code of the program.
+/// Fails with [`Failure::Usage`] if the program is missing, with [`Failure::System`] if it cannot
+/// be run, and otherwise with the program's exit code.
 pub(crate) fn run(arguments: &[OsString]) -> Result<()> {
     let name = format!("herringbone-sql{}", env::consts::EXE_SUFFIX);
     let beside = env::current_exe().ok();
@@ -29,7 +31,8 @@ pub(crate) fn run(arguments: &[OsString]) -> Result<()> {
     })?
 }
 
-/// Replaces this process, so that signals and the terminal belong to the program. Returns only if that fails.
+/// Replaces this process by the program, so that signals and the terminal belong to it. Returns
+/// only if that fails.
 #[cfg(unix)]
 fn ended(command: &mut Command) -> io::Result<Result<()>> {
     use std::os::unix::process::CommandExt as _;
@@ -37,7 +40,7 @@ fn ended(command: &mut Command) -> io::Result<Result<()>> {
     Err(command.exec())
 }
 
-/// Waits for the end of the program.
+/// Waits until the program ends, because other systems cannot replace a process.
 #[cfg(not(unix))]
 fn ended(command: &mut Command) -> io::Result<Result<()>> {
     let status = command.status()?;

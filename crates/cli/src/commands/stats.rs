@@ -1,4 +1,4 @@
-//! `stats`: one line per column.
+//! `stats` prints one line of facts per column.
 
 use std::slice;
 
@@ -28,7 +28,7 @@ use crate::render::table::{cell_text, shown};
 use crate::render::table_or_jsonl::{self, Header, Listing};
 use crate::rows::{self, Batches, Window, survey};
 
-/// The columns of the table.
+/// The table's columns.
 pub(crate) const HEADER: Header<'_> = Header {
     names: &[
         "column", "type", "nulls", "distinct", "min", "max", "values", "mean", "std dev", "p5",
@@ -59,7 +59,7 @@ pub(crate) const HEADER: Header<'_> = Header {
 #[derive(Default)]
 pub(crate) struct Line {
     path: Vec<String>,
-    /// The type as people call it, and as Arrow does.
+    /// The type's name for people, and its name in Arrow.
     types: (String, String),
     values: Option<u64>,
     nulls: Option<u64>,
@@ -67,7 +67,7 @@ pub(crate) struct Line {
     distinct: Option<(u64, bool)>,
     min: Option<(String, Value)>,
     max: Option<(String, Value)>,
-    /// False if a bound may not occur.
+    /// False if a bound may be a value that does not occur.
     is_exact: bool,
     mean: Option<f64>,
     deviation: Option<f64>,
@@ -117,7 +117,7 @@ pub(crate) fn run(
     Ok(())
 }
 
-/// Summarises the values.
+/// Summarises the values by reading them.
 fn of_rows(
     context: &Context,
     inputs: &[Input],
@@ -161,10 +161,10 @@ fn of_rows(
         .collect()
 }
 
-/// Returns the summaries of all leaves that a request reads.
+/// Returns a summary for each leaf that the request reads.
 ///
 /// # Errors
-/// Errors of reading the rows.
+/// Fails if the rows cannot be read.
 pub(crate) fn summaries(
     context: &Context,
     inputs: &[Input],
@@ -188,12 +188,13 @@ pub(crate) fn summaries(
     Ok(summaries)
 }
 
-/// Returns the summaries of leaves without values.
+/// Returns summaries for leaves, without any values yet.
 fn of_leaves(leaves: &[Leaf]) -> Result<Vec<Summary>> {
     leaves.iter().map(Summary::new).collect()
 }
 
-/// Returns the compressed size of each summarised leaf, if the leaves of its column are those of the file.
+/// Returns the compressed size of each leaf that has a summary. A size is only known if the leaves
+/// of the summaries' column are those that the file stores.
 pub(crate) fn sizes(
     file: &ParquetFile,
     chunks: &Chunks,
@@ -230,7 +231,7 @@ pub(crate) fn sizes(
     Ok(sizes)
 }
 
-/// Returns the compressed size of a leaf in some row groups.
+/// Returns a leaf's compressed size in some row groups.
 fn compressed(file: &ParquetFile, row_groups: &[usize], leaf: usize, input: &Input) -> Result<u64> {
     let mut sum = 0_u64;
     for row_group in row_groups {
@@ -242,10 +243,10 @@ fn compressed(file: &ParquetFile, row_groups: &[usize], leaf: usize, input: &Inp
     Ok(sum)
 }
 
-/// Summarises the statistics of the footer.
+/// Summarises the footer's statistics.
 ///
 /// # Errors
-/// A column or row group that the file does not have, and metadata that cannot be decoded.
+/// Fails if the file does not have a chosen column or row group, or if metadata cannot be decoded.
 pub(crate) fn of_footer(input: &Input, file: &ParquetFile, chunks: &Chunks) -> Result<Vec<Line>> {
     let failure = |error: herringbone::Error| input.failure(&error);
     let (row_groups, stored) = column_chunks::of_file(file, chunks, input)?;
@@ -298,12 +299,13 @@ pub(crate) fn of_footer(input: &Input, file: &ParquetFile, chunks: &Chunks) -> R
     Ok(lines)
 }
 
-/// Returns the type of a column as people call it, and as Arrow does.
+/// Returns a column's type by its name for people and by its name in Arrow.
 fn types(field: &Field) -> (String, String) {
     (type_name(field), field.data_type().to_string())
 }
 
-/// Returns the least or the greatest of the bounds of all row groups, and true if it certainly occurs.
+/// Returns the least or the greatest of all row groups' bounds, and true if this value certainly
+/// occurs. If a row group lacks a bound, nothing is known about the file.
 fn extreme(
     field: &Field,
     bounds: &ArrayRef,
@@ -331,7 +333,7 @@ fn extreme(
     Ok((text(field, &bounds.slice(at, 1))?, is_exact))
 }
 
-/// Returns the only value of an array as text and as JSON.
+/// Returns the only value of an array, as text and as JSON.
 fn text(field: &Field, array: &ArrayRef) -> Result<Option<(String, Value)>> {
     let values = value::of(field, array)?;
     let text = cell_text(field, values.as_ref(), 0);
@@ -340,11 +342,12 @@ fn text(field: &Field, array: &ArrayRef) -> Result<Option<(String, Value)>> {
     Ok(serde_json::from_str(&json).ok().map(|json| (text, json)))
 }
 
-/// Returns a mean with at most six decimal places, or with all its digits if these do not show it.
+/// Returns a mean with at most six decimal places. If these would not show it, because it is very
+/// small or very large, returns all of its digits.
 fn mean_text(mean: f64) -> String {
     let mut text = String::new();
     if mean == 0.0 || (1e-3..1e15).contains(&mean.abs()) {
-        // A sum with zero has no sign if it is zero.
+        // Adding zero removes the sign of a negative zero.
         text = format!("{:.6}", mean + 0.0);
         return text.trim_end_matches('0').trim_end_matches('.').to_owned();
     }
@@ -356,10 +359,10 @@ fn mean_text(mean: f64) -> String {
 }
 
 impl Line {
-    /// Returns the facts of a summary.
+    /// Takes the facts from a summary.
     ///
     /// # Errors
-    /// Data if a bound cannot be printed.
+    /// Fails with [`Failure::Data`] if a bound cannot be printed.
     pub(crate) fn of(summary: &Summary, bytes: Option<u64>) -> Result<Self> {
         let bound = |array: Option<&ArrayRef>| match array {
             Some(array) => text(&summary.field, array),
@@ -383,7 +386,7 @@ impl Line {
         })
     }
 
-    /// Returns the facts in the columns of [`HEADER`].
+    /// Returns the facts as cells for the columns of [`HEADER`].
     pub(crate) fn cells(&self, share: Option<f64>) -> Vec<String> {
         let number =
             |number: Option<u64>| number.map_or_else(|| "?".into(), |number| number.to_string());

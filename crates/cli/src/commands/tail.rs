@@ -1,4 +1,4 @@
-//! `tail`: the last rows.
+//! `tail` prints the last rows.
 
 use super::head::ROWS;
 use crate::args::Read;

@@ -1,4 +1,4 @@
-//! `verify`: compares the metadata of a file with its data.
+//! `verify` compares a file's metadata with its data.
 
 use herringbone_inspect::verify::{Finding, Severity};
 use serde_json::Value;
@@ -21,10 +21,10 @@ pub(super) struct Options {
     pub(super) threads: usize,
 }
 
-/// Prints the findings of all files.
+/// Prints the findings about all files.
 ///
 /// # Errors
-/// System; also the exit code of the worst file.
+/// Fails with [`Failure::System`], or with the exit code of the worst file.
 pub(crate) fn run(
     context: &Context,
     inputs: &[Input],
@@ -34,7 +34,7 @@ pub(crate) fn run(
     let mut code = Failure::SUCCESS;
     for input in inputs {
         let found = match file(context, input, options, output) {
-            // One unreadable file does not prevent the check of the others.
+            // If one file is unreadable, we still check the others.
             Err(failure @ Failure::Data(_)) => {
                 output.flush()?;
                 complain(&failure.to_string());
@@ -50,7 +50,7 @@ pub(crate) fn run(
     }
 }
 
-/// Prints the findings of a file. Returns the exit code that they require.
+/// Prints the findings about a file. Returns the exit code for them.
 fn file(context: &Context, input: &Input, options: Options, output: &mut Output<'_>) -> Result<u8> {
     let Options { json, threads } = options;
     let opened = input.open()?;
@@ -59,7 +59,7 @@ fn file(context: &Context, input: &Input, options: Options, output: &mut Output<
         context.note(&format!("{}: {caution}", input.name));
     }
     let mut verify = herringbone_inspect::verify(&opened).threads(threads);
-    // A program that shows findings page by page has the terminal for itself.
+    // While a pager shows the findings, it has the terminal for itself.
     let mut progress =
         Progress::of_check(!context.quiet && !output.is_paged(), &opened, input.size);
     let (mut errors, mut warnings, mut notes) = (0_u64, 0_u64, 0_u64);

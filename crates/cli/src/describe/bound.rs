@@ -1,4 +1,4 @@
-//! Bounds of statistics: PLAIN bytes, and their values.
+//! Describes statistics bounds by their PLAIN bytes and their values.
 
 use herringbone::SchemaOptions;
 use herringbone::format::Type;
@@ -11,14 +11,15 @@ use serde_json::Value;
 
 use super::Object;
 
-/// A column's bounds, as JSON.
+/// Turns a column's bounds into JSON.
 pub(crate) struct Bounds(Option<BoundsDecoder>);
 
 impl Bounds {
-    /// Returns the bounds of the column at `leaf`. If the schema has no such column, only bytes are shown.
+    /// Creates the description for the column at `leaf`. If the schema does not have this column,
+    /// we only show bytes.
     pub(crate) fn of(schema: &ParquetSchema, leaf: usize) -> Self {
         let column = schema.leaves().get(leaf);
-        // INT96 has no order that would give bounds a meaning.
+        // INT96 does not have an order that would give bounds a meaning.
         let column = column.filter(|column| column.physical_type != Type::Int96);
         let decoder = column
             .and_then(|_| BoundsDecoder::new(schema, leaf, &SchemaOptions::default()).ok())
@@ -26,8 +27,8 @@ impl Bounds {
         Self(decoder)
     }
 
-    /// Returns `{"bytes": …, "value": …}`. The value is omitted if the bytes do not fit the type, or if the type has
-    /// no readable text.
+    /// Returns `{"bytes": …, "value": …}`. The value is left out if the bytes do not fit the type,
+    /// or if people cannot read values of the type.
     pub(crate) fn describe(&self, bytes: &[u8]) -> Value {
         Object::new()
             .bytes("bytes", Some(bytes))
@@ -47,7 +48,7 @@ impl Bounds {
     }
 }
 
-/// Returns true if values of the column have a text or number that people can read.
+/// Returns true if people can read the column's values, that is if these are text or numbers.
 fn has_text(decoder: &BoundsDecoder) -> bool {
     let field = decoder.field();
     match field.data_type() {

@@ -1,4 +1,4 @@
-//! Row groups and column chunks.
+//! Describes row groups and column chunks.
 
 use herringbone::format::{
     ColumnChunk, ColumnMetaData, Encoding, KeyValue, PageType, RowGroupHeader, SortingColumn,
@@ -9,7 +9,7 @@ use super::bound::Bounds;
 use super::statistics::{geospatial_statistics, size_statistics, statistics};
 use super::{Object, base64, list};
 
-/// Describes a row group without its column chunks.
+/// Describes a row group without its column chunks, which the caller adds one by one.
 pub(crate) fn row_group(header: &RowGroupHeader) -> Object {
     let sorting = |column: &SortingColumn| {
         Object::new()
@@ -32,7 +32,7 @@ pub(crate) fn row_group(header: &RowGroupHeader) -> Object {
         )
 }
 
-/// Describes a column chunk with its `bounds`.
+/// Describes a column chunk. `bounds` turns its bounds into values.
 pub(crate) fn column_chunk(bounds: &Bounds, chunk: &ColumnChunk) -> Object {
     Object::new()
         .some("file_path", chunk.file_path.as_deref())
@@ -104,7 +104,8 @@ fn meta_data(bounds: &Bounds, data: &ColumnMetaData) -> Value {
         .into()
 }
 
-/// Describes keys and values in their order. A key may occur twice. Values other than UTF-8 are in base64.
+/// Describes keys and values in their order. The result is a list rather than an object, because a
+/// key may occur twice. A value that is not UTF-8 is in base64.
 pub(crate) fn key_values(pairs: &[KeyValue]) -> Value {
     list(pairs, |pair| {
         let bytes = pair.value.as_ref().filter(|_| pair.text().is_none());
@@ -115,8 +116,9 @@ pub(crate) fn key_values(pairs: &[KeyValue]) -> Value {
     })
 }
 
-/// Returns the number of data pages of a column chunk, and of those with keys of a dictionary, as the footer counts them.
-/// Without counts, there are none in a dictionary if no encoding has one.
+/// Returns a column chunk's data page count, and how many of these pages have dictionary keys,
+/// according to the footer. If the footer does not count pages, but no encoding uses a dictionary,
+/// the result is a single page without keys.
 pub(crate) fn dictionary_pages(data: &ColumnMetaData) -> Option<(u64, u64)> {
     let is_keyed = |encoding: Encoding| {
         matches!(

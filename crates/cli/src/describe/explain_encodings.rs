@@ -1,4 +1,4 @@
-//! The reasons for the storage choices of columns, as text.
+//! Explains how columns are stored, and why, for `rewrite --explain`.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use crate::base::printable::{json_line, printable};
 use crate::describe::{Object, list};
 use crate::output::Output;
 
-/// One form in which to store a column. Sums up the row groups in which it was tried.
+/// A form in which a column may be stored, with sums over the row groups in which it was tried.
 struct Form {
     stored_as: StoredAs,
     compression: Compression,
@@ -20,10 +20,12 @@ struct Form {
     row_groups: usize,
 }
 
-/// Prints the choice for each column, and its alternatives. `write` contains the options of the user.
+/// Prints the choice for each column, and the alternatives that were tried. `write` contains the
+/// user's options, which may be the reason why nothing was tried.
 ///
 /// # Errors
-/// System if the text cannot be written.
+/// Fails with [`Failure::System`](crate::base::failure::Failure::System) if the text cannot be
+/// written.
 pub(crate) fn print(choices: &[ColumnChoice], write: &Write, out: &mut Output<'_>) -> Result<()> {
     for (path, chunks) in by_column(choices) {
         out.line(&printable(&path.join(".")))?;
@@ -55,10 +57,11 @@ pub(crate) fn print(choices: &[ColumnChoice], write: &Write, out: &mut Output<'_
     out.flush()
 }
 
-/// Prints an object for each column.
+/// Prints the choices as an object per column.
 ///
 /// # Errors
-/// System if the text cannot be written.
+/// Fails with [`Failure::System`](crate::base::failure::Failure::System) if the text cannot be
+/// written.
 pub(crate) fn print_json(choices: &[ColumnChoice], _: &Write, out: &mut Output<'_>) -> Result<()> {
     for (path, chunks) in by_column(choices) {
         let chosen = list(chosen(&chunks), |((stored_as, compression), row_groups)| {
@@ -84,9 +87,9 @@ pub(crate) fn print_json(choices: &[ColumnChoice], _: &Write, out: &mut Output<'
     out.flush()
 }
 
-/// Returns the choices for each column, in all row groups.
+/// Returns each column with its choices in all row groups.
 fn by_column(choices: &[ColumnChoice]) -> Vec<(&[String], Vec<&ColumnChoice>)> {
-    // All row groups have the same columns.
+    // All row groups have the same columns, so the first one lists all of them.
     let first = choices.iter().filter(|choice| choice.row_group == 0);
     first
         .map(|first| {
@@ -96,7 +99,7 @@ fn by_column(choices: &[ColumnChoice]) -> Vec<(&[String], Vec<&ColumnChoice>)> {
         .collect()
 }
 
-/// Returns each choice, with the number of its row groups.
+/// Returns each choice, and how many row groups it was made for.
 fn chosen(chunks: &[&ColumnChoice]) -> Vec<((StoredAs, Compression), usize)> {
     let mut all: Vec<((StoredAs, Compression), usize)> = Vec::new();
     for chunk in chunks {
@@ -109,7 +112,7 @@ fn chosen(chunks: &[&ColumnChoice]) -> Vec<((StoredAs, Compression), usize)> {
     all
 }
 
-/// Returns all forms tried, the smallest first.
+/// Returns all forms that were tried, with the smallest one first.
 fn forms(chunks: &[&ColumnChoice]) -> Vec<Form> {
     let mut forms: Vec<Form> = Vec::new();
     for estimate in chunks.iter().flat_map(|chunk| &chunk.estimates) {
@@ -139,7 +142,7 @@ fn forms(chunks: &[&ColumnChoice]) -> Vec<Form> {
 fn line(form: &Form) -> String {
     let mut line = String::new();
     let milliseconds = form.nanoseconds as f64 / 1e6;
-    // Writing to a string never fails.
+    // Writing to a string cannot fail.
     write!(
         line,
         "    {:>12} bytes, {milliseconds:>9.3} ms to read: {}, {}, in {}",

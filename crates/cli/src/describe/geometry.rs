@@ -1,4 +1,4 @@
-//! Descriptions of geometry columns.
+//! Describes geometry columns.
 
 use herringbone::ParquetFile;
 use herringbone::format::BoundingBox;
@@ -6,11 +6,12 @@ use herringbone::geospatial::bounds::Extent;
 use herringbone::geospatial::geoparquet::Encoding;
 use herringbone::geospatial::{Edges, GeometryColumn};
 
-/// Returns a line for each geometry column: its path, reference system, bounding box and types. Edges are listed if they
-/// are not planar, and the encoding if it is native. A line also mentions the covering boxes of a column.
+/// Returns a line for each geometry column, with its path, reference system, bounding box and
+/// types. Edges are listed if they are not planar, and the encoding if it is native. If the file
+/// has boxes that cover the column, the line mentions these too.
 ///
 /// # Errors
-/// Fails if the metadata of a column chunk cannot be decoded, or if the edge interpolation is unknown.
+/// Fails if a column chunk's metadata cannot be decoded, or if the edge interpolation is unknown.
 pub(crate) fn lines(file: &ParquetFile) -> herringbone::Result<Vec<String>> {
     let columns = GeometryColumn::of_file(file.parquet_schema(), file.metadata())?;
     columns.iter().map(|column| line(column, file)).collect()

@@ -1,4 +1,4 @@
-//! The page index and bloom filter headers.
+//! Describes page indexes and bloom filter headers.
 
 use herringbone::format::{BloomFilterHeader, ByteArrays, ColumnIndex, OffsetIndex};
 use serde_json::Value;
@@ -6,7 +6,8 @@ use serde_json::Value;
 use super::bound::Bounds;
 use super::{Object, list};
 
-/// Describes the bounds and counts of pages. The bound of a page with only nulls is `null`.
+/// Describes the pages' bounds and counts. The bounds of a page that has only nulls are `null`,
+/// because the file has empty bytes in their place.
 pub(crate) fn column_index(bounds: &Bounds, index: &ColumnIndex) -> Value {
     let described = |values: &ByteArrays| {
         list(values.iter().zip(&index.null_pages), |(bytes, &is_null)| {
@@ -35,7 +36,7 @@ pub(crate) fn column_index(bounds: &Bounds, index: &ColumnIndex) -> Value {
         .into()
 }
 
-/// Describes the locations of pages.
+/// Describes where pages are.
 pub(crate) fn offset_index(index: &OffsetIndex) -> Value {
     let locations = list(&index.page_locations, |page| {
         Object::new()
@@ -52,9 +53,9 @@ pub(crate) fn offset_index(index: &OffsetIndex) -> Value {
         .into()
 }
 
-/// Describes the header of a bloom filter.
+/// Describes a bloom filter header.
 pub(crate) fn bloom_filter_header(header: &BloomFilterHeader) -> Value {
-    // The names of the union's variants in `parquet.thrift`: BLOCK, XXHASH, UNCOMPRESSED.
+    // `parquet.thrift` names the variants of these unions BLOCK, XXHASH and UNCOMPRESSED.
     let name = |debug: String| debug.to_uppercase();
     Object::new()
         .with("num_bytes", header.num_bytes)

@@ -1,8 +1,9 @@
-//! The structures of `parquet.thrift` as JSON, with its names.
+//! Describes the structures of `parquet.thrift` as JSON, under the names that they have there.
 //!
-//! Fields that a file does not have are omitted. Enums are the names of the specification, and bytes are base64.
-//! `meta`, `pages` and `schema --format json` print this stable format, which is documented in the README of this
-//! command. Names may be added. Removing a name or changing its meaning requires a new [`FORMAT_VERSION`].
+//! Fields that a file does not have are left out. An enum becomes its name in the specification,
+//! and bytes become base64. `meta`, `pages` and `schema --format json` print this format. It is
+//! stable, because programs read it, and the README of this command documents it. Names may be
+//! added, but removing a name or changing its meaning requires a new [`FORMAT_VERSION`].
 
 pub(crate) mod bound;
 pub(crate) mod chunk;
@@ -19,7 +20,7 @@ use serde_json::{Map, Value};
 /// The version of the JSON that describes files.
 pub(crate) const FORMAT_VERSION: u32 = 1;
 
-/// A JSON object under construction.
+/// A JSON object that is being built.
 #[derive(Default)]
 pub(crate) struct Object(Map<String, Value>);
 
@@ -35,7 +36,7 @@ impl Object {
         self
     }
 
-    /// Adds a field if there is a value.
+    /// Adds a field if there is a value for it.
     pub(crate) fn some(self, name: &str, value: Option<impl Into<Value>>) -> Self {
         match value {
             Some(value) => self.with(name, value),
@@ -43,7 +44,7 @@ impl Object {
         }
     }
 
-    /// Adds the name of an enum.
+    /// Adds the name of an enum's value.
     pub(crate) fn name(self, name: &str, value: impl ToString) -> Self {
         self.with(name, value.to_string())
     }
@@ -67,7 +68,7 @@ pub(crate) fn base64(bytes: &[u8]) -> String {
     text
 }
 
-/// Returns a list whose elements are converted by `describe`.
+/// Returns a list whose elements `describe` has converted.
 pub(crate) fn list<T, V: Into<Value>>(
     items: impl IntoIterator<Item = T>,
     describe: impl FnMut(T) -> V,

@@ -1,19 +1,20 @@
-//! The nulls of a column chunk, without the places of empty and missing lists.
+//! Counts a column chunk's nulls, without the places at which a list is empty or missing.
 
 use herringbone::format::{ColumnMetaData, Repetition};
 use herringbone::schema::ParquetSchema;
 
-/// The number of values and nulls of a column chunk. Unknown ones are `None`.
+/// The value and null counts of a column chunk. Unknown ones are `None`.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Counts {
-    /// The number of values, nulls included.
+    /// The number of values, including nulls.
     pub(crate) values: Option<u64>,
     /// The number of nulls.
     pub(crate) nulls: Option<u64>,
 }
 
-/// Returns the counts of a column chunk. Statistics count each place without a value as a null. In a list, only the
-/// histogram of levels distinguishes a null from an empty or missing list.
+/// Returns the counts of a column chunk. Statistics count each place without a value as a null. In
+/// a list, only the histogram of definition levels distinguishes a null from an empty or missing
+/// list, so without it the counts are unknown.
 pub(crate) fn of_chunk(schema: &ParquetSchema, leaf: usize, data: &ColumnMetaData) -> Counts {
     let Some(found) = schema.leaves().get(leaf) else {
         return Counts::default();
@@ -50,7 +51,8 @@ pub(crate) fn of_chunk(schema: &ParquetSchema, leaf: usize, data: &ColumnMetaDat
     }
 }
 
-/// Returns the definition level of an element of the innermost list, whatever is in it.
+/// Returns the definition level at which the innermost list has an element, even if this element is
+/// null.
 fn element_level(schema: &ParquetSchema, leaf: usize) -> usize {
     let mut node = schema.leaves().get(leaf).map_or(0, |leaf| leaf.node);
     while let Some(found) = schema.nodes().get(node) {

@@ -1,4 +1,4 @@
-//! Page headers.
+//! Describes page headers.
 
 use herringbone::format::PageHeader;
 use herringbone::{Limits, PageInfo};
@@ -6,11 +6,12 @@ use herringbone::{Limits, PageInfo};
 use super::bound::Bounds;
 use super::{Object, statistics::statistics};
 
-/// Adds a page with its `bounds` to `object`, without nesting: the fields of its particular header follow those of
-/// all pages.
+/// Adds a page to `object`. The fields of the page type's own header are not nested, but follow
+/// those that all pages have. `bounds` turns bounds into values.
 ///
 /// # Errors
-/// Corrupt if the statistics in the header cannot be decoded.
+/// Fails with [`ErrorKind::Corrupt`](herringbone::ErrorKind::Corrupt) if the header's statistics
+/// cannot be decoded.
 pub(crate) fn page(
     object: Object,
     bounds: &Bounds,
@@ -63,7 +64,7 @@ fn particular(object: Object, header: &PageHeader) -> Object {
     }
 }
 
-/// Returns a remark on pages without checksums, if there are any.
+/// Returns a remark about pages without checksums, if there are any.
 pub(crate) fn unchecked_pages(unchecked: u64, all: u64) -> Option<String> {
     let which = match unchecked {
         0 => return None,

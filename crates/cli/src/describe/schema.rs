@@ -1,4 +1,4 @@
-//! Schema elements and logical types.
+//! Describes schema elements and logical types.
 
 use herringbone::format::{LogicalType, SchemaElement};
 use herringbone::schema::ParquetSchema;
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::Object;
 
-/// Returns the physical type of a leaf and its annotation, such as `BYTE_ARRAY STRING`.
+/// Returns a leaf's physical type and its annotation, such as `BYTE_ARRAY STRING`.
 pub(crate) fn type_of(element: &SchemaElement) -> String {
     let physical = element
         .type_
@@ -19,7 +19,7 @@ pub(crate) fn type_of(element: &SchemaElement) -> String {
     }
 }
 
-/// Describes a schema element, with the field names of `parquet.thrift`.
+/// Describes a schema element with the field names of `parquet.thrift`.
 pub(crate) fn element(element: &SchemaElement) -> Object {
     Object::new()
         .with("name", element.name.as_str())
@@ -47,7 +47,7 @@ pub(crate) fn element(element: &SchemaElement) -> Object {
         )
 }
 
-/// Describes a logical type: its name as `type`, and its parameters.
+/// Describes a logical type by its name, as `type`, and its parameters.
 fn logical_type(logical: &LogicalType) -> Value {
     let named = |name: &str| Object::new().with("type", name);
     match logical {
@@ -90,7 +90,8 @@ fn logical_type(logical: &LogicalType) -> Value {
     .into()
 }
 
-/// Describes the schema as a tree. Each node has its maximum levels. Each group also has its `fields`.
+/// Describes the schema as a tree. Each node has its maximum levels, and each group has its
+/// `fields` too.
 pub(crate) fn tree(schema: &ParquetSchema) -> Value {
     let nodes = schema.nodes();
     let mut open: Vec<(usize, Object, Vec<Value>)> = Vec::new();
@@ -100,7 +101,7 @@ pub(crate) fn tree(schema: &ParquetSchema) -> Value {
             .with("max_definition_level", node.def_level)
             .with("max_repetition_level", node.rep_level);
         open.push((node.end, object, Vec::new()));
-        // Depth first: a node ends after its last descendant.
+        // Nodes are in depth-first order, so a node ends after its last descendant.
         while let Some((_, object, fields)) = open.pop_if(|(end, ..)| *end == ordinal + 1) {
             let is_leaf = nodes.get(ordinal).is_some_and(|node| !node.is_group());
             let value: Value = if is_leaf && fields.is_empty() {

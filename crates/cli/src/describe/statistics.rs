@@ -1,4 +1,4 @@
-//! Statistics of column chunks and pages.
+//! Describes the statistics of column chunks and pages.
 
 use herringbone::format::{BoundingBox, GeospatialStatistics, SizeStatistics, Statistics};
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::Object;
 use super::bound::Bounds;
 
-/// Describes bounds and counts. `bounds` converts bounds to values.
+/// Describes bounds and counts. `bounds` turns bounds into values.
 pub(crate) fn statistics(bounds: &Bounds, statistics: &Statistics) -> Value {
     let bound = |bytes: &Option<Vec<u8>>| bytes.as_ref().map(|bytes| bounds.describe(bytes));
     Object::new()
@@ -22,7 +22,7 @@ pub(crate) fn statistics(bounds: &Bounds, statistics: &Statistics) -> Value {
         .into()
 }
 
-/// Describes sizes and histograms of levels.
+/// Describes sizes and level histograms.
 pub(crate) fn size_statistics(statistics: &SizeStatistics) -> Value {
     Object::new()
         .some(
@@ -40,7 +40,7 @@ pub(crate) fn size_statistics(statistics: &SizeStatistics) -> Value {
         .into()
 }
 
-/// Describes the box and the types of geometries.
+/// Describes the bounding box and the types of geometries.
 pub(crate) fn geospatial_statistics(statistics: &GeospatialStatistics) -> Value {
     Object::new()
         .some("bbox", statistics.bbox.as_ref().map(bounding_box))

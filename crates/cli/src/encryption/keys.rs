@@ -1,4 +1,4 @@
-//! `--keys FILE`, or the file named by HERRINGBONE_KEYS.
+//! Reads the keys from `--keys FILE`, or from the file that HERRINGBONE_KEYS names.
 
 use std::env;
 use std::fs::File;
@@ -17,16 +17,16 @@ use crate::args::Columns;
 use crate::base::failure::{Failure, Result};
 use crate::base::url::{as_url, name_of};
 
-/// The variable that names the file if the option is absent.
+/// The environment variable that names the keys file if the option is absent.
 const VARIABLE: &str = "HERRINGBONE_KEYS";
 /// The path that stands for standard input.
 const STDIN: &str = "-";
-/// The maximum size of a keys file in bytes: room for a hundred thousand keys.
+/// The maximum size of a keys file, in bytes. This leaves room for a hundred thousand keys.
 const MAX_BYTES: usize = 16 << 20;
-/// The number of bytes read at once.
+/// The number of bytes that are read at once.
 const READ_BYTES: usize = 16 << 10;
 
-/// The keys of a run.
+/// The keys that one run of the command uses.
 pub(crate) struct Keys {
     name: String,
     is_stdin: bool,
@@ -35,10 +35,12 @@ pub(crate) struct Keys {
 }
 
 impl Keys {
-    /// Reads the file named by the option, or else by the variable, if it is set.
+    /// Reads the file that the option names. Without the option, reads the file that the variable
+    /// names, if it is set.
     ///
     /// # Errors
-    /// System if it cannot be read; Usage if it is not a keys file.
+    /// Fails with [`Failure::System`] if the file cannot be read, and with [`Failure::Usage`] if it
+    /// is not a keys file.
     pub(crate) fn load(option: Option<&Path>) -> Result<Option<Self>> {
         let variable = || env::var_os(VARIABLE).filter(|path| !path.is_empty());
         let path = option.map(PathBuf::from);
@@ -82,12 +84,13 @@ impl Keys {
         }))
     }
 
-    /// Returns true if the keys were read from standard input, which is then exhausted.
+    /// Returns true if the keys were read from standard input. Data can then no longer come from
+    /// there.
     pub(crate) fn is_stdin(&self) -> bool {
         self.is_stdin
     }
 
-    /// Returns true if the keys were requested on this command line.
+    /// Returns true if this command line asks for the keys, rather than the variable.
     pub(crate) fn is_option(&self) -> bool {
         self.is_option
     }
@@ -97,10 +100,10 @@ impl Keys {
         self.file.allow_plaintext = true;
     }
 
-    /// Returns the properties for reading a file. `path` is its path, if it has one.
+    /// Returns the properties for reading a file. `path` is the file's path, if it has one.
     ///
     /// # Errors
-    /// Usage if there are no keys for reading.
+    /// Fails with [`Failure::Usage`] if there are no keys for reading.
     pub(crate) fn decryption(&self, path: Option<&Path>) -> Result<FileDecryptionProperties> {
         let store = path.and_then(|path| FileKeyMaterialStore::new(path).ok());
         let store = store.map(|store| Arc::new(store) as Arc<dyn KeyMaterialStore>);
@@ -111,7 +114,7 @@ impl Keys {
     /// Returns the properties for encrypting a file.
     ///
     /// # Errors
-    /// Usage if there are no keys for encryption.
+    /// Fails with [`Failure::Usage`] if there are no keys for encryption.
     pub(crate) fn encryption(&self) -> Result<FileEncryptionProperties> {
         let properties = self.file.encryption_properties();
         properties.map_err(|error| self.failure(&error))
@@ -122,7 +125,8 @@ impl Keys {
     }
 }
 
-/// Returns true if a text in place of a path seems to be JSON, or a key in base64 or as hexadecimal digits.
+/// Returns true if a text in place of a path seems to be JSON, or a key in base64 or hexadecimal
+/// digits. The user should then learn that others can see it.
 fn is_secret(text: &str) -> bool {
     let text = text.trim();
     let is_key = |bytes: usize| [16, 24, 32].contains(&bytes);
@@ -133,11 +137,12 @@ fn is_secret(text: &str) -> bool {
         || decoded.is_some_and(|decoded| is_key(decoded.len()))
 }
 
-/// Reads all bytes into memory wiped on drop.
+/// Reads all bytes into memory that is wiped when it is dropped.
 fn read(mut from: impl Read) -> io::Result<Zeroizing<Vec<u8>>> {
     let mut bytes = Zeroizing::new(Vec::new());
     loop {
-        // A vector that grows by itself would not wipe its old memory.
+        // If we let one vector grow, it would not wipe the memory that it leaves, so we copy into a
+        // new one.
         let mut longer = Zeroizing::new(vec![0; bytes.len() + READ_BYTES.max(bytes.len())]);
         let (old, mut free) = longer.split_at_mut(bytes.len());
         old.copy_from_slice(&bytes);

@@ -1,4 +1,4 @@
-//! Encrypted files: the keys, and the metadata about their encryption.
+//! Handles encrypted files: their keys, and a summary of their encryption.
 
 mod keys;
 mod summary;

@@ -1,4 +1,4 @@
-//! A summary of a file's encryption, for people and programs.
+//! Summarizes a file's encryption, for people and for programs.
 
 use herringbone::encryption::Algorithm;
 use herringbone::encryption::crypto_metadata::ColumnCryptoMetadata;
@@ -9,14 +9,14 @@ use serde_json::Value;
 
 use crate::describe::{Object, list};
 
-/// The key of a column.
+/// The key with which a column is encrypted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ColumnKey {
-    /// No key.
+    /// The column is not encrypted.
     Plaintext,
     /// The footer key.
     Footer,
-    /// A key of its own.
+    /// A key of the column's own.
     Own,
     /// Different keys in different row groups.
     Several,
@@ -44,10 +44,10 @@ impl ColumnKey {
     }
 }
 
-/// Returns the paths of the encrypted leaves of a file.
+/// Returns the paths of a file's encrypted leaves.
 ///
 /// # Errors
-/// Metadata that cannot be decoded.
+/// Fails if metadata cannot be decoded.
 pub(crate) fn encrypted_leaves(file: &ParquetFile) -> Result<Vec<Vec<String>>> {
     let Some(summary) = Summary::of(file)? else {
         return Ok(Vec::new());
@@ -65,12 +65,12 @@ pub(crate) struct Summary {
     plaintext_footer: bool,
     aad_prefix: &'static str,
     is_duckdb_dialect: bool,
-    /// The key of each leaf. Empty if the footer could not be read.
+    /// The key of each leaf. This is empty if the footer could not be read.
     pub(crate) columns: Vec<ColumnKey>,
 }
 
 impl Summary {
-    /// Summarizes a file. `None` if it is not encrypted.
+    /// Summarizes a file. `None` if the file is not encrypted.
     pub(crate) fn of(file: &ParquetFile) -> Result<Option<Self>> {
         let Some(clear) = InTheClear::of(file)? else {
             return Ok(None);
@@ -102,7 +102,7 @@ impl Summary {
         Ok(Some(summary))
     }
 
-    /// Summarizes a file whose footer cannot be decrypted. `None` if its footer is not encrypted.
+    /// Summarizes a file whose footer we cannot decrypt. `None` if its footer is not encrypted.
     pub(crate) fn of_encrypted_footer(
         source: &dyn Source,
         limits: &Limits,
@@ -130,7 +130,7 @@ impl Summary {
         }
     }
 
-    /// Returns lines of a name and a text.
+    /// Returns the summary as lines. Each line is a name and a text.
     pub(crate) fn lines(&self) -> Vec<(&'static str, String)> {
         let mut lines = vec![("encryption", self.algorithm.to_string())];
         lines.extend(self.caution().map(|caution| ("", caution.to_owned())));
@@ -153,7 +153,7 @@ impl Summary {
         lines
     }
 
-    /// Returns a warning about the algorithm, if there is one.
+    /// Returns a warning about the algorithm, if there is a reason for one.
     pub(crate) fn caution(&self) -> Option<&'static str> {
         match self.algorithm {
             Algorithm::AesGcmV1 => None,
@@ -163,7 +163,7 @@ impl Summary {
         }
     }
 
-    /// Returns the summary as one line. `names` are the names of the columns.
+    /// Returns the summary as one line. `names` are the columns' names.
     pub(crate) fn sentence(&self, names: &[String]) -> String {
         let footer = match self.plaintext_footer {
             true => "the footer is readable and signed",
@@ -191,7 +191,7 @@ impl Summary {
         text
     }
 
-    /// Returns the summary as JSON. `names` are the names of the columns.
+    /// Returns the summary as JSON. `names` are the columns' names.
     pub(crate) fn json(&self, names: &[String]) -> Value {
         let column = |(name, key): (&String, &ColumnKey)| {
             Object::new()

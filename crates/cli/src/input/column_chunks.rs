@@ -1,4 +1,4 @@
-//! The column chunks selected for a command.
+//! Finds the column chunks that the user has chosen.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use crate::args::{Chunks, chosen};
 use crate::base::failure::{Failure, Result};
 use crate::input::Input;
 
-/// A column chunk.
+/// The place of a column chunk.
 pub(crate) struct Place<'a> {
     pub(crate) file: &'a ParquetFile,
     pub(crate) row_group: usize,
@@ -21,17 +21,19 @@ pub(crate) struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// Returns the field with which values of the column are shown and parsed, and its statistics bounds too.
+    /// Returns the field by which we show and parse the column's values, and its statistics bounds
+    /// too.
     ///
     /// # Errors
-    /// A column that the schema does not have.
+    /// Fails if the schema does not have the column.
     pub(crate) fn value_field(&self) -> herringbone::Result<Field> {
         let schema = self.file.parquet_schema();
         let decoder = BoundsDecoder::new(schema, self.leaf, &SchemaOptions::default())?;
         let field = decoder.field().clone();
         let node = schema.leaves().get(self.leaf).map(|leaf| leaf.node);
         let node = node.and_then(|node| schema.nodes().get(node));
-        // Bounds are bytes, regardless of the extension type of the column.
+        // The decoder takes bounds as bytes, whatever extension type the column has, so we add the
+        // type again.
         let is_uuid = node.is_some_and(|node| node.element.logical_type == Some(LogicalType::Uuid));
         Ok(match is_uuid {
             true => {
@@ -42,16 +44,16 @@ impl Place<'_> {
         })
     }
 
-    /// Returns the path of the column.
+    /// Returns the column's path.
     pub(crate) fn path(&self) -> Vec<&str> {
         self.file.parquet_schema().path(self.leaf)
     }
 }
 
-/// Returns the requested row groups and columns.
+/// Returns the row groups and the leaves that the user has chosen.
 ///
 /// # Errors
-/// A column or row group that the file does not have.
+/// Fails if the file does not have one of them.
 pub(crate) fn of_file(
     file: &ParquetFile,
     chunks: &Chunks,
@@ -71,10 +73,10 @@ pub(crate) fn of_file(
     Ok((row_groups, leaves))
 }
 
-/// Calls `take` for each requested column chunk.
+/// Calls `take` for each chosen column chunk.
 ///
 /// # Errors
-/// See [`of_file`]; also those of `take`.
+/// See [`of_file`]; also fails if `take` does.
 pub(crate) fn each(
     file: &ParquetFile,
     (row_groups, leaves): (&[usize], &[usize]),
@@ -92,7 +94,7 @@ pub(crate) fn each(
     Ok(())
 }
 
-/// Returns the ordinals of the selected columns.
+/// Returns the ordinals of the chosen leaves.
 fn leaves(file: &ParquetFile, projection: Projection) -> herringbone::Result<Vec<usize>> {
     let schema = file.parquet_schema();
     if projection == Projection::All {

@@ -1,12 +1,14 @@
-//! Types of columns that several files of text have in common. Each file alone would show types of its own values.
+//! Finds types that several text files have in common. This is needed because each file alone would
+//! only show the types of its own values, and one table needs one type per column.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use herringbone_arrow::schema::{DataType, Field, FieldRef, Fields, TimeUnit};
 
-/// Returns the types of the columns that differ between the files, for each file. Columns without a common type keep
-/// theirs. `in_text` is true if any value can be text.
+/// Returns, for each file, the columns whose types differ between the files, with their common
+/// types. Columns that do not have a common type keep theirs. `in_text` is true if the format can
+/// hold any value as text.
 pub(super) fn common_types(files: &[Vec<Field>], in_text: bool) -> Vec<Vec<Field>> {
     let mut common: HashMap<&str, Option<DataType>> = HashMap::new();
     for field in files.iter().flatten() {
@@ -35,14 +37,15 @@ pub(super) fn common_types(files: &[Vec<Field>], in_text: bool) -> Vec<Vec<Field
     files.iter().map(types).collect()
 }
 
-/// Returns a type with the values of both.
+/// Returns a type that can hold the values of both, if there is one.
 fn both(a: &DataType, b: &DataType, in_text: bool) -> Option<DataType> {
     use DataType::{Date32, Float64, Int64, List, Null, Struct, Timestamp, UInt64, Utf8};
     Some(match (a, b) {
         (a, b) if a == b => a.clone(),
         (Null, other) | (other, Null) => other.clone(),
         (Int64 | UInt64, Float64) | (Float64, Int64 | UInt64) => Float64,
-        // Dates of JSON are texts that come back unchanged, which only text is for both.
+        // A JSON date is a text that we would write in the same way. Only as text do the values of
+        // both files come back unchanged.
         (Date32 | Timestamp(..) | Utf8, Date32 | Timestamp(..) | Utf8) if !in_text => Utf8,
         (Timestamp(unit, zone), Timestamp(other, other_zone)) if zone == other_zone => {
             Timestamp(finer(*unit, *other), zone.clone())
@@ -87,7 +90,7 @@ fn finer(a: TimeUnit, b: TimeUnit) -> TimeUnit {
 mod tests {
     use super::*;
 
-    /// Returns the types of a column `a` in the first and second file.
+    /// Returns the types that a column `a` gets in the first and in the second file.
     fn of(first: DataType, second: DataType, in_text: bool) -> [Option<DataType>; 2] {
         let file = |data_type| vec![Field::new("a", data_type, true)];
         let types = common_types(&[file(first), file(second)], in_text);
@@ -113,7 +116,7 @@ mod tests {
             of(time(TimeUnit::Second), zoned.clone(), true),
             [Some(Utf8), Some(Utf8)]
         );
-        // In JSON, both are texts.
+        // In JSON, both are text.
         assert_eq!(
             of(time(TimeUnit::Second), zoned, false),
             [Some(Utf8), Some(Utf8)]

@@ -1,4 +1,4 @@
-//! The context of a command.
+//! The context in which a command runs.
 
 use std::cell::Cell;
 use std::io::{self, Write as _};
@@ -12,17 +12,17 @@ use crate::base::printable::printable;
 use crate::encryption::Keys;
 use crate::input::opened::OpenFiles;
 
-/// The global options of a command, and the problems reported so far.
+/// A command's global options, and a record of the problems that it has reported.
 pub(crate) struct Context {
-    /// True if only errors are written to standard error.
+    /// True if the command writes only errors to standard error.
     pub(crate) quiet: bool,
     /// The limits for reading files.
     pub(crate) limits: Limits,
     /// The command's option for ignoring checksums, if it has one.
     pub(crate) ignores_checksums: Option<&'static str>,
-    /// The keys, if any are given.
+    /// The keys, if the user gives any.
     pub(crate) keys: Option<Keys>,
-    /// The open files and kept footers.
+    /// The open files, and the footers that are kept in memory.
     pub(crate) files: Arc<OpenFiles>,
     has_lost: Arc<AtomicBool>,
     has_damage: Cell<bool>,
@@ -46,13 +46,13 @@ impl Context {
         }
     }
 
-    /// Reports a lost part of a file. The exit code reflects it.
+    /// Reports a part of a file that is lost. The exit code will show this.
     pub(crate) fn lost(&self, file: &str, what: &str) {
         self.count_lost();
         complain(&format!("{file}: lost: {what}"));
     }
 
-    /// Returns the callback that reports losses. The exit code reflects them.
+    /// Returns a callback that reports losses. The exit code will show them.
     pub(crate) fn loss(&self) -> Arc<dyn Fn(&str) + Send + Sync> {
         let has_lost = self.has_lost.clone();
         Arc::new(move |text| {
@@ -61,13 +61,13 @@ impl Context {
         })
     }
 
-    /// Lets the exit code reflect a loss, which the caller reports.
+    /// Makes the exit code show a loss that the caller reports.
     pub(crate) fn count_lost(&self) {
         self.has_lost.store(true, Ordering::Relaxed);
     }
 
-    /// Reports damage, and returns success, so that the command continues with undamaged parts of its files. The exit
-    /// code reflects the damage.
+    /// Reports damage and returns success, so that the command can go on with the undamaged parts
+    /// of its files. The exit code will show the damage.
     ///
     /// # Errors
     /// Returns all other failures unchanged.
@@ -82,10 +82,10 @@ impl Context {
         }
     }
 
-    /// Ends a command that continued after damage.
+    /// Ends a command that may have gone on after damage.
     ///
     /// # Errors
-    /// Fails with the exit code if something was damaged or lost.
+    /// Fails with the exit code for it if something was damaged or lost.
     pub(crate) fn end(&self) -> Result<()> {
         match (self.has_damage.get(), self.has_lost.load(Ordering::Relaxed)) {
             (true, _) => Err(Failure::Told(Failure::DATA)),
@@ -94,7 +94,8 @@ impl Context {
         }
     }
 
-    /// Writes a note about values that the output lacks to standard error, even if notes are hidden.
+    /// Writes a note to standard error even if notes are hidden. It is for values that the output
+    /// lacks, because the user must not miss them.
     pub(crate) fn loud_note(&self, text: &str) {
         complain(&format!("note: {text}"));
     }
@@ -112,7 +113,8 @@ pub(crate) fn note(quiet: bool, text: &str) {
     }
 }
 
-/// Writes a line to standard error. Failures are ignored.
+/// Writes a line to standard error. We ignore failures, because there is no place left to report
+/// them.
 pub(crate) fn complain(text: &str) {
     writeln!(io::stderr(), "herringbone: {}", printable(text)).ok();
 }

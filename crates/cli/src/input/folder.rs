@@ -1,4 +1,5 @@
-//! Directories, patterns and prefixes on the command line: many files as one table.
+//! Directories, patterns and store prefixes on the command line. Each of them is a table of many
+//! files.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -27,19 +28,19 @@ use crate::remote::Bucket;
 /// The characters that make a path a pattern.
 const PATTERN: [char; 3] = ['*', '?', '['];
 
-/// Advice for files whose columns differ from those of the first file.
+/// Advice for files whose columns differ from the first file's.
 pub(crate) const BY_NAME: &str =
     "--by-name reads the columns of all files, and --cast those of different types";
 
-/// The number of lost columns that a message names.
+/// The maximum number of lost columns that a message names.
 const NAMED: usize = 20;
 
-/// The columns and nested fields that a table loses because the files of a folder differ.
+/// The columns and nested fields that a table loses because a folder's files differ.
 #[derive(Debug, Default)]
 pub(crate) struct LostColumns {
-    /// Columns that the table does not have.
+    /// The columns that the file has, but the table does not.
     left_out: Vec<Vec<String>>,
-    /// Columns that the file does not have, so that its rows have nulls.
+    /// The columns that the table has, but the file does not. The file's rows are null there.
     missing: Vec<Vec<String>>,
 }
 
@@ -50,17 +51,17 @@ impl LostColumns {
     }
 }
 
-/// The certainty of a loss.
+/// The certainty of a loss, which decides the words of its message.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Loss {
     /// The output has lost the columns.
     Done,
-    /// The command ends, so that it loses nothing.
+    /// The command ends instead, so that nothing is lost.
     Refused,
 }
 
 impl LostColumns {
-    /// Returns the description of the columns.
+    /// Returns a text that describes the lost columns.
     pub(crate) fn text(&self, loss: Loss) -> String {
         let sentence = |paths: &[Vec<String>], fate: &str, file: &str| {
             let named = paths.iter().take(NAMED);
@@ -95,54 +96,56 @@ impl LostColumns {
     }
 }
 
-/// The footers to read rows by.
+/// The footers by which rows are read.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Footers {
-    /// Each file has its own footer, with all its metadata.
+    /// Each file has its own footer, with all of its metadata.
     #[default]
     Own,
-    /// The `_metadata` file of the directory has the footers of some files, which are compared with their own before rows
-    /// are read. Others are read by their own.
+    /// The directory's `_metadata` file has the footers of some files. Before we read such a file's
+    /// rows, we compare its footer there with its own. We read all other files by their own
+    /// footers.
     Shared,
 }
 
-/// The way to find and read the files of a folder.
+/// The way in which a folder's files are found and read.
 #[derive(Clone, Copy)]
 pub(crate) struct Reading<'a> {
-    /// The condition that may rule out files by their paths.
+    /// A condition that may rule out files by their paths.
     pub(crate) filter: Option<&'a Predicate>,
-    /// The name of the column with the path of the file.
+    /// The name of the column that has each file's path.
     pub(crate) path_column: Option<&'a str>,
     pub(crate) footers: Footers,
 }
 
-/// The files found for an operand of the command line.
+/// The files that belong to an operand of the command line.
 pub(crate) struct Folder {
-    /// The operand.
+    /// The operand as the user wrote it, without secrets.
     pub(crate) name: String,
     dataset: Dataset,
-    /// The columns whose values are in the paths of files: the partition columns, and the path itself.
+    /// The columns whose values come from file paths. These are the partition columns, and the path
+    /// itself.
     columns: SchemaRef,
-    /// The name of the column with the path of the file.
+    /// The name of the column that has each file's path.
     path_column: Option<String>,
     footers: Footers,
-    /// True if the command line named the files, not a directory or a pattern.
+    /// True if the command line named the files one by one, rather than by a directory or pattern.
     is_of_named_files: bool,
-    /// The lost columns that the command noted.
+    /// The lost columns that the command has already noted.
     noted: Mutex<HashSet<Vec<String>>>,
-    /// The objects, if the operand is a URL.
+    /// The objects in the store, if the operand is a URL.
     #[cfg(feature = "remote")]
     objects: Vec<Arc<RemoteSource>>,
-    /// The number of footers read so far.
+    /// The number of footers requested so far.
     #[cfg(feature = "remote")]
     opened: AtomicUsize,
 }
 
-/// The largest number of footers requested side by side.
+/// The maximum number of footers that are requested side by side.
 #[cfg(feature = "remote")]
 const FOOTERS_AHEAD: usize = 16;
 
-/// The place of a file in a folder.
+/// A file's place in a folder.
 #[derive(Clone)]
 pub(crate) struct Member {
     pub(crate) folder: Arc<Folder>,
@@ -150,7 +153,7 @@ pub(crate) struct Member {
 }
 
 impl Member {
-    /// Returns true for the first file of the table, whose schema is that of the table.
+    /// Returns true for the file whose schema is the table's, which is the first one.
     pub(crate) fn is_first(&self) -> bool {
         self.at == 0 || self.is_named()
     }
@@ -160,18 +163,20 @@ impl Member {
         self.folder.files().get(self.at)
     }
 
-    /// Returns the object of the file, if the folder is at a URL.
+    /// Returns the file's object, if the folder is at a URL.
     #[cfg(feature = "remote")]
     pub(crate) fn object(&self) -> Option<&Arc<RemoteSource>> {
         self.folder.objects.get(self.at)
     }
 
-    /// Returns true if the file was named itself, next to others with the same partition columns. It is a table of its own.
+    /// Returns true if the user named the file itself, next to others with the same partition
+    /// columns. It is then a table of its own.
     pub(crate) fn is_named(&self) -> bool {
         self.folder.is_of_named_files
     }
 
-    /// Returns the values of the columns in the path as a single row. The table may have more partition columns.
+    /// Returns the values of the columns in the file's path, as a single row. The table may have
+    /// more partition columns than this file.
     pub(crate) fn partition(&self) -> herringbone::Result<RecordBatch> {
         let Some(file) = self.file() else {
             return Ok(RecordBatch::new_empty(Arc::new(Schema::empty())));
@@ -189,7 +194,8 @@ impl Member {
             .map_err(herringbone::Error::from)
     }
 
-    /// Returns a filter for the rows of the file, which compares whole numbers with texts in its path by value.
+    /// Returns a filter for the file's rows. It compares whole numbers with texts in the path by
+    /// value.
     pub(crate) fn filter(&self, filter: Predicate) -> Predicate {
         match self.file() {
             Some(file) => self.folder.dataset.filter_of(file, &filter),
@@ -197,10 +203,10 @@ impl Member {
         }
     }
 
-    /// Checks that the file does not have a column with the name of the column of paths.
+    /// Checks that the file does not have a column with the same name as the column of paths.
     ///
     /// # Errors
-    /// Usage if it does.
+    /// Fails with [`Failure::Usage`] if it does.
     pub(crate) fn check_path_column(&self, file: &ParquetFile) -> Result<()> {
         let Some(column) = &self.folder.path_column else {
             return Ok(());
@@ -215,8 +221,9 @@ impl Member {
         }
     }
 
-    /// Returns the file with these bytes and the footer that the `_metadata` file of the directory has for it, if rows are
-    /// to be read by it.
+    /// Returns the file with these bytes, opened with the footer that the directory's `_metadata`
+    /// file has for it. `None` if there is no such footer, or if rows are read by the files' own
+    /// footers.
     pub(crate) fn known_file(
         &self,
         source: &Arc<dyn Source>,
@@ -227,17 +234,18 @@ impl Member {
         }
     }
 
-    /// Returns true if the path of the file has a value of this column.
+    /// Returns true if the file's path has a value for this column.
     pub(crate) fn has_value_of(&self, column: &str) -> bool {
         self.folder
             .partition_columns()
             .any(|partition_column| partition_column.name() == column)
     }
 
-    /// Returns the columns and nested fields that the table loses with the file. The caller drops some of them.
+    /// Returns the columns and nested fields that the table loses with this file. The caller names
+    /// the ones that it drops or does not read anyway.
     ///
     /// # Errors
-    /// Data if the columns of the file have no Arrow types.
+    /// Fails with [`Failure::Data`] if the file's columns do not have Arrow types.
     pub(crate) fn lost_columns(
         &self,
         (file, types): (&ParquetFile, &SchemaOptions),
@@ -260,8 +268,8 @@ impl Member {
         Ok(lost)
     }
 
-    /// Emits a note about lost columns, except for those noted for another file of the folder. It is not hidden by
-    /// --quiet.
+    /// Writes a note about lost columns, unless it was already written for another file of the
+    /// folder. `--quiet` does not hide it.
     pub(crate) fn note_lost(&self, context: &Context, name: &str, mut lost: LostColumns) {
         let mut noted = self.folder.noted.lock();
         let noted = noted.as_deref_mut().map_err(|_| ());
@@ -274,7 +282,9 @@ impl Member {
         }
     }
 
-    /// Requests the footers of this file and of some files after it: more of them, the more have been read.
+    /// Requests the footers of this file and of some files after it. The more footers were read so
+    /// far, the more we request, so that a command that only needs a few files does not pay for
+    /// many.
     #[cfg(feature = "remote")]
     pub(crate) fn open_ahead(&self) -> Result<()> {
         let folder = &self.folder;
@@ -301,7 +311,8 @@ impl Folder {
     /// Creates a folder without objects.
     ///
     /// # Errors
-    /// Usage if a partition column has the name of the column of paths.
+    /// Fails with [`Failure::Usage`] if a partition column has the same name as the column of
+    /// paths.
     fn new(name: String, dataset: Dataset, reading: Reading<'_>) -> Result<Self> {
         let mut columns: Vec<FieldRef> = dataset.schema().fields().iter().cloned().collect();
         if let Some(column) = reading.path_column {
@@ -325,12 +336,12 @@ impl Folder {
         })
     }
 
-    /// Returns the columns whose values are in the paths.
+    /// Returns the columns whose values come from file paths.
     pub(crate) fn partition_columns(&self) -> impl Iterator<Item = &FieldRef> {
         self.columns.fields().iter()
     }
 
-    /// Returns the number of directories listed.
+    /// Returns how many directories were listed.
     pub(crate) fn directories_listed(&self) -> usize {
         self.dataset.directories_listed()
     }
@@ -340,10 +351,10 @@ impl Folder {
         self.dataset.files()
     }
 
-    /// Returns the path of a file in messages.
+    /// Returns a file's path as messages show it.
     pub(crate) fn name_of(&self, file: &DataFile) -> String {
         match as_url(Path::new(&self.name)) {
-            // The scheme and the bucket of the URL.
+            // The scheme and the bucket of the URL are its first three parts.
             Some(url) => {
                 let bucket: Vec<&str> = url.split('/').take(3).collect();
                 format!("{}/{}", bucket.join("/"), escaped_key(file.path()))
@@ -353,7 +364,7 @@ impl Folder {
     }
 }
 
-/// Returns true if an operand is a directory, a pattern or a prefix of a store.
+/// Returns true if an operand is a directory, a pattern, or a prefix in a store.
 pub(crate) fn is_folder(path: &Path) -> bool {
     if as_url(path).is_some() {
         let part = path_part(path).to_string_lossy();
@@ -361,18 +372,21 @@ pub(crate) fn is_folder(path: &Path) -> bool {
     }
     match path.metadata() {
         Ok(metadata) => metadata.is_dir(),
-        // Names of files may contain these characters, too.
+        // A file's name may contain these characters too, so an existing file is not a pattern.
         Err(_) => path.to_string_lossy().contains(PATTERN),
     }
 }
 
-/// Finds the files of an operand. The filter may rule out directories before they are listed, and files.
+/// Finds the files that belong to an operand. The filter may rule out files, and directories before
+/// they are listed.
 ///
-/// If it rules out all files, the first file of all remains, because the table has its columns.
+/// If it rules out everything, the first of all files remains, because the table takes its columns
+/// from it.
 ///
 /// # Errors
-/// Usage if there are no files, if they have different partition columns, or if a partition column has the name of the
-/// column of paths; System if a directory cannot be listed.
+/// Fails with [`Failure::Usage`] if there are no files, if they have different partition columns,
+/// or if a partition column has the same name as the column of paths. Fails with
+/// [`Failure::System`] if a directory cannot be listed.
 pub(crate) fn find(path: &Path, reading: Reading<'_>, context: &Context) -> Result<Vec<Member>> {
     let mut folder = open(path, reading, context)?;
     let mut most = usize::MAX;
@@ -399,14 +413,15 @@ pub(crate) fn find(path: &Path, reading: Reading<'_>, context: &Context) -> Resu
     Ok(places.map(member).collect())
 }
 
-/// Returns the places of files that the command line named, if the paths of all of them have the same partition columns. A
-/// pattern that the shell replaced by its files thus gives the same columns as one that the command sees.
+/// Returns the places of files that the command line names one by one, if all of their paths have
+/// the same partition columns. So a pattern gives the same columns if the shell replaces it by its
+/// files as if we see it.
 pub(crate) fn of_named_files(paths: &[PathBuf]) -> Vec<Member> {
     let has_key = |path: &PathBuf| path.to_string_lossy().contains('=');
     if paths.len() < 2 || !paths.iter().all(has_key) {
         return Vec::new();
     }
-    // Files with other names of directories are read as they are.
+    // If the directories in the paths have other names, we read each file by itself.
     let Ok(dataset) = Dataset::open_all(paths, options()) else {
         return Vec::new();
     };
@@ -437,7 +452,7 @@ pub(crate) fn of_named_files(paths: &[PathBuf]) -> Vec<Member> {
     (0..paths.len()).map(member).collect()
 }
 
-/// Returns the options of a dataset whose footers are read later, file by file.
+/// Returns the options for a dataset whose footers are read later, file by file.
 fn options() -> DatasetOptions {
     let no_columns = Arc::new(Schema::empty());
     DatasetOptions::new().schema(SchemaFrom::Given(no_columns))
@@ -464,7 +479,8 @@ fn open(path: &Path, reading: Reading<'_>, context: &Context) -> Result<Folder> 
     Folder::new(name, dataset, reading)
 }
 
-/// Adds the paths of the fields that `others` lack, except for dropped ones. Values of extension types are whole.
+/// Adds the paths of all fields that `others` lack, except for dropped ones. We do not look into
+/// values of extension types.
 fn push_missing(
     above: &[String],
     fields: &[FieldRef],
@@ -502,7 +518,7 @@ fn push_missing_inside(
 ) {
     let (fields, others) = (fields_of(data_type), fields_of(other));
     match data_type {
-        // Files may name keys and values differently.
+        // Files may name a map's keys and values differently, so we compare these by position.
         DataType::Map(..) => {
             for (field, other) in fields.iter().zip(others) {
                 let (field, other) = (field.data_type(), other.data_type());
@@ -513,14 +529,15 @@ fn push_missing_inside(
     }
 }
 
-/// Returns the failure for a column of paths with the name of another column.
+/// Returns the failure for a column of paths that has the name of another column.
 fn taken(column: &str) -> Failure {
     Failure::Usage(format!(
         "the table has a column `{column}` already; choose another name for --path-column"
     ))
 }
 
-/// Returns the failure for an error of finding files. Most messages name a path already.
+/// Returns the failure for an error that occurred while finding files. Most messages already name a
+/// path, so we do not add another.
 fn failure(name: &str, error: &herringbone::Error) -> Failure {
     let plain = name.trim_end_matches('/');
     let advised = Advised::new(error);

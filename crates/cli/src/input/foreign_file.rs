@@ -1,4 +1,4 @@
-//! Files other than Parquet, opened for reading: local ones, and those at URLs.
+//! Opens files other than Parquet, both local ones and those at URLs.
 
 use std::fs::File;
 use std::io;
@@ -14,7 +14,7 @@ use crate::base::url::name_of;
 /// Opens a file. `-` is standard input.
 ///
 /// # Errors
-/// System.
+/// Fails with [`Failure::System`] if the file cannot be opened.
 pub(crate) fn open(path: &Path) -> Result<Bytes> {
     if path.as_os_str() == "-" {
         return Ok(Bytes::Pipe(Box::new(io::stdin())));
@@ -37,7 +37,8 @@ pub(crate) fn open(path: &Path) -> Result<Bytes> {
 /// Returns the schema of an Arrow IPC file or stream.
 ///
 /// # Errors
-/// Data if it is neither; System.
+/// Fails with [`Failure::Data`] if the file is neither, and with [`Failure::System`] if it cannot
+/// be read.
 pub(crate) fn arrow_schema(path: &Path, limits: &Limits) -> Result<SchemaRef> {
     Ok(read::ipc(&name_of(path), open(path)?, limits)?.schema)
 }

@@ -1,5 +1,5 @@
-//! Files other than Parquet among the files of a command. They become Parquet in a temporary file, so that commands read
-//! all files alike.
+//! Imports files other than Parquet. They become Parquet in a temporary file, so that commands can
+//! read all files alike.
 
 use std::path::Path;
 use std::slice;
@@ -24,7 +24,7 @@ use crate::input::schema_file::schema_file;
 use crate::input::spool::Spool;
 use crate::rows::{Request, Rows, Window, survey};
 
-/// The default number of rows to infer a schema from.
+/// The default number of rows from which a schema is inferred.
 const INFER_ROWS: usize = 10_000;
 
 /// The way in which a command reads files other than Parquet.
@@ -39,12 +39,13 @@ pub(crate) struct Import {
     dialect: Dialect,
     limits: Limits,
     note: Box<dyn Fn(&str) + Send + Sync>,
-    /// The number of rows that the command needs of each file. `None` means all of them.
+    /// The number of rows that the command needs from each file. `None` means all rows.
     rows: Option<u64>,
-    /// True if the output of the rows cannot be written again from its beginning.
+    /// True if the rows go to an output that cannot be written again from its beginning. A file
+    /// then cannot be read again with other types.
     is_once: bool,
     spool: Spool,
-    /// The first given option for text alone, and the first one for CSV alone.
+    /// The first option that the user gave for text only, and the first one for CSV only.
     given: [Option<&'static str>; 2],
 }
 
@@ -59,7 +60,7 @@ struct Csv {
 }
 
 impl Import {
-    /// Creates the import of a command that writes no CSV. It needs all rows.
+    /// Creates the import for a command that does not write CSV and that needs all rows.
     ///
     /// # Errors
     /// See [`Import::new`].
@@ -80,11 +81,11 @@ impl Import {
         }))
     }
 
-    /// Creates the import with these options. Text columns get the types that `read` chooses for a Parquet file with the
-    /// schema.
+    /// Creates the import. If the user names a Parquet file as the schema, columns get the types
+    /// that `read` chooses for it.
     ///
     /// # Errors
-    /// Usage for a wrong type; errors of reading the schema.
+    /// Fails with [`Failure::Usage`] if a type is wrong, and if the schema cannot be read.
     pub(crate) fn new(
         context: &Context,
         (text, csv): (&TextInput, &CsvShape),
@@ -123,22 +124,23 @@ impl Import {
         })
     }
 
-    /// Limits the rows that the command needs of each file.
+    /// Limits the number of rows that the command needs from each file.
     pub(crate) fn first_rows(self, rows: Option<u64>) -> Self {
         Self { rows, ..self }
     }
 
-    /// Reads each file once, because its rows are printed as they are read.
+    /// Makes the import read each file only once if `is_once` is set, because rows are printed as
+    /// they are read.
     pub(crate) fn once(self, is_once: bool) -> Self {
         Self { is_once, ..self }
     }
 
-    /// Returns true if each file is read once.
+    /// Returns true if each file may be read only once.
     pub(super) fn is_once(&self) -> bool {
         self.is_once
     }
 
-    /// Sets the handling of bad rows.
+    /// Sets what happens with bad rows.
     pub(crate) fn on_error(mut self, context: &Context, damage: &Damage) -> Self {
         let report = || context.loss();
         self.lenient = damage.makes_nulls().map(|nulls| Lenient {
@@ -148,25 +150,26 @@ impl Import {
         self
     }
 
-    /// Adds columns with given types.
+    /// Adds columns whose types are given.
     pub(crate) fn and_types(mut self, types: Vec<Field>) -> Self {
         self.types.extend(types);
         self
     }
 
-    /// Returns the given format, or else the format for a path, if its name determines it.
+    /// Returns the format that the user gave, or else the one that the path's name stands for, if
+    /// there is one.
     ///
     /// # Errors
-    /// Usage if the name belongs to a format that we do not read.
+    /// Fails with [`Failure::Usage`] if the name belongs to a format that we do not read.
     pub(super) fn format_of(&self, path: &Path) -> Result<Option<FileFormat>> {
         self.from
             .map_or_else(|| FileFormat::of_name(path), |from| Ok(Some(from)))
     }
 
-    /// Checks that the given options have their use.
+    /// Checks that each option that the user gave has an effect on some file.
     ///
     /// # Errors
-    /// Usage if not.
+    /// Fails with [`Failure::Usage`] if one does not.
     pub(super) fn check(&self, inputs: &[Input]) -> Result<()> {
         let (mut has_text, mut has_csv) = (false, false);
         for format in inputs.iter().map(Input::format) {
@@ -194,12 +197,13 @@ impl Import {
         (self.note)(text);
     }
 
-    /// Returns true if columns have the types of their values.
+    /// Returns true if columns get the types of their values.
     pub(super) fn infers_types(&self) -> bool {
         self.schema.is_none() && self.infer_rows > 0
     }
 
-    /// Returns the columns of a text with the types of its values, except for those with given types.
+    /// Returns the columns of a text with the types of its values. Columns whose types are given
+    /// are left out.
     ///
     /// # Errors
     /// See [`Import::rows`].
@@ -210,7 +214,7 @@ impl Import {
         format: FileFormat,
     ) -> Result<Vec<Field>> {
         let stream = self.stream(name, bytes)?;
-        // The read of the rows repeats the notes.
+        // We print no notes here, because they are printed when the rows are read.
         let options = TextOptions {
             note: &|_| {},
             lenient: self.lenient.clone().map(|lenient| Lenient {
@@ -264,11 +268,13 @@ impl Import {
         }
     }
 
-    /// Returns rows in a format other than Parquet. Some of its columns share their types with other files. A second read
-    /// of a file prints no notes, because the first has printed them.
+    /// Returns the rows of a file that is not Parquet. `types` has the columns whose types are
+    /// shared with other files. If a file is read a second time, we print no notes, because the
+    /// first read has printed them.
     ///
     /// # Errors
-    /// Data if the bytes are not in this format; System.
+    /// Fails with [`Failure::Data`] if the bytes are not in this format, and with
+    /// [`Failure::System`] if they cannot be read.
     pub(super) fn rows(
         &self,
         name: &str,
@@ -293,10 +299,12 @@ impl Import {
         Ok(rows?.with_errors_of())
     }
 
-    /// Writes rows as Parquet, up to the number that the command needs, and returns the bytes.
+    /// Writes rows as Parquet, up to the number that the command needs, and returns the Parquet
+    /// bytes.
     ///
     /// # Errors
-    /// Errors of the rows; Data if Parquet has no form for them; System if the temporary file cannot be written.
+    /// Fails if the rows cannot be read, with [`Failure::Data`] if Parquet cannot represent them,
+    /// and with [`Failure::System`] if the temporary file cannot be written.
     pub(super) fn parquet(&self, name: &str, rows: Rows<'_>) -> Result<Arc<dyn Source>> {
         let failed = |error: herringbone::Error| Failure::parquet(name, &error);
         let mut part = self
@@ -325,7 +333,7 @@ impl Import {
     }
 }
 
-/// Returns the rows up to the number left, and counts them.
+/// Returns the batch's rows up to the number that is left, and subtracts them from it.
 fn first(batch: RecordBatch, left: &mut Option<u64>) -> RecordBatch {
     let Some(left) = left else {
         return batch;
@@ -335,8 +343,9 @@ fn first(batch: RecordBatch, left: &mut Option<u64>) -> RecordBatch {
     batch.slice(0, rows)
 }
 
-/// Returns the schema of a Parquet file's rows when written as text: with the extension types of geometries, plain
-/// variants, and a unit that can represent all INT96 timestamps.
+/// Returns the schema that a Parquet file's rows have when they are written as text. Geometries
+/// have their extension types, variants are unshredded, and INT96 timestamps have a unit that can
+/// represent all of them.
 fn schema_of_rows(input: &Input, read: ReadOptions) -> Result<SchemaRef> {
     let inputs = slice::from_ref(input);
     let mut request = Request::all(read);
@@ -346,7 +355,7 @@ fn schema_of_rows(input: &Input, read: ReadOptions) -> Result<SchemaRef> {
     Ok(surveyed.map_or_else(|| Arc::new(Schema::empty()), |(schema, _)| schema))
 }
 
-/// Returns the columns with given types.
+/// Returns the columns whose types the user gives.
 fn types(text: &TextInput) -> Result<Vec<Field>> {
     let mut types = Vec::new();
     for setting in &text.types {

@@ -1,4 +1,4 @@
-//! A file in another format than Parquet, among the files of a command.
+//! A file in a format other than Parquet, among a command's files.
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -11,27 +11,28 @@ use crate::base::failure::{Failure, Result};
 use crate::input::import::Import;
 use crate::rows::Rows;
 
-/// The number of columns after which no text of a file becomes a date. Each column costs one more read of the file.
+/// The number of columns that had to become text after which no text of the file is taken as a
+/// date. Each such column costs another read of the file.
 const MAX_TEXTS: usize = 3;
 
-/// A file in another format than Parquet.
+/// A file in a format other than Parquet.
 pub(super) struct Imported {
     pub(super) format: FileFormat,
-    /// True if only the first bytes show the format.
+    /// True if we know the format from the first bytes only.
     is_guessed: bool,
     import: Arc<Import>,
     /// The common types of columns whose types differ between the files.
     types: Vec<Field>,
     /// True if the columns share their types with other files.
     is_shared: bool,
-    /// The columns of JSON that stay text, because a later row has another text than a date.
+    /// The JSON columns that stay text, because a later row has a text that is not a date.
     texts: Mutex<Vec<String>>,
-    /// Its rows as Parquet, once they are needed.
+    /// The file's rows as Parquet, once they were needed.
     parquet: OnceLock<Arc<dyn Source>>,
 }
 
 impl Imported {
-    /// Returns the import, unless the format is Parquet.
+    /// Returns the import of a file in this format, unless the format is Parquet.
     pub(super) fn of(format: FileFormat, import: &Arc<Import>) -> Option<Self> {
         (format != FileFormat::Parquet).then(|| Self {
             format,
@@ -44,8 +45,8 @@ impl Imported {
         })
     }
 
-    /// Returns the import for these first bytes. A file of an unknown format is read as Parquet, because that error
-    /// shows the format.
+    /// Returns the import for a file with these first bytes. If they show no format, the file is
+    /// read as Parquet, because the error for this case names the format that it seems to have.
     pub(super) fn guessed(beginning: &[u8], import: &Arc<Import>) -> Option<Self> {
         let imported = Self::of(FileFormat::of_beginning(beginning)?, import)?;
         Some(Self {
@@ -54,7 +55,7 @@ impl Imported {
         })
     }
 
-    /// Gives columns the common types of several files.
+    /// Gives the columns the common types of several files.
     pub(super) fn share(&mut self, types: Vec<Field>) {
         (self.types, self.is_shared) = (types, true);
     }
@@ -64,7 +65,7 @@ impl Imported {
         !self.import.is_partial()
     }
 
-    /// Returns the rows.
+    /// Returns the file's rows.
     ///
     /// # Errors
     /// See [`Import::rows`].
@@ -76,7 +77,8 @@ impl Imported {
                     except: texts.clone(),
                 }
             }
-            // This file cannot be read again, or it was read often enough.
+            // This file cannot be read again, or it has been read often enough, so we must not
+            // guess.
             _ => JsonDates::IfAllSeen,
         };
         let how = (self.format, self.types.as_slice());
@@ -93,7 +95,7 @@ impl Imported {
         })
     }
 
-    /// Returns the rows as Parquet.
+    /// Returns the file's rows as Parquet. They are converted only once.
     ///
     /// # Errors
     /// See [`Import::parquet`].
@@ -110,10 +112,11 @@ impl Imported {
         Ok(self.parquet.get_or_init(|| parquet).clone())
     }
 
-    /// Reads the file, and again with a column as text if one of its later rows has another text than a date.
+    /// Reads the file. If a later row has a text that is not a date in a column that looked like
+    /// dates, reads it again with this column as text.
     ///
     /// # Errors
-    /// Errors of `read`.
+    /// Fails if `read` does.
     pub(super) fn again_without_dates<T>(
         &self,
         name: &str,

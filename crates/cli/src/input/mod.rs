@@ -1,4 +1,4 @@
-//! The files of the command line.
+//! The files that the command line names.
 
 pub(crate) mod column_chunks;
 mod common_types;
@@ -48,7 +48,7 @@ use crate::input::opened::{Footer, LocalFile, OpenFiles};
 use crate::input::pipe::Pipe;
 use crate::rows::Rows;
 
-/// The number of bytes needed to detect the format of a file.
+/// The number of bytes from which we detect a file's format.
 const BEGINNING: u64 = 256;
 
 /// The path that stands for standard input.
@@ -56,31 +56,33 @@ const STDIN: &str = "-";
 
 /// A file that can be opened any number of times.
 pub(crate) struct Input {
-    /// The name of the file in output and errors.
+    /// The file's name in output and errors.
     pub(crate) name: String,
-    /// The size of the file in bytes.
+    /// The file's size in bytes, or zero for a pipe whose size is unknown.
     pub(crate) size: u64,
     data: Data,
     limits: Limits,
     decryption: Option<FileDecryptionProperties>,
     ignores_checksums: Option<&'static str>,
-    /// The place of the file among the files of a folder, or among named files with the same partition columns.
+    /// The file's place among the files of a folder, or among named files with the same partition
+    /// columns.
     pub(crate) member: Option<Member>,
     files: Arc<OpenFiles>,
     local: OnceLock<Arc<LocalFile>>,
-    /// The footer, once it has been read.
+    /// The footer, once it has been read and is kept.
     footer: OnceLock<Footer>,
-    /// The import of a file in another format than Parquet.
+    /// The import of a file in a format other than Parquet.
     imported: Option<Imported>,
 }
 
-/// The way to open the files of a command.
+/// The way in which a command opens its files.
 #[derive(Default)]
 pub(crate) struct Opening<'a> {
     /// The selection of rows, which may rule out files by their paths.
     pub(crate) wanted: Option<&'a Wanted>,
     pub(crate) footers: Footers,
-    /// The import of files in other formats than Parquet. `None` if they are refused.
+    /// The import of files in formats other than Parquet. `None` means that the command refuses
+    /// such files.
     pub(crate) import: Option<Arc<Import>>,
 }
 
@@ -93,7 +95,8 @@ enum Data {
 }
 
 impl Data {
-    /// Opens an input, and returns its size in bytes, or zero for standard input and other pipes.
+    /// Opens an input, and returns its size in bytes. The size of standard input and of other pipes
+    /// is zero, because we do not know it.
     fn of(path: &Path, name: &str) -> Result<(Self, u64)> {
         let refused = |name: &str, error: &io::Error| Failure::System(format!("{name}: {error}"));
         #[cfg(feature = "remote")]
@@ -118,7 +121,8 @@ impl Data {
         Ok((Self::Pipe(Pipe::new(file)), 0))
     }
 
-    /// Reads a pipe to its end. Also returns the size in bytes.
+    /// Reads a pipe to its end, so that its bytes allow random access. Also returns the size in
+    /// bytes.
     fn whole(self, size: u64) -> io::Result<(Self, u64)> {
         let Self::Pipe(pipe) = self else {
             return Ok((self, size));
@@ -135,7 +139,7 @@ impl Data {
         let mut bytes = Vec::new();
         match self {
             Self::Path(path) => {
-                // Other reads of the file report the error.
+                // We ignore an error here, because other reads of the file report it.
                 fs::File::open(path)
                     .and_then(|file| file.take(BEGINNING).read_to_end(&mut bytes))
                     .ok();
@@ -154,7 +158,7 @@ impl Data {
         bytes
     }
 
-    /// Returns the bytes from the first to the last. Those of a pipe can be read once.
+    /// Returns the bytes from the first to the last. The bytes of a pipe can only be read once.
     fn bytes(&self, name: &str) -> Result<read::Bytes> {
         Ok(match self {
             Self::Path(path) => foreign_file::open(path)?,
@@ -201,7 +205,8 @@ fn decryption(path: Option<&Path>, context: &Context) -> Result<Option<FileDecry
 }
 
 impl Input {
-    /// Checks that the file exists. Reads inputs without random access, and the end of files at URLs.
+    /// Checks that the file exists. If the input has no random access and may be Parquet, this
+    /// reads all of it. If it is at a URL, this reads its end.
     fn new(path: &Path, import: Option<&Arc<Import>>, context: &Context) -> Result<Self> {
         let name = name_of(path);
         let named = import.map_or(Ok(None), |import| import.format_of(path))?;
@@ -234,7 +239,8 @@ impl Input {
         })
     }
 
-    /// Creates the input of a file in a folder. Opens nothing.
+    /// Creates the input for a file in a folder. This opens nothing, because a folder may have many
+    /// files.
     fn of_member(
         member: Member,
         import: Option<&Arc<Import>>,
@@ -262,7 +268,7 @@ impl Input {
         }))
     }
 
-    /// Returns the format of the file.
+    /// Returns the file's format.
     pub(crate) fn format(&self) -> FileFormat {
         let imported = self.imported.as_ref();
         imported.map_or(FileFormat::Parquet, |imported| imported.format)
@@ -273,17 +279,18 @@ impl Input {
         self.imported.is_none()
     }
 
-    /// Returns true if the command sees all rows of the file. It may need the first rows of a text alone.
+    /// Returns true if the command sees all rows of the file. If it only needs the first rows of a
+    /// text, it does not.
     pub(crate) fn has_all_rows(&self) -> bool {
         let mut imported = self.imported.iter();
         imported.all(Imported::has_all_rows)
     }
 
-    /// Passes the rows of a file in a format other than Parquet to `take`, which may be called again with other rows.
-    /// Returns `None` for Parquet.
+    /// Passes the rows of a file that is not Parquet to `take`. If columns turn out to have other
+    /// types, `take` is called again with new rows. Returns `None` for Parquet.
     ///
     /// # Errors
-    /// See [`Import::rows`]; also errors of `take`.
+    /// See [`Import::rows`]; also fails if `take` does.
     pub(crate) fn take_other_rows<T>(
         &self,
         take: impl Fn(Rows<'_>) -> Result<T>,
@@ -295,12 +302,12 @@ impl Input {
         imported.again_without_dates(&self.name, read).map(Some)
     }
 
-    /// Returns the place of the file in the named directory, pattern or prefix.
+    /// Returns the file's place in the directory, pattern or prefix that the user names.
     pub(crate) fn folder(&self) -> Option<&Member> {
         self.member.as_ref().filter(|member| !member.is_named())
     }
 
-    /// Returns true if both are files of one folder.
+    /// Returns true if both files belong to one folder.
     pub(crate) fn is_in_folder_of(&self, other: &Self) -> bool {
         match (self.folder(), other.folder()) {
             (Some(one), Some(other)) => Arc::ptr_eq(&one.folder, &other.folder),
@@ -308,13 +315,13 @@ impl Input {
         }
     }
 
-    /// Returns the name of the table: that of the folder, or that of a file without one.
+    /// Returns the table's name. This is the folder's name, or the file's if there is no folder.
     pub(crate) fn table_name(&self) -> &str {
         let folder_name = self.folder().map(|member| &member.folder.name);
         folder_name.unwrap_or(&self.name)
     }
 
-    /// Reads the footer, unless it has been read before and is kept.
+    /// Opens the file. This reads the footer, unless it has been read before and is kept.
     pub(crate) fn open(&self) -> Result<ParquetFile> {
         if let Some(footer) = self.footer.get() {
             return footer.open().map_err(|error| self.failure(&error));
@@ -344,7 +351,8 @@ impl Input {
         Ok(file)
     }
 
-    /// Returns the file with the footer that a `_metadata` file has for it. With keys, a file must have its own.
+    /// Returns the file with the footer that a `_metadata` file has for it. If there are keys, a
+    /// file must have its own footer.
     fn known_file(&self, source: &Arc<dyn Source>) -> herringbone::Result<Option<ParquetFile>> {
         let member = self.member.as_ref().filter(|_| self.decryption.is_none());
         member.map_or(Ok(None), |member| member.known_file(source))
@@ -359,7 +367,8 @@ impl Input {
         }
     }
 
-    /// Returns the failure for a file that cannot be opened. It may be a file of another format.
+    /// Returns the failure for a file that cannot be opened. If the file has another format, the
+    /// message names it.
     pub(crate) fn unopened(&self, error: &herringbone::Error) -> Failure {
         let is_io = matches!(error.kind(), ErrorKind::Io | ErrorKind::Replaced);
         match (!is_io).then(|| self.foreign()).flatten() {
@@ -373,7 +382,7 @@ impl Input {
         }
     }
 
-    /// Returns true if the file has the mark of Parquet at its beginning and not at its end.
+    /// Returns true if the file begins with the Parquet magic bytes but does not end with them.
     fn has_lost_its_end(&self) -> bool {
         let Ok(source) = self.source() else {
             return false;
@@ -385,7 +394,8 @@ impl Input {
         is_mark(&first) && (!is_mark(&last) || size < 8)
     }
 
-    /// Returns the format of the file according to its first bytes, unless it has a Parquet mark at either end.
+    /// Returns the format that the file's first bytes show, unless it has the Parquet magic bytes
+    /// at either end.
     pub(crate) fn foreign(&self) -> Option<Foreign> {
         let source = self.source().ok()?;
         let size = source.len();
@@ -401,13 +411,13 @@ impl Input {
         }
     }
 
-    /// Returns the bytes of the file.
+    /// Returns the file's bytes as a source.
     pub(crate) fn source(&self) -> herringbone::Result<Arc<dyn Source>> {
         Ok(match &self.data {
             Data::Path(path) => match self.local.get() {
                 Some(file) => file.clone(),
                 None => {
-                    // The caller adds the name of the file to errors.
+                    // The caller adds the file's name to errors.
                     let file = LocalFile::open(path, &self.files)?;
                     self.local.get_or_init(|| file).clone()
                 }
@@ -419,7 +429,7 @@ impl Input {
         })
     }
 
-    /// Returns the path of the file, unless it was read into memory.
+    /// Returns the file's path, unless the file was read into memory.
     pub(crate) fn path(&self) -> Option<&Path> {
         self.data.path()
     }
@@ -429,13 +439,13 @@ impl Input {
         self.decryption.as_ref()
     }
 
-    /// Returns the properties for decryption as a trait object.
+    /// Returns the properties for decryption in the form that the library takes.
     fn seam(&self) -> Option<Arc<dyn Decryption>> {
         let decryption = self.decryption.clone();
         decryption.map(|properties| Arc::new(properties) as Arc<dyn Decryption>)
     }
 
-    /// Searches for the intact parts of the file.
+    /// Searches for the file's intact parts.
     pub(crate) fn repair(&self, options: &RepairOptions) -> herringbone::Result<Repair> {
         let mut options = options.clone();
         options.decryption = self.seam();
@@ -457,7 +467,8 @@ impl Input {
         }
     }
 
-    /// Returns the directory of a `_metadata` file, whose rows are in the files of that directory.
+    /// Returns the directory of a `_metadata` file. The user may name it instead, because the rows
+    /// are in that directory's files.
     fn directory(&self) -> Option<String> {
         match self.name.rsplit_once('/') {
             Some((above, "_metadata")) => Some(format!("{above}/")),
@@ -466,21 +477,23 @@ impl Input {
         }
     }
 
-    /// Returns advice about an option that helps against an error at a place of this file.
+    /// Returns advice about an option that helps against an error at this place of the file.
     pub(crate) fn advice(&self, remedy: Remedy, location: &Location) -> Option<String> {
         advice(remedy, location, self.ignores_checksums)
     }
 
-    /// Returns the failure for an error of the library about this file.
+    /// Returns the failure for an error that the library returned about this file.
     pub(crate) fn failure(&self, error: &herringbone::Error) -> Failure {
         Failure::advised(&self.name, &self.advised(error))
     }
 }
 
-/// Returns the files of the command line for a command about single files. Checks that they exist.
+/// Returns the files that the command line names, for a command that takes single files. Checks
+/// that they exist.
 ///
 /// # Errors
-/// System if one does not; Usage if one is a directory or pattern, or if standard input is requested twice.
+/// Fails with [`Failure::System`] if one does not exist, and with [`Failure::Usage`] if one is a
+/// directory or pattern, or if standard input is named twice.
 pub(crate) fn all(paths: &[PathBuf], context: &Context) -> Result<Vec<Input>> {
     check_stdin(paths, context)?;
     if let Some(path) = paths.iter().find(|path| is_folder(path)) {
@@ -494,8 +507,8 @@ pub(crate) fn all(paths: &[PathBuf], context: &Context) -> Result<Vec<Input>> {
     paths.iter().map(input).collect()
 }
 
-/// Returns the files of the command line for a command that reads tables together. Named files whose paths have the same
-/// partition columns get these columns.
+/// Returns the files for a command that reads tables together. If the paths of named files have the
+/// same partition columns, the files get these columns, as they would by a pattern.
 ///
 /// # Errors
 /// See [`each_table`].
@@ -517,11 +530,12 @@ pub(crate) fn tables(
     Ok(inputs)
 }
 
-/// Returns the files of the command line for a command about several tables. Directories and patterns are replaced by
-/// their files, except for those ruled out by conditions on partition columns.
+/// Returns the files for a command that takes several tables. Directories and patterns are replaced
+/// by their files, except for the files that conditions on partition columns rule out.
 ///
 /// # Errors
-/// See [`all`] and [`folder::find`](crate::input::folder::find); Usage if the paths of files are wanted, but a single file is named.
+/// See [`all`] and [`folder::find`](crate::input::folder::find). Also fails with [`Failure::Usage`]
+/// if the user wants a column of paths, but names a single file.
 pub(crate) fn each_table(
     paths: &[PathBuf],
     opening: &Opening<'_>,
@@ -560,7 +574,8 @@ pub(crate) fn each_table(
     Ok(inputs)
 }
 
-/// Gives files of text the types that all of their values have. Pipes can be read once only, and keep their own.
+/// Gives text files the types that can hold the values of all of them. Pipes keep their own types,
+/// because they can only be read once.
 fn share_types(import: &Import, inputs: &mut [Input]) -> Result<()> {
     let is_text = |input: &&mut Input| {
         let is_pipe = matches!(input.data, Data::Pipe(..));
@@ -584,10 +599,10 @@ fn share_types(import: &Import, inputs: &mut [Input]) -> Result<()> {
     Ok(())
 }
 
-/// Checks that a command does not need a column with the path of a single file.
+/// Checks that the user does not ask for a column of paths for a single file.
 ///
 /// # Errors
-/// Usage if it does.
+/// Fails with [`Failure::Usage`] if the user does.
 pub(crate) fn check_no_path_column(wanted: Option<&Wanted>, path: &Path) -> Result<()> {
     match wanted.and_then(|wanted| wanted.path_column.as_ref()) {
         None => Ok(()),
@@ -598,17 +613,19 @@ pub(crate) fn check_no_path_column(wanted: Option<&Wanted>, path: &Path) -> Resu
     }
 }
 
-/// Returns true for a path that may be the name of a column.
+/// Returns true if a path may also be a column's name, which the user may have given in the wrong
+/// place.
 fn is_word(path: &Path) -> bool {
     path.extension().is_none() && path.components().count() == 1
 }
 
-/// Groups files by table: those of a folder, or a single file.
+/// Groups files by table. A table is the files of one folder, or a single file.
 pub(crate) fn by_table(inputs: &[Input]) -> impl Iterator<Item = &[Input]> {
     inputs.chunk_by(Input::is_in_folder_of)
 }
 
-/// Returns true if standard input has bytes: it is neither a terminal nor closed.
+/// Returns true if standard input has bytes for us. A terminal does not, nor does an input that is
+/// closed.
 #[cfg(unix)]
 pub(crate) fn is_piped() -> bool {
     use std::os::fd::AsFd as _;

@@ -1,4 +1,4 @@
-//! The files of this machine that a command has open, and the footers that it keeps.
+//! The local files that a command has open, and the footers that it keeps in memory.
 
 use std::collections::VecDeque;
 use std::fs::{File, Metadata};
@@ -15,23 +15,23 @@ use herringbone::source::{FileSource, Source};
 use herringbone::{Error, ErrorKind, MetadataHandle, ParquetFile, Result};
 use herringbone_dataset::DatasetReadOptions;
 
-/// The largest number of open files of this machine.
+/// The maximum number of local files that are open at once.
 const MAX_OPEN_FILES: usize = DatasetReadOptions::DEFAULT_MAX_OPEN_FILES;
 
-/// The largest number of bytes that kept footers take, with the bytes read along with them. A command reads later footers each
-/// time, because it has no room for them.
+/// The maximum memory for kept footers, in bytes, including the bytes that were read along with
+/// them. When it is full, the command reads further footers each time it opens their files.
 const MAX_FOOTER_BYTES: usize = 256 << 20;
 
 /// The open files and kept footers of a command.
 #[derive(Debug, Default)]
 pub(crate) struct OpenFiles {
-    /// The open files, the one opened first in front.
+    /// The open files, with the one opened first at the front.
     open: Mutex<VecDeque<Weak<LocalFile>>>,
     footer_bytes: AtomicUsize,
 }
 
 impl OpenFiles {
-    /// Keeps the footer of a file and the bytes read along with it, if there is room for them.
+    /// Keeps a file's footer and the bytes that were read along with it, if there is room for them.
     pub(crate) fn keep(&self, file: &ParquetFile) -> Option<Footer> {
         let (handle, source) = (file.metadata_handle(), file.source().clone());
         let suffix = source.fetch_policy().suffix_bytes.min(source.len());
@@ -44,7 +44,8 @@ impl OpenFiles {
         Some(Footer { source, handle })
     }
 
-    /// Notes that a file was opened, and closes the one opened first if there are too many.
+    /// Notes that a file was opened. If too many files are open, closes the one that was opened
+    /// first.
     fn add(&self, file: Weak<LocalFile>, most: usize) {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         open.push_back(file);
@@ -57,21 +58,22 @@ impl OpenFiles {
     }
 }
 
-/// A footer and the bytes of its file.
+/// A footer, and the file that it belongs to.
 pub(crate) struct Footer {
     source: Arc<dyn Source>,
     handle: MetadataHandle,
 }
 
 impl Footer {
-    /// Opens the file again without reading its footer. Page indexes belong to the returned file.
+    /// Opens the file again without reading its footer. Page indexes are not kept, but belong to
+    /// the returned file, so that memory stays bounded.
     pub(crate) fn open(&self) -> Result<ParquetFile> {
         let handle = self.handle.without_page_indexes();
         ParquetFile::with_metadata(self.source.clone(), handle)
     }
 }
 
-/// A file of this machine. It is closed if too many others are open, and opened again when it is read.
+/// A local file. It is closed if too many others are open, and opened again when it is read.
 #[derive(Debug)]
 pub(crate) struct LocalFile {
     path: PathBuf,
@@ -81,7 +83,8 @@ pub(crate) struct LocalFile {
     myself: Weak<Self>,
 }
 
-/// The properties that distinguish a file from another one, or from a later version, at the same path.
+/// The properties by which we notice that another file, or a later version of this one, is at the
+/// path.
 #[derive(Debug, PartialEq, Eq)]
 struct Identity {
     bytes: u64,
@@ -107,7 +110,7 @@ impl Identity {
     }
 }
 
-/// Opens a file. Errors do not name it.
+/// Opens a file. Errors do not contain its name.
 fn open(path: &Path) -> io::Result<(File, Identity)> {
     let file = File::open(path)?;
     let identity = Identity::of(&file.metadata()?);
@@ -118,7 +121,8 @@ impl LocalFile {
     /// Opens the file at a path.
     ///
     /// # Errors
-    /// Io if it cannot be opened, or is not a regular file. The caller adds its name.
+    /// Fails with [`ErrorKind::Io`] if the file cannot be opened or is not a regular file. The
+    /// caller adds its name.
     pub(crate) fn open(path: &Path, files: &Arc<OpenFiles>) -> Result<Arc<Self>> {
         let (file, identity) = open(path)?;
         let source = Arc::new(FileSource::new(file)?);
@@ -137,10 +141,11 @@ impl LocalFile {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the open file. Opens it again if it was closed.
+    /// Returns the open file. If it was closed, opens it again.
     ///
     /// # Errors
-    /// Io if it cannot be opened; Replaced if another file is at the path now, or if this one was changed.
+    /// Fails with [`ErrorKind::Io`] if the file cannot be opened, and with [`ErrorKind::Replaced`]
+    /// if it was changed or if another file is at its path now.
     fn source(&self) -> Result<Arc<FileSource>> {
         let mut slot = self.lock();
         if let Some(source) = &*slot {
@@ -196,7 +201,7 @@ mod tests {
         let file = LocalFile::open(&path, &files).unwrap();
         assert_eq!(file.read(0..6).unwrap(), "before");
         let close = || files.add(Weak::new(), 0);
-        // While it is open, another file at its path is not seen.
+        // While the file is open, we do not see another one at its path.
         fs::remove_file(&path).unwrap();
         assert_eq!(file.read(0..6).unwrap(), "before");
         close();

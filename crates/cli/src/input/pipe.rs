@@ -5,16 +5,17 @@ use std::sync::{Mutex, PoisonError};
 
 use super::BEGINNING;
 
-/// A file without random access. Its bytes can be taken once.
+/// A file without random access. Its bytes can only be taken once.
 pub(super) struct Pipe(Mutex<Option<Box<dyn Read + Send>>>);
 
 impl Pipe {
-    /// Creates a pipe. Reads nothing.
+    /// Creates a pipe without reading from it.
     pub(super) fn new(bytes: impl Read + Send + 'static) -> Self {
         Self(Mutex::new(Some(Box::new(bytes))))
     }
 
-    /// Returns the first bytes, or fewer after an error, which a later read reports. Waits for them.
+    /// Waits for the first bytes and returns them. After an error, these are fewer, and a later
+    /// read reports the error.
     pub(super) fn beginning(&self) -> Vec<u8> {
         let mut slot = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut beginning = Vec::new();
@@ -37,7 +38,7 @@ impl Pipe {
     }
 }
 
-/// The reader after a failed read.
+/// A reader that fails once, in place of the rest of a pipe whose first read failed.
 struct FailedRead(Option<std::io::Error>);
 
 impl Read for FailedRead {

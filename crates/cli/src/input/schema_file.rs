@@ -1,4 +1,4 @@
-//! `--schema FILE`: a schema from another file.
+//! `--schema FILE` takes the schema from another file.
 
 use std::io::{self, Read as _};
 use std::path::Path;
@@ -13,14 +13,16 @@ use crate::input::context::Context;
 use crate::input::foreign_file::{arrow_schema, open};
 use crate::input::{self, Input};
 
-/// The maximum size of a schema in text, in bytes.
+/// The maximum size of a schema as text, in bytes.
 const MAX_SCHEMA_BYTES: u64 = 64 << 20;
 
-/// Calls `read_parquet` for a Parquet file. Calls `read_arrow` for the schema of an Arrow IPC file or stream, or for a
-/// schema in text. A pipe can only contain the text.
+/// Calls `read_parquet` if the file is Parquet. Calls `read_arrow` with the schema if the file is
+/// an Arrow IPC file or stream, or a schema as text. A pipe can only be a schema as text, because
+/// we have to read other files twice.
 ///
 /// # Errors
-/// Data if the file is none of these, or a text of more than 64 MiB; System.
+/// Fails with [`Failure::Data`] if the file is none of these, or if the text has more than 64 MiB.
+/// Fails with [`Failure::System`] if it cannot be read.
 pub(crate) fn schema_file<T>(
     path: &Path,
     context: &Context,

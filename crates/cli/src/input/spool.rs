@@ -1,4 +1,4 @@
-//! A temporary file for all that a command imports.
+//! A temporary file that holds everything that a command imports.
 
 use std::env;
 use std::io::{self, Write};
@@ -11,11 +11,12 @@ use herringbone::push::FetchPolicy;
 use herringbone::source::{FileSource, Source};
 use herringbone_sort::UnnamedFile;
 
-/// A temporary file with one part after the other. It exists from the first part on, until the command ends.
+/// A temporary file to which parts are written one after the other. It is created for the first
+/// part, and exists until the command ends.
 #[derive(Default)]
 pub(crate) struct Spool(Mutex<Option<Open>>);
 
-/// The file, and the number of its bytes so far.
+/// The file, and its byte count so far.
 struct Open {
     unnamed: UnnamedFile,
     length: u64,
@@ -29,7 +30,7 @@ impl Spool {
     /// Starts the next part.
     ///
     /// # Errors
-    /// Errors of creating the file.
+    /// Fails if the file cannot be created.
     pub(crate) fn part(&self) -> io::Result<Part<'_>> {
         let mut file = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if file.is_none() {
@@ -43,17 +44,18 @@ impl Spool {
     }
 }
 
-/// The unfinished part.
+/// A part that is being written. It locks the file, so that parts cannot mix.
 pub(crate) struct Part<'s> {
     file: MutexGuard<'s, Option<Open>>,
     start: u64,
 }
 
 impl Part<'_> {
-    /// Returns the bytes of the finished part.
+    /// Ends the part and returns its bytes.
     ///
     /// # Errors
-    /// Io.
+    /// Fails with [`ErrorKind::Io`](herringbone::ErrorKind::Io) if the file cannot be opened for
+    /// reading.
     pub(crate) fn finish(self) -> herringbone::Result<Arc<dyn Source>> {
         let Some(file) = self.file.as_ref() else {
             return Ok(Arc::new(Bytes::new()));
@@ -82,7 +84,7 @@ impl Write for Part<'_> {
     }
 }
 
-/// A range of bytes.
+/// A range of the file's bytes.
 #[derive(Debug)]
 struct Section {
     source: FileSource,

@@ -1,19 +1,20 @@
-//! URLs of the command line: the supported schemes, and those of local files.
+//! Checks the URLs on the command line, and turns `file` URLs into paths.
 
 use std::path::{Path, PathBuf};
 
 use crate::base::failure::{Failure, Result};
 use crate::base::url::{name_of, parts};
 
-/// The schemes of supported URLs.
+/// The URL schemes that we support.
 const SUPPORTED: [&str; 11] = [
     "s3", "s3a", "gs", "az", "azure", "adl", "abfs", "abfss", "http", "https", "file",
 ];
 
-/// Replaces a `file` URL by its path. Leaves other paths and URLs as they are.
+/// Replaces a `file` URL by its path. Other URLs and paths stay unchanged.
 ///
 /// # Errors
-/// Usage if the scheme of the URL is not supported; Data if the command was built without the feature `remote`.
+/// Fails with [`Failure::Usage`] if the URL's scheme is not supported, and with [`Failure::Data`]
+/// if the command was built without the feature `remote`.
 pub(crate) fn resolve(path: &mut PathBuf) -> Result<()> {
     let Some((scheme, _)) = parts(path) else {
         return Ok(());
@@ -32,7 +33,7 @@ pub(crate) fn resolve(path: &mut PathBuf) -> Result<()> {
     Ok(())
 }
 
-/// Returns the path that a `file` URL names, or None for URLs of other schemes.
+/// Returns the path that a `file` URL names. `None` for URLs with other schemes.
 #[cfg(feature = "remote")]
 fn local_path(url: &Path, scheme: &str) -> Result<Option<PathBuf>> {
     (scheme == "file")

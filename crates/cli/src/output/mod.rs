@@ -1,4 +1,4 @@
-//! Standard output, or a file in its place: buffered, with every error checked.
+//! Standard output, or a file in its place. Writes are buffered, and no error is lost.
 
 mod pager;
 pub(crate) mod progress;
@@ -10,13 +10,13 @@ use std::io::{self, BufWriter, IsTerminal as _, Write};
 use crate::base::failure::{Failure, Result};
 use crate::output::pager::Pager;
 
-/// The size of the buffer in bytes.
+/// The size of the buffer, in bytes.
 const BUFFER: usize = 64 << 10;
 
 /// The name of standard output in errors.
 pub(crate) const STDOUT: &str = "standard output";
 
-/// The destination of the data.
+/// The destination of the command's data.
 pub(crate) struct Output<'a> {
     writer: BufWriter<Box<dyn Write + 'a>>,
     name: String,
@@ -26,7 +26,8 @@ pub(crate) struct Output<'a> {
 }
 
 impl Output<'static> {
-    /// Returns standard output. A terminal gets the text through the program that the variable PAGER names.
+    /// Creates the output for standard output. If this is a terminal, text goes through the program
+    /// that the variable PAGER names.
     pub(crate) fn stdout() -> Self {
         let stdout = io::stdout();
         let width = stdout
@@ -40,7 +41,7 @@ impl Output<'static> {
         };
         Self {
             is_paged,
-            // A pager may show the codes of colours as they are.
+            // A pager may print colour codes instead of colours.
             has_colors: width.is_some() && !is_paged && has_colors(),
             writer: BufWriter::with_capacity(BUFFER, writer),
             name: STDOUT.into(),
@@ -50,7 +51,7 @@ impl Output<'static> {
 }
 
 impl<'a> Output<'a> {
-    /// Wraps any writer other than a terminal.
+    /// Wraps a writer that is not a terminal.
     pub(crate) fn new(name: &str, writer: impl Write + 'a) -> Self {
         Self {
             writer: BufWriter::with_capacity(BUFFER, Box::new(writer)),
@@ -66,7 +67,7 @@ impl<'a> Output<'a> {
         self.width.is_some()
     }
 
-    /// Returns true if another program shows the output on the terminal.
+    /// Returns true if a pager shows the output on the terminal.
     pub(crate) fn is_paged(&self) -> bool {
         self.is_paged
     }
@@ -76,17 +77,19 @@ impl<'a> Output<'a> {
         self.has_colors
     }
 
-    /// Returns the name of the output in errors.
+    /// Returns the output's name for errors.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
-    /// Returns the width of the terminal in columns. `None` if the output is not a terminal.
+    /// Returns the terminal's width in columns. `None` if the output is not a terminal.
     pub(crate) fn width(&self) -> Option<u16> {
         self.width
     }
 
-    /// Returns `text` unchanged, or the result of `escape` for a terminal.
+    /// Returns the text that `escape` makes of `text` if the output is a terminal, because a file's
+    /// contents must not control the terminal. Otherwise, returns `text` unchanged, because
+    /// programs need the exact bytes.
     pub(crate) fn shown<'t>(&self, text: &'t str, escape: fn(&str) -> String) -> Cow<'t, str> {
         match self.is_terminal() {
             true => escape(text).into(),
@@ -94,45 +97,47 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Appends bytes.
+    /// Writes bytes.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<()> {
         self.writer
             .write_all(bytes)
             .map_err(|error| Failure::output(&self.name, &error))
     }
 
-    /// Appends text and a line feed.
+    /// Writes text and a line feed.
     pub(crate) fn line(&mut self, text: &str) -> Result<()> {
         self.write(text.as_bytes())?;
         self.write(b"\n")
     }
 
-    /// Flushes all bytes to the system. Call it at the end, while an error can still be reported.
+    /// Flushes all bytes to the system. Call this at the end, because an error can then still be
+    /// reported.
     pub(crate) fn flush(&mut self) -> Result<()> {
         self.writer
             .flush()
             .map_err(|error| Failure::output(&self.name, &error))
     }
 
-    /// Returns the writer itself. Pass its errors through [`Failure::output`].
+    /// Returns the writer itself, for code that needs one. Pass its errors through
+    /// [`Failure::output`], so that a closed pipe is recognized.
     pub(crate) fn writer(&mut self) -> &mut (dyn Write + 'a) {
         &mut self.writer
     }
 }
 
-/// Returns true unless the user does without colours.
+/// Returns true unless the user has turned colours off.
 pub(crate) fn has_colors() -> bool {
     let is_dumb = env::var_os("TERM").is_some_and(|terminal| terminal == "dumb");
     !is_dumb && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
-/// Returns the output of `write` as text.
+/// Returns what `write` writes to an output that is not a terminal, as text.
 #[cfg(test)]
 pub(crate) fn written<T>(write: impl FnOnce(&mut Output<'_>) -> Result<T>) -> String {
     written_to(None, write)
 }
 
-/// Returns the output of `write` to a terminal of 80 columns, as text.
+/// Returns what `write` writes to a terminal of 80 columns, as text.
 #[cfg(test)]
 pub(crate) fn written_on_terminal<T>(write: impl FnOnce(&mut Output<'_>) -> Result<T>) -> String {
     written_to(Some(80), write)

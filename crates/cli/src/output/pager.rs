@@ -1,20 +1,21 @@
-//! The program that shows long output page by page: that of the variable `PAGER`.
+//! The pager that shows long output page by page. The variable `PAGER` names it.
 
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::{Child, Command, Stdio};
 
-/// Options of `less`, unless the user has chosen others: it ends if everything fits on the screen, and keeps the text.
+/// The options for `less`, unless the user has chosen others. With them, it ends at once if
+/// everything fits on the screen, and leaves the text there.
 const LESS: &str = "FRX";
 
-/// A pager, started by the first byte for it. Dropping it waits for its end.
+/// A pager, which the first byte starts. Dropping it waits until it ends.
 pub(crate) struct Pager {
     command: OsString,
     child: Option<Child>,
 }
 
 impl Pager {
-    /// Returns the pager of the user, if there is one.
+    /// Returns the user's pager, if there is one.
     pub(crate) fn chosen() -> Option<Self> {
         let command = std::env::var_os("PAGER")?;
         let is_one = !command.is_empty() && command != "cat";
@@ -24,7 +25,7 @@ impl Pager {
         })
     }
 
-    /// Returns the pager after starting it, if necessary.
+    /// Returns the pager's process, and starts it if necessary.
     fn started(&mut self) -> io::Result<&mut Child> {
         let child = match self.child.take() {
             Some(child) => child,
@@ -42,7 +43,8 @@ impl Pager {
     }
 }
 
-/// Leaves the first interrupt to the pager. The second one ends this program too.
+/// Leaves the first interrupt to the pager, which may use it for its own purposes. A second one
+/// also ends this program.
 #[cfg(unix)]
 fn leave_interrupts() -> io::Result<()> {
     use signal_hook::consts::SIGINT;
@@ -81,7 +83,8 @@ impl Write for Pager {
 impl Drop for Pager {
     fn drop(&mut self) {
         if let Some(mut child) = self.child.take() {
-            // The pager waits for the end of the text, and then for the user.
+            // When its input is closed, the pager knows that the text has ended. It then waits for
+            // the user.
             drop(child.stdin.take());
             child.wait().ok();
         }

@@ -8,28 +8,31 @@ use std::vec::IntoIter;
 use herringbone::ParquetFile;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// The time before a bar appears.
+/// The time before a bar appears, so that quick commands do not flicker.
 const PATIENCE: Duration = Duration::from_millis(700);
 
 /// The time between two frames of a spinner.
 const TICK: Duration = Duration::from_millis(200);
 
-/// A bar on standard error, or nothing.
+/// A bar on standard error, which may also be disabled.
 pub(crate) struct Progress {
     bar: ProgressBar,
-    /// The start of the work. `None` if the bar is already shown, or is disabled.
+    /// The time when the work started. `None` if the bar is already visible or is disabled.
     waiting: Option<Instant>,
 }
 
 impl Progress {
-    /// Creates a bar up to `total`, in units called `unit`. Without a total, it counts.
+    /// Creates a bar up to `total`, whose units are called `unit`. Without a total, the bar only
+    /// counts.
     ///
-    /// It appears only on a terminal, and only if the data is written somewhere else.
+    /// It appears on a terminal only, and only if the data is written somewhere else, because the
+    /// two would mix.
     pub(crate) fn new(wanted: bool, total: impl Into<Option<u64>>, unit: &str) -> Self {
         Self::of_file(wanted && !io::stdout().is_terminal(), total, unit)
     }
 
-    /// Creates a bar for data written to a file, regardless of standard output.
+    /// Creates a bar for data that goes into a file, so that it does not matter whether standard
+    /// output is a terminal.
     pub(crate) fn of_file(wanted: bool, total: impl Into<Option<u64>>, unit: &str) -> Self {
         let total = total.into();
         Self::with(
@@ -44,8 +47,8 @@ impl Progress {
         )
     }
 
-    /// Creates a bar for rows sorted before the first one is written. It does not estimate the end, because the
-    /// rest of the work has another speed.
+    /// Creates a bar for the time until all rows are read and sorted. It does not estimate the time
+    /// left, because writing the rows has another speed.
     pub(crate) fn before_sorting(wanted: bool, total: u64, unit: &str) -> Self {
         let template = format!("{{bar:30}} {{human_pos}} of {{human_len}} {unit} read and sorted");
         Self::with(wanted, Some(total), &template)
@@ -63,8 +66,8 @@ impl Progress {
         }
     }
 
-    /// Creates a bar for `verify`, which prints findings on the same terminal. Its units are the bytes of
-    /// column chunks, because chunks differ in size.
+    /// Creates a bar for `verify`, which prints findings on the same terminal. It counts the bytes
+    /// of column chunks rather than the chunks, because these differ in size.
     pub(crate) fn of_check(wanted: bool, file: &ParquetFile, size: u64) -> CheckProgress {
         let sizes = chunk_sizes(file, size);
         CheckProgress {
@@ -87,12 +90,13 @@ impl Progress {
     }
 }
 
-/// The progress of writing sorted rows, in bytes. Their number is not known before the end.
+/// The progress of writing sorted rows, in bytes. There is no total, because it is only known at
+/// the end.
 #[derive(Clone, Default)]
 pub(crate) struct BytesWritten(Arc<Mutex<Option<Progress>>>);
 
 impl BytesWritten {
-    /// Shows the bytes written from now on.
+    /// Shows the bytes that are written from now on.
     pub(crate) fn show(&self, wanted: bool) {
         let template = "{spinner} writing sorted rows: {human_pos} bytes in {elapsed}";
         let mut progress = Progress::with(wanted, None, template);
@@ -123,14 +127,14 @@ impl BytesWritten {
 /// The progress of `verify`.
 pub(crate) struct CheckProgress {
     progress: Progress,
-    /// The sizes of the other column chunks.
+    /// The sizes of the column chunks that are left.
     sizes: IntoIter<u64>,
-    /// The number of checked column chunks.
+    /// The number of column chunks that were checked.
     chunks: u64,
 }
 
 impl CheckProgress {
-    /// Sets the number of checked column chunks.
+    /// Sets the number of column chunks that were checked.
     pub(crate) fn advance_to(&mut self, chunks: u64) {
         let done = chunks.saturating_sub(self.chunks);
         self.chunks = chunks;
@@ -138,14 +142,14 @@ impl CheckProgress {
         self.progress.add(done);
     }
 
-    /// Prints something while the bar is hidden.
+    /// Prints something while the bar is hidden, so that the bar does not cut it.
     pub(crate) fn hidden<T>(&self, print: impl FnOnce() -> T) -> T {
         self.progress.bar.suspend(print)
     }
 }
 
-/// Returns the size of each column chunk, in the order in which they are checked. Sizes beyond that of the file are wrong,
-/// and count as the rest of the file.
+/// Returns the size of each column chunk, in the order in which they are checked. If the sizes add
+/// up to more than the file's size, they are wrong, so we cap them.
 fn chunk_sizes(file: &ParquetFile, size: u64) -> Vec<u64> {
     let (metadata, leaves) = (file.metadata(), file.parquet_schema().leaves().len());
     let mut left = size;
@@ -164,7 +168,7 @@ fn chunk_sizes(file: &ParquetFile, size: u64) -> Vec<u64> {
 }
 
 impl Drop for Progress {
-    /// Removes the bar, so that an error is not printed after it on the same line.
+    /// Removes the bar, so that an error message does not follow it on the same line.
     fn drop(&mut self) {
         self.bar.finish_and_clear();
     }

@@ -1,19 +1,22 @@
-//! The number of different values: exact for few, and an estimate for many.
+//! Counts different values. The count is exact for few values, and an estimate for many.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
 
-/// The number of values up to which the count is exact.
+/// The number of different values up to which the count is exact.
 const EXACT: usize = 4096;
 
-/// The number of bits of a hash that select a register. The standard error is 1.04 / √2^14, which is 0.8 %.
+/// The number of hash bits that select a register. The standard error is 1.04 / √2^14, which is 0.8
+/// %.
 const BITS: u32 = 14;
 
-/// A counter of different values, of bounded size (HyperLogLog by Flajolet and others, corrected for small counts).
+/// A counter of different values whose size is bounded. It uses HyperLogLog by Flajolet and others,
+/// corrected for small counts.
 #[derive(Debug, Default)]
 pub(crate) struct Distinct {
     few: HashSet<u64>,
-    /// The longest run of zeros per register, once there are many values.
+    /// The longest run of zeros that each register has seen. This is empty as long as there are few
+    /// values.
     registers: Vec<u8>,
 }
 
@@ -81,7 +84,7 @@ mod tests {
             }
             let (found, is_exact) = distinct.count();
             assert_eq!(is_exact, count <= 4096);
-            // Four standard errors.
+            // The limit is four standard errors.
             let error = found.abs_diff(count) as f64 / (count as f64).max(1.0);
             assert!(
                 error < if is_exact { 1e-9 } else { 0.033 },

@@ -1,4 +1,4 @@
-//! Columns taken apart into their leaves.
+//! Takes columns apart into their leaves.
 
 use std::sync::Arc;
 
@@ -11,21 +11,22 @@ use herringbone_filter::select;
 
 use crate::base::failure::{Failure, Result};
 
-/// A column without fields, or a field inside a column.
+/// A column without fields, or a field inside a column that has none of its own.
 pub(crate) struct Leaf {
-    /// The names from the column down, without the groups that only form a list or a map.
+    /// The names from the column down. Groups that only form a list or a map are left out, because
+    /// users do not name them.
     pub(crate) path: Vec<String>,
     pub(crate) field: FieldRef,
-    /// The values of all rows, or of all elements of lists.
+    /// The values of all rows, or all elements if the leaf is in a list.
     pub(crate) array: ArrayRef,
     /// True if the leaf is in a list or map.
     pub(crate) is_in_list: bool,
 }
 
-/// Returns the leaves of a batch in the order of its schema.
+/// Returns a batch's leaves in the order of its schema.
 ///
 /// # Errors
-/// Data if a type cannot be taken apart.
+/// Fails with [`Failure::Data`] if a type cannot be taken apart.
 pub(crate) fn leaves(batch: &RecordBatch) -> Result<Vec<Leaf>> {
     let mut all = Vec::new();
     for (field, array) in batch.schema_ref().fields().iter().zip(batch.columns()) {
@@ -84,7 +85,8 @@ fn push(
     }
 }
 
-/// Returns the elements of lists of a fixed length, without the places of those in null lists.
+/// Returns the elements of fixed-size lists. A null list also has elements in the array, but they
+/// are not values, so we remove them.
 fn items_of_lists(array: &ArrayRef) -> Result<ArrayRef> {
     let lists = array.as_fixed_size_list();
     let items = lists.values();
@@ -106,7 +108,7 @@ fn ends<O: TryInto<usize> + Copy>(offsets: &[O]) -> (usize, usize) {
     (at(offsets.first()), at(offsets.last()))
 }
 
-/// Returns an array with a null for each null of the struct around it.
+/// Returns an array that is also null wherever the struct around it is null.
 fn within(array: &ArrayRef, nulls: Option<&NullBuffer>) -> Result<ArrayRef> {
     let Some(nulls) = nulls.filter(|nulls| nulls.null_count() > 0) else {
         return Ok(array.clone());

@@ -1,4 +1,4 @@
-//! Statistics of columns from their values.
+//! Computes statistics of columns from their values.
 //!
 //! ```text
 //! batches ─► leaves: structs, lists and maps taken apart ─► one Summary per leaf

@@ -1,4 +1,5 @@
-//! Floating-point numbers as values: both zeros are one, and so are all NaNs.
+//! Makes equal floating-point numbers identical. Both zeros then count as the same value, and so do
+//! all NaNs.
 
 use std::sync::Arc;
 
@@ -8,8 +9,8 @@ use herringbone_arrow::array::types::{Float16Type, Float32Type, Float64Type};
 use herringbone_arrow::array::{Array as _, ArrayRef, make_array};
 use herringbone_arrow::schema::DataType;
 
-/// Returns an array with 0.0 for each zero, and one NaN for all of them, as conditions compare them. Arrays of other
-/// types are returned as they are.
+/// Returns an array in which each zero is 0.0 and all NaNs are the same one, because conditions
+/// take these as equal. An array of another type is returned unchanged.
 pub(crate) fn one_per_number(array: &ArrayRef) -> ArrayRef {
     macro_rules! floats {
         ($type:ident, $native:ident) => {{

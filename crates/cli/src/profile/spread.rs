@@ -1,17 +1,17 @@
-//! The mean, the standard deviation and quantiles of numbers.
+//! Computes the mean, the standard deviation and quantiles of numbers.
 
 use crate::base::random::Random;
 
-/// The number of values up to which quantiles are exact. Of more values, this is the size of a random sample, in which the
-/// rank of a quantile is off by 0.4 % on average.
+/// The number of values up to which quantiles are exact. If there are more, this is the size of a
+/// random sample, in which a quantile's rank is off by 0.4 % on average.
 const SAMPLE: usize = 16_384;
 
-/// The mean, the standard deviation and quantiles of numbers, in bounded memory.
+/// The mean, the standard deviation and quantiles of numbers, computed in bounded memory.
 #[derive(Debug)]
 pub(crate) struct Spread {
     count: u64,
     sum: f64,
-    /// The mean as it is known while values are added.
+    /// The mean of the numbers that were added so far.
     running_mean: f64,
     /// The sum of the squared differences from the mean.
     squares: f64,
@@ -19,7 +19,7 @@ pub(crate) struct Spread {
     random: Random,
 }
 
-/// The quantiles of numbers.
+/// Quantiles of numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Quantiles {
     /// The value below which 5 % of the numbers are.
@@ -27,7 +27,7 @@ pub(crate) struct Quantiles {
     pub(crate) median: f64,
     /// The value below which 95 % of the numbers are.
     pub(crate) p95: f64,
-    /// False if they describe a sample.
+    /// False if the quantiles describe a sample.
     pub(crate) are_exact: bool,
 }
 
@@ -49,7 +49,7 @@ impl Spread {
     pub(crate) fn add(&mut self, number: f64) {
         self.count += 1;
         self.sum += number;
-        // The method of Welford, which loses no digits to large sums of squares.
+        // We use Welford's method, because it does not lose digits to large sums of squares.
         let difference = number - self.running_mean;
         self.running_mean += difference / self.count as f64;
         self.squares += difference * (number - self.running_mean);
@@ -60,14 +60,15 @@ impl Spread {
             self.sample.push(number);
             return;
         }
-        // Each number is in the sample with equal probability.
+        // We replace a random number in the sample with a probability that gives each number the
+        // same chance to stay in it.
         let place = usize::try_from(self.random.below(self.count));
         if let Some(slot) = place.ok().and_then(|place| self.sample.get_mut(place)) {
             *slot = number;
         }
     }
 
-    /// Returns the mean.
+    /// Returns the mean, if there are numbers.
     pub(crate) fn mean(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum / self.count as f64)
     }
@@ -77,7 +78,8 @@ impl Spread {
         (self.count > 1).then(|| (self.squares / (self.count - 1) as f64).sqrt())
     }
 
-    /// Returns the quantiles. Between two numbers, they are interpolated. NaN has no rank.
+    /// Returns the quantiles. A quantile between two numbers is interpolated. NaNs do not count,
+    /// because they have no rank.
     pub(crate) fn quantiles(&self) -> Option<Quantiles> {
         let mut sorted = self.sample.clone();
         sorted.sort_unstable_by(f64::total_cmp);
@@ -90,12 +92,12 @@ impl Spread {
     }
 }
 
-/// Returns the value of sorted numbers at a rank between 0 and 1.
+/// Returns the value at a rank between 0 and 1 in sorted numbers.
 fn quantile(sorted: &[f64], rank: f64) -> Option<f64> {
     let place = rank * sorted.len().checked_sub(1)? as f64;
     let below = *sorted.get(place.floor() as usize)?;
     let above = *sorted.get(place.ceil() as usize)?;
-    // Infinities cannot be interpolated.
+    // Interpolation between equal infinities would give NaN.
     Some(match below == above {
         true => below,
         false => below + (above - below) * place.fract(),
@@ -116,14 +118,15 @@ mod tests {
 
     #[test]
     fn few_numbers_are_exact() {
-        // By hand: the mean of 1, 2, 3, 4 and 10 is 4, and the squared differences are 9 + 4 + 1 + 0 + 36 = 50.
+        // By hand: the mean of 1, 2, 3, 4 and 10 is 4, and the squared differences are 9 + 4 + 1 +
+        // 0 + 36 = 50.
         let spread = of([3.0, 1.0, 4.0, 2.0, 10.0]);
         assert_eq!(spread.mean(), Some(4.0));
         let deviation = spread.deviation().unwrap();
         assert!((deviation - 12.5_f64.sqrt()).abs() < 1e-12, "{deviation}");
         let quantiles = spread.quantiles().unwrap();
         assert_eq!((quantiles.median, quantiles.are_exact), (3.0, true));
-        // The ranks are 0.2 and 3.8 of 4 steps.
+        // The ranks are at 0.2 and 3.8 of 4 steps.
         assert!((quantiles.p5 - 1.2).abs() < 1e-12 && (quantiles.p95 - 8.8).abs() < 1e-12);
         assert_eq!(of([1.0, 2.0]).quantiles().unwrap().median, 1.5);
         assert_eq!(of([7.0]).deviation(), None);
@@ -139,7 +142,7 @@ mod tests {
     fn large_numbers_keep_their_deviation() {
         let spread = of([1e9 + 4.0, 1e9 + 7.0, 1e9 + 13.0, 1e9 + 16.0]);
         let deviation = spread.deviation().unwrap();
-        // The variance is 30, by hand.
+        // The variance is 30, computed by hand.
         assert!((deviation - 30_f64.sqrt()).abs() < 1e-6, "{deviation}");
     }
 
@@ -149,7 +152,7 @@ mod tests {
         let spread = of((0..count).map(|number| f64::from(number) / f64::from(count)));
         let quantiles = spread.quantiles().unwrap();
         assert!(!quantiles.are_exact);
-        // Five standard errors.
+        // The limit is five standard errors.
         for (found, rank) in [
             (quantiles.p5, 0.05_f64),
             (quantiles.median, 0.5),

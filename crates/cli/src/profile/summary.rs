@@ -1,4 +1,4 @@
-//! The summary of the values of a column.
+//! Summarises the values of a leaf.
 
 use herringbone_arrow::array::cast::AsArray as _;
 use herringbone_arrow::array::types::{
@@ -21,30 +21,31 @@ pub(crate) struct Summary {
     pub(crate) field: FieldRef,
     /// True if the leaf is in a list or map.
     pub(crate) is_in_list: bool,
-    /// The number of values, nulls included.
+    /// The number of values, including nulls.
     pub(crate) values: u64,
     /// The number of nulls.
     pub(crate) nulls: u64,
     distinct: Distinct,
-    /// The conversion of values to bytes in their order. `None` for types without an order.
+    /// Converts values to bytes that sort like the values. `None` if the type does not have an
+    /// order.
     order: Option<RowConverter>,
     min: Option<(OwnedRow, ArrayRef)>,
     max: Option<(OwnedRow, ArrayRef)>,
-    /// The mean and the quantiles of numbers, or of text lengths.
+    /// The mean and the quantiles of numbers, or of text lengths in bytes.
     spread: Spread,
-    /// The newest value.
+    /// The value that was added last.
     last: Option<OwnedRow>,
-    /// True if no value is below the one before it.
+    /// True if no value is less than the one before it.
     ascends: bool,
-    /// True if no value is above the one before it.
+    /// True if no value is greater than the one before it.
     descends: bool,
 }
 
 impl Summary {
-    /// Creates the summary of a leaf without values.
+    /// Creates a leaf's summary, without any values yet.
     ///
     /// # Errors
-    /// Data if a type cannot be compared.
+    /// Fails with [`Failure::Data`] if values of this type cannot be compared.
     pub(crate) fn new(leaf: &Leaf) -> Result<Self> {
         let data_type = leaf.field.data_type();
         let has_order = !data_type.is_nested() && !matches!(data_type, DataType::Interval(_));
@@ -66,10 +67,10 @@ impl Summary {
         })
     }
 
-    /// Adds the values of an array.
+    /// Adds an array's values.
     ///
     /// # Errors
-    /// Data if the values cannot be compared or printed.
+    /// Fails with [`Failure::Data`] if the values cannot be compared or printed.
     pub(crate) fn add(&mut self, array: &ArrayRef) -> Result<()> {
         let array = &one_per_number(array);
         let nulls = array.logical_nulls();
@@ -130,22 +131,23 @@ impl Summary {
         Ok(())
     }
 
-    /// Returns the number of different values except null, and true if it is exact.
+    /// Returns the number of different values, without null, and true if it is exact.
     pub(crate) fn distinct(&self) -> (u64, bool) {
         self.distinct.count()
     }
 
-    /// Returns the least value, as an array of one.
+    /// Returns the least value, as an array of one value.
     pub(crate) fn min(&self) -> Option<&ArrayRef> {
         self.min.as_ref().map(|(_, array)| array)
     }
 
-    /// Returns the greatest value, as an array of one.
+    /// Returns the greatest value, as an array of one value.
     pub(crate) fn max(&self) -> Option<&ArrayRef> {
         self.max.as_ref().map(|(_, array)| array)
     }
 
-    /// Returns the order of the values, `ascending` or `descending`, if they have one. Nulls have none.
+    /// Returns `ascending` or `descending` if the values are in this order. If there are nulls, or
+    /// all values are equal, no order is returned.
     pub(crate) fn sorted(&self) -> Option<&'static str> {
         let (min, max) = (self.min.as_ref()?, self.max.as_ref()?);
         let is_plain = self.nulls == 0 && !self.is_in_list && min.0 != max.0;
@@ -156,22 +158,22 @@ impl Summary {
         }
     }
 
-    /// Returns the mean of numbers, or the mean length in bytes of texts.
+    /// Returns the mean of numbers, or the mean length of texts in bytes.
     pub(crate) fn mean(&self) -> Option<f64> {
         self.spread.mean()
     }
 
-    /// Returns the standard deviation of numbers.
+    /// Returns the standard deviation, if the values are numbers.
     pub(crate) fn deviation(&self) -> Option<f64> {
         self.spread.deviation().filter(|_| !self.is_length())
     }
 
-    /// Returns the quantiles of numbers.
+    /// Returns the quantiles, if the values are numbers.
     pub(crate) fn quantiles(&self) -> Option<Quantiles> {
         self.spread.quantiles().filter(|_| !self.is_length())
     }
 
-    /// Returns true if the mean is that of lengths.
+    /// Returns true if the mean is a mean of lengths.
     pub(crate) fn is_length(&self) -> bool {
         let data_type = value_type(self.field.data_type());
         data_type.is_string() || data_type.is_binary()
@@ -185,7 +187,8 @@ fn value_type(data_type: &DataType) -> &DataType {
     }
 }
 
-/// Calls `take` for each number, or for the length of each text in bytes. Values of other types have no measure.
+/// Calls `take` with each number, or with each text's length in bytes. Values of other types are
+/// not measured.
 fn each_measure(array: &ArrayRef, take: &mut dyn FnMut(f64)) {
     fn numbers<T: ArrowPrimitiveType>(
         array: &ArrayRef,

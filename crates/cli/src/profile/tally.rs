@@ -1,34 +1,36 @@
-//! Texts and the number of times that each occurs.
+//! Counts how often each text occurs.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, BuildHasherDefault, Hasher, RandomState};
 
-/// The memory of an entry in addition to its text, in bytes.
+/// The memory that an entry takes in addition to its text, in bytes.
 const ENTRY: usize = 48;
 
-/// Marks the last entry of a chain.
+/// The mark that ends a chain of entries.
 const END: u32 = u32::MAX;
 
-/// Texts and the number of times that each occurs. All texts are in one buffer, because many of them may differ.
+/// Texts, and how often each occurs. All texts share one buffer, because there may be many, and an
+/// allocation for each would cost more than the text.
 #[derive(Default)]
 pub(crate) struct Tally {
     hashes: RandomState,
-    /// The newest entry for each hash.
+    /// The newest entry for each hash, from which a chain leads to the older ones.
     newest: HashMap<u64, u32, BuildHasherDefault<Same>>,
     entries: Vec<Entry>,
     text: String,
 }
 
 struct Entry {
-    /// The end of the text in the buffer.
+    /// The position in the buffer at which the text ends.
     end: usize,
     count: u64,
-    /// The entry before this one with the same hash.
+    /// The previous entry that has the same hash.
     before: u32,
 }
 
-/// A hasher for hashes, which have no pattern that a file could choose.
+/// A hasher that passes hashes through unchanged. This is safe because they are already random, so
+/// that a file cannot choose values that collide.
 #[derive(Default)]
 struct Same(u64);
 
@@ -81,7 +83,7 @@ impl Tally {
         self.entries.len()
     }
 
-    /// Returns the approximate memory in bytes.
+    /// Returns the approximate memory, in bytes.
     pub(crate) fn heap_bytes(&self) -> usize {
         self.text.len() + self.entries.len() * ENTRY
     }
@@ -93,7 +95,8 @@ impl Tally {
         entry.map_or(("", 0), |(text, count)| (text.unwrap_or_default(), count))
     }
 
-    /// Returns the places of the most frequent texts. Of equally frequent ones, the least is the first.
+    /// Returns the places of the most frequent texts. If texts are equally frequent, the one that
+    /// sorts first comes first.
     pub(crate) fn most(&self, limit: usize) -> Vec<usize> {
         let order = |a: &usize, b: &usize| -> Ordering {
             let ((a, more), (b, less)) = (self.get(*a), self.get(*b));
@@ -101,7 +104,7 @@ impl Tally {
         };
         let mut places: Vec<usize> = (0..self.entries.len()).collect();
         if limit < places.len() {
-            // The others need no order.
+            // We only have to sort the texts that are returned.
             places.select_nth_unstable_by(limit, order);
             places.truncate(limit);
         }
@@ -110,7 +113,7 @@ impl Tally {
     }
 }
 
-/// Returns an entry and where its text starts.
+/// Returns an entry and the position at which its text starts.
 fn place(entries: &[Entry], at: usize) -> (usize, Option<&Entry>) {
     let before = at.checked_sub(1).and_then(|before| entries.get(before));
     (before.map_or(0, |before| before.end), entries.get(at))
@@ -143,7 +146,7 @@ mod tests {
         for text in ["x", "y"] {
             tally.add(text);
         }
-        // Both are chained as if their hashes were equal.
+        // We chain both entries by hand, as if their hashes were equal.
         let hash = tally.hashes.hash_one("z");
         tally.newest.insert(hash, 1);
         tally.entries[1].before = 0;

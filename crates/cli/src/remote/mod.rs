@@ -1,5 +1,5 @@
-//! Files at URLs, by the blocking sources and uploads of `herringbone-remote`: names of the command, its failures and its
-//! interrupts.
+//! Opens and writes files at URLs. `herringbone-remote` has the blocking sources and uploads. This
+//! room adds the command's file names, failures and interrupts.
 
 mod upload;
 
@@ -18,13 +18,13 @@ use crate::input::context::Context;
 
 pub(crate) use upload::{Upload, Uploads};
 
-/// The name of every object in the errors of requests, because the command adds the name of the file.
+/// The name that every object has in the errors of requests. The command adds the file's own name.
 const SERVER: &str = "the server";
 
-/// The number of keys that a note names.
+/// The maximum number of keys that a note names.
 const NAMED: usize = 3;
 
-/// Finds the store of a URL.
+/// Finds the store that a URL belongs to.
 fn location(url: &Path) -> Result<Location> {
     let location = Location::of(url.to_str().unwrap_or_default());
     location
@@ -32,15 +32,16 @@ fn location(url: &Path) -> Result<Location> {
         .map_err(|error| usage(&error))
 }
 
-/// Returns the failure for an error that names the URL already.
+/// Returns the failure for an error that already names the URL.
 fn usage(error: &Error) -> Failure {
     Failure::Usage(error.message().to_owned())
 }
 
-/// Reads the end of the object at a URL.
+/// Opens the object at a URL, by reading its end.
 ///
 /// # Errors
-/// Usage if the URL is wrong; System if a request fails.
+/// Fails with [`Failure::Usage`] if the URL is wrong, and with [`Failure::System`] if a request
+/// fails.
 pub(crate) fn open(url: &Path) -> Result<Arc<RemoteSource>> {
     let object = location(url)?.object().map_err(|error| usage(&error))?;
     let source = RemoteSource::open(object);
@@ -49,7 +50,7 @@ pub(crate) fn open(url: &Path) -> Result<Arc<RemoteSource>> {
         .map_err(|error| Failure::parquet(&name_of(url), &error))
 }
 
-/// Reads the end of the object at a URL, to read all of it from its first byte on.
+/// Opens the object at a URL for reading it from its first byte to its last.
 ///
 /// # Errors
 /// See [`open`].
@@ -61,18 +62,18 @@ pub(crate) fn reader(url: &Path) -> Result<RemoteReader> {
 pub(crate) struct Bucket(Location);
 
 impl Bucket {
-    /// Finds the store of a URL. Requests nothing.
+    /// Finds the store that a URL belongs to, without any requests.
     ///
     /// # Errors
-    /// Usage if the URL or the configuration of the store is wrong.
+    /// Fails with [`Failure::Usage`] if the URL or the store's configuration is wrong.
     pub(crate) fn of(url: &Path) -> Result<Self> {
         location(url).map(Self)
     }
 
-    /// Lists the objects, and opens them as a dataset. Emits a note about keys left out.
+    /// Lists the objects, and opens them as a dataset. Writes a note about keys that are left out.
     ///
     /// # Errors
-    /// Errors of the store, and of finding a dataset.
+    /// Fails if the store does, or if the objects are not a dataset.
     pub(crate) fn find(
         &self,
         options: DatasetOptions,
@@ -102,20 +103,20 @@ impl Bucket {
         found.map_err(|error| self.0.explained(error))
     }
 
-    /// Returns a file of a dataset. Requests nothing.
+    /// Returns a file of the dataset, without any requests.
     ///
     /// # Errors
-    /// System if the thread for requests cannot be started.
+    /// Fails with [`Failure::System`] if the thread for requests cannot be started.
     pub(crate) fn object(&self, file: &DataFile) -> herringbone::Result<Arc<RemoteSource>> {
         let object = self.0.listed_object(file.path(), file.identity().clone());
         RemoteSource::open(object).map(Arc::new)
     }
 }
 
-/// Returns the path of a `file` URL.
+/// Returns the path that a `file` URL names.
 ///
 /// # Errors
-/// Usage if the URL is malformed, or names another host.
+/// Fails with [`Failure::Usage`] if the URL is malformed or names another host.
 pub(crate) fn local_path(path: &Path) -> Result<PathBuf> {
     let path = herringbone_remote::urls::local_path(path.to_str().unwrap_or_default());
     path.map_err(|error| usage(&error))

@@ -1,4 +1,4 @@
-//! A file uploaded to a URL. Nothing appears there before the end.
+//! Uploads a file to a URL. Nothing appears at the URL before the file is complete.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -14,10 +14,11 @@ use crate::base::url::name_of;
 use crate::save::interrupt::{Unfinished, uninterrupted};
 use crate::save::target::exists;
 
-/// The bytes of small parts of a command that wait here for the others. More wait in the store.
+/// The maximum number of bytes of small parts that wait in memory for a command's other parts.
+/// Beyond it, parts wait in the store.
 const MAX_HELD: u64 = 64 << 20;
 
-/// An upload. Unless it is [completed](Self::complete), the object does not appear.
+/// An upload. Its object does not appear unless the upload is [completed](Self::complete).
 pub(crate) struct Upload {
     location: Location,
     name: String,
@@ -25,13 +26,13 @@ pub(crate) struct Upload {
     output: RemoteOutput,
 }
 
-/// The complete uploads of a command, whose objects appear together.
+/// The finished uploads of a command, whose objects should appear together.
 #[derive(Clone, Default)]
 pub(crate) struct Uploads(Arc<Mutex<Vec<Upload>>>);
 
 impl Uploads {
-    /// Makes an upload wait for the others, without the rest of its bytes. A web server takes an object in one request, so
-    /// that it does not wait.
+    /// Makes an upload wait for the others. If it is large, it does so in the store, with all of
+    /// its bytes sent. A web server takes an object in one request, so that this cannot wait.
     ///
     /// # Errors
     /// See [`Upload::complete`].
@@ -58,7 +59,7 @@ impl Uploads {
         Ok(())
     }
 
-    /// Makes all objects appear. If one cannot, new ones are removed.
+    /// Makes all objects appear. If one cannot, we delete the new ones that already did.
     ///
     /// # Errors
     /// See [`Upload::complete`].
@@ -83,11 +84,11 @@ impl Uploads {
 }
 
 impl Upload {
-    /// Checks that the object may be written, and starts to collect it.
+    /// Checks that the object may be written, and starts to collect its bytes.
     ///
     /// # Errors
-    /// Usage if the URL is wrong, or if the object exists and must not be replaced; System if the store cannot be
-    /// reached.
+    /// Fails with [`Failure::Usage`] if the URL is wrong, or if the object exists and must not be
+    /// replaced. Fails with [`Failure::System`] if the store cannot be reached.
     pub(crate) fn create(url: &Path, force: bool) -> Result<Self> {
         let (location, name) = (location(url)?, name_of(url));
         let sink = location.sink(force).map_err(|error| usage(&error))?;
@@ -106,10 +107,11 @@ impl Upload {
         })
     }
 
-    /// Writes the rest, and makes the object appear.
+    /// Sends the rest of the bytes, and makes the object appear.
     ///
     /// # Errors
-    /// Usage if another object has taken the name; System.
+    /// Fails with [`Failure::Usage`] if another object has taken the name in the meantime, and with
+    /// [`Failure::System`] if a request fails.
     pub(crate) fn complete(self) -> Result<()> {
         let done = self.output.complete();
         let done = done.map_err(|error| failure(&self.name, &error));
@@ -128,7 +130,7 @@ impl Write for Upload {
     }
 }
 
-/// Returns the failure for an error of an upload.
+/// Returns the failure for an upload's error.
 fn failure(name: &str, error: &Error) -> Failure {
     match error.io_error().map(io::Error::kind) {
         Some(io::ErrorKind::AlreadyExists) => exists(name),

@@ -1,16 +1,17 @@
-//! Tables on a terminal with colours: a bold header, and faint nulls, which a text `null` is not.
+//! Colours tables on a terminal. The header is bold. Nulls are faint, which distinguishes them from
+//! a text `null`.
 
 const BOLD: &str = "\u{1b}[1m";
 const FAINT: &str = "\u{1b}[2m";
 const RESET: &str = "\u{1b}[0m";
 
-/// The line below the header begins with this character.
+/// The character with which the line below the header begins.
 const BELOW_HEADER: char = '╞';
 
-/// The signs around a cell.
+/// The characters on both sides of a cell.
 const AROUND: [char; 2] = ['│', '┆'];
 
-/// Returns a table with colours. Its lines have the same width as before.
+/// Returns a table with colours. Its lines are as wide as before.
 pub(super) fn colored(table: &str) -> String {
     let has_header = table.lines().any(|line| line.starts_with(BELOW_HEADER));
     let mut is_header = has_header;
@@ -23,7 +24,7 @@ pub(super) fn colored(table: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Returns a cell, which the sign after it ends, with its colour.
+/// Returns a cell with its colour. The sign after the cell belongs to it.
 fn colored_cell(cell: &str, is_header: bool) -> String {
     let text = cell.trim_end_matches(AROUND).trim();
     let is_text = cell.ends_with(AROUND) && !text.is_empty();

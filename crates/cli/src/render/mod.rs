@@ -1,4 +1,4 @@
-//! Record batches as text: JSON lines, CSV and tables.
+//! Turns record batches into text: JSON lines, CSV and tables.
 
 mod color;
 pub(crate) mod sink;

@@ -1,4 +1,4 @@
-//! The destination of a command's rows, in one of the formats.
+//! The sink that prints a command's rows in the format that the user wants.
 
 use std::io::Write;
 
@@ -16,19 +16,19 @@ use crate::base::failure::{Failure, Result};
 use crate::base::printable::{printable, printable_json};
 use crate::output::Output;
 
-/// Writes batches of one schema.
+/// Writes batches that share one schema.
 pub(crate) struct Sink<'o, 'w> {
     to: To<'o, 'w>,
     lost: LostTypes,
     /// The number of rows written so far.
     rows: u64,
-    /// A note about the names of columns, if there is one.
+    /// A note about the columns' names, if there is a reason for one.
     pub(crate) note: Option<String>,
 }
 
 /// The writer of the format.
 enum To<'o, 'w> {
-    /// Tables.
+    /// Tables for people.
     Table(table::Rows, &'o mut Output<'w>),
     /// A line for each value.
     Vertical(vertical::Rows, &'o mut Output<'w>),
@@ -45,7 +45,8 @@ enum To<'o, 'w> {
 }
 
 impl<'o, 'w> Sink<'o, 'w> {
-    /// Starts the output. CSV starts with a header, in the style of `csv`. Arrow starts with its schema.
+    /// Starts the output. CSV begins with a header, in the style of `csv`, and Arrow begins with
+    /// its schema.
     pub(crate) fn new(
         format: RowFormat,
         csv: CsvStyle,
@@ -85,7 +86,7 @@ impl<'o, 'w> Sink<'o, 'w> {
         })
     }
 
-    /// Writes a batch of rows of the named file.
+    /// Writes a batch of the named file's rows.
     pub(crate) fn write(&mut self, batch: &RecordBatch, file: &str) -> Result<()> {
         let written = self.to.write(batch);
         let place = |failure: Failure| match &failure {
@@ -104,8 +105,8 @@ impl<'o, 'w> Sink<'o, 'w> {
         self.rows
     }
 
-    /// Ends the output: prints the rest of a table, or writes the end marker of a stream. Returns the types of
-    /// variants lost in the text.
+    /// Ends the output, by printing the rest of a table or writing a stream's end marker. Returns
+    /// the types of variants that the text has lost.
     pub(crate) fn finish(self) -> Result<LostTypes> {
         match self.to {
             To::Table(mut rows, output) => rows.finish(output)?,
@@ -122,7 +123,7 @@ impl<'o, 'w> Sink<'o, 'w> {
 }
 
 impl To<'_, '_> {
-    /// Writes a batch. Returns the types of variants lost in the text.
+    /// Writes a batch. Returns the types of variants that the text has lost.
     fn write(&mut self, batch: &RecordBatch) -> Result<LostTypes> {
         match self {
             Self::Table(rows, output) => rows.write(batch, output),
@@ -159,8 +160,9 @@ impl TextOutput for Output<'_> {
     }
 }
 
-/// Starts an IPC stream. Each row group may have another dictionary. In a stream, unlike in an IPC file, a later
-/// dictionary may replace an earlier one. The writer sends a dictionary whenever it changes.
+/// Starts an IPC stream. Each row group may have another dictionary. A stream can cope with this,
+/// because a later dictionary may replace an earlier one, which an IPC file does not allow. The
+/// writer sends a dictionary whenever it changes.
 fn stream<'o, 'w>(
     schema: &Schema,
     output: &'o mut Output<'w>,
@@ -179,7 +181,7 @@ mod tests {
     use super::*;
     use crate::output::{written, written_on_terminal};
 
-    /// Returns the rows of a text column as they are, and as a terminal gets them.
+    /// Returns the rows of a text column, once unchanged and once as a terminal gets them.
     fn both(format: RowFormat, name: &str, texts: Vec<&str>) -> [String; 2] {
         let text: ArrayRef = Arc::new(StringArray::from(texts));
         let batch = RecordBatch::try_from_iter([(name, text)]).unwrap();

@@ -1,10 +1,11 @@
-//! Rows and lists as tables for people.
+//! Prints rows and lists as tables for people.
 //!
-//! Tables are printed in blocks of [`BLOCK_ROWS`] rows, each with its header, so that memory does not depend on the
-//! length of the file. Cells are truncated to [`CELL_CHARACTERS`] characters, and control characters are escaped,
-//! because the contents of a file must not control the terminal. On a terminal, each row is one line: numbers and
-//! dates are never cut, and other cells only if needed. If a terminal has no room for all columns, those at
-//! both ends are shown and the others counted.
+//! Tables are printed in blocks of [`BLOCK_ROWS`] rows, each with its own header, so that memory
+//! does not depend on the file's length. Cells are truncated to [`CELL_CHARACTERS`] characters.
+//! Control characters are escaped, because a file's contents must not control the terminal. On a
+//! terminal, each row is one line. Numbers and dates are never cut, because they would be misread,
+//! and other cells are only cut if necessary. If a terminal does not have room for all columns, we
+//! show the ones at both ends and count the others.
 
 mod fit;
 
@@ -24,16 +25,16 @@ use fit::Ends;
 
 /// The number of rows in one table.
 const BLOCK_ROWS: usize = 1000;
-/// The maximum number of characters shown of a cell.
+/// The maximum number of characters that we show of a cell.
 const CELL_CHARACTERS: usize = 72;
-/// The cell of a null. The text `null` has quotes.
+/// The cell that stands for a null. A text `null` is shown in quotes.
 pub(super) const NULL: &str = "null";
 
-/// Rows collected for a table.
+/// The rows that are collected for the next table.
 pub(crate) struct Rows {
     schema: SchemaRef,
     block: Vec<Vec<String>>,
-    /// The columns to show. Set once a table has been printed.
+    /// The columns to show. They are chosen for the first table, and the next ones have the same.
     layout: Option<Layout>,
     /// The number of rows so far.
     count: u64,
@@ -50,7 +51,8 @@ impl Rows {
         }
     }
 
-    /// Adds the rows of `batch`, and prints each complete table. Returns the types of variants lost in the text.
+    /// Adds the rows of `batch`, and prints each table that is complete. Returns the types of
+    /// variants that the text has lost.
     pub(crate) fn write(
         &mut self,
         batch: &RecordBatch,
@@ -118,12 +120,12 @@ impl Rows {
 /// The columns of a table, with their widths.
 struct Layout {
     ends: Ends,
-    /// The widths of the shown columns. Empty if no cell has to be cut.
+    /// The widths of the columns that are shown. This is empty if no cell has to be cut.
     widths: Vec<usize>,
 }
 
 impl Layout {
-    /// Cuts the cells of a row to the widths of their columns.
+    /// Cuts a row's cells to the widths of their columns.
     fn cut(&self, row: Vec<String>) -> Vec<String> {
         match self.widths.is_empty() {
             true => row,
@@ -136,7 +138,7 @@ impl Layout {
     }
 }
 
-/// Returns the columns to show. Without a `width`, these are all columns.
+/// Returns the columns to show. If there is no `width`, these are all columns.
 fn layout(schema: &Schema, rows: &[Vec<String>], width: Option<u16>) -> Layout {
     let Some(width) = width.map(usize::from) else {
         let ends = Ends::fitting(&vec![0; schema.fields().len()], usize::MAX);
@@ -178,18 +180,19 @@ fn may_be_cut(data_type: &DataType) -> bool {
 /// The columns of a list.
 #[derive(Clone, Copy)]
 pub(crate) struct Header<'a> {
-    /// The names of the columns.
+    /// The columns' names.
     pub(crate) names: &'a [&'a str],
-    /// The keys of the items' JSON for the columns of CSV.
+    /// The keys of the items' JSON that become the columns of CSV.
     pub(crate) keys: &'a [&'a str],
-    /// The indexes of columns with numbers. Numbers and times are never cut, in other columns too.
+    /// The indexes of columns with numbers. Numbers and times are not cut in other columns either.
     pub(crate) numbers: &'a [usize],
-    /// The indexes of columns to leave out if the terminal is too narrow, the first ones first.
+    /// The indexes of columns that we may leave out if the terminal is too narrow. The first one is
+    /// left out first.
     pub(crate) spare: &'a [usize],
 }
 
-/// Prints a list. On a terminal, each item is one line. If necessary, text is cut, and columns are left out. A line after
-/// the list names these.
+/// Prints a list. On a terminal, each item is one line. If this needs more room, we cut text and
+/// leave out columns. A line after the list names the columns that were left out.
 pub(crate) fn print_list(
     header: &Header<'_>,
     rows: Vec<Vec<String>>,
@@ -264,7 +267,7 @@ fn is_number_or_time(text: &str) -> bool {
     text.bytes().all(is_part) && text.bytes().any(|byte| byte.is_ascii_digit())
 }
 
-/// Creates a table in the style of this command.
+/// Creates a table in the command's style.
 fn new(names: impl IntoIterator<Item = String>) -> Table {
     let mut table = Table::new();
     table.load_style(presets::UTF8_FULL_CONDENSED);
@@ -273,7 +276,7 @@ fn new(names: impl IntoIterator<Item = String>) -> Table {
     table
 }
 
-/// Aligns number columns, given by their indexes, to the right.
+/// Aligns the columns with these indexes to the right, because they contain numbers.
 fn align(table: &mut Table, numbers: impl IntoIterator<Item = usize>) {
     for at in numbers {
         if let Some(column) = table.column_mut(at) {
@@ -286,7 +289,7 @@ fn cell(field: &Field, column: &(dyn Value + '_), row: usize) -> String {
     shown(&cell_text(field, column, row))
 }
 
-/// Returns the text of a cell: without zeros at the end of a time, and with quotes around the text `null`.
+/// Returns a cell's text. A time has no zeros at its end, and the text `null` is in quotes.
 pub(crate) fn cell_text(field: &Field, column: &(dyn Value + '_), row: usize) -> String {
     if column.is_null(row) {
         return NULL.into();
@@ -316,7 +319,8 @@ fn short_time(text: &str) -> String {
     }
 }
 
-/// Returns at most [`CELL_CHARACTERS`] characters of `text`, with escapes for active characters.
+/// Returns at most [`CELL_CHARACTERS`] characters of `text`. Characters that could control the
+/// terminal are escaped.
 pub(crate) fn shown(text: &str) -> String {
     let mut out = String::new();
     let end = text.char_indices().nth(CELL_CHARACTERS);
@@ -328,7 +332,7 @@ pub(crate) fn shown(text: &str) -> String {
         push_printable(&mut out, character);
     }
     if out != start && start.contains('\\') {
-        // A backslash would look like the beginning of an escape.
+        // A backslash in the text would look like the beginning of an escape, so we escape it too.
         out.clear();
         for character in start.chars() {
             match character {

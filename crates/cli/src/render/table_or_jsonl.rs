@@ -1,4 +1,5 @@
-//! Lists other than rows: a table for people, JSON lines for programs, CSV for spreadsheets.
+//! Prints lists other than rows: as a table for people, as JSON lines for programs, or as CSV for
+//! spreadsheets.
 
 use serde_json::Value;
 
@@ -10,10 +11,10 @@ use crate::output::Output;
 pub(crate) use crate::render::table::Header;
 use crate::render::table::print_list;
 
-/// The number of lines in one table.
+/// The number of lines in one table, which bounds the memory for a long list.
 const BLOCK_LINES: usize = 1000;
 
-/// A list being printed.
+/// A list that is being printed.
 pub(crate) struct Listing<'o, 'w> {
     format: ListFormat,
     header: Header<'static>,
@@ -38,7 +39,8 @@ impl<'o, 'w> Listing<'o, 'w> {
         }
     }
 
-    /// Adds a line, by its cells or its JSON.
+    /// Adds a line. Only one of the closures is called, because a format needs either the cells or
+    /// the JSON.
     pub(crate) fn line(
         &mut self,
         cells: impl FnOnce() -> Vec<String>,
@@ -62,7 +64,7 @@ impl<'o, 'w> Listing<'o, 'w> {
         }
     }
 
-    /// Prints a line of CSV, after the names of its columns if it is the first one.
+    /// Prints a line of CSV. Before the first one, prints the columns' names.
     pub(crate) fn fields<N: AsRef<str>>(&mut self, fields: &[String], names: &[N]) -> Result<()> {
         if !self.begun {
             self.begun = true;
@@ -94,7 +96,8 @@ impl<'o, 'w> Listing<'o, 'w> {
     }
 }
 
-/// Returns the field of CSV for a value. An empty text has quotes, and an unknown value or null is an empty field.
+/// Returns a value as a CSV field. An empty text is in quotes, which distinguishes it from the
+/// empty field of an unknown value or null.
 pub(crate) fn field(value: Option<&Value>) -> String {
     match value {
         None | Some(Value::Null) => String::new(),
@@ -107,7 +110,7 @@ pub(crate) fn field(value: Option<&Value>) -> String {
     }
 }
 
-/// Returns a text as a field of CSV (RFC 4180, section 2).
+/// Returns a text as a CSV field (RFC 4180, section 2).
 fn quoted(text: &str) -> String {
     match text.is_empty() || text.contains([',', '"', '\r', '\n']) {
         true => format!("\"{}\"", text.replace('"', "\"\"")),
@@ -115,10 +118,11 @@ fn quoted(text: &str) -> String {
     }
 }
 
-/// Prints a list for each file, with a heading if there are several tables. `add` adds the lines of a file.
+/// Prints a list for each file, with a heading if there are several tables. `add` adds a file's
+/// lines.
 ///
 /// # Errors
-/// The errors of `add` and of the output.
+/// Fails if `add` or the output does.
 pub(crate) fn by_file(
     inputs: &[Input],
     (asked, header): (Option<ListFormat>, Header<'static>),
@@ -137,7 +141,7 @@ pub(crate) fn by_file(
     Ok(())
 }
 
-/// Returns the requested format, or the default for the output.
+/// Returns the format that the user asked for, or the default one for this output.
 pub(crate) fn format(asked: Option<ListFormat>, output: &Output<'_>) -> ListFormat {
     asked.unwrap_or(match output.is_terminal() {
         true => ListFormat::Table,

@@ -1,4 +1,4 @@
-//! Rows with a line for each value.
+//! Prints rows with a line for each value, which suits rows with many columns.
 
 use herringbone::variant::json::LostTypes;
 use herringbone_arrow::array::RecordBatch;
@@ -12,16 +12,16 @@ use crate::base::printable::printable;
 use crate::base::type_name::type_name;
 use crate::output::Output;
 
-/// A writer of rows, one below the other.
+/// Writes rows one below the other.
 pub(crate) struct Rows {
-    /// The names and types of the columns, padded to equal widths.
+    /// The columns' names and types, padded to equal widths.
     names: Vec<String>,
     /// The number of rows so far.
     count: u64,
 }
 
 impl Rows {
-    /// Creates a writer for rows of a schema.
+    /// Creates a writer for rows with this schema.
     pub(crate) fn new(schema: &Schema) -> Self {
         let padded = |texts: Vec<String>| {
             let width = texts.iter().map(|text| text.width()).max().unwrap_or(0);
@@ -41,7 +41,7 @@ impl Rows {
         }
     }
 
-    /// Writes each row of `batch`. Returns the types of variants lost in the text.
+    /// Writes each row of `batch`. Returns the types of variants that the text has lost.
     pub(crate) fn write(
         &mut self,
         batch: &RecordBatch,

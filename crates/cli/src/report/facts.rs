@@ -1,4 +1,4 @@
-//! The facts that a report shows.
+//! Gathers the facts that a report about a file shows.
 
 use std::collections::BTreeSet;
 
@@ -24,13 +24,13 @@ use crate::input::context::Context;
 use crate::output::progress::Progress;
 use crate::render::table::cell_text;
 
-/// The largest number of pages whose bounds are shown.
+/// The maximum number of pages whose bounds are shown.
 pub(super) const PAGES: usize = 20_000;
 
-/// The largest number of findings of `verify` in a report.
+/// The maximum number of `verify`'s findings in a report.
 const FAULTS: usize = 200;
 
-/// The largest number of column chunks with bounds in a report.
+/// The maximum number of column chunks whose bounds are in a report.
 const BOUNDS: usize = 100_000;
 
 /// The facts about a file.
@@ -43,18 +43,18 @@ pub(crate) struct Facts {
     pub(super) groups: Vec<Group>,
     pub(super) columns: Vec<Column>,
     pub(super) schema: String,
-    /// The keys of metadata, with the lengths of their values.
+    /// The metadata keys, with the byte counts of their values.
     pub(super) keys: Vec<(String, usize)>,
     /// The findings of `verify`, up to a limit.
     pub(super) faults: Vec<String>,
     pub(super) more_faults: usize,
     /// The number of errors that `verify` found.
     pub(crate) errors: u64,
-    /// The number of its warnings.
+    /// The number of warnings that `verify` found.
     pub(crate) warnings: u64,
     /// The number of pages without a checksum, and of all pages.
     pub(super) unchecked_pages: (u64, u64),
-    /// True if values of the file are left out.
+    /// True if the report must not contain the file's values.
     pub(super) hides_values: bool,
 }
 
@@ -66,17 +66,18 @@ pub(super) struct Group {
     pub(super) sorted_by: Vec<String>,
 }
 
-/// A leaf, in all row groups.
+/// A leaf, with sums over all row groups.
 #[derive(Default)]
 pub(super) struct Column {
     pub(super) path: String,
     /// The parts of the path.
     pub(super) names: Vec<String>,
     pub(super) type_: String,
-    /// True if values have an order, so that bounds help.
+    /// True if the values have an order. Bounds only help in this case.
     pub(super) has_order: bool,
     pub(super) is_int96: bool,
-    /// True if all values are text of the digits of a number that fits in a BIGINT and gives back the text.
+    /// True if each value is text that consists of digits, and a BIGINT would give back the same
+    /// text.
     pub(super) is_digits: bool,
     pub(super) is_in_list: bool,
     pub(super) codecs: BTreeSet<String>,
@@ -88,7 +89,7 @@ pub(super) struct Column {
     pub(super) data: u64,
     pub(super) index: u64,
     pub(super) bloom: u64,
-    /// The number of data pages, and of those with keys of a dictionary.
+    /// The number of data pages, and how many of them have dictionary keys.
     pub(super) pages: Option<(u64, u64)>,
     pub(super) chunks: u64,
     pub(super) chunks_with_index: u64,
@@ -103,13 +104,13 @@ pub(super) struct Column {
 }
 
 impl Column {
-    /// Returns all bytes of the column.
+    /// Returns the size of everything that the file stores for this column, in bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.dictionary + self.data + self.index + self.bloom
     }
 }
 
-/// A page along the rows of the file.
+/// A page, placed along the file's rows.
 pub(super) struct PageBox {
     pub(super) first_row: u64,
     pub(super) rows: u64,
@@ -117,15 +118,15 @@ pub(super) struct PageBox {
     pub(super) nulls: Option<u64>,
     pub(super) min: Option<String>,
     pub(super) max: Option<String>,
-    /// The share of the range of the column that the bounds span, if it is known.
+    /// The share of the column's range that the page's bounds span, if it is known.
     pub(super) span: Option<f64>,
 }
 
 impl Facts {
-    /// Gathers the facts about a file. Decodes all of it to verify it.
+    /// Gathers the facts about a file. This decodes the whole file, because it runs `verify`.
     ///
     /// # Errors
-    /// Errors of reading the file.
+    /// Fails if the file cannot be read.
     pub(crate) fn of(context: &Context, input: &Input, hides_values: bool) -> Result<Self> {
         let file = input.open()?;
         let metadata = file.metadata();
@@ -213,7 +214,8 @@ impl Facts {
                 + length(chunk.offset_index_length).unwrap_or(0);
             let has_index =
                 chunk.offset_index_offset.is_some() && chunk.column_index_offset.is_some();
-            // The index of a single page contains only bounds from the footer.
+            // The index of a single page would only repeat the bounds in the footer, so a chunk
+            // does not need it.
             let pages = chunk.meta_data.as_ref().and_then(dictionary_pages);
             let is_one = pages.is_some_and(|(pages, _)| pages <= 1);
             column.chunks_with_index += u64::from(has_index || is_one);
@@ -228,12 +230,13 @@ impl Facts {
             }
         }
         self.bounds(file, leaf, &mut column, pages_left)?;
-        // The finding would reveal something about the values.
+        // This finding would reveal something about the values.
         column.is_digits = !self.hides_values && !column.is_in_list && is_digits(file, leaf);
         Ok(column)
     }
 
-    /// Adds the bounds of row groups and pages. What cannot be decoded has none; `verify` reports it.
+    /// Adds the bounds of row groups and pages. We skip bounds that cannot be decoded, because
+    /// `verify` reports them.
     fn bounds(
         &self,
         file: &ParquetFile,
@@ -325,7 +328,7 @@ impl Facts {
                     Severity::Note => {}
                 }
                 match self.faults.len() < FAULTS {
-                    // A message may contain values.
+                    // A message may contain values, so we only show the kind and the place.
                     true if self.hides_values => {
                         let location = finding.location.to_string();
                         self.faults
@@ -341,13 +344,14 @@ impl Facts {
         Ok(())
     }
 
-    /// Returns the number of rows.
+    /// Returns the file's row count.
     pub(super) fn rows(&self) -> u64 {
         self.groups.iter().map(|group| group.rows).sum()
     }
 }
 
-/// Returns the type name that tables of rows have for a column, or its Parquet type if Arrow does not have such a type.
+/// Returns the type's name as tables of rows show it. If Arrow does not have such a type, returns
+/// the Parquet type.
 pub(super) fn sql_type(file: &ParquetFile, leaf: usize) -> String {
     let place = Place {
         file,
@@ -355,7 +359,8 @@ pub(super) fn sql_type(file: &ParquetFile, leaf: usize) -> String {
         leaf,
     };
     let element = file.parquet_schema().element(leaf);
-    // Bounds are bytes, whatever these bytes mean.
+    // Bounds are bytes whatever these bytes mean, so their field does not show that a column has
+    // geometries or JSON.
     match (&element.logical_type, place.value_field()) {
         (Some(LogicalType::Geometry { .. }), _) => "geometry".to_owned(),
         (Some(LogicalType::Geography { .. }), _) => "geography".to_owned(),
@@ -365,8 +370,9 @@ pub(super) fn sql_type(file: &ParquetFile, leaf: usize) -> String {
     }
 }
 
-/// Returns true if a column of text has values, and all of them are digits. Reads the column up to the first other value.
-/// A column that cannot be read does not count: `verify` reports it.
+/// Returns true if a text column has values, and all of them are digits. This reads the column up
+/// to the first other value. If the column cannot be read, we return false, because `verify`
+/// reports the reason.
 fn is_digits(file: &ParquetFile, leaf: usize) -> bool {
     if !file.parquet_schema().is_text(leaf) {
         return false;
@@ -388,7 +394,7 @@ fn is_digits(file: &ParquetFile, leaf: usize) -> bool {
             Err(_) => return false,
         };
         let mut array = batch.columns().first().cloned();
-        // Text in structs is read as structs.
+        // If the text is inside structs, reading it gives structs.
         while let Some(fields) = array.as_ref().and_then(|array| array.as_struct_opt()) {
             array = fields.columns().first().cloned();
         }
@@ -407,7 +413,8 @@ fn is_digits(file: &ParquetFile, leaf: usize) -> bool {
     }
 }
 
-/// Returns true for the digits of a number of up to 18 digits, without leading zeros: a BIGINT gives back the text.
+/// Returns true if a text is a number of up to 18 digits without leading zeros. A BIGINT then gives
+/// back the same text.
 fn is_number(text: &str) -> bool {
     let are_digits = text.bytes().all(|byte| byte.is_ascii_digit());
     are_digits && (1..19).contains(&text.len()) && (text == "0" || !text.starts_with('0'))
@@ -460,24 +467,24 @@ fn number(bounds: &ColumnBounds, at: usize) -> Option<u64> {
     (at < nulls.len() && nulls.is_valid(at)).then(|| nulls.value(at))
 }
 
-/// Returns the only value of an array as text, if it has one.
+/// Returns the only value of an array as text, unless it is null.
 fn text(field: &Field, array: &ArrayRef) -> Option<String> {
     let values = value::of(field, array).ok()?;
     (!values.is_null(0)).then(|| cell_text(field, values.as_ref(), 0))
 }
 
-/// The bounds of all row groups, or of all pages of a column chunk, in order.
+/// The bounds of all row groups, or of all pages in a column chunk, in file order.
 struct Order {
     min: ArrayRef,
     max: ArrayRef,
     converter: RowConverter,
-    /// The bounds as bytes in their order.
+    /// The bounds as bytes that sort like the bounds.
     least: Vec<Vec<u8>>,
     greatest: Vec<Vec<u8>>,
 }
 
 impl Order {
-    /// Returns the order if all of them have bounds.
+    /// Returns the bounds if none is missing.
     fn of(bounds: &ColumnBounds) -> Option<Self> {
         let (min, max) = (bounds.min.clone(), bounds.max.clone());
         if min.is_empty() || min.logical_null_count() + max.logical_null_count() > 0 {
@@ -505,7 +512,7 @@ impl Order {
         })
     }
 
-    /// Returns true if no bounds begin below the end of the bounds before them.
+    /// Returns true if each pair of bounds begins at or after the end of the pair before it.
     fn is_ordered(&self) -> bool {
         let next = self.least.iter().skip(1);
         let mut pairs = self.greatest.iter().zip(next);
@@ -535,7 +542,8 @@ impl Order {
         Some(self.max.slice(at, 1))
     }
 
-    /// Returns the share of the range of the column that the bounds of a page span, by the first bytes that differ.
+    /// Returns the share of the column's range that a page's bounds span. We estimate it from the
+    /// first bytes that differ, because values of any type become bytes that sort like them.
     fn span(&self, pages: &ColumnBounds, at: usize) -> Option<f64> {
         let bytes = |array: &ArrayRef| {
             let one = (at < array.len() && array.is_valid(at)).then(|| array.slice(at, 1))?;

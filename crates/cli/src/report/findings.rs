@@ -1,4 +1,5 @@
-//! Findings in sentences: what makes a file larger or slower than it has to be, and the command that helps.
+//! Findings in sentences. Each names something that makes a file larger or slower than necessary,
+//! and the command that helps.
 //!
 //! | rule | threshold |
 //! |---|---|
@@ -21,12 +22,12 @@ use crate::base::plural::size;
 
 const MIB: u64 = 1 << 20;
 
-/// The verb after one name, and after several.
+/// The verb after one name, and after several names.
 const HAVE: (&str, &str) = ("has", "have");
 
-/// A finding, with the command that helps.
+/// A finding, and the command that helps.
 pub(crate) struct Finding {
-    /// The name of its rule in JSON.
+    /// The name of the finding's rule, for JSON.
     pub(crate) rule: &'static str,
     pub(crate) text: String,
     pub(crate) command: Option<String>,
@@ -35,17 +36,17 @@ pub(crate) struct Finding {
 /// The findings about a file.
 pub(crate) struct Findings {
     pub(crate) each: Vec<Finding>,
-    /// The command that mends all of them together, if several have a command.
+    /// The command that mends all findings together, if several of them have a command.
     pub(crate) together: Option<String>,
 }
 
-/// The findings of a rule: sentences, each with the changes that help.
+/// The findings of a rule, as sentences with the changes that help.
 type Found = Vec<(String, Vec<Change>)>;
 
-/// A function that finds what breaks a rule.
+/// A function that finds everything in a file that breaks one rule.
 type Rule = fn(&Facts, &mut Found);
 
-/// All rules, the most important ones first.
+/// All rules, with the most important ones first.
 const RULES: [(&str, Rule); 12] = [
     ("abandoned_dictionary", abandoned_dictionaries),
     ("small_row_groups", small_row_groups),
@@ -90,7 +91,8 @@ fn percent(part: u64, all: u64) -> String {
     format!("{:.0} %", part as f64 / all.max(1) as f64 * 100.0)
 }
 
-/// Returns the number of some columns, and their names with `one` or `several` after them.
+/// Returns how many columns there are, and a text with their names, which is followed by the verb
+/// `one` or `several`.
 fn names<'a>(
     columns: impl Iterator<Item = &'a Column>,
     (one, several): (&str, &str),
@@ -238,7 +240,7 @@ fn int96(facts: &Facts, found: &mut Found) {
     if count > 0 {
         let text = format!("{names} INT96, which is deprecated and has no bounds; use a timestamp");
         let whole = int96_columns().filter(|column| column.names.len() == 1);
-        // Readers take INT96 for a local time, like a timestamp without a zone.
+        // Readers take INT96 as a local time, like a timestamp without a zone.
         let casts = whole.map(|column| Change::Cast(column.names.clone(), "timestamp"));
         found.push((text, casts.collect()));
     }
@@ -332,7 +334,7 @@ mod tests {
         column
     }
 
-    /// Each rule has a finding of its own.
+    /// Each rule must have exactly one finding about these facts.
     #[test]
     fn each_rule_has_a_finding() {
         assert!(findings(&facts()).each.is_empty());
@@ -413,7 +415,8 @@ mod tests {
         assert!(command.ends_with(columns), "{command}");
     }
 
-    /// Columns without values, text of digits and two findings with one option.
+    /// The facts have a column without values, a text column of digits, and two findings that need
+    /// the same option.
     #[test]
     fn one_command_mends_all_findings() {
         let mut facts = facts();
@@ -460,7 +463,8 @@ mod tests {
         none(name, &|facts: &mut Facts| change(&mut facts.columns[0]));
     }
 
-    /// Facts at the edge of each rule about storage and bounds, on the side without a finding.
+    /// These facts are at the edge of each rule about storage and bounds, on the side that gives no
+    /// finding.
     #[test]
     fn thresholds_of_storage_are_those_of_the_table() {
         let sizes = |facts: &mut Facts, bytes: &[u64]| {
@@ -479,7 +483,7 @@ mod tests {
         none("16 MiB", &|column| sizes(column, &[15 << 20, 17 << 20]));
         none("one row group", &|column| sizes(column, &[1 << 20]));
         none("1 GiB", &|column| sizes(column, &[1 << 30, 1 << 30]));
-        // 4 of 44 MiB.
+        // This is 4 of 44 MiB.
         none("a weak codec of a small column", &|facts| {
             facts.columns.push(column(|column| {
                 (column.codecs, column.data) = (["GZIP".to_owned()].into(), 4 << 20);
@@ -493,7 +497,8 @@ mod tests {
         });
     }
 
-    /// Facts at the edge of each rule about order, text, pages and nulls, on the side without a finding.
+    /// These facts are at the edge of each rule about order, text, pages and nulls, on the side
+    /// that gives no finding.
     #[test]
     fn thresholds_of_values_are_those_of_the_table() {
         none("a declared order", &|facts| {

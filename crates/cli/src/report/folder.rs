@@ -1,4 +1,5 @@
-//! The report about a directory: its files, the columns in which they differ, and sums. Only footers are read.
+//! The report about a directory: its files, the columns in which they differ, and sums. It only
+//! reads footers, because a directory may be large.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
@@ -14,13 +15,13 @@ use crate::base::printable::printable;
 use crate::input::Input;
 use crate::render::table::shown;
 
-/// The average size of files below which a directory has too many of them.
+/// The average file size, in bytes, below which a directory has too many files.
 const SMALL_FILE: u64 = 16 << 20;
 
-/// The largest number of files in the table.
+/// The maximum number of files in the table.
 const FILES: usize = 1000;
 
-/// The largest number of differences that a sentence or a cell names.
+/// The maximum number of differences that a sentence or a cell names.
 const DIFFERENCES: usize = 3;
 
 /// Columns by path, with their types.
@@ -30,11 +31,11 @@ type Columns = BTreeMap<String, String>;
 pub(crate) struct Folder {
     pub(crate) name: String,
     files: Vec<File>,
-    /// The different schemas of files.
+    /// The different schemas that the files have.
     schemas: Vec<Schema>,
 }
 
-/// A file of a directory.
+/// A file in a directory.
 struct File {
     name: String,
     size: u64,
@@ -43,17 +44,17 @@ struct File {
     footer: u64,
     codecs: BTreeSet<String>,
     created_by: String,
-    /// The index of its schema.
+    /// The index of the file's schema.
     schema: usize,
 }
 
-/// The columns that some files have in common.
+/// Columns that some files share.
 struct Schema {
     columns: Columns,
     files: u64,
 }
 
-/// The differences of a schema from the usual one.
+/// The differences between a schema and the usual one.
 #[derive(Debug, Default, PartialEq)]
 struct Differences {
     missing: Vec<String>,
@@ -62,10 +63,10 @@ struct Differences {
 }
 
 impl Folder {
-    /// Gathers the facts about the files of a directory or pattern from their footers.
+    /// Gathers the facts about the files of a directory or pattern. They all come from footers.
     ///
     /// # Errors
-    /// Errors of opening a file.
+    /// Fails if a file cannot be opened.
     pub(crate) fn of(name: &str, inputs: &[Input]) -> Result<Self> {
         let mut folder = Self {
             name: name.to_owned(),
@@ -122,13 +123,14 @@ impl Folder {
         self.files.iter().map(of).fold(0, u64::saturating_add)
     }
 
-    /// Returns the columns that most files have.
+    /// Returns the schema that most files have.
     fn usual(&self) -> Option<&Schema> {
-        // The last of several greatest counts is the first schema here.
+        // `max_by_key` returns the last of several maxima, so we reverse the order to get the first
+        // schema.
         self.schemas.iter().rev().max_by_key(|schema| schema.files)
     }
 
-    /// Returns what rules for directories find.
+    /// Returns the findings of the rules for directories.
     pub(crate) fn findings(&self) -> Findings {
         let mut each = Vec::new();
         let directory = word(&self.name);
@@ -175,7 +177,7 @@ impl Folder {
         }
     }
 
-    /// Returns the schemas that differ from the usual one, and in what.
+    /// Returns the schemas that differ from the usual one, with the differences.
     fn differences(&self) -> impl Iterator<Item = (&Schema, Differences)> {
         let usual = self.usual();
         let others = self.schemas.iter();
@@ -216,7 +218,7 @@ impl Folder {
         document(&self.name, &main)
     }
 
-    /// Returns the table of files, the largest first.
+    /// Returns the table of files, with the largest one first.
     fn files_table(&self) -> String {
         let mut out = String::from(
             "<div class=\"wide\"><table class=\"sortable\"><thead><tr><th>file</th>\
@@ -260,7 +262,7 @@ impl Folder {
         out
     }
 
-    /// Returns the table of the schemas that differ from the usual one.
+    /// Returns the table of schemas that differ from the usual one.
     fn schemas_table(&self) -> String {
         let mut out = String::from(
             "<div class=\"wide\"><table class=\"sortable\"><thead><tr><th>files</th><th>first file</th>\
@@ -317,13 +319,13 @@ impl Differences {
     }
 }
 
-/// Returns the path of a file below its directory.
+/// Returns a file's path below its directory.
 fn below<'a>(folder: &str, file: &'a str) -> &'a str {
     let rest = file.strip_prefix(folder.trim_end_matches('/'));
     rest.and_then(|rest| rest.strip_prefix('/')).unwrap_or(file)
 }
 
-/// Lists the first of some differences, and the number of the others.
+/// Lists the first differences, and counts the others.
 fn first(named: &[String]) -> String {
     let shown = named.get(..DIFFERENCES).unwrap_or(named).join(", ");
     match named.len().saturating_sub(DIFFERENCES) {

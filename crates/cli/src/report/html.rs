@@ -1,4 +1,4 @@
-//! The page.
+//! Writes the HTML page of a report.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -14,7 +14,8 @@ use crate::describe::page::unchecked_pages;
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 
-/// The SHA-256 digest of the script, in base64. The page's policy allows no other script.
+/// The script's SHA-256 digest, in base64. The page's policy allows no other script, so that
+/// nothing from a file can run.
 const SCRIPT_DIGEST: &str = "KwQUDrO9uNjP5osECD+6q3xBxFsbJiDJ8MOvSuoDyJY=";
 
 /// Returns the page about a file as HTML.
@@ -49,7 +50,7 @@ pub(crate) fn page(facts: &Facts, findings: &Findings) -> String {
     document(&facts.name, &main)
 }
 
-/// Returns an HTML document with a heading above its parts.
+/// Returns an HTML document, whose parts follow a heading.
 pub(super) fn document(name: &str, main: &str) -> String {
     let name = escaped(&printable(name));
     format!(
@@ -107,7 +108,7 @@ pub(super) fn push_summary(out: &mut String, rows: &[(&str, String)]) {
     out.push_str("</dl>\n");
 }
 
-/// Appends the findings, each with its command, and the command for all of them.
+/// Appends the findings, each with its command, and then the command for all of them.
 pub(super) fn push_findings(out: &mut String, findings: &Findings) {
     let mut content = String::new();
     let code = |command: &str| format!("<code>{}</code>", escaped(&printable(command)));
@@ -137,7 +138,7 @@ pub(super) fn push_findings(out: &mut String, findings: &Findings) {
     section(out, "findings", "Findings", &content);
 }
 
-/// Returns a sentence with the names in backticks as code.
+/// Returns a sentence in which names in backticks become code.
 fn sentence(text: &str) -> String {
     let mut out = String::new();
     for (at, part) in text.split('`').enumerate() {
@@ -194,7 +195,7 @@ mod tests {
 
     use super::*;
 
-    /// The browser runs the script only if the policy has its digest.
+    /// The browser only runs the script if the policy has the script's digest.
     #[test]
     fn the_policy_has_the_digest_of_the_script() {
         let digest = ring::digest::digest(&ring::digest::SHA256, SCRIPT.as_bytes());

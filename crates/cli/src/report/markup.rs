@@ -1,6 +1,6 @@
-//! Text and numbers in the markup of the page.
+//! Writes text and numbers in the page's markup.
 
-/// Returns text for the content of elements, and for attributes in double quotes.
+/// Escapes a text for the content of elements, and for attributes in double quotes.
 pub(super) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
@@ -16,7 +16,7 @@ pub(super) fn escaped(text: &str) -> String {
     out
 }
 
-/// Returns a coordinate with two digits after the point.
+/// Returns a coordinate with at most two digits after the point.
 pub(super) fn number(value: f64) -> String {
     let text = format!("{value:.2}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

@@ -1,4 +1,4 @@
-//! The command that mends findings: one of them, or all together.
+//! Composes the command that mends one finding, or all of them together.
 
 use super::facts::{Column, Facts};
 
@@ -7,17 +7,18 @@ use super::facts::{Column, Facts};
 pub(super) enum Change {
     /// An option of `rewrite`, with its value.
     Option(&'static str),
-    /// A column whose dictionary is of no use.
+    /// A column that is to be written without its dictionary, because this is of no use.
     WithoutDictionary(Vec<String>),
-    /// A column by which the file is sorted.
+    /// A column by which the file is to be sorted.
     Sorted(Vec<String>),
-    /// A column with another type.
+    /// A column that is to get another type.
     Cast(Vec<String>, &'static str),
-    /// A column that is left out.
+    /// A column that is to be left out.
     Dropped(Vec<String>),
 }
 
-/// Returns the command that makes some changes, if there are any. Columns that stay keep their order.
+/// Returns the command that makes these changes, if there are any. The remaining columns keep their
+/// order.
 pub(super) fn command(facts: &Facts, changes: &[Change]) -> Option<String> {
     let mut words: Vec<String> = Vec::new();
     for change in changes {
@@ -29,7 +30,7 @@ pub(super) fn command(facts: &Facts, changes: &[Change]) -> Option<String> {
             Change::Sorted(names) => format!("--sort-by {}", word(&path(names))),
             Change::Cast(..) | Change::Dropped(_) => continue,
         };
-        // Two findings may need the same option.
+        // Two findings may need the same option, which may only be given once.
         if !words.contains(&word) {
             words.push(word);
         }
@@ -38,7 +39,7 @@ pub(super) fn command(facts: &Facts, changes: &[Change]) -> Option<String> {
     if words.is_empty() {
         return None;
     }
-    // A name with a hyphen at its start would be an option.
+    // A name that begins with a hyphen would be taken for an option.
     let file = match facts.name.starts_with('-') && facts.name != "-" {
         true => format!("./{}", facts.name),
         false => facts.name.clone(),
@@ -74,7 +75,7 @@ fn columns(facts: &Facts, changes: &[Change]) -> Option<String> {
     Some(format!("-c {}", word(&items.join(", "))))
 }
 
-/// Lists the columns that stay, in their order, with the types of those to cast.
+/// Lists the remaining columns in their order, with new types for the ones to cast.
 fn kept(facts: &Facts, casts: &[(&[String], &str)], dropped: &[&Vec<String>]) -> Vec<String> {
     let same_root = |a: &Column, b: &Column| a.names.first() == b.names.first();
     let roots = facts.columns.chunk_by(same_root);
@@ -97,7 +98,7 @@ fn kept(facts: &Facts, casts: &[(&[String], &str)], dropped: &[&Vec<String>]) ->
     items
 }
 
-/// Returns a text as a word of a shell.
+/// Quotes a text so that a shell takes it as one word.
 pub(super) fn word(text: &str) -> String {
     let is_plain = |character: char| character.is_alphanumeric() || "._-/=,:".contains(character);
     match !text.is_empty() && text.chars().all(is_plain) {
@@ -106,7 +107,7 @@ pub(super) fn word(text: &str) -> String {
     }
 }
 
-/// Returns the path of a column in the syntax of --columns.
+/// Returns a column's path in the syntax of --columns.
 fn path(names: &[String]) -> String {
     let is_plain = |character: char| character.is_alphanumeric() || character == '_';
     let names = names.iter().map(

@@ -1,11 +1,12 @@
-//! An HTML page about a file, or about a directory.
+//! Writes an HTML page about a file or a directory.
 //!
 //! ```text
 //! footer, page indexes, verify ─► Facts ─► findings, treemap, tables, map of pages ─► page
 //! footers of a directory ──────────► Folder ─► findings, table of files ────────────────► page
 //! ```
 //!
-//! The page needs no network. Every text of the file is escaped, so it cannot become markup.
+//! The page needs no network. We escape each text that comes from the file, so that it cannot
+//! become markup.
 
 mod facts;
 mod findings;

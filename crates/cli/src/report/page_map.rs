@@ -1,4 +1,4 @@
-//! A map of pages along the rows of the file: a lane per column, and a box per page.
+//! Draws a map of the pages along the file's rows, with a lane per column and a box per page.
 
 use std::fmt::Write as _;
 
@@ -10,10 +10,10 @@ const WIDTH: f64 = 1000.0;
 const LANE: f64 = 18.0;
 const NAMES: f64 = 180.0;
 
-/// The largest number of columns with a lane.
+/// The maximum number of columns that get a lane.
 const LANES: usize = 100;
 
-/// Returns a sentence about columns and pages that the map does not show.
+/// Returns a sentence about columns and pages that the map leaves out, if there are any.
 pub(super) fn left_out(facts: &Facts) -> Option<String> {
     let with_pages = facts
         .columns
@@ -31,7 +31,7 @@ pub(super) fn left_out(facts: &Facts) -> Option<String> {
     (!parts.is_empty()).then(|| format!("The map shows {} only.", parts.join(" and ")))
 }
 
-/// Returns the map as SVG, or nothing if the file has no page index.
+/// Returns the map as SVG, or nothing if the file does not have a page index.
 pub(super) fn page_map(facts: &Facts) -> String {
     let rows = facts.rows().max(1) as f64;
     let lanes: Vec<_> = facts
@@ -78,7 +78,8 @@ pub(super) fn page_map(facts: &Facts) -> String {
             if let Some(span) = page.span {
                 _ = write!(text, "\n{:.0} % of the range of the column", span * 100.0);
             }
-            // Four steps of heat: a page that spans the whole range is never skipped.
+            // There are four steps of heat. The hottest pages span the column's whole range, so
+            // that a filter can never skip them.
             let heat = page.span.map_or("none".to_owned(), |span| {
                 format!("{:.0}", (span * 3.0).ceil())
             });

@@ -1,4 +1,4 @@
-//! The tables of a report.
+//! Writes the tables of a report.
 
 use std::cmp::Reverse;
 use std::fmt::Write as _;
@@ -8,7 +8,8 @@ use super::markup::escaped;
 use crate::base::plural::size;
 use crate::render::table::shown;
 
-/// Returns the table of columns, the largest first. Each cell with a number has the value by which it is sorted.
+/// Returns the table of columns, with the largest one first. Each cell with a number also has the
+/// plain value, by which the page's script sorts.
 pub(super) fn columns(facts: &Facts) -> String {
     let mut out = String::from(
         "<div class=\"wide\"><table class=\"sortable\"><thead><tr><th>column</th><th>type</th><th aria-sort=\"descending\">bytes</th>\
@@ -72,13 +73,14 @@ fn push_column(out: &mut String, index: usize, column: &Column, facts: &Facts) {
     out.push_str("</tr>");
 }
 
-/// The number of columns whose bounds the table of row groups has.
+/// The number of columns whose bounds the table of row groups shows.
 const SELECTIVE: usize = 3;
 
-/// The largest number of row groups in the table.
+/// The maximum number of row groups in the table.
 const GROUPS: usize = 1000;
 
-/// Returns the table of row groups, with the bounds of the columns whose pages span the smallest share.
+/// Returns the table of row groups. It has the bounds of the columns whose pages span the smallest
+/// share of the column's range, because filters on these skip the most.
 pub(super) fn groups(facts: &Facts) -> String {
     let span = |column: &Column| {
         let spans: Vec<f64> = column.boxes.iter().filter_map(|page| page.span).collect();

@@ -1,6 +1,8 @@
-//! A treemap of the bytes of a file: each column is a rectangle of its size, divided into its parts.
+//! Draws a treemap of a file's bytes. Each column is a rectangle of proportional size, which is
+//! divided into the column's parts.
 //!
-//! Rectangles are laid out in rows as close to squares as possible (squarified treemaps by Bruls, Huizing and van Wijk).
+//! Rectangles are laid out in rows so that they are as close to squares as possible (squarified
+//! treemaps by Bruls, Huizing and van Wijk).
 
 use std::fmt::Write as _;
 
@@ -11,10 +13,10 @@ use crate::base::plural::size;
 const WIDTH: f64 = 1000.0;
 const HEIGHT: f64 = 380.0;
 
-/// The largest number of columns with a rectangle of their own.
+/// The maximum number of columns that get a rectangle of their own.
 const COLUMNS: usize = 300;
 
-/// A rectangle.
+/// A rectangle on the page.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Area {
     x: f64,
@@ -106,7 +108,7 @@ fn push_column(out: &mut String, (index, column): (usize, &Column), area: Area, 
     );
 }
 
-/// Appends a name and the bytes below it, if the rectangle has room for them.
+/// Appends a name, and the bytes below it, if the rectangle has room for them.
 fn push_label(out: &mut String, area: Area, name: &str, bytes: &str) {
     let letters = (area.width / 8.0) as usize;
     if letters < 3 || area.height < 18.0 {
@@ -140,7 +142,7 @@ fn push(out: &mut String, area: Area, class: &str, text: &str) {
     );
 }
 
-/// Divides an area into rectangles with these sizes, which descend.
+/// Divides an area into rectangles with these sizes, which must descend.
 fn squarified(sizes: &[f64], area: Area) -> Vec<Area> {
     let total: f64 = sizes.iter().sum();
     if total <= 0.0 {
@@ -162,7 +164,8 @@ fn squarified(sizes: &[f64], area: Area) -> Vec<Area> {
     areas
 }
 
-/// Returns the greatest ratio of the sides in a row of the first `count` sizes along a side.
+/// Returns the greatest ratio of sides if the first `count` sizes form a row along a side of this
+/// length.
 fn worst(sizes: &[f64], count: usize, side: f64) -> f64 {
     let row = sizes.get(..count).unwrap_or_default();
     let sum: f64 = row.iter().sum();
@@ -214,7 +217,7 @@ fn lay(row: &[f64], area: Area, areas: &mut Vec<Area>) -> Area {
 mod tests {
     use super::*;
 
-    /// The example of the paper: sizes 6, 6, 4, 3, 2, 2, 1 in an area of 6 by 4.
+    /// This is the paper's example, with sizes 6, 6, 4, 3, 2, 2 and 1 in an area of 6 by 4.
     #[test]
     fn areas_are_those_of_the_paper() {
         let whole = Area {

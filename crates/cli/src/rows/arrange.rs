@@ -1,10 +1,11 @@
-//! Rows on their way to the output, from files of any format.
+//! Arranges rows from files of any format on their way to the output.
 //!
 //! ```text
 //! batches ─► condition ─► columns ─► sorted ─► offset and limit
 //! ```
 //!
-//! Reads of Parquet files apply the condition, and the offset and limit of unsorted rows.
+//! For Parquet files, the read itself already applies the condition, and also the offset and the
+//! limit if rows are not sorted, because it can then skip pages.
 
 use std::sync::Arc;
 
@@ -25,14 +26,14 @@ use crate::base::failure::{Failure, Result};
 /// A source of batches.
 pub(crate) type Source<'a> = Box<dyn Iterator<Item = Result<RecordBatch>> + 'a>;
 
-/// The failure for row groups outside of Parquet.
+/// The failure for row groups that are chosen in a file other than Parquet.
 pub(super) const NO_ROW_GROUPS: &str =
     "--row-groups is for Parquet files: others do not have row groups";
 
-/// Returns the chosen rows and columns of a file other than Parquet, to be written as `to`.
+/// Returns the chosen rows and columns of a file other than Parquet. They will be written as `to`.
 ///
 /// # Errors
-/// Usage if a chosen column does not exist, or if row groups are chosen.
+/// Fails with [`Failure::Usage`] if a chosen column does not exist, or if row groups are chosen.
 pub(crate) fn chosen<'a>(choice: &Choice, rows: Rows<'a>, to: FileFormat) -> Result<Rows<'a>> {
     if choice.row_groups.is_some() {
         return Err(Failure::Usage(NO_ROW_GROUPS.into()));
@@ -54,7 +55,8 @@ pub(crate) fn chosen<'a>(choice: &Choice, rows: Rows<'a>, to: FileFormat) -> Res
         false => rows.work,
     };
     let mut batches: Source<'_> = Box::new(batches.map(move |batch| shape.apply(&batch?)));
-    // A writer of Parquet sorts all of its rows.
+    // The Parquet writer sorts all rows itself. We only have to sort them if a window takes some of
+    // the sorted rows.
     if choice.has_window() || to != FileFormat::Parquet {
         batches = sorted(batches, &schema, &choice.sort)?;
         schema = schema_of_sorted(&schema, Some(&choice.sort));
@@ -89,7 +91,7 @@ fn filtered(batches: Source<'_>, predicate: Predicate) -> Source<'_> {
     }))
 }
 
-/// Returns the rows of a window.
+/// Returns the rows inside a window.
 pub(crate) fn windowed(mut batches: Source<'_>, mut window: Window) -> Source<'_> {
     Box::new(std::iter::from_fn(move || {
         if window.is_past() {
@@ -100,7 +102,8 @@ pub(crate) fn windowed(mut batches: Source<'_>, mut window: Window) -> Source<'_
     }))
 }
 
-/// Returns the schema of rows after [`sorted`]: dictionaries have other keys if the rows are sorted.
+/// Returns the schema that rows have after [`sorted`]. It differs if rows are sorted, because
+/// dictionaries then have other keys.
 pub(crate) fn schema_of_sorted(schema: &SchemaRef, sort: Option<&Sort>) -> SchemaRef {
     match sort.is_some_and(Sort::is_given) {
         true => sorted_schema(schema),
@@ -108,10 +111,11 @@ pub(crate) fn schema_of_sorted(schema: &SchemaRef, sort: Option<&Sort>) -> Schem
     }
 }
 
-/// Returns sorted rows, if they are to be sorted. More rows than fit in memory wait in temporary files.
+/// Returns the rows sorted, if the user asks for it. Rows that do not fit in memory wait in
+/// temporary files.
 ///
 /// # Errors
-/// Usage if a column does not exist or cannot be compared.
+/// Fails with [`Failure::Usage`] if a column does not exist or cannot be compared.
 pub(crate) fn sorted<'a>(
     batches: Source<'a>,
     schema: &SchemaRef,

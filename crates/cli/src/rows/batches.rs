@@ -1,4 +1,4 @@
-//! The rows of several files as one sequence of batches.
+//! Returns the rows of several files as one sequence of batches.
 //!
 //! ```text
 //! inputs ─► opened on this thread, in their order ─► FileCrew: decoded ahead ─► notes, losses, window ─► batches
@@ -27,31 +27,33 @@ use crate::input::Input;
 use crate::input::context::Context;
 use crate::input::folder::{BY_NAME, LostColumns};
 
-/// The index of the current input.
+/// The index of the current input, shared with the code that names it in errors.
 pub(crate) type Place = Rc<Cell<usize>>;
 
-/// The number of files opened before each batch: the due one, and one ahead.
+/// The number of files that we open before each batch. One of them is due, and the other is opened
+/// ahead.
 const OPENED_AT_ONCE: usize = 2;
 
-/// The rows of several files in a window.
+/// The rows of several files, cut to a window.
 pub(crate) struct Batches<'a> {
     context: &'a Context,
     request: &'a Request<'a>,
     inputs: &'a [Input],
-    /// The rest of the window.
+    /// The part of the window that is left.
     window: Window,
-    /// True if the options of each read end it at the end of the window.
+    /// True if the options of each read already end it where the window ends.
     is_counted: bool,
     place: Place,
     files: FileCrew<Decoding>,
-    /// The options with which open files are read.
+    /// The options with which each open file is read.
     started: BTreeMap<usize, ReadOptions>,
     memory: Arc<FileMemory>,
     lost: LostRows,
 }
 
 impl<'a> Batches<'a> {
-    /// Creates an iterator over the rows of `inputs` in `window`. The request must read them with equal schemas.
+    /// Creates an iterator over the rows of `inputs` in `window`. The request must read all inputs
+    /// with the same schema.
     pub(crate) fn new(
         context: &'a Context,
         inputs: &'a [Input],
@@ -61,7 +63,7 @@ impl<'a> Batches<'a> {
         let mut options = ReadOptions::new().limits(context.limits.clone());
         options.on_error = request.options.on_error;
         let memory = FileMemory::new(&options);
-        // The threads of a single file share its columns.
+        // If there is a single input, several threads decode its columns instead.
         let threads = match inputs {
             [_] => 1,
             _ => request.options.threads,
@@ -82,7 +84,7 @@ impl<'a> Batches<'a> {
         }
     }
 
-    /// Returns the index of the input of the newest batch. It changes with each batch.
+    /// Returns the index of the input that the newest batch belongs to. It changes with each batch.
     pub(crate) fn place(&self) -> Place {
         self.place.clone()
     }
@@ -91,7 +93,7 @@ impl<'a> Batches<'a> {
         while self.is_counted || !self.window.is_past() {
             let opened = (0..OPENED_AT_ONCE).take_while(|_| self.open_next()).count();
             let Some(decoded) = self.files.next_due() else {
-                // The end of a file may have made room for another.
+                // A file may have ended and made room for another one.
                 match opened > 0 || self.open_next() {
                     true => continue,
                     false => break,
@@ -132,7 +134,8 @@ impl<'a> Batches<'a> {
         true
     }
 
-    /// Starts the read of a file after its emitted rows. Returns `None` if no more rows are wanted.
+    /// Starts to read a file after the rows that it has already returned. Returns `None` if no more
+    /// rows are wanted.
     fn open(&mut self, task: &FileTask<OpenFile>) -> Result<Option<OpenFile>> {
         let started = self.started.get(&task.file).cloned();
         let Some(input) = self.inputs.get(task.file) else {
@@ -198,28 +201,28 @@ impl Iterator for Batches<'_> {
     }
 }
 
-/// The decoding of open files, and the memory that they share.
+/// Decodes open files, which share this memory.
 struct Decoding(Arc<FileMemory>);
 
 /// An open file.
 struct OpenFile {
     at: usize,
-    /// `None` after the last batch.
+    /// The reader, or `None` after the last batch.
     reader: Option<Reader>,
-    /// The notes about the file, until its first step.
+    /// The notes about the file, until the first step takes them.
     notes: Option<Notes>,
 }
 
-/// A step of a file on its way to the output.
+/// The result of one step, on its way to the output.
 struct Decoded {
     file: usize,
-    /// `None` at the end of the file.
+    /// The batch, or `None` at the end of the file.
     batch: Option<HeldBatch>,
     notes: Option<Notes>,
     losses: Losses,
 }
 
-/// The reason for the end of all reads.
+/// The reason why all reads end.
 enum Problem {
     Opening(Failure),
     Reading(usize, herringbone::Error),
@@ -283,11 +286,11 @@ impl ReadFiles for Decoding {
     }
 }
 
-/// Notes, which precede the rows of their file.
+/// Notes that are printed before a file's rows.
 #[derive(Default)]
 struct Notes {
     lost: Option<LostColumns>,
-    /// The warnings of the reader.
+    /// The reader's warnings.
     warnings: Vec<String>,
 }
 
@@ -302,7 +305,7 @@ impl Notes {
     }
 }
 
-/// The losses of a file and the number of those reported so far.
+/// A file's losses, and how many of them were already reported.
 #[derive(Default)]
 struct LostRows {
     losses: Losses,
@@ -327,7 +330,7 @@ impl LostRows {
     }
 }
 
-/// Starts reading a file. Adds the warnings of the reader to the notes.
+/// Starts to read a file. Adds the reader's warnings to the notes.
 fn start(
     input: &Input,
     file: &ParquetFile,
@@ -350,7 +353,8 @@ fn start(
     Ok(reader)
 }
 
-/// Returns advice about a file that cannot be read with the columns of the first file of its folder.
+/// Returns advice about a file that cannot be read with the columns of its folder's first file. We
+/// try whether merging would help before we suggest it.
 fn advice(file: &ParquetFile, table: &SchemaRef) -> String {
     let mut merge = SchemaMerge::default();
     (merge.by_name, merge.cast) = (true, true);
@@ -376,7 +380,7 @@ fn said(input: &Input, loss: &Loss) -> String {
     }
 }
 
-/// Returns the number of rows that a read returns.
+/// Returns how many rows a read returns.
 pub(crate) fn count_read(
     context: &Context,
     input: &Input,

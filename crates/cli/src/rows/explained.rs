@@ -1,4 +1,4 @@
-//! `--explain`: shows the facts known about rows before they are read.
+//! `--explain` shows how many rows are ruled out or accepted before any values are read.
 
 use herringbone::filter::{PruningStep, RowGroupExplanation};
 use herringbone::{ParquetFile, ReadOptions};
@@ -14,10 +14,10 @@ use crate::output::Output;
 #[cfg(feature = "remote")]
 use herringbone_remote::blocking::{RemoteSource, Traffic};
 
-/// The facts about the rows of a table, as sums over its files.
+/// The facts about a table's rows, as sums over its files.
 pub(crate) struct Explained<'a> {
     table: &'a [Input],
-    /// The condition.
+    /// The condition as text.
     filter: Option<String>,
     row_groups: Vec<RowGroupExplanation>,
 }
@@ -31,10 +31,10 @@ impl<'a> Explained<'a> {
         }
     }
 
-    /// Adds the facts about a file. Reads its indexes, but no values.
+    /// Adds the facts about a file. This reads the file's indexes, but no values.
     ///
     /// # Errors
-    /// Usage if rows are not selected by their values.
+    /// Fails with [`Failure::Usage`] if rows are not selected by their values.
     pub(crate) fn add(
         &mut self,
         input: &Input,
@@ -51,8 +51,8 @@ impl<'a> Explained<'a> {
         Ok(())
     }
 
-    /// Prints the result of each pruning step. Also prints the rows left to be tested, and the bytes to be fetched.
-    /// `is_json` prints an object.
+    /// Prints the result of each pruning step, the number of rows that are left to be tested, and
+    /// the number of bytes to be fetched. Prints an object if `is_json` is set.
     pub(crate) fn print(&self, is_json: bool, output: &mut Output<'_>) -> Result<()> {
         match is_json {
             true => output.line(&json_line(&self.object().into())),
@@ -169,7 +169,7 @@ const STEPS: [(PruningStep, &str); 5] = [
     (PruningStep::PageMaps, "offset indexes"),
 ];
 
-/// The outcome of a step.
+/// The outcome of a pruning step.
 struct Done {
     /// The number of row groups that the step examined.
     row_groups: u64,
@@ -178,7 +178,7 @@ struct Done {
     bytes: u64,
 }
 
-/// Returns the outcome of a step, if it examined row groups.
+/// Returns the outcome of a step, if it examined any row groups.
 fn done(row_groups: &[RowGroupExplanation], step: PruningStep) -> Option<Done> {
     let mut done = Done {
         row_groups: 0,
@@ -201,7 +201,7 @@ fn done(row_groups: &[RowGroupExplanation], step: PruningStep) -> Option<Done> {
     (done.row_groups > 0 && has_looked).then_some(done)
 }
 
-/// Returns a text about the row groups that a step examined, if it examined any.
+/// Returns a text about a step's outcome, if the step examined any row groups.
 fn text_of(row_groups: &[RowGroupExplanation], step: PruningStep) -> Option<String> {
     done(row_groups, step).map(|done| {
         format!(

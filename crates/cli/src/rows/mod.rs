@@ -1,4 +1,5 @@
-//! The rows of several files as one sequence of batches, for all commands that read rows.
+//! Reads the rows of several files as one sequence of batches. All commands that read rows share
+//! this room.
 
 mod arrange;
 mod batches;
@@ -28,13 +29,14 @@ pub(crate) use shape::Shape;
 pub(crate) use survey::survey;
 pub(crate) use window::Window;
 
-/// A source of rows, of Parquet or of another format.
+/// Rows from a file of any format.
 pub(crate) type Rows<'a> = read::Rows<'a, Failure>;
 
-/// Returns the rows of a request in the columns of `shape`, sorted and in `window`. Also returns the index of their input.
+/// Returns a request's rows in the columns of `shape`, sorted if the request asks for it, and cut
+/// to `window`. Also returns the index of the input that the newest batch comes from.
 ///
 /// # Errors
-/// Usage if the rows cannot be sorted.
+/// Fails with [`Failure::Usage`] if the rows cannot be sorted.
 pub(crate) fn arranged<'a>(
     context: &'a Context,
     inputs: &'a [Input],
@@ -57,7 +59,7 @@ pub(crate) fn arranged<'a>(
     })
 }
 
-/// Returns true if a column has its value in the path of the file.
+/// Returns true if the file's path has the value of this column.
 fn is_in_path(input: &Input, path: &[String]) -> bool {
     let member = input.member.as_ref().zip(path.first());
     member.is_some_and(|(member, name)| path.len() == 1 && member.has_value_of(name))
@@ -70,15 +72,16 @@ fn has_column(file: &ParquetFile, options: &ReadOptions, path: &[String]) -> boo
     file.plan(&options).is_ok()
 }
 
-/// Returns true if a file contains the column or nested field at `path`, other than in its own path.
+/// Returns true if the file stores the column or nested field at `path`, rather than having its
+/// value in the file's own path.
 pub(crate) fn is_stored(input: &Input, file: &ParquetFile, path: &[String]) -> bool {
     !is_in_path(input, path) && has_column(file, &ReadOptions::new(), path)
 }
 
-/// Returns the requested row groups.
+/// Returns the row groups that the request asks for.
 ///
 /// # Errors
-/// Usage if the file has fewer, or is not Parquet.
+/// Fails with [`Failure::Usage`] if the file does not have one of them, or if it is not Parquet.
 pub(crate) fn row_groups(
     input: &Input,
     file: &ParquetFile,
@@ -120,7 +123,8 @@ fn options(
         options.wanted_schema = Some(wanted);
     }
     if let Some(positions) = &request.positions {
-        // The condition holds for these rows.
+        // These rows were chosen from the ones that match the condition, so we need not test it
+        // again.
         options.row_ranges = positions.get(at).cloned();
     } else if let (Some(wanted), false) = (request.wanted, seeks_columns) {
         let columns = options
@@ -140,14 +144,14 @@ fn options(
     }
 }
 
-/// Returns the number of rows in the selected row groups.
+/// Returns the number of rows in the chosen row groups.
 fn count(input: &Input, file: &ParquetFile, options: &ReadOptions) -> Result<u64> {
     let all = || (0..file.metadata().num_row_groups()).collect();
     let row_groups = options.row_groups.clone().unwrap_or_else(all);
     in_row_groups(input, file, &row_groups)
 }
 
-/// Returns the number of rows in row groups.
+/// Returns the number of rows in these row groups.
 pub(crate) fn in_row_groups(
     input: &Input,
     file: &ParquetFile,

@@ -1,4 +1,4 @@
-//! Reads that a request makes of its files before it reads their rows.
+//! The reads that a request makes before it reads the rows themselves.
 
 use herringbone::format::Type;
 use herringbone::{Int96Overflow, Int96Units, ParquetFile, Projection};
@@ -10,8 +10,8 @@ use crate::input::Input;
 use crate::input::context::Context;
 
 impl Request<'_> {
-    /// Finds the columns that tests need, if columns are matched by name. Call it before rows are selected by values
-    /// without a [`survey`].
+    /// Finds the columns that tests need, if columns are matched by name. Call this before
+    /// selecting rows by their values, unless a [`survey`] comes first.
     ///
     /// # Errors
     /// See [`survey`].
@@ -22,10 +22,10 @@ impl Request<'_> {
         Ok(())
     }
 
-    /// Returns the number of rows that a read returns, without regard to a sample.
+    /// Returns the number of rows that a read returns. A sample is not taken into account.
     ///
     /// # Errors
-    /// Errors of reading the rows that a condition is tested on.
+    /// Fails if the rows cannot be read on which a condition is tested.
     pub(crate) fn num_rows(&self, context: &Context, inputs: &[Input]) -> Result<u64> {
         let mut rows = 0_u64;
         for (at, input) in inputs.iter().enumerate() {
@@ -43,10 +43,10 @@ impl Request<'_> {
         Ok(rows)
     }
 
-    /// Chooses the rows of the sample, if there is to be one.
+    /// Chooses the sample's rows, if the user asks for a sample.
     ///
     /// # Errors
-    /// Errors of reading the rows that a condition is tested on.
+    /// Fails if the rows cannot be read on which a condition is tested.
     pub(crate) fn choose_sample(&mut self, context: &Context, inputs: &[Input]) -> Result<()> {
         if let Some(sample) = self.sample.take() {
             self.positions = Some(sample::positions(context, inputs, self, sample)?);
@@ -54,16 +54,18 @@ impl Request<'_> {
         Ok(())
     }
 
-    /// Chooses the finest unit that can represent all INT96 timestamps in the window, unless the user chose one.
+    /// Chooses the finest unit that can represent all INT96 timestamps in the window, unless the
+    /// user has chosen one.
     ///
     /// # Errors
-    /// Data if such a unit does not exist; errors of reading the timestamps.
+    /// Fails with [`Failure::Data`](crate::base::failure::Failure::Data) if such a unit does not
+    /// exist, and if the timestamps cannot be read.
     pub(crate) fn choose_int96_unit(&mut self, inputs: &[Input], mut window: Window) -> Result<()> {
         if self.options.schema.int96_overflow != Int96Overflow::CoarserUnit {
             return Ok(());
         }
         if self.is_filtered() && inputs.iter().any(|input| self.seeks_columns(input)) {
-            // The number of matching rows is not known yet.
+            // We do not know yet how many rows match, so we look at all timestamps.
             window = Window::default();
         }
         let mut units = Int96Units::default();
@@ -77,7 +79,8 @@ impl Request<'_> {
             }
             let file = input.open()?;
             if input.member.is_some() && !has_int96(&file) {
-                // The schema of its folder has none.
+                // The folder's files share one schema, which has no INT96 timestamps, so we skip
+                // the others.
                 skipped = Some(input);
                 continue;
             }

@@ -1,4 +1,4 @@
-//! Prints rows, or explains how they are read.
+//! Prints rows, or explains how they would be read.
 
 use herringbone::variant::json::LostTypes;
 
@@ -13,18 +13,18 @@ use crate::output::Output;
 use crate::output::progress::Progress;
 use crate::render::sink::Sink;
 
-/// The rows to print, out of the chosen ones.
+/// The rows to print, out of those that the user has chosen.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Pick {
     /// A range of rows.
     Window(Window),
-    /// A range of rows, as a table.
+    /// A range of rows that is printed as a table, whatever the format is.
     Table(Window),
-    /// A number of rows at random.
+    /// This number of rows at random.
     Sample(usize),
 }
 
-/// Prints the chosen rows of `inputs` that `pick` names.
+/// Prints those of the chosen rows that `pick` names.
 pub(crate) fn print(
     context: &Context,
     inputs: &[Input],
@@ -94,7 +94,7 @@ pub(crate) fn print(
             Some(rows) if has_all_rows && !request.is_filtered() && shown != rows => {
                 format!("{shown} of {}", counted(rows, "row"))
             }
-            // The command has not seen all rows.
+            // The command has not seen all rows, so the table may have more.
             _ if !(has_all_rows && rows.is_some()) && window.limit == Some(shown) => {
                 format!("{}; the table may have more", counted(shown, "row"))
             }
@@ -104,10 +104,10 @@ pub(crate) fn print(
     Ok(())
 }
 
-/// Explains the read of each table.
+/// Explains how each table would be read.
 ///
 /// # Errors
-/// Usage if rows are not selected by their values.
+/// Fails with [`Failure::Usage`] if rows are not selected by their values.
 pub(crate) fn explain(
     inputs: &[Input],
     request: &Request<'_>,
@@ -130,7 +130,7 @@ pub(crate) fn explain(
     Ok(())
 }
 
-/// Emits a note about types of variants that JSON does not preserve.
+/// Writes a note about types of variants that JSON cannot represent.
 pub(crate) fn note_lost(context: &Context, lost: LostTypes) {
     if !lost.is_empty() {
         context.note(&format!(

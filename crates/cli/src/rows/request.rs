@@ -1,4 +1,4 @@
-//! A request: the parts of each file to read.
+//! A request names the parts of each file to read.
 
 use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
@@ -17,39 +17,40 @@ use crate::input::Input;
 use crate::input::context::Context;
 use crate::input::folder::{LostColumns, Member};
 
-/// The parts of each file to read, and the options.
+/// The parts of each file to read, and the options for reading them.
 #[derive(Clone)]
 pub(crate) struct Request<'a> {
     pub(crate) options: ReadOptions,
     /// The row groups. `None` means all of them.
     pub(crate) row_groups: Option<&'a RowGroups>,
-    /// The selection of rows by value. `None` means all of them.
+    /// The selection of rows by their values. `None` means all rows.
     pub(crate) wanted: Option<&'a Wanted>,
-    /// The columns of the output. `None` means all of them.
+    /// The columns of the output. `None` means all columns.
     pub(crate) columns: Option<&'a Selection>,
-    /// The number of rows of a sample, and its seed.
+    /// The sample's row count and seed.
     pub(crate) sample: Option<(usize, Option<u64>)>,
-    /// The rows of the sample in each file, once they are chosen.
+    /// The sample's rows in each file, once they are chosen.
     pub(super) positions: Option<Vec<Vec<Range<u64>>>>,
-    /// The order of the output.
+    /// The sort order of the output.
     pub(crate) sort: Option<&'a Sort>,
-    /// The allowed differences between the files.
+    /// The differences between the files that are allowed.
     pub(crate) merge: SchemaMerge,
     /// True if variants are read unshredded.
     pub(crate) unshreds: bool,
     /// True if all columns of all files are read.
     pub(super) reads_all: bool,
-    /// True if a file is written of the rows, so that a folder must not lose columns or fill them with nulls.
+    /// True if the rows are written to a file. In this case, a folder must not lose columns or fill
+    /// them with nulls, because the new file may replace the old ones.
     pub(crate) is_written: bool,
     /// The options for unshredding.
     pub(crate) unshredding: UnshredOptions,
 }
 
 impl<'a> Request<'a> {
-    /// Creates the request for the chosen rows and columns of `inputs`.
+    /// Creates the request for the rows and columns of `inputs` that the user has chosen.
     ///
     /// # Errors
-    /// Errors of opening the files, if the columns depend on them.
+    /// Fails if the columns depend on the files, and these cannot be opened.
     pub(crate) fn new(
         inputs: &[Input],
         options: ReadOptions,
@@ -75,7 +76,8 @@ impl<'a> Request<'a> {
     /// Returns the paths of the columns that a selection reads.
     ///
     /// # Errors
-    /// Usage if a column to be left out does not exist; errors of opening the files, if the columns depend on them.
+    /// Fails with [`Failure::Usage`] if a column to be left out does not exist. If the columns
+    /// depend on the files, also fails if these cannot be opened.
     pub(crate) fn paths(
         &self,
         inputs: &[Input],
@@ -113,7 +115,8 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// Returns the columns that at least one of the inputs has, those of the first one first.
+    /// Returns the columns that at least one of the inputs has, beginning with the columns of the
+    /// first input.
     fn all_fields(&self, inputs: &[Input]) -> Result<Fields> {
         let mut fields: Vec<Arc<Field>> = Vec::new();
         let mut names = HashSet::new();
@@ -133,8 +136,8 @@ impl<'a> Request<'a> {
         Ok(fields.into())
     }
 
-    /// Returns the schema that a file contributes: the columns of the projection, those in its path, and those that only
-    /// tests may need.
+    /// Returns the schema that a file contributes. It has the projected columns, the columns in the
+    /// file's path, and those that only tests may need.
     pub(super) fn columns_of(
         &self,
         input: &Input,
@@ -176,30 +179,32 @@ impl<'a> Request<'a> {
         self.wanted.is_some_and(Wanted::is_given)
     }
 
-    /// Enables the unshredding of variants.
+    /// Makes the request unshred variants.
     pub(crate) fn unshred(&mut self) {
         let extension = VariantExtension::new().unshred(self.unshredding.clone());
         self.options.extensions.push(Arc::new(extension));
         self.unshreds = true;
     }
 
-    /// Returns true if the columns of a file are matched by name, and the set of columns is not known yet.
+    /// Returns true if the file's columns are matched by name, and we do not know yet which columns
+    /// there are.
     pub(super) fn seeks_columns(&self, input: &Input) -> bool {
         let by_name = self.merge.by_name || input.member.is_some();
         by_name && self.options.wanted_schema.is_none()
     }
 
-    /// Returns true if the columns of a file contribute to the schema of all. In a folder, only the first file does,
-    /// unless files may differ.
+    /// Returns true if the file's columns contribute to the common schema. In a folder, only the
+    /// first file's columns do, unless files may differ.
     pub(super) fn is_surveyed(&self, input: &Input) -> bool {
         let member = input.member.as_ref();
         self.merge != SchemaMerge::default() || member.is_none_or(Member::is_first)
     }
 
-    /// Returns the columns that the table of a folder loses with this file. Call it after a [`survey`](super::survey).
+    /// Returns the columns that a folder's table loses with this file. Call this after a
+    /// [`survey`](super::survey), because it determines the table's columns.
     ///
     /// # Errors
-    /// Data if the columns of the file have no Arrow types.
+    /// Fails with [`Failure::Data`] if the file's columns do not have Arrow types.
     pub(super) fn lost_columns(&self, member: &Member, file: &ParquetFile) -> Result<LostColumns> {
         let (Some(wanted), true) = (
             &self.options.wanted_schema,
@@ -209,7 +214,7 @@ impl<'a> Request<'a> {
         };
         let dropped = self.columns.map_or(&[][..], Selection::dropped);
         let is_read = |path: &[String]| match &self.options.projection {
-            // Other wanted columns are there for tests.
+            // All other wanted columns are only there for tests.
             Projection::Paths(paths) => paths
                 .iter()
                 .any(|projected| projected.first() == path.first()),
@@ -223,7 +228,7 @@ impl<'a> Request<'a> {
         )
     }
 
-    /// Limits the wanted columns to those of the projection. Other columns are there for tests.
+    /// Limits the wanted columns to the projected ones. The other columns are only there for tests.
     pub(super) fn read_wanted_columns(&mut self) {
         self.options.projection = match &self.options.projection {
             Projection::Paths(paths) if self.is_filtered() => {
@@ -235,7 +240,7 @@ impl<'a> Request<'a> {
         };
     }
 
-    /// Emits a note about columns, matched by name, whose names differ only in case.
+    /// If columns are matched by name, writes a note about columns whose names differ in case only.
     pub(crate) fn note_case(&self, context: &Context, schema: &Schema) {
         let names = names_that_differ_in_case(schema);
         if self.merge.by_name && !names.is_empty() {
@@ -247,10 +252,10 @@ impl<'a> Request<'a> {
     }
 }
 
-/// Returns the finest unit that holds all timestamps with all their digits.
+/// Returns the finest unit that can represent all timestamps with all of their digits.
 ///
 /// # Errors
-/// Data if such a unit does not exist.
+/// Fails with [`Failure::Data`] if such a unit does not exist.
 pub(crate) fn int96_unit(units: &Int96Units) -> Result<TimeUnit> {
     units.finest().ok_or_else(|| {
         Failure::Data(
@@ -268,7 +273,8 @@ fn schema_of(input: &Input, file: &ParquetFile, options: &ReadOptions) -> Result
     Ok(plan.schema().clone())
 }
 
-/// Returns true if the fields contain the one at a path. Lists and maps may contain any.
+/// Returns true if the fields contain the one at a path. We do not look inside lists and maps, so
+/// any path that enters one is accepted.
 fn has(fields: &Fields, path: &[String]) -> bool {
     let Some((first, rest)) = path.split_first() else {
         return true;

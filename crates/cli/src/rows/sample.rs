@@ -1,4 +1,5 @@
-//! `--sample`: rows at random. Only their pages are read.
+//! `--sample` chooses rows at random. We choose them by position first, so that only their pages
+//! have to be read.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -13,13 +14,14 @@ use crate::base::random::Random;
 use crate::input::Input;
 use crate::input::context::Context;
 
-/// The largest number of rows of a sample. Their positions are held in memory.
+/// The maximum number of rows in a sample, because their positions are held in memory.
 const MOST: usize = 10_000_000;
 
-/// The name of the column with the positions of rows.
+/// The name of the column that has the rows' positions.
 const POSITION: &str = "position";
 
-/// Returns `wanted` different numbers below `total`, or all of them (Floyd's algorithm).
+/// Returns `wanted` different numbers below `total`, or all of them if there are fewer. This is
+/// Floyd's algorithm, which needs no memory for the other numbers.
 fn ordinals(wanted: usize, total: u64, random: &mut Random) -> BTreeSet<u64> {
     let wanted = total.min(wanted as u64);
     let mut chosen = BTreeSet::new();
@@ -32,10 +34,11 @@ fn ordinals(wanted: usize, total: u64, random: &mut Random) -> BTreeSet<u64> {
     chosen
 }
 
-/// Returns ranges of the rows of a sample, for each of the inputs, counted from the first row of the file.
+/// Returns the ranges of a sample's rows for each input, counted from the file's first row.
 ///
 /// # Errors
-/// Usage if the sample is too large; errors of reading the rows that a condition is tested on.
+/// Fails with [`Failure::Usage`] if the sample is too large, and if the rows cannot be read on
+/// which a condition is tested.
 pub(crate) fn positions(
     context: &Context,
     inputs: &[Input],
@@ -60,13 +63,14 @@ pub(crate) fn positions(
     Ok(ranges)
 }
 
-/// Chooses among all rows of the selected row groups.
+/// Chooses from all rows of the chosen row groups.
 fn among_all(
     inputs: &[Input],
     request: &Request<'_>,
     (rows, random): (usize, &mut Random),
 ) -> Result<Vec<(usize, u64)>> {
-    // The ordinals of rows in the read at the start of each row group, and their first rows in the file.
+    // For each row group, maps the ordinal of its first row in the whole read to the input, and to
+    // the position of that row in the file.
     let mut starts: BTreeMap<u64, (usize, u64)> = BTreeMap::new();
     let mut total = 0_u64;
     for (at, input) in inputs.iter().enumerate() {
@@ -97,7 +101,8 @@ fn among_all(
     Ok(chosen.filter_map(place).collect())
 }
 
-/// Chooses among the rows that match the condition: a first read finds their positions.
+/// Chooses from the rows that match the condition. This reads the condition's columns once, because
+/// only then we know the rows' positions.
 fn among_matching(
     context: &Context,
     inputs: &[Input],
@@ -119,7 +124,8 @@ fn among_matching(
         for number in numbers.map_or(&[][..], |numbers| numbers.values()) {
             let row = (place.get(), number.cast_unsigned());
             seen += 1;
-            // Each row seen so far is kept with the same probability (Vitter's algorithm R).
+            // Each row seen so far is in the sample with the same probability (Vitter's algorithm
+            // R).
             if kept.len() < rows {
                 kept.push(row);
             } else if let Ok(at) = usize::try_from(random.below(seen))
@@ -148,7 +154,7 @@ mod tests {
                 counts[number as usize] += 1;
             }
         }
-        // 300 each on average; five standard deviations are 72.
+        // Each number occurs 300 times on average, and five standard deviations are 72.
         assert!(counts.iter().all(|count| (228..=372).contains(count)));
         assert_eq!(ordinals(9, 4, &mut random), (0..4).collect());
     }

@@ -1,4 +1,4 @@
-//! The columns of the output: selected, renamed, cast and in their order.
+//! The columns of the output: chosen, renamed, cast, and put in their order.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use herringbone_rewrite::ColumnOrigin;
 use crate::args::{Selection, Taken};
 use crate::base::failure::{Failure, Result};
 
-/// The conversion of batches as they are read to those of the output.
+/// Converts batches from the form in which they are read to the form of the output.
 #[derive(Debug, Clone)]
 pub(crate) struct Shape {
     schema: SchemaRef,
@@ -24,17 +24,19 @@ pub(crate) struct Shape {
 /// A column of the output.
 #[derive(Debug, Clone)]
 struct Column {
-    /// The index of a column of the input, and those of the fields that lead to the values.
+    /// The index of a column in the input, followed by the indexes of the fields that lead to the
+    /// values.
     place: Vec<usize>,
     cast: Option<Cast>,
     origin: ColumnOrigin,
 }
 
 impl Shape {
-    /// Creates the shape of batches with this schema. Without a selection, nothing changes.
+    /// Creates the shape for batches with this schema. Without a selection, batches stay unchanged.
     ///
     /// # Errors
-    /// Usage if a column does not exist, or two columns have one name.
+    /// Fails with [`Failure::Usage`] if a column does not exist, or if two columns get the same
+    /// name.
     pub(crate) fn new(selection: Option<&Selection>, schema: &SchemaRef) -> Result<Self> {
         let taken = match selection {
             Some(selection) => selection.of(schema.fields()),
@@ -55,7 +57,7 @@ impl Shape {
         let mut names = HashSet::new();
         for one in &taken {
             if !one.is_new() && one.path.len() > 1 {
-                // Fields of one column are one column.
+                // Fields of one column stay together in this column.
                 alone(one, &taken)?;
                 let is_there = |column: &Column| {
                     !column.origin.is_cast && column.origin.path.get(..1) == one.path.get(..1)
@@ -74,7 +76,7 @@ impl Shape {
                     one.path.join(".")
                 )));
             }
-            // A column with only some of its fields is still that column.
+            // A column that keeps only some of its fields is still the same column.
             let path = one.path.get(..place.len()).unwrap_or_default();
             columns.push(Column {
                 place,
@@ -95,7 +97,8 @@ impl Shape {
         &self.schema
     }
 
-    /// Returns the origin of each column with another name or type. Empty if columns are at most left out or moved.
+    /// Returns each column's origin if a column has another name or type. If columns are only left
+    /// out or moved, this is empty.
     pub(crate) fn renamed(&self) -> Vec<ColumnOrigin> {
         let origins = self.columns.iter().map(|column| &column.origin);
         let is_new = |origin: &&ColumnOrigin| {
@@ -107,17 +110,17 @@ impl Shape {
         }
     }
 
-    /// Returns the path of the input that a column of the output is taken from.
+    /// Returns the path in the input from which a column of the output is taken.
     pub(crate) fn path_of(&self, name: &str) -> Option<&[String]> {
         let origins = self.columns.iter().map(|column| &column.origin);
         let mut named = origins.filter(|origin| origin.name == name);
         named.next().map(|origin| origin.path.as_slice())
     }
 
-    /// Returns a batch of the output.
+    /// Converts a batch.
     ///
     /// # Errors
-    /// Data if a value cannot be cast.
+    /// Fails with [`Failure::Data`] if a value cannot be cast.
     pub(crate) fn apply(&self, batch: &RecordBatch) -> Result<RecordBatch> {
         let columns = self.columns.iter().map(|column| {
             let array = array_at(batch, &column.place)?;
@@ -134,7 +137,8 @@ impl Shape {
     }
 }
 
-/// Checks that no other column of the output is taken out of the column of a field.
+/// Checks that no other output column is taken out of the column that this field belongs to. The
+/// column would otherwise appear twice.
 fn alone(one: &Taken, all: &[Taken]) -> Result<()> {
     let inside = |other: &&Taken| other.is_new() && other.path.get(..1) == one.path.get(..1);
     match all.iter().find(inside) {
@@ -148,7 +152,8 @@ fn alone(one: &Taken, all: &[Taken]) -> Result<()> {
     }
 }
 
-/// Returns the place and the field of a column of the output, which is nullable if a struct around it is.
+/// Returns the place and the field of an output column. The field is nullable if a struct around it
+/// is.
 fn found(schema: &Schema, taken: &Taken) -> Result<(Vec<usize>, FieldRef)> {
     let shown = taken.path.join(".");
     let missing = || Failure::Usage(format!("there is no column `{shown}`"));
@@ -175,7 +180,7 @@ fn found(schema: &Schema, taken: &Taken) -> Result<(Vec<usize>, FieldRef)> {
     Ok((place, Arc::new(field)))
 }
 
-/// Returns the field of the output, and the cast of its values.
+/// Returns the output field, and the cast of its values if they need one.
 fn changed(taken: &Taken, from: &FieldRef) -> (FieldRef, Option<Cast>) {
     let name = taken.name.as_ref().unwrap_or(from.name());
     let Some(to) = &taken.field else {
@@ -186,7 +191,7 @@ fn changed(taken: &Taken, from: &FieldRef) -> (FieldRef, Option<Cast>) {
     (to, Some(cast))
 }
 
-/// Returns the array at a place, with a null for each null of a struct around it.
+/// Returns the array at a place. It is also null wherever a struct around it is null.
 fn array_at(batch: &RecordBatch, place: &[usize]) -> Result<ArrayRef> {
     let missing = || Failure::Data("a column is missing in a batch".into());
     let (root, below) = place.split_first().ok_or_else(missing)?;

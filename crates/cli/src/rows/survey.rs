@@ -1,4 +1,4 @@
-//! The common schema of several files.
+//! Finds the schema that several files have in common.
 
 use std::slice;
 use std::sync::Arc;
@@ -14,14 +14,15 @@ use crate::base::failure::{Failure, Result};
 use crate::input::Input;
 use crate::input::folder::{BY_NAME, Loss};
 
-/// Returns the common schema of all files, and their total number of rows if it is known. If the files differ, the
-/// request is changed to read them with that schema.
+/// Returns the schema that all files have in common, and the number of their rows if it is known.
+/// If the files differ, this changes the request so that it reads them with that schema.
 ///
-/// The schemas of all files are checked before the first row is printed: a partial output is worse than none. In a
-/// folder, the schema is that of the first file, and nullable. Others are checked when they are read.
+/// We check the schemas of all files before the first row is printed, because a partial output is
+/// worse than none. A folder may have too many files for this. There, the schema is the first
+/// file's, made nullable, and we check the other files when we read them.
 ///
 /// # Errors
-/// Data if the files have no common schema.
+/// Fails with [`Failure::Data`] if the files do not have a schema in common.
 pub(crate) fn survey(
     inputs: &[Input],
     request: &mut Request<'_>,
@@ -52,7 +53,7 @@ pub(crate) fn survey(
     let shredded_otherwise = |schema: &SchemaRef| variants(schema) != variants(first);
     let may_be = rows.is_none() && !variants(first).is_empty();
     if !request.unshreds && (may_be || named.iter().any(|named| shredded_otherwise(&named.1))) {
-        // The schemas are equal once variants are unshredded.
+        // Once variants are unshredded, the schemas may be equal, so we start again.
         request.unshred();
         return survey(inputs, request);
     }
@@ -96,8 +97,9 @@ pub(crate) fn survey(
     Ok(Some((all, rows)))
 }
 
-/// Returns a schema that allows the nulls of all files of folders. Only the first files contributed to it. If rows are
-/// written, the footers of all files are read. Otherwise any value may be null, because footers are read when they are needed.
+/// Returns a schema that allows all nulls in a folder's files, although only the first file
+/// contributed to it. If the rows are written, we read the footers of all files to be exact.
+/// Otherwise, any value may be null, because we only read a footer when we need its file.
 fn nullable_in_folders(
     inputs: &[Input],
     request: &Request<'_>,
@@ -133,7 +135,8 @@ fn nullable_in_folders(
     Ok(Arc::new(Schema::new_with_metadata(fields, metadata)))
 }
 
-/// Returns the failure for a file that cannot be read with the columns of all. A condition may need another column.
+/// Returns the failure for a file that cannot be read with the common columns. The reason may be
+/// that a condition needs another column.
 fn unreadable(input: &Input, request: &Request<'_>, error: &herringbone::Error) -> Failure {
     let Some(column) = error
         .message()
@@ -152,10 +155,11 @@ fn unreadable(input: &Input, request: &Request<'_>, error: &herringbone::Error) 
     ))
 }
 
-/// Checks that the tables of folders have all columns of their files, and that each file has all columns of its table.
+/// Checks that each folder's table has all columns of its files, and that each file has all columns
+/// of its table.
 ///
 /// # Errors
-/// Data if not.
+/// Fails with [`Failure::Data`] if a column is missing.
 fn check_nothing_is_lost(inputs: &[Input], request: &Request<'_>) -> Result<()> {
     for input in inputs {
         let Some(member) = input.member.as_ref().filter(|member| !member.is_first()) else {
@@ -170,15 +174,15 @@ fn check_nothing_is_lost(inputs: &[Input], request: &Request<'_>) -> Result<()> 
     Ok(())
 }
 
-/// Returns the failure for differing files. The message already names them.
+/// Returns the failure for files that differ. The message already names them.
 fn differ(error: &herringbone::Error) -> Failure {
     Failure::Data(Advised::new(error).without_kind())
 }
 
-/// Checks that each requested column exists in at least one file.
+/// Checks that each column that the user asks for exists in at least one file.
 ///
 /// # Errors
-/// Usage if a column exists in none.
+/// Fails with [`Failure::Usage`] if a column does not exist in any file.
 fn some_file_has_each_column(inputs: &[Input], request: &Request<'_>) -> Result<()> {
     let Projection::Paths(paths) = &request.options.projection else {
         return Ok(());
@@ -209,7 +213,7 @@ fn some_file_has_each_column(inputs: &[Input], request: &Request<'_>) -> Result<
     }
 }
 
-/// Returns the storage types of all variants.
+/// Returns the storage types of all variants, which show how they are shredded.
 fn variants(schema: &Schema) -> Vec<&DataType> {
     let fields = schema.flattened_fields().into_iter();
     let variants = fields.filter(|field| is_variant(field));

@@ -1,4 +1,4 @@
-//! A range of rows, counted over all files.
+//! A range of rows that is counted over all files.
 
 use herringbone::ParquetFile;
 use herringbone::ReadOptions;
@@ -10,7 +10,7 @@ use crate::args::Part;
 use crate::base::failure::Result;
 use crate::input::Input;
 
-/// A range of rows, counted over all files.
+/// A range of rows, counted over all files. As files are read, it shrinks to the part that is left.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Window {
     /// The number of rows to skip.
@@ -20,7 +20,7 @@ pub(crate) struct Window {
 }
 
 impl Window {
-    /// Returns the chosen window.
+    /// Returns the window that the user has chosen.
     pub(crate) fn of(part: &Part) -> Self {
         Self {
             offset: part.offset,
@@ -28,19 +28,20 @@ impl Window {
         }
     }
 
-    /// Returns the number of rows in the window, out of `rows`.
+    /// Returns how many of `rows` rows are in the window.
     pub(crate) fn rows(self, rows: u64) -> u64 {
         let left = rows.saturating_sub(self.offset);
         left.min(self.limit.unwrap_or(u64::MAX))
     }
 
-    /// Returns the work of writing the rows in the window, out of `rows` if their number is known.
+    /// Returns the amount of work for writing the window's rows, if the row count of the input is
+    /// known.
     pub(crate) fn work(self, rows: Option<u64>) -> Work {
         rows.map_or(Work::Unknown, |rows| Work::Rows(self.rows(rows)))
     }
 
-    /// Returns the options for reading the rows of the next file in the window, if there are any. Moves the window
-    /// past the file.
+    /// Returns the options for reading the next file's rows in the window, if there are any. Moves
+    /// the window past the file.
     pub(super) fn options(
         &mut self,
         (at, input): (usize, &Input),
@@ -52,7 +53,8 @@ impl Window {
         }
         let mut options = options((at, input), file, request)?;
         if options.filter.is_some() || options.row_ranges.is_some() {
-            // The number of matching rows is known only after reading them.
+            // How many rows match is only known after reading them, so we must not move the window
+            // yet.
             options.limit = self.limit.map(|limit| limit.saturating_add(self.offset));
             return Ok(Some(options));
         }
@@ -64,14 +66,14 @@ impl Window {
         options = options.offset(self.offset);
         if let Some(limit) = &mut self.limit {
             options = options.limit(*limit);
-            // Lost rows count too: the selection of rows does not depend on damage.
+            // Lost rows count too, so that damage does not change which rows are chosen.
             *limit = limit.saturating_sub(rows - self.offset);
         }
         self.offset = 0;
         Ok(Some(options))
     }
 
-    /// Returns the rows of a batch in the window. Moves the window past the batch.
+    /// Returns the batch's rows that are in the window. Moves the window past the batch.
     pub(super) fn take(&mut self, batch: &RecordBatch) -> RecordBatch {
         let rows = batch.num_rows() as u64;
         let passed = rows.min(self.offset);
@@ -80,7 +82,7 @@ impl Window {
         if let Some(limit) = &mut self.limit {
             *limit -= taken;
         }
-        // Both are at most the number of rows in the batch.
+        // Both numbers are at most the batch's row count, so they fit.
         batch.slice(passed as usize, taken as usize)
     }
 

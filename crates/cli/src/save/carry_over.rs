@@ -1,4 +1,5 @@
-//! Parts of Parquet inputs, other than rows, carried over to Parquet outputs, in the words of the command.
+//! Carries everything other than rows over from Parquet inputs to Parquet outputs. The library does
+//! the work, and this file puts its failures and notes in the command's words.
 
 use herringbone::encryption::FileEncryptionProperties;
 use herringbone::{ParquetFile, WriteOptions};
@@ -14,8 +15,8 @@ use crate::input::context::Context;
 use crate::save::interrupt::uninterrupted;
 use crate::save::target::Target;
 
-/// Starts to collect the parts of the input that the command line retains. `origins` are those of columns with new
-/// names or types.
+/// Starts to collect the parts of the input that the user wants to keep. `origins` has the origins
+/// of columns, if some have a new name or type.
 pub(crate) fn start(
     write: &Write,
     protection: Protection,
@@ -28,15 +29,15 @@ pub(crate) fn start(
         .origins(origins)
 }
 
-/// Returns the protection with these properties.
+/// Returns the protection that encrypts with these properties.
 pub(crate) fn encrypted(properties: FileEncryptionProperties) -> Protection {
     Protection::Encrypt(Box::new(properties))
 }
 
-/// Adds the retained parts of an input.
+/// Adds the parts of an input that are kept.
 ///
 /// # Errors
-/// Data if the metadata of the file cannot be read, or a key is missing.
+/// Fails with [`Failure::Data`] if the file's metadata cannot be read, or if a key is missing.
 pub(crate) fn add(
     carry_over: &mut CarryOver,
     input: &Input,
@@ -48,12 +49,13 @@ pub(crate) fn add(
     added.map_err(|error| input.failure(&error).in_data())
 }
 
-/// Applies the collected parts to the options. Returns the schema for writing, and the key material that must be
-/// copied once the output exists.
+/// Applies the collected parts to the options. Returns the schema for writing, and the key material
+/// that must be copied once the output exists.
 ///
 /// # Errors
-/// Data if the files have different encryption; Usage if the output cannot have the key material that it needs;
-/// errors of the writer.
+/// Fails with [`Failure::Data`] if the files are encrypted in different ways, with
+/// [`Failure::Usage`] if the output cannot have the key material that it needs, and if the writer
+/// refuses the options.
 pub(crate) fn apply(
     context: &Context,
     carry_over: CarryOver,
@@ -76,7 +78,7 @@ pub(crate) fn apply(
     Ok((carried.schema, material))
 }
 
-/// Returns the key material to be copied. `None` if it already exists.
+/// Returns the key material that has to be copied. `None` if the output can use the existing one.
 fn material(input: &Input, destination: &Destination) -> Result<Option<KeyMaterial>> {
     let usage = |what: &str| Failure::Usage(format!("{}: {what}", input.name));
     let Some(from) = input.path() else {
@@ -109,12 +111,13 @@ fn material(input: &Input, destination: &Destination) -> Result<Option<KeyMateri
     }
 }
 
-/// Copies the key material of the output.
+/// Copies the output's key material.
 ///
 /// # Errors
-/// System.
+/// Fails with [`Failure::System`] if it cannot be copied.
 pub(crate) fn finish(material: Option<KeyMaterial>) -> Result<()> {
-    // The copy uses a temporary file of its own.
+    // The copy uses a temporary file of its own, which the record does not know, so no signal may
+    // interrupt it.
     let copied = uninterrupted(|_| material.map_or(Ok(()), |material| material.copy()));
     copied.map_err(|error| Failure::System(error.message().into()))
 }

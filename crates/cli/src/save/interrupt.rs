@@ -1,27 +1,28 @@
-//! Handling of interrupts: files under construction are removed, and an upload is aborted.
+//! Handles interrupts. Files that are not complete are removed, and an upload is aborted.
 //!
-//! A signal ends the command at any place, even while it waits for standard input or for the reader of a pipe. Only
-//! the unfinished output has to be cleaned up. It is recorded here while it exists.
+//! A signal may end the command at any place, even while it waits for standard input or for the
+//! reader of a pipe. Only the unfinished output has to be cleaned up, so it is recorded here while
+//! it exists.
 
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use crate::save::parts::Leftovers;
 
-/// An unfinished output.
+/// An output that is not finished.
 pub(crate) enum Unfinished {
     /// The path of a temporary file.
     File(PathBuf),
-    /// A terminal in use, with a call to give it back.
+    /// A terminal that the viewer uses, as the call that gives it back.
     #[cfg(feature = "browse")]
     Screen(fn()),
-    /// An upload, with a call that aborts it.
+    /// An upload, as the call that aborts it.
     #[cfg(feature = "remote")]
     Upload(Box<dyn FnOnce() + Send>),
 }
 
 impl Unfinished {
-    /// Removes the output. Errors are ignored.
+    /// Removes the output. We ignore errors, because the command ends anyway.
     #[cfg(unix)]
     fn remove(self) {
         match self {
@@ -36,11 +37,11 @@ impl Unfinished {
     }
 }
 
-/// The outputs to clean up.
+/// The outputs that a signal has to clean up.
 pub(crate) struct Record {
-    /// The unfinished output, if there is one.
+    /// The output that is being written, if there is one.
     pub(crate) unfinished: Option<Unfinished>,
-    /// The complete parts that do not have their names yet, and their folders.
+    /// The complete parts that do not have their names yet, and the folders made for them.
     pub(crate) leftovers: Leftovers,
 }
 
@@ -49,20 +50,22 @@ static RECORD: Mutex<Record> = Mutex::new(Record {
     leftovers: Leftovers::new(),
 });
 
-/// Runs a step that creates, completes or removes an output. No signal is handled between that and the update of the
-/// record.
+/// Runs a step that creates, completes or removes an output. No signal is handled between the step
+/// and the update of the record, so that the record is always right.
 pub(crate) fn uninterrupted<T>(step: impl FnOnce(&mut Record) -> T) -> T {
     step(&mut RECORD.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// The stack size of the signal thread in bytes, independent of that of other threads.
+/// The stack size of the signal thread, in bytes. It does not depend on the stack size of other
+/// threads.
 #[cfg(unix)]
 const STACK_BYTES: usize = 256 << 10;
 
 /// Makes SIGINT, SIGTERM and SIGHUP remove the unfinished output before they end the command.
 ///
-/// A signal ignored at the start of the command stays ignored: SIGHUP under `nohup`, SIGINT in the background of a
-/// script. Calls after the first do nothing, because a thread and two descriptors are enough for all outputs.
+/// If a signal was ignored when the command started, it stays ignored, as SIGHUP is under `nohup`
+/// and SIGINT in the background of a script. Only the first call has an effect, because one thread
+/// and two descriptors are enough for all outputs.
 #[cfg(unix)]
 pub(crate) fn watch() -> std::io::Result<()> {
     static IS_STARTED: Mutex<bool> = Mutex::new(false);
@@ -104,12 +107,13 @@ fn start() -> std::io::Result<()> {
     let builder = std::thread::Builder::new().stack_size(STACK_BYTES);
     match builder.spawn(wait) {
         Ok(_) => told.recv().unwrap_or(Ok(())),
-        // If no thread can be created, signals have their default effect.
+        // If no thread can be created, signals keep their default effect.
         Err(_) => Ok(()),
     }
 }
 
-/// Returns the signals that end the command, except those ignored at its start.
+/// Returns the signals that end the command. A signal that was ignored at the start is not among
+/// them.
 #[cfg(unix)]
 fn watched() -> Vec<i32> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -119,13 +123,14 @@ fn watched() -> Vec<i32> {
             .into_iter()
             .filter(|signal| ignored >> (signal - 1) & 1 == 0)
             .collect(),
-        // Handling SIGHUP under `nohup` would lose more than a temporary file.
+        // We do not know whether we run under `nohup`. If we do, handling SIGHUP would lose more
+        // than a temporary file.
         None => vec![SIGINT, SIGTERM],
     }
 }
 
-/// Returns the signals ignored by this process, as bits from signal 1 on. `None` if the system does not have a file
-/// with them.
+/// Returns the signals that this process ignores, as bits from signal 1 on. `None` if the system
+/// does not have the file that lists them.
 #[cfg(unix)]
 fn ignored() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
@@ -134,7 +139,8 @@ fn ignored() -> Option<u64> {
     u64::from_str_radix(mask.trim(), 16).ok()
 }
 
-/// Does nothing on other systems. The name of a leftover file marks it as temporary.
+/// Does nothing on other systems. If an interrupt leaves a file there, its name marks it as
+/// temporary.
 #[cfg(not(unix))]
 pub(crate) fn watch() -> std::io::Result<()> {
     Ok(())

@@ -1,4 +1,4 @@
-//! Writing of rows to files of any format.
+//! Writes rows to files of any format.
 
 pub(crate) mod carry_over;
 pub(crate) mod interrupt;
@@ -33,7 +33,7 @@ use crate::save::target::Target;
 /// Writes a Parquet file.
 ///
 /// # Errors
-/// Errors of the rows and of the file. No file remains in that case.
+/// Fails if the rows cannot be read or the file cannot be written. No file remains in this case.
 pub(crate) fn parquet(
     context: &Context,
     destination: &Destination,
@@ -44,7 +44,7 @@ pub(crate) fn parquet(
     parquet_to(context, (destination, target), options, rows)
 }
 
-/// Writes a Parquet file to a target with this destination.
+/// Writes a Parquet file to a target that was already created for this destination.
 ///
 /// # Errors
 /// See [`parquet`].
@@ -59,8 +59,8 @@ pub(crate) fn parquet_to(
     parquet_with(context, to, (options, rows.schema, rows.work), write)
 }
 
-/// Writes a Parquet file of the row groups of `inputs`. They are copied without decoding them, except for the inputs
-/// whose rows have to be encoded again, which is noted.
+/// Writes a Parquet file from the row groups of `inputs`, which are copied without decoding them.
+/// If the rows of an input have to be encoded again, a note gives the reason.
 ///
 /// # Errors
 /// See [`parquet`].
@@ -90,10 +90,11 @@ fn parquet_with(
     let is_sorted = !options.sorting_columns.is_empty();
     let sorts = !options.sort_by.is_empty();
     let written = target.written.clone();
-    // Variants retain their shredding, in the order and form that all readers accept.
+    // Variants keep their shredding, in the order and form that all readers accept.
     let mut options = options.extension(VariantExtension::new());
     if options.sort_folder.is_none() && Target::is_local(&destination.path) {
-        // The folder has room for the file, and therefore for its rows.
+        // This folder has room for the file, so it probably has room for the rows that wait to be
+        // sorted, too.
         options.sort_folder = Some(folder_of(&destination.path));
     }
     let writer = Writer::new(&mut target, schema, options)
@@ -124,13 +125,13 @@ fn broken(name: &str, error: &Error) -> Failure {
     Failure::written(name, error).in_data()
 }
 
-/// A Parquet file under construction.
+/// A Parquet file that is being written.
 struct Saver<'a> {
     context: &'a Context,
     name: &'a str,
     writer: Writer<&'a mut Target>,
     meter: Meter,
-    /// True if the warnings of the writer were noted.
+    /// True if the writer's warnings were already noted.
     noted: bool,
 }
 
@@ -140,7 +141,8 @@ impl Saver<'_> {
             let batch = batch?;
             let written = self.writer.write(&batch);
             written.map_err(|error| broken(self.name, &error))?;
-            // With geometries, the file is started by the first batch.
+            // If there are geometries, the writer only starts the file with the first batch, so its
+            // warnings may appear now.
             let warnings = self.writer.warnings();
             self.noted = self.noted || note_warnings(self.context, self.name, warnings);
             self.meter.batch(batch.num_rows());
@@ -148,7 +150,7 @@ impl Saver<'_> {
         Ok(())
     }
 
-    /// Copies the selected row groups of an input, or encodes its rows again.
+    /// Copies the chosen row groups of an input. If this is not possible, encodes its rows again.
     fn copy(&mut self, input: &Input, (request, shape): (&Request<'_>, &Shape)) -> Result<()> {
         let file = input.open()?;
         if let Err(error) = self.writer.check_copy(&file) {
@@ -169,7 +171,7 @@ impl Saver<'_> {
     }
 }
 
-/// Returns the folder of a file.
+/// Returns the folder that a file is in.
 fn folder_of(path: &Path) -> PathBuf {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
@@ -177,7 +179,7 @@ fn folder_of(path: &Path) -> PathBuf {
     }
 }
 
-/// Emits notes about differences between the schema and that of the input. Returns true if there were any.
+/// Writes notes about how the schema differs from the input's. Returns true if there were any.
 fn note_warnings(context: &Context, name: &str, warnings: &[String]) -> bool {
     for warning in warnings {
         context.note(&format!("{name}: {warning}"));
@@ -185,7 +187,7 @@ fn note_warnings(context: &Context, name: &str, warnings: &[String]) -> bool {
     !warnings.is_empty()
 }
 
-/// Emits a note about the number of row groups no longer sorted.
+/// Writes a note about the number of row groups that are no longer sorted.
 fn note_unsorted(context: &Context, name: &str, metadata: &FileMetadata) {
     let all = metadata.num_row_groups();
     let is_sorted = |row_group: &usize| {
@@ -202,7 +204,7 @@ fn note_unsorted(context: &Context, name: &str, metadata: &FileMetadata) {
     }
 }
 
-/// Checks that all columns named by options exist.
+/// Checks that all columns that options name exist.
 fn all_columns_exist(schema: &Schema, options: &WriteOptions, name: &str) -> Result<()> {
     let mapping = from_arrow(schema, &options.schema).map_err(|error| {
         let mut fields = schema.flattened_fields().into_iter();
@@ -244,7 +246,7 @@ pub(crate) fn arrow(context: &Context, destination: &Destination, rows: Rows<'_>
         meter.batch(batch.num_rows());
     }
     writer.finish().map_err(refused)?;
-    // Flush explicitly: dropping the buffer would ignore errors.
+    // We flush the buffer explicitly, because dropping it would ignore errors.
     let buffered = writer.into_inner().map_err(refused)?;
     buffered
         .into_inner()
@@ -252,7 +254,8 @@ pub(crate) fn arrow(context: &Context, destination: &Destination, rows: Rows<'_>
     target.commit()
 }
 
-/// Writes the rows of the file with the name `input` as CSV in the style of `csv`, JSON, GeoJSON or an Arrow IPC stream.
+/// Writes the rows of the file with the name `input` as CSV, JSON, GeoJSON or an Arrow IPC stream.
+/// `csv` is the style of CSV.
 ///
 /// # Errors
 /// See [`parquet`].
@@ -290,13 +293,13 @@ pub(crate) fn stream(
     target.commit()
 }
 
-/// Returns true if progress is shown while rows are written.
+/// Returns true if progress should be shown while rows are written.
 fn is_wanted(context: &Context, destination: &Destination) -> bool {
     let has_terminal = Target::is_stdout(&destination.path) && io::stdout().is_terminal();
     !context.quiet && !has_terminal
 }
 
-/// Shows the progress of the work.
+/// Shows how much of the work is done.
 struct Meter {
     progress: Progress,
     work: Work,
@@ -323,7 +326,7 @@ impl Meter {
         }
     }
 
-    /// Records a finished batch.
+    /// Records that a batch is done.
     fn batch(&mut self, rows: usize) {
         let done = match &self.work {
             Work::Rows(_) => self.shown + rows as u64,

@@ -1,8 +1,10 @@
-//! Several files of one command, which get their names together.
+//! Writes several files that get their names together, so that a failure does not leave only some
+//! of them.
 //!
-//! A part is complete under a temporary name in its folder, and no descriptor is open for it. Once all parts are
-//! complete, they get their names. A part in a store is uploaded, except for the request by which it appears. If the command fails or is interrupted before, none of them remains, nor do folders
-//! made for them.
+//! Each part is completed under a temporary name in its folder, and is then closed, so that many
+//! parts do not need many descriptors. Once all parts are complete, they get their names. A part in
+//! a store is uploaded, except for the request by which it appears. If the command fails or is
+//! interrupted before, neither parts nor folders made for them remain.
 
 use std::collections::HashSet;
 use std::collections::hash_map::RandomState;
@@ -22,22 +24,22 @@ use crate::remote::Uploads;
 use crate::save::interrupt::uninterrupted;
 use crate::save::target::{Target, exists};
 
-/// The parts of a command.
+/// The parts that a command writes.
 pub(crate) struct Parts {
-    /// The files that the command reads.
+    /// The files that the command reads, which a part must not replace.
     inputs: HashSet<PathBuf>,
     /// The temporary names of complete parts, and their destinations.
     complete: Vec<(PathBuf, Destination)>,
     #[cfg(feature = "remote")]
     uploads: Uploads,
-    /// A number that temporary names of no other process have.
+    /// A random number that keeps temporary names apart from those of other processes.
     id: u64,
 }
 
-/// The temporary files, new folders and uploads of parts.
+/// The temporary files, new folders and uploads that exist because of parts.
 pub(crate) struct Leftovers {
     pub(crate) files: Vec<PathBuf>,
-    /// New folders, each after those above it.
+    /// New folders. Each of them follows the ones above it.
     folders: Vec<PathBuf>,
     /// Calls that abort uploads.
     #[cfg(feature = "remote")]
@@ -54,7 +56,8 @@ impl Leftovers {
         }
     }
 
-    /// Removes the files, and folders without other files. Errors are ignored.
+    /// Removes the files, and the folders in which there is nothing else. We ignore errors, because
+    /// the command ends anyway.
     pub(crate) fn remove(&mut self) {
         for file in self.files.drain(..) {
             fs::remove_file(file).ok();
@@ -68,7 +71,7 @@ impl Leftovers {
 }
 
 impl Parts {
-    /// Creates the parts of a command that reads these local files.
+    /// Creates the parts for a command that reads these local files.
     pub(crate) fn new<'p>(inputs: impl Iterator<Item = &'p Path>) -> Self {
         Self {
             inputs: inputs
@@ -81,11 +84,13 @@ impl Parts {
         }
     }
 
-    /// Starts a part. When it is [committed](Target::commit), pass its destination to [`Self::publish`]. Objects of
-    /// web servers, devices and pipes are written directly.
+    /// Starts a part. Once all parts are [committed](Target::commit), [`Self::publish`] gives them
+    /// their names. Objects on web servers, devices and pipes are written directly, because they
+    /// cannot be renamed.
     ///
     /// # Errors
-    /// Usage if the file exists already, or if it is an input; System if it cannot be created.
+    /// Fails with [`Failure::Usage`] if the file already exists or is an input, and with
+    /// [`Failure::System`] if it cannot be created.
     pub(crate) fn start(&mut self, to: &Destination) -> Result<Target> {
         #[cfg(feature = "remote")]
         if as_url(&to.path).is_some() {
@@ -100,7 +105,7 @@ impl Parts {
         }
         match fs::symlink_metadata(&to.path) {
             Err(error) if error.kind() == ErrorKind::NotFound => {}
-            // The name may be too long.
+            // The name may be too long, for example.
             Err(error) => return Err(failed(&to.path, error)),
             Ok(_) => Target::check(to)?,
         }
@@ -127,11 +132,12 @@ impl Parts {
         Ok(target)
     }
 
-    /// Gives all parts their names. Each of them must have been committed.
+    /// Gives all parts their names. Each part must have been committed.
     ///
     /// # Errors
-    /// Usage if another file has taken a name; System. Parts with their names are then removed, except for those in
-    /// place of a file.
+    /// Fails with [`Failure::Usage`] if another file has taken a name, and with [`Failure::System`]
+    /// if the system refuses. We then remove the parts that already have their names, unless they
+    /// have replaced a file.
     pub(crate) fn publish(self) -> Result<()> {
         #[cfg(feature = "remote")]
         self.uploads.complete()?;
@@ -165,19 +171,19 @@ impl Drop for Parts {
     }
 }
 
-/// Gives a part its name. Returns true if there was no file of that name.
+/// Gives a part its name. Returns true if no file had this name before.
 fn named(staged: &Path, to: &Destination) -> io::Result<bool> {
     let existing = fs::metadata(&to.path).ok().filter(|_| to.force);
     if let Some(existing) = existing {
         fs::set_permissions(staged, existing.permissions())?;
-        // A symbolic link stays a link: the file that it points to is replaced.
+        // If the path is a symbolic link, it stays one, and we replace the file that it points to.
         fs::rename(staged, fs::canonicalize(&to.path)?)?;
         return Ok(false);
     }
     match fs::hard_link(staged, &to.path) {
         Ok(()) => fs::remove_file(staged)?,
         Err(error) if error.kind() == ErrorKind::AlreadyExists => return Err(error),
-        // Some file systems do not support hard links. An empty file reserves the name.
+        // Some file systems do not support hard links. We then reserve the name by an empty file.
         Err(_) => {
             drop(File::create_new(&to.path)?);
             fs::rename(staged, &to.path).inspect_err(|_| drop(fs::remove_file(&to.path)))?;
@@ -186,7 +192,7 @@ fn named(staged: &Path, to: &Destination) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Creates a folder and those above it, and records the new ones.
+/// Creates a folder and the ones above it, and records the new ones.
 fn create_folders(folder: &Path) -> io::Result<()> {
     let missing = folder.ancestors();
     let missing =

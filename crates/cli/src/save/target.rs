@@ -19,12 +19,12 @@ const STDOUT: &str = "-";
 
 /// The destination of a command's data. Unless it is [committed](Self::commit), no file remains.
 pub(crate) struct Target {
-    /// The name of the target in errors.
+    /// The target's name in errors.
     pub(crate) name: String,
-    /// The progress of writing, for some commands.
+    /// The progress of writing, which some commands show.
     pub(crate) written: BytesWritten,
     file: Option<FileTarget>,
-    /// The temporary name of a part, under which it waits for the others.
+    /// The temporary name under which a part waits for the others.
     staged: Option<PathBuf>,
     #[cfg(feature = "remote")]
     upload: Option<Upload>,
@@ -35,20 +35,22 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// Returns true if data is written to standard output.
+    /// Returns true if the path stands for standard output.
     pub(crate) fn is_stdout(path: &Path) -> bool {
         path.as_os_str() == STDOUT
     }
 
-    /// Returns true if data is written to a local file.
+    /// Returns true if the path is a local file's.
     pub(crate) fn is_local(path: &Path) -> bool {
         !Self::is_stdout(path) && as_url(path).is_none()
     }
 
-    /// Checks that the target may be written. Call it before any other work.
+    /// Checks that the target may be written. Call this before any other work, so that a mistake
+    /// costs no time.
     ///
     /// # Errors
-    /// Usage if the file already exists, or if standard output is a terminal.
+    /// Fails with [`Failure::Usage`] if the file already exists, or if standard output is a
+    /// terminal.
     pub(crate) fn check(to: &Destination) -> Result<()> {
         if Self::is_stdout(&to.path) {
             if io::stdout().is_terminal() {
@@ -60,10 +62,10 @@ impl Target {
             return Ok(());
         }
         if as_url(&to.path).is_some() {
-            // The store is asked when the upload starts.
+            // We ask the store when the upload starts.
             return Ok(());
         }
-        // A dangling link counts as a file; devices and pipes do not.
+        // A dangling link counts as a file, but devices and pipes do not.
         let is_file = match fs::metadata(&to.path) {
             Ok(metadata) => metadata.is_file(),
             Err(_) => fs::symlink_metadata(&to.path).is_ok(),
@@ -74,10 +76,10 @@ impl Target {
         }
     }
 
-    /// Checks that the target leaves standard output to JSON.
+    /// Checks that the target does not need standard output, on which JSON is printed.
     ///
     /// # Errors
-    /// Usage if the target is standard output.
+    /// Fails with [`Failure::Usage`] if the target is standard output.
     pub(crate) fn leave_stdout(to: &Destination) -> Result<()> {
         match Self::is_stdout(&to.path) {
             true => Err(Failure::Usage(
@@ -87,10 +89,10 @@ impl Target {
         }
     }
 
-    /// Starts the file.
+    /// Starts to write the file.
     ///
     /// # Errors
-    /// See [`Self::check`]; also System.
+    /// See [`Self::check`]. Also fails with [`Failure::System`] if the file cannot be created.
     pub(crate) fn create(to: &Destination) -> Result<Self> {
         Self::check(to)?;
         let mut target = Self {
@@ -118,10 +120,11 @@ impl Target {
         Ok(target)
     }
 
-    /// Starts a part, which is complete under the temporary name `staged` once it is [committed](Self::commit).
+    /// Starts to write a part. Once it is [committed](Self::commit), it is complete under the
+    /// temporary name `staged`.
     ///
     /// # Errors
-    /// System.
+    /// Fails with [`Failure::System`] if the file cannot be created.
     pub(crate) fn staged(to: &Destination, staged: &Path) -> Result<Self> {
         let mut target = Self {
             name: name_of(&to.path),
@@ -139,7 +142,7 @@ impl Target {
         Ok(target)
     }
 
-    /// Starts an object that waits for the others when it is [committed](Self::commit).
+    /// Starts to write an object. When it is [committed](Self::commit), it waits for the others.
     ///
     /// # Errors
     /// See [`Self::create`].
@@ -167,7 +170,8 @@ impl Target {
         };
         let is_special = fs::metadata(path).is_ok_and(|metadata| !metadata.is_file());
         let file = match is_special {
-            // Opening a pipe waits for its reader, and needs no temporary file: signals are allowed.
+            // Opening a pipe waits for its reader, and does not create a temporary file, so we let
+            // signals interrupt it.
             true => open(),
             false => uninterrupted(|record| {
                 let file = open()?;
@@ -184,7 +188,8 @@ impl Target {
     /// Renames the complete file to its final name.
     ///
     /// # Errors
-    /// System; Usage if another file has taken the name.
+    /// Fails with [`Failure::System`] if the file cannot be completed, and with [`Failure::Usage`]
+    /// if another file has taken the name.
     pub(crate) fn commit(mut self) -> Result<()> {
         let failed = |error: io::Error| match error.kind() {
             io::ErrorKind::AlreadyExists => exists(&self.name),
@@ -200,7 +205,8 @@ impl Target {
         let Some(file) = self.file.take() else {
             return self.stdout.flush().map_err(failed);
         };
-        // Syncing may take long, so signals are allowed. They still remove the temporary file.
+        // Syncing may take long, so we let signals interrupt it. They still remove the temporary
+        // file.
         let synced = file.sync().map_err(failed);
         uninterrupted(|record| {
             let done = synced.and_then(|()| file.commit().map_err(failed));

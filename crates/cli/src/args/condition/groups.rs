@@ -1,4 +1,5 @@
-//! Tests of whole columns: nulls of structs, lists, maps and variants, and equal intervals.
+//! Tests of whole columns: whether a struct, list, map or variant is null, and whether an interval
+//! is one of some values.
 
 use std::collections::HashSet;
 
@@ -12,7 +13,7 @@ use herringbone_interchange::write::value;
 
 use crate::base::type_name::type_name;
 
-/// Selects rows with a null in place of a struct, list, map or variant.
+/// Selects the rows in which a struct, list, map or variant is null.
 #[derive(Debug)]
 pub(super) struct IsNull {
     path: Vec<String>,
@@ -37,7 +38,8 @@ impl RowPredicate for IsNull {
         }))
     }
 
-    /// All fields of a null struct are null.
+    /// Returns a test of one leaf that can rule out row groups and pages. It may be used in place
+    /// of the struct, because all fields of a null struct are null.
     fn implied(&self, schema: &ParquetSchema) -> Result<Option<Predicate>, RowError> {
         let node = schema.node_at(&self.path)?;
         let leaf = schema.nodes().get(node).map(|node| node.leaves.start);
@@ -51,20 +53,22 @@ impl RowPredicate for IsNull {
     }
 }
 
-/// Selects rows whose value has the same text as one of several values.
+/// Selects the rows whose value has the same text as one of several values. Intervals are compared
+/// in this way, because they are equal or not, but have no order.
 #[derive(Debug)]
 pub(super) struct OneOf {
     path: Vec<String>,
     texts: HashSet<String>,
-    /// True if a null is among the values, so that rows with other values are unknown.
+    /// True if one of the values is null. Then the test is unknown for a row with any other value,
+    /// as SQL asks.
     has_null: bool,
 }
 
 impl OneOf {
-    /// Creates the test for values of a field.
+    /// Creates the test for a field's values.
     ///
     /// # Errors
-    /// A message about a literal of another type than the field.
+    /// Fails with a message if a literal is of another type than the field.
     pub(super) fn new(
         path: Vec<String>,
         field: &FieldRef,
@@ -91,7 +95,7 @@ impl OneOf {
     }
 }
 
-/// Returns the text of each value. That of a null is empty.
+/// Returns the text of each value. A null becomes an empty text.
 fn texts_of(field: &Field, array: &ArrayRef) -> Result<Vec<String>, String> {
     let values = value::of(field, array).map_err(|failure| failure.to_string())?;
     let text = |row| {

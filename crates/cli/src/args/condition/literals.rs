@@ -1,4 +1,4 @@
-//! Literals of conditions.
+//! Parses the literals in a condition.
 
 use herringbone::filter::Literal;
 use herringbone_arrow::buffer::i256;
@@ -8,7 +8,7 @@ use sqlparser::ast::{DataType, Expr, UnaryOperator, Value};
 
 use super::parts::shown;
 
-/// The maximum number of digits of a number, the same as for decimals.
+/// The maximum number of digits in a number, which is also the limit for decimals.
 const MAX_DIGITS: usize = 76;
 
 pub(in crate::args) fn literal(expression: &Expr) -> Result<Literal, String> {
@@ -31,7 +31,8 @@ pub(in crate::args) fn literal(expression: &Expr) -> Result<Literal, String> {
     };
     match expression {
         Expr::Nested(inner) => literal(inner),
-        // NaN and infinities are names of numbers, unless they are in quotes.
+        // NaN and the infinities look like column names to the parser, but they are numbers unless
+        // they are in quotes.
         Expr::Identifier(name) if name.quote_style.is_none() => {
             special(&name.value).ok_or_else(no_literal)
         }
@@ -53,7 +54,8 @@ pub(in crate::args) fn literal(expression: &Expr) -> Result<Literal, String> {
             }),
             _ => Err(no_literal()),
         },
-        // Dates and similar literals are text, which is converted to the type of the column.
+        // Dates and similar literals stay text here, because only the column's type decides how the
+        // text is read.
         Expr::TypedString(typed)
             if matches!(
                 typed.data_type,
@@ -82,7 +84,8 @@ fn value(value: &Value) -> Option<Literal> {
     })
 }
 
-/// Parses a number with all of its digits, so that 0.1 is exactly a tenth, and 1e400 is not infinite.
+/// Parses a number with all of its digits, so that 0.1 is exactly a tenth and 1e400 is not
+/// infinite.
 fn number(text: &str) -> Option<Literal> {
     if let Ok(integer) = text.parse() {
         return Some(Literal::Integer(integer));
@@ -106,7 +109,7 @@ fn number(text: &str) -> Option<Literal> {
     })
 }
 
-/// Returns NaN or an infinity from its name.
+/// Returns NaN or an infinity if `name` is one of their names.
 fn special(name: &str) -> Option<Literal> {
     let value: f64 = name.parse().ok()?;
     let is_name = !value.is_finite() && name.ends_with(char::is_alphabetic);

@@ -1,4 +1,4 @@
-//! `--where`: selects rows by a condition in SQL.
+//! `--where` selects rows by a condition in SQL.
 
 mod groups;
 mod literals;
@@ -27,17 +27,17 @@ use parts::is_bare;
 pub(super) use parts::{column, shown};
 use tests_of_columns::{Check, Comparison};
 
-/// The maximum length of a condition in bytes.
+/// The maximum length of a condition, in bytes.
 const MAX_BYTES: usize = 1 << 20;
 
-/// The mark that some programs put before UTF-8.
+/// The byte order mark that some programs put before UTF-8.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// The value of `--where`.
 #[derive(Debug, Clone)]
 pub(crate) struct Condition(Node);
 
-/// A condition, or a part of it.
+/// A condition or one of its parts.
 #[derive(Debug, Clone)]
 enum Node {
     And(Vec<Self>),
@@ -47,11 +47,11 @@ enum Node {
 }
 
 impl Condition {
-    /// Returns the predicate for rows with these columns, if they are known. It accepts variants in violation of the
-    /// shredding rules if `is_lenient`.
+    /// Returns the predicate for rows with the columns of `schema`, if these are known. If
+    /// `is_lenient` is set, the predicate accepts variants that violate the shredding rules.
     ///
     /// # Errors
-    /// A message about a literal of another type than its column.
+    /// Fails with a message if a literal is of another type than its column.
     pub(crate) fn predicate(
         &self,
         is_lenient: bool,
@@ -103,7 +103,8 @@ impl FromStr for Condition {
     }
 }
 
-/// Reads the text of a condition. More than [`MAX_BYTES`] are not read: a device has no end.
+/// Reads a condition's text from a file. We never read more than [`MAX_BYTES`] (and a mark),
+/// because the path may name a device that has no end.
 fn of_file(path: &str) -> io::Result<String> {
     let mut text = String::new();
     let most = MAX_BYTES + BYTE_ORDER_MARK.len_utf8();
@@ -117,7 +118,7 @@ fn of_file(path: &str) -> io::Result<String> {
     read.map(|_| text)
 }
 
-/// Parses a condition.
+/// Parses a condition, and reports the errors that do not depend on a file's columns.
 pub(crate) fn of_text(text: &str) -> Result<Condition, String> {
     let bytes = text.len();
     if bytes > MAX_BYTES {
@@ -143,13 +144,13 @@ pub(crate) fn of_text(text: &str) -> Result<Condition, String> {
         }
     }
     let condition = Condition(node(&expression)?);
-    // Errors that do not depend on the columns.
+    // Building a predicate without a schema finds the errors that do not depend on the columns.
     condition.predicate(false, None)?;
     Ok(condition)
 }
 
-/// Turns `any(…)` and `all(…)` into functions, unless they follow a comparison. The parser takes them for a part of any
-/// operator before them, such as `and`.
+/// Turns `any(…)` and `all(…)` into calls of functions, unless they follow a comparison. The parser
+/// would otherwise take them for a part of any operator before them, such as `and`.
 fn name_quantifiers(tokens: &mut [TokenWithSpan]) {
     let mut follows_comparison = false;
     for token in tokens {
@@ -178,7 +179,8 @@ fn is_quantifier(word: &str) -> bool {
         .any(|name| name.eq_ignore_ascii_case(word))
 }
 
-/// Returns the reason why a text is not an SQL expression.
+/// Returns the reason why a text is not an SQL expression, with a hint for mistakes that the
+/// parser's own message does not explain.
 fn unparsed(text: &str, error: &ParserError) -> String {
     match error {
         ParserError::RecursionLimitExceeded => {
@@ -298,7 +300,8 @@ fn like(pattern: &Expr, escape: Option<&Expr>) -> Result<Like, String> {
     }
 }
 
-/// Returns the test of `is not distinct from`, which is never unknown.
+/// Returns the test for `is not distinct from`. This test is never unknown, because it takes two
+/// nulls as equal.
 fn same(left: &Expr, right: &Expr) -> Result<Node, String> {
     let (of, literal, _) = sides(left, right)?;
     let operand = operand(of)?.typed()?;
@@ -321,17 +324,19 @@ fn binary(left: &Expr, op: &BinaryOperator, right: &Expr) -> Result<Node, String
     Ok(Node::Test(Box::new(operand.typed()?), check))
 }
 
-/// Returns the column and the literal in a comparison, and true if the literal is on the left: 5 < a is a > 5.
+/// Returns the column and the literal of a comparison, and true if the literal is on the left. The
+/// caller then turns the operator around, because `5 < a` means `a > 5`.
 fn sides<'e>(left: &'e Expr, right: &'e Expr) -> Result<(&'e Expr, Literal, bool), String> {
     Ok(match (is_operand(left), is_operand(right)) {
         (true, false) => (left, literal(right)?, false),
         (false, true) => (right, literal(left)?, true),
-        // NaN and infinities look like columns.
+        // Both sides look like columns, but NaN and the infinities are literals.
         (true, true) => match (literal(left), literal(right)) {
             (Ok(literal), Err(_)) => (right, literal, true),
             (_, other) => (left, other?, false),
         },
-        // The other side, which is not a literal, was meant as a column.
+        // One side is a literal, so the user probably meant the other one as a column. We return it
+        // as such, because its own error is then the helpful one.
         (false, false) => match literal(left) {
             Ok(literal) => (right, literal, true),
             Err(_) => (left, literal(right)?, false),
@@ -339,7 +344,8 @@ fn sides<'e>(left: &'e Expr, right: &'e Expr) -> Result<(&'e Expr, Literal, bool
     })
 }
 
-/// Compares a literal with any or all values of a column below a list.
+/// Compares a literal with the values of a column below a list. Depending on `is_all`, all of them
+/// or any of them have to pass.
 fn each(left: &Expr, op: &BinaryOperator, (right, is_all): (&Expr, bool)) -> Result<Node, String> {
     let (literal, path) = (literal(left)?, column(right)?);
     let comparison = Comparison::of(op, true)
@@ -351,8 +357,9 @@ fn each(left: &Expr, op: &BinaryOperator, (right, is_all): (&Expr, bool)) -> Res
     ))
 }
 
-/// Converts a chain of conditions joined by the same operator, which may be very long. `left` contains all of them
-/// but the last.
+/// Converts a chain of conditions that are joined by one operator. `left` contains all of them but
+/// the last. We walk the chain in a loop, because it may be long enough to exhaust the stack if we
+/// recursed.
 fn chain(mut left: &Expr, op: &BinaryOperator, right: &Expr) -> Result<Node, String> {
     let mut parts = vec![right];
     while let Expr::BinaryOp {
@@ -402,7 +409,7 @@ fn operand(expression: &Expr) -> Result<Operand, String> {
     }
 }
 
-/// Returns the operand for `any(column)` and `all(column)`, in which the values below a list are tested.
+/// Returns the operand for `any(column)` and `all(column)`, which test the values below a list.
 fn of_elements(function: &Function) -> Result<Option<Operand>, String> {
     let name = function.name.to_string().to_ascii_lowercase();
     let name = name.trim_matches('"');

@@ -1,12 +1,14 @@
-//! The operators of a condition. Each of them may add a level to the parsed tree, and later work recurses for each level.
+//! Limits the number of operators in a condition. Each operator may add a level to the parsed tree,
+//! and all later work on the tree recurses once per level.
 
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
-/// The maximum number of operators. The tree of a chain fits the stack of a thread many times.
+/// The maximum number of operators. Even if all of them form one chain, its tree fits a thread's
+/// stack many times over.
 pub(super) const MAX_OPERATORS: usize = 2000;
 
-/// The words that join two parts, or follow one.
+/// The words that join two parts of a condition, or follow one.
 const WORDS: [Keyword; 25] = {
     use Keyword::*;
     [
@@ -15,10 +17,11 @@ const WORDS: [Keyword; 25] = {
     ]
 };
 
-/// Checks the number of operators. Signs of numbers and the elements of lists do not count.
+/// Checks the number of operators. A number's sign and the elements of a list do not count, because
+/// they do not make the tree deeper.
 ///
 /// # Errors
-/// A message if there are more than [`MAX_OPERATORS`].
+/// Fails with a message if there are more than [`MAX_OPERATORS`].
 pub(super) fn check(tokens: &[TokenWithSpan]) -> Result<(), String> {
     let (mut count, mut follows_value) = (0_usize, false);
     for token in tokens {
@@ -42,7 +45,7 @@ pub(super) fn check(tokens: &[TokenWithSpan]) -> Result<(), String> {
     }
 }
 
-/// Returns true for all tokens but values, names, parentheses and the marks between them.
+/// Returns true for all tokens except values, names, parentheses and the marks between them.
 fn is_operator(token: &Token) -> bool {
     match token {
         Token::Word(word) => word.quote_style.is_none() && WORDS.contains(&word.keyword),

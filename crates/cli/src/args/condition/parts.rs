@@ -1,4 +1,4 @@
-//! Parts of a condition: the names of columns, and the text of a part for errors.
+//! Reads the parts of a condition: the names of columns, and the text that errors show for a part.
 
 use std::fmt::Display;
 
@@ -8,12 +8,13 @@ use sqlparser::ast::{
 };
 use sqlparser::tokenizer::Token;
 
-/// The number of nested parts up to which a part is shown. Formatting recurses for each of them.
+/// The maximum number of nested levels in a part that errors show. Formatting recurses for each
+/// level, so that a deep part could exhaust the stack.
 const SHOWN_LEVELS: usize = 20;
 
-/// A part that can be shown.
+/// A part of a condition that an error can show.
 pub(in crate::args) trait Part: Display {
-    /// Returns true if the part has few nested parts.
+    /// Returns true if the part has few nested levels, so that it is safe to format.
     fn is_short(&self) -> bool {
         true
     }
@@ -35,7 +36,7 @@ impl Part for Function {
     }
 }
 
-/// Returns true if an expression is of a usual kind, and has at most `levels` nested parts.
+/// Returns true if an expression is of a usual kind and has at most `levels` nested levels.
 fn is_short(expression: &Expr, levels: usize) -> bool {
     let Some(levels) = levels.checked_sub(1) else {
         return false;
@@ -53,7 +54,7 @@ fn is_short(expression: &Expr, levels: usize) -> bool {
     }
 }
 
-/// Returns true if a function has nothing but arguments, and these are short.
+/// Returns true if a function call has nothing but arguments, and each of them is short.
 fn has_short_arguments(function: &Function, levels: usize) -> bool {
     let is_plain = function.filter.is_none()
         && function.over.is_none()
@@ -70,7 +71,7 @@ fn has_short_arguments(function: &Function, levels: usize) -> bool {
         }
 }
 
-/// Returns a part of a condition for use in errors.
+/// Returns the text that errors show for a part. A part that is nested too deeply is not shown.
 pub(in crate::args) fn shown(part: &impl Part) -> String {
     match part.is_short() {
         true => format!("`{}`", shortened(&part.to_string())),
@@ -78,7 +79,8 @@ pub(in crate::args) fn shown(part: &impl Part) -> String {
     }
 }
 
-/// Returns true if an SQL function has no parentheses, such as `user`. It is then the name of a column.
+/// Returns true if an SQL function has no parentheses, such as `user`. We then take it for a column
+/// of this name.
 pub(super) fn is_bare(function: &Function) -> bool {
     function.args == FunctionArguments::None
 }

@@ -139,7 +139,7 @@ fn what_is_no_condition_is_refused() {
     assert!(longer.contains("has 1048577 bytes, but at most 1048576 are allowed"));
 }
 
-/// Threads of tests have 2 MiB of stack.
+/// Threads that run tests have 2 MiB of stack, so this test would crash if we recursed too deeply.
 #[test]
 fn deep_conditions_do_not_overflow_a_small_stack() {
     for (open, close) in [
@@ -166,7 +166,7 @@ fn deep_conditions_do_not_overflow_a_small_stack() {
 
 #[test]
 fn chains_have_up_to_2000_operators() {
-    // Two for each `= 1 or`.
+    // Each `= 1 or` has two operators.
     let chain = |operators: usize| format!("not {}a = 1", "a = 1 or ".repeat((operators - 2) / 2));
     assert_eq!(read(&chain(2000)).map(drop), Ok(()));
     let alternating = format!("a = 1{}", " or b = 1 and not c = 1".repeat(399));
@@ -178,10 +178,11 @@ fn chains_have_up_to_2000_operators() {
         "the condition has 2001 operators, but at most 2000 are allowed; write many values as a list, such as \
          `id in (1, 2, 3)`; --where @FILE reads a long one from a file"
     );
-    // Elements of lists are no operators, nor are their signs.
+    // Neither the elements of a list nor their signs count as operators.
     let list = vec!["-1, 2, date '2024-01-01', null, 'x', x'00'"; 20_000].join(",");
     assert!(read(&format!("a in ({list})")).is_ok());
-    // Chains without a meaning are as deep as they are long. Their error does not show them.
+    // These chains have no meaning, but they are parsed into trees as deep as the chain is long.
+    // Formatting such a tree would overflow the stack, so the error must not show it.
     for junk in [
         " + 1",
         "-a",

@@ -1,4 +1,5 @@
-//! Tests of columns by the types that they have in a file.
+//! Turns the tests in a condition into predicates. This depends on the types that the columns have
+//! in a file.
 
 use herringbone::filter::{Column, Like, Literal, Predicate};
 use herringbone_arrow::array::Array as _;
@@ -10,17 +11,17 @@ use super::super::operand::Operand;
 use super::groups::{IsNull, OneOf};
 use crate::base::type_name::type_name;
 
-/// A test of the values of a column.
+/// A test of a column's values.
 #[derive(Debug, Clone)]
 pub(super) enum Check {
     IsNull,
     IsNotNull,
-    /// One of the two booleans. For a null, it is false rather than unknown.
+    /// Equality with one of the two booleans. For a null, this test is false rather than unknown.
     IsKnown(bool),
     Compare(Comparison, Literal),
     /// The value of a boolean column, which is a condition by itself.
     Holds,
-    /// Equality, which is false for a null instead of unknown.
+    /// Equality that is false for a null, instead of unknown.
     Same(Literal),
     Between(Literal, Literal),
     In(Vec<Literal>),
@@ -39,7 +40,8 @@ pub(super) enum Comparison {
 }
 
 impl Comparison {
-    /// Returns the comparison of a column with a literal. If `is_turned` is set, the literal is on the left.
+    /// Returns the comparison of a column with a literal. `is_turned` means that the literal is on
+    /// the left, so that the operator has to be turned around.
     pub(super) fn of(op: &BinaryOperator, is_turned: bool) -> Option<Self> {
         Some(match (op, is_turned) {
             (BinaryOperator::Eq, _) => Self::Equal,
@@ -65,10 +67,11 @@ impl Comparison {
 }
 
 impl Check {
-    /// Returns the test of an operand, in rows with these columns, if they are known.
+    /// Returns the predicate that tests an operand. If the rows' columns are known, the column's
+    /// type decides how the literals are read.
     ///
     /// # Errors
-    /// A message about a literal of another type than the column.
+    /// Fails with a message if a literal is of another type than the column.
     pub(super) fn predicate(
         &self,
         mut operand: Operand,
@@ -119,7 +122,7 @@ impl Check {
         }
     }
 
-    /// Returns the test with other literals.
+    /// Returns the test with each literal replaced by `changed`.
     fn with_literals(
         &self,
         changed: impl Fn(&Literal) -> Result<Literal, String>,
@@ -133,7 +136,8 @@ impl Check {
         })
     }
 
-    /// Returns the test of intervals, which are equal or not, but have no order.
+    /// Returns the test for a column of intervals. These are equal or not, but they have no order,
+    /// because the specification leaves the sort order of INTERVAL undefined.
     fn of_intervals(&self, path: &[String], field: &FieldRef) -> Result<Predicate, String> {
         let one_of =
             |literals: &[Literal]| OneOf::new(path.to_vec(), field, literals).map(Predicate::rows);
@@ -155,7 +159,7 @@ impl Check {
     }
 }
 
-/// Returns true for numbers, text, and dates and times.
+/// Returns true for numbers, text, dates and times.
 fn is_scalar(data_type: &DataType) -> bool {
     let is_text = matches!(
         data_type,
@@ -164,7 +168,8 @@ fn is_scalar(data_type: &DataType) -> bool {
     data_type.is_numeric() || data_type.is_temporal() || is_text
 }
 
-/// Returns the number of time units of a duration such as 'PT1.5S'. Other literals are left as they are.
+/// Returns the number of time units in a duration such as 'PT1.5S'. Literals other than text stay
+/// unchanged.
 fn ticks(literal: &Literal, field: &FieldRef) -> Result<Literal, String> {
     let Literal::Text(text) = literal else {
         return Ok(literal.clone());
@@ -178,7 +183,8 @@ fn ticks(literal: &Literal, field: &FieldRef) -> Result<Literal, String> {
     Ok(ticks.map_or(Literal::Null, Literal::from))
 }
 
-/// Gives a path the case of the names in the schema. Returns the field at its end, if the path leads through structs.
+/// Gives each name in a path the case that it has in the schema. Returns the field at the path's
+/// end, if the path leads through structs only.
 fn found(path: &mut [String], schema: &Schema) -> Option<FieldRef> {
     let mut fields = schema.fields();
     let mut last: Option<&FieldRef> = None;
@@ -194,7 +200,7 @@ fn found(path: &mut [String], schema: &Schema) -> Option<FieldRef> {
             None => {
                 let same = |field: &&FieldRef| field.name().to_lowercase() == name.to_lowercase();
                 let mut alike = fields.iter().filter(same);
-                // Names that differ in case alone are not mixed up.
+                // If several names differ in case alone, we do not guess which one is meant.
                 let (Some(field), None) = (alike.next(), alike.next()) else {
                     return None;
                 };

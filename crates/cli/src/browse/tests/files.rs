@@ -1,4 +1,4 @@
-//! Copied cells, and the files of a directory.
+//! Tests of copied cells, and of a directory's files.
 
 use super::*;
 
@@ -10,10 +10,10 @@ fn a_cell_is_copied_in_full() {
     viewer.type_("$y");
     assert_eq!(viewer.model.copied.take().as_deref(), Some("[0,null]"));
     assert!(viewer.screen(size)[7].starts_with("copied 8 characters"));
-    // A null is an empty text.
+    // A null is copied as an empty text.
     viewer.type_("jy");
     assert_eq!(viewer.model.copied.take().as_deref(), Some(""));
-    // More than terminals take.
+    // This text is longer than most terminals take.
     let path = folder.path().join("long.parquet");
     let long: ArrayRef = Arc::new(StringArray::from(vec!["x".repeat(56_001)]));
     let batch = RecordBatch::try_from_iter([("long", long)]).unwrap();
@@ -52,7 +52,7 @@ fn the_files_of_a_directory_follow_each_other() {
     let screen = viewer.screen(size);
     assert!(screen[0].contains("file 2 of 3, 20 rows"), "{}", screen[0]);
     assert!(screen[2].starts_with("  0   0  Rome"), "{}", screen[2]);
-    // A file that cannot be opened leaves the one on the screen.
+    // If a file cannot be opened, the one on the screen stays.
     viewer.type_(">");
     let screen = viewer.screen(size);
     assert!(screen[0].contains("file 2 of 3"), "{}", screen[0]);

@@ -1,4 +1,4 @@
-//! The form in which the values of two columns of different types are compared.
+//! Finds a form in which the values of two columns can be compared, if their types differ.
 //!
 //! | types | form |
 //! |---|---|
@@ -9,7 +9,7 @@
 //! | dates and timestamps without zone; timestamps with a zone; times; durations | nanoseconds |
 //! | lists, structs, maps | those of the forms of their values |
 //!
-//! Values of all other pairs of types are different.
+//! For all other pairs of types, we take all values as different.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -30,12 +30,13 @@ use herringbone_interchange::write::value;
 use super::number::{Number, of_decimal, of_float, of_integer};
 use crate::base::failure::{Failure, Result};
 
-/// The form of two columns. Converted arrays of both have one type, and equal elements where values are equal.
+/// The form in which two columns are compared. Once converted, both arrays have the same type, and
+/// their elements are equal if the values are.
 #[derive(Debug, Clone)]
 pub(super) enum Form {
-    /// The arrays as they are: they have one type.
+    /// The arrays as they are, because they already have the same type.
     Same,
-    /// The arrays without dictionaries and run ends: they have one type.
+    /// The arrays without dictionaries and run ends, because they then have the same type.
     Plain,
     Text,
     Bytes,
@@ -43,23 +44,23 @@ pub(super) enum Form {
     Float,
     Number,
     Nanoseconds,
-    /// The JSON of values of these fields.
+    /// The JSON that values of these two fields have.
     Json(FieldRef, FieldRef),
-    /// The fields of both structs, with their indexes.
+    /// The fields that both structs have, as the index in each struct and the form.
     Struct(Vec<(usize, usize, Self)>),
     List(Box<Self>),
-    /// Nothing in common, except for nulls.
+    /// Types that share no value except for null.
     Never,
 }
 
-/// One of the two columns.
+/// One of the two columns that are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Which {
     A,
     B,
 }
 
-/// A kind of values.
+/// The kind of a type's values, which decides the form.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Text,
@@ -67,7 +68,7 @@ enum Kind {
     Integer,
     Float,
     Decimal,
-    /// Dates, and timestamps without zone.
+    /// Dates and timestamps without zone.
     Local,
     Instant,
     Time,
@@ -96,7 +97,7 @@ impl Kind {
 }
 
 impl Form {
-    /// Returns the form of two columns.
+    /// Returns the form in which values of the two fields are compared.
     pub(super) fn new(a: &FieldRef, b: &FieldRef) -> Self {
         let (type_a, type_b) = (a.data_type(), b.data_type());
         if type_a == type_b {
@@ -112,7 +113,8 @@ impl Form {
         match (type_a, type_b) {
             (DataType::Struct(a), DataType::Struct(b)) => Self::Struct(of_fields(a, b)),
             (DataType::Map(a, _), DataType::Map(b, _)) => match (a.data_type(), b.data_type()) {
-                // Files may name keys and values differently.
+                // Files may name the keys and values of a map differently, so we compare them by
+                // position.
                 (DataType::Struct(a), DataType::Struct(b)) => {
                     let fields = a.iter().zip(b).enumerate();
                     let fields = fields.map(|(at, (a, b))| (at, at, Self::new(a, b)));
@@ -142,10 +144,10 @@ impl Form {
         }
     }
 
-    /// Returns an array of one of the columns in this form.
+    /// Converts an array of one of the columns to this form.
     ///
     /// # Errors
-    /// Data if Arrow refuses the values.
+    /// Fails with [`Failure::Data`] if Arrow refuses the values.
     pub(super) fn of(&self, which: Which, array: &ArrayRef) -> Result<ArrayRef> {
         if matches!(self, Self::Same) {
             return Ok(array.clone());
@@ -168,7 +170,8 @@ impl Form {
             Self::Never => {
                 let side = Some(which == Which::A);
                 let value = |row| side.filter(|_| array.is_valid(row));
-                // An array of the null type has no bitmap.
+                // An array of the null type does not have a bitmap, so all of its values seem to be
+                // valid.
                 let value = |row| value(row).filter(|_| *array.data_type() != DataType::Null);
                 Ok(Arc::new(
                     (0..array.len()).map(value).collect::<BooleanArray>(),
@@ -178,7 +181,7 @@ impl Form {
     }
 }
 
-/// Returns the indexes of fields with one name, with their forms. Of several, the first belongs to the first.
+/// Returns the fields that have a counterpart, as the index in each struct and the form.
 fn of_fields(a: &Fields, b: &Fields) -> Vec<(usize, usize, Form)> {
     let pairs = counterparts(a, b).into_iter();
     let form =
@@ -186,7 +189,8 @@ fn of_fields(a: &Fields, b: &Fields) -> Vec<(usize, usize, Form)> {
     pairs.map(form).collect()
 }
 
-/// Returns the fields that both have, with their indexes. The first of several fields of one name belongs to the first.
+/// Returns the fields that both structs have, with their indexes. If a name occurs several times,
+/// its first field in one struct belongs to its first in the other, and so on.
 pub(super) fn counterparts<'f>(
     a: &'f Fields,
     b: &'f Fields,
@@ -208,7 +212,7 @@ pub(super) fn counterparts<'f>(
     pairs
 }
 
-/// Returns the type of values without their dictionary or run ends.
+/// Returns the type that values have without a dictionary or run ends.
 fn plain_type(data_type: &DataType) -> &DataType {
     match data_type {
         DataType::Dictionary(_, values) => plain_type(values),
@@ -233,7 +237,8 @@ fn failed(error: &ArrowError) -> Failure {
     Failure::Data(error.to_string())
 }
 
-/// Returns the elements of an array at some indexes, and a null for each missing index.
+/// Returns the elements at some of an array's indexes. `None` and an index out of bounds give a
+/// null.
 fn taken(array: &ArrayRef, rows: impl Iterator<Item = Option<usize>>) -> Result<ArrayRef> {
     let data = array.to_data();
     let mut out = MutableArrayData::new(vec![&data], true, rows.size_hint().0);
@@ -310,7 +315,7 @@ fn bytes(array: &ArrayRef) -> Result<ArrayRef> {
     Ok(Arc::new(bytes))
 }
 
-/// Matches the type of an array of integers, and calls a macro with its Arrow type.
+/// Calls a macro with the Arrow type of an integer array.
 macro_rules! of_integers {
     ($array:expr, $then:ident) => {
         match $array.data_type() {
@@ -338,7 +343,8 @@ fn integers(array: &ArrayRef) -> Result<ArrayRef> {
     Ok(Arc::new(wide))
 }
 
-/// Returns floating-point numbers of 64 bits, which have all values of fewer bits. All NaNs are one.
+/// Converts floating-point numbers to 64 bits, which represent all values of fewer bits exactly.
+/// All NaNs become the same NaN, so that they compare as equal.
 fn floats(array: &ArrayRef) -> Result<ArrayRef> {
     let one_nan = |value: f64| if value.is_nan() { f64::NAN } else { value };
     let floats: Float64Array = match array.data_type() {
@@ -383,7 +389,7 @@ fn numbers(array: &ArrayRef) -> Result<ArrayRef> {
     })
 }
 
-/// Returns the nanoseconds of dates, times, timestamps and durations, which all fit in 128 bits.
+/// Converts dates, times, timestamps and durations to nanoseconds. All of them fit in 128 bits.
 fn nanoseconds(array: &ArrayRef) -> Result<ArrayRef> {
     use DataType::{Date32, Date64, Duration, Time32, Time64, Timestamp};
     use TimeUnit::{Microsecond, Millisecond, Nanosecond, Second};

@@ -1,14 +1,15 @@
-//! Exact numbers as bytes, which compare like the numbers.
+//! Writes exact numbers as bytes that compare like the numbers.
 //!
 //! ```text
 //! class │ exponent, 2 bytes │ decimal digits without zeros at either end
 //! ```
 //!
-//! Equal integers, decimals and floating-point numbers have equal bytes. In negative numbers all bits of exponent and
-//! digits are inverted, and a byte after the digits makes fewer digits the larger number. Zero with a sign is
-//! less than zero. All NaNs are one number.
+//! Equal integers, decimals and floating-point numbers have equal bytes. In a negative number, we
+//! invert all bits of the exponent and the digits, so that a greater magnitude compares as less. A
+//! byte after the digits makes the number with fewer digits the larger one. Negative zero is less
+//! than zero, and all NaNs are the same number.
 
-/// The bytes of a number.
+/// A number as bytes.
 pub(super) type Number = Vec<u8>;
 
 const MINUS_INFINITY: u8 = 0;
@@ -19,23 +20,25 @@ const POSITIVE: u8 = 4;
 const INFINITY: u8 = 5;
 const NAN: u8 = 6;
 
-/// The byte after the inverted digits of a negative number.
+/// The byte that follows the inverted digits of a negative number.
 const END: u8 = 0xff;
 
-/// The exponent of numbers from 0.1 to 1.
+/// The stored exponent of numbers from 0.1 to 1. The bias keeps stored exponents positive.
 const BIAS: i32 = 0x4000;
 
-/// Returns an integer.
+/// Converts an integer.
 pub(super) fn of_integer(value: i128) -> Number {
     of_text(&value.to_string(), 0)
 }
 
-/// Returns a decimal: an integer, as text, and the number of its digits after the decimal point.
+/// Converts a decimal. Its unscaled value is the text of an integer, and the last `scale` of its
+/// digits follow the decimal point.
 pub(super) fn of_decimal(unscaled: &str, scale: i8) -> Number {
     of_text(unscaled, i32::from(scale))
 }
 
-/// Returns a floating-point number with all its digits: up to 1,074 after the decimal point.
+/// Converts a floating-point number with all of its digits, which are up to 1,074 after the decimal
+/// point.
 pub(super) fn of_float(value: f64) -> Number {
     if value.is_nan() {
         return vec![NAN];
@@ -54,7 +57,8 @@ pub(super) fn of_float(value: f64) -> Number {
             ZERO
         }];
     }
-    // value = mantissa × 2^exponent, and each halving adds one digit.
+    // The value is mantissa × 2^exponent. Each halving adds one digit after the decimal point, so
+    // this many digits are exact.
     let bits = value.to_bits();
     let biased = (bits >> 52 & 0x7ff) as i32;
     let (mantissa, exponent) = match (bits & ((1 << 52) - 1), biased) {
@@ -66,8 +70,8 @@ pub(super) fn of_float(value: f64) -> Number {
     of_text(&format!("{value:.digits$}"), 0)
 }
 
-/// Returns the number of a text: a sign, digits, and perhaps a decimal point. The last `scale` digits are after the
-/// decimal point.
+/// Converts the text of a number, which has a sign, digits, and perhaps a decimal point. A further
+/// `scale` digits at its end follow the decimal point.
 fn of_text(text: &str, scale: i32) -> Number {
     let (is_negative, text) = match text.strip_prefix('-') {
         Some(text) => (true, text),
@@ -116,9 +120,10 @@ mod tests {
             of_float(5e-324),
             of_float(1e-300),
             of_decimal("1", 1),
-            // The double next to a tenth is above it: 0.1000000000000000055511151231257827….
+            // The double nearest to a tenth is slightly above it:
+            // 0.1000000000000000055511151231257827….
             of_float(0.1),
-            // And the float is 0.100000001490116….
+            // The float nearest to a tenth is 0.100000001490116….
             of_float(f64::from(0.1_f32)),
             of_decimal("99", 2),
             of_integer(1),

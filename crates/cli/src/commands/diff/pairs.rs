@@ -1,4 +1,5 @@
-//! Rows of two files side by side: those with the same key, or at the same position.
+//! Pairs the rows of two files. Two rows belong together if they have the same key, or if there is
+//! no key and they have the same position.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -14,15 +15,18 @@ use crate::base::type_name::type_name;
 use crate::profile::one_per_number;
 use crate::rows::Source;
 
-/// One row of each file, or of one.
+/// One row of each file, or a row that only one file has. Equal rows are counted instead.
 pub(super) enum Pair<'a> {
-    /// The row of a batch that only the first file has, and its name.
+    /// A row that only the first file has, as a batch and the row's index in it, and the row's
+    /// name.
     OnlyA(&'a RecordBatch, usize, String),
-    /// The row of a batch that only the second file has, and its name.
+    /// A row that only the second file has, as a batch and the row's index in it, and the row's
+    /// name.
     OnlyB(&'a RecordBatch, usize, String),
-    /// A number of equal rows.
+    /// The number of rows that are equal in both files.
     Equal(u64),
-    /// A row with other values: its name, and the columns with both values as JSON.
+    /// A row whose values differ, as its name, and the columns that differ with both values as
+    /// JSON.
     Changed(String, Vec<(String, String, String)>),
 }
 
@@ -30,26 +34,27 @@ pub(super) enum Pair<'a> {
 pub(super) struct Pairs<'a> {
     a: Side<'a>,
     b: Side<'a>,
-    /// The fields of the columns that both files have.
+    /// The fields of the columns that both files have, and the form in which they are compared.
     common: Vec<(FieldRef, FieldRef, Form)>,
     has_key: bool,
     /// The number of pairs so far.
     position: u64,
-    /// The number of rows compared at once.
+    /// The number of rows that are compared at once. It grows while rows are equal and shrinks
+    /// after a difference.
     span: usize,
 }
 
-/// The rows of one file.
+/// The rows on one side, and the place that the comparison has reached.
 struct Side<'a> {
     which: Which,
     source: Source<'a>,
     batch: Option<RecordBatch>,
     at: usize,
-    /// The indexes and forms of the columns that both files have.
+    /// The columns that both files have, as their indexes in this file and their forms.
     common: Vec<(usize, Form)>,
-    /// These columns of the batch, in their forms.
+    /// These columns of the present batch, in their forms.
     columns: Vec<ArrayRef>,
-    /// The indexes and forms of the columns of the key.
+    /// The key's columns, as their indexes in this file and their forms.
     key: Vec<(usize, Form)>,
     order: RowConverter,
     keys: Option<Rows>,
@@ -57,21 +62,23 @@ struct Side<'a> {
     repeats: Repeats,
 }
 
-/// The rows with the key of the row before.
+/// The rows that have the same key as the row before. The user has to know about them, because they
+/// are paired by their order.
 #[derive(Debug, Default)]
 pub(super) struct Repeats {
     pub(super) rows: u64,
-    /// The first such key.
+    /// The first key that is repeated.
     pub(super) key: String,
 }
 
-/// A column of the key: its indexes in both files, and the form of its values.
+/// A column of the key, as its index in each file and the form of its values.
 pub(super) type KeyColumn = (usize, usize, Form);
 
-/// Returns the columns of a key.
+/// Returns the key's columns.
 ///
 /// # Errors
-/// Usage if a file does not have a column of the key, or has several of its name, or if their types have no common order.
+/// Fails with [`Failure::Usage`] if a file does not have a column of the key or has several of this
+/// name, or if the types in the two files have no common order.
 pub(super) fn key_columns(
     a: &SchemaRef,
     b: &SchemaRef,
@@ -116,10 +123,11 @@ pub(super) fn key_columns(
 }
 
 impl<'a> Pairs<'a> {
-    /// Creates the pairs of the rows of two files, which are sorted by the key if there is one.
+    /// Creates the pairs for the rows of two files. If there is a key, the rows must be sorted by
+    /// it.
     ///
     /// # Errors
-    /// Data if keys of this type cannot be compared.
+    /// Fails with [`Failure::Data`] if keys of this type cannot be compared.
     pub(super) fn new(
         (rows_a, schema_a): (Source<'a>, &SchemaRef),
         (rows_b, schema_b): (Source<'a>, &SchemaRef),
@@ -148,7 +156,8 @@ impl<'a> Pairs<'a> {
         })
     }
 
-    /// Returns the rows of each file that repeat a key. Call it after the last pair.
+    /// Returns the rows in each file that repeat a key. Call this after the last pair, because only
+    /// then all rows are known.
     pub(super) fn repeats(&self) -> [&Repeats; 2] {
         [&self.a.repeats, &self.b.repeats]
     }
@@ -156,7 +165,7 @@ impl<'a> Pairs<'a> {
     /// Returns the next pair.
     ///
     /// # Errors
-    /// Errors of reading rows; Data if rows cannot be compared.
+    /// Fails if reading rows fails, or with [`Failure::Data`] if rows cannot be compared.
     pub(super) fn next(&mut self) -> Result<Option<Pair<'_>>> {
         self.a.fill()?;
         self.b.fill()?;
@@ -174,7 +183,8 @@ impl<'a> Pairs<'a> {
         }
         let run = self.run(&batch_a, &batch_b);
         let (from_a, from_b) = (self.a.at, self.b.at);
-        // Most rows are equal: one comparison decides on many, and on few after a difference.
+        // Most rows are equal, so we compare many at once. After a difference, we compare few,
+        // because the next one is likely to be near.
         if self.is_equal((from_a, from_b), run) {
             self.span = self.span.saturating_mul(2);
             self.advance(run);
@@ -222,7 +232,7 @@ impl<'a> Pairs<'a> {
         self.b.at += rows;
     }
 
-    /// Returns the number of next rows in both batches with equal keys.
+    /// Returns the number of next rows that have equal keys in both batches.
     fn run(&self, batch_a: &RecordBatch, batch_b: &RecordBatch) -> usize {
         let left = (batch_a.num_rows() - self.a.at).min(batch_b.num_rows() - self.b.at);
         let left = left.min(self.span);
@@ -260,9 +270,11 @@ impl<'a> Pairs<'a> {
             let (a, b) = (a.slice(row_a, 1), b.slice(row_b, 1));
             let (a, b) = (json(key_of_a, &a)?, json(key_of_b, &b)?);
             match (a == b, form) {
-                // NaNs are all the same value, and so are two encodings of a variant.
+                // The arrays differ, but the values do not: all NaNs are the same value, and a
+                // variant has several encodings.
                 (true, Form::Same | Form::Plain | Form::Json(..)) => {}
-                // A number of 32 bits has a shorter text than the same one of 64 bits.
+                // A 32-bit number has a shorter text than the 64-bit number of the same value, so
+                // the texts would hide the difference.
                 (true, Form::Float) => {
                     let wide = |array| {
                         let field = Field::new("", DataType::Float64, true);
@@ -315,7 +327,7 @@ impl<'a> Side<'a> {
         })
     }
 
-    /// Reads the next batch with rows, unless there are rows left.
+    /// Reads the next batch that has rows, unless the present one has rows left.
     fn fill(&mut self) -> Result<()> {
         while self
             .batch
@@ -346,10 +358,10 @@ impl<'a> Side<'a> {
         Ok(())
     }
 
-    /// Takes the keys of the next batch, and counts those that repeat the key before.
+    /// Takes the next batch's keys, and counts the ones that repeat the key before.
     ///
     /// # Errors
-    /// Data if the keys do not ascend.
+    /// Fails with [`Failure::Data`] if the keys do not ascend.
     fn follow(&mut self, keys: Rows) -> Result<()> {
         let last = self.last.take();
         let mut before = last.as_ref().map(OwnedRow::row);
@@ -390,7 +402,7 @@ impl<'a> Side<'a> {
         self.batch.as_ref().map(|batch| (batch, row))
     }
 
-    /// Returns the name of the next row: its key, or its position.
+    /// Returns the name of the next row, which is its key or its position.
     fn name(&self, has_key: bool, position: u64) -> Result<String> {
         match has_key {
             true => self.key_of(self.at),
@@ -398,7 +410,8 @@ impl<'a> Side<'a> {
         }
     }
 
-    /// Returns the key of a row of the batch as text. A null is not an empty text, nor the text `null`.
+    /// Returns the key of a row in the batch as text. Text is in quotes where needed, so that a
+    /// null differs from an empty text and from the text `null`.
     fn key_of(&self, row: usize) -> Result<String> {
         let mut parts = Vec::new();
         let Some(batch) = &self.batch else {

@@ -1,4 +1,4 @@
-//! The differences between two schemas, one per column or field.
+//! Finds the differences between two schemas, with one entry per column or field.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -10,14 +10,15 @@ use crate::base::type_name::{exact_type_name, type_name};
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Column {
     path: String,
-    /// The name of the type for people, which leaves out units.
+    /// The type's name for people, which leaves out units.
     name: String,
-    /// The name of the type with its units, by which types are compared.
+    /// The type's name with its units, by which we compare types.
     exact_name: String,
 }
 
-/// Returns the columns and their fields. Arrow layouts and the names of list items and map entries are left out, because
-/// Parquet files of equal columns may have any.
+/// Returns a schema's columns and their fields. We leave out Arrow layouts and the names of list
+/// items and map entries, because Parquet files may differ in these although their columns are
+/// equal.
 pub(crate) fn columns(schema: &SchemaRef) -> Vec<Column> {
     let mut all = Vec::new();
     for field in schema.fields() {
@@ -58,7 +59,7 @@ fn push(field: &Field, path: &str, all: &mut Vec<Column>) {
     }
 }
 
-/// Returns the type of values without dictionaries and run ends.
+/// Returns the type that values have without dictionaries and run ends.
 fn plain(data_type: &DataType) -> &DataType {
     match data_type {
         DataType::Dictionary(_, values) => plain(values),
@@ -67,7 +68,8 @@ fn plain(data_type: &DataType) -> &DataType {
     }
 }
 
-/// Returns the changes from one schema to another. Of several columns of one name, the first belongs to the first.
+/// Returns the changes from one schema to another. If a name occurs several times, its first column
+/// in one schema belongs to its first in the other, and so on.
 pub(crate) fn changes(a: &[Column], b: &[Column]) -> Vec<String> {
     let mut places_in_b: HashMap<&str, VecDeque<usize>> = HashMap::new();
     for (at, column) in b.iter().enumerate() {

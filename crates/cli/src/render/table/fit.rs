@@ -1,13 +1,13 @@
-//! The columns of a table that fit in a terminal.
+//! Chooses the columns of a table that fit in a terminal, and their widths.
 
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-/// The width around each cell: a space at either side, and a line.
+/// The width around each cell, which is a space at either side and a line.
 const AROUND: usize = 3;
-/// The width that makes the cells of a column readable, if not in full.
+/// The width at which cells become readable, although they may be cut.
 const CELL: usize = 12;
 
-/// The columns shown at both ends of a table. Those between them are omitted.
+/// The columns that are shown at both ends of a table. The columns between them are left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Ends {
     /// The number of columns at the left.
@@ -17,8 +17,9 @@ pub(super) struct Ends {
 }
 
 impl Ends {
-    /// Returns the columns that fit in a terminal of `width`, given the widths that they need: all of them, or those
-    /// at the ends. In the second case, a column between them counts the others. At least one column is shown.
+    /// Returns the columns that fit in a terminal of `width`, given the widths that they need. If
+    /// not all of them fit, these are the columns at both ends, and another column between them
+    /// counts the others. At least one column is always shown.
     pub(super) fn fitting(needs: &[usize], width: usize) -> Self {
         let count = needs.len();
         let left_over = width.saturating_sub(1);
@@ -54,12 +55,12 @@ impl Ends {
         ends
     }
 
-    /// Returns the number of omitted columns out of `count`.
+    /// Returns how many of `count` columns are left out.
     pub(super) fn left_out(self, count: usize) -> usize {
         count - self.left - self.right
     }
 
-    /// Returns the columns at the ends, with `between` in the place of omitted ones.
+    /// Returns the columns at the ends, with `between` in place of the ones that are left out.
     pub(super) fn of<T>(self, mut row: Vec<T>, between: T) -> Vec<T> {
         let left_out = self.left_out(row.len());
         if left_out > 0 {
@@ -69,23 +70,24 @@ impl Ends {
     }
 }
 
-/// Returns the name of the column that represents `count` omitted ones.
+/// Returns the name of the column that stands for `count` others.
 pub(super) fn left_out(count: usize) -> String {
     format!("… {count} more")
 }
 
-/// The most and the least width of use to a column.
+/// The range of widths that are of use to a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Need {
-    /// The width of its longest cell.
+    /// The width of the column's longest cell. More would be empty space.
     pub(super) most: usize,
-    /// The width that makes its cells readable.
+    /// The width at which the column's cells become readable.
     pub(super) least: usize,
 }
 
 impl Need {
-    /// Returns the widths for these lines of a header and these cells. `is_whole` returns true for cells of no use
-    /// without their ends. A header may take at most half of the terminal.
+    /// Returns the widths for a column with these header lines and cells. `is_whole` returns true
+    /// for a cell that is of no use without its end. The header may take at most half of the
+    /// terminal, so that a long name leaves room for other columns.
     pub(super) fn of<'a>(
         header: &[String],
         cells: impl Iterator<Item = &'a String>,
@@ -107,7 +109,7 @@ impl Need {
         need
     }
 
-    /// Returns the widths if the header is not broken between words, as long as there is room.
+    /// Returns widths that leave the header unbroken as long as there is room.
     pub(super) fn or_header(self, header: &str) -> Self {
         Self {
             most: self.most.max(header.width()),
@@ -116,8 +118,8 @@ impl Need {
     }
 }
 
-/// Returns the widths of columns that together fit in a terminal. Those with longer cells get the remaining width,
-/// the narrowest first.
+/// Returns column widths that fit in a terminal together. The width that is left goes to columns
+/// with longer cells, always to the narrowest one first.
 pub(super) fn widths(needs: &[Need], width: usize) -> Vec<usize> {
     let mut widths: Vec<usize> = needs.iter().map(|need| need.least).collect();
     let taken = widths.iter().map(|width| width + AROUND).sum::<usize>() + 1;
@@ -132,7 +134,7 @@ pub(super) fn widths(needs: &[Need], width: usize) -> Vec<usize> {
     widths
 }
 
-/// Cuts a text to a width, with `…` at its end.
+/// Cuts a text to a width. If anything is cut, the text ends with `…`.
 pub(super) fn cut(text: String, width: usize) -> String {
     if text.width() <= width {
         return text;
@@ -150,7 +152,8 @@ pub(super) fn cut(text: String, width: usize) -> String {
     out
 }
 
-/// Returns the columns of a list that fit in a terminal. Spare ones are left out first, and then those at the right.
+/// Returns the columns of a list that fit in a terminal. We leave out spare columns first, and then
+/// the columns at the right.
 pub(super) fn shown(needs: &[Need], spare: &[usize], width: usize) -> Vec<usize> {
     let mut shown: Vec<usize> = (0..needs.len()).collect();
     for left_out in spare.iter().copied().chain((1..needs.len()).rev()) {
@@ -182,7 +185,8 @@ mod tests {
     fn all_columns_or_the_ends() {
         // Three columns of 10 take 3 * 13 + 1.
         assert_eq!(Ends::fitting(&[10; 3], 40), Ends { left: 3, right: 0 });
-        // In 80 columns, "… 300 more" takes 13 and the last line 1. Five columns of 13 fit in the rest.
+        // In 80 columns, "… 300 more" takes 13 and the last line 1. Five columns of 13 fit in the
+        // rest.
         assert_eq!(Ends::fitting(&[10; 300], 80), Ends { left: 3, right: 2 });
         assert_eq!(Ends::fitting(&[70, 70], 80), Ends { left: 1, right: 0 });
         assert_eq!(Ends::fitting(&[70, 70], 0), Ends { left: 1, right: 0 });
@@ -245,7 +249,7 @@ mod tests {
     #[test]
     fn what_is_left_goes_to_the_narrowest() {
         let needs = [(5, 5), (50, 12), (14, 12)].map(|(most, least)| Need { most, least });
-        // 5 + 12 + 12, and 10 around them.
+        // The cells take 5 + 12 + 12, and there are 10 around them.
         assert_eq!(widths(&needs, 39), [5, 12, 12]);
         assert_eq!(widths(&needs, 44), [5, 15, 14]);
         assert_eq!(widths(&needs, 400), [5, 50, 14]);
@@ -256,7 +260,7 @@ mod tests {
     #[test]
     fn spare_columns_are_left_out_first() {
         let need = |most, least| Need { most, least };
-        // 5 + 12 + 12 + 5, 12 around them, and 1 for the last line.
+        // The cells take 5 + 12 + 12 + 5, with 12 around them, and the last line takes 1.
         let needs = [need(5, 5), need(50, 12), need(14, 12), need(5, 5)];
         assert_eq!(shown(&needs, &[2], 47), [0, 1, 2, 3]);
         assert_eq!(shown(&needs, &[2], 46), [0, 1, 3]);

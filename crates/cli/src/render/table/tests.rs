@@ -59,7 +59,7 @@ fn rows_come_in_blocks() {
     let text = table(&batches);
     assert_eq!(text.matches("    id ").count(), 2);
     assert_eq!(text.matches(" 23 ").count(), BLOCK_ROWS / 2 + 1);
-    // A full last block is not followed by an empty one.
+    // After a full last block, there is no empty one.
     assert_eq!(table(&batches[1..]).matches("    id ").count(), 1);
 }
 
@@ -114,7 +114,7 @@ fn the_text_null_is_not_a_null() {
     assert!(table.contains("│ \"null\" │\n│ null   │"), "{table}");
 }
 
-/// Returns a table of one batch on a terminal, after checking that every line fits.
+/// Returns the table of one batch on a terminal, after checking that each line fits.
 fn on_terminal(batch: &RecordBatch, width: u16) -> String {
     let text = crate::output::written_to(Some(width), |output| {
         let mut rows = Rows::new(batch.schema());
@@ -247,7 +247,8 @@ fn lists_have_whole_numbers_and_no_spare_columns() {
         assert!(wide.contains(part), "{wide}");
     }
     assert!(!wide.contains("not shown"), "{wide}");
-    // 5 + 12 + 13 + 26, 12 around them, and 1 for the last line. So headers are broken, and then columns left out.
+    // The cells take 5 + 12 + 13 + 26, with 12 around them, and the last line takes 1. In less than
+    // that, we first break headers, and then leave out columns.
     let broken = list(70);
     assert!(
         broken.contains("│   row ┆") || broken.contains("│ row   ┆"),
