@@ -1,12 +1,13 @@
-//! Inspects Parquet files beyond reading their rows: verifies a file's metadata, and recovers data from damaged
-//! files.
+//! Inspects Parquet files beyond reading their rows: it verifies a file's metadata, and recovers
+//! data from damaged files.
 //!
 //! | to | use |
 //! |---|---|
 //! | check all metadata of a file against its data | [`verify()`] |
 //! | recover data from a damaged file | [`repair::Repair`] |
 //!
-//! Both are built on `herringbone`, which does not depend on them.
+//! Both are built on `herringbone`, which does not depend on them, so that programs that only read
+//! files need not compile them.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
@@ -19,8 +20,9 @@ use herringbone::ParquetFile;
 
 use verify::Verify;
 
-/// Compares all metadata of the file with its data. Returns an iterator of findings, which is empty for a sound
-/// file. Reads and decodes all pages.
+/// Compares all metadata of the file with its data. This reads and decodes all pages, because only
+/// the values show whether bounds, counts and filters are right. Returns an iterator over the
+/// findings, which is empty for a sound file.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {

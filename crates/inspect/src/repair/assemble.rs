@@ -1,18 +1,19 @@
-//! Assembles row groups from pages. The column chunks of a row group follow each other in the order of the
-//! leaves. All of them have the same number of rows.
+//! Assembles row groups from pages. The column chunks of a row group follow each other in the order
+//! of the leaves, and all of them have the same row count.
 //!
-//! Pages can often be interpreted in several ways. A page after a dictionary chunk may end that chunk or be the
-//! next one, and several row groups of columns with the same type may be one row group. Therefore the assembly
-//! follows all ways that explain the most pages:
+//! Pages can often be interpreted in several ways. A page after a dictionary chunk may end that
+//! chunk or be the next one. Several row groups whose columns have the same type may also be one
+//! row group. We therefore follow all ways that explain the most pages:
 //!
 //! ```text
 //! [ pages, undamaged ]  damage  [ pages, undamaged ]  damage  [ pages, undamaged ]  footer
 //!  ^ a row group starts          nothing is known              a row group ends ^
 //! ```
 //!
-//! In the first part of the file, all ways start with a row group. In the last part, they end with a row group
-//! if the end of the file is present, and may start inside any column chunk. A row group is accepted if it is a
-//! row group in each of these ways. In between, pages are only accepted if the file has a single column.
+//! In the first part of the file, all ways start with a row group. In the last part, they end with
+//! a row group if the end of the file is present, and they may start inside any column chunk. We
+//! accept a row group if it is a row group in each of these ways, because all other data would be a
+//! guess. In the parts between, we only accept pages if the file has a single column.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -36,11 +37,12 @@ pub(super) struct FoundRowGroup {
 #[derive(Debug)]
 pub(super) struct Ambiguity {
     pub(super) pages: Range<usize>,
-    /// The possible numbers of rows of the row groups; empty if there are too many ways to try.
+    /// The row counts that the row groups may have. This is empty if there are too many ways to
+    /// try.
     pub(super) rows: BTreeSet<u64>,
-    /// The possible codecs of the pages, if there are several.
+    /// The codecs that the pages may have, if there are several.
     pub(super) codecs: Vec<CompressionCodec>,
-    /// The option that resolves the ambiguity.
+    /// The option that resolves the ambiguity, if there is one.
     pub(super) remedy: Option<Remedy>,
 }
 
@@ -55,7 +57,7 @@ impl Ambiguity {
     }
 }
 
-/// The result for all pages.
+/// The result of assembling all pages.
 #[derive(Debug, Default)]
 pub(super) struct Assembled {
     /// The row groups in page order.
@@ -63,7 +65,7 @@ pub(super) struct Assembled {
     pub(super) ambiguities: Vec<Ambiguity>,
 }
 
-/// The assembly of row groups from pages.
+/// Assembles row groups from pages.
 pub(super) struct Assembly<'a> {
     num_leaves: usize,
     found: &'a FoundPages,
@@ -71,7 +73,7 @@ pub(super) struct Assembly<'a> {
     assembled: Assembled,
 }
 
-/// The ways to interpret a part of the file, by the pages at which row groups start.
+/// The ways to interpret a part of the file, keyed by the pages at which row groups may start.
 type Starts = BTreeMap<usize, RowGroupReadings>;
 
 impl<'a> Assembly<'a> {
@@ -88,10 +90,10 @@ impl<'a> Assembly<'a> {
         }
     }
 
-    /// Returns all certain row groups.
+    /// Returns all row groups that are certain.
     ///
     /// # Errors
-    /// Io if the source fails.
+    /// Fails with [`ErrorKind::Io`](herringbone::ErrorKind::Io) if the source fails.
     pub(super) fn run(mut self) -> Result<Assembled> {
         for part in undamaged(self.found) {
             let pages = part.clone();
@@ -127,13 +129,15 @@ impl<'a> Assembly<'a> {
         if is_complete || !ends_file {
             return Ok(());
         }
-        // There is undetected damage.
+        // No way reaches the end of this part, so it contains damage that we did not detect. We
+        // treat what follows the accepted row groups as the last part of a damaged file.
         let last = self.assembled.row_groups.last();
         let taken = last.map_or(part.start, |last| last.pages.end);
         self.last_part(taken + 1..part.end)
     }
 
-    /// Accepts the pages of a file with a single column, whose row groups may end anywhere.
+    /// Accepts the pages of a file with a single column. Its row groups may end anywhere, because
+    /// there are no other columns to agree with.
     fn single_column(&mut self, part: Range<usize>) -> Result<()> {
         let mut start = part.start;
         while start < part.end {
@@ -156,8 +160,8 @@ impl<'a> Assembly<'a> {
         Ok(())
     }
 
-    /// Accepts the row groups of a part that starts with one. Returns false if no way reaches the end of the
-    /// file.
+    /// Accepts the row groups of a part that starts with a row group. Returns false if no way
+    /// reaches the end of the file.
     fn first_part(&mut self, part: Range<usize>, ends_file: bool) -> Result<bool> {
         let mut starts = Starts::new();
         self.follow(&mut starts, [part.start], part.end)?;
@@ -175,7 +179,8 @@ impl<'a> Assembly<'a> {
         Ok(false)
     }
 
-    /// Accepts the row groups of a part that ends with one, and may start anywhere.
+    /// Accepts the row groups of a part whose end is the end of a row group. The part may start
+    /// anywhere.
     fn last_part(&mut self, part: Range<usize>) -> Result<()> {
         let mut starts = Starts::new();
         for first in part.clone() {
@@ -193,8 +198,8 @@ impl<'a> Assembly<'a> {
         Ok(())
     }
 
-    /// Returns the pages before which the row group of page `first` may end. This includes `first` itself,
-    /// because a row group may start there.
+    /// Returns the pages before which the row group that contains page `first` may end. This
+    /// includes `first` itself, because a row group may start there.
     fn rests(&mut self, first: usize, stop: usize) -> Result<BTreeSet<usize>> {
         let mut ends = BTreeSet::from([first]);
         for leaf in 0..self.num_leaves {
@@ -205,7 +210,9 @@ impl<'a> Assembly<'a> {
                     ends.insert(next);
                 } else {
                     let rest = self.readings.rests(leaf + 1, next, stop)?;
-                    // A complete first column chunk starts a row group.
+                    // If these pages were the complete first column chunk, they would start a row
+                    // group. They are only the rest of one, so the row group has at least one row
+                    // more.
                     let least = rows + u64::from(leaf == 0 && next > first);
                     let fits = rest.whole.iter().filter(|whole| whole.rows >= least);
                     ends.extend(fits.map(|fit| fit.end));
@@ -228,7 +235,7 @@ impl<'a> Assembly<'a> {
         Ok(ends)
     }
 
-    /// Finds all row groups that may follow those that may start at the pages `from`.
+    /// Finds all row groups that may start at the pages `from`, and all that may follow these.
     fn follow(
         &mut self,
         starts: &mut Starts,
@@ -247,8 +254,8 @@ impl<'a> Assembly<'a> {
         Ok(())
     }
 
-    /// Accepts the row groups common to all ways. `rests` are the pages of row groups that started before the
-    /// part.
+    /// Accepts the row groups that all ways have in common. `rests` are the pages of row groups
+    /// that started before this part.
     fn take_certain(&mut self, ways: &Ways<'_>, rests: &[Range<usize>], stop: usize) -> Result<()> {
         let mut readings: Vec<Reading> = Vec::new();
         let mut covers: Vec<Range<usize>> = rests.to_vec();
@@ -317,12 +324,13 @@ struct Ways<'a> {
     starts: &'a Starts,
     /// The page up to which an unfinished row group extends, if the ways may end with one.
     unfinished: Option<usize>,
-    /// The pages from which row groups lead to the end, including the end.
+    /// The pages from which row groups lead to the end. The end itself is among them.
     leads: BTreeSet<usize>,
 }
 
 impl<'a> Ways<'a> {
-    /// Finds the ways that lead to page `end`, or to an unfinished row group that extends to page `unfinished`.
+    /// Finds the ways that lead to page `end`, or to an unfinished row group that extends to page
+    /// `unfinished`.
     fn new(starts: &'a Starts, end: usize, unfinished: Option<usize>) -> Self {
         let mut leads = BTreeSet::from([end]);
         for (start, found) in starts.iter().rev() {
@@ -338,7 +346,7 @@ impl<'a> Ways<'a> {
         }
     }
 
-    /// Retains only the ways that start after one of the `rests`.
+    /// Keeps only the ways that start after one of the `rests`.
     fn start_after(&mut self, rests: &[Range<usize>]) {
         let mut reachable: BTreeSet<usize> = rests.iter().map(|rest| rest.end).collect();
         for (start, found) in self.starts {
@@ -350,7 +358,7 @@ impl<'a> Ways<'a> {
     }
 }
 
-/// The number of ranges that cover each page.
+/// Counts how many ranges cover each page. The count changes at the keys.
 struct Counts(BTreeMap<usize, i64>);
 
 impl Counts {

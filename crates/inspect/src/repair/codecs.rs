@@ -1,8 +1,8 @@
-//! The codecs of pages, determined from their bytes, a footer or a sibling file.
+//! Determines the pages' codecs, from their bytes, a footer or a sibling file.
 //!
-//! Compressed bytes as long as the uncompressed ones could also be the values themselves. So every page is
-//! decompressed with every codec. If several codecs succeed with different results, the codecs of other chunks
-//! decide:
+//! If compressed bytes are as long as the uncompressed ones, they could also be the values
+//! themselves. So we decompress each page with each codec. If several codecs succeed with different
+//! results, the codecs of other chunks decide:
 //!
 //! ```text
 //! the codec of the column in the footer or the sibling   if the file has pages of no other codecs than these
@@ -64,24 +64,24 @@ impl CodecSet {
     }
 }
 
-/// The results for one page.
+/// The results of decompressing one page.
 #[derive(Debug, Clone, Default)]
 struct Outcome {
-    /// Sets of codecs that decompress the page to the same bytes.
+    /// The sets of codecs that decompress the page to the same bytes.
     classes: Vec<CodecSet>,
-    /// True for a page without compressed bytes, which does not reveal its codec.
+    /// True if the page decompresses to no bytes. Such a page does not reveal its codec.
     is_empty: bool,
 }
 
 impl Outcome {
-    /// Returns the codecs of an unambiguous page.
+    /// Returns the codecs of the page if it is not ambiguous.
     fn certain(&self) -> Option<CodecSet> {
         let [only] = self.classes[..] else {
             return None;
         };
         let mut uncompressed = CodecSet::default();
         uncompressed.insert(CompressionCodec::Uncompressed);
-        // Pages of version 2 may be stored uncompressed with any codec.
+        // Any codec may leave pages of version 2 uncompressed.
         let is_any = only != uncompressed && !only.within(uncompressed).is_empty();
         (!self.is_empty && !is_any).then_some(only)
     }
@@ -90,17 +90,18 @@ impl Outcome {
 /// The codecs of all pages.
 pub(super) struct Codecs {
     outcomes: Vec<Outcome>,
-    /// The preferred codecs of each leaf.
+    /// The codecs that are preferred for each leaf.
     preferred: Vec<CodecSet>,
-    /// The codecs of unambiguous pages.
+    /// The codecs of all pages that are not ambiguous.
     certain: CodecSet,
 }
 
 impl Codecs {
-    /// Decompresses all pages. `known` contains the codecs of each leaf in a footer or a sibling.
+    /// Decompresses all pages. `known` contains the codecs that each leaf has in a footer or a
+    /// sibling.
     ///
     /// # Errors
-    /// Io if the source fails.
+    /// Fails with [`ErrorKind::Io`](herringbone::ErrorKind::Io) if the source fails.
     pub(super) fn new(
         source: &dyn Source,
         pages: &[FoundPage],
@@ -134,8 +135,8 @@ impl Codecs {
         })
     }
 
-    /// Returns the possible codecs of a page of `leaf` from the set `within`, as sets of codecs that return the
-    /// same bytes.
+    /// Returns the codecs from `within` that a page of `leaf` may have, as sets of codecs that give
+    /// the same bytes.
     pub(super) fn classes(&self, page: usize, leaf: usize, within: CodecSet) -> Vec<CodecSet> {
         let classes = self
             .outcomes
@@ -156,8 +157,8 @@ impl Codecs {
         classes
     }
 
-    /// Returns the possible codecs of a page if there are several for every leaf. There is one codec per
-    /// distinct result.
+    /// Returns the codecs that a page may have if there are several for each leaf. There is one
+    /// codec per distinct result.
     pub(super) fn choice(&self, page: usize) -> Option<Vec<CompressionCodec>> {
         let leaves = 0..self.preferred.len().max(1);
         let classes = |leaf| self.classes(page, leaf, CodecSet::ALL);
@@ -173,7 +174,7 @@ impl Codecs {
         )
     }
 
-    /// Returns the preferred codec of a set: one in the footer or a sibling, if there is any.
+    /// Returns the codec to use from a set. A codec in the footer or the sibling is preferred.
     pub(super) fn one_of(&self, codecs: CodecSet, leaf: usize) -> CompressionCodec {
         let preferred = codecs.within(self.preferred(leaf));
         let first = preferred.iter().next().or_else(|| codecs.iter().next());

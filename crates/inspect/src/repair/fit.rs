@@ -1,4 +1,4 @@
-//! Decodes pages as pages of a given leaf.
+//! Tries to decode a page as a page of a given leaf.
 
 use std::collections::HashMap;
 
@@ -11,19 +11,20 @@ use herringbone_schema::Leaf;
 use super::scan::FoundPage;
 use herringbone::source::Source;
 
-/// The maximum number of trial decodings per page, to bound the time.
+/// The maximum number of trial decodings per page, which bounds the time.
 const TRIALS_PER_PAGE: usize = 64;
-/// The number of trial decodings allowed for any number of pages.
+/// The number of trial decodings that are allowed even if there are few pages.
 const MIN_TRIALS: usize = 10_000;
-/// The maximum number of retained decoders. Each of them may contain a dictionary.
+/// The maximum number of decoders that we keep. Each of them may contain a dictionary, so this
+/// bounds the memory.
 const MAX_DECODERS: usize = 16;
 
-/// The contents of a page, decoded as a page of a leaf.
+/// The contents that a page has if it is decoded as a page of some leaf.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fit {
     /// The number of rows that start in the page.
     pub(super) rows: u64,
-    /// The number of levels, or of entries in a dictionary.
+    /// The number of levels, or of dictionary entries.
     pub(super) levels: u64,
     /// True if the first level starts a row.
     pub(super) starts_row: bool,
@@ -31,7 +32,7 @@ pub(super) struct Fit {
     pub(super) ends_row: bool,
 }
 
-/// A way to decode a page.
+/// One way to decode a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Candidate {
     pub(super) page: usize,
@@ -40,7 +41,8 @@ pub(super) struct Candidate {
     pub(super) dictionary: Option<usize>,
 }
 
-/// The properties of a leaf that determine how its pages are decoded.
+/// The properties of a leaf that decide how its pages are decoded. Leaves with the same shape share
+/// results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Shape {
     physical_type: Type,
@@ -60,13 +62,13 @@ impl Shape {
     }
 }
 
-/// A decoder, and the page of its dictionary.
+/// A decoder, and the page that its dictionary comes from.
 struct Decoder {
     decoder: PageDecoder,
     dictionary: Option<usize>,
 }
 
-/// Decodes pages, once for every way to interpret them.
+/// Decodes pages, once for each way to interpret them.
 pub(super) struct Fits<'a> {
     source: &'a dyn Source,
     limits: &'a Limits,
@@ -75,8 +77,8 @@ pub(super) struct Fits<'a> {
     known: HashMap<(Candidate, Shape), Option<Fit>>,
     decoders: HashMap<(CompressionCodec, Shape, bool), Decoder>,
     trials_left: usize,
-    /// True if a page may end with padding. Without a footer, only the other columns of a row group show that the
-    /// padding has no rows, so the file must have several.
+    /// True if a page may end with padding. Without a footer, only the other columns of a row group
+    /// show that the padding has no rows, so the file must have several columns.
     accepts_padding: bool,
 }
 
@@ -106,7 +108,8 @@ impl<'a> Fits<'a> {
     /// Decodes the page as a page of `leaf`. Returns `None` if it cannot be one.
     ///
     /// # Errors
-    /// Io if the source fails; Limit if too many pages were decoded.
+    /// Fails with [`ErrorKind::Io`] if the source fails, and with [`ErrorKind::Limit`] if too many
+    /// pages were decoded.
     pub(super) fn fit(&mut self, candidate: Candidate, leaf: &Leaf) -> Result<Option<Fit>> {
         let key = (candidate, Shape::of(leaf));
         if let Some(known) = self.known.get(&key) {
@@ -136,7 +139,8 @@ impl<'a> Fits<'a> {
         };
         let fit = self.page(&mut decoder.decoder, page)?;
         let is_dictionary = self.pages.get(page).is_some_and(FoundPage::is_dictionary);
-        // A decoder retains the dictionary page that it decoded, so it is not reused.
+        // After a dictionary page, a decoder contains this dictionary, so we do not use it for
+        // other pages.
         if !is_dictionary && self.decoders.len() < MAX_DECODERS {
             self.decoders.insert(key, decoder);
         } else if !is_dictionary {
@@ -145,7 +149,7 @@ impl<'a> Fits<'a> {
         Ok(fit)
     }
 
-    /// Creates a decoder with the dictionary of the candidate.
+    /// Creates a decoder that has the candidate's dictionary.
     fn decoder(&mut self, candidate: Candidate, leaf: &Leaf) -> Result<Option<Decoder>> {
         let (limits, budget) = (self.limits.clone(), Budget::new(self.limits));
         let decoder =
@@ -190,10 +194,11 @@ impl<'a> Fits<'a> {
             }
         }
         let v2 = page.header.data_page_header_v2.as_ref();
-        // hangxie's library leaves the number of rows at 0.
+        // hangxie's library leaves the row count at 0.
         let other_rows = v2
             .is_some_and(|v2| !matches!(u64::try_from(v2.num_rows), Ok(n) if n == rows || n == 0));
-        // Values of a narrower type would leave unused bytes.
+        // If the page had values of a wider type, decoding it as a narrower one would leave unused
+        // bytes.
         if other_rows || decoder.check_unused_bytes().is_err() {
             return Ok(None);
         }

@@ -1,4 +1,4 @@
-//! Row groups that remain in a footer.
+//! Uses the row groups that a footer still contains.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -8,12 +8,12 @@ use herringbone_schema::ParquetSchema;
 
 use super::codecs::CodecSet;
 
-/// The parts of a file that are occupied by column chunks.
+/// The parts of a file that column chunks occupy.
 #[derive(Debug, Default)]
 pub(super) struct OccupiedRanges(BTreeMap<u64, u64>);
 
 impl OccupiedRanges {
-    /// Marks a part as occupied. Returns false if it overlaps an occupied part.
+    /// Marks a part as occupied. Returns false if it overlaps a part that is already occupied.
     pub(super) fn take(&mut self, part: Range<u64>) -> bool {
         let before = self.0.range(..part.end).next_back();
         let is_free = before.is_none_or(|(_, end)| *end <= part.start);
@@ -37,8 +37,9 @@ impl OccupiedRanges {
     }
 }
 
-/// Returns the row groups that match the schema, lie before `end` and do not overlap, up to the first one that
-/// violates this. Also returns the parts of the file that they occupy.
+/// Returns the row groups up to the first one that is not usable. A usable row group matches the
+/// schema, lies before `end`, and does not overlap another. Also returns the parts of the file that
+/// these row groups occupy.
 pub(super) fn usable(
     row_groups: Vec<RowGroup>,
     schema: &ParquetSchema,
@@ -62,10 +63,12 @@ pub(super) fn usable(
     (usable, taken)
 }
 
-/// Returns the row groups whose column chunks overlap others: the footer has a wrong location for one of them.
+/// Returns the row groups whose column chunks overlap those of others. The footer then has a wrong
+/// location for at least one of them.
 ///
 /// # Errors
-/// Corrupt if the metadata of a column chunk cannot be decoded.
+/// Fails with [`ErrorKind::Corrupt`](herringbone::ErrorKind::Corrupt) if a column chunk's metadata
+/// cannot be decoded.
 pub(super) fn overlapping(metadata: &FileMetadata) -> Result<BTreeSet<usize>> {
     let mut chunks = Vec::new();
     for row_group in 0..metadata.num_row_groups() {
@@ -90,7 +93,7 @@ pub(super) fn overlapping(metadata: &FileMetadata) -> Result<BTreeSet<usize>> {
     Ok(overlapping)
 }
 
-/// Returns the codecs of each leaf in these row groups.
+/// Returns the codecs that each leaf has in these row groups.
 pub(super) fn codecs(row_groups: &[RowGroup]) -> Vec<CodecSet> {
     let num_leaves = row_groups
         .iter()
@@ -107,7 +110,7 @@ pub(super) fn codecs(row_groups: &[RowGroup]) -> Vec<CodecSet> {
     codecs
 }
 
-/// Returns the part of the file occupied by a column chunk.
+/// Returns the part of the file that a column chunk occupies.
 pub(super) fn range(metadata: &ColumnMetaData) -> Option<Range<u64>> {
     let dictionary = metadata.dictionary_page_offset.filter(|offset| *offset > 0);
     let start = dictionary.map_or(metadata.data_page_offset, |dictionary| {

@@ -1,4 +1,4 @@
-//! Descriptions of pages and bytes outside all row groups.
+//! Describes the pages and bytes that do not belong to any row group.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use super::assemble::{Ambiguity, Assembled};
 use super::codecs::Codecs;
 use super::scan::FoundPages;
 
-/// The maximum number of row counts in a message.
+/// The maximum number of row counts that a message lists.
 const SHOWN_ROWS: usize = 8;
 
 /// Adjacent pages and bytes outside all row groups.
@@ -22,7 +22,8 @@ struct Stretch {
     bytes: u64,
 }
 
-/// Returns everything found outside row groups. `unexplained` contains bytes before the first page.
+/// Returns everything that was found outside row groups. `unexplained` contains bytes before the
+/// first page.
 pub(super) fn of_pages(
     found: &FoundPages,
     assembled: &Assembled,
@@ -153,7 +154,8 @@ impl Ambiguity {
         format!("a row group may have {rows} rows, and the pages fit all of these numbers")
     }
 
-    /// Determines the option that would resolve the ambiguity. `row_group_rows` is the value of that option.
+    /// Finds the option that would resolve the ambiguity. `row_group_rows` is that option's value;
+    /// if the user has already given it, we cannot suggest it.
     pub(super) fn explain(&mut self, codecs: &Codecs, row_group_rows: Option<u64>) {
         let choice = self.pages.clone().find_map(|page| codecs.choice(page));
         self.codecs = choice.unwrap_or_default();
@@ -165,7 +167,7 @@ impl Ambiguity {
     }
 }
 
-/// Formats a count: `1 page`, `2 pages`.
+/// Formats a count with its noun, such as `1 page` or `2 pages`.
 fn counted(count: u64, what: &str) -> String {
     match count {
         1 => format!("1 {what}"),

@@ -15,7 +15,7 @@ use super::scan::FoundPage;
 /// Returns the metadata of a file with these row groups.
 ///
 /// # Errors
-/// Limit if they exceed `limits`.
+/// Fails with [`ErrorKind::Limit`](herringbone::ErrorKind::Limit) if they exceed `limits`.
 pub(super) fn of_file(
     schema: RepairSchema,
     row_groups: Vec<RowGroup>,
@@ -35,7 +35,7 @@ pub(super) fn of_file(
     FileMetadata::decode(writer.finish().into(), 0, limits)
 }
 
-/// Returns the metadata of a row group assembled from `pages`.
+/// Returns the metadata of a row group that was assembled from `pages`.
 pub(super) fn row_group(
     found: &FoundRowGroup,
     pages: &[FoundPage],
@@ -88,7 +88,7 @@ fn column_chunk(
     ColumnChunk::default().meta_data(metadata)
 }
 
-/// Converts an offset or a count. Those of a file always fit.
+/// Converts an offset or a count. These always fit if they come from a file.
 fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

@@ -7,20 +7,22 @@
 //! footer lost                 → schema of a sibling, row groups from pages    ┘
 //! ```
 //!
-//! Pages are found by plausible headers, and by their checksums, if they have any. The pages of a row group
-//! follow each other, starting with those of the first leaf. A row group is assembled if its pages can be
-//! decoded as those of all leaves in turn, and all leaves have the same number of rows. If pages can be
-//! assembled or decompressed in several ways, only the row groups common to all ways are accepted. For the
-//! others, [`Lost::remedy`] contains the option that resolves the ambiguity.
+//! We find pages by plausible headers, and check them by their checksums, if they have any. The
+//! pages of a row group follow each other, starting with the first leaf's. We assemble a row group
+//! if its pages can be decoded as pages of all leaves in turn, and if all leaves have the same row
+//! count. If pages can be assembled or decompressed in several ways, we only accept the row groups
+//! that all ways have in common, because a wrong guess would return wrong values. For the others,
+//! [`Lost::remedy`] contains the option that resolves the ambiguity.
 //!
 //! The following cannot be recovered:
-//! - rows of a row group with a damaged page in any column;
+//! - the rows of a row group with a damaged page in any column;
 //! - without a footer, rows between two damaged places, unless the file has a single column;
 //! - the schema, if it is missing from both the footer and the options;
-//! - key-value metadata lost with the footer, and Arrow types recorded only there;
-//! - encrypted pages, and pages not in the order of the schema.
+//! - key-value metadata that was lost with the footer, and Arrow types that are recorded only
+//!   there;
+//! - encrypted pages, and pages that are not in the order of the schema.
 //!
-//! The options are trusted: a schema that swaps two columns of the same type swaps their values.
+//! We trust the options: if a schema swaps two columns of the same type, it swaps their values.
 
 mod assemble;
 mod codecs;
@@ -53,14 +55,15 @@ use herringbone_arrow::schema::Schema;
 use readings::Readings;
 use scan::{FoundPages, Scan};
 
-/// The offset of the first possible page, after the magic.
+/// The offset at which the first page may be, which follows the magic bytes.
 const FIRST_PAGE: u64 = 4;
-/// The name of fastparquet in a footer. With it, readers expect the zeros that fastparquet appends to pages.
+/// The name by which a footer identifies fastparquet as the writer. If it is present, readers
+/// expect the zeros that fastparquet appends to pages.
 const FASTPARQUET: &str = "fastparquet-python";
-/// The number of row groups in a sibling whose codecs are examined.
+/// The maximum number of a sibling's row groups whose codecs we look at.
 const SIBLING_ROW_GROUPS: usize = 16;
 
-/// Options for a repair, with information that the caller has about the damaged file.
+/// Options for a repair, with everything that the caller knows about the damaged file.
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -81,18 +84,18 @@ const SIBLING_ROW_GROUPS: usize = 16;
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct RepairOptions {
-    /// The schema, for a footer that has lost it.
+    /// The schema, for a file whose footer has lost it.
     pub schema: Option<RepairSchema>,
-    /// The number of rows per row group, if pages do not determine it.
+    /// The row count per row group, if the pages do not determine it.
     pub row_group_rows: Option<u64>,
     /// True to search for pages even if there is a footer.
     pub ignore_footer: bool,
     /// The limits on the resources that the file may use.
     pub limits: Limits,
-    /// The object that supplies the keys of an encrypted file. If its footer cannot be decrypted, no data can
-    /// be recovered.
+    /// The object that supplies an encrypted file's keys. If the footer cannot be decrypted, no
+    /// data can be recovered.
     pub decryption: Option<Arc<dyn Decryption>>,
-    /// The path of the file, for decryption with different keys per file.
+    /// The file's path, which decryption needs if each file has its own keys.
     pub path: Option<PathBuf>,
 }
 
@@ -105,32 +108,32 @@ impl RepairOptions {
 }
 
 herringbone_format::setters! { RepairOptions {
-    /// Sets the schema of a file whose footer lost it.
+    /// Sets the schema, for a file whose footer has lost it.
     schema: RepairSchema => Some;
-    /// Sets the number of rows per row group, if pages do not determine it.
+    /// Sets the row count per row group, if the pages do not determine it.
     row_group_rows: u64 => Some;
     /// Selects whether pages are searched for even if there is a footer.
     ignore_footer: bool;
     /// Sets the limits on the resources that the file may use.
     limits: Limits;
-    /// Sets the object that supplies the keys of an encrypted file.
+    /// Sets the object that supplies an encrypted file's keys.
     decryption: Arc<dyn Decryption> => Some;
-    /// Sets the path of the file, for decryption with different keys per file.
+    /// Sets the file's path, which decryption needs if each file has its own keys.
     path: impl Into<PathBuf> => |path| Some(Into::into(path));
 }}
 
-/// A file's schema from another source.
+/// The schema of a damaged file, taken from another source.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RepairSchema {
     elements: Vec<SchemaElement>,
     key_values: Vec<KeyValue>,
     created_by: Option<String>,
-    /// The codecs of each leaf, if known.
+    /// The codecs of each leaf, if they are known.
     codecs: Vec<CodecSet>,
 }
 
 impl RepairSchema {
-    /// Takes the schema of a file written by the same program.
+    /// Takes the schema of a file that the same program has written.
     #[must_use]
     pub fn of_file(sibling: &ParquetFile) -> Self {
         Self {
@@ -141,7 +144,7 @@ impl RepairSchema {
         }
     }
 
-    /// Combines the schema in the options with what remains in the footer of a damaged file.
+    /// Combines the schema in the options with the parts that the damaged file's footer still has.
     fn of_damaged(options: &RepairOptions, left: Option<&PartialMetadata>) -> Result<Self> {
         let codecs = left.map(|left| known::codecs(&left.row_groups));
         let codecs = codecs.filter(|codecs| !codecs.is_empty());
@@ -163,11 +166,12 @@ impl RepairSchema {
         }
     }
 
-    /// Takes the schema that this library would write for an Arrow schema. Other writers may store some types
-    /// differently, such as timestamps as INT96 or small decimals as byte arrays.
+    /// Takes the schema that this library would write for an Arrow schema. Other writers may store
+    /// some types differently, for example timestamps as INT96 or small decimals as byte arrays, so
+    /// a sibling file is the better source if there is one.
     ///
     /// # Errors
-    /// [Unsupported](ErrorKind::Unsupported) if a type has no representation in Parquet.
+    /// Fails with [`ErrorKind::Unsupported`] if Parquet cannot represent a type.
     pub fn of_arrow(schema: &Schema) -> Result<Self> {
         let mapping = from_arrow(schema, &WriteSchemaOptions::default())?;
         Ok(Self {
@@ -179,15 +183,15 @@ impl RepairSchema {
     }
 }
 
-/// The origin of the metadata.
+/// The origin of a repaired file's metadata.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RepairSource {
     /// A complete footer.
     Footer,
-    /// Row groups that remain in the footer, and pages after them.
+    /// Row groups that the footer still contains, and pages after them.
     PartialMetadata,
-    /// Only pages; the schema may remain in the footer.
+    /// Pages only. The schema may come from the footer.
     Pages,
 }
 
@@ -197,11 +201,11 @@ pub enum RepairSource {
 pub struct Lost {
     /// The location of the lost part.
     pub location: Location,
-    /// The number of lost rows, if known.
+    /// The number of lost rows, if it is known.
     pub rows: Option<u64>,
     /// The reason for the loss.
     pub reason: String,
-    /// An option that avoids the loss.
+    /// An option that would avoid the loss, if there is one.
     pub remedy: Option<Remedy>,
 }
 
@@ -228,20 +232,22 @@ pub struct Lost {
 pub struct Repair {
     file: ParquetFile,
     source: RepairSource,
-    /// The row groups read to their end.
+    /// The row groups that could be read to their end.
     valid: Vec<usize>,
     lost: Vec<Lost>,
-    /// True if the last row group found is the last one of the file.
+    /// True if the last row group that we found is also the file's last one.
     end_is_known: bool,
 }
 
 impl Repair {
-    /// Finds the row groups of a file.
+    /// Finds the row groups of a file. This does not read their values yet, which [`Self::check`]
+    /// does.
     ///
     /// # Errors
-    /// [Corrupt](ErrorKind::Corrupt) if the schema is missing; [Argument](ErrorKind::Argument) if pages can be
-    /// assembled in several ways; [Key](ErrorKind::Key) if the file is encrypted, and its footer is lost or the
-    /// footer's key is missing; [Io](ErrorKind::Io) if the source fails.
+    /// Fails with [`ErrorKind::Corrupt`] if the schema is missing, with [`ErrorKind::Argument`] if
+    /// pages can be assembled in several ways, and with [`ErrorKind::Io`] if the source fails.
+    /// Fails with [`ErrorKind::Key`] if the file is encrypted, and its footer is lost or the
+    /// footer's key is missing.
     pub fn open(source: impl Source + 'static, options: &RepairOptions) -> Result<Self> {
         let source: Arc<dyn Source> = Arc::new(CheckedSource::new(Arc::new(source)));
         if !options.ignore_footer {
@@ -333,12 +339,13 @@ impl Repair {
         })
     }
 
-    /// Reads each row group to its end. Calls `progress` with the number of row groups read so far. Only valid
-    /// row groups are returned afterwards. Timestamps outside the range of their unit do not count as damage.
+    /// Reads each row group to its end. After each, this calls `progress` with the number of row
+    /// groups read so far. Only valid row groups are returned afterwards. A timestamp outside the
+    /// range of its unit does not count as damage.
     ///
     /// # Errors
-    /// [Io](ErrorKind::Io) if the source fails; [Argument](ErrorKind::Argument) if the options name something missing
-    /// in the file.
+    /// Fails with [`ErrorKind::Io`] if the source fails, and with [`ErrorKind::Argument`] if the
+    /// options name something that the file does not have.
     pub fn check(&mut self, options: &ReadOptions, mut progress: impl FnMut(usize)) -> Result<()> {
         self.valid.clear();
         let overlapping = known::overlapping(self.file.metadata())?;
@@ -381,7 +388,7 @@ impl Repair {
         Ok(())
     }
 
-    /// Returns a reader of the valid row groups.
+    /// Returns a reader for the valid row groups.
     ///
     /// # Errors
     /// See [`ParquetFile::read`].
@@ -389,7 +396,7 @@ impl Repair {
         self.file.read(options.row_groups(self.valid.clone()))
     }
 
-    /// Returns the file, with the best metadata that could be recovered.
+    /// Returns the file, with the best metadata that we could recover.
     #[must_use]
     pub fn file(&self) -> &ParquetFile {
         &self.file
@@ -401,13 +408,13 @@ impl Repair {
         self.source
     }
 
-    /// Returns the number of row groups found, valid or not.
+    /// Returns the number of row groups that were found, whether they are valid or not.
     #[must_use]
     pub fn num_row_groups(&self) -> usize {
         self.file.metadata().num_row_groups()
     }
 
-    /// Returns the ordinals of the valid row groups, after a [check](Self::check).
+    /// Returns the ordinals of the valid row groups. This is empty before a [check](Self::check).
     #[must_use]
     pub fn valid_row_groups(&self) -> &[usize] {
         &self.valid
@@ -423,8 +430,8 @@ impl Repair {
             .sum()
     }
 
-    /// Returns false if the file may have had row groups after the last one found. It is then unknown whether
-    /// any are lost.
+    /// Returns false if the file may have had further row groups after the last one that we found.
+    /// It is then unknown whether any are lost.
     #[must_use]
     pub fn is_end_known(&self) -> bool {
         self.end_is_known
@@ -448,8 +455,9 @@ struct Parts<'a> {
 }
 
 impl Parts<'_> {
-    /// Assembles row groups. `codecs` contains those of each leaf in a footer or a sibling. If the writer is
-    /// unknown and there would be no row groups, also tries to read the pages as those of fastparquet.
+    /// Assembles row groups. `codecs` contains the codecs that each leaf has in a footer or a
+    /// sibling. If we do not know the writer and find no row groups, we also try to read the pages
+    /// as fastparquet's, because its pages end with zeros that we would refuse otherwise.
     fn assemble(&mut self, codecs: &[CodecSet]) -> Result<Assembled> {
         let assembled = self.assemble_as(self.created_by.as_deref(), codecs)?;
         let is_nothing = assembled.row_groups.is_empty() && assembled.ambiguities.is_empty();
@@ -477,7 +485,7 @@ impl Parts<'_> {
     }
 }
 
-/// Returns the codecs of each leaf in the first row groups of a file.
+/// Returns the codecs that each leaf has in a file's first row groups.
 fn sibling_codecs(sibling: &ParquetFile) -> Vec<CodecSet> {
     let metadata = sibling.metadata();
     let mut codecs = vec![CodecSet::default(); sibling.parquet_schema().leaves().len()];
@@ -493,7 +501,7 @@ fn sibling_codecs(sibling: &ParquetFile) -> Vec<CodecSet> {
     codecs
 }
 
-/// Returns the loss of rows that the footer counts, but that are not in any row group.
+/// Returns the loss of the rows that the footer counts, but that are not in any row group.
 fn lost_rows(known: i64, found: i64) -> Option<Lost> {
     let lost = known.checked_sub(found).filter(|lost| *lost > 0)?;
     Some(Lost {

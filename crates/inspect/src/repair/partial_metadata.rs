@@ -1,4 +1,4 @@
-//! Finds the remains of a footer.
+//! Finds the parts of a footer that are left.
 
 use herringbone_format::footer::{FOOTER_TAIL_BYTES, Tail};
 use herringbone_format::{Limits, PartialMetadata, Result};
@@ -6,15 +6,15 @@ use herringbone_schema::ParquetSchema;
 
 use herringbone::source::Source;
 
-/// The number of bytes searched at a time.
+/// The number of bytes that are searched at a time.
 const WINDOW: u64 = 4 << 20;
-/// The first bytes of metadata: a version of 1 or 2, then a list of structs.
+/// The first bytes of metadata: a version of 1 or 2, and then a list of structs.
 const STARTS: [[u8; 3]; 2] = [[0x15, 0x02, 0x19], [0x15, 0x04, 0x19]];
 
-/// Finds the remaining metadata, and its offset in the file.
+/// Finds the metadata that is left, and its offset in the file.
 ///
 /// # Errors
-/// Io if the source fails.
+/// Fails with [`ErrorKind::Io`](herringbone::ErrorKind::Io) if the source fails.
 pub(super) fn find(source: &dyn Source, limits: &Limits) -> Result<Option<(PartialMetadata, u64)>> {
     let length = source.len();
     let tail = length.saturating_sub(FOOTER_TAIL_BYTES as u64);
@@ -26,12 +26,12 @@ pub(super) fn find(source: &dyn Source, limits: &Limits) -> Result<Option<(Parti
     {
         return Ok(Some((partial, start)));
     }
-    // Otherwise, the last position that looks like the start of metadata.
+    // Otherwise, we take the last position that looks like the start of metadata.
     let least = length.saturating_sub(limits.footer_bytes);
     let mut end = length;
     while end > least {
         let start = end.saturating_sub(WINDOW).max(least);
-        // A start near the end of the window extends past it.
+        // A start near the end of the window extends past it, so we read a few bytes more.
         let window = source.read(start..(end + STARTS[0].len() as u64).min(length))?;
         let starts = window.windows(STARTS[0].len()).enumerate().rev();
         for (at_byte, bytes) in starts {
@@ -50,7 +50,7 @@ pub(super) fn find(source: &dyn Source, limits: &Limits) -> Result<Option<(Parti
     Ok(None)
 }
 
-/// Returns the metadata at `start`, if there is any with a schema.
+/// Returns the metadata at `start`, if there is any and it has a schema.
 fn at(source: &dyn Source, start: u64, limits: &Limits) -> Result<Option<PartialMetadata>> {
     let end = start.saturating_add(limits.footer_bytes).min(source.len());
     let partial = PartialMetadata::decode(&source.read(start..end)?, limits);

@@ -1,4 +1,4 @@
-//! The possible interpretations of pages as column chunks and row groups.
+//! Finds the possible ways to read pages as column chunks and row groups.
 
 use herringbone_format::{CompressionCodec, Result};
 use herringbone_schema::{Leaf, ParquetSchema};
@@ -7,23 +7,24 @@ use super::codecs::{CodecSet, Codecs};
 use super::fit::{Candidate, Fit, Fits, too_much};
 use super::scan::{FoundPage, FoundPages, Gap};
 
-/// The maximum number of steps per page, to bound the time.
+/// The maximum number of steps per page, which bounds the time.
 const STEPS_PER_PAGE: usize = 1_000;
-/// The number of steps allowed for any number of pages.
+/// The number of steps that are allowed even if there are few pages.
 const MIN_STEPS: usize = 1_000_000;
-/// The maximum number of steps for any number of pages. Bounded because their results are kept in memory.
+/// The maximum number of steps, however many pages there are. It bounds the memory, because the
+/// results of steps are kept.
 const MAX_STEPS: usize = 20_000_000;
 
 /// A possible column chunk.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ChunkReading {
-    /// The first page after it.
+    /// The first page after the column chunk.
     pub(super) end: usize,
     pub(super) rows: u64,
     pub(super) levels: u64,
-    /// Codecs that all return the same values.
+    /// Codecs that all give the same values.
     codecs: CodecSet,
-    /// True if the next page continues the last row, should it belong to this column chunk.
+    /// True if the next page would continue the last row, if it belonged to this column chunk.
     is_continued: bool,
 }
 
@@ -31,7 +32,7 @@ pub(super) struct ChunkReading {
 #[derive(Debug, Default)]
 struct ChunkReadings {
     whole: Vec<ChunkReading>,
-    /// The page up to which pages can form an unfinished column chunk.
+    /// The page up to which pages can form a column chunk that is not finished.
     unfinished: usize,
 }
 
@@ -39,7 +40,7 @@ struct ChunkReadings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Reading {
     pub(super) start: usize,
-    /// The first page after it.
+    /// The first page after the row group.
     pub(super) end: usize,
     pub(super) rows: u64,
 }
@@ -48,7 +49,7 @@ pub(super) struct Reading {
 #[derive(Debug, Default, Clone)]
 pub(super) struct RowGroupReadings {
     pub(super) whole: Vec<Reading>,
-    /// The page up to which pages can form an unfinished row group.
+    /// The page up to which pages can form a row group that is not finished.
     pub(super) unfinished: usize,
 }
 
@@ -61,7 +62,7 @@ pub(super) struct FoundChunk {
     pub(super) levels: u64,
 }
 
-/// A column chunk under construction.
+/// A column chunk to which we may add further pages.
 #[derive(Clone, Copy)]
 struct Unfinished {
     next: usize,
@@ -73,14 +74,14 @@ struct Unfinished {
     whole: Option<usize>,
 }
 
-/// Determines the possible interpretations of pages.
+/// Finds the possible ways to read pages.
 pub(super) struct Readings<'a> {
     schema: &'a ParquetSchema,
     pages: &'a [FoundPage],
     end_is_known: bool,
     codecs: &'a Codecs,
     fits: Fits<'a>,
-    /// The number of rows in each row group. The last one may have fewer.
+    /// The row count of each row group. The last row group may have fewer rows.
     row_group_rows: Option<u64>,
     steps_left: usize,
 }
@@ -109,16 +110,17 @@ impl<'a> Readings<'a> {
         }
     }
 
-    /// Returns all row groups that may start at page `start`, and end before page `stop`.
+    /// Returns all row groups that may start at page `start` and end before page `stop`.
     ///
     /// # Errors
-    /// Io if the source fails; Limit if there are too many ways.
+    /// Fails with [`ErrorKind::Io`](herringbone::ErrorKind::Io) if the source fails, and with
+    /// [`ErrorKind::Limit`](herringbone::ErrorKind::Limit) if there are too many ways.
     pub(super) fn row_groups(&mut self, start: usize, stop: usize) -> Result<RowGroupReadings> {
         self.rests(0, start, stop)
     }
 
-    /// Returns all possible ends of row groups whose column chunks of `leaf` and later leaves start at page
-    /// `start`.
+    /// Returns all possible ends of row groups whose column chunks of `leaf` and of later leaves
+    /// start at page `start`.
     pub(super) fn rests(
         &mut self,
         leaf: usize,
@@ -155,7 +157,7 @@ impl<'a> Readings<'a> {
         Ok(found)
     }
 
-    /// Returns the column chunks of a row group with a unique interpretation.
+    /// Returns the column chunks of a row group that can be read in one way only.
     pub(super) fn chunks_of(&mut self, reading: Reading, stop: usize) -> Result<Vec<FoundChunk>> {
         let num_leaves = self.schema.leaves().len();
         let mut path: Vec<FoundChunk> = Vec::new();
@@ -187,8 +189,8 @@ impl<'a> Readings<'a> {
         Ok(path)
     }
 
-    /// Returns the longest column chunk that starts at page `start`, for a file with a single column. Returns
-    /// several if codecs lead to different values.
+    /// Returns the longest column chunk that starts at page `start`, for a file with a single
+    /// column. If codecs lead to different values, returns several.
     pub(super) fn longest(&mut self, start: usize, stop: usize) -> Result<Vec<Reading>> {
         let mut chunks = self.chunks(0, start, stop, None)?.whole;
         chunks.retain(|chunk| !chunk.is_continued);
@@ -203,8 +205,8 @@ impl<'a> Readings<'a> {
             .collect())
     }
 
-    /// Returns the rows of a page if it can belong to a column chunk of `leaf` that started before it. Neither
-    /// the codec nor the dictionary of that chunk is known.
+    /// Returns the row count of a page if it can belong to a column chunk of `leaf` that started
+    /// before the page. We know neither the codec nor the dictionary of that chunk.
     pub(super) fn rows_of_rest(&mut self, page: usize, leaf: usize) -> Result<Option<u64>> {
         self.step()?;
         let Some((header, leaf_type)) = self.pages.get(page).zip(self.leaf(leaf)) else {
@@ -230,20 +232,20 @@ impl<'a> Readings<'a> {
         Ok(None)
     }
 
-    /// Returns the maximum number of rows in a row group.
+    /// Returns the maximum row count of a row group.
     pub(super) fn most_rows(&self) -> u64 {
         self.row_group_rows.unwrap_or(u64::MAX)
     }
 
-    /// Returns true if a row group that ends before page `end` may have this number of rows.
+    /// Returns true if a row group that ends before page `end` may have this row count.
     fn may_have(&self, rows: u64, end: usize) -> bool {
         let is_last = end == self.pages.len();
         let fits = |wanted| rows == wanted || (rows < wanted && is_last);
         rows > 0 && self.row_group_rows.is_none_or(fits)
     }
 
-    /// Returns the column chunks of `leaf` that may start at page `start`, with `rows` rows if that number is
-    /// known.
+    /// Returns the column chunks of `leaf` that may start at page `start`. They have `rows` rows if
+    /// this number is known.
     fn chunks(
         &mut self,
         leaf: usize,
@@ -315,14 +317,15 @@ impl<'a> Readings<'a> {
         self.pages.get(page).is_some_and(FoundPage::is_dictionary)
     }
 
-    /// Returns true for a page without values: it counts as part of the column chunk before it.
+    /// Returns true if the page has no values. It then counts as a part of the column chunk before
+    /// it.
     fn is_empty_page(&self, page: usize, stop: usize) -> bool {
         let next = self.pages.get(page).filter(|_| page < stop);
         next.is_some_and(|next| next.num_values() == 0) && self.goes_on(page)
     }
 
-    /// Returns true if the last row before page `next` is certain to end there. Pages of version 1 may end
-    /// inside a list.
+    /// Returns true if the last row before page `next` certainly ends there. This is not so in
+    /// general, because pages of version 1 may end inside a list.
     fn ends_row(&self, leaf: usize, next: usize, stop: usize) -> bool {
         let is_flat = self.leaf(leaf).is_some_and(|leaf| leaf.max_rep_level == 0);
         is_flat
@@ -362,7 +365,7 @@ impl<'a> Readings<'a> {
 }
 
 impl Unfinished {
-    /// Returns the column chunk if it ends here.
+    /// Returns the column chunk that ends here.
     fn ended(self) -> ChunkReading {
         ChunkReading {
             end: self.next,
@@ -373,8 +376,8 @@ impl Unfinished {
         }
     }
 
-    /// Returns the column chunk extended by a page. Returns `None` if the page cannot be the first data page of
-    /// a column chunk.
+    /// Returns the column chunk extended by a page, or `None` if the page cannot be a column
+    /// chunk's first data page.
     fn followed_by(self, fit: Fit, codecs: CodecSet, is_dictionary: bool) -> Option<Self> {
         let longer = Self {
             next: self.next + 1,

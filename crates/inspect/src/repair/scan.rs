@@ -1,4 +1,4 @@
-//! Searches bytes of unknown content for pages.
+//! Searches unknown bytes for pages.
 
 use std::ops::Range;
 
@@ -13,42 +13,43 @@ use herringbone_format::{
 
 use herringbone::source::Source;
 
-/// The maximum number of bytes in a page header here. Real headers have fewer than a few hundred. In other
-/// bytes, a large number must not be trusted.
+/// The maximum number of bytes in a page header here. Real headers have less than a few hundred
+/// bytes, and a large number in other bytes must not be trusted.
 const HEADER_BYTES: usize = 64 << 10;
-/// The minimum number of bytes in the metadata of a column chunk.
+/// The minimum number of bytes in a column chunk's metadata.
 const COLUMN_METADATA_BYTES: usize = 20;
-/// The maximum number of bytes examined between two pages.
+/// The maximum number of bytes between two pages that we examine.
 const LARGEST_GAP: u64 = 256 << 20;
-/// The number of bytes read at a time.
+/// The number of bytes that are read at a time.
 const WINDOW: u64 = 4 << 20;
 
-/// A found page.
+/// A page that was found.
 #[derive(Debug, Clone)]
 pub(super) struct FoundPage {
-    /// The offset of its header in the file.
+    /// The header's offset in the file.
     pub(super) offset: u64,
-    /// The offset of its body in the file.
+    /// The body's offset in the file.
     pub(super) body: u64,
-    /// The offset of its end in the file.
+    /// The offset of the page's end in the file.
     pub(super) end: u64,
     pub(super) header: PageHeader,
-    /// True if the body matches the header's checksum, or the header lacks one.
+    /// True if the body matches the header's checksum, or if the header does not have one.
     pub(super) intact: bool,
-    /// The content between the previous page and this one.
+    /// The kind of bytes between the previous page and this one.
     pub(super) gap: Gap,
-    /// The bytes of the gap that may be destroyed pages.
+    /// The bytes in the gap that may be destroyed pages.
     pub(super) unexplained: Range<u64>,
 }
 
-/// The content between two pages.
+/// The kind of bytes between two pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Gap {
-    /// Nothing.
+    /// There are no bytes.
     None,
     /// A structure that writers put between column chunks.
     Known,
-    /// A structure that writers put between column chunks, followed by bytes that may be destroyed pages.
+    /// A structure that writers put between column chunks, followed by bytes that may be destroyed
+    /// pages.
     KnownAtFirst,
     /// Bytes that may be destroyed pages.
     Unknown,
@@ -69,11 +70,11 @@ pub(super) struct Between {
 /// A structure that writers put between or after column chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Structure {
-    /// Follows each row group or only the last one.
+    /// A bloom filter, which follows each row group or only the last one.
     BloomFilter,
-    /// Follows the last row group.
+    /// A page index, which follows the last row group.
     PageIndex,
-    /// Follows a column chunk of some old writers.
+    /// Column chunk metadata, which some old writers put after each column chunk.
     ColumnMetadata,
 }
 
@@ -81,14 +82,15 @@ enum Structure {
 #[derive(Debug, Default)]
 pub(super) struct FoundPages {
     pub(super) pages: Vec<FoundPage>,
-    /// True if a row group ends with the last page: a footer, an index or a bloom filter follows.
+    /// True if a row group ends with the last page, because a footer, an index or a bloom filter
+    /// follows.
     pub(super) end_is_known: bool,
     /// The bytes after the last page that may be destroyed pages.
     pub(super) unexplained: Range<u64>,
 }
 
 impl FoundPage {
-    /// Returns true if pages before this one may be destroyed.
+    /// Returns true if there may be destroyed pages before this page.
     pub(super) fn is_behind_damage(&self) -> bool {
         matches!(self.gap, Gap::KnownAtFirst | Gap::Unknown)
     }
@@ -109,24 +111,25 @@ impl FoundPage {
         !self.is_dictionary() && encoding.is_some_and(|encoding| dictionaries.contains(&encoding))
     }
 
-    /// Returns the number of levels, or of entries in a dictionary.
+    /// Returns the number of levels, or of dictionary entries.
     pub(super) fn num_values(&self) -> u64 {
         u64::try_from(self.header.num_values().unwrap_or_default()).unwrap_or_default()
     }
 }
 
-/// Finds the pages in a part of a file one after another. The gaps between them are other content.
+/// Finds the pages in a part of a file one after another. Everything between them is a gap.
 pub(super) struct Scan<'a> {
     source: &'a dyn Source,
     range: Range<u64>,
     footer_follows: bool,
     limits: Limits,
-    /// The last bytes read, and their offset in the file.
+    /// The bytes that were read last, and their offset in the file.
     window: (u64, Bytes),
 }
 
 impl<'a> Scan<'a> {
-    /// Scans `range` for pages. `footer_follows` is true if a footer starts at its end.
+    /// Creates a scan of `range`. `footer_follows` is true if a footer starts at the end of the
+    /// range.
     pub(super) fn new(
         source: &'a dyn Source,
         range: Range<u64>,
@@ -147,7 +150,7 @@ impl<'a> Scan<'a> {
     /// Finds all pages.
     ///
     /// # Errors
-    /// Io if the source fails.
+    /// Fails with [`ErrorKind::Io`](herringbone::ErrorKind::Io) if the source fails.
     pub(super) fn pages(mut self) -> Result<FoundPages> {
         let mut pages = Vec::new();
         // The end of the last page.
@@ -168,7 +171,7 @@ impl<'a> Scan<'a> {
         let rest = self.between(behind..self.range.end)?;
         let reaches_footer = self.footer_follows && matches!(rest.gap, Gap::None | Gap::Known);
         let unexplained = match rest.has_page_index {
-            // All pages of a file precede its page indexes.
+            // All pages of a file precede its page indexes, so no destroyed page can follow one.
             true => self.range.end..self.range.end,
             false => rest.unexplained,
         };
@@ -179,7 +182,7 @@ impl<'a> Scan<'a> {
         })
     }
 
-    /// Determines the content of bytes that do not belong to pages.
+    /// Determines what kind of bytes a gap contains.
     pub(super) fn between(&self, gap: Range<u64>) -> Result<Between> {
         let mut found = Between {
             gap: Gap::None,
@@ -230,7 +233,7 @@ impl<'a> Scan<'a> {
                     || ColumnIndex::decode(whole, &self.limits).is_ok();
                 is_index.then_some((length, Structure::PageIndex))
             }
-            // The physical type, then the list of encodings.
+            // Metadata starts with the physical type, which the list of encodings follows.
             [0x15, _, 0x19, ..] if length >= COLUMN_METADATA_BYTES => {
                 Some((length, Structure::ColumnMetadata))
             }
@@ -254,8 +257,8 @@ impl<'a> Scan<'a> {
             None => true,
             Some(_) => PageDecoder::verify_crc(&header, &self.source.read(body..end)?).is_ok(),
         };
-        // A damaged body does not hide later pages if its header is credible: another header follows at its
-        // end.
+        // If the header of a damaged body is credible, we pass over the body, so that later pages
+        // are not hidden. We believe the header if another one follows at the body's end.
         if !intact && (end == self.range.end || self.walker(end)?.is_none()) {
             return Ok(None);
         }
@@ -270,9 +273,10 @@ impl<'a> Scan<'a> {
         }))
     }
 
-    /// Returns a walker positioned at the page at `offset`, if there is a credible header.
+    /// Returns a walker that is positioned at the page at `offset`, if there is a credible header.
     fn walker(&mut self, offset: u64) -> Result<Option<PageWalker>> {
-        // Every header starts with the field 1, an i32 with a small value.
+        // Each header starts with field 1, which is an i32 with a small value. This check saves
+        // decoding at most offsets.
         let bytes = self.bytes(offset)?;
         if !matches!(bytes.get(..2), Some([0x15, 0x00 | 0x04 | 0x06])) {
             return Ok(None);
@@ -354,15 +358,16 @@ fn plausible(header: &PageHeader) -> bool {
 mod tests {
     use super::*;
 
-    /// The metadata of a column chunk: its type, one encoding, a path of one long name, and the end.
+    /// A column chunk's metadata: its type, one encoding, a path of one long name, and the end.
     const CHUNK: &[u8] = b"\x15\x02\x19\x15\x00\x19\x18\x10abcdefghijklmnop\x00";
     /// An offset index with one page: its offset, its size, its first row, and the ends.
     const INDEX: &[u8] = b"\x19\x1c\x16\x08\x15\x0a\x16\x00\x00\x00";
-    /// The header of a bloom filter: 32 bytes, blocks, XXHASH, not compressed.
+    /// A bloom filter header: 32 bytes, blocks, XXHASH, not compressed.
     const BLOOM: &[u8] = b"\x15\x40\x1c\x1c\x00\x00\x1c\x1c\x00\x00\x1c\x1c\x00\x00\x00";
 
-    /// Parts of a gap, in the compact protocol by hand; their kind, true if a row group ends before them, true if there
-    /// is a page index, and the number of explained bytes.
+    /// The parts of a gap, written by hand in the compact protocol. Each case has their kind, true
+    /// if a row group ends before them, true if there is a page index, and the number of explained
+    /// bytes.
     #[test]
     fn gaps_are_known_by_the_structures_in_them() {
         let block = [0; 32];
@@ -374,7 +379,7 @@ mod tests {
             (&[CHUNK], Gap::Known, false, false, all),
             (&[INDEX], Gap::Known, true, true, all),
             (&[&bloom], Gap::Known, true, false, all),
-            // The first structure alone is next to the pages.
+            // Only the first structure is next to the pages.
             (&[CHUNK, INDEX], Gap::Known, false, true, all),
             (&[INDEX, CHUNK], Gap::Known, true, true, all),
             (&[&bloom, &bloom, INDEX], Gap::Known, true, true, all),

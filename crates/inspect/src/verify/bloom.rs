@@ -15,7 +15,7 @@ use super::finding::{FindingKind, Report};
 use super::observed::for_each_plain;
 use herringbone::ParquetFile;
 
-/// A bloom filter, and counts of the values missing from it.
+/// A bloom filter, and counts of the values that it lacks.
 #[derive(Debug)]
 pub(super) struct Bloom {
     filter: BloomFilter,
@@ -26,7 +26,7 @@ pub(super) struct Bloom {
     first_page: Option<usize>,
 }
 
-/// Returns the end of a column chunk's filter, if it has a readable one.
+/// Returns the end of a column chunk's filter, if the chunk has one that can be read.
 pub(super) fn end(file: &ParquetFile, chunk: ChunkId) -> Option<u64> {
     let mut filter = file.bloom_filter(chunk.row_group, chunk.leaf).ok()??;
     header(file, &mut filter).ok()?;
@@ -52,10 +52,10 @@ fn bits(file: &ParquetFile, filter: &mut BloomFilterProbe) -> Result<Bytes> {
 }
 
 impl Bloom {
-    /// Reads the filter of a column chunk, if it has one that can be checked.
+    /// Reads a column chunk's filter, if it has one that can be checked.
     ///
     /// # Errors
-    /// Io if the source fails.
+    /// Fails with [`ErrorKind::Io`](herringbone::ErrorKind::Io) if the source fails.
     pub(super) fn read(
         file: &ParquetFile,
         chunk: ChunkId,
@@ -77,7 +77,7 @@ impl Bloom {
             }
         };
         report.location.offset = None;
-        // The hash of a boolean is not specified.
+        // The specification does not define a boolean's hash.
         let filter = filter.filter(|_| metadata.type_ != Type::Boolean);
         Ok(filter.map(|filter| Self {
             filter,

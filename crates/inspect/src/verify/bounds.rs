@@ -1,6 +1,6 @@
-//! Checks bounds against the values that they claim to bound.
+//! Checks bounds against the values that they should bound.
 //!
-//! A bound holds if no value is beyond it. It need not be tight, unless it is declared exact.
+//! A bound holds if no value is beyond it. It need not be tight, unless it is declared to be exact.
 
 use std::cmp::Ordering;
 
@@ -12,16 +12,16 @@ use super::column::Column;
 use super::finding::Severity;
 use super::observed::{OldBounds, flipped};
 
-/// The maximum number of bytes shown of a bound.
+/// The maximum number of a bound's bytes that a message shows.
 const SHOWN_BYTES: usize = 24;
 
-/// A bound as stored in the file.
+/// A bound as the file stores it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bound<'a> {
-    /// The name of its field.
+    /// The name of the bound's field.
     pub(super) name: &'static str,
     pub(super) bytes: &'a [u8],
-    /// True if it is declared to be one of the values; `None` if unknown.
+    /// True if the bound is declared to be one of the values. `None` if this is unknown.
     pub(super) exact: Option<bool>,
     pub(super) side: Side,
 }
@@ -32,7 +32,8 @@ pub(super) enum Side {
     Max,
 }
 
-/// Returns the fault of a bound of `column`, if it has one. `observed` contains the bounds of all values.
+/// Returns the fault of one of `column`'s bounds, if it has one. `observed` contains the bounds of
+/// all values.
 pub(super) fn fault(
     column: &Column,
     bound: Bound<'_>,
@@ -72,7 +73,7 @@ pub(super) fn fault(
     None
 }
 
-/// Returns the fault if the claimed or the actual bound is a NaN.
+/// Returns the fault of a bound if the claimed or the actual bound is a NaN.
 fn nan_fault(
     column: &Column,
     bound: Bound<'_>,
@@ -92,7 +93,7 @@ fn nan_fault(
             Severity::Error,
             format!("{name} is not NaN, but all values are"),
         )),
-        // Readers ignore such bounds by now.
+        // Readers ignore such bounds by now, so this is not an error.
         (false, true, _) => Some((Severity::Warning, format!("{name} is NaN"))),
         _ => None,
     }
@@ -107,7 +108,8 @@ fn actual(observed: &BoundsBuilder, side: Side, total_order: bool) -> Option<Vec
     }
 }
 
-/// Extends a bound of zero to zeros of both signs, in orders that do not distinguish them.
+/// Extends a bound of zero to the zeros of both signs, because the orders in question do not
+/// distinguish these.
 fn including_zeros(order: ColumnOrderKind, bytes: &[u8], side: Side) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     if !order.is_float() {
@@ -125,14 +127,14 @@ fn including_zeros(order: ColumnOrderKind, bytes: &[u8], side: Side) -> Vec<u8> 
     bytes
 }
 
-/// Returns a message if the bytes do not have the length of a value of the type.
+/// Returns a message if the bytes do not have the length that values of the type have.
 pub(super) fn wrong_length(column: &Column, bytes: &[u8]) -> Option<String> {
     let (least, most) = match column.leaf.physical_type {
         Type::Boolean => (1, 1),
         Type::Int32 | Type::Float => (4, 4),
         Type::Int64 | Type::Double => (8, 8),
         Type::Int96 => (12, 12),
-        // Shorter ones are valid bounds, too, if bytes are compared one by one.
+        // If bytes are compared one by one, shorter bounds are valid, too.
         Type::FixedLenByteArray if column.order == ColumnOrderKind::UnsignedBytes => {
             (0, column.leaf.type_length)
         }

@@ -1,4 +1,4 @@
-//! Checks the locations of a file's parts: inside the file, and without overlap.
+//! Checks where the parts of a file are. They must be inside the file, and must not overlap.
 
 use std::ops::Range;
 
@@ -34,10 +34,11 @@ impl ByteRanges {
         }
     }
 
-    /// Adds the parts that belong to a column chunk, and reports those outside the file.
+    /// Adds the parts that belong to a column chunk, and reports the ones that are outside the
+    /// file.
     ///
     /// # Errors
-    /// Io if the source fails.
+    /// Fails with [`ErrorKind::Io`](herringbone::ErrorKind::Io) if the source fails.
     pub(super) fn chunk(
         &mut self,
         file: &ParquetFile,
@@ -120,7 +121,7 @@ impl ByteRanges {
         }
     }
 
-    /// Reports overlapping parts.
+    /// Reports parts that overlap.
     pub(super) fn overlaps(mut self, report: &mut Report) {
         self.0
             .sort_by_key(|region| (region.range.start, region.range.end));
@@ -155,13 +156,13 @@ pub(super) fn range(offset: i64, length: i64) -> Option<Range<u64>> {
     Some(start..start.checked_add(length)?)
 }
 
-/// Returns the location of a column chunk's pages, if it is inside the file.
+/// Returns where a column chunk's pages are, if this is inside the file.
 pub(super) fn chunk_range(metadata: &ColumnMetaData, file_length: u64) -> Option<Range<u64>> {
     byte_range(&metadata.layout(), file_length).ok()
 }
 
-/// Returns the metadata of a column chunk that can be checked, with its cipher. Reports it if the chunk cannot
-/// be checked.
+/// Returns the metadata and the cipher of a column chunk that can be checked. If the chunk cannot
+/// be checked, reports this.
 pub(super) fn readable<'a>(
     file: &ParquetFile,
     id: ChunkId,

@@ -1,4 +1,5 @@
-//! Checks a column chunk: its pages in order, and their metadata in the footer.
+//! Checks a column chunk, that is its pages in order, and the metadata that the footer has about
+//! them.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -25,24 +26,24 @@ use herringbone::ParquetFile;
 use herringbone::pages::read_header;
 use herringbone::source::Source;
 
-/// The number of levels decoded even if the chunk declares fewer.
+/// The number of levels that we decode even if the chunk declares fewer.
 const CHECKED_ANYWAY: u64 = 1 << 20;
-/// The maximum number of distinct values counted.
+/// The maximum number of distinct values that we count, which bounds the memory.
 const MAX_DISTINCT: usize = 1 << 20;
 
-/// The size of all pages in a column chunk in bytes, including their headers.
+/// The size of all pages in a column chunk, in bytes, including their headers.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Sizes {
     pub(super) compressed: u64,
     pub(super) uncompressed: u64,
 }
 
-/// The results for a column chunk after decoding all of its pages.
+/// The results for a column chunk, after decoding all of its pages.
 #[derive(Debug, Default)]
 pub(super) struct Checked {
-    /// `None` if a page was not found.
+    /// The sizes. `None` if a page was not found.
     pub(super) sizes: Option<Sizes>,
-    /// `None` if a page could not be decoded.
+    /// The nesting. `None` if a page could not be decoded.
     pub(super) nesting: Option<Nesting>,
     pub(super) pages: PageCounts,
 }
@@ -51,14 +52,15 @@ pub(super) struct Checked {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct PageCounts {
     pub(super) all: u64,
-    /// The number of pages without a checksum. Encryption takes the place of a checksum.
+    /// The number of pages without a checksum. Encrypted pages do not count, because encryption
+    /// takes the checksum's place.
     pub(super) without_checksum: u64,
 }
 
-/// Checks a column chunk of a row group with `num_rows` rows.
+/// Checks a column chunk in a row group of `num_rows` rows.
 ///
 /// # Errors
-/// Io if the source fails.
+/// Fails with [`ErrorKind::Io`] if the source fails.
 pub(super) fn check(
     file: &ParquetFile,
     id: ChunkId,
@@ -143,7 +145,7 @@ pub(super) fn check(
     })
 }
 
-/// Returns the page indexes of a column chunk that can be decoded.
+/// Returns a column chunk's page indexes, as far as they can be decoded.
 fn indexes(
     file: &ParquetFile,
     chunk: &ColumnChunk,
@@ -169,8 +171,8 @@ fn indexes(
     Ok(indexes)
 }
 
-/// Returns an index if it can be decoded. An index outside the file is reported by the check of the file's
-/// byte ranges.
+/// Returns an index if it can be decoded. If an index is outside the file, we are silent, because
+/// the check of the file's byte ranges reports this.
 fn index<T>(
     file: &ParquetFile,
     decoder: Result<Option<IndexDecoder<T>>>,
@@ -203,29 +205,31 @@ fn index<T>(
     Ok(index)
 }
 
-/// The pass over the pages of a column chunk.
+/// A pass over the pages of a column chunk.
 struct Walk<'a> {
     source: &'a dyn Source,
     limits: &'a Limits,
     column: &'a Column,
     metadata: &'a ColumnMetaData,
     walker: PageWalker,
-    /// `None` if values of the type cannot be decoded.
+    /// The decoder. `None` if values of the type cannot be decoded.
     decoder: Option<PageDecoder>,
-    /// The actual contents of the pages so far; `None` after a page that could not be decoded.
+    /// The actual contents of the pages so far. `None` after a page that could not be decoded,
+    /// because all later counts would be wrong.
     observed: Option<Observed>,
     old_bounds: bool,
-    /// The hashes of the distinct values; `None` if they are not counted.
+    /// The hashes of the distinct values. `None` if they are not counted.
     distinct: Option<HashSet<u64>>,
     indexes: Indexes,
     bloom: Option<Bloom>,
     nesting: Nesting,
     geometries: Option<Geometries<'a>>,
     encodings: BTreeMap<(i32, i32), usize>,
-    /// The number of levels declared in the headers of data pages.
+    /// The number of levels that the data page headers declare.
     num_values: u64,
     dictionary_page: Option<u64>,
-    /// True if the dictionary page could not be decoded, so pages that refer to it cannot be decoded, either.
+    /// True if the dictionary page could not be decoded. Then pages that refer to it cannot be
+    /// decoded either.
     dictionary_lost: bool,
     first_data_page: Option<u64>,
     sizes: Sizes,
@@ -234,7 +238,8 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Visits all pages. Returns false if a page could not be skipped.
+    /// Visits all pages. Returns false if a page could not be skipped, so that we do not know where
+    /// the next one starts.
     fn pages(&mut self, report: &mut Report) -> Result<bool> {
         let end = self.walker.chunk().end;
         while self.walker.position() < end {
@@ -273,7 +278,7 @@ impl Walk<'_> {
         Ok(true)
     }
 
-    /// Returns the number of values declared in the footer.
+    /// Returns the number of values that the footer declares.
     fn declared(&self) -> u64 {
         u64::try_from(self.metadata.num_values).unwrap_or_default()
     }
@@ -312,7 +317,8 @@ impl Walk<'_> {
             check.encoding,
             Encoding::RleDictionary | Encoding::PlainDictionary
         );
-        // Readers ignore everything after the last value, and it may be very large.
+        // Readers ignore everything after the last value. It may be very large, so we do not decode
+        // it.
         let too_many = self.num_values > self.declared().max(CHECKED_ANYWAY);
         let decoded = match &mut self.decoder {
             None => false,
@@ -435,7 +441,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Checks the locations of the pages, and their total numbers of bytes and values.
+    /// Checks the pages' locations, and their total byte and value counts.
     fn layout(&self, report: &mut Report) {
         let kind = FindingKind::ColumnMetadata;
         let metadata = self.metadata;
@@ -458,14 +464,15 @@ impl Walk<'_> {
             let said = metadata.total_uncompressed_size;
             let message =
                 format!("total_uncompressed_size is {said}, but the pages have {uncompressed}");
-            // Readers only use it as an estimate.
+            // Readers only use this size as an estimate.
             report.note(kind, message);
         }
         self.offsets(report);
     }
 
-    /// Checks the offsets of the first data page and of the dictionary page. Readers start at the lower of the
-    /// two offsets that are not 0. It does not matter which of them is the first page's.
+    /// Checks the offsets of the first data page and of the dictionary page. Readers start at the
+    /// lower of the two offsets that are not 0, so it does not matter which of them belongs to the
+    /// first page.
     fn offsets(&self, report: &mut Report) {
         let kind = FindingKind::ColumnMetadata;
         let said = |offset: i64| u64::try_from(offset).unwrap_or(u64::MAX);

@@ -1,4 +1,4 @@
-//! The properties of a column in all row groups.
+//! The properties that a column has in all row groups.
 
 use herringbone_core::statistics::BoundsBuilder;
 use herringbone_format::{ColumnOrder, FileMetadata, Repetition, Type};
@@ -11,28 +11,29 @@ use super::values::Allowed;
 #[derive(Debug, Clone)]
 pub(super) struct Column {
     pub(super) leaf: Leaf,
-    /// The ordinal of the leaf.
+    /// The leaf's ordinal.
     pub(super) ordinal: usize,
     pub(super) path: Vec<String>,
-    /// The order of `min_value` and `max_value`; undefined if the file does not name a known one.
+    /// The order of `min_value` and `max_value`. It is undefined if the file does not name an order
+    /// that we know.
     pub(super) order: ColumnOrderKind,
-    /// The order of the annotation, used for the older `min` and `max`.
+    /// The order that follows from the annotation. The older `min` and `max` use it.
     pub(super) natural_order: ColumnOrderKind,
-    /// True if NaNs are ordered, too, and have bounds.
+    /// True if the order includes NaNs, so that they have bounds too.
     pub(super) total_order: bool,
     pub(super) is_text: bool,
-    /// The maximum digits, for decimals.
+    /// The maximum digits, if values are decimals.
     pub(super) digits: Option<Digits>,
-    /// The allowed values, if not all are allowed.
+    /// The values that are allowed, if not all are.
     pub(super) allowed: Option<Allowed>,
-    /// The definition levels that represent a null key of a map.
+    /// The definition levels at which a map has a null key.
     pub(super) null_keys: Vec<u8>,
-    /// The lowest definition level of a slot, which may be null.
+    /// The lowest definition level at which there is a slot for a value, even if it is null.
     pub(super) slot_def: u8,
 }
 
 impl Column {
-    /// Returns the column of a leaf of the schema.
+    /// Creates the column for a leaf of the schema.
     pub(super) fn new(metadata: &FileMetadata, schema: &ParquetSchema, leaf: usize) -> Self {
         let natural_order = schema.order(leaf);
         let named = metadata.column_orders().and_then(|orders| orders.get(leaf));
@@ -61,9 +62,10 @@ impl Column {
         }
     }
 
-    /// Returns empty bounds in the order of the column.
+    /// Returns empty bounds in the column's order.
     pub(super) fn bounds(&self) -> BoundsBuilder {
-        // Uses the natural order even if bounds are undefined, because the builder also counts NaNs.
+        // We use the natural order even if bounds are undefined, because the builder also counts
+        // NaNs.
         BoundsBuilder::new(self.natural_order, self.leaf.physical_type)
     }
 
@@ -80,7 +82,8 @@ pub(super) fn leaf_of(schema: &ParquetSchema, leaf: usize) -> &Leaf {
     &schema.leaves()[leaf]
 }
 
-/// Returns the definition level of an element of the innermost list around a leaf; 0 without lists.
+/// Returns the definition level at which the innermost list around a leaf has an element. Without
+/// lists, this is 0.
 fn slot_def(schema: &ParquetSchema, leaf: usize) -> u8 {
     let mut ordinal = leaf_of(schema, leaf).node;
     while let Some(node) = schema.nodes().get(ordinal).filter(|_| ordinal != 0) {

@@ -13,10 +13,11 @@ use super::geoparquet;
 use super::variants;
 use herringbone::ParquetFile;
 
-/// Checks properties of the whole file: magic, schema, row counts, and the locations of its parts.
+/// Checks everything that concerns the whole file: magic bytes, schema, row counts, and where its
+/// parts are.
 ///
 /// # Errors
-/// Io if the source fails.
+/// Fails with [`ErrorKind::Io`](herringbone::ErrorKind::Io) if the source fails.
 pub(super) fn check(file: &ParquetFile, report: &mut Report) -> Result<()> {
     let mut byte_ranges = ByteRanges::default();
     magic(file, &mut byte_ranges, report)?;
@@ -96,7 +97,7 @@ fn magic(file: &ParquetFile, byte_ranges: &mut ByteRanges, report: &mut Report) 
     let footer = tail_offset.saturating_sub(metadata_length);
     byte_ranges.push(footer..length, "footer", &report.location);
     let decoded = file.metadata().encoded_len() as u64;
-    // A signature follows if the footer is signed.
+    // If the footer is signed, its signature follows.
     let is_alone = !tail.encrypted && file.metadata().encryption_algorithm().is_none();
     if decoded < metadata_length && is_alone {
         let surplus = metadata_length - decoded;
@@ -110,7 +111,7 @@ fn magic(file: &ParquetFile, byte_ranges: &mut ByteRanges, report: &mut Report) 
     Ok(())
 }
 
-/// Checks annotations, and the embedded Arrow schema.
+/// Checks the annotations and the embedded Arrow schema.
 fn schema(file: &ParquetFile, report: &mut Report) -> Result<()> {
     let key_values = file.metadata().key_value_metadata();
     let warnings = |options: &SchemaOptions| {
@@ -143,7 +144,7 @@ fn schema(file: &ParquetFile, report: &mut Report) -> Result<()> {
         }
     }
     geoparquet::check(file, report)?;
-    // The whole schema must be readable.
+    // Readers must be able to read the whole schema.
     match file.plan(&ReadOptions::default()) {
         Ok(_) => variants::check_schema(file, report),
         Err(error) if error.is_of_source() => Err(error),
@@ -154,18 +155,18 @@ fn schema(file: &ParquetFile, report: &mut Report) -> Result<()> {
 fn row_group_header(header: &RowGroupHeader, row_group: usize, report: &mut Report) {
     if let Some(ordinal) = header.ordinal
         && i64::from(ordinal) != row_group as i64
-        // It has only 16 bits.
+        // The ordinal only has 16 bits.
         && row_group <= i16::MAX as usize
     {
         report.warning(FindingKind::RowGroup, format!("its ordinal is {ordinal}"));
     }
 }
 
-/// Checks the sizes of a row group, after its column chunks. `sizes` contains the total size of its pages, if
-/// all of them are known.
+/// Checks the sizes of a row group after the check of its column chunks. `sizes` contains the total
+/// size of its pages, if the sizes of all pages are known.
 ///
 /// # Errors
-/// Io if the source fails.
+/// Fails with [`ErrorKind::Io`](herringbone::ErrorKind::Io) if the source fails.
 pub(super) fn check_row_group(
     file: &ParquetFile,
     row_group: usize,
@@ -177,7 +178,7 @@ pub(super) fn check_row_group(
         let mut compare = |name: &str, said: i64, pages: u64| {
             if u64::try_from(said) != Ok(pages) {
                 let message = format!("{name} is {said}, but the pages have {pages}");
-                // Readers only use it as an estimate.
+                // Readers only use this size as an estimate.
                 report.note(FindingKind::RowGroup, message);
             }
         };

@@ -1,4 +1,4 @@
-//! Findings: the problems of a file.
+//! Findings, which are the problems of a file.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -9,7 +9,7 @@ use herringbone_format::{Error, ErrorKind, Location, Result};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Finding {
-    /// The subject of the finding.
+    /// The part or property of the file that has the problem.
     pub kind: FindingKind,
     /// The severity of the problem.
     pub severity: Severity,
@@ -20,7 +20,8 @@ pub struct Finding {
 }
 
 impl fmt::Display for Finding {
-    /// Formats the finding: `error statistics: null_count is 3, there are 4 nulls (column a, row group 0)`.
+    /// Formats the finding, for example as `error statistics: null_count is 3, there are 4 nulls
+    /// (column a, row group 0)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
             kind,
@@ -41,7 +42,8 @@ impl fmt::Display for Finding {
 pub enum Severity {
     /// The file violates the specification, but no reader returns other rows because of it.
     Note,
-    /// Readers without a workaround may fail or return wrong rows, or something could not be checked.
+    /// Readers without a workaround may fail or return wrong rows, or something could not be
+    /// checked.
     Warning,
     /// A reader that trusts the file fails or returns wrong rows.
     Error,
@@ -57,10 +59,10 @@ impl fmt::Display for Severity {
     }
 }
 
-/// Declares the kinds with their names.
+/// Declares the kinds with their names, so that none can be without one.
 macro_rules! kinds {
     ($($(#[$doc:meta])* $name:ident = $text:literal,)*) => {
-        /// The subject of a [`Finding`].
+        /// The part or property of a file that a [`Finding`] is about.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum FindingKind {
@@ -68,7 +70,7 @@ macro_rules! kinds {
         }
 
         impl fmt::Display for FindingKind {
-            /// Formats the name in snake case.
+            /// Formats the kind's name in snake case.
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.pad(match self {
                     $(Self::$name => $text,)*
@@ -79,53 +81,54 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// The first bytes of a file.
+    /// The first bytes of the file.
     Magic = "magic",
-    /// Metadata of the whole file in the footer.
+    /// Footer metadata about the whole file.
     Footer = "footer",
     /// Annotations in the schema.
     Schema = "schema",
     /// The Arrow schema in the key-value metadata.
     ArrowSchema = "arrow_schema",
-    /// Metadata of a row group in the footer.
+    /// Footer metadata about a row group.
     RowGroup = "row_group",
-    /// Metadata of a column chunk in the footer, except statistics.
+    /// Footer metadata about a column chunk, except for statistics.
     ColumnMetadata = "column_metadata",
-    /// An offset or length outside the file.
+    /// An offset or a length that leads outside the file.
     Range = "range",
-    /// Overlapping parts of the file.
+    /// Parts of the file that overlap.
     Overlap = "overlap",
     /// A page header, or its claims about its page.
     PageHeader = "page_header",
-    /// The checksum of a page.
+    /// A page's checksum.
     Checksum = "checksum",
-    /// The body of a page: compression, levels, values, dictionary indices.
+    /// The body of a page, that is compression, levels, values or dictionary indices.
     Page = "page",
-    /// The lists and structs defined by the levels.
+    /// The lists and structs that the levels define.
     Nesting = "nesting",
     /// Text that is not UTF-8.
     Utf8 = "utf8",
-    /// Integers outside the range of their annotation, and values in a column that must be all null.
+    /// Integers outside the range that their annotation allows, and values in a column that must be
+    /// all null.
     Value = "value",
     /// Times outside a day.
     Time = "time",
-    /// Values of VARIANT columns, and their shredding.
+    /// Values of VARIANT columns, and how they are shredded.
     Variant = "variant",
-    /// Decimals with more digits than their precision.
+    /// Decimals that have more digits than their precision.
     Decimal = "decimal",
-    /// Invalid geometries, and geometry columns with an unknown meaning.
+    /// Invalid geometries, and geometry columns whose meaning is unknown.
     Geometry = "geometry",
-    /// The GeoParquet metadata, alone and compared with the file.
+    /// The GeoParquet metadata, by itself and compared with the file.
     GeoParquet = "geoparquet",
-    /// The numbers of rows.
+    /// Row counts.
     Rows = "rows",
-    /// Statistics of a column chunk or a page.
+    /// The statistics of a column chunk or a page.
     Statistics = "statistics",
-    /// Size statistics of a column chunk.
+    /// A column chunk's size statistics.
     SizeStatistics = "size_statistics",
-    /// Geospatial statistics of a column chunk.
+    /// A column chunk's geospatial statistics.
     GeospatialStatistics = "geospatial_statistics",
-    /// The declared encodings of a column chunk.
+    /// The encodings that a column chunk declares.
     Encodings = "encodings",
     /// A column index.
     ColumnIndex = "column_index",
@@ -133,21 +136,23 @@ kinds! {
     OffsetIndex = "offset_index",
     /// A bloom filter.
     BloomFilter = "bloom_filter",
-    /// The declared sorting columns of a row group.
+    /// The sorting columns that a row group declares.
     Sorting = "sorting",
-    /// Omitted findings, because a part of the file has too many.
+    /// Findings that are omitted, because a part of the file has too many.
     LeftOut = "left_out",
-    /// Parts that could not be checked: encrypted, in another file, unknown or beyond a limit.
+    /// Parts that could not be checked, because they are encrypted, in another file, unknown or
+    /// beyond a limit.
     NotChecked = "not_checked",
 }
 
-/// The maximum number of listed findings per part of a file. Even a small file may have very many.
+/// The maximum number of findings that are listed per part of a file. Even a small file may have
+/// very many, so this bounds the memory.
 const MAX_FINDINGS: usize = 1000;
 
-/// The maximum number of bytes in a message, which may quote the file.
+/// The maximum number of bytes in a message. It is needed because messages may quote the file.
 const MAX_MESSAGE_BYTES: usize = 4096;
 
-/// Findings waiting to be returned, and the location of further findings.
+/// The findings that wait to be returned, and the location for further findings.
 #[derive(Debug, Default)]
 pub(super) struct Report {
     pub(super) findings: VecDeque<Finding>,
@@ -199,7 +204,7 @@ impl Report {
         });
     }
 
-    /// Reports the number of omitted findings of the part.
+    /// Reports how many findings of this part were omitted.
     pub(super) fn close(&mut self) {
         if let Some((more, severity)) = self.left_out.take() {
             self.end_page();
@@ -215,7 +220,8 @@ impl Report {
     /// Reports that something could not be read or decoded.
     ///
     /// # Errors
-    /// Io, which is not a fault of the file.
+    /// Fails with [`ErrorKind::Io`] or [`ErrorKind::Replaced`] if the error has this kind, because
+    /// it is not a fault of the file.
     pub(super) fn failed(&mut self, kind: FindingKind, error: Error) -> Result<()> {
         let (kind, severity) = match error.kind() {
             ErrorKind::Io | ErrorKind::Replaced => return Err(error),
@@ -232,13 +238,13 @@ impl Report {
         Ok(())
     }
 
-    /// Sets the location of further findings to the page at `offset`.
+    /// Sets the location for further findings to the page at `offset`.
     pub(super) fn begin_page(&mut self, page: usize, offset: u64) {
         self.location.page = Some(page);
         self.location.offset = Some(offset);
     }
 
-    /// Removes the page from the location of further findings.
+    /// Removes the page from the location for further findings.
     pub(super) fn end_page(&mut self) {
         self.location.page = None;
         self.location.offset = None;

@@ -1,4 +1,5 @@
-//! Compares the descriptions of geometries in several places: logical types, `geo` metadata, Arrow schema.
+//! Compares the places that describe geometries: logical types, `geo` metadata and the Arrow
+//! schema.
 
 use std::borrow::Cow;
 
@@ -16,13 +17,14 @@ use super::finding::{FindingKind, Report};
 /// Compares the descriptions of geometry columns.
 ///
 /// # Errors
-/// The error of an Arrow schema that cannot be created.
+/// Fails if the Arrow schema cannot be created.
 pub(super) fn check(file: &ParquetFile, report: &mut Report) -> Result<()> {
     references(file, report);
     if let Some(text) = value_of(file, KEY) {
         match GeoMetadata::parse_usable(text) {
             Ok((metadata, defects)) => {
-                // Columns missing because of a defect would be a second finding.
+                // A column that is missing because of a defect would give a second finding about
+                // it.
                 if defects.is_empty() {
                     against_columns(file, &metadata, report);
                 }
@@ -41,7 +43,7 @@ pub(super) fn value_of<'a>(file: &'a ParquetFile, key: &str) -> Option<&'a str> 
     pairs.find(|pair| pair.key == key)?.text()
 }
 
-/// Returns the annotation of a geometry column, including the definition of its CRS.
+/// Returns a geometry column's annotation, with the definition of its CRS in place of a reference.
 fn resolved(file: &ParquetFile, leaf: usize) -> Option<Cow<'_, LogicalType>> {
     let logical_type = file.parquet_schema().element(leaf).logical_type.as_ref()?;
     let Ok(Some(edges)) = Edges::of(logical_type) else {
@@ -102,11 +104,11 @@ fn against_columns(file: &ParquetFile, metadata: &GeoMetadata, report: &mut Repo
     }
 }
 
-/// Compares the extension types of the Arrow schema with the logical types.
+/// Compares the extension types in the Arrow schema with the logical types.
 fn against_hint(file: &ParquetFile, report: &mut Report) -> Result<()> {
     let key_values = file.metadata().key_value_metadata();
     let Ok(mapping) = to_arrow(file.parquet_schema(), key_values, &SchemaOptions::default()) else {
-        // Reported separately.
+        // The check of the schema reports this error.
         return Ok(());
     };
     for node in &mapping.fields {

@@ -1,5 +1,6 @@
-//! Compares the claims of GeoParquet metadata with the values: boxes and types of columns, and boxes of rows in
-//! coverings. Readers that trust them skip rows.
+//! Compares the claims in GeoParquet metadata with the values. These are the boxes and types of
+//! columns, and the boxes of rows in coverings. Readers that trust wrong ones skip rows that they
+//! should return.
 
 use std::collections::BTreeSet;
 
@@ -17,10 +18,10 @@ use super::finding::{FindingKind, Report};
 use super::geoparquet::value_of;
 use super::geospatial::{self, Occurrences, ROUNDED};
 
-/// Checks the values of a row group. Damage that makes them unreadable is detected elsewhere.
+/// Checks the values of a row group. If damage makes them unreadable, another check reports it.
 ///
 /// # Errors
-/// Io if the source fails.
+/// Fails with [`ErrorKind::Io`](herringbone::ErrorKind::Io) if the source fails.
 pub(super) fn check(file: &ParquetFile, row_group: usize, report: &mut Report) -> Result<()> {
     let usable = value_of(file, KEY).and_then(|text| GeoMetadata::parse_usable(text).ok());
     let Some((metadata, _)) = usable else {
@@ -42,14 +43,15 @@ pub(super) fn check(file: &ParquetFile, row_group: usize, report: &mut Report) -
     Ok(())
 }
 
-/// The values and the claims of a column.
+/// A column's values, and the claims about them.
 struct Values<'a> {
     name: &'a str,
     column: &'a GeoColumn,
-    /// The covering, if all of its fields are in the file.
+    /// The covering, if the file has all of its fields.
     covering: Option<&'a Covering>,
     leaves: Vec<usize>,
-    /// True if the check of the column reports values other than geometries.
+    /// True if the check of the column reports values that are not geometries, so that we need not
+    /// do it again.
     is_annotated: bool,
     rows: u64,
     types: BTreeSet<GeometryType>,
@@ -62,7 +64,8 @@ struct Values<'a> {
 }
 
 impl<'a> Values<'a> {
-    /// Returns `None` for a column that does not claim anything about well-known binary at the root of the file.
+    /// Creates the check. Returns `None` if the column claims nothing about well-known binary at
+    /// the root of the file.
     fn new(schema: &ParquetSchema, name: &'a str, column: &'a GeoColumn) -> Option<Self> {
         let nodes = schema.nodes().iter().skip(1);
         let mut at_root = nodes.filter(|node| node.parent == 0);
@@ -135,7 +138,8 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// Adds a value. Returns the extent of its positions, unless it has none or is not a geometry.
+    /// Adds a value. Returns the extent of its positions. If the value has none or is not a
+    /// geometry, returns `None`.
     fn value(&mut self, value: &[u8]) -> Option<Extent> {
         let mut extent = Extent::default();
         let mut geometry_type = None;
@@ -220,7 +224,7 @@ impl<'a> Values<'a> {
     }
 }
 
-/// Returns the leaf of a field of a covering, if it has the form that readers use.
+/// Returns the leaf of a covering's field, if it has the form that readers use.
 fn bound(schema: &ParquetSchema, covering: &Covering, field: &str) -> Option<usize> {
     let mut leaves = 0..schema.leaves().len();
     let path = [covering.column.as_str(), field];
@@ -230,7 +234,7 @@ fn bound(schema: &ParquetSchema, covering: &Covering, field: &str) -> Option<usi
     (is_number && found.max_rep_level == 0).then_some(leaf)
 }
 
-/// The least and greatest x, y and z of the positions of a geometry.
+/// The least and the greatest x, y and z of a geometry's positions.
 struct Extent([(f64, f64); 3]);
 
 impl Default for Extent {
@@ -240,7 +244,7 @@ impl Default for Extent {
 }
 
 impl Extent {
-    /// Adds a position. `min` and `max` of numbers ignore NaN, which stands for a missing ordinate.
+    /// Adds a position. `min` and `max` ignore NaN, which stands for a missing ordinate.
     fn add(&mut self, at: &Position) {
         for ((min, max), ordinate) in self.0.iter_mut().zip([at.x, at.y, at.z]) {
             (*min, *max) = (min.min(ordinate), max.max(ordinate));
@@ -253,10 +257,10 @@ impl Extent {
     }
 }
 
-/// The boxes of the rows of a batch: the lower and upper bounds of x, y and z.
+/// The boxes that a batch has for its rows, as lower and upper bounds of x, y and z.
 struct Boxes {
     bounds: Vec<[ArrayRef; 2]>,
-    /// The column of the boxes, which may be null.
+    /// The column of boxes, which may be null.
     column: ArrayRef,
     never_wraps: bool,
 }
@@ -282,7 +286,8 @@ impl Boxes {
         })
     }
 
-    /// Returns true if the box of a row contains the extent of its geometry. Returns `None` if a part of the box is null.
+    /// Returns true if a row's box contains the extent of the row's geometry. Returns `None` if a
+    /// part of the box is null.
     fn covers(&self, row: usize, extent: &Extent) -> Option<bool> {
         if self.column.is_null(row) {
             return None;
@@ -291,12 +296,13 @@ impl Boxes {
         for (axis, ([min, max], found)) in self.bounds.iter().zip(extent.0).enumerate() {
             let (least, greatest) = found;
             let ((min, is_float), (max, _)) = (number(min, row)?, number(max, row)?);
-            // A box that crosses the antimeridian has two parts. Heights may be missing.
+            // A box that crosses the antimeridian has two parts, so we do not compare its x.
+            // Heights may be missing.
             let wraps = axis == 0 && min > max && !self.never_wraps;
             if wraps || least > greatest {
                 continue;
             }
-            // FLOAT bounds may be rounded in any direction, but not past another FLOAT.
+            // FLOAT bounds may be rounded in any direction, but not past the next FLOAT.
             let (least, greatest) = match is_float {
                 true => (
                     f64::from((least as f32).next_up()),

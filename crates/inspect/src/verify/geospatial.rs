@@ -1,4 +1,4 @@
-//! Checks geometries against their annotation and against geospatial statistics.
+//! Checks geometries against their annotation and their geospatial statistics.
 
 use std::collections::BTreeSet;
 
@@ -13,10 +13,11 @@ use herringbone_geospatial::{Edges, StatisticsBuilder};
 
 use super::finding::{FindingKind, Report};
 
-/// The tolerance for the bounds of a GEOGRAPHY in degrees, a tenth of a millimetre. They are computed from
-/// points on a sphere, and rounded.
+/// The tolerance for the bounds of a GEOGRAPHY, in degrees. It is a tenth of a millimetre, because
+/// the bounds are computed from points on a sphere, and rounded.
 pub(super) const ROUNDED: f64 = 1e-9;
-/// The tolerance for arcs between positions in degrees, a decimetre, because their extent is computed.
+/// The tolerance for arcs between positions, in degrees. It is a decimetre, because an arc's extent
+/// is computed too.
 const CALCULATED: f64 = 1e-6;
 
 /// The geometries of a column chunk.
@@ -24,19 +25,19 @@ pub(super) struct Geometries<'a> {
     claimed: Option<&'a GeospatialStatistics>,
     edges: Edges,
     types: BTreeSet<GeometryType>,
-    /// The extent of all values, if it is compared.
+    /// The extent of all values, if we compare it.
     found: Option<StatisticsBuilder>,
     values: u64,
     malformed: Occurrences,
     extended: Occurrences,
     unknown: Occurrences,
-    /// Values outside the coordinates of the Earth.
+    /// Values with coordinates that are not on the Earth.
     beyond: Occurrences,
     /// Values outside the bounding box, by x, y, z and m.
     outside: [Occurrences; 4],
 }
 
-/// The number of values of some kind, and the ordinal of the first one.
+/// The number of values with some property, and the ordinal of the first one.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Occurrences {
     pub(super) count: u64,
@@ -58,7 +59,7 @@ impl Occurrences {
     }
 }
 
-/// The properties seen in a value.
+/// The properties that a value has.
 #[derive(Default)]
 struct Seen {
     geometry_type: Option<GeometryType>,
@@ -69,13 +70,15 @@ struct Seen {
 }
 
 impl<'a> Geometries<'a> {
-    /// Starts without values. Returns `None` for columns of another type, and for unknown edges.
+    /// Creates the check, without any values yet. Returns `None` if the column has another type or
+    /// unknown edges.
     pub(super) fn new(
         element: &SchemaElement,
         claimed: Option<&'a GeospatialStatistics>,
     ) -> Option<Self> {
         let edges = Edges::of(element.logical_type.as_ref()?).ok()??;
-        // The extent of arcs on an ellipsoid is only known within a margin.
+        // On an ellipsoid, the extent of arcs is only known within a margin, so we do not compare
+        // it.
         let has_arcs =
             edges == Edges::Spherical && claimed.is_some_and(|claimed| claimed.bbox.is_some());
         Some(Self {
@@ -105,7 +108,7 @@ impl<'a> Geometries<'a> {
 
     fn value(&mut self, value: &[u8]) {
         if let Some(found) = &mut self.found {
-            // Malformed values are detected below.
+            // The events below detect malformed values.
             found.add(value).ok();
         }
         let bbox = self.claimed.and_then(|claimed| claimed.bbox.as_ref());
@@ -258,12 +261,12 @@ fn contains_arcs(claimed: &BoundingBox, needed: &BoundingBox, edges: Edges) -> b
         wider.xmin -= CALCULATED;
         wider.xmax += CALCULATED;
     }
-    // Heights and measures only depend on positions.
+    // Heights and measures only depend on positions, which were compared before.
     (wider.zmin, wider.zmax, wider.mmin, wider.mmax) = (None, None, None, None);
     contains(&wider, needed, edges)
 }
 
-/// Returns true if a column may have geospatial statistics, with known or unknown edges.
+/// Returns true if a column may have geospatial statistics, whether its edges are known or not.
 pub(super) fn may_have(element: &SchemaElement) -> bool {
     matches!(
         element.logical_type,
@@ -271,7 +274,7 @@ pub(super) fn may_have(element: &SchemaElement) -> bool {
     )
 }
 
-/// Reports geospatial statistics on a column of another type.
+/// Reports geospatial statistics on a column that has another type.
 pub(super) fn none_expected(report: &mut Report) {
     let message = "geospatial statistics of a column without geometries";
     report.note(FindingKind::GeospatialStatistics, message);

@@ -10,7 +10,7 @@ use super::finding::{FindingKind, Report};
 use super::observed::Observed;
 use super::statistics::histogram_fault;
 
-/// The page indexes of a column chunk, and the number of data pages compared with them.
+/// A column chunk's page indexes, and the number of data pages that were compared with them so far.
 #[derive(Debug, Default)]
 pub(super) struct Indexes {
     pub(super) column_index: Option<ColumnIndex>,
@@ -18,23 +18,24 @@ pub(super) struct Indexes {
     pages: usize,
 }
 
-/// A data page as found in the file.
+/// A data page as we found it in the file.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FoundPage<'a> {
-    /// The offset of its header in the file.
+    /// The offset of the page's header in the file.
     pub(super) offset: u64,
-    /// The size of header and body in bytes.
+    /// The size of header and body, in bytes.
     pub(super) size: u64,
-    /// The ordinal of the first row that starts in the page; `None` after a page that cannot be decoded.
+    /// The ordinal of the first row that starts in the page. `None` after a page that cannot be
+    /// decoded.
     pub(super) first_row: Option<u64>,
-    /// True if the page starts with a new row, or this is unknown.
+    /// True if the page starts with a new row, or if this is unknown.
     pub(super) starts_row: bool,
-    /// The actual contents of the page; `None` if it cannot be decoded.
+    /// The page's actual contents. `None` if the page cannot be decoded.
     pub(super) observed: Option<&'a Observed>,
 }
 
 impl Indexes {
-    /// Compares the next data page.
+    /// Compares the next data page with the indexes.
     pub(super) fn page(&mut self, page: FoundPage<'_>, column: &Column, report: &mut Report) {
         let ordinal = self.pages;
         self.pages += 1;
@@ -140,7 +141,7 @@ fn summary(
     match (null_page, observed.values()) {
         (true, 0) => {
             if bounds.iter().any(|bound| !bound.bytes.is_empty()) {
-                // Readers ignore them.
+                // Readers ignore these bounds, so this is only a note.
                 report.note(kind, "a page of nulls has bounds");
             }
         }
@@ -162,7 +163,7 @@ fn summary(
     counts(index, ordinal, observed, column, report);
 }
 
-/// Compares the nulls, NaNs and levels of a page.
+/// Compares the counts of nulls and NaNs, and the levels of a page.
 fn counts(
     index: &ColumnIndex,
     ordinal: usize,
@@ -216,7 +217,8 @@ fn counts(
     }
 }
 
-/// Checks that the bounds are sorted as declared in the index. Pages with only nulls do not count.
+/// Checks that the bounds are sorted as the index declares. Pages that have only nulls do not
+/// count.
 fn boundary_order(index: &ColumnIndex, column: &Column, report: &mut Report) {
     let name = match index.boundary_order {
         BoundaryOrder::Ascending => "ascending",

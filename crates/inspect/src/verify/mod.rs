@@ -1,24 +1,28 @@
 //! Checks everything in a file that can be checked.
 //!
-//! A wrong footer, page index or bloom filter makes readers fail or, worse, skip rows that they should find.
-//! This module compares all metadata of a file with its data, and decodes every page for that:
+//! A wrong footer, page index or bloom filter makes readers fail or, worse, skip rows that they
+//! should find. This module compares all of a file's metadata with its data, and decodes each page
+//! for that:
 //!
 //! - magic, offsets and lengths: inside the file, and without overlap;
 //! - page headers, checksums, compression, levels, values, dictionary indices, UTF-8;
 //! - lists and nulls of structs, which must be the same in all columns of the struct;
-//! - integers and times within the range of their annotation, no values in an all-null column, no null keys in
-//!   maps;
-//! - decimals, which must not have more digits than their precision; geometries in well-known binary;
+//! - integers and times within the range of their annotation, no values in an all-null column, no
+//!   null keys in maps;
+//! - decimals, which must not have more digits than their precision; geometries in well-known
+//!   binary;
 //! - VARIANT values, and whether they are shredded according to the rules;
 //! - counts of rows, values, nulls and NaNs, sizes, level histograms, encodings;
 //! - bounds of column chunks and pages, in the order of the column, and whether they are exact;
 //! - page indexes, bloom filters, sorting columns, the Arrow schema in the key-value metadata;
-//! - bounding boxes and types of geometries, in statistics, in GeoParquet metadata and in coverings.
+//! - bounding boxes and types of geometries, in statistics, in GeoParquet metadata and in
+//!   coverings.
 //!
-//! Choices that the specification leaves to writers are not findings: omitted metadata, bounds that hold
-//! without being tight, and the orders once used for the deprecated `min` and `max`. Encrypted columns without
-//! a key are not checked. Each part of a file (the file as a whole, a column chunk, a row group) lists its
-//! first 1,000 findings. Further ones are only counted.
+//! Choices that the specification leaves to writers are not findings. Examples are omitted
+//! metadata, bounds that hold without being tight, and the orders that were once used for the
+//! deprecated `min` and `max`. Encrypted columns without a key are not checked. For each part of a
+//! file (the file as a whole, a column chunk, a row group), we list the first 1,000 findings and
+//! only count the others, because even a small file may have very many.
 
 mod parallel;
 mod bloom;
@@ -57,20 +61,20 @@ use nesting::Shared;
 use parallel::ParallelVerifier;
 use task::{Outcome, Task};
 
-/// The identification of a column chunk in a file.
+/// The place of a column chunk in a file.
 #[derive(Debug, Clone, Copy)]
 struct ChunkId {
     row_group: usize,
     leaf: usize,
 }
 
-/// The number of values below which starting a second thread does not pay off.
+/// The number of values below which a second thread costs more than it saves.
 const MIN_VALUES_FOR_THREADS: u64 = 1 << 17;
 
-/// An iterator over the findings of a file; see [`verify`](crate::verify()).
+/// An iterator over the findings about a file; see [`verify`](crate::verify()).
 ///
-/// Each thread buffers a page at a time, and the findings of three column chunks. Findings are returned in the
-/// same order for any number of threads.
+/// Each thread buffers one page at a time, and the findings of three column chunks. Findings are
+/// returned in the same order whatever the number of threads is.
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -89,7 +93,8 @@ pub struct Verify {
     spawn: Option<Arc<dyn Spawn>>,
     report: Report,
     step: Step,
-    /// The total size of the column chunks in the row group so far; `None` after one of unknown size.
+    /// The total size of the row group's column chunks so far. `None` after one whose size is
+    /// unknown.
     sizes: Option<Sizes>,
     shared: Shared,
     done: u64,
@@ -106,7 +111,7 @@ enum Step {
 impl Verify {
     pub(crate) fn new(file: &ParquetFile) -> Self {
         Self {
-            // Who shows findings names the file.
+            // The program that shows findings names the file, so errors need not do it again.
             file: file.without_name(),
             threads: 0,
             spawn: None,
@@ -119,16 +124,17 @@ impl Verify {
         }
     }
 
-    /// Sets the number of threads, including the caller's. Must be called before the first part is checked. 0,
-    /// the default, stands for one per core. A small file is always checked with one thread.
+    /// Sets the number of threads, including the caller's. The default, 0, stands for one per core.
+    /// Call this before the first part is checked. A small file is always checked by one thread,
+    /// because starting others would cost more than they save.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = threads;
         self
     }
 
-    /// Uses threads of the program. Must be called before the first part is checked. By default, the threads
-    /// are those of the pool shared by all readers and writers of the process.
+    /// Uses threads of your program. By default, they come from the pool that all readers and
+    /// writers of the process share. Call this before the first part is checked.
     #[must_use]
     pub fn spawn(mut self, spawn: Arc<dyn Spawn>) -> Self {
         self.spawn = Some(spawn);
@@ -144,32 +150,33 @@ impl Verify {
         (0..metadata.num_row_groups()).map(chunks).sum()
     }
 
-    /// Returns the number of column chunks checked so far.
+    /// Returns the number of column chunks that were checked so far.
     #[must_use]
     pub fn chunks_done(&self) -> u64 {
         self.done
     }
 
-    /// Returns the number of pages in the column chunks checked so far.
+    /// Returns the number of pages in the column chunks that were checked so far.
     #[must_use]
     pub fn num_pages(&self) -> u64 {
         self.pages.all
     }
 
-    /// Returns the number of pages without a checksum in the column chunks checked so far. Changed bytes in their values
-    /// cannot be noticed if they still are valid values. Such a page is not a finding, because the format leaves
-    /// checksums to writers. Encrypted pages do not count: their ciphers notice changes.
+    /// Returns the number of pages without a checksum in the column chunks that were checked so
+    /// far. If bytes in such a page's values have changed, but are still valid values, no reader
+    /// can notice it. This is not a finding, because the format leaves checksums to writers.
+    /// Encrypted pages do not count, because their ciphers notice changes.
     #[must_use]
     pub fn pages_without_checksum(&self) -> u64 {
         self.pages.without_checksum
     }
 
-    /// Checks the next part of the file (its footer, a column chunk, or the properties of a row group). Returns
-    /// the findings of that part, or `None` after the last part. Use this to show progress; the iterator
-    /// performs the same checks.
+    /// Checks the next part of the file, which is its footer, a column chunk, or the properties of
+    /// a row group. Returns the findings about that part, or `None` after the last part. You can
+    /// use this to show progress; the iterator performs the same checks.
     ///
     /// # Errors
-    /// [Io](herringbone::ErrorKind::Io) if the source fails.
+    /// Fails with [`ErrorKind::Io`](herringbone::ErrorKind::Io) if the source fails.
     pub fn next_part(&mut self) -> Result<Option<Vec<Finding>>> {
         if matches!(self.step, Step::Done) {
             return Ok(None);

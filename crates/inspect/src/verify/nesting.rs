@@ -1,4 +1,4 @@
-//! Checks that levels form valid lists, and the same lists as those of sibling columns.
+//! Checks that levels form valid lists, and that sibling columns have the same lists.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use herringbone_schema::ParquetSchema;
 
 use super::column::leaf_of;
 
-/// The structure that the levels of a column chunk imply for the groups around its leaf.
+/// The structure that a column chunk's levels imply for the groups around its leaf.
 #[derive(Debug)]
 pub(super) struct Nesting {
     /// For each repetition level, the lowest definition level at which its list has an element.
@@ -19,7 +19,8 @@ pub(super) struct Nesting {
     groups: Vec<Group>,
 }
 
-/// A group with several columns. All of them must have the same levels for this group.
+/// A group that contains several columns. All of them must have the same levels for this group, so
+/// we compare a digest of these levels.
 #[derive(Debug)]
 struct Group {
     node: usize,
@@ -29,7 +30,7 @@ struct Group {
 }
 
 impl Nesting {
-    /// Starts the column chunk of a leaf.
+    /// Creates the structure for a leaf's column chunk, without any levels yet.
     pub(super) fn new(schema: &ParquetSchema, leaf: usize) -> Self {
         let leaf = leaf_of(schema, leaf);
         let mut element_def = vec![0; usize::from(leaf.max_rep_level) + 1];
@@ -53,7 +54,7 @@ impl Nesting {
         }
         Self {
             element_def,
-            // A first level that does not start a row is detected elsewhere.
+            // Another check reports a first level that does not start a row.
             last: u8::MAX,
             impossible: 0,
             groups,
@@ -75,7 +76,8 @@ impl Nesting {
             for group in &mut self.groups {
                 if rep <= group.rep_level {
                     let level = u64::from(u16::from_be_bytes([rep, def.min(group.def_level)]));
-                    // Odd multipliers are lossless; the rotation moves high bits down.
+                    // Multiplying by an odd number loses nothing, and the rotation moves high bits
+                    // down, where the next level meets them.
                     let mixed = (group.digest ^ level).wrapping_mul(0x9e37_79b9_7f4a_7c15);
                     group.digest = mixed.rotate_left(29).wrapping_add(1);
                 }
@@ -83,25 +85,26 @@ impl Nesting {
         }
     }
 
-    /// Returns the number of levels since the last call that continue a list without elements.
+    /// Returns how many levels since the last call continue a list that does not have elements.
     pub(super) fn impossible(&mut self) -> u64 {
         std::mem::take(&mut self.impossible)
     }
 }
 
-/// The structure of shared groups, according to the columns of the row group so far.
+/// The structure of groups that several columns share, according to the columns of the row group so
+/// far.
 #[derive(Debug, Default)]
 pub(super) struct Shared {
-    /// For each group's node, the first complete column, and its digest.
+    /// For each group's node, the first column that is complete, and its digest.
     groups: BTreeMap<usize, (usize, u64)>,
 }
 
 impl Shared {
-    /// Compares a column with the previous ones. If groups differ, returns the first column in the outermost of
-    /// them.
+    /// Compares a column with the previous ones. If groups differ, returns the first column of the
+    /// outermost such group.
     pub(super) fn add(&mut self, leaf: usize, nesting: &Nesting) -> Option<usize> {
         let mut other = None;
-        // From the innermost group to the outermost one.
+        // We go from the innermost group to the outermost one, so the outermost difference remains.
         for group in &nesting.groups {
             let entry = self.groups.entry(group.node);
             let (first, digest) = *entry.or_insert((leaf, group.digest));

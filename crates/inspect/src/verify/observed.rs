@@ -1,4 +1,4 @@
-//! The actual contents of levels and values, for comparison with metadata.
+//! The actual contents of levels and values, which we compare with metadata.
 
 use herringbone_arrow::array::cast::AsArray;
 use herringbone_arrow::array::types::{Float32Type, Float64Type, Int32Type, Int64Type};
@@ -10,22 +10,22 @@ use herringbone_schema::ColumnOrderKind;
 
 use super::column::Column;
 
-/// The actual counts and bounds of a page or of a column chunk.
+/// The actual counts and bounds of a page or a column chunk.
 #[derive(Debug, Clone)]
 pub(super) struct Observed {
-    /// The number of occurrences of each repetition level, starting at level 0.
+    /// The number of times that each repetition level occurs, starting at level 0.
     pub(super) rep_histogram: Vec<u64>,
-    /// The number of occurrences of each definition level, starting at level 0.
+    /// The number of times that each definition level occurs, starting at level 0.
     pub(super) def_histogram: Vec<u64>,
     /// The number of bytes in BYTE_ARRAY values.
     pub(super) byte_array_bytes: u64,
     pub(super) bounds: BoundsBuilder,
-    /// The bounds in the orders used for the deprecated fields, if these are compared.
+    /// The bounds in the orders that were used for the deprecated fields, if we compare these.
     pub(super) old_bounds: Option<OldBounds>,
 }
 
 impl Observed {
-    /// Starts without values.
+    /// Creates the counts and bounds of no values.
     pub(super) fn new(column: &Column, old_bounds: bool) -> Self {
         Self {
             rep_histogram: vec![0; usize::from(column.leaf.max_rep_level) + 1],
@@ -72,17 +72,19 @@ impl Observed {
         self.def_histogram.iter().sum()
     }
 
-    /// Returns the number of values that are not null.
+    /// Returns the number of values, without nulls.
     pub(super) fn values(&self) -> u64 {
         self.def_histogram.last().copied().unwrap_or_default()
     }
 
-    /// Returns the number of levels without a value: nulls of the leaf or above it, and empty lists.
+    /// Returns the number of levels without a value. These are nulls of the leaf or above it, and
+    /// empty lists.
     pub(super) fn without_value(&self) -> u64 {
         self.levels() - self.values()
     }
 
-    /// Returns the number of null slots of the leaf: null elements of lists, but not null or empty lists.
+    /// Returns the leaf's number of null slots. A null element of a list counts, but a null or
+    /// empty list does not.
     pub(super) fn null_slots(&self, column: &Column) -> u64 {
         let max = usize::from(column.leaf.max_def_level);
         let slots = self
@@ -101,13 +103,13 @@ fn count(histogram: &mut [u64], levels: &[u8]) {
     }
 }
 
-/// The bounds in all orders known to have been used for `min` and `max`, before `min_value` and `max_value`
-/// existed. The specification required "signed", but writers differed.
+/// The bounds in all orders that writers are known to have used for `min` and `max`, before
+/// `min_value` and `max_value` existed. The specification required "signed", but writers differed.
 #[derive(Debug, Clone)]
 pub(super) struct OldBounds {
     pub(super) orders: Vec<(ColumnOrderKind, BoundsBuilder)>,
-    /// The bounds of values with the highest bit of each byte flipped: their unsigned order is that of signed
-    /// bytes.
+    /// The bounds of values in which the highest bit of each byte is flipped. Their unsigned order
+    /// is the order of signed bytes.
     pub(super) signed_bytes: Option<BoundsBuilder>,
 }
 
@@ -120,8 +122,8 @@ impl OldBounds {
             Order::UnsignedBytes | Order::SignedBytes => {
                 vec![Order::UnsignedBytes, Order::SignedBytes]
             }
-            // The specification did not define an order for INT96, and writers compared its bytes in several
-            // ways.
+            // The specification did not define an order for INT96, and writers compared its bytes
+            // in several ways, so we cannot check such bounds.
             Order::Undefined | Order::Int96 => Vec::new(),
             order => vec![order],
         };
@@ -167,7 +169,7 @@ impl OldBounds {
     }
 }
 
-/// Returns the bytes with the highest bit of each flipped.
+/// Returns the bytes with the highest bit of each byte flipped.
 pub(super) fn flipped(bytes: &[u8]) -> Vec<u8> {
     bytes.iter().map(|byte| byte ^ 0x80).collect()
 }
@@ -194,7 +196,8 @@ fn add_values(bounds: &mut BoundsBuilder, values: &ArrayRef) {
     }
 }
 
-/// Passes each value to `see` in PLAIN, without lengths; booleans as one byte each.
+/// Passes each value to `see` in the PLAIN encoding, but without lengths, and with one byte per
+/// boolean.
 pub(super) fn for_each_plain(values: &ArrayRef, mut see: impl FnMut(&[u8])) {
     match values.data_type() {
         DataType::Boolean => {
@@ -229,7 +232,7 @@ pub(super) fn for_each_plain(values: &ArrayRef, mut see: impl FnMut(&[u8])) {
 mod tests {
     use super::*;
 
-    /// The order of flipped bytes is that of the signed bytes, from -128 to 127.
+    /// Flipped bytes must be in the order of signed bytes, from -128 to 127.
     #[test]
     fn flipped_bytes_have_the_order_of_signed_bytes() {
         let signed: Vec<u8> = (i8::MIN..=i8::MAX).map(|byte| byte as u8).collect();

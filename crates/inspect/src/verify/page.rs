@@ -15,32 +15,33 @@ use super::observed::{Observed, for_each_plain};
 use super::statistics;
 use herringbone::source::Source;
 
-/// A page while it is decoded.
+/// A page that is being decoded.
 pub(super) struct PageCheck<'a> {
     header: &'a PageHeader,
     /// The statistics in the header.
     claimed: Option<Statistics>,
     column: &'a Column,
     pub(super) encoding: Encoding,
-    /// The number of levels, or of entries in a dictionary, declared in the header.
+    /// The number of levels, or of dictionary entries, that the header declares.
     pub(super) num_values: u64,
     pub(super) observed: Observed,
     /// True if the first level starts a row.
     pub(super) starts_row: bool,
     /// The number of values that are not UTF-8, and the ordinal of the first one.
     not_text: Option<(u64, u64)>,
-    /// The number of decimals with too many digits, and the ordinal of the first one.
+    /// The number of decimals that have too many digits, and the ordinal of the first one.
     too_long: Option<(u64, u64)>,
-    /// The number of disallowed values, and the ordinal of the first one.
+    /// The number of values that are not allowed, and the ordinal of the first one.
     not_allowed: Option<(u64, u64)>,
     values: u64,
-    /// The last entry of a dictionary that is declared sorted; `None` if an entry was out of order.
+    /// The last entry of a dictionary that is declared to be sorted. `None` if an entry was out of
+    /// order.
     sorted: Option<Vec<u8>>,
 }
 
 impl<'a> PageCheck<'a> {
-    /// Starts a page that carries values. Returns `None` for other pages. Also returns `None`, and reports it,
-    /// if the header lacks required fields of such a page.
+    /// Creates the check for a page that has values. Returns `None` for other pages. If the header
+    /// lacks fields that such a page must have, reports this and returns `None` too.
     pub(super) fn new(
         header: &'a PageHeader,
         limits: &Limits,
@@ -97,10 +98,11 @@ impl<'a> PageCheck<'a> {
         })
     }
 
-    /// Reads and decodes the body, and passes all blocks to `see`. Returns false if it cannot be decoded.
+    /// Reads and decodes the body, and passes all blocks to `see`. Returns false if the body cannot
+    /// be decoded.
     ///
     /// # Errors
-    /// Io if the source fails.
+    /// Fails with [`ErrorKind::Io`](herringbone::ErrorKind::Io) if the source fails.
     pub(super) fn decode(
         &mut self,
         source: &dyn Source,

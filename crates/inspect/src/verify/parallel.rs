@@ -1,7 +1,7 @@
 //! Checks column chunks on several threads, and returns their findings in order.
 //!
-//! A task is a column chunk, or the order of rows in a row group. Threads are at most a few tasks ahead of the
-//! caller, because findings wait in memory.
+//! A task is a column chunk, or the order of rows in a row group. Threads are at most a few tasks
+//! ahead of the caller, because findings wait in memory until it takes them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,26 +14,27 @@ use herringbone_pipeline::{Crew, Shared, Spawn, Work};
 use super::task::{self, Outcome, Task};
 use herringbone::ParquetFile;
 
-/// The maximum number of tasks per thread ahead of the caller.
+/// The maximum number of tasks per thread that are ahead of the caller.
 const TASKS_AHEAD: u64 = 2;
 
-/// The checks of all tasks of a file.
+/// Checks all tasks of a file.
 pub(super) struct ParallelVerifier(Crew<Checks>);
 
 struct Checks {
     file: ParquetFile,
-    /// The maximum number of tasks taken but not yet returned to the caller.
+    /// The maximum number of tasks that threads have taken, but that were not returned to the
+    /// caller yet.
     max_ahead: u64,
 }
 
 struct State {
-    /// The next task; `None` after the last one.
+    /// The next task. `None` after the last one.
     next: Option<Task>,
-    /// The number of bytes in the column chunks taken so far.
+    /// The number of bytes in the column chunks that were taken so far.
     bytes: u64,
-    /// The number of tasks taken so far.
+    /// The number of tasks that were taken so far.
     taken: u64,
-    /// The number of tasks returned to the caller.
+    /// The number of tasks that were returned to the caller.
     returned: u64,
     outcomes: BTreeMap<u64, Result<Outcome>>,
 }
@@ -54,10 +55,10 @@ impl ParallelVerifier {
         Self(Crew::new(checks, state, threads, spawn))
     }
 
-    /// Returns the outcome of the next task; `None` after the last one.
+    /// Returns the outcome of the next task, or `None` after the last one.
     ///
     /// # Errors
-    /// Io if the source fails.
+    /// Fails with [`ErrorKind::Io`](herringbone::ErrorKind::Io) if the source fails.
     pub(super) fn next(&mut self) -> Result<Option<Outcome>> {
         let outcome = self.0.next(|state| {
             let outcome = state.outcomes.remove(&state.returned)?;
@@ -107,7 +108,7 @@ impl Work for Checks {
     }
 }
 
-/// Returns the first task of a row group; `None` after the last row group.
+/// Returns the first task of a row group. `None` after the last row group.
 fn first(file: &ParquetFile, row_group: usize) -> Option<Task> {
     if row_group >= file.metadata().num_row_groups() {
         return None;
@@ -115,7 +116,7 @@ fn first(file: &ParquetFile, row_group: usize) -> Option<Task> {
     Some(chunk_or_order(file, row_group, 0))
 }
 
-/// Returns the task after a given one.
+/// Returns the task that follows another.
 fn following(file: &ParquetFile, task: Task) -> Option<Task> {
     match task {
         Task::Chunk { row_group, leaf } => Some(chunk_or_order(file, row_group, leaf + 1)),
@@ -132,7 +133,7 @@ fn chunk_bytes(file: &ParquetFile, task: Task) -> u64 {
     let chunk = file.metadata().readable_chunk(row_group, leaf);
     let chunk = chunk.and_then(KeyStep::ready);
     let range = chunk.and_then(|chunk| byte_range(&chunk.layout, file.source().len()));
-    // The check of the whole file reports chunks that lie outside it.
+    // The check of the whole file reports a chunk that lies outside it.
     range.map_or(0, |range| range.end - range.start)
 }
 

@@ -1,4 +1,4 @@
-//! Checks that the rows of a row group are sorted as declared.
+//! Checks that a row group's rows are sorted as it declares.
 
 use std::cmp::Ordering;
 use std::collections::{HashSet, VecDeque};
@@ -17,10 +17,11 @@ use herringbone::ParquetFile;
 use herringbone::pages::Pages;
 use herringbone::source::Source;
 
-/// Compares consecutive rows of a row group. If they cannot be decoded, this has already been reported.
+/// Compares each row of a row group with the next one. If the rows cannot be decoded, another check
+/// has already reported this.
 ///
 /// # Errors
-/// Io if the source fails.
+/// Fails with [`ErrorKind::Io`](herringbone::ErrorKind::Io) if the source fails.
 pub(super) fn check(
     file: &ParquetFile,
     row_group: usize,
@@ -71,8 +72,8 @@ pub(super) fn check(
     }
 }
 
-/// Returns errors that are not a fault of the file. Reports limits that are only exceeded by several columns
-/// together.
+/// Returns errors that are not a fault of the file. Reports a limit that only several columns
+/// together exceed, because no other check has noticed it.
 fn reported(error: Error, report: &mut Report) -> Result<()> {
     if Budget::refused(&error) {
         report.warning(FindingKind::NotChecked, error.message());
@@ -83,7 +84,7 @@ fn reported(error: Error, report: &mut Report) -> Result<()> {
     }
 }
 
-/// Returns the first row out of order.
+/// Returns the first row that is out of order.
 fn first_unsorted(cursors: &mut [Cursor]) -> Result<Option<u64>> {
     let mut last: Vec<Option<Vec<u8>>> = Vec::new();
     for row in 0_u64.. {
@@ -95,7 +96,7 @@ fn first_unsorted(cursors: &mut [Cursor]) -> Result<Option<u64>> {
             }
         }
         let pairs = last.iter().zip(&current).zip(&*cursors);
-        // If the order of two values is undefined, later columns are not compared.
+        // If two values do not have a defined order, we do not compare later columns.
         let order = pairs
             .map(|((a, b), cursor)| cursor.compare(a.as_deref(), b.as_deref()))
             .find(|order| *order != Some(Ordering::Equal));
@@ -107,7 +108,7 @@ fn first_unsorted(cursors: &mut [Cursor]) -> Result<Option<u64>> {
     Ok(None)
 }
 
-/// The rows of a column without lists, one after another.
+/// Returns the rows of a column without lists one after another.
 struct Cursor {
     source: Arc<dyn Source>,
     pages: Pages,
@@ -115,7 +116,7 @@ struct Cursor {
     column: Column,
     sorting: SortingColumn,
     open: bool,
-    /// The definition levels of the next rows, decoded so far.
+    /// The definition levels of the next rows, as far as they are decoded.
     levels: VecDeque<u8>,
     /// The values of these rows.
     values: VecDeque<Vec<u8>>,
@@ -150,7 +151,7 @@ impl Cursor {
         })
     }
 
-    /// Returns the value of the next row in PLAIN, or null; `None` after the last row.
+    /// Returns the next row's value in the PLAIN encoding, or null. `None` after the last row.
     fn next(&mut self) -> Result<Option<Option<Vec<u8>>>> {
         let max = self.column.leaf.max_def_level;
         loop {
@@ -214,7 +215,7 @@ impl Cursor {
             (Some(a), Some(b)) if a == b => Some(Ordering::Equal),
             (Some(a), Some(b)) => {
                 let (order, physical) = (self.column.natural_order, self.column.leaf.physical_type);
-                // Not all orders specify the positions of NaNs and of the two zeros.
+                // Not all orders define where NaNs and the two zeros are, so we leave them out.
                 let zeros = is_zero(order, a) && is_zero(order, b);
                 let order = compare(order, physical, a, b).filter(|_| !zeros)?;
                 Some(match self.sorting.descending {

@@ -1,4 +1,4 @@
-//! Checks statistics and size statistics against actual counts.
+//! Checks statistics and size statistics against the actual counts.
 
 use herringbone_format::{SizeStatistics, Statistics};
 use herringbone_schema::ColumnOrderKind;
@@ -8,8 +8,8 @@ use super::column::Column;
 use super::finding::{FindingKind, Report, Severity};
 use super::observed::Observed;
 
-/// Returns true if the deprecated `min` or `max` differs from `min_value` and `max_value`, or only the
-/// deprecated ones are valid.
+/// Returns true if the deprecated `min` or `max` has to be checked by itself. This is so if it
+/// differs from `min_value` or `max_value`, or if only the deprecated bounds are valid.
 pub(super) fn has_old_bounds(statistics: Option<&Statistics>, column: &Column) -> bool {
     let alone = column.order == ColumnOrderKind::Undefined;
     statistics.is_some_and(|statistics| {
@@ -18,7 +18,7 @@ pub(super) fn has_old_bounds(statistics: Option<&Statistics>, column: &Column) -
     })
 }
 
-/// Checks the statistics of a page or of a column chunk.
+/// Checks the statistics of a page or a column chunk.
 pub(super) fn check(
     statistics: &Statistics,
     column: &Column,
@@ -29,7 +29,7 @@ pub(super) fn check(
     if let Some(claimed) = statistics.null_count {
         let (levels, slots) = (observed.without_value(), observed.null_slots(column));
         let claimed_count = u64::try_from(claimed).ok();
-        // The specification does not define whether empty lists count.
+        // The specification does not define whether empty lists count, so we accept both.
         if claimed_count != Some(levels) && claimed_count != Some(slots) {
             let nulls = if levels == slots {
                 levels.to_string()
@@ -51,7 +51,7 @@ pub(super) fn check(
     {
         let message =
             format!("distinct_count is {claimed}, but there are {distinct} distinct values");
-        // Planners use it as an estimate, and writers provide one.
+        // Planners only use this count as an estimate, and some writers estimate it too.
         report.note(FindingKind::Statistics, message);
     }
     let bounds = [
@@ -83,14 +83,14 @@ pub(super) fn check(
     old_bounds(statistics, column, observed, report);
 }
 
-/// Checks the deprecated bounds, if they differ from the other bounds.
+/// Checks the deprecated bounds, if they differ from the other ones.
 fn old_bounds(statistics: &Statistics, column: &Column, observed: &Observed, report: &mut Report) {
     let Some(old) = &observed.old_bounds else {
         return;
     };
     let (min, max) = (statistics.min.as_deref(), statistics.max.as_deref());
     if has_old_bounds(Some(statistics), column) && !old_bounds_hold(column, min, max, old) {
-        // Few readers still use them, and only in the order of signed numbers.
+        // Few readers still use these bounds, and only in the order of signed numbers.
         let severity = match column.natural_order {
             ColumnOrderKind::Signed | ColumnOrderKind::Float => Severity::Error,
             _ => Severity::Warning,
@@ -100,7 +100,7 @@ fn old_bounds(statistics: &Statistics, column: &Column, observed: &Observed, rep
     }
 }
 
-/// Checks the size statistics of a column chunk.
+/// Checks a column chunk's size statistics.
 pub(super) fn check_sizes(
     sizes: &SizeStatistics,
     column: &Column,

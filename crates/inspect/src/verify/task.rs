@@ -9,7 +9,7 @@ use super::finding::{FindingKind, Report};
 use super::{geoparquet_values, sorting, variants};
 use herringbone::ParquetFile;
 
-/// A part of a file that is checked separately.
+/// A part of a file that is checked separately, so that threads can share the work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Task {
     Chunk {
@@ -19,7 +19,8 @@ pub(super) enum Task {
     Order {
         row_group: usize,
     },
-    /// The column chunks up to here read the file `ratio` times. Further parts are not checked.
+    /// The column chunks up to here read the file `ratio` times. We do not check further parts,
+    /// because overlapping chunks could make a small file very expensive.
     Overlap {
         row_group: usize,
         ratio: u64,
@@ -38,7 +39,7 @@ pub(super) struct Outcome {
 /// Runs a task.
 ///
 /// # Errors
-/// Io if the source fails.
+/// Fails with [`ErrorKind::Io`](herringbone::ErrorKind::Io) if the source fails.
 pub(super) fn check(file: &ParquetFile, task: Task) -> Result<Outcome> {
     let mut report = Report::default();
     let checked = match task {
@@ -71,7 +72,7 @@ fn chunk(
     report: &mut Report,
 ) -> Result<Checked> {
     let metadata = file.metadata();
-    // A chunk that cannot be decoded was reported by the check of the whole file.
+    // The check of the whole file reports a chunk whose metadata cannot be decoded.
     let Ok(chunk) = metadata.column_chunk(row_group, leaf) else {
         return Ok(Checked::default());
     };

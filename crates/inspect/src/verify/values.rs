@@ -1,5 +1,5 @@
-//! Checks values against the annotation of their column: integers outside its range, times outside a day, and
-//! values in columns that must be all null.
+//! Checks values against their column's annotation. It finds integers outside the annotation's
+//! range, times outside a day, and values in columns that must be all null.
 
 use std::ops::RangeInclusive;
 
@@ -11,19 +11,19 @@ use herringbone_schema::ParquetSchema;
 
 use super::finding::FindingKind;
 
-/// The allowed values of a column, if not all values of its physical type are allowed.
+/// The values that a column allows, if not all values of its physical type are allowed.
 #[derive(Debug, Clone)]
 pub(super) enum Allowed {
     /// Integers from the least to the greatest.
     Integers(RangeInclusive<i64>),
     /// Times from midnight to the last unit of the day.
     Times(RangeInclusive<i64>),
-    /// Only nulls.
+    /// Nulls only.
     Nothing,
 }
 
 impl Allowed {
-    /// Returns the allowed values of a leaf; `None` if all are allowed.
+    /// Returns the values that a leaf allows. `None` if it allows all.
     pub(super) fn of(schema: &ParquetSchema, leaf: usize) -> Option<Self> {
         if schema.is_always_null(leaf) {
             return Some(Self::Nothing);
@@ -35,7 +35,7 @@ impl Allowed {
         })
     }
 
-    /// Calls `see` with the position of each disallowed value.
+    /// Calls `see` with the position of each value that is not allowed.
     pub(super) fn beyond(&self, values: &ArrayRef, mut see: impl FnMut(usize)) {
         let range = match self {
             Self::Nothing => return (0..values.len()).for_each(see),

@@ -1,4 +1,5 @@
-//! Checks VARIANT values and the rules of shredding, whose violation makes readers of the values fail.
+//! Checks VARIANT values and the rules for shredding them. If these are violated, readers of the
+//! values fail.
 
 use std::ops::Range;
 
@@ -48,10 +49,10 @@ impl ExtensionType for CheckedVariants {
     }
 }
 
-/// Checks the structure of the VARIANT columns' groups in a file.
+/// Checks the structure of the groups that form VARIANT columns in a file.
 ///
 /// # Errors
-/// Io if the source fails.
+/// Fails with [`ErrorKind::Io`](herringbone::ErrorKind::Io) if the source fails.
 pub(super) fn check_schema(file: &ParquetFile, report: &mut Report) -> Result<()> {
     let schema = file.parquet_schema();
     if let Some(group) = (0..schema.nodes().len()).find_map(|node| optional_group(schema, node)) {
@@ -70,14 +71,16 @@ pub(super) fn check_schema(file: &ParquetFile, report: &mut Report) -> Result<()
     }
 }
 
-/// Returns the first optional group of a shredded field or element in a VARIANT group.
+/// Returns the first group inside a VARIANT group that belongs to a shredded field or element and
+/// is optional.
 fn optional_group(schema: &ParquetSchema, variant: usize) -> Option<usize> {
     let node = schema.nodes().get(variant)?;
     if !is_variant(node) {
         return None;
     }
     let is_part = |name: &str| matches!(name, "value" | "typed_value");
-    // The schema limits the depth of groups, and each group is visited once.
+    // This loop is cheap, because the schema limits the depth of groups, and each group is visited
+    // once.
     let mut nodes = variant + 1..node.end;
     nodes.find(|group| {
         let is_optional = schema.nodes().get(*group).is_some_and(|node| {
@@ -103,11 +106,11 @@ fn children(schema: &ParquetSchema, parent: usize) -> Vec<usize> {
     children.take_while(|child| *child < end).collect()
 }
 
-/// Checks the values of the VARIANT columns in a row group. Damage that makes the stored columns unreadable is
-/// detected elsewhere.
+/// Checks the values of the VARIANT columns in a row group. If damage makes the stored columns
+/// unreadable, another check reports it.
 ///
 /// # Errors
-/// Io if the source fails.
+/// Fails with [`ErrorKind::Io`](herringbone::ErrorKind::Io) if the source fails.
 pub(super) fn check(file: &ParquetFile, row_group: usize, report: &mut Report) -> Result<()> {
     for leaves in columns(file) {
         let options = ReadOptions::default()
