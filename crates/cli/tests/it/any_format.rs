@@ -1,4 +1,5 @@
-//! Files in other formats than Parquet, in commands that read rows. The expected values are written by hand.
+//! Tests that commands which read rows accept files in formats other than Parquet. The expected
+//! values are written by hand.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -9,7 +10,7 @@ use crate::common::{EXAMPLE, Folder, command, herringbone, stdin};
 
 const TRIPS: &str = "id,city,fare\n1,Rome,2.5\n2,Oslo,3\n3,Rome,\n";
 
-/// The rows that a command prints as JSON lines.
+/// Returns the rows that a command prints as JSON lines.
 fn rows(words: &[&str]) -> Vec<Value> {
     let run = herringbone(words);
     assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{words:?}");
@@ -57,7 +58,7 @@ fn commands_that_look_read_text() {
     let stats = rows(&["stats", "-c", "fare", &trips]);
     assert_eq!(stats[0]["mean"], 2.75);
     assert_eq!(stats[0]["null_count"], 1);
-    // A text has no column chunks.
+    // A text does not have column chunks, so there is no size.
     assert_eq!(stats[0].get("compressed_size"), None);
     herringbone(&["schema", "--format", "arrow", &trips])
         .ok("id: Int64\ncity: Utf8\nfare: Float64\n");
@@ -125,7 +126,7 @@ fn first_bytes_show_the_format() {
     }
     let parquet = fs::read(crate::common::path(EXAMPLE)).unwrap();
     stdin(&["count", "-"], &parquet).ok("24\n");
-    // Bytes of no known format are refused as before.
+    // Bytes of no known format are read as Parquet, so the error is about Parquet.
     let binary = folder.with("binary", b"a\0b");
     herringbone(&["head", &binary]).fails(3, "not a Parquet file");
     // The compressed bytes are the output of `printf 'a\n7\n' | gzip -n`.
@@ -139,7 +140,8 @@ fn many_texts_become_one_table() {
     let folder = Folder::new();
     let dir = folder.file("months");
     fs::create_dir(&dir).unwrap();
-    // Each file alone has other types: no fare at all, whole numbers, and fractions.
+    // Each file alone would have another type for the fare: none at all, whole numbers, and
+    // fractions.
     for (name, text) in [
         ("1.csv", "id,fare,at\n1,,2024-01-02\n"),
         ("2.csv", "id,fare,at\n2,3,soon\n"),
@@ -164,7 +166,7 @@ fn many_texts_become_one_table() {
         assert_eq!(rows(&[&["cat"], words].concat()), expected, "{words:?}");
     }
     herringbone(&["schema", "--format", "arrow", &out]).ok("id: Int64\nfare: Float64\nat: Utf8\n");
-    // Other columns are refused, unless the user wants the columns of all files.
+    // Files with other columns are refused, unless the user wants the columns of all files.
     fs::write(file("4.csv"), "id,fare\n4,5\n").unwrap();
     let all = file("*.csv");
     herringbone(&["convert", "-f", &all, &out]).fails(3, "--by-name");
@@ -173,7 +175,7 @@ fn many_texts_become_one_table() {
         rows(&["cat", "-w", "id = 4", &out]),
         [json!({"id": 4, "fare": 5.0, "at": null})]
     );
-    // A given type applies to all files.
+    // A type that the user gives applies to all files.
     herringbone(&[
         "convert",
         "-f",
@@ -204,7 +206,7 @@ fn the_first_rows_need_no_more_of_a_text() {
         [json!({"id": 3}), json!({"id": 4})]
     );
     herringbone(&["count", &file]).fails(3, "line 50002");
-    // A condition may hold for the last row alone.
+    // With a condition, all of the text is read, because only the last row may match.
     herringbone(&["head", "-w", "id >= 0", "-n", "1", &file]).fails(3, "line 50002");
 }
 

@@ -1,4 +1,4 @@
-//! Texts with bad rows, times as numbers, and rows inside of other JSON.
+//! Tests texts with bad rows, times given as numbers, and rows inside other JSON.
 
 use std::fmt::Write as _;
 
@@ -24,7 +24,8 @@ fn bad_rows_of_csv_are_left_out_or_become_null() {
     let line = |line: u32, why: &str| {
         format!("herringbone: lost: {file}: line {line}: the row is left out: {why}")
     };
-    // Records of another width are found before values.
+    // Records of another width are found before bad values, because only complete records have
+    // values.
     assert_eq!(
         lost,
         [
@@ -46,7 +47,7 @@ fn bad_rows_of_csv_are_left_out_or_become_null() {
         "{}",
         run.stderr
     );
-    // A file is written, and the exit code still shows the losses.
+    // The file is written, and the exit code still shows the losses.
     let out = folder.file("out.parquet");
     let run = herringbone(&[&["convert", &file, &out, "--on-error", "skip"], &types[..]].concat());
     assert_eq!(run.code, 1, "{}", run.stderr);
@@ -100,7 +101,7 @@ fn bad_rows_of_json_are_left_out() {
             run.stderr
         );
     }
-    // Without a schema, rows that are no JSON at all do not hinder it.
+    // Without a schema, rows that are not JSON at all must not keep the types from being inferred.
     let file = folder.with("cut.jsonl", "{\"a\":1}\n{\"a\":}\n{\"a\":3}\n");
     let run = herringbone(&["cat", "--on-error", "skip", &file]);
     assert_eq!(
@@ -114,7 +115,8 @@ fn bad_rows_of_json_are_left_out() {
 #[test]
 fn numbers_are_times_on_request() {
     let folder = Folder::new();
-    // 1700000000 seconds after 1970 are 14 November 2023, 22:13:20 UTC, by `date -u -d @1700000000`.
+    // According to `date -u -d @1700000000`, 1700000000 seconds after 1970 are 14 November 2023,
+    // 22:13:20 UTC.
     let csv = folder.with("log.csv", "at,ms\n1700000000,-1\n,1700000000123\n");
     let typed = [
         "--type",
@@ -128,7 +130,7 @@ fn numbers_are_times_on_request() {
     ));
     herringbone(&["cat", "-n", "1", "-c", "t:timestamp(s)=at", &csv])
         .ok("{\"t\":\"2023-11-14T22:13:20\"}\n");
-    // Digits in text may be a year.
+    // Digits in text may be a year, so they are not taken as a count of seconds.
     let years = folder.with("years.csv", "y\n\"2024\"\nx\n");
     herringbone(&["cat", "-n", "1", "-c", "t:timestamp=y", &years])
         .fails(3, "\"2024\" is not a valid");
@@ -176,7 +178,7 @@ fn notes_name_the_option_for_another_notation() {
         "{\"day\":\"2024-12-31\",\"price\":1234.5,\"code\":\"x\"}\n"
     );
     assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
-    // Chosen types need no advice.
+    // If the user has chosen the type, no advice about it is needed.
     let run = herringbone(&["head", "--type", "day,price=Utf8", &file]);
     assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
 }

@@ -1,4 +1,4 @@
-//! Properties that a written file takes from its input files, in addition to the rows.
+//! Tests which properties a written file takes over from its input files, in addition to the rows.
 
 use std::fs;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::common::{EXAMPLE, Folder, herringbone, json, path};
 
-/// All Parquet files of the tests.
+/// Returns all Parquet files that the tests have.
 fn files() -> Vec<String> {
     let mut files = Vec::new();
     for folder in ["built", "pyarrow", "duckdb", "polars", "fastparquet"] {
@@ -27,12 +27,13 @@ fn files() -> Vec<String> {
     files
 }
 
-/// All elements of the schema with all their properties.
+/// Returns all elements of the schema with all of their properties.
 fn schema(file: &str) -> Value {
     json(&herringbone(&["meta", file]))["schema"].clone()
 }
 
-/// Each third file is written, or all of them if `HERRINGBONE_CASES` is set, as in a turn of CI.
+/// We rewrite each third file, because all of them take long. A turn of CI sets
+/// `HERRINGBONE_CASES`, and then all are rewritten.
 #[test]
 fn schema_and_rows_of_every_file_stay() {
     let folder = Folder::new();
@@ -51,7 +52,7 @@ fn schema_and_rows_of_every_file_stay() {
         }
         let mut root = [schema(file), schema(&out)];
         for schema in &mut root {
-            // The other properties of the root have no meaning.
+            // The other properties of the root do not mean anything.
             let element = schema[0].as_object_mut().unwrap();
             element.retain(|key, _| key == "name" || key == "num_children");
         }
@@ -62,8 +63,8 @@ fn schema_and_rows_of_every_file_stay() {
         assert_eq!(rows(&out), rows(file), "{file}");
     }
     assert!(files.len() > 100 / step);
-    // The writer has no form for groups without fields. Keys are never null. Other readers refuse annotations that a
-    // type cannot have.
+    // The writer cannot represent groups without fields. Keys are never null, and other readers
+    // refuse annotations that a type cannot have.
     differ.retain(|line| !line.contains("built/empty_group_"));
     let others: Vec<_> = differ
         .iter()
@@ -127,7 +128,7 @@ fn keys(file: &str) -> Vec<String> {
         .collect()
 }
 
-/// The columns with a bloom filter.
+/// Returns the columns that have a bloom filter.
 fn bloom_filters(file: &str) -> Vec<String> {
     let meta = json(&herringbone(&["meta", file]));
     let columns = meta["row_groups"][0]["columns"].as_array().unwrap().iter();
@@ -171,7 +172,7 @@ fn bloom_filters_stay() {
     assert_eq!(bloom_filters(&out), ["id", "origin,country"]);
 }
 
-/// The ordinals of the sorting columns of each row group.
+/// Returns the ordinals of each row group's sorting columns.
 fn sorting_columns(file: &str) -> Vec<Vec<i64>> {
     let meta = json(&herringbone(&["meta", file]));
     let columns = |row_group: &Value| {
@@ -202,7 +203,7 @@ fn sorting_columns_stay_where_rows_are_sorted() {
 
     herringbone(&["rewrite", "--force", &sorted, &out]).ok("");
     assert_eq!(sorting_columns(&out), [orders[0].clone()]);
-    // The last sorting column is not read.
+    // The last sorting column is not read, so it cannot be kept.
     let run = herringbone(&[
         "rewrite",
         "--force",
@@ -220,7 +221,8 @@ fn sorting_columns_stay_where_rows_are_sorted() {
     herringbone(&["rewrite", "--force", &sorted, &out, "--sort-by", "name"]).ok("");
     assert_eq!(sorting_columns(&out)[0].len(), 1);
 
-    // The last row of one file is followed by the first row of the other.
+    // The last row of one file comes before the first row of the other, so the rows are no longer
+    // sorted.
     let twice = ["concat", "--force", &sorted, &sorted, "-o", &out];
     let run = herringbone(&twice);
     assert_eq!(run.code, 0);
@@ -238,7 +240,8 @@ fn sorting_columns_stay_where_rows_are_sorted() {
 
 #[test]
 fn the_exact_schema_is_not_taken_from_the_input() {
-    // The type of runs is stored in a pair next to `ARROW:schema`. That schema includes the omitted column.
+    // The run-end encoded type is stored in a pair next to `ARROW:schema`. That schema includes the
+    // column that is left out.
     let folder = Folder::new();
     let (source, out) = (folder.file("runs.parquet"), folder.file("out.parquet"));
     fs::write(&source, with_runs()).unwrap();
@@ -247,7 +250,7 @@ fn the_exact_schema_is_not_taken_from_the_input() {
     assert!(run.stdout.contains("RunEndEncoded"), "{}", run.stdout);
 }
 
-/// A file with a run-end encoded column and a column of numbers.
+/// Returns a file with a run-end encoded column and a column of numbers.
 fn with_runs() -> Vec<u8> {
     let ends = Arc::new(Field::new("run_ends", DataType::Int32, false));
     let values = Arc::new(Field::new("values", DataType::Utf8, true));
@@ -262,7 +265,7 @@ fn with_runs() -> Vec<u8> {
     file
 }
 
-/// A file of one row whose column has this annotation.
+/// Returns a file of one row. Its column has this annotation.
 fn annotated(annotation: LogicalType) -> Vec<u8> {
     let root = SchemaElement::new("schema".into()).num_children(1);
     let column = SchemaElement::new("x".into())
@@ -301,7 +304,7 @@ fn annotations_stay_where_the_files_agree() {
     assert_eq!(schema(&out), of("STRING"));
 }
 
-/// Python programs keep pickles in the metadata of files.
+/// Python programs keep pickles in the metadata of files, so values need not be text.
 #[test]
 fn metadata_of_any_bytes_stay() {
     let folder = Folder::new();
@@ -344,7 +347,7 @@ fn metadata_of_any_bytes_stay() {
     let metadata = &json(&herringbone(&["meta", &one]))["key_value_metadata"];
     let pairs = metadata.as_array().unwrap();
     let shown = |key: &str| pairs.iter().find(|pair| pair["key"] == key).unwrap();
-    // base64 of 80 04 95 ff 00 61.
+    // This is the base64 of 80 04 95 ff 00 61.
     let expected = serde_json::json!({"key": "pickle", "value_base64": "gASV/wBh"});
     assert_eq!(shown("pickle"), &expected);
     assert_eq!(shown("text")["value"], "t");

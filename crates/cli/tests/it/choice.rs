@@ -1,10 +1,12 @@
-//! The choice of rows and columns, in commands that print rows and in those that write files.
+//! Tests the choice of rows and columns, in commands that print rows and in commands that write
+//! files.
 
 use serde_json::Value;
 
 use crate::common::{EXAMPLE, Folder, herringbone, json, stdin};
 
-/// A file of 100 rows `id`, `fare` and `city`, with a bloom filter of `fare` and a key.
+/// Returns a file of 100 rows with `id`, `fare` and `city`. It has a bloom filter for `fare` and a
+/// metadata key.
 fn trips(folder: &Folder) -> String {
     let rows = |id: u32| {
         let city = ["Rome", "Oslo", "Lima"][(id % 3) as usize];
@@ -140,7 +142,7 @@ fn all_commands_that_write_take_the_choice() {
     let csv = folder.file("d.csv");
     herringbone(&[&["convert", &trips, &csv], &choice[..]].concat()).ok("");
     assert_eq!(std::fs::read_to_string(&csv).unwrap(), "id\n98\n97\n");
-    // From text to text, and to Parquet.
+    // The same choice works from text to text, and from text to Parquet.
     let (again, out) = (folder.file("e.jsonl"), folder.file("e.parquet"));
     let all = folder.file("all.csv");
     herringbone(&["convert", &trips, &all]).ok("");

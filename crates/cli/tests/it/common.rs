@@ -1,13 +1,13 @@
-//! Runs the command from the root of the workspace.
+//! Runs the command from the workspace's root, so that tests can name files as users do.
 
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
-/// A file of 24 rows in two row groups.
+/// The example file, with 24 rows in two row groups.
 pub(crate) const EXAMPLE: &str = "testdata/example.parquet";
 
-/// The result of a run.
+/// The result of running the command.
 pub(crate) struct Run {
     pub(crate) code: i32,
     pub(crate) stdout: String,
@@ -62,7 +62,7 @@ pub(crate) fn command(arguments: &[&str]) -> Command {
     command
 }
 
-/// A folder deleted on drop.
+/// A temporary folder, which is deleted on drop.
 pub(crate) struct Folder(tempfile::TempDir);
 
 impl Folder {
@@ -70,18 +70,18 @@ impl Folder {
         Self(tempfile::tempdir().unwrap())
     }
 
-    /// The full path of a file in the folder.
+    /// Returns the full path of a file in the folder.
     pub(crate) fn file(&self, name: &str) -> String {
         self.0.path().join(name).to_str().unwrap().to_owned()
     }
 
-    /// Creates a file with this text and returns its full path.
+    /// Creates a file with these bytes, and returns its full path.
     pub(crate) fn with(&self, name: &str, text: impl AsRef<[u8]>) -> String {
         std::fs::write(self.file(name), text).unwrap();
         self.file(name)
     }
 
-    /// The names of the files in the folder.
+    /// Returns the names of the files in the folder.
     pub(crate) fn names(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.0.path()).unwrap();
         let name = |entry: std::io::Result<std::fs::DirEntry>| entry.unwrap().file_name();
@@ -93,12 +93,12 @@ impl Folder {
     }
 }
 
-/// The printed JSON document.
+/// Returns the JSON document that a run has printed.
 pub(crate) fn json(run: &Run) -> serde_json::Value {
     serde_json::from_str(&run.stdout).unwrap()
 }
 
-/// A file of the workspace.
+/// Returns the path of a file in the workspace.
 pub(crate) fn path(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
         .join("../..")
@@ -110,7 +110,7 @@ pub(crate) fn herringbone(arguments: &[&str]) -> Run {
     command(arguments).output().unwrap().into()
 }
 
-/// Runs the command with the given standard output.
+/// Runs the command with this standard output.
 pub(crate) fn into(arguments: &[&str], stdout: impl Into<Stdio>) -> Run {
     command(arguments).stdout(stdout).output().unwrap().into()
 }
@@ -124,7 +124,7 @@ pub(crate) fn stdin(arguments: &[&str], bytes: &[u8]) -> Run {
         .spawn()
         .unwrap();
     let mut stdin = child.stdin.take().unwrap();
-    // The command may end before it has read all input.
+    // The command may end before it has read all of its input, so this may fail.
     stdin.write_all(bytes).ok();
     drop(stdin);
     child.wait_with_output().unwrap().into()

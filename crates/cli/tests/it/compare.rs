@@ -1,4 +1,4 @@
-//! `diff` and `split`.
+//! Tests `diff` and `split`.
 
 use serde_json::Value;
 
@@ -59,7 +59,7 @@ fn differences_are_found_by_key_and_by_position() {
             run.stdout
         );
     }
-    // Rows in another order, and rows that only one file has.
+    // These rows are in another order, and some are in only one file.
     let reversed: String = {
         let text = rows(&[(5, "9.0")], &[10, 11]);
         let mut lines: Vec<&str> = text.lines().collect();
@@ -190,7 +190,7 @@ fn several_files_are_split_together() {
         .ok("{\"id\":1}\n{\"id\":2}\n{\"id\":1}\n");
 }
 
-/// The names are those that duckdb gives to the folders, and the counts are by hand.
+/// The folder names are the ones that duckdb gives, and the counts are by hand.
 #[test]
 fn no_value_replaces_another() {
     let folder = Folder::new();
@@ -234,7 +234,7 @@ fn no_value_replaces_another() {
     text("t is null").ok("2\n");
     text("t = ''").ok("1\n");
     text("t = '__HIVE_DEFAULT_PARTITION__'").ok("1\n");
-    // An empty name of its own is that of another text.
+    // An empty value that is the whole name would get the same name as another text.
     let jsonl = folder.with("b.jsonl", "{\"t\":\"\"}\n{\"t\":\"\\u0000\"}\n");
     let file = folder.file("b.parquet");
     herringbone(&["convert", &jsonl, &file]).ok("");

@@ -1,4 +1,4 @@
-//! `concat` and sorting: rows of several files, and rows in another order.
+//! Tests `concat` and sorting, that is rows from several files, and rows in another order.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::common::{EXAMPLE, Folder, herringbone, json};
 
-/// The rows of a file as JSON.
+/// Returns a file's rows as JSON.
 fn rows(file: &str) -> Vec<Value> {
     let run = herringbone(&["cat", file]);
     assert_eq!((run.code, run.stderr.as_str()), (0, ""));
@@ -127,7 +127,7 @@ fn rows_are_sorted() {
     }
 }
 
-/// A file of one column with three strings.
+/// Returns a file of one column with three strings.
 fn strings(data_type: &DataType, nullable: bool) -> Vec<u8> {
     let texts = ["a", "b", "a"];
     let column: ArrayRef = match data_type {
@@ -182,7 +182,7 @@ fn files_that_differ_in_layout_and_nullability_become_one() {
             }
         }
     }
-    // All files, one after the other.
+    // All files are written one after the other.
     let all: Vec<&str> = names.iter().map(String::as_str).collect();
     let run = herringbone(&[&["concat", "--force", "-o", &out], &all[..]].concat());
     assert_eq!((run.code, run.stderr.as_str()), (0, ""));
@@ -216,12 +216,12 @@ fn column_chunks_are_copied_as_they_are() {
     };
     assert_eq!(chunks(&out), [chunks(&small), chunks(&small)].concat());
     herringbone(&["verify", &out]).code(&[0]);
-    // Of some row groups and columns.
+    // Only some row groups and columns are copied.
     let some = ["--row-groups", "1", "--columns", "id,name"];
     herringbone(&[&["rewrite", "--copy", &small, &again], &some[..]].concat()).ok("");
     let expected = herringbone(&[&["cat", &small], &some[..]].concat()).stdout;
     assert_eq!(herringbone(&["cat", &again]).stdout, expected);
-    // A setting that a copy cannot have.
+    // A copy cannot have another codec, for example.
     herringbone(&[
         "concat",
         "--copy",
@@ -232,7 +232,7 @@ fn column_chunks_are_copied_as_they_are() {
         "zstd",
     ])
     .fails(2, "cannot be used with");
-    // A file with another type is encoded again, and a note has the reason.
+    // A file whose column has another type is encoded again, and a note has the reason.
     let text = folder.with("numbers.csv", "n\n1\n");
     let (long, int) = (folder.file("long.parquet"), folder.file("int.parquet"));
     herringbone(&["convert", &text, &long, "--type", "n=Int64"]).ok("");

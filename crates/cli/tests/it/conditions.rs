@@ -1,4 +1,5 @@
-//! `--where`: rows selected by their values. The expected rows were found by duckdb with the same conditions.
+//! Tests that `--where` selects rows by their values. duckdb found the expected rows with the same
+//! conditions.
 
 use crate::common::{EXAMPLE, Folder, herringbone};
 
@@ -91,9 +92,10 @@ fn what_is_wrong_is_said_in_the_words_of_the_command() {
 
 #[test]
 fn what_is_known_of_rows_is_explained() {
-    // According to pyarrow, the column chunks have 1100 and 893 bytes, 102 of them for `id` in the second row group.
-    // The file has 24 rows in row groups of 16 and 8, column indexes and no bloom filters. The index has 46 bytes. The
-    // header of the first page is read with it, in a request of 128 bytes.
+    // According to pyarrow, the column chunks have 1100 and 893 bytes, and 102 of these are for
+    // `id` in the second row group. The file has 24 rows in row groups of 16 and 8, column indexes
+    // and no bloom filters. The index has 46 bytes. The header of the first page is read along with
+    // it, in a request of 128 bytes.
     herringbone(&["count", "--explain", "--where", "id > 20", EXAMPLE]).ok(
         "testdata/example.parquet: 24 rows in 2 row groups\n  \
          where id > 20\n  \
@@ -115,7 +117,7 @@ fn what_is_known_of_rows_is_explained() {
     assert!(without.stderr.contains("--where"), "{}", without.stderr);
 }
 
-/// A file of UUIDs, bytes of a fixed length, bytes of any length, and a map.
+/// Returns a file with UUIDs, bytes of a fixed length, bytes of any length, and a map.
 fn of_bytes(folder: &Folder) -> String {
     let lines = r#"{"id":1,"u":"a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11","f":"YWJj","b":"YWI=","m":[["x",5]]}
 {"id":2,"u":"00000000-0000-0000-0000-000000000007","f":"/wAA","b":"","m":[]}
@@ -225,7 +227,7 @@ fn a_condition_may_begin_with_a_minus() {
     assert_eq!(ids(&["--where", "-1 < id and id < 2", EXAMPLE]), [0, 1]);
 }
 
-/// SQL semantics: `is true` is false for nulls, not unknown.
+/// In SQL, `is true` is false for nulls, rather than unknown.
 #[test]
 fn is_true_is_known_of_nulls() {
     let folder = Folder::new();
@@ -244,7 +246,8 @@ fn is_true_is_known_of_nulls() {
     }
 }
 
-/// Deeply nested or very long conditions and types are short errors, for any depth and length.
+/// Conditions and types that are deeply nested or very long give a short error, however deep or
+/// long they are.
 #[test]
 fn deep_and_long_texts_are_refused() {
     let folder = Folder::new();
@@ -373,7 +376,8 @@ fn kinds(folder: &Folder) -> String {
     file
 }
 
-/// Groups, lists, periods, words of SQL and long conditions. The expected rows are arithmetic by hand.
+/// The conditions have groups, lists, periods, words of SQL, and a long list. The expected rows are
+/// computed by hand.
 #[test]
 fn conditions_on_every_kind_of_column() {
     let folder = Folder::new();

@@ -1,15 +1,15 @@
-//! `convert`: the same rows in another format.
+//! Tests that `convert` writes the same rows in another format.
 
 use crate::common::{EXAMPLE, Folder, herringbone, into, path, stdin};
 
-/// The rows of a file as JSON lines.
+/// Returns a file's rows as JSON lines.
 fn rows(file: &str) -> String {
     let run = herringbone(&["cat", file]);
     assert_eq!((run.code, run.stderr.as_str()), (0, ""));
     run.stdout
 }
 
-/// The Arrow fields of a Parquet file.
+/// Returns the Arrow fields of a Parquet file.
 fn schema(file: &str) -> String {
     herringbone(&["schema", "--format", "arrow", file]).stdout
 }
@@ -102,7 +102,7 @@ fn uncommon_types_come_back_with_a_schema() {
     }
 }
 
-/// The name of the extension type is enough for the annotation, which survives a copy.
+/// The name of the extension type is enough to get the annotation, which survives a copy.
 #[test]
 fn a_schema_names_files() {
     let folder = Folder::new();
@@ -232,13 +232,14 @@ fn nulls_and_empty_strings_stay_apart_in_csv() {
     let folder = Folder::new();
     let (csv, out) = (folder.file("x.csv"), folder.file("x.parquet"));
     for (options, text, expected) in [
-        // Two columns: numbers have no empty value, and programs may quote everything.
+        // There are two columns. Numbers do not have an empty value, and programs may quote
+        // everything.
         (
             &["--type", "n=Int64"][..],
             "t,n\r\n,1\r\n\"\",\"\"\r\n\n\"x\",\"2\"\r\n",
             r#"{"t":null,"n":1} {"t":"","n":null} {"t":"x","n":2}"#,
         ),
-        // One column: blank lines are rows, except before the header.
+        // There is one column, so blank lines are rows, except before the header.
         (
             &[],
             "\n\nt\r\n\r\n\"\"\r\nx\r\n\r\n",
@@ -254,7 +255,7 @@ fn nulls_and_empty_strings_stay_apart_in_csv() {
             "\n1\n\n",
             r#"{"column_1":null} {"column_1":1} {"column_1":null}"#,
         ),
-        // A custom text for null.
+        // The user has chosen another text for null.
         (
             &["--null", "NA"],
             "t,n\nNA,NA\n\"NA\",\n,1\n",

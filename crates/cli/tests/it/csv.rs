@@ -1,9 +1,9 @@
-//! CSV as found in practice. Expected types and values are those on which duckdb 1.5, polars, pandas and pyarrow
-//! agree.
+//! Tests CSV as it is found in practice. The expected types and values are the ones on which duckdb
+//! 1.5, polars, pandas and pyarrow agree.
 
 use crate::common::{Folder, Run, herringbone, path, stdin};
 
-/// Converts a text with more options. Returns the run, the rows and the types.
+/// Converts a text with these options. Returns the run, the rows and the types.
 fn convert(text: impl AsRef<[u8]>, options: &[&str]) -> (Run, String, String) {
     let folder = Folder::new();
     let (csv, out) = (folder.with("x.csv", text), folder.file("x.parquet"));
@@ -78,10 +78,10 @@ fn other_delimiters_are_found() {
     let (run, rows, _) = convert("a;b\n1;2\n", &["--delimiter", ","]);
     run.ok("");
     assert_eq!(rows, "{\"a;b\":\"1;2\"}\n");
-    // The line with the separator for Excel counts.
+    // The line that names the separator for Excel counts as a line.
     let (run, _, _) = convert("sep=;\na;b\n1;2\nx;2\n", &["--infer-rows", "1"]);
     run.fails(3, "line 4: column `a`: \"x\" is not a valid Int64");
-    // The names of a given schema must be found too.
+    // If the user gives a schema, its names must be found too.
     let folder = Folder::new();
     let types = folder.with("types.txt", "b: Int8\na: Int8\n");
     let (run, rows, _) = convert("a;b\n1;2\n", &["--schema", &types]);
@@ -117,7 +117,7 @@ fn offsets_make_instants() {
     );
 }
 
-/// ISO 8601 allows fractions of minutes. They are refused, because users mean fractions of a second.
+/// ISO 8601 allows fractions of minutes. We refuse them, because users mean fractions of a second.
 #[test]
 fn a_fraction_is_one_of_seconds() {
     let (_, _, types) = convert("t\n2024-01-01T00:00.5\n", &[]);
@@ -155,7 +155,7 @@ fn a_header_that_may_be_a_row_is_noted() {
     assert_eq!(rows.lines().count(), 2);
 }
 
-/// The last row counts with or without a line end.
+/// The last row counts whether or not a line end follows it.
 #[test]
 fn the_last_line_needs_no_end() {
     for end in ["", "\n", "\r\n", "\r"] {
@@ -204,7 +204,7 @@ fn a_table_without_columns_has_rows() {
     );
 }
 
-/// `awk -F, '$2=="Rome"'` relies on this.
+/// Commands such as `awk -F, '$2=="Rome"'` rely on this.
 #[test]
 fn lines_end_with_lf() {
     let folder = Folder::new();
@@ -262,7 +262,7 @@ fn types_of_a_fixed_size_are_bounded() {
         );
         json.fails(3, "raise it with --max batch_column_bytes=N");
     }
-    // 64 MiB of nulls, 16 MiB at a time.
+    // These are 64 MiB of nulls, which are read 16 MiB at a time.
     let text = format!("c,d\n{}", ",1\n".repeat(64));
     let (run, rows, _) = convert(text, &["--type", "c=FixedSizeBinary(1048576)"]);
     run.ok("");
@@ -323,7 +323,7 @@ fn files_of_other_formats_are_named() {
     for command in ["cat", "schema", "count", "head", "stats"] {
         herringbone(&[command, &packed]).fails(3, "expected Parquet, but this is gzip");
     }
-    // These commands are about the storage of Parquet.
+    // These commands are about how Parquet stores rows, so they do not take text.
     for command in ["info", "meta", "pages", "verify"] {
         let advice =
             format!("but this is text: `herringbone convert --from csv {text} OUT.parquet`");

@@ -1,4 +1,4 @@
-//! Key-value metadata that describes the columns or rows of a file, and its copies in written files.
+//! Tests key-value metadata that describes a file's columns or rows, and how written files keep it.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::common::{Folder, Run, herringbone, json};
 const SPARK: &str = "org.apache.spark.sql.parquet.row.metadata";
 const AVRO: &str = "parquet.avro.schema";
 
-/// A file of these columns and key-value pairs.
+/// Returns a file with these columns and key-value pairs.
 fn file(columns: &[(&str, ArrayRef)], pairs: &[(&str, &str)]) -> Vec<u8> {
     let pair = |(key, value): &(&str, &str)| KeyValue::new(*key, *value);
     let options = WriteOptions::new().key_value_metadata(pairs.iter().map(pair));
@@ -30,7 +30,7 @@ fn file(columns: &[(&str, ArrayRef)], pairs: &[(&str, &str)]) -> Vec<u8> {
     file
 }
 
-/// Columns `id` and `name` and a struct `s` of `x` and `y`, with one row.
+/// Returns one row of the columns `id` and `name`, and of a struct `s` with `x` and `y`.
 fn columns() -> Vec<(&'static str, ArrayRef)> {
     let number: ArrayRef = Arc::new(Int64Array::from(vec![1]));
     let text: ArrayRef = Arc::new(StringArray::from(vec!["a"]));
@@ -44,7 +44,7 @@ fn columns() -> Vec<(&'static str, ArrayRef)> {
     vec![("id", number), ("name", text), ("s", Arc::new(s))]
 }
 
-/// The value of a key, if the file has it.
+/// Returns the value of a key, if the file has it.
 fn value(file: &str, key: &str) -> Option<String> {
     let meta = json(&herringbone(&["meta", file]));
     let pairs = meta["key_value_metadata"].as_array().unwrap().clone();
@@ -61,7 +61,7 @@ fn notes(run: &Run, note: &str) {
     assert!(run.stderr.contains(note), "{}", run.stderr);
 }
 
-/// Spark's description of [`columns`], with only some of the fields.
+/// Returns Spark's description of [`columns`], but with only these fields.
 fn spark(fields: &[&str], inner: &[&str]) -> Value {
     let inner = inner
         .iter()
@@ -106,14 +106,14 @@ fn spark_is_not_told_of_other_columns() {
     let out = folder.file("out.parquet");
     let merge = ["concat", "-f", "--by-name", "--cast", "-o", &out];
     let left_out = format!("the metadata `{SPARK}` is left out");
-    // `more` is not described.
+    // The description does not have `more`.
     notes(&herringbone(&[&merge[..], &[&a, &b]].concat()), &left_out);
     assert_eq!(value(&out, SPARK), None);
-    // `id` is read as Int64 from both files, which matches the first description.
+    // `id` is read as Int64 from both files, which agrees with the first description.
     let run = herringbone(&[&merge[..], &[&a, &b, "--columns", "id"]].concat());
     notes(&run, "not all files have the metadata");
     assert_eq!(parsed(&out, SPARK), spark(&["id"], &[]));
-    // Text other than JSON does not describe columns.
+    // Text that is not JSON does not describe columns, so it is kept.
     let c = folder.with("c.parquet", file(&columns(), &[(SPARK, "{")]));
     herringbone(&["rewrite", "-f", &c, &out]).ok("");
     assert_eq!(value(&out, SPARK).as_deref(), Some("{"));
@@ -143,7 +143,7 @@ fn avro_schemas_are_true_or_left_out() {
     let run = herringbone(&["rewrite", "-f", &a, &out, "--columns", "id,s"]);
     notes(&run, "the metadata `iceberg.schema` is left out");
     assert_eq!(parsed(&out, AVRO), record(json!([id, s])));
-    // The record `inner` may be referenced elsewhere, and readers do not expect a record without `y`.
+    // Something else may refer to the record `inner`, and readers do not expect one without `y`.
     for columns in ["id,name", "s.x"] {
         let run = herringbone(&["rewrite", "-f", &a, &out, "--columns", columns]);
         notes(&run, &format!("the metadata `{AVRO}` is left out"));
@@ -151,7 +151,7 @@ fn avro_schemas_are_true_or_left_out() {
     }
 }
 
-/// A pandas description as pyarrow writes it.
+/// Returns a description in the form in which pyarrow writes it for pandas.
 fn pandas(index: Value, columns: &[(&str, &str, &str)]) -> Value {
     let column = |(name, pandas_type, numpy_type): &(&str, &str, &str)| {
         let metadata = match *pandas_type {
@@ -176,13 +176,13 @@ fn pandas_finds_its_index_or_makes_one() {
         file(&columns(), &[("pandas", &text)])
     };
     let out = folder.file("out.parquet");
-    // Two columns form the index.
+    // Here, two columns form the index.
     let a = folder.with("a.parquet", told(json!(["id", "name"])));
     herringbone(&["rewrite", "-f", &a, &out, "--columns", "id,s"]).ok("");
     assert_eq!(parsed(&out, "pandas"), pandas(json!(["id"]), &[id, s]));
     herringbone(&["rewrite", "-f", &a, &out, "--columns", "s.x"]).ok("");
     assert_eq!(parsed(&out, "pandas"), pandas(json!([]), &[s]));
-    // A range counts the rows of one file. Categories apply to one file too.
+    // A range index counts the rows of a single file, and categories apply to a single file too.
     let range = |start: i32| json!([{"kind": "range", "name": null, "start": start, "stop": start + 1, "step": 1}]);
     let b = folder.with("b.parquet", told(range(0)));
     herringbone(&["rewrite", "-f", &b, &out]).ok("");
@@ -216,7 +216,7 @@ fn pandas_is_told_of_columns_that_are_added_or_cast() {
     assert_eq!(run.code, 0, "{}", run.stderr);
     let expected = [("id", "int64", "int64"), ("d", "date", "object")];
     assert_eq!(parsed(&out, "pandas"), pandas(json!(["id"]), &expected));
-    // Integers of numpy have no nulls.
+    // Integers of numpy cannot be null.
     let c = folder.with(
         "c.parquet",
         file(&[columns()[1].clone()], &[("pandas", &text)]),
@@ -271,7 +271,7 @@ fn files_of_two_calendars_are_refused() {
         (&pyarrow, &legacy),
         (&legacy, &pyarrow),
         (&old, &spark),
-        // Their calendars shift days in different time zones.
+        // The calendars of these files shift days in different time zones.
         (&old, &legacy),
         (&hive, &pyarrow),
     ] {
@@ -308,11 +308,11 @@ fn files_of_two_calendars_are_refused() {
 /// Headers of field 32767, as in the specification and as Thrift writes it.
 const HEADERS: [[u8; 4]; 2] = [[0x08, 0xFF, 0xFF, 0x01], [0x08, 0xFE, 0xFF, 0x03]];
 
-/// The file with an extension in its footer.
+/// Returns the file with an extension in its footer.
 fn extended(file: &[u8], header: [u8; 4], extension: &[u8]) -> Vec<u8> {
     let tail = file.len() - 8;
     let length = u32::from_le_bytes(file[tail..tail + 4].try_into().unwrap());
-    // The stop field is last.
+    // The stop field comes last.
     let stop = tail - 1;
     assert_eq!(file[stop], 0);
     let mut field = header.to_vec();
@@ -353,7 +353,7 @@ fn extensions_of_footers_are_shown_and_noted() {
         let b = folder.with("b.parquet", extended(&plain, header, b"short"));
         let meta = json(&herringbone(&["meta", &b]));
         assert_eq!(meta["extension"], json!({"field": 32767, "size": 5}));
-        // The extension claims more bytes than exist.
+        // This extension claims more bytes than there are.
         let mut cut = extended(&plain, header, &bytes);
         let at = cut.len() - 9 - bytes.len() - 1;
         cut[at] = 0x7F;

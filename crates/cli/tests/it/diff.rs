@@ -1,4 +1,4 @@
-//! `diff` of files whose columns have other types, other names, or one name.
+//! Tests `diff` with files whose columns have other types, other names, or the same name twice.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ fn diff(arguments: &[&str]) -> Run {
     herringbone(&[&["diff", "--json"], arguments].concat())
 }
 
-/// The numbers of changed rows and of rows that only one file has.
+/// Returns the number of changed rows, and the numbers of rows that only one file has.
 fn counts(run: &Run) -> [u64; 3] {
     let last = run.stdout.lines().last().unwrap();
     let last: Value = serde_json::from_str(last).unwrap();
@@ -91,10 +91,11 @@ fn columns_of_one_name_are_compared_in_their_order() {
     assert_eq!(changes(&diff(&[&single, &one])), ["a: int64 added"]);
 }
 
-/// Columns of unlike types, and the number of rows in which their values differ.
+/// Returns pairs of columns with different types, and the number of rows in which their values
+/// differ.
 ///
-/// The numbers are those of `except` in DuckDB for all types but the last two. It compares floating-point numbers and
-/// decimals after rounding.
+/// For all pairs but the last two, the numbers are those that `except` finds in DuckDB, which
+/// compares floating-point numbers and decimals only after rounding.
 fn unlike() -> [(ArrayRef, ArrayRef, u64); 14] {
     const ODD: i64 = (1 << 53) + 1;
     let decimal = |values: &[i128], precision, scale| -> ArrayRef {
@@ -103,7 +104,7 @@ fn unlike() -> [(ArrayRef, ArrayRef, u64); 14] {
     };
     let text = ["b", "a"];
     let dictionary: DictionaryArray<Int32Type> = text.into_iter().collect();
-    // 9999-12-31 in microseconds, which is too late for 64 bits of nanoseconds.
+    // This is 9999-12-31 in microseconds, which is too late for 64 bits of nanoseconds.
     let far = 253_402_214_400_000_000_i64;
     [
         (
@@ -160,7 +161,7 @@ fn unlike() -> [(ArrayRef, ArrayRef, u64); 14] {
             Arc::new(StringArray::from(vec!["1", "2"])),
             2,
         ),
-        // A quarter is exact in both, and a tenth is not.
+        // A quarter is exact in both types, but a tenth is not.
         (
             decimal(&[25, 10], 9, 2),
             Arc::new(Float64Array::from(vec![0.25, 0.1])),
@@ -196,7 +197,7 @@ fn values_of_different_types_are_compared_exactly() {
                 run.stderr
             );
         }
-        // Fields of structs are compared like columns.
+        // The fields of structs are compared like columns.
         let of = |name: &str, array: ArrayRef| {
             let field = Field::new("x", array.data_type().clone(), true);
             let fields = StructArray::new(vec![field].into(), vec![array], None);
@@ -221,7 +222,7 @@ fn numbers_that_differ_have_different_texts() {
         &[("v", Arc::new(Float64Array::from(vec![0.1])))],
     );
     let run = diff(&[&short, &long]);
-    // numpy.float32(0.1).astype(float)
+    // The value is `numpy.float32(0.1).astype(float)`.
     let expected = r#""a":0.10000000149011612,"b":0.1}"#;
     assert!(run.stdout.contains(expected), "{}", run.stdout);
 }
@@ -315,7 +316,7 @@ fn all_columns_of_directories_are_compared() {
     assert_eq!((run.code, counts(&run)), (1, [0, 0, 0]), "{}", run.stderr);
 }
 
-/// DuckDB groups them as one value.
+/// DuckDB groups both zeros as one value.
 #[test]
 fn both_zeros_are_one_value_of_summaries() {
     let folder = Folder::new();
@@ -337,7 +338,7 @@ fn both_zeros_are_one_value_of_summaries() {
     }
 }
 
-/// A row of one file lists each column, whatever its name.
+/// If only one file has a row, each of its columns is listed, whatever the column's name is.
 #[test]
 fn rows_of_one_file_have_all_columns() {
     let folder = Folder::new();

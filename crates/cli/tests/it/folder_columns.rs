@@ -1,4 +1,4 @@
-//! Directories whose files differ in columns.
+//! Tests directories whose files differ in their columns.
 
 use std::fs;
 
@@ -60,7 +60,7 @@ fn fields_that_the_first_file_lacks_are_noted() {
     herringbone(&["cat", &table]).fails(0, "c.parquet: the column `l.z` is left out");
 }
 
-/// Commands that write refuse a directory as they refuse its files by their names.
+/// Commands that write refuse a directory as they would refuse its files if the user named them.
 #[test]
 fn no_written_file_lacks_columns_of_a_directory() {
     let folder = Folder::new();
@@ -125,7 +125,7 @@ fn no_written_file_lacks_columns_of_a_directory() {
             herringbone(&[line, &["-q", "-c", "id"]].concat()).ok("");
             fs::remove_file(&written).unwrap();
         }
-        // Commands that print have a note, which -q does not hide.
+        // Commands that print write a note, which -q does not hide.
         let printed = herringbone(&["cat", "-q", &table]);
         printed.fails(
             0,
@@ -134,7 +134,8 @@ fn no_written_file_lacks_columns_of_a_directory() {
     }
 }
 
-/// pyarrow, DuckDB and polars read such files, which cuDF writes: a column is `not null` if the file has no null.
+/// pyarrow, DuckDB and polars read such files. cuDF writes them, because it declares a column as
+/// `not null` if the file has no null.
 #[test]
 fn a_later_file_may_have_nulls() {
     let folder = Folder::new();
@@ -168,7 +169,7 @@ fn a_later_file_may_have_nulls() {
         herringbone(&[line, &["-q", "-f"]].concat()).ok("");
         herringbone(&["cat", &out]).ok(&both);
     }
-    // Columns stay `not null` if they are so in all files.
+    // Columns stay `not null` if all files declare them so.
     fs::remove_file(folder.file("t/2.parquet")).unwrap();
     write("3", " not null", rows[0]);
     herringbone(&["rewrite", "-q", "-f", &table, &out]).ok("");
@@ -198,7 +199,7 @@ fn advice_about_types_is_true() {
     herringbone(&["cat", "-c", "!a", &table]).ok(rows);
 }
 
-/// The counts are by hand.
+/// The counts are computed by hand.
 #[test]
 fn all_commands_that_read_rows_find_columns_by_name() {
     let folder = Folder::new();

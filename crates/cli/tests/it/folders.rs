@@ -1,4 +1,4 @@
-//! Directories and patterns as tables.
+//! Tests directories and patterns as tables.
 
 use std::fs;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ fn dataset(name: &str) -> String {
     format!("{DATASETS}/{name}")
 }
 
-/// The JSON rows of a run.
+/// Returns the JSON rows that a run prints.
 fn rows(arguments: &[&str]) -> Vec<Value> {
     let run = herringbone(arguments);
     assert_eq!(run.code, 0, "{arguments:?}: {}", run.stderr);
@@ -25,7 +25,7 @@ fn rows(arguments: &[&str]) -> Vec<Value> {
         .collect()
 }
 
-/// A copy of a dataset.
+/// Copies a dataset into the folder, and returns its path.
 pub(crate) fn copy(folder: &Folder, name: &str) -> String {
     fn all(from: &std::path::Path, to: &std::path::Path) {
         fs::create_dir_all(to).unwrap();
@@ -43,7 +43,7 @@ pub(crate) fn copy(folder: &Folder, name: &str) -> String {
     to
 }
 
-/// The rows that DuckDB finds (`testdata/scripts/datasets.py`).
+/// DuckDB found these rows (`testdata/scripts/datasets.py`).
 #[test]
 fn rows_are_those_that_duckdb_finds() {
     let expected = fs::read_to_string(path(&dataset("expected.tsv"))).unwrap();
@@ -231,7 +231,8 @@ fn a_column_of_paths_replaces_no_other() {
     }
 }
 
-/// On request, `count` needs no footer but that of `_metadata`. Rows are read after a comparison.
+/// On request, `count` needs no footer except the one in `_metadata`. Before rows are read, the
+/// footers are compared.
 #[test]
 fn rows_are_read_by_the_footers_in_a_metadata_file() {
     let folder = Folder::new();
@@ -260,13 +261,13 @@ fn rows_are_read_by_the_footers_in_a_metadata_file() {
     for arguments in [&["cat", "--use-metadata-file"][..], &["cat"], &["count"]] {
         herringbone(&[arguments, &[&copied]].concat()).fails(3, "p=1");
     }
-    // The file of another partition, of as many rows. Its bounds differ.
+    // This file belongs to another partition and has as many rows, but its bounds differ.
     let other = fs::read_dir(format!("{copied}/p=2")).unwrap().next();
     fs::copy(other.unwrap().unwrap().path(), &file).unwrap();
     herringbone(&["count", "-w", "id >= 200", &copied]).ok("300\n");
     let advice = "without --use-metadata-file, files are read by their own footers";
     used("cat").fails(4, advice);
-    // A `_metadata` that cannot be used.
+    // This `_metadata` file cannot be used, so it is ignored.
     fs::write(&file, sound).unwrap();
     fs::write(&metadata, &bytes[..bytes.len() - 1]).unwrap();
     herringbone(&["cat", &copied]).ok(&expected);
@@ -415,13 +416,13 @@ fn names_and_commands_without_a_table_are_refused() {
     herringbone(&["cat", "-c", "nme", &codes]).fails(2, "there is no column `nme` in");
     herringbone(&["cat", "-w", "nme = 1", &codes]).fails(2, "`nme`");
     herringbone(&["cat", "-w", "year = 'x'", &codes]).fails(2, "which is text (column year)");
-    // A file whose name looks like a pattern is a file.
+    // If a file with such a name exists, the name is not a pattern.
     let odd = folder.with("[a]*.parquet", fs::read(path(EXAMPLE)).unwrap());
     herringbone(&["count", &odd]).ok("24\n");
     herringbone(&["pages", "-q", &odd]).code(&[0]);
 }
 
-/// A pattern that the shell replaced by its files.
+/// The shell may replace a pattern by its files before the command sees it.
 #[test]
 fn named_files_have_the_columns_of_their_paths() {
     let folder = Folder::new();
@@ -439,7 +440,7 @@ fn named_files_have_the_columns_of_their_paths() {
     let plain = one("t/c.parquet", 30);
     let pattern = folder.file("t/k=*/*.parquet");
     let out = folder.file("out.parquet");
-    // duckdb: read_parquet(['t/k=1/a.parquet', 't/k=2/b.parquet']).
+    // duckdb returns these rows for read_parquet(['t/k=1/a.parquet', 't/k=2/b.parquet']).
     let expected = "{\"id\":10,\"k\":1}\n{\"id\":20,\"k\":2}\n";
     herringbone(&["cat", &pattern]).ok(expected);
     herringbone(&["cat", &a, &b]).ok(expected);
@@ -450,11 +451,11 @@ fn named_files_have_the_columns_of_their_paths() {
         herringbone(&arguments).ok("");
         herringbone(&["cat", &out]).ok(expected);
     }
-    // Each file is still a table of its own.
+    // Each named file is still a table of its own.
     herringbone(&["count", &a, &b]).ok(&format!("1\t{a}\n1\t{b}\n2\ttotal\n"));
     herringbone(&["count", "-w", "k = 2", &a, &b]).ok(&format!("0\t{a}\n1\t{b}\n1\ttotal\n"));
     assert_eq!(herringbone(&["stats", "--fast", &a, &b]).code, 0);
-    // One file alone, and files with different keys, stay as they are.
+    // A single file does not get these columns, nor do files with different keys.
     herringbone(&["cat", &a]).ok("{\"id\":10}\n");
     herringbone(&["cat", &a, &plain]).ok("{\"id\":10}\n{\"id\":30}\n");
     let c = one("t/j=1/c.parquet", 40);
@@ -464,7 +465,7 @@ fn named_files_have_the_columns_of_their_paths() {
     assert_eq!(herringbone(&["diff", &b, &same]).code, 0);
 }
 
-/// The rows are those of pyarrow.
+/// pyarrow returns these rows.
 #[test]
 fn files_differ_in_nulls_and_partition_columns() {
     let folder = Folder::new();
@@ -496,7 +497,7 @@ fn files_differ_in_nulls_and_partition_columns() {
     by_name.ok(expected);
 }
 
-/// A folder `month=03` is text, which is compared with a whole number by value.
+/// The value of a folder `month=03` is text, but it is compared with a whole number by value.
 #[test]
 fn texts_of_digits_are_compared_with_numbers_by_value() {
     let folder = Folder::new();

@@ -1,4 +1,4 @@
-//! Geometries: text, GeoJSON, GeoParquet.
+//! Tests geometries in text, GeoJSON and GeoParquet.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,13 +10,13 @@ use serde_json::Value;
 
 use crate::common::{EXAMPLE, Folder, herringbone};
 
-/// Two Features, one of them without a geometry.
+/// Two Features. Only the first one has a geometry.
 const FEATURES: &str = "\
 {\"type\":\"Feature\",\"id\":7,\"properties\":{\"n\":1,\"s\":\"a\"},\"geometry\":{\"type\":\"LineString\",\"coordinates\":[[10.5,-1,3],[20,2,4]]}}
 {\"type\":\"Feature\",\"id\":8,\"properties\":{\"n\":2,\"s\":null},\"geometry\":null}
 ";
 
-/// The Features as a Parquet file, written with these options.
+/// Writes the Features as a Parquet file with these options, and returns its path.
 fn parquet(folder: &Folder, options: &[&str]) -> String {
     let (features, out) = (folder.file("in.geojsonl"), folder.file("out.parquet"));
     std::fs::write(&features, FEATURES).unwrap();
@@ -59,7 +59,7 @@ fn features_become_rows_and_rows_features() {
     herringbone(&["verify", "-q", &out]).code(&[0]);
 }
 
-/// Written text is read as the same geometries with a printed schema.
+/// If written text is read with a printed schema, it gives the same geometries.
 #[test]
 fn text_comes_back() {
     let folder = Folder::new();
@@ -151,13 +151,13 @@ fn geoparquet_is_written_on_request_and_kept() {
         schema.contains("optional binary geometry (GEOMETRY);"),
         "{schema}"
     );
-    // Without the column of geometries, there is no GeoParquet metadata.
+    // Without the geometry column, there is no GeoParquet metadata.
     rewrite(&["--columns", "n"]);
     assert_eq!(geo(&again), Value::Null);
     herringbone(&["rewrite", "-f", &out, &again, "--covering"]).fails(2, "--geoparquet");
 }
 
-/// The box of one file would not be the box of both.
+/// The box of one file would be wrong for the rows of both.
 #[test]
 fn files_that_are_put_together_have_one_box() {
     let folder = Folder::new();
@@ -183,7 +183,7 @@ fn files_that_are_put_together_have_one_box() {
         .fails(3, "the geometries of `geometry` are GEOMETRY in");
 }
 
-/// One of the two Features has a geometry, from 10.5 -1 to 20 2.
+/// Only one of the two Features has a geometry, which reaches from 10.5 -1 to 20 2.
 #[test]
 fn rows_by_their_boxes() {
     let folder = Folder::new();
@@ -198,7 +198,7 @@ fn rows_by_their_boxes() {
         ("20.1,2,30,3", "0\n"),
         ("-180,-90,180,90", "1\n"),
         ("geometry=0,0,15,1", "1\n"),
-        // Across the antimeridian, to 11 and to 10.
+        // These boxes cross the antimeridian. One reaches 11, and the other only 10.
         ("170,-1,11,1", "1\n"),
         ("170,-1,10,1", "0\n"),
     ] {
@@ -244,8 +244,8 @@ fn a_box_is_explained_in_words() {
     assert!(run.stdout.contains(wanted), "{}", run.stdout);
 }
 
-/// Projected systems such as national grids have no antimeridian, whether the file contains their definition or only a
-/// code.
+/// Projected systems such as national grids do not have an antimeridian. This holds whether the
+/// file contains the system's definition or only a code.
 #[test]
 fn projected_systems_have_no_antimeridian() {
     let folder = Folder::new();
@@ -264,7 +264,8 @@ fn projected_systems_have_no_antimeridian() {
     }
 }
 
-/// geopandas reads the same properties and geometries, but has no column for a numeric `id`.
+/// geopandas reads the same properties and geometries, but it does not have a column for a numeric
+/// `id`.
 #[test]
 fn feature_collections_are_read_feature_by_feature() {
     let folder = Folder::new();
@@ -349,7 +350,7 @@ fn every_member_of_a_feature_has_a_column() {
     );
 }
 
-/// Only the `geo` metadata of the file shows that the bytes are geometries.
+/// Only the file's `geo` metadata shows that the bytes are geometries.
 #[test]
 fn rows_of_geoparquet_come_back_by_its_schema() {
     let folder = Folder::new();
@@ -367,7 +368,8 @@ fn rows_of_geoparquet_come_back_by_its_schema() {
     );
 }
 
-/// A file with the points (1 2), (100 50), a null and (-170 10) in a column of bytes, with this metadata.
+/// Returns a file with the points (1 2), (100 50), a null and (-170 10) in a column of bytes, and
+/// with this metadata.
 fn points(folder: &Folder, geo: Option<&str>, field: Field) -> String {
     let point = |x: f64, y: f64| {
         let ordinates = [x, y].map(f64::to_le_bytes).concat();
@@ -395,7 +397,8 @@ fn points(folder: &Folder, geo: Option<&str>, field: Field) -> String {
     path
 }
 
-/// Defects of the `geo` metadata that do not concern the values, as geopandas and GDAL read them.
+/// These defects of the `geo` metadata do not concern the values. geopandas and GDAL read such
+/// files.
 #[test]
 fn columns_survive_defects_of_the_metadata() {
     let folder = Folder::new();
@@ -434,13 +437,13 @@ fn columns_survive_defects_of_the_metadata() {
         herringbone(&["rewrite", "-q", "--force", &file, &out]).code(&[0]);
         herringbone(&["count", "--bbox", "90,40,110,60", &out]).ok("1\n");
     }
-    // A column that the Arrow schema alone calls geometries.
+    // Only the Arrow schema declares that this column has geometries.
     let name = ("ARROW:extension:name".to_owned(), "geoarrow.wkb".to_owned());
     let hinted = plain().with_metadata(HashMap::from([name]));
     let file = points(&folder, None, hinted);
     herringbone(&["count", "--bbox", "90,40,110,60", &file]).ok("1\n");
     herringbone(&["count", "--bbox", "geometry=0,0,5,5", &file]).ok("1\n");
-    // Without a column that can be used, the message names the defect.
+    // If no column can be used, the message names the defect.
     let geo = column("1.1.0", types, "").replace("WKB", "WKT");
     let file = points(&folder, Some(&geo), plain());
     let message = "columns.geometry.encoding of the GeoParquet metadata is \"WKT\"";
@@ -450,7 +453,7 @@ fn columns_survive_defects_of_the_metadata() {
     herringbone(&["count", "--bbox", "90,40,110,60", &file]).fails(2, "is not JSON");
 }
 
-/// `-q` keeps the note, because the new file lacks a part of the old metadata.
+/// `-q` does not hide this note, because the new file lacks a part of the old metadata.
 #[test]
 fn a_note_names_metadata_that_is_not_kept() {
     let folder = Folder::new();
@@ -480,7 +483,7 @@ fn a_note_names_metadata_that_is_not_kept() {
         assert_eq!(run.code, 0);
         let (is_note, is_named) = (run.stderr.contains("note: "), run.stderr.contains(&defect));
         assert!(is_note && is_named, "{geo}: {}", run.stderr);
-        // The chosen column is complete without the defective one.
+        // The chosen column is complete without the one that has a defect.
         let run = herringbone(&["rewrite", "-q", "--force", "-c", "geometry", &file, &out]);
         assert_eq!(
             run.stderr.is_empty(),

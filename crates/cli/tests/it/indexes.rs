@@ -1,4 +1,5 @@
-//! `index`, `stats` and `bloom check`: the metadata by which readers skip data.
+//! Tests `pages --bounds`, `stats` and `bloom check`, which show the metadata by which readers skip
+//! data.
 
 use serde_json::Value;
 
@@ -13,7 +14,8 @@ fn objects(arguments: &[&str]) -> Vec<Value> {
         .collect()
 }
 
-/// A file written by the command: ascending numbers, text with nulls, and bloom filters for both.
+/// Returns a file that the command has written. It has ascending numbers, text with nulls, and
+/// bloom filters for both.
 fn file(folder: &Folder) -> String {
     let csv: String = (0..100)
         .map(|row| match row % 10 {
@@ -71,7 +73,7 @@ fn stats_are_bounds_and_counts_of_column_chunks() {
     assert_eq!(one.len(), 2);
     let table = herringbone(&["stats", "--by", "row-group", "--format", "table", EXAMPLE]).stdout;
     assert!(table.contains("┆ tags.list.element ┆"), "{table}");
-    // Reads the statistics from bytes on standard input.
+    // The statistics may also come from bytes on standard input.
     let bytes = std::fs::read(path(EXAMPLE)).unwrap();
     assert_eq!(stdin(&["stats", "-"], &bytes).code, 0);
 }
@@ -133,8 +135,8 @@ fn bloom_filters_say_no_or_maybe() {
             .map(|answer| answer["answer"].as_str().unwrap().to_owned());
         answers.collect()
     };
-    // Present values are never ruled out. Absent values are ruled out except for false positives, which are
-    // repeatable.
+    // A value that is present is never ruled out. An absent value is ruled out unless there is a
+    // false positive, which is the same in each run.
     assert_eq!(answers("id", "7"), ["maybe", "no"]);
     assert_eq!(answers("id", "63"), ["no", "maybe"]);
     assert_eq!(answers("id", "-5"), ["no", "no"]);
@@ -155,7 +157,8 @@ fn bloom_filters_say_no_or_maybe() {
     herringbone(&["bloom", "check", &file, "id,text", "7"]).fails(2, "name one of them");
 }
 
-/// The keys of a file give access to all metadata. Without the keys of its columns, their metadata is unavailable.
+/// The keys of a file give access to all of its metadata. Without a column's key, that column's
+/// metadata is not available.
 #[test]
 fn encrypted_files_say_the_same_with_their_keys() {
     let folder = Folder::new();
@@ -201,7 +204,7 @@ fn encrypted_files_say_the_same_with_their_keys() {
             "max",
         ],
     );
-    // The writer chooses the ends of pages.
+    // The writer chooses where pages end.
     let pages = objects(&["pages", "--bounds", "-c", "id", &secret, "--keys", &keys]);
     let number = |page: &Value, name: &str| page[name].as_u64().unwrap();
     assert_eq!(
@@ -220,7 +223,8 @@ fn encrypted_files_say_the_same_with_their_keys() {
     herringbone(&["stats", &secret]).fails(3, "encrypted");
 }
 
-/// Filters of another writer, for each type with a text form: present values are never ruled out.
+/// Another writer has written filters for each type that has a text form. A value that is present
+/// is never ruled out.
 #[test]
 fn values_are_hashed_as_they_are_stored() {
     let rows = |file: &str| objects(&["cat", file]);
@@ -241,7 +245,7 @@ fn values_are_hashed_as_they_are_stored() {
                     "{column} {value}"
                 );
             }
-            // A filter of a few values does not match every value.
+            // A filter of a few values must not match every value.
             let absent = match column.as_str() {
                 "date" => "2001-02-03",
                 "time" => "2001-02-03T04:05:06Z",
@@ -259,7 +263,7 @@ fn values_are_hashed_as_they_are_stored() {
     }
 }
 
-/// Damage in one column chunk is reported, and the other chunks are listed.
+/// If one column chunk is damaged, this is reported, and the other chunks are listed.
 #[test]
 fn damage_in_one_column_leaves_the_others() {
     let folder = Folder::new();
@@ -292,13 +296,14 @@ fn damage_in_one_column_leaves_the_others() {
         let whole = lines(&whole.stdout);
         assert!(left.iter().all(|line| whole.contains(line)));
     };
-    // Pages of up to 20 rows in two row groups of 50 rows and two columns: 12 pages, 3 of them in the damaged index.
+    // Two row groups of 50 rows and two columns, in pages of up to 20 rows, have 12 pages. The
+    // damaged index lists 3 of them.
     let index = damaged(
         number(chunk, "column_index_offset"),
         number(chunk, "column_index_length"),
     );
     check(&["pages", "--bounds"], &index, &[], 9);
-    // The first page of the column. All three pages are unknown after it.
+    // This damages the column's first page, so none of its three pages can be found.
     let pages = damaged(number(&chunk["meta_data"], "data_page_offset"), 8);
     check(&["pages"], &pages, &[], 9);
     let filter = number(&chunk["meta_data"], "bloom_filter_offset");

@@ -1,4 +1,5 @@
-//! INT96 timestamps out of the range of 64-bit nanoseconds: dates as Spark writes them.
+//! Tests INT96 timestamps that are out of the range of 64-bit nanoseconds, such as dates that Spark
+//! writes.
 
 use std::sync::Arc;
 
@@ -9,11 +10,11 @@ use herringbone_arrow::array::{TimestampNanosecondArray, TimestampSecondArray};
 
 use crate::common::{Folder, herringbone};
 
-/// 0001-01-01 and 9999-12-31T23:59:59, as seconds.
+/// The seconds of 0001-01-01 and of 9999-12-31T23:59:59.
 const FIRST: i64 = -62_135_596_800;
 const LAST: i64 = 253_402_300_799;
 
-/// A file with a number and a timestamp, without any hint of units.
+/// Writes a file with a number and a timestamp, without any hint about units.
 fn written(folder: &Folder, name: &str, timestamps: ArrayRef) -> String {
     let numbers = Int32Array::from_iter_values(0..timestamps.len() as i32);
     let columns = [("n", Arc::new(numbers) as ArrayRef), ("t", timestamps)];
@@ -56,7 +57,7 @@ fn seconds(folder: &Folder) -> String {
     )
 }
 
-/// The Arrow type of the timestamps of a file.
+/// Returns the Arrow type of a file's timestamps.
 fn unit(path: &str) -> String {
     let file = ParquetFile::open(path).unwrap();
     let schema = file.arrow_schema(&Default::default()).unwrap();
@@ -73,7 +74,7 @@ fn the_finest_unit_that_holds_all() {
         "{\"t\":\"9999-12-31T23:59:59.000000\"}\n",
     );
     herringbone(&["cat", "--columns", "t", &micros]).ok(rows);
-    // All inputs use the same unit.
+    // All inputs are read with the same unit.
     let both = herringbone(&["cat", "--columns", "t", &seconds, &micros]);
     assert_eq!((both.code, both.stderr.as_str()), (0, ""));
     assert_eq!(both.stdout.lines().count(), 6);
@@ -81,13 +82,13 @@ fn the_finest_unit_that_holds_all() {
     herringbone(&["cat", "--columns", "t", &nanos]).ok(
         "{\"t\":\"1970-01-01T00:00:00.000001000\"}\n{\"t\":\"1970-01-01T00:00:00.000001001\"}\n",
     );
-    // Neither range nor digits are sacrificed.
+    // If no unit has both the range and the digits, neither is sacrificed.
     for files in [[&micros, &nanos], [&nanos, &micros]] {
         let run = herringbone(&["cat", files[0], files[1]]);
         run.fails(3, "--int96-unit");
         assert_eq!(run.stdout, "");
     }
-    // Only printed values count.
+    // Only values that are printed count.
     herringbone(&["head", "-n", "1", &micros])
         .ok("{\"n\":0,\"t\":\"1970-01-01T00:00:00.000000000\"}\n");
     herringbone(&["cat", "--columns", "n", "--limit", "1", &micros, &nanos]).ok("{\"n\":0}\n");

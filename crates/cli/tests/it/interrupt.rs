@@ -1,4 +1,4 @@
-//! A signal ends the command and removes its temporary file.
+//! Tests that a signal ends the command and removes its temporary file.
 
 #![cfg(unix)]
 
@@ -47,8 +47,8 @@ fn send(signal: &str, child: &Child) {
     assert!(status.unwrap().success());
 }
 
-/// Returns true if this process, and so each command that it starts, ignores a signal. The tests may run in the
-/// background of a script, or under `nohup`.
+/// Returns true if this process ignores a signal, because each command that it starts then ignores
+/// it too. The tests may run in the background of a script, or under `nohup`.
 fn is_ignored(signal: u32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -89,7 +89,7 @@ fn signals_remove_the_temporary_file() {
     }
 }
 
-/// `nohup` ignores signals, and so does the shell of a script for commands in the background.
+/// `nohup` ignores signals, and so does a script's shell for commands in the background.
 #[cfg(target_os = "linux")]
 #[test]
 fn signals_that_are_ignored_stay_ignored() {
@@ -109,7 +109,7 @@ fn signals_that_are_ignored_stay_ignored() {
     }
 }
 
-/// A named pipe waits for its reader.
+/// Opening a named pipe waits for its reader.
 #[test]
 fn signals_end_a_command_that_waits_for_a_reader() {
     for (signal, number) in SIGNALS {
@@ -133,7 +133,7 @@ fn signals_end_a_command_that_waits_for_a_reader() {
                 .stderr(Stdio::piped())
                 .spawn()
                 .unwrap();
-            // Signals are watched shortly before the pipe is opened.
+            // The command starts to watch signals shortly before it opens the pipe.
             sleep(Duration::from_millis(500));
             send(signal, &child);
             until(|| child.try_wait().unwrap().is_some());

@@ -1,15 +1,16 @@
-//! Everyday jobs and mistakes, as command lines with their output.
+//! Tests everyday jobs and mistakes, as command lines with their output.
 //!
-//! `tests/jobs.txt` and `tests/mistakes.txt` have a heading for each job, command lines after `$ `, and their output. Commands run in a folder
-//! with the files of `testdata/jobs`. `(...)` stands for any text, alone on a line also for any lines, and `[3]` after
-//! the output for an exit code other than 0. Expected values are those of duckdb and pyarrow, or written by hand.
+//! `tests/jobs.txt` and `tests/mistakes.txt` have a heading for each job, command lines after `$ `,
+//! and their output. Commands run in a folder with the files of `testdata/jobs`. `(...)` stands for
+//! any text and, if it is alone on a line, for any lines. `[3]` after the output stands for an exit
+//! code other than 0. Expected values come from duckdb and pyarrow, or are written by hand.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::common::{Folder, path};
 
-/// A command line with its expected output.
+/// A command line, and the output that we expect.
 struct Step<'t> {
     line: usize,
     command: &'t str,
@@ -69,7 +70,7 @@ fn are_lines(found: &[&str], expected: &[&str]) -> bool {
     }
 }
 
-/// Runs a command line of a shell. Returns its lines, with the exit code after them if it is not 0.
+/// Runs a command line in a shell. Returns its lines. If the exit code is not 0, it follows them.
 fn run(folder: &Path, command: &str) -> Vec<String> {
     let binary = Path::new(env!("CARGO_BIN_EXE_herringbone"));
     let mut search = vec![binary.parent().unwrap().to_owned()];
@@ -95,7 +96,8 @@ fn run(folder: &Path, command: &str) -> Vec<String> {
     lines
 }
 
-/// Runs the steps, in a folder with the files that they need. `has_errors` adds standard error to the output.
+/// Runs the steps in a folder that has the files they need. `has_errors` adds standard error to the
+/// output.
 fn check(file: &str, text: &str, has_errors: bool) {
     let folder = Folder::new();
     let files = std::fs::read_dir(path("testdata/jobs")).unwrap();
@@ -133,7 +135,7 @@ fn mistakes_lead_to_the_right_command_line() {
     check("mistakes.txt", include_str!("../mistakes.txt"), false);
 }
 
-/// The sessions on the page of the command are real.
+/// The sessions on the command's page are what users really see.
 #[test]
 fn the_page_shows_real_sessions() {
     let text = std::fs::read_to_string(path("docs/command.md")).unwrap();
@@ -156,7 +158,7 @@ fn the_page_shows_real_sessions() {
     check("docs/command.md", &sessions.join("\n"), true);
 }
 
-/// All jobs of the list have a heading and at least one command line.
+/// Each job on the list has a heading and at least one command line.
 #[test]
 fn all_jobs_are_there() {
     let text = include_str!("../jobs.txt");

@@ -1,8 +1,8 @@
-//! Texts of JSON that become dates, if they come back unchanged.
+//! Tests JSON texts that become dates, if they come back unchanged.
 
 use crate::common::{Folder, herringbone, stdin};
 
-/// Rows with `at`, and with another text in the last row.
+/// Returns rows with `at`, whose last row has another text there.
 fn rows(count: usize, last: &str) -> String {
     let row = |at: String| format!("{{\"at\":\"{at}\",\"day\":\"2024-02-29\"}}\n");
     let rows = (1..count).map(|second| {
@@ -15,7 +15,7 @@ fn rows(count: usize, last: &str) -> String {
     rows.chain([row(last.to_owned())]).collect()
 }
 
-/// Returns the types of the columns of a file.
+/// Returns the types of a file's columns.
 fn types(file: &str) -> String {
     herringbone(&["schema", "-q", "--format", "arrow", file]).stdout
 }
@@ -45,7 +45,7 @@ fn dates_come_back_unchanged() {
 #[test]
 fn a_later_text_makes_the_column_text() {
     let folder = Folder::new();
-    // The first 10,000 rows are looked at.
+    // Only the first 10,000 rows are looked at.
     let text = rows(20_000, "soon");
     let (jsonl, out) = (folder.with("a.jsonl", &text), folder.file("a.parquet"));
     let note = format!(
@@ -56,13 +56,13 @@ fn a_later_text_makes_the_column_text() {
     assert_eq!((run.code, run.stderr.as_str()), (0, note.as_str()));
     assert_eq!(types(&out), TEXT);
     herringbone(&["cat", &out]).ok(&text);
-    // Commands that read rows from a copy.
+    // These commands read rows from a Parquet copy.
     let run = herringbone(&["count", "-w", "at = 'soon'", &jsonl]);
     assert_eq!(
         (run.stdout.as_str(), run.stderr.as_str()),
         ("1\n", note.as_str())
     );
-    // Output that cannot begin again, and input that cannot be read again.
+    // This output cannot begin again, and this input cannot be read again.
     let run = herringbone(&["convert", "--to", "jsonl", &jsonl, "-"]);
     run.ok(&text);
     let pipe = ["convert", "-f", "--from", "jsonl", "-", &out];
@@ -70,7 +70,8 @@ fn a_later_text_makes_the_column_text() {
     assert_eq!(types(&out), "at: Utf8\nday: Utf8\n");
     stdin(&pipe, rows(10, "2024-01-02T03:04:05.000Z").as_bytes()).ok("");
     assert_eq!(types(&out), DATES);
-    // A bad row is a row that is no JSON of these types, not a text that is no date.
+    // A bad row is one that is not JSON of these types. A text that is not a date does not make a
+    // row bad.
     herringbone(&["convert", "-f", "-q", "--on-error", "skip", &jsonl, &out]).ok("");
     herringbone(&["count", &out]).ok("20000\n");
 }
@@ -92,7 +93,7 @@ fn several_forms_stay_text() {
     assert_eq!(types(&out), "at: Timestamp(µs, \"UTC\")\nday: Date32\n");
 }
 
-/// Files that are one table have one type, which all of their rows have.
+/// Files that form one table have the same type, which all of their rows have.
 #[test]
 fn several_files_have_one_type() {
     let folder = Folder::new();

@@ -1,4 +1,5 @@
-//! The first look at a file: `herringbone FILE`, `tail`, `sample`, `stats`, `freq` and `info`.
+//! Tests the commands for a first look at a file: `herringbone FILE`, `tail`, `sample`, `stats`,
+//! `freq` and `info`.
 
 use std::sync::Arc;
 
@@ -11,7 +12,8 @@ use serde_json::{Value, json};
 
 use crate::common::{EXAMPLE, Folder, command, herringbone};
 
-/// A file of 1000 rows in pages of 100: `id`, lists `tags` and texts `city` with nulls.
+/// Returns a file of 1000 rows in pages of 100, with `id`, lists `tags`, and texts `city` with
+/// nulls.
 fn rows(folder: &Folder) -> String {
     let path = folder.file("rows.parquet");
     let id: ArrayRef = Arc::new(Int32Array::from_iter_values(0..1000));
@@ -99,7 +101,7 @@ fn the_end_and_samples() {
     assert_eq!(sample, ids(&["cat", "--sample", "3", "--seed", "7"]));
 }
 
-/// The bytes of pages without a row of the sample are not read: damage there is not found.
+/// Pages without any row of the sample are not read, so damage in them is not found.
 #[test]
 fn a_sample_reads_only_its_pages() {
     let folder = Folder::new();
@@ -143,7 +145,7 @@ fn columns_are_summarised() {
         (&1000.into(), &true.into())
     );
     assert_eq!(id["sorted"], "ascending");
-    // 250 lists of two with a null each, and 250 lists of one.
+    // There are 250 lists of two elements, each with a null, and 250 lists of one element.
     assert_eq!(
         (&tags["num_values"], &tags["null_count"]),
         (&750.into(), &250.into())
@@ -159,7 +161,7 @@ fn columns_are_summarised() {
     );
     let share: f64 = all.iter().map(|line| line["share"].as_f64().unwrap()).sum();
     assert!((share - 1.0).abs() < 1e-9, "{share}");
-    // The footer alone knows the same bounds and nulls.
+    // The footer alone gives the same bounds and nulls.
     let fast = lines(&["stats", "--fast", "--json", &rows]);
     for (line, exact) in fast.iter().zip(&all) {
         for name in ["num_values", "null_count", "min", "max", "compressed_size"] {
@@ -188,7 +190,7 @@ fn columns_are_summarised() {
             herringbone(&arguments).fails(2, message);
         }
     }
-    // The tables exist for all kinds of columns.
+    // There is a table for each kind of column.
     let table = herringbone(&["stats", "--format", "table", EXAMPLE]).stdout;
     assert!(table.contains("│ id (ascending)"), "{table}");
 }
@@ -203,7 +205,7 @@ fn parts_and_samples_are_summarised() {
     let found = lines(&[&part[..], &[&rows]].concat());
     let of = |line: &Value| ["num_values", "min", "max", "mean"].map(|name| line[name].clone());
     assert_eq!(of(&found[0]), [json!(10), json!(5), json!(14), json!(9.5)]);
-    // The window is that of the rows that satisfy the condition.
+    // The window counts only the rows that match the condition.
     let found = lines(&[&part[..], &["-w", "id >= 50", &rows]].concat());
     assert_eq!(of(&found[0])[1..3], [json!(55), json!(64)]);
     let sample = ["--sample", "12", "--seed", "1"];
@@ -225,7 +227,7 @@ fn parts_and_samples_are_summarised() {
     }
 }
 
-/// Converts numbered lines of JSON to Parquet.
+/// Converts numbered JSON lines to Parquet.
 fn numbered(folder: &Folder, rows: usize, row: impl Fn(usize) -> String) -> String {
     let lines: String = (0..rows).map(|number| row(number) + "\n").collect();
     let (jsonl, out) = (
@@ -239,7 +241,8 @@ fn numbered(folder: &Folder, rows: usize, row: impl Fn(usize) -> String) -> Stri
 #[test]
 fn only_whole_columns_are_sorted() {
     let folder = Folder::new();
-    // Columns that descend, ascend within each batch, have lists, have a null, and repeat their value.
+    // These columns descend, ascend within each batch, have lists, have a null, and repeat one
+    // value.
     let file = numbered(&folder, 16_384, |row| {
         let null = if row == 9 { "null" } else { &row.to_string() };
         let in_batch = row % 8192;
@@ -283,7 +286,8 @@ fn means_of_any_size() {
         .map(|row| row.split('┆').nth(7).unwrap().trim())
         .collect();
     assert_eq!(means, ["2e-9", "5.5e300", "Infinity", "3.5", "2.0 bytes"]);
-    // Tables have the literals that conditions accept, and columns the order of the command line.
+    // Tables show the literals that conditions accept, and have columns in the order of the command
+    // line.
     let freq = ["freq", "whole,bytes", &file];
     let table = herringbone(&[&freq[..], &["--format", "table"]].concat()).stdout;
     assert!(
@@ -296,7 +300,7 @@ fn means_of_any_size() {
     assert_eq!(all[2]["value"], "AP8=");
 }
 
-/// The counts are those in the footers of pyarrow.
+/// The counts come from footers that pyarrow wrote.
 #[test]
 fn null_lists_of_a_fixed_length_have_no_elements() {
     let folder = Folder::new();
@@ -420,7 +424,7 @@ fn frequent_values_come_first() {
         (&elements[0]["value"], &elements[0]["count"]),
         (&7.into(), &250.into())
     );
-    // The second row group of the example has 8 rows.
+    // The example's second row group has 8 rows.
     let group = lines(&["freq", "id", "--row-groups", "1", "--json", EXAMPLE]);
     assert!(
         group
@@ -447,7 +451,7 @@ fn info_knows_dictionaries_and_lists() {
             .map(|cell| cell.trim().to_owned())
             .collect::<Vec<_>>()
     };
-    // Nulls of elements, not empty lists.
+    // Null elements count, but empty lists do not.
     assert_eq!(line("tags")[5], "250");
     assert_eq!(line(" city")[4], "100 %");
     assert_eq!(line(" id")[4], "0 %");
@@ -460,7 +464,7 @@ fn info_knows_dictionaries_and_lists() {
 
 #[test]
 fn the_viewer_needs_a_terminal() {
-    // The command behaves alike with and without the feature `browse`.
+    // Without a terminal, the command behaves alike with and without the feature `browse`.
     let run = herringbone(&["browse", EXAMPLE]);
     assert_eq!((run.code, run.stdout.as_str()), (2, ""));
     let instead = "`herringbone show testdata/example.parquet`";

@@ -1,4 +1,4 @@
-//! The command from its users' view: exit codes, standard input, pipes, metadata.
+//! Tests the command from its users' view: exit codes, standard input, pipes, metadata.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot run has failed")]
 
@@ -58,7 +58,7 @@ fn counts_come_from_footers() {
         .ok("24\ttestdata/example.parquet\n24\ttestdata/example.parquet\n48\ttotal\n");
 }
 
-/// Some writers leave the number of rows in the footer at 0.
+/// Some writers leave the footer's row count at 0.
 #[test]
 fn rows_are_those_of_the_row_groups() {
     let file = "testdata/built/footer_of_no_rows.parquet";

@@ -1,4 +1,4 @@
-//! Files with different columns, merged: `--by-name` and `--cast`.
+//! Tests `--by-name` and `--cast`, which merge files with different columns.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use herringbone_arrow::array::{
 
 use crate::common::{Folder, Run, herringbone};
 
-/// A file with one row of these columns.
+/// Returns a file with one row of these columns.
 fn file(columns: &[(&str, ArrayRef)]) -> Vec<u8> {
     let columns = columns
         .iter()
@@ -42,8 +42,8 @@ fn object(columns: &[(&str, ArrayRef)]) -> ArrayRef {
     Arc::new(StructArray::try_from(columns.collect::<Vec<_>>()).unwrap())
 }
 
-/// Merges two files with these options. Checks that `cat` prints the same rows for the inputs and for the output of
-/// `concat`.
+/// Merges two files with these options. Checks that `cat` prints the same rows for the inputs as
+/// for the output of `concat`.
 fn merged(a: &[(&str, ArrayRef)], b: &[(&str, ArrayRef)], options: &[&str]) -> Run {
     let folder = Folder::new();
     let a = folder.with("a.parquet", file(a));
@@ -73,7 +73,7 @@ fn columns_are_found_by_name() {
         &["--by-name"],
     );
     run.ok("{\"a\":2,\"c\":null}\n{\"a\":4,\"c\":3}\n");
-    // A column with only nulls.
+    // This column has nothing but nulls.
     let nulls = [
         ("b", Arc::new(NullArray::new(1)) as ArrayRef),
         ("a", int(2)),
@@ -82,7 +82,7 @@ fn columns_are_found_by_name() {
     assert_eq!(run.stdout, "{\"a\":1,\"b\":\"x\"}\n{\"a\":2,\"b\":null}\n");
     let run = merged(&nulls, &a, &["--by-name"]);
     assert_eq!(run.stdout, "{\"b\":null,\"a\":2}\n{\"b\":\"x\",\"a\":1}\n");
-    // Fields of structs.
+    // The fields of structs are matched by name, too.
     let one = object(&[("x", int(1)), ("y", text("a"))]);
     let other = object(&[("y", text("b")), ("z", int(2))]);
     let run = merged(&[("s", one)], &[("s", other)], &["--by-name"]);
@@ -106,7 +106,7 @@ fn columns_that_are_asked_for_may_be_in_some_files_only() {
     cat(&["--columns", "b,nope"]).fails(2, "there is no column `nope` in any of the files");
     cat(&["--where", "b = 'x'"]).ok("{\"a\":1,\"b\":\"x\",\"s\":null}\n");
     cat(&["--where", "b is null"]).ok("{\"a\":2,\"b\":null,\"s\":{\"x\":3,\"y\":4}}\n");
-    // Tested columns need not be among the read ones.
+    // A condition may test columns that are not read.
     cat(&["--where", "b = 'x'", "--columns", "a"]).ok("{\"a\":1}\n");
     cat(&["--where", "b = 'x'", "--columns", "s.x,b"]).ok("{\"s\":null,\"b\":\"x\"}\n");
     cat(&["--where", "b = 'x'", "--explain"]).code(&[0]);
@@ -123,7 +123,7 @@ fn names_that_differ_in_case_are_noted() {
     assert!(run.stderr.contains("differ only in case"), "{}", run.stderr);
 }
 
-/// Values of two types, and both as JSON of their common type.
+/// Each case has values of two types, and both as JSON in their common type.
 #[test]
 fn values_are_cast_to_a_type_that_has_all_of_them() {
     let decimal = |value: i128, precision, scale| -> ArrayRef {
@@ -150,7 +150,7 @@ fn values_are_cast_to_a_type_that_has_all_of_them() {
         (
             Arc::new(Float32Array::from(vec![0.1])),
             Arc::new(Float64Array::from(vec![0.1])),
-            // The double nearest to the float nearest to 0.1.
+            // This is the double nearest to the float that is nearest to 0.1.
             ["0.10000000149011612", "0.1"],
         ),
         (
@@ -228,13 +228,13 @@ fn errors_name_both_files_and_the_option() {
     let d = folder.with("d.parquet", file(&[("x", long(1))]));
     herringbone(&["cat", &a, &d]).fails(3, "; --by-name --cast finds columns by name");
     herringbone(&["cat", "--cast", &a, &d]).fails(3, "; --by-name finds columns by name");
-    // The value is out of the range of the wanted unit.
+    // This value is out of the range of the common unit.
     let late: ArrayRef = Arc::new(TimestampMillisecondArray::from(vec![i64::MAX]));
     let e = folder.with("e.parquet", file(&[("x", int(1)), ("t", late)]));
     herringbone(&["cat", "--cast", &a, &e]).fails(3, "does not fit into Timestamp(µs)");
 }
 
-/// More inputs than the process may have open at once.
+/// There are more inputs than the process may have open at once.
 #[cfg(unix)]
 #[test]
 fn inputs_are_opened_when_their_turn_comes() {

@@ -1,4 +1,4 @@
-//! Command lines in the words of other programs, and slips of the hand.
+//! Tests command lines in the words of other programs, and slips of the hand.
 
 use std::fs;
 
@@ -50,7 +50,7 @@ fn words_of_other_programs_lead_to_those_that_mean_the_same() {
         assert!(!run.stderr.contains("--sort-by"), "{}", run.stderr);
         assert!(!run.stderr.contains("similar"), "{}", run.stderr);
     }
-    // A word that merely looks alike is not proposed, and a slip of the hand still is.
+    // A word that only looks similar is not proposed, but a slip of the hand still is.
     for line in [
         &["cat", EXAMPLE, "--verbose"][..],
         &["query2", EXAMPLE],
@@ -104,7 +104,7 @@ fn files_and_folders_need_no_command() {
         run(&["show", "-c", "id", "many/a.parquet"]).stdout
     );
     run(&["few"]).fails(2, "unrecognized subcommand 'few'");
-    // The name of a command is that command.
+    // If a file has the name of a command, the word means the command.
     fs::create_dir(folder.file("head")).unwrap();
     run(&["head"]).fails(2, "no file is named");
 }

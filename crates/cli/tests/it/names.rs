@@ -1,4 +1,5 @@
-//! Names that could control a terminal: text output shows escapes, data output preserves the bytes.
+//! Tests names that could control a terminal. Text output shows escapes, but data output preserves
+//! the bytes.
 
 use std::sync::Arc;
 
@@ -8,7 +9,7 @@ use herringbone_arrow::schema::{DataType, Field, Schema};
 
 use crate::common::{Folder, herringbone, json};
 
-/// A terminal command, and text with right-to-left order.
+/// A sequence that controls a terminal, and a mark that reverses the direction of text.
 const NAME: &str = "a\u{9b}2J\u{202e}b\u{2029}";
 const SHOWN: &str = "a\\u{9b}2J\\u{202e}b\\u{2029}";
 
@@ -42,7 +43,7 @@ fn text_has_escapes() {
         assert!(run.stdout.contains(SHOWN), "{command:?}: {}", run.stdout);
         is_harmless(&run.stdout);
     }
-    // The text of a schema can be read again.
+    // The printed schema can be read again.
     let run = herringbone(&["schema", "--format", "arrow", &file]);
     let name = r#""a\u009b2J\u202eb\u2029": "#;
     assert!(run.stdout.contains(name), "{}", run.stdout);
@@ -85,7 +86,7 @@ fn long_names_are_whole_in_schemas() {
     herringbone(&["schema", "--format", "arrow", &file]).ok(&format!("{name}: Int64\nb: Int64\n"));
 }
 
-/// A file of numbers in columns of these names.
+/// Returns a file with numbers in columns of these names.
 fn of_columns(folder: &Folder, names: &[&str]) -> String {
     let fields: Vec<Field> = names
         .iter()
@@ -102,7 +103,7 @@ fn of_columns(folder: &Folder, names: &[&str]) -> String {
     path
 }
 
-/// Python's `json` and JavaScript use the last of two values of a key.
+/// Python's `json` and JavaScript only keep the last value of a key, so a key must not occur twice.
 #[test]
 fn a_key_of_json_is_there_once() {
     let folder = Folder::new();
@@ -126,7 +127,8 @@ fn a_key_of_json_is_there_once() {
     );
 }
 
-/// Names with a meaning in the text of a schema are in quotes there, and are read again.
+/// Names that would have a meaning in a schema's text are in quotes there, so that they can be read
+/// again.
 #[test]
 fn names_in_a_printed_schema_are_read_again() {
     let folder = Folder::new();

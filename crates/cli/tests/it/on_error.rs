@@ -1,17 +1,17 @@
-//! `--on-error`: output and errors for damaged files, and the exit code.
+//! Tests the output, errors and exit code that `--on-error` gives for damaged files.
 
 use std::fs;
 
 use crate::common::{EXAMPLE, Folder, herringbone, path, stdin};
 
-/// An offset in the body of the dictionary of `id` in the first row group, as listed by `pages`.
+/// An offset in the first row group, in the body of the dictionary of `id`. `pages` lists it.
 const DICTIONARY_OF_ID: usize = 60;
-/// An offset in the levels and codes of the last column of the first row group.
+/// An offset in the first row group, in the levels and codes of the last column.
 const LAST_PAGE: usize = 1080;
-/// An offset in the list of the first row group.
+/// An offset in the first row group's list.
 const LIST: usize = 870;
 
-/// The example with a changed byte at each of these positions.
+/// Returns the example with a changed byte at each of these positions.
 fn damaged(folder: &Folder, places: &[usize]) -> String {
     let mut file = fs::read(path(EXAMPLE)).unwrap();
     for place in places {
@@ -52,7 +52,7 @@ fn row_groups_are_skipped() {
         assert_eq!(run.stderr.lines().count(), 1);
         assert_eq!(run.stdout.lines().collect::<Vec<_>>(), second);
     }
-    // Unread columns lose nothing.
+    // If a damaged column is not read, nothing is lost.
     let other = ["--columns", "id,name"];
     let run = herringbone(&[&["cat", "--on-error", "skip", &file][..], &other].concat());
     assert_eq!((run.code, run.stderr.as_str()), (0, ""));
@@ -81,14 +81,14 @@ fn pages_become_nulls() {
         }
     }
     assert_eq!(printed.len(), 24);
-    // Nulls cannot replace a page of lists, so its row group is omitted.
+    // Nulls cannot replace a page of lists, so its row group is left out.
     let file = damaged(&folder, &[LIST]);
     let run = herringbone(&["cat", "--on-error", "null", &file]);
     run.fails(1, "lost: 16 rows: ");
     assert_eq!(run.stdout.lines().count(), 8);
 }
 
-/// The selected rows do not depend on damage.
+/// Damage does not change which rows are selected.
 #[test]
 fn windows_count_what_is_lost() {
     let folder = Folder::new();
@@ -103,7 +103,7 @@ fn windows_count_what_is_lost() {
         cat(&["--limit", "20", "--offset", "18", &file]),
         whole[18..]
     );
-    // The second file continues where the first one would have ended.
+    // The second file begins after all 24 rows of the first one, because lost rows count.
     let both = cat(&["--limit", "30", &file, EXAMPLE]);
     assert_eq!(both, [&whole[16..], &whole[..6]].concat());
     let run = herringbone(&["head", "-n", "3", "--on-error", "skip", &file]);
@@ -147,7 +147,7 @@ fn what_is_said_is_said_for_each_file() {
     ]);
     assert_eq!((run.code, run.stdout.lines().count()), (1, 8 + 24 + 8));
     assert_eq!(run.stderr.matches("lost: 16 rows: ").count(), 2);
-    // There is nothing to recover without a footer.
+    // Without a footer, `cat` cannot recover anything.
     let bytes = fs::read(&file).unwrap();
     let cut = &bytes[..bytes.len() - 20];
     stdin(&["cat", "--on-error", "skip", "-"], cut).fails(3, "corrupt file");

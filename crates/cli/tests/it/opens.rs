@@ -1,12 +1,12 @@
-//! The number of times that a command opens a file and reads its footer.
+//! Tests how often a command opens a file and reads its footer.
 
 use std::fs;
 use std::process::Command;
 
 use crate::common::{EXAMPLE, Folder, command, herringbone, path};
 
-/// Returns the system calls of a run that name a file: the number of times that it is opened, and that its last bytes are
-/// read. Returns `None` if strace is missing or may not trace.
+/// Traces a run. Returns how often it opens the named file, and how often it reads the file's last
+/// bytes. Returns `None` if strace is missing or may not trace.
 fn counts(folder: &Folder, file: &str, arguments: &[&str]) -> Option<(usize, usize)> {
     let trace = folder.file("trace");
     let run = command(arguments);
@@ -26,7 +26,7 @@ fn counts(folder: &Folder, file: &str, arguments: &[&str]) -> Option<(usize, usi
     let size = fs::metadata(file).unwrap().len();
     let (opened, read) = (format!("\"{file}\""), format!("<{file}>"));
     let is_footer = |call: &str| {
-        // `pread64(3</d/file>, "..."..., LENGTH, OFFSET) = READ`
+        // The line has the form `pread64(3</d/file>, "..."..., LENGTH, OFFSET) = READ`.
         let (arguments, read) = call.rsplit_once(") = ").unwrap();
         let offset: u64 = arguments.rsplit_once(", ").unwrap().1.parse().unwrap();
         offset + read.trim().parse::<u64>().unwrap() == size

@@ -1,11 +1,11 @@
-//! The files of `split`: all of them, or none.
+//! Tests that `split` writes all of its files or none.
 
 use std::fs;
 use std::process::Command;
 
 use crate::common::{Folder, herringbone, path};
 
-/// Rows of a number and a text.
+/// Returns a file whose rows have a number and a text.
 fn rows(folder: &Folder, values: &[&str]) -> String {
     let rows = values.iter().enumerate();
     let text: String = rows
@@ -49,12 +49,12 @@ fn a_failure_leaves_no_part_and_no_folder() {
     let split = ["split", "-q", &file, "--by", "v", "-o"];
     herringbone(&[&split[..], &[&pattern]].concat()).fails(4, "too long");
     assert_eq!(folder.names(), ["a.parquet"]);
-    // A folder from before stays.
+    // A folder that was there before stays.
     fs::create_dir_all(folder.file("new/deep")).unwrap();
     herringbone(&[&split[..], &[&pattern]].concat()).fails(4, "too long");
     assert_eq!(folder.names(), ["a.parquet", "new"]);
     assert_eq!(fs::read_dir(folder.file("new/deep")).unwrap().count(), 0);
-    // The name of a later part is taken.
+    // The name of a later part is already taken.
     let short = ["-w", "v <> 'z' and n <> 2"];
     fs::write(folder.file("b.parquet"), "mine").unwrap();
     let pattern = folder.file("{v}.parquet");
@@ -90,7 +90,7 @@ fn no_part_replaces_an_input() {
     assert_eq!(folder.names(), ["a.parquet"]);
 }
 
-/// The command is interrupted at any time, and then no part has its name.
+/// The command may be interrupted at any time, and no part must have its name then.
 #[cfg(unix)]
 #[test]
 fn an_interrupt_leaves_all_parts_or_none() {

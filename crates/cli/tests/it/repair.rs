@@ -1,4 +1,5 @@
-//! `repair`: files, exit codes and messages. The recovered rows are tested with the library.
+//! Tests the files, exit codes and messages of `repair`. The library's tests check the recovered
+//! rows.
 
 use std::fs;
 
@@ -38,7 +39,7 @@ fn a_cut_footer_costs_nothing() {
 fn losses_and_the_result_are_json_lines() {
     let folder = Folder::new();
     let mut file = fs::read(path(EXAMPLE)).unwrap();
-    // A value in the first page of the first column chunk.
+    // This changes a value in the first page of the first column chunk.
     file[60] ^= 0xff;
     let damaged = folder.with("damaged.parquet", &file);
     let out = folder.file("out.parquet");
@@ -74,7 +75,7 @@ fn losses_and_the_result_are_json_lines() {
     herringbone(&["repair", "--json", &damaged, "-"]).fails(2, "OUT must be a file");
 }
 
-/// The file without its footer.
+/// Returns the file without its footer.
 fn without_footer(folder: &Folder, file: &str) -> String {
     let bytes = fs::read(path(file)).unwrap();
     let length = bytes[bytes.len() - 8..].first_chunk().unwrap();
@@ -101,7 +102,8 @@ fn a_lost_footer_takes_a_schema() {
     assert_eq!(rows(&out), rows(EXAMPLE));
 }
 
-/// Two columns of one type without dictionaries: the end of a column is unknown.
+/// The two columns have the same type and no dictionaries, so the pages do not show where a column
+/// ends.
 #[test]
 fn columns_that_look_alike_take_a_number_of_rows() {
     let folder = Folder::new();
@@ -120,7 +122,7 @@ fn columns_that_look_alike_take_a_number_of_rows() {
 #[test]
 fn the_schema_may_be_a_text() {
     let folder = Folder::new();
-    // Types are stored as this program stores them.
+    // The types are stored as this program would store them.
     let (arrow, written) = (folder.file("arrow.arrows"), folder.file("written.parquet"));
     herringbone(&["convert", EXAMPLE, &arrow]).ok("");
     herringbone(&["convert", &arrow, &written]).ok("");
@@ -148,7 +150,7 @@ fn what_is_lost_is_said() {
     assert_eq!(rows(&out), only);
 }
 
-/// A decimal with too many digits and a time of 24:00 are values, not damage.
+/// A decimal with too many digits and a time of 24:00 are values, so they are not lost.
 #[test]
 fn values_out_of_range_come_back() {
     let folder = Folder::new();
@@ -160,7 +162,7 @@ fn values_out_of_range_come_back() {
     assert!(rows(&out).contains("12345.67"), "{}", rows(&out));
 }
 
-/// A file that ends in the first page of a row group: the cut page is a loss.
+/// The file ends inside the first page of a row group, so the cut page is reported as a loss.
 #[test]
 fn a_cut_page_is_said_to_be_lost() {
     let folder = Folder::new();

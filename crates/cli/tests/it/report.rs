@@ -1,4 +1,4 @@
-//! `report`: a page about a file.
+//! Tests `report`, which writes a page about a file.
 
 use crate::common::{EXAMPLE, Folder, herringbone, path};
 
@@ -26,7 +26,7 @@ fn a_page_has_its_parts_and_needs_no_network() {
     for outside in ["http://", "https://", "src=", "url(", "@import"] {
         assert!(!html.contains(outside), "{outside}");
     }
-    // Every link leads to a part of the page.
+    // Each link leads to a part of the page.
     for link in html.split("href=\"#").skip(1) {
         let id = link.split('"').next().unwrap();
         assert!(html.contains(&format!("id=\"{id}\"")), "{id}");
@@ -84,11 +84,11 @@ fn findings_are_json_lines() {
         let run = herringbone(&["report", "--fail-on", level, &file]);
         assert_eq!((run.code, run.stdout.as_str()), (code, ""), "{level}");
     }
-    // The finding would hint at the values.
+    // The finding would reveal something about the values.
     herringbone(&["report", "--json", "--no-values", &file]).ok("");
 }
 
-/// The least and the greatest text are numbers, and others are not.
+/// The least and the greatest text are numbers, but others are not.
 #[test]
 fn digits_in_bounds_alone_are_not_a_finding() {
     let folder = Folder::new();
@@ -114,7 +114,7 @@ fn digits_in_bounds_alone_are_not_a_finding() {
     assert!(run.stdout.contains("-c 'a, d:bigint, n'"), "{}", run.stdout);
 }
 
-/// Runs the commands of findings about a file in a shell. Returns the kinds of the findings.
+/// Runs the commands of a file's findings in a shell. Returns the kinds of the findings.
 #[cfg(unix)]
 fn run_commands(folder: &Folder, file: &str) -> Vec<String> {
     let run = herringbone(&["report", "--json", "--", file]);
@@ -141,7 +141,7 @@ fn run_commands(folder: &Folder, file: &str) -> Vec<String> {
     kinds
 }
 
-/// Commands find columns and files of any name.
+/// The commands find columns and files whatever their names are.
 #[cfg(unix)]
 #[test]
 fn commands_of_findings_run_as_they_are() {
@@ -178,7 +178,8 @@ fn commands_of_findings_run_as_they_are() {
     );
 }
 
-/// Two files with the same columns, one with another type, and one with a column of its own.
+/// Two files have the same columns, one has another type, and one has a column that the others
+/// lack.
 #[test]
 fn a_directory_has_a_report() {
     let folder = Folder::new();
@@ -222,7 +223,7 @@ fn a_directory_has_a_report() {
     assert_eq!(run.code, 0);
 }
 
-/// A page whose data were changed is an error, and a rule's finding is none.
+/// If a page's data were changed, `verify` has an error. A finding of a rule is not an error.
 #[test]
 fn errors_end_with_an_exit_code() {
     let folder = Folder::new();
@@ -247,14 +248,14 @@ fn equal_bounds_of_pages_are_not_an_order() {
     };
     assert!(is_ordered("ordered.parquet", 1000, |row| row));
     assert!(!is_ordered("equal.parquet", 1000, |row| row % 10));
-    // A row group of one page with an index, and columns in no order.
+    // The file has a row group of one page with an index, and columns that are not in order.
     let file = "testdata/pyarrow/plain_v1.parquet";
     let run = herringbone(&["report", "--json", file]);
     assert_eq!((run.code, run.stderr.as_str()), (0, ""));
     assert!(!run.stdout.contains("undeclared_order"), "{}", run.stdout);
 }
 
-/// Each command of a finding runs, and the finding is gone then.
+/// Each finding's command runs, and then the finding is gone.
 #[test]
 fn the_commands_of_findings_help() {
     let folder = Folder::new();

@@ -1,4 +1,4 @@
-//! `rewrite`: the same rows in a new file.
+//! Tests that `rewrite` writes the same rows to a new file.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::common::{EXAMPLE, Folder, Run, herringbone, json, path, stdin};
 
-/// A folder, and the path of a file in it.
+/// Returns a folder, and the path of a file in it.
 fn place() -> (Folder, String) {
     let folder = Folder::new();
     let out = folder.file("out.parquet");
@@ -32,18 +32,18 @@ fn rewritten(options: &[&str]) -> Value {
     json(&herringbone(&["meta", "--indexes", &out]))
 }
 
-/// The values at `pointer` in all column chunks of the first row group.
+/// Returns the values at `pointer` in all column chunks of the first row group.
 fn chunks<'a>(meta: &'a Value, pointer: &'a str) -> impl Iterator<Item = Option<&'a Value>> {
     let columns = meta["row_groups"][0]["columns"].as_array().unwrap();
     columns.iter().map(move |column| column.pointer(pointer))
 }
 
-/// The encodings of a column of the first row group.
+/// Returns a column's encodings in the first row group.
 fn encodings(meta: &Value, column: usize) -> String {
     meta["row_groups"][0]["columns"][column]["meta_data"]["encodings"].to_string()
 }
 
-/// Dictionaries are preserved, also if sorting combines those of several row groups.
+/// Dictionaries are preserved, even if sorting combines the dictionaries of several row groups.
 #[test]
 fn dictionaries_stay_whole_and_in_order() {
     const ORDERED: &str = "testdata/pyarrow/ordered_dictionary.parquet";
@@ -71,7 +71,7 @@ fn rows_stay_and_the_defaults_are_good() {
     assert_eq!(meta["num_rows"], 24);
     assert_eq!(meta["row_groups"].as_array().unwrap().len(), 1);
     assert!(chunks(&meta, "/meta_data/codec").all(|codec| codec.unwrap() == "ZSTD"));
-    // They would repeat the metadata of chunks with one page.
+    // If a chunk has one page, an index would only repeat the chunk's metadata.
     assert!(chunks(&meta, "/offset_index").all(|index| index.is_none()));
     let pages = rewritten(&["--page-rows", "16"]);
     assert!(chunks(&pages, "/offset_index").all(|index| index.is_some()));
@@ -266,7 +266,7 @@ fn nothing_is_overwritten_without_force() {
 fn an_error_leaves_no_file() {
     let (folder, out) = place();
     let mut bytes = std::fs::read(path(EXAMPLE)).unwrap();
-    // Damages the body of a page after the first headers.
+    // This damages a page's body after the first headers.
     for byte in &mut bytes[100..400] {
         *byte ^= 0x55;
     }
@@ -298,8 +298,8 @@ fn standard_output_is_a_file_like_others() {
     assert_eq!((run.code, run.stderr.as_str()), (0, ""));
 }
 
-/// 5,000 INT64, all distinct for a dictionary, take 40,000 bytes in PLAIN. In steps of 10, deltas only take some
-/// headers.
+/// In PLAIN, 5,000 INT64 values take 40,000 bytes. All are distinct, so a dictionary does not help.
+/// They ascend in steps of 10, so deltas take little more than some headers.
 #[test]
 fn explain_says_what_was_tried() {
     let (folder, out) = place();
@@ -319,7 +319,7 @@ fn explain_says_what_was_tried() {
     assert_eq!(lines[1], chosen);
     let plain = lines.iter().find(|line| line.contains("PLAIN, none"));
     assert!(plain.unwrap().trim_start().starts_with("40000 bytes"));
-    // A requested encoding is used without trying others.
+    // If the user asks for an encoding, it is used without trying others.
     let asked = rewrite(&out, &["--encoding", "steps=plain", "--explain"]);
     assert!(
         asked.stdout.contains("chosen: PLAIN, none"),
@@ -327,7 +327,7 @@ fn explain_says_what_was_tried() {
         asked.stdout
     );
     assert!(asked.stdout.contains("no alternatives were sampled"));
-    // The explanation is not written into a file on standard output.
+    // If the file goes to standard output, the explanation must not be written into it.
     let run = rewrite(&out, &["--compatibility", "modern", "--explain", "--json"]);
     assert_eq!(run.code, 0, "{}", run.stderr);
     let object = json(&run);
@@ -352,7 +352,8 @@ fn options_of_the_table_may_be_for_columns() {
     let options = ["--created-by", "test", "--truncate-bounds", "name=2"];
     let meta = rewritten(&options);
     assert_eq!(meta["created_by"], "test");
-    // The greatest name is `juniper`, and a greater one of two bytes ends in the letter after `u`.
+    // The greatest name is `juniper`. The least greater text of two bytes ends in the letter after
+    // `u`.
     let bounds = chunks(&meta, "/meta_data/statistics/max_value/value");
     let texts: Vec<_> = bounds.flatten().filter_map(Value::as_str).collect();
     assert!(texts.contains(&"jv"), "{texts:?}");
@@ -372,7 +373,7 @@ fn profiles_and_preferences_keep_the_rows() {
     }
 }
 
-/// A file with a decimal of two digits too many, and a time of 24:00.
+/// Writes a file with a decimal that has two digits too many, and with a time of 24:00.
 pub(crate) fn out_of_range(name: &str) {
     let decimals = Decimal128Array::from(vec![123, 1_234_567]);
     let times = Time64MicrosecondArray::from(vec![5, 86_400_000_000]);
@@ -417,7 +418,7 @@ fn values_out_of_range_are_kept_on_request() {
     }
 }
 
-/// Row groups of 100 categories each, with keys of 8 bits, become one row group of 200.
+/// Row groups of 100 categories each, with keys of 8 bits, become one row group of 200 categories.
 #[test]
 fn keys_are_wide_enough_for_the_values_of_several_row_groups() {
     let (folder, out) = place();

@@ -1,10 +1,10 @@
-//! `head` and `cat`: the rows of a file in every format.
+//! Tests that `head` and `cat` print a file's rows in each format.
 
 use crate::common::{EXAMPLE, Folder, herringbone, into, path, stdin};
 
-/// The first row of the example.
+/// The example's first row.
 const AMBER: &str = r#"{"id":0,"name":"amber","price":"0.00","weight":0.0,"organic":true,"harvested":"2026-01-01T12:00:00.000000Z","tags":null,"origin":{"country":"NO","altitude":null}}"#;
-/// The third row of the example.
+/// The example's third row.
 const CEDAR: &str = r#"{"id":2,"name":"cedar","price":"2.74","weight":0.25,"organic":false,"harvested":"2026-01-04T02:00:00.000000Z","tags":["herb","fresh"],"origin":{"country":"NO","altitude":80}}"#;
 
 fn ids(arguments: &[&str]) -> Vec<u32> {
@@ -131,7 +131,8 @@ fn how_it_is_read_does_not_matter() {
 fn arrow_streams_have_their_frame() {
     let run = herringbone(&["cat", "--format", "arrow", EXAMPLE]);
     assert_eq!((run.code, run.stderr.as_str()), (0, ""));
-    // A continuation marker and the length of the schema message. At the end, a length of zero.
+    // The stream begins with a continuation marker and the length of the schema message, and it
+    // ends with a length of zero.
     assert_eq!(run.bytes[..4], [0xff; 4]);
     assert_eq!(
         run.bytes[run.bytes.len() - 8..],
@@ -179,7 +180,8 @@ fn files_without_rows_or_columns_are_fine() {
     }
 }
 
-/// The error names the option if an annotation does not allow a value or Arrow cannot represent it.
+/// If an annotation does not allow a value, or Arrow cannot represent it, the error names the
+/// option that helps.
 #[test]
 fn columns_are_read_as_they_are_stored_on_request() {
     for (name, column, rows, sound) in [
@@ -215,10 +217,10 @@ fn columns_are_read_as_they_are_stored_on_request() {
         let (folder, out) = (Folder::new(), "out.parquet");
         let out = folder.file(out);
         herringbone(&["rewrite", &file, &out]).fails(3, "--ignore-annotations COLUMN");
-        // The removed annotation is noted.
+        // A note names the annotation that was removed.
         let rewritten = herringbone(&["rewrite", "--ignore-annotations", column, &file, &out]);
         rewritten.code(&[0]);
-        // A valid file keeps its annotation.
+        // If the file is valid, it keeps its annotation.
         let cat: &[&str] = if sound {
             &["cat", "--ignore-annotations", column, &out]
         } else {

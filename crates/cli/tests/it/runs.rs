@@ -1,4 +1,4 @@
-//! Run-end encoded columns: values as text, and runs in Arrow output.
+//! Tests run-end encoded columns: their values as text, and runs in Arrow output.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! Files read next to the data: schemas, also from pipes, with a limit on their size.
+//! Tests files that are read next to the data, which are schemas. They may come from pipes, and
+//! their size is limited.
 
 #![cfg(unix)]
 
@@ -6,7 +7,8 @@ use std::process::Command;
 
 use crate::common::{EXAMPLE, Folder, Run, command, herringbone};
 
-/// Runs a command while `bytes` are written to a named pipe. The argument `PIPE` is replaced by its name.
+/// Runs a command while `bytes` are written to a named pipe. The pipe's name replaces the argument
+/// `PIPE`.
 fn with_pipe(folder: &Folder, bytes: Vec<u8>, arguments: &[&str]) -> Run {
     let pipe = folder.file("pipe");
     std::fs::remove_file(&pipe).ok();
@@ -29,7 +31,7 @@ fn with_pipe(folder: &Folder, bytes: Vec<u8>, arguments: &[&str]) -> Run {
         .collect();
     let writer = {
         let pipe = pipe.clone();
-        // The command may stop reading before the end.
+        // The command may stop reading before the end, so this may fail.
         std::thread::spawn(move || std::fs::write(pipe, bytes).ok())
     };
     let run = Run::from(command(&arguments).output().unwrap());

@@ -1,4 +1,4 @@
-//! `--sort-by` beyond its memory limit, and the files left after a failure.
+//! Tests `--sort-by` beyond its memory limit, and which files are left after a failure.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use herringbone_arrow::ipc::reader::StreamReader;
 
 use crate::common::{EXAMPLE, Folder, command, herringbone, json};
 
-/// Rows of two columns. The first column is not sorted.
+/// Returns rows of two columns. The first column is not sorted.
 fn csv(rows: usize) -> String {
     let mut text = "a,b\n".to_owned();
     for row in 0..rows {
@@ -63,7 +63,8 @@ fn what_is_wrong_is_said_in_the_words_of_the_command() {
     assert!(folder.names().is_empty());
 }
 
-/// A file with the columns `id` and `city`, whose values are in an Arrow dictionary with 8-bit keys.
+/// Writes a file with the columns `id` and `city`. The values of `city` are in an Arrow dictionary
+/// with 8-bit keys.
 fn dictionary(folder: &Folder) -> String {
     let path = folder.file("dictionary.parquet");
     let city: DictionaryArray<Int8Type> = ["Rome", "Oslo", "Rome", "Lima"].into_iter().collect();
@@ -144,7 +145,7 @@ fn a_full_disk_leaves_nothing() {
         ]);
         crate::common::Run::from(shell.output().unwrap())
     };
-    // First the run does not fit, then the file.
+    // With the first limit, a sorted run does not fit. With the second one, the file does not fit.
     for (kib, memory) in [("10", "4MiB"), ("100", "1GiB")] {
         limited(kib, memory).fails(4, "File too large");
         assert_eq!(folder.names(), ["x.csv"]);
@@ -153,7 +154,7 @@ fn a_full_disk_leaves_nothing() {
     assert_eq!(folder.names(), ["out.parquet", "x.csv"]);
 }
 
-/// A command interrupted while rows are in temporary files.
+/// The command is interrupted while rows are in temporary files.
 #[cfg(unix)]
 #[test]
 fn an_interrupt_leaves_nothing() {
@@ -189,7 +190,8 @@ fn an_interrupt_leaves_nothing() {
     assert!(has_runs());
     assert_eq!(folder.names().len(), 1, "{:?}", folder.names());
     let id = child.id().to_string();
-    // SIGINT may be ignored if these tests run in the background of a script.
+    // We send SIGTERM, because SIGINT may be ignored if these tests run in the background of a
+    // script.
     let killed = Command::new("kill").args(["-TERM", &id]).status().unwrap();
     assert!(killed.success());
     let output = child.wait_with_output().unwrap();
@@ -198,7 +200,7 @@ fn an_interrupt_leaves_nothing() {
     assert!(folder.names().is_empty());
 }
 
-/// A shell limit stands in for a system limit. Each row group is a run of its own.
+/// A shell limit stands in for the system's. Each row group is a sorted run of its own.
 #[cfg(target_os = "linux")]
 #[test]
 fn few_files_are_open_at_a_time() {

@@ -1,10 +1,11 @@
-//! Files that the command writes: one writer per name, and names of any length.
+//! Tests the files that the command writes: a name has one writer, and names may have any length.
 
 use std::process::Stdio;
 
 use crate::common::{EXAMPLE, Folder, Run, command, herringbone};
 
-/// If two commands write a new file with one name, one succeeds and the other one reports the existing file.
+/// If two commands write a new file of the same name, one succeeds, and the other one reports that
+/// the file exists.
 #[test]
 fn of_two_writers_of_a_name_one_succeeds() {
     for round in 0..12 {
@@ -28,7 +29,7 @@ fn of_two_writers_of_a_name_one_succeeds() {
             2,
             "out.parquet: the file already exists; --force replaces it",
         );
-        // The file is from the successful command.
+        // The file comes from the command that succeeded.
         let column = ["id", "tags"][winner];
         let row = herringbone(&["head", "-n", "1", "--format", "jsonl", &out]).stdout;
         assert!(
@@ -39,7 +40,8 @@ fn of_two_writers_of_a_name_one_succeeds() {
     }
 }
 
-/// A file that appears while another one with its name is written is preserved, even a dangling link.
+/// If a file appears while another of its name is being written, it is preserved, even if it is a
+/// dangling link.
 #[cfg(unix)]
 #[test]
 fn a_file_that_appears_in_the_meantime_stays() {
@@ -73,7 +75,7 @@ fn a_file_that_appears_in_the_meantime_stays() {
     }
 }
 
-/// A name may have 255 bytes on all usual file systems.
+/// On all usual file systems, a name may have 255 bytes.
 #[test]
 fn names_may_be_as_long_as_the_system_allows() {
     let folder = Folder::new();

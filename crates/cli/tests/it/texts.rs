@@ -1,4 +1,5 @@
-//! Awkward text, and text for other programs. Expected values are written by hand, or those of Python and duckdb.
+//! Tests awkward text, and text for other programs. Expected values are written by hand, or come
+//! from Python and duckdb.
 
 use std::io::Write as _;
 
@@ -30,10 +31,10 @@ fn compressed_text_is_unpacked() {
     assert_eq!(lines("x.csv.gz", gzip(csv), &[]), (none(), rows.into()));
     assert_eq!(lines("x.csv.zst", zstd(csv), &[]), (none(), rows.into()));
     assert_eq!(lines("x.jsonl.gz", gzip(rows), &[]), (none(), rows.into()));
-    // The bytes decide, not the name.
+    // The first bytes decide, rather than the name.
     assert_eq!(lines("x.csv", gzip(csv), &[]), (none(), rows.into()));
     assert_eq!(lines("x.csv.gz", csv, &[]), (none(), rows.into()));
-    // Several members and frames are one text.
+    // Several members or frames form one text.
     let both = [gzip("a,b\n1,x\n"), gzip("2,y\n")].concat();
     assert_eq!(lines("x.csv.gz", both, &[]), (none(), rows.into()));
     let both = [zstd("a,b\n1,x\n"), zstd("2,y\n")].concat();
@@ -62,7 +63,7 @@ fn damaged_compressed_text_is_an_error() {
     let input = folder.with("x.csv.zst", &zstd[..zstd.len() - 1]);
     let run = herringbone(&["convert", &input, &folder.file("out.parquet")]);
     run.fails(3, "the Zstandard data is cut or damaged");
-    // This command would write plain text under the name of compressed text.
+    // This command would write plain text into a file that has the name of compressed text.
     let run = herringbone(&["convert", EXAMPLE, &folder.file("out.csv.gz")]);
     run.fails(2, "does not compress text");
 }
@@ -81,14 +82,14 @@ fn lines_that_are_not_csv_are_ignored() {
     let (stderr, _) = lines("x.csv", text, &["--comment", "#", "--type", "a=Int64"]);
     assert!(stderr.contains("the separator is `;`"), "{stderr}");
     assert!(stderr.contains("x.csv: line 6: column `a`: "), "{stderr}");
-    // More lines than there are.
+    // The user skips more lines than there are.
     let folder = Folder::new();
     let csv = folder.with("x.csv", "a\n1\n");
     herringbone(&["convert", "--skip-lines", "9", &csv, "-", "--to", "jsonl"])
         .fails(3, "there is no row to infer a schema from");
 }
 
-/// The expected dates are those of `strptime` of Python, in one format for each column.
+/// The expected dates come from `strptime` of Python. Each column has one format.
 fn formats_of_dates() {
     let both = ["--date-format", "%d/%m/%Y", "--date-format", "%m/%d/%Y"];
     let of = |texts: &[&str], options: &[&str]| {
@@ -107,20 +108,20 @@ fn formats_of_dates() {
     let (stderr, rows) = of(&["04/25/2024", "01/02/2024"], &[]);
     assert_eq!(rows, ["2024-04-25", "2024-01-02"]);
     assert_eq!(stderr, "");
-    // Both formats fit all dates, and they disagree about one of them.
+    // Both formats fit all dates, but they disagree about one of them.
     let (stderr, rows) = of(&["05/05/2024", "01/02/2024"], &[]);
     assert_eq!(rows, ["2024-05-05", "2024-02-01"]);
     let note = "column `d` has dates that are read as `%d/%m/%Y`, but `%m/%d/%Y` fits them, too";
     assert!(stderr.contains(note), "{stderr}");
     let (stderr, _) = of(&["05/05/2024", "06/06/2024"], &[]);
     assert_eq!(stderr, "");
-    // No format fits all of them.
+    // No format fits all of these dates.
     let mixed = ["01/02/2024", "13/04/2024", "04/25/2024"];
     let (stderr, rows) = of(&mixed, &[]);
     assert_eq!(rows, mixed);
     let note = "column `d` is text, because no single --date-format fits all of its dates";
     assert!(stderr.contains(note), "{stderr}");
-    // A column with a type has a single format, too.
+    // A column with a given type has a single format, too.
     let (_, rows) = of(&["01/02/2024", "04/25/2024"], &["--type", "d=Date32"]);
     assert_eq!(rows, ["2024-01-02", "2024-04-25"]);
     let (stderr, _) = of(&mixed, &["--type", "d=Date32"]);
@@ -129,7 +130,7 @@ fn formats_of_dates() {
     let schema = folder.with("s.txt", "d: Date32\n");
     let (_, rows) = of(&["01/02/2024", "04/25/2024"], &["--schema", &schema]);
     assert_eq!(rows, ["2024-01-02", "2024-04-25"]);
-    // Numbers of another column stay numbers.
+    // The numbers of another column stay numbers.
     let text = "d,n\n13/04/2024,20240131\n14/04/2024,7\n";
     let options = [&both[..], &["--date-format", "%Y%m%d"]].concat();
     let (_, rows) = lines("x.csv", text, &options);
@@ -173,7 +174,7 @@ fn large_rows_and_texts_that_unpack_to_much_are_refused() {
             "a row of more than 1000000 bytes, the limit `batch_column_bytes`; raise it with",
         );
     }
-    // 40 MiB of one character are about a thousandth in gzip.
+    // In gzip, 40 MiB of one character take about a thousandth of that.
     let small = [
         "--max",
         "page_bytes=1000000",
@@ -212,7 +213,7 @@ fn numbers_and_dates_of_other_countries() {
         "{\"id\":1,\"name\":\"Müller\",\"price\":1234.5,\"day\":\"2024-12-31\"}\n\
          {\"id\":2,\"name\":\"Ünal\",\"price\":-0.5,\"day\":\"2025-01-01\"}\n"
     );
-    // With a type of its own, and without any of the options.
+    // Here, the column has a given type, and then none of the options is given.
     let typed = [&options[..], &["--type", "price=Decimal128(9, 2)"]].concat();
     let (_, rows) = lines("x.csv", &latin1, &typed);
     assert!(rows.contains("\"price\":\"1234.50\""), "{rows}");
@@ -221,8 +222,8 @@ fn numbers_and_dates_of_other_countries() {
         stderr.contains("line 2: text that is not UTF-8; --csv-encoding latin1"),
         "{stderr}"
     );
-    // A number in the other notation is text, or an error where a number belongs.
-    // Between commas, numbers need quotes.
+    // A number in the other notation is text, or an error if the column must be a number. Between
+    // commas, such numbers need quotes.
     let (_, rows) = lines(
         "x.csv",
         "id,n,t\n1,\"1,5\",\"7\"\n2,\"-0,5\",\"8\"\n3,7,\n",
@@ -243,7 +244,7 @@ fn numbers_and_dates_of_other_countries() {
         stderr.contains("allows dots only between groups of three digits"),
         "{stderr}"
     );
-    // Timestamps in two formats, one for each column.
+    // The timestamps have two formats, one for each column.
     let options = [
         "--date-format",
         "%m/%d/%Y %H:%M",
@@ -320,7 +321,7 @@ fn separators_of_written_text() {
     let out = folder.file("x.tsv");
     herringbone(&["convert", &file, &out]).ok("");
     assert_eq!(std::fs::read_to_string(&out).unwrap(), tsv);
-    // The written text is read.
+    // The written text is read again.
     herringbone(&["convert", &out, "-", "--to", "jsonl"]).ok(TEXTS);
 }
 

@@ -1,11 +1,11 @@
-//! Systems that provide fewer threads than requested, or none.
+//! Tests systems that provide fewer threads than the command asks for, or none.
 
 use crate::common::{Folder, command, herringbone};
 
-/// No system has room for a stack of 64 TiB, so no thread can be started.
+/// A stack size of 64 TiB. No system has room for it, so no thread can be started.
 const STACK: (&str, &str) = ("RUST_MIN_STACK", "70368744177664");
 
-/// Enough rows for several threads.
+/// Returns enough rows for several threads.
 fn rows(folder: &Folder) -> String {
     let text: String = (0..200_000).map(|i| format!("{i},{}\n", i % 7)).collect();
     folder.with("rows.csv", format!("a,b\n{text}"))

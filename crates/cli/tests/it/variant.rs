@@ -1,4 +1,4 @@
-//! VARIANT columns: printed, read from JSON lines, shredded.
+//! Tests VARIANT columns that are printed, read from JSON lines, and shredded.
 
 use std::sync::Arc;
 
@@ -59,7 +59,7 @@ fn schema_shows_the_shredding_and_rewrite_keeps_it() {
     herringbone(&["rewrite", &file, &copy]).ok("");
     assert_eq!(herringbone(&["schema", &copy]).stdout, schema);
     herringbone(&["cat", "--format", "jsonl", &copy]).ok(LINES);
-    // Files with different shredding have the same rows.
+    // Files that are shredded differently have the same rows.
     let plain = converted(&folder, "v");
     let both = herringbone(&["cat", "--format", "jsonl", &copy, &plain]);
     both.ok(&LINES.repeat(2));
@@ -116,7 +116,7 @@ fn what_cannot_be_asked_for() {
     herringbone(&["convert", &many, &out, "--variant", "v"]).fails(3, "column `v`");
 }
 
-/// The values at a path of a variant, in conditions.
+/// Conditions may test the values at a path of a variant.
 #[test]
 fn conditions_on_paths() {
     let folder = Folder::new();
@@ -161,7 +161,8 @@ fn conditions_on_paths() {
     }
 }
 
-/// Objects with a field both in a column and in `value`: an error, or the value of the column.
+/// These objects have a field both in a column and in `value`. This is an error, unless the user
+/// asks for the column's value.
 #[test]
 fn variants_shredded_against_the_rules() {
     let Some(folder) = std::env::var_os("PARQUET_TEST_DATA") else {
@@ -186,7 +187,8 @@ fn variants_shredded_against_the_rules() {
     );
 }
 
-/// Integers shredded as the field `a`, whose group is optional: null if the field is missing.
+/// Returns integers that are shredded as the field `a`. The field's group is optional, and it is
+/// null if the field is missing.
 fn with_optional_groups(folder: &Folder) -> String {
     let field = |name: &str, data_type, nullable| Field::new(name, data_type, nullable);
     let parts = vec![
@@ -219,7 +221,8 @@ fn with_optional_groups(folder: &Folder) -> String {
     written(folder, StructArray::new(fields.into(), columns, None))
 }
 
-/// The specification lets readers accept a null group as a missing field (apache/parquet-format, pull request 512).
+/// The specification lets readers accept a null group as a missing field (apache/parquet-format,
+/// pull request 512).
 #[test]
 fn null_groups_are_missing_fields() {
     let folder = Folder::new();
@@ -251,7 +254,7 @@ fn null_groups_are_missing_fields() {
     herringbone(&["freq", "v", &file]).code(&[0]);
 }
 
-/// Each command with the option heeds it, and each error names it.
+/// Each command that has the option heeds it, and each error names it.
 #[test]
 fn all_commands_can_be_lenient() {
     let folder = Folder::new();
@@ -268,7 +271,7 @@ fn all_commands_can_be_lenient() {
         herringbone(command).fails(3, "--lenient-variants");
         herringbone(&[command, &["--lenient-variants"]].concat()).code(&[0]);
     }
-    // Commands that write Parquet keep the values as they are, unless they are asked to repair them.
+    // Commands that write Parquet keep the values unchanged, unless the user asks to repair them.
     for (command, out) in [
         (&["convert", "--force", &file, &out][..], &out),
         (&["rewrite", "--force", &file, &out], &out),
@@ -290,7 +293,7 @@ fn all_commands_can_be_lenient() {
 fn values_that_are_no_variants_have_a_place() {
     let folder = Folder::new();
     let no_names: &[u8] = &[0x11, 0, 0];
-    // An integer of one byte, and one without the byte.
+    // A one-byte integer, and another that lacks its byte.
     let (sound, cut): (&[u8], &[u8]) = (&[3 << 2, 5], &[3 << 2]);
     let mut values = vec![Some(sound); 9000];
     values[8500] = Some(cut);
@@ -314,14 +317,14 @@ fn values_that_are_no_variants_have_a_place() {
     let run = herringbone(&["convert", &file, &folder.file("out.jsonl")]);
     run.fails(3, "v.parquet: corrupt file: ");
     run.fails(3, place);
-    // A condition decodes the needed part of the column.
+    // A condition only decodes the part of the column that it needs.
     let condition = "variant_get(v, '$', 'int') = 5";
     let run = herringbone(&["count", "--where", condition, &file]);
     run.fails(3, "v.parquet: corrupt file: ");
     run.fails(3, "row group 0");
 }
 
-/// Integers in a column. The second of them also has another value in `value`.
+/// Returns integers in a column. The second one also has another value in `value`.
 fn with_two_values(folder: &Folder) -> String {
     let field = |name: &str, data_type, nullable| Field::new(name, data_type, nullable);
     let fields = vec![
@@ -339,7 +342,7 @@ fn with_two_values(folder: &Folder) -> String {
     written(folder, StructArray::new(fields.into(), columns, None))
 }
 
-/// A file with the storage of variants as its column `v`.
+/// Writes a file whose column `v` has this storage of variants.
 fn written(folder: &Folder, storage: StructArray) -> String {
     let field = variant_field("v", storage.data_type().clone(), false);
     let schema = Arc::new(Schema::new(vec![field]));

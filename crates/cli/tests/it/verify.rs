@@ -1,4 +1,4 @@
-//! `verify`: lines, JSON and exit codes. The findings are tested with the library.
+//! Tests the lines, JSON and exit codes of `verify`. The library's tests check the findings.
 
 use serde_json::Value;
 
@@ -12,7 +12,8 @@ fn sound_files_end_with_0() {
     herringbone(&["verify", "--json", EXAMPLE]).ok("");
 }
 
-/// Without checksums, no reader can notice a changed value: a remark, which does not change the exit code.
+/// Without checksums, no reader can notice a changed value. A remark points this out, but it does
+/// not change the exit code.
 #[test]
 fn pages_without_checksums_are_noted() {
     let folder = Folder::new();
@@ -53,7 +54,7 @@ fn findings_end_with_1() {
     assert!(last.starts_with("testdata/hostile/checksum_wrong.parquet: 1 error, "));
 }
 
-/// Sizes that serve as estimates do not change the rows that readers return.
+/// Sizes that only serve as estimates do not change the rows that readers return.
 #[test]
 fn notes_end_with_0() {
     let file = "testdata/built/page_checksums.parquet";

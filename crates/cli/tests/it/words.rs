@@ -1,17 +1,17 @@
-//! Errors name existing options of this command, and these options help.
+//! Tests that errors name options of this command that exist and that help.
 
 use std::fs;
 
 use crate::common::{EXAMPLE, Folder, herringbone, path};
 
-/// The example with a page that does not match its checksum.
+/// Returns the example with a page that does not match its checksum.
 fn wrong_checksum(folder: &Folder) -> String {
     let mut file = fs::read(path(EXAMPLE)).unwrap();
     let pages = herringbone(&["pages", EXAMPLE]).stdout;
     let first: serde_json::Value = serde_json::from_str(pages.lines().next().unwrap()).unwrap();
     let body =
         (first["offset"].as_u64().unwrap() + first["header_size"].as_u64().unwrap()) as usize;
-    // The last byte of a dictionary of integers. Only the value changes.
+    // This is the last byte in a dictionary of integers, so only a value changes.
     let size = first["compressed_size"].as_u64().unwrap() as usize;
     file[body + size - 1] ^= 1;
     folder.with("damaged.parquet", file)
@@ -30,7 +30,7 @@ fn checksums_can_be_ignored() {
         let run = herringbone(command);
         run.fails(3, &format!("; {option} ignores it (column "));
         assert!(!run.stderr.contains("verify_crc"), "{}", run.stderr);
-        // Damage that a checksum would have found is not always damage to a codec.
+        // A codec need not notice the damage that a checksum would have found.
         let ignored = herringbone(&[command, &[option]].concat());
         assert!(!ignored.stderr.contains("checksum"), "{}", ignored.stderr);
         fs::remove_file(&out).ok();
@@ -59,12 +59,12 @@ fn the_arrow_schema_can_be_ignored() {
     assert_eq!(shown(&["--no-arrow-schema"]), "{\"t\":\"12:34:56.000\"}\n");
 }
 
-/// A footer with wrong offsets is complete but useless.
+/// A footer with wrong offsets can be read, but it is of no use.
 #[test]
 fn repair_names_the_footer() {
     let folder = Folder::new();
     let file = fs::read(path(EXAMPLE)).unwrap();
-    // All pages are a byte after their offsets in the footer.
+    // Each page is one byte after its offset in the footer.
     let mut moved = file[..4].to_vec();
     moved.push(0);
     moved.extend(&file[4..]);

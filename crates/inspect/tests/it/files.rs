@@ -1,4 +1,4 @@
-//! Small files with values of many types.
+//! Makes small files that have values of many types.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ pub(crate) const ROWS: usize = 24;
 /// The number of rows per row group.
 pub(crate) const GROUP: usize = 8;
 
-/// Returns 24 rows of numbers, texts, lists and structs, some of them null.
+/// Returns 24 rows of numbers, texts, lists and structs. Some values are null.
 pub(crate) fn batch() -> RecordBatch {
     let rows = || 0..ROWS as i32;
     let texts: StringArray = rows()
@@ -46,7 +46,7 @@ pub(crate) fn batch() -> RecordBatch {
     RecordBatch::try_from_iter_with_nullable(columns).unwrap()
 }
 
-/// Returns options of files with two pages per row group.
+/// Returns options for files with two pages per column chunk.
 pub(crate) fn options() -> WriteOptions {
     let columns = ColumnOptions::new()
         .compression(Compression::Uncompressed)
@@ -54,7 +54,7 @@ pub(crate) fn options() -> WriteOptions {
     WriteOptions::new().columns(columns).row_group_rows(GROUP)
 }
 
-/// Writes a file.
+/// Writes a file and returns its bytes.
 pub(crate) fn written(batch: &RecordBatch, options: WriteOptions) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut writer = Writer::new(&mut bytes, batch.schema(), options).unwrap();
@@ -63,7 +63,8 @@ pub(crate) fn written(batch: &RecordBatch, options: WriteOptions) -> Vec<u8> {
     bytes
 }
 
-/// Returns the offset at which the metadata starts. Its length is in the last eight bytes, before the magic.
+/// Returns the offset at which the metadata starts. The metadata's length is in the last eight
+/// bytes, before the magic bytes.
 pub(crate) fn footer_start(file: &[u8]) -> usize {
     let (rest, tail) = file.split_at(file.len() - 8);
     rest.len() - u32::from_le_bytes([tail[0], tail[1], tail[2], tail[3]]) as usize

@@ -1,4 +1,4 @@
-//! Checks and repairs of small files, damaged at each of their bytes.
+//! Checks and repairs small files, each of whose bytes is damaged in turn.
 
 #[cfg(test)]
 mod files;

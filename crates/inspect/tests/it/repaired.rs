@@ -1,4 +1,4 @@
-//! `repair`: it recovers the row groups of the sound file, and no others.
+//! Tests that `repair` recovers the row groups of the sound file, and no others.
 
 use bytes::Bytes;
 use herringbone::arrow::array::RecordBatch;
@@ -27,7 +27,7 @@ fn repaired(
     Ok((batches, repair))
 }
 
-/// Returns the ordinals of row groups in the sound file.
+/// Returns which row groups of the sound file these are.
 fn ordinals(batches: &[RecordBatch]) -> Vec<usize> {
     let whole = batch();
     let ordinal = |found: &RecordBatch| {
@@ -71,7 +71,7 @@ fn row_groups_come_back_without_a_footer() {
         let (batches, repair) = repaired(&bytes[..footer_start(&bytes)], &schema).unwrap();
         assert_eq!(ordinals(&batches), [0, 1, 2]);
         assert_ne!(repair.source(), RepairSource::Footer);
-        // Of a cut file, the row groups before its end.
+        // If the file is cut, the row groups before its end come back.
         for row_group in 0..3 {
             let chunk = sibling
                 .metadata()
@@ -117,7 +117,7 @@ fn a_damaged_page_costs_its_row_group() {
     }
 }
 
-/// Each recovered row group is one of the sound file, whatever byte is changed.
+/// Each row group that is recovered is one of the sound file, whatever byte was changed.
 #[test]
 fn nothing_else_comes_back() {
     let bytes = written(&batch(), options());

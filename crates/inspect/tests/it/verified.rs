@@ -1,4 +1,4 @@
-//! `verify`: sound files have no findings, and damaged bytes have.
+//! Tests that sound files have no findings, and that damaged ones have some.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ fn findings(file: &[u8]) -> Option<Vec<Finding>> {
         .ok()
 }
 
-/// Options that write the table in different ways.
+/// Returns options that write the table in different ways.
 fn ways() -> Vec<WriteOptions> {
     let bloom = ColumnOptions::new().bloom_filter(BloomFilterOptions::default());
     let sorted = vec![
@@ -70,7 +70,7 @@ fn chunks_and_pages_are_counted() {
         done = verify.chunks_done();
     }
     assert_eq!(done, chunks);
-    // Each chunk has two pages, without checksums.
+    // Each chunk has two pages, and these do not have checksums.
     assert_eq!(
         (verify.num_pages(), verify.pages_without_checksum()),
         (2 * chunks, 2 * chunks)
@@ -82,8 +82,8 @@ fn chunks_and_pages_are_counted() {
     assert_eq!(verify.chunks_done(), chunks);
 }
 
-/// A changed byte of a page's body contradicts the checksum. Headers and indexes have bytes without a meaning, and bounds may be
-/// wider than needed, so that some changes of theirs stay.
+/// A changed byte in a page's body contradicts the checksum. Headers and indexes have bytes that do
+/// not mean anything, and bounds may be wider than needed, so some changes in these are not found.
 #[test]
 fn changed_bytes_of_pages_and_indexes_are_found() {
     let bytes = written(&batch(), options());
@@ -119,12 +119,13 @@ fn changed_bytes_of_pages_and_indexes_are_found() {
     }
 }
 
-/// The metadata of a file without checksums is compared with its values. Few bits of it may have any value.
+/// If a file has no checksums, its metadata is compared with its values. Few bits of the metadata
+/// may have any value.
 #[test]
 fn changed_bytes_of_the_footer_are_found() {
     let bytes = written(&batch(), options());
     let (start, end) = (footer_start(&bytes), bytes.len() - 8);
-    // The name of the writer and the schema for Arrow are text that nothing contradicts.
+    // The writer's name and the Arrow schema are text that nothing contradicts.
     let file = ParquetFile::from_bytes(bytes.clone()).unwrap();
     let text = file.metadata().created_by().unwrap().len()
         + file
@@ -143,7 +144,7 @@ fn changed_bytes_of_the_footer_are_found() {
             None => {}
         }
     }
-    // Names, too: renamed columns are columns.
+    // Names are not contradicted either, because a renamed column is still a column.
     assert!(
         3 * silent < text + (end - start) / 5,
         "{silent} of {}, with {text} bytes of text",
@@ -184,7 +185,7 @@ fn wrong_orders_and_sums_are_found() {
         found.iter().any(|(kind, _)| *kind == FindingKind::Sorting),
         "{found:?}"
     );
-    // A lost magic at the start, and a file that ends early.
+    // The first file has lost its magic bytes at the start, and the second one ends early.
     let mut damaged = sound.clone();
     damaged[0] = b'X';
     assert_eq!(kinds(&damaged), [(FindingKind::Magic, Severity::Error)]);

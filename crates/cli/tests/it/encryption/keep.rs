@@ -1,4 +1,4 @@
-//! Files written from encrypted files are encrypted in the same way.
+//! Tests that files written from encrypted files are encrypted in the same way.
 
 use std::fs;
 
@@ -20,7 +20,7 @@ fn is_kept(folder: &Folder, keys: &str, from: &str, to: &str) {
     let bytes = fs::read(to).unwrap();
     let magic = if clear_footer(from) { b"PAR1" } else { b"PARE" };
     assert_eq!(&bytes[..4], magic);
-    // No value is in plaintext.
+    // No value appears in plaintext.
     assert!(!bytes.windows(5).any(|window| window == b"amber"));
     has_the_rows(&herringbone(&["cat", to, "--keys", keys]));
     assert!(folder.names().iter().all(|name| !name.contains("tmp")));
@@ -56,7 +56,8 @@ fn rewriting_keeps_all_of_it() {
             herringbone(&[&run[..], &plain].concat()).ok("");
             is_kept(&folder, &keys, &file, &out);
         }
-        // However the keys are found, the written file contains the metadata to find them.
+        // However the user supplies the keys, the written file contains the metadata by which they
+        // are found.
         let found = format!(
             r#"{{"by_metadata": {{"kf": "{KF}", "kc1": "{KC1}", "base64:AP8=": "{KC2}"}}}}"#
         );
@@ -109,7 +110,7 @@ fn fewer_columns_and_other_orders_keep_it_too() {
     .ok("");
     assert!(!clear_footer(&file));
     herringbone(&["count", &file, "--keys", &keys]).ok("24\n");
-    // Columns in plaintext can be read without keys, but the output needs the footer key.
+    // Columns in plaintext can be read without keys, but writing the output needs the footer key.
     let readable = super::keys(&folder, "readable.json", r#", "plaintext_footer": true"#);
     let file = encrypted(&folder, "b.parquet", &readable);
     herringbone(&["rewrite", &file, &folder.file("x"), "--keys", &some])
@@ -156,7 +157,7 @@ fn keys_are_changed_without_plaintext_on_a_disk() {
     )
     .ok("");
     has_the_rows(&herringbone(&["cat", &out, "--keys", &new]));
-    // An encrypted file with the same keys is encrypted again.
+    // A file that is already encrypted with the same keys is encrypted again.
     let ctr = keys(&folder, "ctr.json", r#", "algorithm": "AES_GCM_CTR_V1""#);
     let out = folder.file("ctr.parquet");
     herringbone(&["encrypt", &file, "-o", &out, "--keys", &ctr]).ok("");
@@ -190,7 +191,7 @@ fn nothing_can_be_had_without_the_footer() {
     run.fails(3, "no key was given for the column");
     assert!(!run.stderr.contains("--ignore-footer"), "{}", run.stderr);
     assert!(!folder.names().contains(&"out.parquet".to_owned()));
-    // A changed page costs its row group, as in plaintext files.
+    // A changed page costs its row group, as it does in plaintext files.
     let small = folder.file("small.parquet");
     herringbone(&[
         "rewrite",

@@ -1,4 +1,4 @@
-//! Sources of keys, and the errors for missing or wrong keys.
+//! Tests where keys come from, and the errors for missing or wrong keys.
 
 use super::*;
 use crate::common::{command, stdin};
@@ -43,7 +43,7 @@ fn every_reading_command_takes_them() {
     let pages = herringbone(&["pages", &file, "--keys", &keys]);
     assert_eq!(pages.code, 0, "{}", pages.stderr);
     assert!(pages.stdout.lines().count() >= 9, "{}", pages.stdout);
-    // Files with one page per column chunk have no indexes.
+    // Files with one page per column chunk do not have indexes, so this file has several.
     let short = folder.file("short_pages.parquet");
     let pages = ["--page-rows", "16"];
     herringbone(
@@ -96,14 +96,14 @@ fn keys_come_by_option_variable_or_standard_input() {
     let text = std::fs::read(&path).unwrap();
     has_the_rows(&stdin(&["cat", &file, "--keys", "-"], &text));
     stdin(&["cat", "-", "--keys", "-"], &text).fails(2, "standard input can be read once only");
-    // An empty variable counts as unset.
+    // An empty variable counts as if it were not set.
     let run: Run = command(&["count", EXAMPLE])
         .env("HERRINGBONE_KEYS", "")
         .output()
         .unwrap()
         .into();
     run.ok("24\n");
-    // The encrypted file may also be read from standard input.
+    // The encrypted file may also come from standard input.
     let bytes = std::fs::read(&file).unwrap();
     has_the_rows(&stdin(&["cat", "-", "--keys", &path], &bytes));
 }
@@ -179,11 +179,11 @@ fn what_keys_do_not_fit_is_an_error_of_the_bytes() {
     let wrong_column =
         format!(r#"{{"footer_key": "{KF}", "column_keys": {{"id": "{KC2}", "origin": "{KC2}"}}}}"#);
     with(wrong_column).fails(3, "column id");
-    // Columns whose keys are available can be read.
+    // Columns can be read if their keys are available.
     let some = folder.with("some.json", format!(r#"{{"footer_key": "{KF}"}}"#));
     let some = herringbone(&["cat", "--columns", "name", &file, "--keys", &some]);
     some.ok(&herringbone(&["cat", "--columns", "name", EXAMPLE]).stdout);
-    // An attacker may have replaced an encrypted file by a plaintext one.
+    // An attacker may have replaced an encrypted file by a plaintext one, so it is refused.
     herringbone(&["cat", EXAMPLE, "--keys", &good])
         .fails(3, "to read it anyway, omit --keys and HERRINGBONE_KEYS");
     let supplied = keys(

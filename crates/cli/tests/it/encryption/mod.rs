@@ -1,4 +1,4 @@
-//! Encrypted files, used through the command.
+//! Tests how the command handles encrypted files.
 
 mod keep;
 mod keys;
@@ -8,14 +8,15 @@ mod said;
 
 use crate::common::{EXAMPLE, Folder, Run, herringbone, json};
 
-/// `0123456789012345`.
+/// The key `0123456789012345`.
 const KF: &str = "MDEyMzQ1Njc4OTAxMjM0NQ==";
-/// `1234567890123450`.
+/// The key `1234567890123450`.
 const KC1: &str = "MTIzNDU2Nzg5MDEyMzQ1MA==";
-/// `1234567890123451`.
+/// The key `1234567890123451`.
 const KC2: &str = "MTIzNDU2Nzg5MDEyMzQ1MQ==";
 
-/// A keys file with a key for the footer, one for `id` and one for all columns in `origin`, followed by `more`.
+/// Writes a keys file with a key for the footer, one for `id` and one for all columns in `origin`.
+/// The text `more` follows them.
 fn keys(folder: &Folder, name: &str, more: &str) -> String {
     folder.with(
         name,
@@ -25,7 +26,7 @@ fn keys(folder: &Folder, name: &str, more: &str) -> String {
     )
 }
 
-/// The example, encrypted according to the keys file.
+/// Encrypts the example according to a keys file, and returns the path.
 fn encrypted(folder: &Folder, name: &str, keys: &str) -> String {
     let out = folder.file(name);
     herringbone(&["encrypt", EXAMPLE, "-o", &out, "--keys", keys]).ok("");
@@ -38,7 +39,7 @@ fn has_the_rows(run: &Run) {
     assert_eq!(run.stdout, herringbone(&["cat", EXAMPLE]).stdout);
 }
 
-/// The encryption of a file according to `schema`.
+/// Returns a file's encryption according to `schema`.
 fn encryption(file: &str, keys: &str) -> serde_json::Value {
     let run = herringbone(&["schema", "--format", "json", file, "--keys", keys]);
     assert_eq!(run.code, 0, "{}", run.stderr);

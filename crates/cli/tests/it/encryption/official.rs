@@ -1,10 +1,10 @@
-//! The encrypted files of apache/parquet-testing, with the keys from its README.
+//! Tests the encrypted files of apache/parquet-testing, with the keys from its README.
 
 use std::path::PathBuf;
 
 use super::*;
 
-/// Each file, and the further contents of its keys file.
+/// Each file, and the text that its keys file needs in addition.
 const FILES: [(&str, &str); 12] = [
     ("uniform_encryption", ""),
     ("encrypt_columns_and_footer", ""),
@@ -35,7 +35,7 @@ const FILES: [(&str, &str); 12] = [
     ),
 ];
 
-/// Their INT96 timestamps are not valid times.
+/// The option for these files, because their INT96 timestamps are not valid times.
 const INT96: [&str; 2] = ["--int96-overflow", "null"];
 
 fn official(name: &str) -> Option<String> {
@@ -49,7 +49,7 @@ fn base64(text: &str) -> String {
     base64::engine::general_purpose::STANDARD.encode(text)
 }
 
-/// The keys by the names that the files use.
+/// Returns the keys under the names that the files use, as JSON.
 fn by_metadata(name: &str, more: &str) -> String {
     let is_long = name.starts_with("aes256");
     let keys = (1..=8).map(|number| match is_long {
@@ -137,18 +137,18 @@ fn key_material_goes_with_the_file() {
     let material = "_KEY_MATERIAL_FOR_out.parquet.json";
     assert_eq!(folder.names(), [material, "keys.json", "out.parquet"]);
     herringbone(&["cat", &out, "--keys", &keys]).ok(&rows.stdout);
-    // Rewriting a file in place preserves its key material.
+    // If a file is rewritten in place, its key material stays.
     let before = std::fs::read(folder.file(material)).unwrap();
     herringbone(&["rewrite", "--force", &out, &out, "--keys", &keys]).ok("");
     assert_eq!(std::fs::read(folder.file(material)).unwrap(), before);
     herringbone(&["cat", &out, "--keys", &keys]).ok(&rows.stdout);
-    // Key material of another file is only replaced with `--force`.
+    // The key material of another file is only replaced with `--force`.
     let other = folder.file("other.parquet");
     folder.with("_KEY_MATERIAL_FOR_other.parquet.json", "{}");
     herringbone(&["rewrite", &out, &other, "--keys", &keys]).fails(2, "--force replaces it");
     herringbone(&["rewrite", &out, "-", "--keys", &keys])
         .fails(2, "cannot be written to standard output");
-    // Without the key material, there is no key.
+    // Without the key material, the key cannot be found.
     std::fs::remove_file(folder.file(material)).unwrap();
     herringbone(&["cat", &out, "--keys", &keys]).fails(4, "key material");
 }

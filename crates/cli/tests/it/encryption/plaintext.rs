@@ -1,4 +1,4 @@
-//! Values of encrypted columns in names of files and in pages.
+//! Tests that values of encrypted columns do not get into file names and HTML pages unnoticed.
 
 use super::*;
 
@@ -19,7 +19,7 @@ fn names_of_parts_have_no_encrypted_values() {
         herringbone(&[&split[..], &["--plaintext-names"]].concat()).ok("");
         std::fs::remove_dir_all(folder.file("out")).unwrap();
     }
-    // A new name does not hide the column.
+    // If the column gets a new name, it is still found to be encrypted.
     let pattern = folder.file("{land}.parquet");
     let columns = [
         "-c",
@@ -31,7 +31,7 @@ fn names_of_parts_have_no_encrypted_values() {
     ];
     herringbone(&[&["split", &file, "-o", &pattern][..], &columns].concat())
         .fails(3, "the column `origin.country` is encrypted");
-    // Numbers reveal nothing.
+    // Parts that have numbers reveal nothing.
     let pattern = folder.file("{}.parquet");
     herringbone(&[
         "split",
@@ -64,7 +64,7 @@ fn pages_have_no_encrypted_values() {
     assert_eq!(folder.names(), ["a.parquet", "keys.json"]);
     herringbone(&[&report[..], &["--no-values"]].concat()).ok("");
     herringbone(&[&report[..], &["--plaintext-values"]].concat()).ok("");
-    // Without keys, bounds cannot be read.
+    // Without keys, bounds cannot be read, so the page cannot have them.
     let readable = super::keys(&folder, "readable.json", r#", "plaintext_footer": true"#);
     let file = encrypted(&folder, "b.parquet", &readable);
     herringbone(&["report", EXAMPLE, "-f", "-o", &page]).ok("");

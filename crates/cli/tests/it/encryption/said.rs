@@ -1,4 +1,4 @@
-//! The output of `info`, `schema` and `verify` about encryption.
+//! Tests what `info`, `schema` and `verify` print about encryption.
 
 use super::*;
 
@@ -16,7 +16,7 @@ fn info_says_what_is_encrypted() {
         assert!(info.stdout.contains(said), "{}", info.stdout);
     }
     assert!(!info.stdout.contains("part 0"), "{}", info.stdout);
-    // Without keys, only the part before the footer is printed.
+    // Without keys, only the part that does not need the footer is printed.
     let info = herringbone(&["info", &file]);
     info.fails(
         3,

@@ -1,4 +1,4 @@
-//! CSV.
+//! Tests that CSV is converted exactly.
 
 use super::{Import, becomes};
 use crate::common::herringbone;
@@ -80,7 +80,8 @@ fn what_no_type_holds_is_text() {
 #[test]
 fn quotes_say_what_is_text() {
     for (text, schema, rows) in [
-        // A file that quotes everything conveys nothing by it, unless its header needs quotes.
+        // In a file that quotes everything, quotes do not mean anything, unless the header needs
+        // them.
         (
             "\"a\",\"b\"\n\"1\",\"x\"\n\"\",\n",
             "a: Int64; b: Utf8",

@@ -1,4 +1,4 @@
-//! JSON lines.
+//! Tests that JSON lines are converted exactly.
 
 use super::{Import, becomes};
 use crate::common::herringbone;
@@ -269,7 +269,7 @@ fn maps_come_back_as_maps() {
     assert_eq!(found, rows);
 }
 
-/// The rows that pyarrow, pandas and duckdb read from these files: 1 and 2.
+/// From each of these files, pyarrow, pandas and duckdb read the rows 1 and 2.
 #[test]
 fn arrays_of_objects_are_rows() {
     for text in [
@@ -284,7 +284,7 @@ fn arrays_of_objects_are_rows() {
     }
 }
 
-/// A float cannot represent the digits of the integer, and a decimal has no NaN.
+/// A float cannot represent all digits of the integer, and a decimal cannot be NaN.
 #[test]
 fn all_rows_that_a_type_is_inferred_from_fit_it() {
     for (values, schema, rows) in [
@@ -327,7 +327,8 @@ fn all_rows_that_a_type_is_inferred_from_fit_it() {
     }
 }
 
-/// A builder with 1,024 slots per column takes 8 KiB, which is 2 GiB for these columns.
+/// A builder that reserves 1,024 slots per column takes 8 KiB for each, which would be 2 GiB for
+/// these columns.
 #[test]
 fn keys_have_a_limit_before_columns_are_made() {
     let row = |count: usize| {
@@ -340,7 +341,7 @@ fn keys_have_a_limit_before_columns_are_made() {
     );
 }
 
-/// A null in a list takes five bytes of text, but a MiB of memory here.
+/// A null in a list takes five bytes of text, but it would take a MiB of memory here.
 #[test]
 fn items_of_a_fixed_length_have_a_limit() {
     let nulls = vec!["null"; 2_000].join(",");

@@ -1,4 +1,4 @@
-//! `convert` of text: all input is preserved, or an error names the loss and its location.
+//! Tests `convert` with text. All input is preserved, or an error names the loss and its place.
 
 mod csv;
 mod json;
@@ -6,7 +6,7 @@ mod types;
 
 use crate::common::{Folder, Run, herringbone};
 
-/// A text in a folder of its own, to be converted to Parquet.
+/// A text in a folder of its own, which is to be converted to Parquet.
 struct Import {
     folder: Folder,
     file: String,
@@ -35,7 +35,7 @@ impl Import {
         (lines(schema), lines(print(&["cat", "--format", "jsonl"])))
     }
 
-    /// Checks the error with types from a file.
+    /// Checks the error if the types come from a file.
     fn fails_as(&self, types: &str, message: &str) {
         let types = self.folder.with("types.txt", types);
         self.run(&["--schema", &types]).fails(3, message);

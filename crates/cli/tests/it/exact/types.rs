@@ -1,4 +1,4 @@
-//! Types given by the user.
+//! Tests types that the user gives.
 
 use super::{Import, becomes};
 

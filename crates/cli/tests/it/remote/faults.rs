@@ -1,10 +1,10 @@
-//! Servers that fail, or that answer otherwise than requested.
+//! Tests servers that fail, or that do not answer as requested.
 
 use std::time::{Duration, Instant};
 
 use super::{Answer, EXAMPLE, Folder, Server, example, file, herringbone, large, ranges, run};
 
-/// A message names the requested bytes.
+/// The beginning of a message that names the requested bytes.
 const END: &str = "the server, the last 262144 bytes: ";
 
 #[test]
@@ -45,7 +45,7 @@ fn server_errors_are_retried() {
     let run = run(&["count", &server.url("a.parquet")], &[]);
     run.fails(4, "HTTP status 503 Service Unavailable, after 5 retries");
     assert_eq!(server.take().len(), 6);
-    // Five waits of at least 0.4 s.
+    // There are five waits of at least 0.4 s.
     assert!(
         start.elapsed() >= Duration::from_secs(2),
         "{:?}",
@@ -69,7 +69,7 @@ fn a_wait_that_the_server_asks_for_is_heeded() {
     );
 }
 
-/// Their requests have a line end in no header.
+/// No header of a request may contain a line end.
 #[test]
 fn credentials_with_a_line_end_are_errors() {
     for name in ["AWS_ACCESS_KEY_ID", "AWS_SESSION_TOKEN", "AWS_REGION"] {
@@ -96,7 +96,7 @@ fn a_replaced_file_is_an_error() {
     let replaced = run(&["cat", &server.url("a.parquet")], &[]);
     replaced.fails(4, "HTTP status 412");
     assert_eq!(replaced.stdout, "");
-    // A server that ignores the precondition.
+    // This server ignores the precondition.
     let bytes = std::fs::read(folder.file("large.parquet")).unwrap();
     let server = Server::new(move |request, before| {
         let tag = if before == 0 { "\"a\"" } else { "\"b\"" };
@@ -148,7 +148,7 @@ fn wrong_answers_are_errors_and_not_rows() {
     }
 }
 
-/// An answer whose connection is cut before the last bytes.
+/// Returns an answer whose connection is cut this many bytes before its end.
 fn cut(answer: Answer, bytes: usize) -> Answer {
     Answer {
         sent: answer.body.len() - bytes,
@@ -161,7 +161,7 @@ fn cut(answer: Answer, bytes: usize) -> Answer {
     }
 }
 
-/// An answer with the range moved by some bytes.
+/// Returns an answer whose range is moved by some bytes.
 fn ranged(mut answer: Answer, by: usize) -> Answer {
     let (_, range) = answer
         .headers
@@ -175,7 +175,7 @@ fn ranged(mut answer: Answer, by: usize) -> Answer {
     answer
 }
 
-/// An answer that claims a longer file.
+/// Returns an answer that claims that the file is longer.
 fn lengthened(mut answer: Answer) -> Answer {
     let (_, range) = answer
         .headers
@@ -234,7 +234,7 @@ fn buckets_without_ranges_are_read_at_once() {
 #[test]
 fn a_large_file_without_ranges_is_an_error() {
     let server = Server::new(|_, _| Answer {
-        // The header is sent, and the body is not.
+        // The header is sent, but the body is not.
         sent: 0,
         ..Answer::of(200, vec![0; 300_000_000])
     });
@@ -242,7 +242,7 @@ fn a_large_file_without_ranges_is_an_error() {
     run.fails(4, "the file has 300000000 bytes, more than the 268435456");
 }
 
-/// Servers may lack requests for the end of a file and HEAD requests.
+/// Servers may support neither requests for the end of a file nor HEAD requests.
 #[test]
 fn servers_without_suffixes_are_asked_for_the_length() {
     for status in [400, 416, 501] {
@@ -267,7 +267,8 @@ fn servers_without_suffixes_are_asked_for_the_length() {
     }
 }
 
-/// A request continues after a lost connection if the answer had an ETag.
+/// After a lost connection, a request continues if the answer had an ETag, because the file is then
+/// known to be the same.
 #[test]
 fn cut_connections_are_continued() {
     let bytes = example();

@@ -1,4 +1,4 @@
-//! Prefixes and patterns of a store as tables.
+//! Tests prefixes and patterns in a store as tables.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::{Answer, Request, Run, Server, file, herringbone, path, run};
 
-/// The files below a folder of the workspace, with their keys.
+/// Returns the files below a folder of the workspace, with their keys.
 fn objects(folder: &str) -> Vec<(String, Vec<u8>)> {
     fn add(folder: &Path, prefix: &str, all: &mut Vec<(String, Vec<u8>)>) {
         for entry in fs::read_dir(folder).unwrap() {
@@ -81,7 +81,7 @@ fn list(objects: &[(String, Vec<u8>)], prefix: &str) -> Answer {
     Answer::of(200, body.into())
 }
 
-/// A bucket with these objects.
+/// Starts a bucket that contains these objects.
 fn bucket(objects: Vec<(String, Vec<u8>)>) -> Server {
     Server::new(move |request, _| {
         let (path, query) = request
@@ -115,7 +115,7 @@ fn s3(server: &Server, arguments: &[&str]) -> Run {
     run(arguments, &variables)
 }
 
-/// The number of listings, and of other requests.
+/// Returns the number of listings, and of other requests.
 fn counts(requests: &[Request]) -> (usize, usize) {
     let is_listing = |request: &&Request| request.target.contains("list-type=2");
     let listings = requests.iter().filter(is_listing).count();
@@ -127,7 +127,7 @@ fn a_prefix_takes_a_request_per_folder_and_file() {
     let server = bucket(objects("testdata/datasets/codes"));
     let local = "testdata/datasets/codes";
     let url = "s3://b/data/";
-    // Two years of four codes each.
+    // There are two years of four codes each.
     for (arguments, expected) in [
         (&["cat"][..], (11, 8)),
         (&["count"], (11, 8)),
@@ -156,7 +156,7 @@ fn a_prefix_takes_a_request_per_folder_and_file() {
     }
 }
 
-/// The consoles of stores and some programs put an empty object in place of each folder.
+/// Stores' consoles and some programs put an empty object in place of each folder.
 #[test]
 fn objects_in_place_of_folders_are_not_files() {
     let mut all = objects("testdata/datasets/codes");
@@ -184,7 +184,7 @@ fn patterns_and_whole_buckets_are_listed() {
     }
     let mut mixed = objects("testdata/datasets/codes");
     mixed.push(("data/a.parquet".to_owned(), mixed[0].1.clone()));
-    // Like pyarrow, the file next to the folders is read: it has one row.
+    // Like pyarrow, we read the file next to the folders, which has one row.
     s3(&bucket(mixed), &["count", "s3://b/data/"]).ok("9\n");
     for url in ["s3://b/nothing/", "s3://b/data/*/code=01001/*/"] {
         s3(&server, &["count", url]).fails(2, "no files were found");
@@ -193,7 +193,7 @@ fn patterns_and_whole_buckets_are_listed() {
     s3(&server, &["pages", "s3://b/data/"]).fails(2, "the command is about single files");
 }
 
-/// A percent sign in a URL begins an escape, and `?` a query.
+/// In a URL, a percent sign begins an escape, and `?` begins a query.
 #[test]
 fn paths_of_files_are_urls_that_lead_to_them() {
     let mut all = objects("testdata/datasets/codes");
@@ -257,7 +257,7 @@ fn errors_name_the_file_and_no_secret() {
         let key = decoded(path.strip_prefix("/b/").unwrap_or_default());
         match codes.iter().find(|code| code.0 == key) {
             Some((key, _)) if key == broken => Answer::status(403),
-            // Replaced since it was listed.
+            // This object was replaced since it was listed.
             Some((key, bytes)) if key.contains("2A001") => file(bytes, "\"b\"", request),
             Some((_, bytes)) => file(bytes, "\"a\"", request),
             None => Answer::status(404),
@@ -274,7 +274,7 @@ fn errors_name_the_file_and_no_secret() {
     replaced.fails(4, "s3://b/data/year=2023/code=2A001/part.parquet: ");
 }
 
-/// S3 has such keys, and no path can name them.
+/// S3 allows such keys, but no path can name them.
 #[test]
 fn keys_without_a_path_are_noted_and_others_are_read() {
     let mut all = objects("testdata/datasets/codes");
@@ -317,7 +317,7 @@ fn keys_that_no_path_can_name_are_errors_and_not_other_objects() {
     assert_eq!(server.take().len(), 0);
 }
 
-/// README: a path that exists is never a pattern.
+/// The README promises that a path that exists is never a pattern.
 #[test]
 fn an_existing_key_is_not_a_pattern() {
     let example = super::example();
@@ -336,7 +336,7 @@ fn an_existing_key_is_not_a_pattern() {
         ("s3://b/d/a*%3F.parquet", 1),
         ("s3://b/d/br[12].parquet", 1),
         ("s3://b/d/*.parquet", 4),
-        // An escaped character of a pattern stands for itself.
+        // An escaped character in a pattern stands for itself.
         ("s3://b/e%3F/*.parquet", 1),
         ("s3://b/d/br%5B*.parquet", 1),
     ] {

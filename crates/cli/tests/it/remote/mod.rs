@@ -1,4 +1,4 @@
-//! Files at URLs, from web servers that the tests start.
+//! Tests files at URLs, with web servers that the tests start.
 
 mod faults;
 mod folders;
@@ -22,13 +22,14 @@ fn run(arguments: &[&str], variables: &[(&str, &str)]) -> Run {
     command.output().unwrap().into()
 }
 
-/// The ranges of requests.
+/// Returns the ranges that requests ask for.
 fn ranges(requests: &[Request]) -> Vec<String> {
     let range = |request: &Request| request.header("range").unwrap_or("all").to_owned();
     requests.iter().map(range).collect()
 }
 
-/// Three row groups of 10,000 rows and 12 columns, larger than the first request.
+/// Returns a file with three row groups of 10,000 rows and 12 columns. It is larger than the first
+/// request.
 fn large(folder: &Folder) -> Vec<u8> {
     let mut csv = (0..12)
         .map(|i| format!("c{i}"))
@@ -103,7 +104,7 @@ fn a_large_file_takes_few_requests() {
     let url = server.url("large.parquet");
     let local = folder.file("large.parquet");
     for (arguments, most) in [
-        // The end, and a request for each run of columns in each row group.
+        // The command requests the file's end, and then each run of columns in each row group.
         (&["cat", "--columns", "c0,c1,c2"][..], 4),
         (&["head", "-n", "5", "--columns", "c0,c1,c2"], 2),
         (&["cat", "--columns", "c0,c5", "--where", "c0 = 15000"], 3),
@@ -124,7 +125,8 @@ fn a_large_file_takes_few_requests() {
             "{arguments:?}: {:?}",
             ranges(&requests)
         );
-        // Every request after the first carries the identity of the file.
+        // Each request after the first one names the file's identity, so that a replaced file is
+        // noticed.
         let tags: Vec<_> = requests
             .iter()
             .map(|request| request.header("if-match"))
@@ -230,7 +232,7 @@ fn passwords_and_signatures_are_sent_and_never_printed() {
         }
         for request in server.take() {
             assert_eq!(request.target, "/a.parquet?sig=sig-1");
-            // RFC 7617, with the base64 of `me:p@w`.
+            // RFC 7617 asks for the base64 of `me:p@w`.
             assert_eq!(request.header("authorization"), Some("Basic bWU6cEB3"));
         }
     }
@@ -252,7 +254,8 @@ fn unknown_schemes_are_refused_with_the_known_ones() {
     );
 }
 
-/// An S3 endpoint on loopback needs no permission for HTTP. Keys sign requests, and without keys they are unsigned.
+/// An S3 endpoint on loopback needs no permission for HTTP. Requests are signed if there are keys,
+/// and unsigned otherwise.
 #[test]
 fn s3_requests_are_signed_only_with_keys() {
     let bytes = example();

@@ -1,4 +1,5 @@
-//! A web server of one connection per request, which answers as a test wants, and records the requests.
+//! A web server that answers as a test wants, and records the requests. It takes one request per
+//! connection.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -15,7 +16,7 @@ pub(super) struct Request {
 }
 
 impl Request {
-    /// The value of a header, by its name in lowercase.
+    /// Returns the value of a header. `name` is in lowercase.
     pub(super) fn header(&self, name: &str) -> Option<&str> {
         let mut headers = self.headers.iter();
         headers
@@ -23,7 +24,7 @@ impl Request {
             .map(|(_, value)| value.as_str())
     }
 
-    /// The requested range, resolved for a file of `length` bytes.
+    /// Returns the requested range, resolved for a file of `length` bytes.
     fn range(&self, length: usize) -> Option<(usize, usize)> {
         let (start, end) = self
             .header("range")?
@@ -39,7 +40,8 @@ impl Request {
     }
 }
 
-/// An answer: the status, headers and the body. The connection is cut after `sent` bytes of the body.
+/// An answer, with its status, headers and body. The connection is cut after `sent` bytes of the
+/// body.
 #[derive(Debug, Clone)]
 pub(super) struct Answer {
     pub(super) status: u16,
@@ -68,7 +70,7 @@ impl Answer {
     }
 }
 
-/// Answers as a web server with ranges, suffixes and ETags does.
+/// Answers like a web server that supports ranges, suffixes and ETags.
 pub(super) fn file(bytes: &[u8], tag: &str, request: &Request) -> Answer {
     if request
         .header("if-match")
@@ -86,7 +88,7 @@ pub(super) fn file(bytes: &[u8], tag: &str, request: &Request) -> Answer {
     answer.with("ETag", tag)
 }
 
-/// A server, which ends with the process of the test.
+/// A server, which runs until the test's process ends.
 pub(super) struct Server {
     pub(super) port: u16,
     requests: Arc<Mutex<Vec<Request>>>,
@@ -112,7 +114,7 @@ impl Server {
         server
     }
 
-    /// Starts a server of one file.
+    /// Starts a server that has a single file.
     pub(super) fn of_file(bytes: Vec<u8>) -> Self {
         Self::new(move |request, _| file(&bytes, "\"a\"", request))
     }
@@ -121,7 +123,7 @@ impl Server {
         format!("http://127.0.0.1:{}/{target}", self.port)
     }
 
-    /// The requests since the last call.
+    /// Returns the requests since the last call.
     pub(super) fn take(&self) -> Vec<Request> {
         std::mem::take(&mut self.requests.lock().unwrap())
     }
@@ -152,7 +154,7 @@ fn serve(
         "HEAD" => &[][..],
         _ => &answer.body[..answer.sent],
     };
-    // The command may have closed the connection.
+    // The command may have closed the connection, so this may fail.
     stream
         .write_all(text.as_bytes())
         .and_then(|()| stream.write_all(body))

@@ -1,10 +1,10 @@
-//! Files written to URLs.
+//! Tests files that are written to URLs.
 
 use std::sync::Mutex;
 
 use super::{Answer, EXAMPLE, Folder, Request, Server, herringbone, run};
 
-/// A bucket of one object, which takes uploads in one request and in parts.
+/// Starts a bucket of one object, which takes uploads in one request and in parts.
 fn bucket(fails: fn(&Request) -> bool) -> Server {
     Server::new(
         move |request, _| match (request.method.as_str(), request.target.as_str()) {
@@ -35,7 +35,7 @@ fn s3(server: &Server, arguments: &[&str]) -> super::Run {
     run(arguments, &variables)
 }
 
-/// The methods and targets of requests.
+/// Returns the methods and targets of requests.
 fn seen(requests: &[Request]) -> Vec<String> {
     let text = |request: &Request| format!("{} {}", request.method, request.target);
     requests.iter().map(text).collect()
@@ -61,7 +61,7 @@ fn a_small_file_is_one_conditional_request() {
     assert_eq!(requests[0].header("if-none-match"), None);
 }
 
-/// An object in place of a folder would hide it from some readers.
+/// An object in place of a folder would hide the folder from some readers.
 #[test]
 fn a_file_is_not_written_to_a_folder() {
     let server = bucket(|_| false);
@@ -83,7 +83,7 @@ fn an_existing_object_is_not_replaced() {
         "s3://b/a.parquet: the file already exists; --force replaces it",
     );
     assert_eq!(seen(&server.take()), ["HEAD /b/a.parquet"]);
-    // Another writer was faster.
+    // Here, another writer was faster.
     let server = Server::new(|request, _| match request.method.as_str() {
         "HEAD" => Answer::status(404),
         _ => Answer::status(412),
@@ -95,8 +95,9 @@ fn an_existing_object_is_not_replaced() {
     );
 }
 
-/// A file of rows that take more than one part of 16 MiB, and less than two. Few and long rows are converted quickly.
-/// The last line is neither among the 10,000 that types are inferred from, nor in the batches of the first part.
+/// Returns a file whose rows take more than one part of 16 MiB, and less than two. It has few long
+/// rows, because these are converted quickly. The last line is neither among the 10,000 from which
+/// types are inferred, nor in the batches of the first part.
 fn lines(folder: &Folder, last: &str) -> String {
     let filler = "x".repeat(1100);
     let lines = (0..25_000).map(|row| format!("{{\"a\":{row},\"b\":\"{row}{filler}\"}}\n"));
@@ -129,12 +130,12 @@ fn a_large_file_is_sent_in_parts_that_appear_together() {
         ("HEAD", "POST")
     );
 
-    // A part is refused: the upload is aborted, and never completed.
+    // A part is refused, so the upload is aborted and never completed.
     let server =
         bucket(|request| request.method == "PUT" && request.target.contains("partNumber=2"));
     s3(&server, &convert).fails(4, "s3://b/a.jsonl: the server, part 2, bytes 16777216..");
     aborted(&server.take());
-    // The end is refused.
+    // The request that completes the upload is refused.
     let server = bucket(|request| request.method == "POST" && request.target.contains("uploadId"));
     s3(&server, &convert).fails(4, "HTTP status 403");
     let requests = server.take();
@@ -162,7 +163,7 @@ fn an_error_in_the_rows_aborts_the_upload() {
     let run = s3(&server, &["convert", "-q", &lines, "s3://b/a.jsonl"]);
     run.fails(3, "lines.jsonl");
     aborted(&server.take());
-    // Before the first part is sent, nothing has to be aborted.
+    // Before the first part is sent, there is nothing to abort.
     let short = folder.with("short.csv", "a\n1\n");
     let run = s3(
         &server,
@@ -203,7 +204,7 @@ fn web_servers_take_a_file_in_one_request() {
     herringbone(&["count", &copy]).ok("24\n");
 }
 
-/// The parts of `split` appear together, like local files.
+/// The parts of `split` appear together, as local files do.
 #[test]
 fn parts_appear_after_all_of_them_are_complete() {
     let split = [
@@ -224,7 +225,7 @@ fn parts_appear_after_all_of_them_are_complete() {
     let new = |request: &Request| request.header("if-none-match") == Some("*");
     assert!(requests[3..].iter().all(new));
 
-    // An object exists: none appears.
+    // One object already exists, so none appears.
     let server = Server::new(|request, _| match request.target.contains("00002") {
         true => Answer::status(200)
             .with("ETag", "\"e\"")
@@ -233,7 +234,7 @@ fn parts_appear_after_all_of_them_are_complete() {
     });
     s3(&server, &split).fails(2, "s3://b/00002.parquet: the file already exists");
     assert_eq!(seen(&server.take()), of("HEAD"));
-    // The last one is refused: others are removed, unless they may have replaced an object.
+    // The last object is refused. The others are removed, unless they may have replaced an object.
     for force in [false, true] {
         let server = bucket(|request| request.method == "PUT" && request.target.contains("00002"));
         let mut arguments = split.to_vec();
@@ -251,7 +252,7 @@ fn parts_appear_after_all_of_them_are_complete() {
     }
 }
 
-/// A large part waits in the store, and small ones in memory.
+/// A large part waits in the store, and small parts wait in memory.
 #[test]
 fn large_parts_are_uploaded_before_they_appear() {
     let folder = Folder::new();
