@@ -9,8 +9,7 @@ use super::text::width;
 const WIDEST: usize = 40;
 /// The space between two columns.
 pub(super) const GAP: usize = 2;
-/// The minimum width of a column that the screen's edge cuts. A narrower one is left out, because
-/// it would not be legible.
+/// The minimum width of a column that the screen's edge cuts. A narrower one is left out.
 const NARROWEST: usize = 8;
 
 /// A column on the screen.
@@ -170,8 +169,7 @@ impl Grid {
         rows.is_empty() || columns.is_empty() || (has_rows && has_columns)
     }
 
-    /// Takes the cells for a window. Columns grow to fit their cells, but they never shrink, so
-    /// that the screen does not jump while the user scrolls.
+    /// Takes the cells for a window. Columns grow to fit their cells, but they never shrink.
     pub(super) fn load(&mut self, window: Window, answer: Answer) {
         let Answer::Rows(loaded) = answer else {
             return;

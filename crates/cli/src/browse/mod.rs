@@ -45,8 +45,7 @@ use reads::Reads;
 use terminal::Screen;
 use worker::Worker;
 
-/// The time that a screen waits for its rows. After it, the screen is drawn without them, because a
-/// fast read should not make the screen flicker, but a slow one should not freeze it.
+/// The time that a screen waits for its rows. After it, the screen is drawn without them.
 const PATIENCE: Duration = Duration::from_millis(40);
 
 /// Something that the viewer has to react to.

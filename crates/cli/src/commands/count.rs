@@ -12,8 +12,8 @@ use crate::input::{self, Opening, by_table};
 use crate::output::Output;
 use crate::rows::{Request, explain};
 
-/// Prints the bare number for a single table, so that scripts can use it. For several tables,
-/// prints a line for each and then the total.
+/// Prints the bare number for a single table. For several tables, prints a line for each and then
+/// the total.
 pub(crate) fn run(context: &Context, count: &Count, output: &mut Output<'_>) -> Result<()> {
     let opening = Opening {
         wanted: Some(&count.wanted),

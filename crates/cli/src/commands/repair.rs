@@ -71,7 +71,7 @@ pub(crate) fn run(context: &Context, request: &Repair, output: &mut Output<'_>) 
     carry_over::add(&mut kept, input, repair.file(), repair.valid_row_groups())?;
     let mut write = request.write.options(request.decode.threads);
     request.sort.choose(&mut write);
-    // Values that violate their annotation are kept, because they are not lost.
+    // Values that violate their annotation are not lost, so the writer has to accept them.
     let mut write = write.allow_out_of_range(true);
     let ends = (input, destination);
     let (schema, material) = carry_over::apply(context, kept, &reader.schema(), ends, &mut write)?;

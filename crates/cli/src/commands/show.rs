@@ -73,8 +73,7 @@ pub(crate) fn run(
     Ok(())
 }
 
-/// Returns a one-line summary of a folder's files. This reads only one footer, because a folder may
-/// have many files.
+/// Returns a one-line summary of a folder's files. This reads only one footer.
 fn summary_of_folder(table: &[Input]) -> Result<String> {
     let bytes: i128 = table.iter().map(|input| i128::from(input.size)).sum();
     let Some((first, member)) = table

@@ -231,8 +231,8 @@ impl Pattern {
         })
     }
 
-    /// Returns the path of a part. A name that stands alone must not be empty, so that an empty
-    /// value is escaped.
+    /// Returns the path of a part. Its name must not be empty unless the path also names the
+    /// column, so an empty value becomes `%00`.
     fn path(&self, name: &str) -> PathBuf {
         let name = match name.is_empty() && !self.names_column {
             true => "%00",

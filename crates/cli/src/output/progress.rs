@@ -8,7 +8,7 @@ use std::vec::IntoIter;
 use herringbone::ParquetFile;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// The time before a bar appears, so that quick commands do not flicker.
+/// The time before a bar appears. Quick commands never show one.
 const PATIENCE: Duration = Duration::from_millis(700);
 
 /// The time between two frames of a spinner.

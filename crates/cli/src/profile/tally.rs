@@ -10,8 +10,8 @@ const ENTRY: usize = 48;
 /// The mark that ends a chain of entries.
 const END: u32 = u32::MAX;
 
-/// Texts, and how often each occurs. All texts share one buffer, because there may be many, and an
-/// allocation for each would cost more than the text.
+/// Texts, and how often each occurs. All texts share one buffer, because many of them may differ,
+/// and each would need an allocation of its own otherwise.
 #[derive(Default)]
 pub(crate) struct Tally {
     hashes: RandomState,

@@ -1,5 +1,5 @@
 //! The report about a directory: its files, the columns in which they differ, and sums. It only
-//! reads footers, because a directory may be large.
+//! reads footers.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;

@@ -40,7 +40,7 @@ pub(crate) struct Request<'a> {
     /// True if all columns of all files are read.
     pub(super) reads_all: bool,
     /// True if the rows are written to a file. In this case, a folder must not lose columns or fill
-    /// them with nulls, because the new file may replace the old ones.
+    /// them with nulls.
     pub(crate) is_written: bool,
     /// The options for unshredding.
     pub(crate) unshredding: UnshredOptions,

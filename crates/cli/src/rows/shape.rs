@@ -137,8 +137,7 @@ impl Shape {
     }
 }
 
-/// Checks that no other output column is taken out of the column that this field belongs to. The
-/// column would otherwise appear twice.
+/// Checks that no other output column is taken out of the column that this field belongs to.
 fn alone(one: &Taken, all: &[Taken]) -> Result<()> {
     let inside = |other: &&Taken| other.is_new() && other.path.get(..1) == one.path.get(..1);
     match all.iter().find(inside) {

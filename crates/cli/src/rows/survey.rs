@@ -18,8 +18,8 @@ use crate::input::folder::{BY_NAME, Loss};
 /// If the files differ, this changes the request so that it reads them with that schema.
 ///
 /// We check the schemas of all files before the first row is printed, because a partial output is
-/// worse than none. A folder may have too many files for this. There, the schema is the first
-/// file's, made nullable, and we check the other files when we read them.
+/// worse than none. In a folder, the schema is the first file's, made nullable, and we check the
+/// other files when we read them.
 ///
 /// # Errors
 /// Fails with [`Failure::Data`] if the files do not have a schema in common.

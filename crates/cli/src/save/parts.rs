@@ -86,7 +86,7 @@ impl Parts {
 
     /// Starts a part. Once all parts are [committed](Target::commit), [`Self::publish`] gives them
     /// their names. Objects on web servers, devices and pipes are written directly, because they
-    /// cannot be renamed.
+    /// cannot wait under another name.
     ///
     /// # Errors
     /// Fails with [`Failure::Usage`] if the file already exists or is an input, and with

@@ -13,11 +13,11 @@ use herringbone_geospatial::{Edges, StatisticsBuilder};
 
 use super::finding::{FindingKind, Report};
 
-/// The tolerance for the bounds of a GEOGRAPHY, in degrees. It is a tenth of a millimetre, because
-/// the bounds are computed from points on a sphere, and rounded.
+/// The tolerance for the bounds of a GEOGRAPHY, in degrees: a tenth of a millimetre. It is needed
+/// because the bounds are computed from points on a sphere, and rounded.
 pub(super) const ROUNDED: f64 = 1e-9;
-/// The tolerance for arcs between positions, in degrees. It is a decimetre, because an arc's extent
-/// is computed too.
+/// The tolerance for arcs between positions, in degrees: a decimetre. It is needed because an arc's
+/// extent is computed too.
 const CALCULATED: f64 = 1e-6;
 
 /// The geometries of a column chunk.

@@ -51,7 +51,7 @@ pub(super) fn check(
     {
         let message =
             format!("distinct_count is {claimed}, but there are {distinct} distinct values");
-        // Planners only use this count as an estimate, and some writers estimate it too.
+        // Planners use this count as an estimate, and writers provide an estimate.
         report.note(FindingKind::Statistics, message);
     }
     let bounds = [

@@ -183,8 +183,8 @@ impl<'a> Pairs<'a> {
         }
         let run = self.run(&batch_a, &batch_b);
         let (from_a, from_b) = (self.a.at, self.b.at);
-        // Most rows are equal, so we compare many at once. After a difference, we compare few,
-        // because the next one is likely to be near.
+        // Most rows are equal, so one comparison decides on many of them. After a difference, it
+        // decides on fewer.
         if self.is_equal((from_a, from_b), run) {
             self.span = self.span.saturating_mul(2);
             self.advance(run);
