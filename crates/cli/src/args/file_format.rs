@@ -141,7 +141,7 @@ impl FileFormat {
     }
 }
 
-/// Returns true if the extension is that of compressed text.
+/// Returns true if the extension stands for compressed text.
 fn is_compressed(extension: &str) -> bool {
     matches!(extension, "gz" | "gzip" | "zst" | "zstd")
 }

@@ -166,7 +166,7 @@ fn storage(table: &[Input]) -> Result<String> {
     Ok(format!("{files}, {}", size(bytes)))
 }
 
-/// The counts of rows and of differences.
+/// The counts of rows and differences.
 #[derive(Default)]
 struct Counts {
     a: u64,

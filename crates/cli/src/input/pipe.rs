@@ -38,7 +38,7 @@ impl Pipe {
     }
 }
 
-/// A reader that fails once, in place of the rest of a pipe whose first read failed.
+/// A reader that fails once. It takes the place of a pipe's rest if the first read has failed.
 struct FailedRead(Option<std::io::Error>);
 
 impl Read for FailedRead {

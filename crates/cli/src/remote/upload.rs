@@ -14,8 +14,8 @@ use crate::base::url::name_of;
 use crate::save::interrupt::{Unfinished, uninterrupted};
 use crate::save::target::exists;
 
-/// The maximum number of bytes of small parts that wait in memory for a command's other parts.
-/// Beyond it, parts wait in the store.
+/// The maximum byte count of small parts that wait in memory for a command's other parts. Beyond
+/// it, parts wait in the store.
 const MAX_HELD: u64 = 64 << 20;
 
 /// An upload. Its object does not appear unless the upload is [completed](Self::complete).

@@ -24,7 +24,7 @@ pub(crate) enum Pick {
     Sample(usize),
 }
 
-/// Prints those of the chosen rows that `pick` names.
+/// Prints the chosen rows that `pick` names.
 pub(crate) fn print(
     context: &Context,
     inputs: &[Input],

@@ -32,7 +32,7 @@ pub(crate) struct Parts {
     complete: Vec<(PathBuf, Destination)>,
     #[cfg(feature = "remote")]
     uploads: Uploads,
-    /// A random number that keeps temporary names apart from those of other processes.
+    /// A random number that keeps temporary names apart from other processes' names.
     id: u64,
 }
 

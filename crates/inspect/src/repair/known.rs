@@ -63,7 +63,7 @@ pub(super) fn usable(
     (usable, taken)
 }
 
-/// Returns the row groups whose column chunks overlap those of others. The footer then has a wrong
+/// Returns the row groups whose column chunks overlap chunks of others. The footer then has a wrong
 /// location for at least one of them.
 ///
 /// # Errors

@@ -7,7 +7,7 @@ use herringbone_arrow::buffer::i256;
 use herringbone_arrow::schema::DataType;
 use herringbone_format::{ConvertedType, LogicalType, SchemaElement};
 
-/// The maximum number of digits of a column's decimals.
+/// The maximum number of digits that a column's decimals have.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Digits {
     /// The smallest number that has too many digits.

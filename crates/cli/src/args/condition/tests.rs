@@ -1,4 +1,4 @@
-//! Tests of the grammar of conditions.
+//! Tests the grammar of conditions.
 
 use super::*;
 
