@@ -1,9 +1,11 @@
-//! Tuning of the allocator: retains the memory of dropped batches and written row groups.
+//! Tuning of the allocator, so that the memory of dropped batches and written row groups is
+//! retained for the next ones.
 //!
-//! The GNU/Linux C library maps large buffers individually, and returns free memory at the end of its heap to
-//! the system immediately. Two thresholds decide which buffers are large and how much free memory may stay.
-//! They start at 128 KiB and rise to the largest mapped buffer ever freed. Until a program frees such a buffer,
-//! each batch and each written row group takes a page fault per 4 KiB. These may take longer than decoding.
+//! The GNU/Linux C library maps large buffers individually, and immediately returns free memory at
+//! the end of its heap to the system. Two thresholds decide which buffers are large, and how much
+//! free memory may stay. They start at 128 KiB, and rise to the largest mapped buffer ever freed.
+//! Until a program frees such a buffer, each batch and each written row group takes a page fault
+//! per 4 KiB, and these may take longer than decoding.
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,18 +15,19 @@ use crate::ReadPlan;
 /// The number of values below which a read needs neither a second thread nor retained memory.
 const FEW_VALUES: u64 = 1 << 17;
 
-/// The maximum number of bytes used at a time by one thread's batches of ordinary rows.
+/// The maximum number of bytes that one thread's batches of ordinary rows use at a time.
 const ONE_THREAD: usize = 4 << 20;
 
-/// The maximum memory used at a time by several threads, in bytes. They work ahead, so parts of columns wait
-/// for their turn. A writer uses as much, because its columns wait for the end of the row group.
+/// The maximum number of bytes that several threads use at a time. They need more than one thread,
+/// because they work ahead, so that parts of columns wait for their turn. A writer uses as much,
+/// because its columns wait for the end of the row group.
 pub(crate) const SEVERAL_THREADS: usize = 16 << 20;
 
-/// The maximum memory retained for fetched bytes, in bytes. The C library does not raise its thresholds to more than
-/// 32 MiB, and the header of a buffer counts.
+/// The maximum number of bytes retained for fetched bytes. The C library does not raise its
+/// thresholds to more than 32 MiB, and this includes the buffer's header, so we stay below.
 const FETCHED: usize = 31 << 20;
 
-/// Returns true for a read of few values.
+/// Returns true if a read has few values.
 pub(crate) fn is_small(plan: &ReadPlan) -> bool {
     let rows: u64 = plan
         .row_groups()
@@ -37,9 +40,9 @@ pub(crate) fn is_small(plan: &ReadPlan) -> bool {
 /// Lets the C library of GNU/Linux retain freed memory for the next batch, if
 /// [`tune_allocator`](crate::ReadOptions::tune_allocator) permits it and the read is not small.
 ///
-/// The readers of this crate call it. Call it before a read with a driver of your own, with the number of threads that
-/// decode, and the number of fetched bytes that the driver holds at a time. The setting applies to the whole process, and
-/// retains 62 MiB at most.
+/// This crate's readers call it themselves. If you read with a driver of your own, call it before
+/// the read, with the number of threads that decode, and the number of fetched bytes that the
+/// driver holds at a time. The setting applies to the whole process, and retains 62 MiB at most.
 pub fn keep_memory_of_read(plan: &ReadPlan, threads: usize, fetched_bytes: usize) {
     if plan.options().tune_allocator && !is_small(plan) {
         let decoded = match threads {
@@ -50,9 +53,10 @@ pub fn keep_memory_of_read(plan: &ReadPlan, threads: usize, fetched_bytes: usize
     }
 }
 
-/// Raises the thresholds, once per process: from then on, buffers of up to `bytes` bytes are allocated on the
-/// heap, which may retain twice as many free bytes at its end. Other allocators only free a buffer that was
-/// never written to.
+/// Raises the C library's thresholds. From then on, buffers of up to `bytes` bytes are allocated on
+/// the heap, which may retain twice as many free bytes at its end. We only do this if an earlier
+/// call has not raised them as far. With other allocators, this function frees a buffer that was
+/// never written to, and has no other effect.
 pub(crate) fn keep_memory(bytes: usize) {
     static KEPT: AtomicUsize = AtomicUsize::new(0);
     if KEPT.fetch_max(bytes, Ordering::Relaxed) >= bytes {

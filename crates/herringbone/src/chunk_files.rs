@@ -1,7 +1,8 @@
 //! Files whose column chunks are in other files, such as `_metadata`.
 //!
-//! Such a file becomes one with all bytes in it: its own, then those of each other file. Its footer is encoded again, with
-//! the offsets of chunks moved by the start of their file:
+//! We present such a file as one that has all bytes in it: first its own, then the bytes of each
+//! other file. So it is read like any other file. Its footer is encoded again, with each chunk's
+//! offsets moved by the start of its file:
 //!
 //! ```text
 //! offset      0              1000          1400
@@ -26,19 +27,21 @@ use crate::source::{CheckedSource, FetchPolicy, FileSource, Source};
 
 /// The files that contain the column chunks of another file.
 ///
-/// The paths are those in the metadata of the other file, which may be hostile. See [`LocalChunkFiles`] for files in a
-/// directory of this machine.
+/// The paths come from the other file's metadata, which may be hostile. For files in a directory of
+/// this machine, use [`LocalChunkFiles`], which checks them.
 pub trait ChunkFiles: Send + Sync {
-    /// Opens the file at a path. It is opened once for its length, and again for each read.
+    /// Opens the file at a path. We call this once for the file's length, and again for each read.
     ///
     /// # Errors
-    /// [Corrupt](ErrorKind::Corrupt) if the path is not permitted; [Io](ErrorKind::Io) if the file does not exist.
+    /// Fails with [Corrupt](crate::ErrorKind::Corrupt) if the path is not permitted, and with
+    /// [Io](crate::ErrorKind::Io) if the file does not exist.
     fn open(&self, path: &str) -> Result<Box<dyn Source>>;
 }
 
 /// The files in a directory of this machine.
 ///
-/// Absolute paths, URLs and paths with `..` are errors unless [allowed](Self::allow_any_path).
+/// Absolute paths, URLs and paths with `..` are errors, unless you [allow](Self::allow_any_path)
+/// them.
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -69,8 +72,8 @@ impl LocalChunkFiles {
         }
     }
 
-    /// Selects whether absolute paths and paths with `..` are permitted. Use this for trusted metadata only. URLs remain
-    /// errors, because they are not paths of this machine.
+    /// Sets if absolute paths and paths with `..` are permitted. Permit them only if you trust the
+    /// metadata. URLs remain errors, because they are not paths of this machine.
     #[must_use]
     pub fn allow_any_path(self, allows_any_path: bool) -> Self {
         Self {
@@ -96,8 +99,8 @@ impl ChunkFiles for LocalChunkFiles {
     }
 }
 
-/// Returns true if a relative path leads to a file below its directory, in any system: Windows has a second separator, and
-/// drives with a colon.
+/// Returns true if a relative path leads to a file below its directory, on any system. Note that
+/// Windows has a second separator, and drives with a colon.
 #[doc(hidden)] // For datasets and async reads.
 #[must_use]
 pub fn is_below(path: &str) -> bool {
@@ -107,10 +110,11 @@ pub fn is_below(path: &str) -> bool {
 }
 
 impl ParquetFile {
-    /// Adds the column chunks in other files to this one. By default, reading such a chunk is an error.
+    /// Adds the column chunks that are in other files to this one. Without them, a read of such a
+    /// chunk is an error.
     ///
-    /// Each other file is opened for its length now, and again for each read. Page indexes and bloom filters of
-    /// chunks in other files are not used.
+    /// Each other file is opened for its length now, and again for each read. Page indexes and
+    /// bloom filters of chunks in other files are not used.
     ///
     /// ```no_run
     /// use herringbone::{LocalChunkFiles, ParquetFile, ReadOptions};
@@ -124,8 +128,9 @@ impl ParquetFile {
     /// ```
     ///
     /// # Errors
-    /// Errors of `files`; [Corrupt](ErrorKind::Corrupt) if a column chunk is outside its file, or if its metadata
-    /// cannot be decoded; [Unsupported](ErrorKind::Unsupported) if the file is encrypted.
+    /// Returns the errors of `files`. Fails with [Corrupt](crate::ErrorKind::Corrupt) if a column
+    /// chunk is outside its file, or if its metadata cannot be decoded, and with
+    /// [Unsupported](crate::ErrorKind::Unsupported) if the file is encrypted.
     pub fn with_chunk_files(&self, files: impl ChunkFiles + 'static) -> Result<Self> {
         let handle = self.metadata_handle();
         let mut places = ChunkPlaces::new(self.source().len(), None, 0);
@@ -145,10 +150,11 @@ impl ParquetFile {
     }
 }
 
-/// Returns the paths of other files with column chunks, each with the ordinal of the first row group that uses it.
+/// Returns the paths of the other files that have column chunks, each with the ordinal of the first
+/// row group that uses it.
 ///
 /// # Errors
-/// See [`ParquetFile::with_chunk_files`].
+/// Fails for the same reasons as [`ParquetFile::with_chunk_files`].
 #[doc(hidden)] // For async reads.
 pub fn chunk_paths(handle: &MetadataHandle) -> Result<Vec<(String, usize)>> {
     let metadata = unencrypted(handle)?;
@@ -167,20 +173,21 @@ pub fn chunk_paths(handle: &MetadataHandle) -> Result<Vec<(String, usize)>> {
     Ok(paths)
 }
 
-/// The places of files in one sequence of bytes: that of the footer, then those with its column chunks.
+/// The places of several files in one sequence of bytes. The file with the footer is first, and the
+/// files with its column chunks follow.
 #[doc(hidden)] // For async reads.
 #[derive(Debug, Clone)]
 pub struct ChunkPlaces<T> {
     /// The places in order, each with its file.
     places: Vec<(Range<u64>, T)>,
-    /// The places of the other files, by their paths.
+    /// The places of the other files by path.
     by_path: HashMap<String, Range<u64>>,
     /// The number of bytes between files.
     gap: u64,
 }
 
 impl<T> ChunkPlaces<T> {
-    /// Creates the place of the file with the footer, which has `length` bytes.
+    /// Creates the place of the file that has the footer, whose length is `length` bytes.
     pub fn new(length: u64, own: T, gap: u64) -> Self {
         Self {
             places: vec![(0..length, own)],
@@ -189,10 +196,10 @@ impl<T> ChunkPlaces<T> {
         }
     }
 
-    /// Adds the file at a path, after the others.
+    /// Adds the file at a path after the others.
     ///
     /// # Errors
-    /// [Corrupt](ErrorKind::Corrupt) if its end is beyond the largest offset.
+    /// Fails with [Corrupt](crate::ErrorKind::Corrupt) if its end is beyond the largest offset.
     pub fn add(&mut self, path: &str, length: u64, file: T) -> Result<()> {
         let start = self.length().checked_add(self.gap);
         let end = start.and_then(|start| start.checked_add(length));
@@ -204,7 +211,7 @@ impl<T> ChunkPlaces<T> {
         Ok(())
     }
 
-    /// Returns the number of bytes of all files and the gaps between them.
+    /// Returns the number of bytes of all files, and of the gaps between them.
     #[must_use]
     pub fn length(&self) -> u64 {
         self.places.last().map_or(0, |(place, _)| place.end)
@@ -216,7 +223,8 @@ impl<T> ChunkPlaces<T> {
         self.places.len() == 1
     }
 
-    /// Returns the file with an offset, or the one before it, and its place.
+    /// Returns the place and the file that an offset is in. If the offset is in a gap, these are of
+    /// the file before it.
     #[must_use]
     pub fn at(&self, offset: u64) -> Option<&(Range<u64>, T)> {
         let next = self
@@ -225,10 +233,10 @@ impl<T> ChunkPlaces<T> {
         self.places.get(next.checked_sub(1)?)
     }
 
-    /// Returns metadata in which all column chunks are in one file: this sequence of bytes.
+    /// Returns metadata whose column chunks are all in one file, which is this sequence of bytes.
     ///
     /// # Errors
-    /// See [`ParquetFile::with_chunk_files`].
+    /// Fails for the same reasons as [`ParquetFile::with_chunk_files`].
     pub fn moved(&self, handle: &MetadataHandle) -> Result<MetadataHandle> {
         let metadata = unencrypted(handle)?;
         let row_groups = (0..metadata.num_row_groups()).map(|ordinal| {
@@ -253,7 +261,7 @@ fn unencrypted(handle: &MetadataHandle) -> Result<&FileMetadata> {
     }
 }
 
-/// Moves the chunks of a row group to the places of their files.
+/// Moves a row group's chunks to the places of their files.
 fn move_row_group(row_group: &mut RowGroup, by_path: &HashMap<String, Range<u64>>) -> Result<()> {
     for chunk in &mut row_group.columns {
         let Some(path) = chunk.file_path.take() else {
@@ -273,7 +281,7 @@ fn move_row_group(row_group: &mut RowGroup, by_path: &HashMap<String, Range<u64>
     Ok(())
 }
 
-/// Moves the offsets of a chunk to the range of its file.
+/// Moves a chunk's offsets to the byte range of its file.
 fn move_chunk(chunk: &mut ColumnChunk, file: &Range<u64>) -> Result<()> {
     let outside = || {
         let bytes = file.end - file.start;
@@ -281,7 +289,7 @@ fn move_chunk(chunk: &mut ColumnChunk, file: &Range<u64>) -> Result<()> {
             "the column chunk is outside the {bytes} bytes of its file"
         ))
     };
-    // The specification does not define which file these offsets are for.
+    // The specification does not define which of the files these offsets are for, so we drop them.
     (chunk.offset_index_offset, chunk.offset_index_length) = (None, None);
     (chunk.column_index_offset, chunk.column_index_length) = (None, None);
     chunk.file_offset = 0;
@@ -297,7 +305,8 @@ fn move_chunk(chunk: &mut ColumnChunk, file: &Range<u64>) -> Result<()> {
         let start = i64::try_from(file.start).map_err(|_| outside())?;
         start.checked_add(offset).ok_or_else(outside)
     };
-    // Some writers use 0 for a missing dictionary page, and for a missing data page after a dictionary.
+    // Some writers use 0 for a missing dictionary page, and for a missing data page after a
+    // dictionary, so we do not move these zeros.
     let dictionary = metadata.dictionary_page_offset.filter(|offset| *offset > 0);
     if metadata.data_page_offset > 0 || dictionary.is_none() {
         metadata.data_page_offset = moved(metadata.data_page_offset)?;
@@ -306,11 +315,13 @@ fn move_chunk(chunk: &mut ColumnChunk, file: &Range<u64>) -> Result<()> {
     Ok(())
 }
 
-/// The own bytes of the file, then those of the files with its column chunks.
+/// A file with column chunks in other files, as one source: its own bytes are first, and the other
+/// files' bytes follow.
 struct JoinedFiles {
     own: Arc<dyn Source>,
     files: Box<dyn ChunkFiles>,
-    /// The places of the files, without gaps, and their paths. The file itself does not have one.
+    /// The places of the files, without gaps, and their paths. The file with the footer does not
+    /// have a path.
     places: ChunkPlaces<Option<String>>,
 }
 
@@ -323,7 +334,8 @@ impl fmt::Debug for JoinedFiles {
 }
 
 impl JoinedFiles {
-    /// Reads a range of one of the files. It may have been replaced.
+    /// Reads a range of one of the files, and fails if that file was replaced by one of another
+    /// length.
     fn read_part(
         &self,
         (place, path): &(Range<u64>, Option<String>),
@@ -354,7 +366,8 @@ impl Source for JoinedFiles {
 
     fn read(&self, range: Range<u64>) -> Result<Bytes> {
         let (mut joined, mut start) = (Bytes::new(), range.start);
-        // Requests may be merged over the end of a file.
+        // Requests may be merged across a file's end, so a range can have parts in several
+        // files.
         while start < range.end
             && let Some(part) = self.places.at(start)
             && start < part.0.end
@@ -368,7 +381,7 @@ impl Source for JoinedFiles {
 
     fn fetch_policy(&self) -> FetchPolicy {
         let own = self.own.fetch_policy();
-        // The other files may not be in memory.
+        // Even if this file is in memory, the other files may not be.
         if own.in_memory {
             FetchPolicy::local()
         } else {

@@ -7,11 +7,11 @@ use herringbone_arrow::array::RecordBatch;
 use herringbone_format::{Error, Result};
 use herringbone_write::{BlockMemory, ChunkPages, ColumnWriter, EncodedColumn, WritePlan};
 
-/// Encodes a column chunk, on any thread of the caller.
+/// An encoder of one column chunk, which you can run on any of your threads.
 ///
-/// [`Writer::column_encoders`](crate::Writer::column_encoders) returns one encoder for each leaf of the schema.
-/// Pass each of them all batches of the row group, and the finished chunks to
-/// [`Writer::append_row_group`](crate::Writer::append_row_group).
+/// [`Writer::column_encoders`](crate::Writer::column_encoders) returns one encoder for each leaf of
+/// the schema. Pass all batches of the row group to each of them, and then pass the finished chunks
+/// to [`Writer::append_row_group`](crate::Writer::append_row_group).
 ///
 /// ```
 /// use std::sync::Arc;
@@ -46,7 +46,7 @@ pub struct ColumnEncoder {
     writer: ColumnWriter,
     pages: ChunkPages,
     memory: BlockMemory,
-    /// True after an error, which may have left a part of a batch.
+    /// True after an error, because that may have left a part of a batch in the chunk.
     failed: bool,
 }
 
@@ -57,7 +57,7 @@ struct ChunkId {
     leaf: usize,
 }
 
-/// A column chunk encoded by a [`ColumnEncoder`].
+/// A column chunk that a [`ColumnEncoder`] has encoded.
 pub struct EncodedChunk {
     plan: Arc<WritePlan>,
     place: ChunkId,
@@ -80,7 +80,7 @@ impl ColumnEncoder {
         columns.collect()
     }
 
-    /// Returns the ordinal of the column among the leaves of the schema.
+    /// Returns the column's ordinal among the leaves of the schema.
     #[must_use]
     pub fn leaf(&self) -> usize {
         self.place.leaf
@@ -92,17 +92,18 @@ impl ColumnEncoder {
         self.writer.heap_bytes() + self.pages.heap_bytes()
     }
 
-    /// Returns the approximate number of bytes that the column chunk would take in the file, if it ended now.
+    /// Returns the approximate number of bytes that the column chunk would take in the file if it
+    /// ended now.
     #[must_use]
     pub fn estimated_bytes(&self) -> usize {
         self.writer.estimated_bytes() + self.pages.bytes()
     }
 
-    /// Appends the rows of this column of a batch with the schema of the writer.
+    /// Appends this column's values from a batch that has the writer's schema.
     ///
     /// # Errors
-    /// [Argument](crate::ErrorKind::Argument) if the batch does not have the schema, or contains a value that cannot be
-    /// stored. After an error, the encoder cannot be finished.
+    /// Fails with [Argument](crate::ErrorKind::Argument) if the batch does not have the schema, or
+    /// contains a value that cannot be stored. After an error, the encoder cannot be finished.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         self.plan.check(batch.schema_ref())?;
         let array = batch.columns().get(self.field);
@@ -118,8 +119,8 @@ impl ColumnEncoder {
     /// Ends the column chunk.
     ///
     /// # Errors
-    /// [Argument](crate::ErrorKind::Argument) if an earlier call failed; [Limit](crate::ErrorKind::Limit) if a page is
-    /// too large for the format.
+    /// Fails with [Argument](crate::ErrorKind::Argument) if an earlier call failed, and with
+    /// [Limit](crate::ErrorKind::Limit) if a page is too large for the format.
     pub fn finish(mut self) -> Result<EncodedChunk> {
         if self.failed {
             return Err(Error::argument(
@@ -136,7 +137,7 @@ impl ColumnEncoder {
 }
 
 impl EncodedChunk {
-    /// Returns the number of rows of the column chunk.
+    /// Returns the column chunk's row count.
     #[must_use]
     pub fn num_rows(&self) -> u64 {
         self.column.num_rows()
@@ -148,7 +149,8 @@ impl EncodedChunk {
         self.column.heap_bytes()
     }
 
-    /// Checks that these are the columns of a row group. Returns the number of its rows.
+    /// Checks that these chunks are the columns of one row group, and returns that row group's row
+    /// count.
     pub(crate) fn check(chunks: &[Self], plan: &Arc<WritePlan>, row_group: usize) -> Result<u64> {
         if chunks.len() != plan.num_columns() {
             return Err(Error::argument(format!(
@@ -165,7 +167,7 @@ impl EncodedChunk {
                     "column chunk {leaf} was encoded for another writer or another leaf"
                 )));
             }
-            // Encrypted pages depend on the ordinal of their row group.
+            // The row group's ordinal matters only for encrypted pages, which depend on it.
             if chunk.place != place && plan.is_encrypted() {
                 return Err(Error::argument(format!(
                     "the column chunks were encoded for row group {} of an encrypted file, and \

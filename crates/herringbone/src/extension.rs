@@ -1,13 +1,15 @@
-//! Arrow extension types of your own: conversions between arrays and stored columns, and statistics.
+//! Arrow extension types of your own, which convert between arrays and stored columns, and
+//! statistics.
 //!
-//! An Arrow extension type is a name and metadata on a field. It gives a meaning to arrays of another type, its
-//! storage: a UUID is stored as 16 bytes. An extension type of this module can also convert the arrays. A read
-//! then returns arrays that the file does not contain, and a write stores arrays in another form.
+//! An Arrow extension type is a name and metadata on a field. It gives a meaning to arrays of
+//! another type, which is called its storage. For example, the storage of a UUID is 16 bytes. An
+//! extension type of this module can also convert the arrays. A read then returns arrays that the
+//! file does not contain, and a write stores arrays in another form.
 //!
-//! UUID, JSON, FILE and VARIANT columns are read and written as Arrow's `arrow.uuid`, `arrow.json`,
-//! `arrow.parquet.file` and `arrow.parquet.variant` without this module. VARIANT is then read as it is stored.
-//! For a type of your own, implement [`ExtensionMapping`], which maps fields, and [`ExtensionType`], which
-//! converts arrays. Then pass it to the options:
+//! You do not need this module for UUID, JSON, FILE and VARIANT columns. They are read and written
+//! as Arrow's `arrow.uuid`, `arrow.json`, `arrow.parquet.file` and `arrow.parquet.variant`, and
+//! VARIANT is then read as it is stored. For a type of your own, implement [`ExtensionMapping`],
+//! which maps fields, and [`ExtensionType`], which converts arrays. Then pass it to the options:
 //!
 //! | to | use |
 //! |---|---|
@@ -16,10 +18,11 @@
 //! | write it | [`WriteOptions::extension`](crate::WriteOptions::extension) |
 //! | make geospatial statistics of column chunks, or omit their bounds: [`ColumnStatistics`] | [`WriteOptions::column_statistics`](crate::WriteOptions::column_statistics) |
 //!
-//! A [filter](crate::ReadOptions::filter) tests the converted values. Statistics, page indexes, dictionaries and bloom
-//! filters describe the stored values, so a read does not prune by those of a converted column.
+//! A [filter](crate::ReadOptions::filter) tests the converted values. But statistics, page indexes,
+//! dictionaries and bloom filters describe the stored values, so a read does not use them to prune
+//! by a converted column.
 //!
-//! Temperatures stored as hundredths of a degree:
+//! In this example, temperatures are stored as hundredths of a degree:
 //!
 //! ```
 //! use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! A read from a source with slow answers. Ranges are fetched in rounds of many concurrent requests.
+//! Reads from a source with slow answers. Ranges are fetched in rounds of many concurrent requests,
+//! so that a read waits once per round, and not once per range.
 
 use std::sync::Arc;
 
@@ -13,7 +14,7 @@ use herringbone_read::{Needs, Poll, PushDecoder, ReadSequence};
 
 use crate::source::Source;
 
-/// Decodes on the caller's thread, from bytes fetched in rounds.
+/// A read that decodes on the caller's thread, from bytes that are fetched in rounds.
 pub(crate) struct Fetched {
     decoder: PushDecoder,
     source: Arc<dyn Source>,
@@ -35,7 +36,7 @@ impl Fetched {
     /// Returns the next batch, or `None` after the last one.
     ///
     /// # Errors
-    /// Errors in the file's bytes, with their location, and errors of the source.
+    /// Returns errors in the file's bytes, with their location, and errors of the source.
     pub(crate) fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
         loop {
             match self.decoder.poll()? {
@@ -71,10 +72,11 @@ impl Fetched {
         &self.decoder
     }
 
-    /// Replaces the filter by a tighter one, for the rows that the old one has not been applied to yet.
+    /// Replaces the filter by a tighter one for the rows that the old one has not been applied to
+    /// yet.
     ///
     /// # Errors
-    /// See [`PushDecoder::tighten_filter`].
+    /// Fails for the same reasons as [`PushDecoder::tighten_filter`].
     pub(crate) fn tighten_filter(&mut self, filter: &Predicate) -> Result<()> {
         self.decoder.tighten_filter(filter)
     }

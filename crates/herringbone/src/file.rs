@@ -31,9 +31,10 @@ use crate::reader::Reader;
 use crate::source::{CheckedSource, FileSource, Source, SourceWithTail};
 use crate::source_bytes::SourceBytes;
 
-/// A Parquet file whose footer has been read. Provides its metadata and readers of its data.
+/// A Parquet file whose footer has been read. It provides the file's metadata, and readers of its
+/// data.
 ///
-/// Cheap to clone. You can read from it several times, and on several threads.
+/// This type is cheap to clone. You can read from it several times, and on several threads.
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -52,7 +53,7 @@ use crate::source_bytes::SourceBytes;
 pub struct ParquetFile {
     source: Arc<dyn Source>,
     handle: MetadataHandle,
-    /// The path by which the file was opened, for errors.
+    /// The path by which the file was opened, which its errors name.
     name: Option<Arc<str>>,
 }
 
@@ -68,18 +69,22 @@ impl fmt::Debug for ParquetFile {
 }
 
 impl ParquetFile {
-    /// Opens the file at `path`. Its errors, also those of reads, begin with the path.
+    /// Opens the file at `path`. All later errors begin with this path, including the errors of
+    /// reads.
     ///
     /// # Errors
-    /// [Io](crate::ErrorKind::Io) if the file cannot be read; [Corrupt](crate::ErrorKind::Corrupt),
-    /// [Unsupported](crate::ErrorKind::Unsupported) or [Limit](crate::ErrorKind::Limit) if its footer cannot be used.
+    /// Fails with [Io](crate::ErrorKind::Io) if the file cannot be read, and with
+    /// [Corrupt](crate::ErrorKind::Corrupt), [Unsupported](crate::ErrorKind::Unsupported) or
+    /// [Limit](crate::ErrorKind::Limit) if its footer cannot be used.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         Self::open_with(path, OpenOptions::new())
     }
 
-    /// Opens the file at `path`. The options may be [`Limits`] alone. They are the default of all reads of the file.
+    /// Opens the file at `path`. You can pass [`Limits`] alone as the options. They become the
+    /// default limits of all reads of the file.
     ///
-    /// The object that supplies keys is given this path, unless the options have another.
+    /// The path is also given to the object that supplies keys, unless the options have another
+    /// one.
     ///
     /// ```
     /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -94,8 +99,9 @@ impl ParquetFile {
     /// ```
     ///
     /// # Errors
-    /// See [`Self::open`]; [Key](crate::ErrorKind::Key) if a key is missing or wrong;
-    /// [Argument](crate::ErrorKind::Argument) if there is a key for a column that the file does not have.
+    /// Fails for the same reasons as [`Self::open`]. Fails with [Key](crate::ErrorKind::Key) if a
+    /// key is missing or wrong, and with [Argument](crate::ErrorKind::Argument) if there is a key
+    /// for a column that the file does not have.
     pub fn open_with(path: impl AsRef<Path>, options: impl Into<OpenOptions>) -> Result<Self> {
         let path = path.as_ref();
         let mut options = options.into();
@@ -110,16 +116,18 @@ impl ParquetFile {
     /// Opens a file in memory, or in a memory map that the caller made.
     ///
     /// # Errors
-    /// [Corrupt](crate::ErrorKind::Corrupt), [Unsupported](crate::ErrorKind::Unsupported) or
-    /// [Limit](crate::ErrorKind::Limit) if the footer cannot be used.
+    /// Fails with [Corrupt](crate::ErrorKind::Corrupt),
+    /// [Unsupported](crate::ErrorKind::Unsupported) or [Limit](crate::ErrorKind::Limit) if the
+    /// footer cannot be used.
     pub fn from_bytes(bytes: impl Into<Bytes>) -> Result<Self> {
         Self::from_bytes_with(bytes, OpenOptions::new())
     }
 
-    /// Opens a file in memory. The options may be [`Limits`] alone. They are the default of all reads of the file.
+    /// Opens a file in memory. You can pass [`Limits`] alone as the options. They become the
+    /// default limits of all reads of the file.
     ///
     /// # Errors
-    /// See [`Self::from_source`].
+    /// Fails for the same reasons as [`Self::from_source`].
     pub fn from_bytes_with(
         bytes: impl Into<Bytes>,
         options: impl Into<OpenOptions>,
@@ -127,17 +135,19 @@ impl ParquetFile {
         Self::from_source(bytes.into(), options)
     }
 
-    /// Opens a file in any positioned source. The options may be [`Limits`] alone. They are the default of all reads of the
-    /// file.
+    /// Opens a file in any positioned source. You can pass [`Limits`] alone as the options. They
+    /// become the default limits of all reads of the file.
     ///
-    /// The first request reads the end of the file. Its size is set by the source's
-    /// [policy](Source::fetch_policy). A longer footer takes one more request. These bytes are retained while
-    /// the file is open, so page indexes and pages among them are not read again.
+    /// The first request reads the end of the file, and the source's [policy](Source::fetch_policy)
+    /// sets its size. A longer footer takes one more request. We retain these bytes while the file
+    /// is open, so that page indexes and pages among them are not read again.
     ///
     /// # Errors
-    /// Errors of the source; [Corrupt](crate::ErrorKind::Corrupt), [Unsupported](crate::ErrorKind::Unsupported) or
-    /// [Limit](crate::ErrorKind::Limit) if the footer cannot be used; [Key](crate::ErrorKind::Key) if a key is missing
-    /// or wrong; [Argument](crate::ErrorKind::Argument) if there is a key for a column that the file does not have.
+    /// Returns the source's errors. Fails with [Corrupt](crate::ErrorKind::Corrupt),
+    /// [Unsupported](crate::ErrorKind::Unsupported) or [Limit](crate::ErrorKind::Limit) if the
+    /// footer cannot be used, with [Key](crate::ErrorKind::Key) if a key is missing or wrong, and
+    /// with [Argument](crate::ErrorKind::Argument) if there is a key for a column that the file
+    /// does not have.
     pub fn from_source(
         source: impl Source + 'static,
         options: impl Into<OpenOptions>,
@@ -170,10 +180,11 @@ impl ParquetFile {
         })
     }
 
-    /// Opens a file whose metadata is already known. Reads nothing.
+    /// Opens a file whose metadata is already known, so that this function reads nothing.
     ///
     /// # Errors
-    /// [Argument](crate::ErrorKind::Argument) if the length of the source differs from the length of the handle's file.
+    /// Fails with [Argument](crate::ErrorKind::Argument) if the source is not as long as the
+    /// handle's file.
     pub fn with_metadata(source: impl Source + 'static, handle: MetadataHandle) -> Result<Self> {
         let (length, expected) = (source.len(), handle.file_length());
         if length != expected {
@@ -188,14 +199,15 @@ impl ParquetFile {
         })
     }
 
-    /// Returns the metadata read so far. Use it to open the file again [without reading](Self::with_metadata)
-    /// its footer.
+    /// Returns the metadata read so far. With it, you can open the file again [without
+    /// reading](Self::with_metadata) its footer.
     #[must_use]
     pub fn metadata_handle(&self) -> MetadataHandle {
         self.handle.detached()
     }
 
-    /// Returns the source of the file's bytes. Bytes read along with the footer are not read again.
+    /// Returns the source of the file's bytes. It does not read the bytes that came with the footer
+    /// again.
     #[must_use]
     pub fn source(&self) -> &Arc<dyn Source> {
         &self.source
@@ -219,12 +231,13 @@ impl ParquetFile {
         self.handle.parquet_schema()
     }
 
-    /// Returns the Arrow schema of batches with all columns. [Extension types](ReadOptions::extension) belong
-    /// to the options of a read, so only the schema of its [plan](Self::plan) includes them.
+    /// Returns the Arrow schema of batches with all columns. Only the schema of a read's
+    /// [plan](Self::plan) includes [extension types](ReadOptions::extension), because they belong
+    /// to the read's options.
     ///
     /// # Errors
-    /// [Corrupt](crate::ErrorKind::Corrupt) or [Unsupported](crate::ErrorKind::Unsupported) if the schema cannot be
-    /// mapped to Arrow.
+    /// Fails with [Corrupt](crate::ErrorKind::Corrupt) or
+    /// [Unsupported](crate::ErrorKind::Unsupported) if the schema cannot be mapped to Arrow.
     pub fn arrow_schema(&self, options: &SchemaOptions) -> Result<SchemaRef> {
         let key_values = self.metadata().key_value_metadata();
         let options = ReadOptions::default().schema(options.clone());
@@ -232,12 +245,14 @@ impl ParquetFile {
         to_arrow(self.parquet_schema(), key_values, options).map(|mapping| mapping.schema)
     }
 
-    /// Returns the ordinals of the row groups whose first bytes lie in a range of the file's bytes: see
+    /// Returns the ordinals of the row groups whose first byte lies in a range of file bytes. See
     /// [`MetadataHandle::row_groups_in`].
     ///
     /// # Errors
-    /// [Corrupt](crate::ErrorKind::Corrupt) or [Unsupported](crate::ErrorKind::Unsupported) if the metadata of the
-    /// first column chunk of a row group cannot be decoded; [Key](crate::ErrorKind::Key) if it is not authentic.
+    /// Fails with [Corrupt](crate::ErrorKind::Corrupt) or
+    /// [Unsupported](crate::ErrorKind::Unsupported) if a row group's first column chunk has
+    /// metadata that cannot be decoded, and with [Key](crate::ErrorKind::Key) if that metadata is
+    /// not authentic.
     pub fn row_groups_in(&self, bytes: Range<u64>) -> Result<Vec<usize>> {
         let row_groups = self.handle.row_groups_in(bytes);
         row_groups.map_err(|error| self.in_file(error))
@@ -246,19 +261,20 @@ impl ParquetFile {
     /// Returns a reader of the data.
     ///
     /// # Errors
-    /// [Argument](crate::ErrorKind::Argument) if the options name something missing in the file;
-    /// [Corrupt](crate::ErrorKind::Corrupt) if row counts are inconsistent.
+    /// Fails with [Argument](crate::ErrorKind::Argument) if the options name something that the
+    /// file does not have, and with [Corrupt](crate::ErrorKind::Corrupt) if row counts are
+    /// inconsistent.
     pub fn read(&self, options: ReadOptions) -> Result<Reader> {
         let plan = Arc::new(self.plan(&options)?);
         Ok(Reader::new(plan, self.source.clone(), self.name.clone()))
     }
 
-    /// Prunes the row groups of a read. Returns the number of rows that each [step](crate::filter::PruningStep)
-    /// rules out or accepts, and the number of bytes that it reads. The result also contains the requests
-    /// needed to read each row group.
+    /// Prunes the row groups of a read, and returns the number of rows that each
+    /// [step](crate::filter::PruningStep) rules out or accepts, and the number of bytes that the
+    /// step reads. The result also has the requests that are needed to read each row group.
     ///
     /// # Errors
-    /// See [`Self::read`]; errors of the source.
+    /// Fails for the same reasons as [`Self::read`], and returns the source's errors.
     pub fn explain(&self, options: &ReadOptions) -> Result<Vec<RowGroupExplanation>> {
         let plan = Arc::new(self.plan(options)?);
         let budget = herringbone_read::new_budget(&plan);
@@ -273,21 +289,24 @@ impl ParquetFile {
         }
     }
 
-    /// Plans a read, for drivers of your own such as [`PushDecoder`](herringbone_read::PushDecoder).
+    /// Plans a read. You need this for drivers of your own, such as
+    /// [`PushDecoder`](herringbone_read::PushDecoder).
     ///
     /// # Errors
-    /// See [`Self::read`].
+    /// Fails for the same reasons as [`Self::read`].
     pub fn plan(&self, options: &ReadOptions) -> Result<ReadPlan> {
         let plan = self.handle.plan(&*self.with_int96_unit(options)?);
         plan.map_err(|error| self.in_file(error))
     }
 
-    /// Returns the units that represent all INT96 timestamps returned by a read with these options.
+    /// Returns the units that can represent all INT96 timestamps that a read with these options
+    /// returns.
     ///
-    /// Decodes the values of the INT96 columns, but not of other columns.
+    /// This function decodes the values of the INT96 columns, but no other column.
     ///
     /// # Errors
-    /// See [`Self::read`]; also errors in the INT96 columns, and errors of the source.
+    /// Fails for the same reasons as [`Self::read`], and returns errors in the INT96 columns and of
+    /// the source.
     pub fn int96_units(&self, options: &ReadOptions) -> Result<Int96Units> {
         let mut units = Int96Units::default();
         if let Some(plan) = self.handle.int96_plan(options)? {
@@ -297,16 +316,18 @@ impl ParquetFile {
             }
         }
         if units.finest().is_none() {
-            // If no unit fits, the error of a missing key takes precedence.
+            // If no unit fits, a missing key takes precedence, so we report that error first.
             self.handle.check_keys(options)?;
         }
         Ok(units)
     }
 
-    /// Returns the options. If the unit of INT96 timestamps depends on their values, it is determined here.
+    /// Returns the options of a read. If the unit of INT96 timestamps depends on the timestamps'
+    /// values, this function determines it first.
     ///
     /// # Errors
-    /// Unsupported if no unit represents all values; errors of reading them.
+    /// Fails with Unsupported if no unit represents all values. Errors of reading them are
+    /// returned, too.
     fn with_int96_unit<'a>(&self, options: &'a ReadOptions) -> Result<Cow<'a, ReadOptions>> {
         if options.schema.int96_overflow != Int96Overflow::CoarserUnit {
             return Ok(Cow::Borrowed(options));
@@ -323,7 +344,8 @@ impl ParquetFile {
         Ok(Cow::Owned(options))
     }
 
-    /// Returns the file without its path in errors, for callers that name the file themselves.
+    /// Returns the file without the path that its errors begin with, for callers that name the file
+    /// themselves.
     #[doc(hidden)] // For the crates of this workspace.
     #[must_use]
     pub fn without_name(&self) -> Self {
@@ -333,7 +355,7 @@ impl ParquetFile {
         }
     }
 
-    /// Begins an error with the path of the file, if it was opened by one.
+    /// Puts the file's path in front of an error, if the file was opened by path.
     fn in_file(&self, error: Error) -> Error {
         match &self.name {
             Some(name) => error.in_file(name),
@@ -346,12 +368,12 @@ impl ParquetFile {
         self.in_file(self.handle.locate(error, row_group, leaf))
     }
 
-    /// Returns the pages of a column chunk, without their values. `leaf` is the ordinal of a leaf of the
-    /// schema.
+    /// Returns the pages of a column chunk, without their values. `leaf` is the ordinal of one of
+    /// the schema's leaves.
     ///
     /// # Errors
-    /// [Argument](crate::ErrorKind::Argument) if there is no such column chunk; [Corrupt](crate::ErrorKind::Corrupt) if
-    /// it lies outside the file.
+    /// Fails with [Argument](crate::ErrorKind::Argument) if there is no such column chunk, and with
+    /// [Corrupt](crate::ErrorKind::Corrupt) if the chunk lies outside the file.
     pub fn pages(&self, row_group: usize, leaf: usize) -> Result<Pages> {
         self.handle
             .check_chunk(row_group, leaf)
@@ -363,12 +385,13 @@ impl ParquetFile {
             .map_err(|error| self.locate(error, row_group, leaf))
     }
 
-    /// Returns the column index of a column chunk, if it has one. It contains the bounds and null counts of
-    /// pages.
+    /// Returns a column chunk's column index, if it has one. This index has the bounds and null
+    /// counts of the pages.
     ///
     /// # Errors
-    /// [Argument](crate::ErrorKind::Argument) if there is no such column chunk; [Corrupt](crate::ErrorKind::Corrupt) or
-    /// [Limit](crate::ErrorKind::Limit) if the index cannot be used.
+    /// Fails with [Argument](crate::ErrorKind::Argument) if there is no such column chunk, and with
+    /// [Corrupt](crate::ErrorKind::Corrupt) or [Limit](crate::ErrorKind::Limit) if the index cannot
+    /// be used.
     pub fn column_index(&self, row_group: usize, leaf: usize) -> Result<Option<ColumnIndex>> {
         if let Some(cell) = self.handle.page_index(row_group, leaf) {
             return Ok(cell.columns.map(|index| ColumnIndex::clone(&index)));
@@ -378,12 +401,13 @@ impl ParquetFile {
             .map_err(|error| self.in_file(error))
     }
 
-    /// Returns the offset index of a column chunk, if it has one. It contains the locations and first rows of
-    /// pages.
+    /// Returns a column chunk's offset index, if it has one. This index has the location and the
+    /// first row of each page.
     ///
     /// # Errors
-    /// [Argument](crate::ErrorKind::Argument) if there is no such column chunk; [Corrupt](crate::ErrorKind::Corrupt) or
-    /// [Limit](crate::ErrorKind::Limit) if the index cannot be used.
+    /// Fails with [Argument](crate::ErrorKind::Argument) if there is no such column chunk, and with
+    /// [Corrupt](crate::ErrorKind::Corrupt) or [Limit](crate::ErrorKind::Limit) if the index cannot
+    /// be used.
     pub fn offset_index(&self, row_group: usize, leaf: usize) -> Result<Option<OffsetIndex>> {
         if let Some(cell) = self.handle.page_index(row_group, leaf) {
             return Ok(cell.offsets.map(|index| OffsetIndex::clone(&index)));
@@ -393,20 +417,21 @@ impl ParquetFile {
             .map_err(|error| self.in_file(error))
     }
 
-    /// Reads both page indexes of a column chunk.
+    /// Reads a column chunk's two page indexes.
     ///
     /// # Errors
-    /// See [`Self::load_page_indexes`].
+    /// Fails for the same reasons as [`Self::load_page_indexes`].
     pub fn load_page_index(&self, row_group: usize, leaf: usize) -> Result<PageIndexCell> {
         let cells = self.load_page_indexes([(row_group, leaf)])?;
         Ok(cells.into_iter().next().unwrap_or_default())
     }
 
-    /// Reads both page indexes of these column chunks, and returns them in the same order. Each chunk is a pair
-    /// of the ordinals of its row group and its leaf.
+    /// Reads both page indexes of each of these column chunks, and returns them in the same order.
+    /// You name a chunk by the ordinals of its row group and its leaf.
     ///
-    /// Adjacent indexes are read in one request. Each index is read only once: the file retains it, and so does
-    /// the [handle](Self::metadata_handle) that it was opened with. Reads use the retained indexes.
+    /// Adjacent indexes are read in one request. Each index is read only once, because the file
+    /// retains it for later reads, and so does the [handle](Self::metadata_handle) that the file
+    /// was opened with.
     ///
     /// ```
     /// use herringbone::{ParquetFile, ReadOptions};
@@ -423,9 +448,10 @@ impl ParquetFile {
     /// ```
     ///
     /// # Errors
-    /// [Argument](crate::ErrorKind::Argument) if there is no such column chunk; [Corrupt](crate::ErrorKind::Corrupt) or
-    /// [Limit](crate::ErrorKind::Limit) if an index cannot be used; [Key](crate::ErrorKind::Key) if a key is missing or
-    /// wrong; errors of the source.
+    /// Fails with [Argument](crate::ErrorKind::Argument) if there is no such column chunk, with
+    /// [Corrupt](crate::ErrorKind::Corrupt) or [Limit](crate::ErrorKind::Limit) if an index cannot
+    /// be used, and with [Key](crate::ErrorKind::Key) if a key is missing or wrong. The source's
+    /// errors are returned, too.
     pub fn load_page_indexes(
         &self,
         chunks: impl IntoIterator<Item = (usize, usize)>,
@@ -435,12 +461,12 @@ impl ParquetFile {
             .map_err(|error| self.in_file(error))
     }
 
-    /// Returns the bounds and counts of a leaf as Arrow arrays with one slot per row group. `leaf` is the ordinal
-    /// of a leaf of the schema, which may be nested.
+    /// Returns a leaf's bounds and counts as Arrow arrays with one slot per row group. `leaf` is
+    /// the ordinal of one of the schema's leaves, which may be nested.
     ///
     /// # Errors
-    /// [Argument](crate::ErrorKind::Argument) if there is no such leaf; [Corrupt](crate::ErrorKind::Corrupt) if the
-    /// metadata of a column chunk cannot be decoded.
+    /// Fails with [Argument](crate::ErrorKind::Argument) if there is no such leaf, and with
+    /// [Corrupt](crate::ErrorKind::Corrupt) if a column chunk's metadata cannot be decoded.
     pub fn row_group_bounds(&self, leaf: usize) -> Result<ColumnBounds> {
         let metadata = self.metadata();
         let decoder = ColumnBoundsDecoder::new(metadata, self.parquet_schema(), leaf);
@@ -452,12 +478,13 @@ impl ParquetFile {
         })
     }
 
-    /// Returns the bounds and counts of a column chunk as Arrow arrays with one slot per page. Returns `None`
+    /// Returns a column chunk's bounds and counts as Arrow arrays with one slot per page, or `None`
     /// if the chunk does not have both page indexes.
     ///
     /// # Errors
-    /// [Argument](crate::ErrorKind::Argument) if there is no such column chunk; [Corrupt](crate::ErrorKind::Corrupt) or
-    /// [Limit](crate::ErrorKind::Limit) if an index cannot be used.
+    /// Fails with [Argument](crate::ErrorKind::Argument) if there is no such column chunk, and with
+    /// [Corrupt](crate::ErrorKind::Corrupt) or [Limit](crate::ErrorKind::Limit) if an index cannot
+    /// be used.
     pub fn page_bounds(&self, row_group: usize, leaf: usize) -> Result<Option<ColumnBounds>> {
         let metadata = self.metadata();
         let cells = page_indexes::read(&self.handle, &*self.source, &[(row_group, leaf)]);
@@ -467,7 +494,7 @@ impl ParquetFile {
             return Ok(None);
         };
         let rows = metadata.row_group_header(row_group)?.num_rows;
-        // Never negative: the metadata has been checked.
+        // The row count is never negative, because the metadata has been checked.
         let rows = u64::try_from(rows).unwrap_or_default();
         ColumnBoundsDecoder::new(metadata, self.parquet_schema(), leaf)
             .and_then(|decoder| decoder.pages(&columns, &offsets, rows))
@@ -475,11 +502,11 @@ impl ParquetFile {
             .map_err(|error| self.locate(error, row_group, leaf))
     }
 
-    /// Returns the header of the bloom filter of a column chunk, if it has one.
+    /// Returns the header of a column chunk's bloom filter, if there is one.
     ///
     /// # Errors
-    /// [Argument](crate::ErrorKind::Argument) if there is no such column chunk; [Corrupt](crate::ErrorKind::Corrupt) if
-    /// the header cannot be used.
+    /// Fails with [Argument](crate::ErrorKind::Argument) if there is no such column chunk, and with
+    /// [Corrupt](crate::ErrorKind::Corrupt) if the header cannot be used.
     pub fn bloom_filter_header(
         &self,
         row_group: usize,
@@ -493,12 +520,13 @@ impl ParquetFile {
             .map_err(|e| self.locate(e, row_group, leaf))
     }
 
-    /// Returns the bloom filter of a column chunk, if it has one. Use it to read the filter's header and to
-    /// test values.
+    /// Returns a column chunk's bloom filter, if there is one. You can read its header and test
+    /// values with it.
     ///
     /// # Errors
-    /// [Argument](crate::ErrorKind::Argument) if there is no such column chunk; [Corrupt](crate::ErrorKind::Corrupt) if
-    /// the filter lies outside the file; [Key](crate::ErrorKind::Key) if it is encrypted and its key is missing.
+    /// Fails with [Argument](crate::ErrorKind::Argument) if there is no such column chunk, with
+    /// [Corrupt](crate::ErrorKind::Corrupt) if the filter lies outside the file, and with
+    /// [Key](crate::ErrorKind::Key) if the filter is encrypted and its key is missing.
     pub fn bloom_filter(&self, row_group: usize, leaf: usize) -> Result<Option<BloomFilterProbe>> {
         let chunk = self.handle.chunk(row_group, leaf);
         let chunk = chunk.map_err(|error| self.in_file(error))?;
@@ -515,16 +543,18 @@ impl ParquetFile {
         Ok(Some(filter.encrypted(cipher)))
     }
 
-    /// Looks a value up in the bloom filter of a column chunk. Reads the header and at most one block of the
-    /// filter for each form in which the value can be stored.
+    /// Looks up a value in a column chunk's bloom filter. This reads the header, and at most one
+    /// block of the filter for each form in which the value can be stored.
     ///
-    /// Returns false if the chunk does not contain the value, and true if it may contain it, or if the filter
-    /// cannot decide that. Returns `None` if the chunk has no bloom filter.
+    /// Returns false if the chunk does not contain the value. Returns true if the chunk may contain
+    /// it, or if the filter cannot decide, and `None` if the chunk has no bloom filter.
     ///
     /// # Errors
-    /// [Argument](crate::ErrorKind::Argument) if there is no such column chunk, or if its values cannot be compared
-    /// with the literal; [Corrupt](crate::ErrorKind::Corrupt) if the filter cannot be used;
-    /// [Key](crate::ErrorKind::Key) if it is encrypted and its key is missing; errors of the source.
+    /// Fails with [Argument](crate::ErrorKind::Argument) if there is no such column chunk, or if
+    /// its values cannot be compared with the literal. Fails with
+    /// [Corrupt](crate::ErrorKind::Corrupt) if the filter cannot be used, and with
+    /// [Key](crate::ErrorKind::Key) if it is encrypted and its key is missing. The source's errors
+    /// are returned, too.
     pub fn bloom_filter_may_contain(
         &self,
         row_group: usize,
@@ -547,11 +577,11 @@ impl ParquetFile {
         Ok(Some(false))
     }
 
-    /// Reads the bloom filter of a column chunk with all of its bits, if it has one. Use it if you look up many
-    /// values, or cache filters.
+    /// Reads a column chunk's whole bloom filter, if there is one. This pays off if you look up
+    /// many values, or if you cache filters.
     ///
     /// # Errors
-    /// See [`Self::bloom_filter_may_contain`].
+    /// Fails for the same reasons as [`Self::bloom_filter_may_contain`].
     pub fn load_bloom_filter(
         &self,
         row_group: usize,
@@ -562,7 +592,7 @@ impl ParquetFile {
         Ok(filter.map(|(header, bits)| ColumnBloomFilter::new(schema, leaf, &header, &bits)))
     }
 
-    /// Returns the header and the bits of the bloom filter of a column chunk, if it has one.
+    /// Returns the header and the bits of a column chunk's bloom filter, if there is one.
     pub(crate) fn bloom_filter_bits(
         &self,
         row_group: usize,
@@ -578,7 +608,7 @@ impl ParquetFile {
         Ok(Some((header, bits)))
     }
 
-    /// Supplies the bytes that a step on a bloom filter needs.
+    /// Runs a step on a bloom filter until it is ready, and reads the bytes that the step needs.
     fn supplied<T>(
         &self,
         filter: &mut BloomFilterProbe,
@@ -593,7 +623,7 @@ impl ParquetFile {
     }
 }
 
-/// Returns a source whose answers are checked.
+/// Wraps a source so that its answers are checked.
 fn checked(source: impl Source + 'static) -> Arc<dyn Source> {
     Arc::new(CheckedSource::new(Arc::new(source)))
 }

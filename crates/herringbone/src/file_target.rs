@@ -1,4 +1,4 @@
-//! A file that appears under its name when it is complete.
+//! Files that appear under their name only when they are complete.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -8,16 +8,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use herringbone_format::{Error, Result};
 
-/// The maximum number of temporary names tried for one file. Other processes may use the first ones.
+/// The maximum number of temporary names that we try for one file. Other processes may use the
+/// first ones.
 const MAX_NAMES: usize = 10_000;
 
-/// A file under construction. It is written under a temporary name in its final directory. If it is dropped
-/// before it is committed, it is removed. Devices and pipes are written to directly.
+/// A file under construction. We write it under a temporary name in its final directory, and remove
+/// it if it is dropped before you commit it. Devices and pipes are written to directly.
 ///
-/// A forked process has a copy of the target. The file belongs to the process that created it: in others, writes and
-/// commits fail, and a drop leaves the file alone.
+/// If your process forks, the child has a copy of the target. But the file belongs to the process
+/// that created it, so in any other process, writes and commits fail, and a drop leaves the file
+/// alone.
 ///
-/// [`create`](crate::create) makes a target for a Parquet file. You can write any other file to one, too:
+/// [`create`](crate::create) makes a target for a Parquet file. You can also write any other file
+/// to one:
 ///
 /// ```
 /// use std::io::Write;
@@ -40,7 +43,7 @@ const MAX_NAMES: usize = 10_000;
 #[derive(Debug)]
 pub struct FileTarget {
     file: File,
-    /// `None` for a device or a pipe.
+    /// The file's names, or `None` for a device or a pipe.
     names: Option<Names>,
 }
 
@@ -54,7 +57,8 @@ struct Names {
 }
 
 impl Names {
-    /// Checks that this is the process that created the file. Bytes of another process would be written between its own.
+    /// Checks that this is the process that created the file. Otherwise, the bytes of two processes
+    /// would be interleaved.
     fn check(&self) -> io::Result<()> {
         let (created, here) = (self.process, process::id());
         match created == here {
@@ -68,21 +72,22 @@ impl Names {
 }
 
 impl FileTarget {
-    /// Starts a file at `path`. The [commit](Self::commit) replaces any existing file at that path. If `path`
-    /// is a named pipe, the call waits for a reader.
+    /// Starts a file at `path`. Its [commit](Self::commit) replaces an existing file at that path.
+    /// If `path` is a named pipe, the call waits for a reader.
     ///
     /// # Errors
-    /// [Io](crate::ErrorKind::Io) if the file cannot be created.
+    /// Fails with [Io](crate::ErrorKind::Io) if the file cannot be created.
     pub fn create(path: impl AsRef<Path>) -> Result<Self> {
         Self::open(path.as_ref(), true)
     }
 
-    /// Starts a file at `path` that never replaces another one. If several writers use the same path, only one
-    /// [commit](Self::commit) succeeds. If `path` is a named pipe, the call waits for a reader.
+    /// Starts a file at `path` that never replaces another one. If several writers use the same
+    /// path, only one [commit](Self::commit) succeeds. If `path` is a named pipe, the call waits
+    /// for a reader.
     ///
     /// # Errors
-    /// [Io](crate::ErrorKind::Io) if the file cannot be created. If a file already exists at `path`, only the commit
-    /// fails.
+    /// Fails with [Io](crate::ErrorKind::Io) if the file cannot be created. If a file already
+    /// exists at `path`, only the commit fails.
     pub fn create_new(path: impl AsRef<Path>) -> Result<Self> {
         Self::open(path.as_ref(), false)
     }
@@ -106,7 +111,7 @@ impl FileTarget {
             return Ok(Self { file, names: None });
         }
         let existing = existing.filter(|_| replaces);
-        // A symbolic link stays a link: the file that it points to is replaced.
+        // We replace the file that a symbolic link points to, so that the link stays a link.
         let path = match &existing {
             Some(_) => fs::canonicalize(path)?,
             None => path.to_owned(),
@@ -127,7 +132,7 @@ impl FileTarget {
         Ok(target)
     }
 
-    /// Returns the temporary path of the file, or `None` for a device or a pipe.
+    /// Returns the file's temporary path, or `None` for a device or a pipe.
     #[must_use]
     pub fn temporary_path(&self) -> Option<&Path> {
         self.names.as_ref().map(|names| names.temporary.as_path())
@@ -136,7 +141,7 @@ impl FileTarget {
     /// Waits until all written bytes are on the disk. A [commit](Self::commit) does this, too.
     ///
     /// # Errors
-    /// Errors of the system.
+    /// Returns the system's errors.
     pub fn sync(&self) -> io::Result<()> {
         match &self.names {
             Some(_) => self.file.sync_all(),
@@ -144,11 +149,13 @@ impl FileTarget {
         }
     }
 
-    /// Waits until the file is on the disk, then gives it its final name.
+    /// Waits until the file is on the disk, and then gives it its final name.
     ///
     /// # Errors
-    /// `AlreadyExists` if the target was made by [`create_new`](Self::create_new) and the name is taken; other
-    /// errors of the system. The temporary file is then removed. `Other` in a process that did not create the target.
+    /// Fails with `AlreadyExists` if the target was made by [`create_new`](Self::create_new) and
+    /// the name is taken. Other errors of the system are returned, too. After any of these, the
+    /// temporary file is removed. In a process that did not create the target, this fails with
+    /// `Other`.
     pub fn commit(mut self) -> io::Result<()> {
         self.file.flush()?;
         self.sync()?;
@@ -162,10 +169,10 @@ impl FileTarget {
             return Ok(());
         }
         match fs::hard_link(&names.temporary, &names.path) {
-            // The temporary name is removed on drop.
+            // The file now has both names, and the drop removes the temporary one.
             Ok(()) => Ok(()),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(error),
-            // Some file systems do not support hard links.
+            // Some file systems do not support hard links, so we rename.
             Err(_) => {
                 rename_to_new(&names.temporary, &names.path)?;
                 self.names = None;
@@ -175,13 +182,13 @@ impl FileTarget {
     }
 }
 
-/// Renames a file to a name that must not exist yet. An empty file reserves the name until then.
+/// Renames a file to a name that must not exist yet. An empty file reserves the name meanwhile.
 fn rename_to_new(from: &Path, to: &Path) -> io::Result<()> {
     drop(File::create_new(to)?);
     fs::rename(from, to).inspect_err(|_| drop(fs::remove_file(to)))
 }
 
-/// Creates a file in the directory of `path`, under a short unused name.
+/// Creates a file in the directory of `path`, under a short name that is not in use.
 fn temporary_file(path: &Path) -> io::Result<(File, PathBuf)> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     if path.file_name().is_none() {
@@ -193,7 +200,8 @@ fn temporary_file(path: &Path) -> io::Result<(File, PathBuf)> {
     let mut taken = io::Error::from(ErrorKind::AlreadyExists);
     for _ in 0..MAX_NAMES {
         let ordinal = NEXT.fetch_add(1, Ordering::Relaxed);
-        // Process identifiers repeat: in other containers, and after a process was killed.
+        // Another file may have this name, because process identifiers repeat in other containers,
+        // and after a process was killed.
         let temporary =
             path.with_file_name(format!(".herringbone.{}.{ordinal}.tmp", process::id()));
         match File::create_new(&temporary) {
@@ -221,7 +229,7 @@ impl Write for FileTarget {
 impl Drop for FileTarget {
     fn drop(&mut self) {
         if let Some(names) = self.names.as_ref().filter(|name| name.check().is_ok()) {
-            // Errors cannot be reported here. The name shows that the file is temporary.
+            // A drop cannot report errors. If the file stays, its name shows that it is temporary.
             drop(fs::remove_file(&names.temporary));
         }
     }
@@ -231,7 +239,7 @@ impl Drop for FileTarget {
 mod tests {
     use super::*;
 
-    /// A folder in the temporary directory, removed at the end of the test.
+    /// A folder in the temporary directory, which the test removes at its end.
     struct Folder(PathBuf);
 
     impl Folder {
@@ -286,7 +294,7 @@ mod tests {
         assert_eq!(folder.names().len(), 50);
     }
 
-    /// Files of killed processes, or of processes in other containers, may have the next names.
+    /// The next names may belong to files of killed processes, or of processes in other containers.
     #[test]
     fn temporary_names_that_are_taken_are_passed_over() {
         let folder = Folder::new("taken");
@@ -296,7 +304,7 @@ mod tests {
             name.split('.').nth(3).unwrap().parse().unwrap()
         };
         let (_, first) = temporary_file(&path).unwrap();
-        // Other tests take some of the names in the meantime.
+        // We take many names, because other tests use up some of them in the meantime.
         for next in 1..50 {
             let name = format!(
                 ".herringbone.{}.{}.tmp",

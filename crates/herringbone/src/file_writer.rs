@@ -21,22 +21,23 @@ use crate::file::ParquetFile;
 use crate::row_group_copy::{RowGroupCopy, check_copy};
 use herringbone_sort::Sorter;
 
-/// The smallest and the largest number of rows handed to the columns at once.
+/// The smallest and the largest number of rows that the columns receive at once.
 const SLICE_ROWS: std::ops::RangeInclusive<usize> = 1024..=65_536;
 
-/// The approximate number of bytes of arrays handed to the columns at once.
+/// The approximate size in bytes of the arrays that the columns receive at once.
 const SLICE_BYTES: usize = 16 << 20;
 
-/// The divisor of the memory limit that bounds the arrays handed to the columns at once.
+/// The divisor of the memory limit that bounds the arrays that the columns receive at once.
 const SLICES_IN_MEMORY: usize = 16;
 
-/// The number of bytes read and written at once when column chunks are copied.
+/// The number of bytes read and written at once when we copy column chunks.
 const COPY_BYTES: u64 = 8 << 20;
 
-/// The number of array bytes in a row group from which its columns' memory is retained for the next row group.
+/// The number of array bytes in a row group from which we retain its columns' memory for the next
+/// row group.
 const KEEP_MEMORY_FROM: usize = 1 << 20;
 
-/// Writes record batches in their storage types. Unusable after an error.
+/// A writer of record batches in their storage types. It cannot be used after an error.
 pub(crate) struct FileWriter<W: Write> {
     out: W,
     plan: Arc<WritePlan>,
@@ -44,45 +45,46 @@ pub(crate) struct FileWriter<W: Write> {
     encoders: Encoders,
     /// The number of rows in the open row group.
     rows: usize,
-    /// Compares rows, if the options require it.
+    /// The comparison of rows, if the options require one.
     sorting: Option<SortingCheck>,
-    /// True if the rows of the open row group compared so far are sorted.
+    /// True if the open row group's rows that were compared so far are sorted.
     is_sorted: bool,
-    /// For each row group in flight, true if its rows are sorted.
+    /// One flag per row group in flight, true if its rows are sorted.
     are_sorted: VecDeque<bool>,
-    /// Sorts rows before they are written, if the options require it.
+    /// The sorter that rows pass before they are written, if the options require it.
     sorter: Option<Box<Sorter>>,
-    /// The schema of the last batch. It has passed the check.
+    /// The schema of the last batch, which has passed the check. If the next batch shares it, we
+    /// need not check it again.
     checked: Option<SchemaRef>,
     /// The batch whose rows are being handed to the columns.
     batch: Option<OpenBatch>,
-    /// The end that follows the sorted rows and the rows of the open batch.
+    /// The end to reach after the sorted rows and the rows of the open batch.
     end: Option<End>,
-    /// True if no row can follow.
+    /// True if no more rows can follow.
     is_over: bool,
     /// The number of row groups that may be in flight until the next one ends.
     most_in_flight: usize,
 }
 
-/// The end of the rows of a row group.
+/// The end of a row group's rows.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
     RowGroup,
-    /// No row group follows.
+    /// The last row group ends, so no other one follows.
     File,
 }
 
-/// A batch whose first rows were handed to the columns.
+/// A batch whose first rows the columns may already have received.
 struct OpenBatch {
     batch: RecordBatch,
     /// The average number of array bytes per row.
     row_bytes: usize,
-    /// The number of rows handed to the columns.
+    /// The number of rows that the columns have received.
     rows_done: usize,
 }
 
 impl<W: Write> FileWriter<W> {
-    /// Starts the file, which may have a path.
+    /// Starts the file, whose path may be known.
     pub(crate) fn new(
         mut out: W,
         path: Option<&Path>,
@@ -110,7 +112,7 @@ impl<W: Write> FileWriter<W> {
         })
     }
 
-    /// Returns the differences between the file's schema and that in the options.
+    /// Returns the differences between the file's schema and the schema in the options.
     pub(crate) fn warnings(&self) -> &[String] {
         self.plan.warnings()
     }
@@ -156,12 +158,12 @@ impl<W: Write> FileWriter<W> {
         self.encoders.heap_bytes() + self.file.heap_bytes() + sorted
     }
 
-    /// Starts to end the row group, if it has rows. Sorting restarts after it.
+    /// Begins to end the row group, if it has rows. A sort starts afresh after it.
     pub(crate) fn start_flush(&mut self) -> Result<()> {
         self.start_end(End::RowGroup)
     }
 
-    /// Starts to end the last row group.
+    /// Begins to end the last row group.
     pub(crate) fn start_finish(&mut self) -> Result<()> {
         self.start_end(End::File)
     }
@@ -172,9 +174,9 @@ impl<W: Write> FileWriter<W> {
         Ok(())
     }
 
-    /// Does a part of the started work. Returns false if nothing is left.
+    /// Does a part of the started work, and returns false if nothing is left to do.
     ///
-    /// A part hands a slice of rows to the columns, or writes one encoded column.
+    /// Such a part either hands a slice of rows to the columns, or writes one encoded column.
     pub(crate) fn step(&mut self) -> Result<bool> {
         if self.write_due()? {
             return Ok(true);
@@ -197,7 +199,8 @@ impl<W: Write> FileWriter<W> {
             sorting.restart();
         }
         self.end_row_group(end)?;
-        // A caller that ends a row group wants its memory back, or its bytes in the output.
+        // A caller that ends a row group wants its memory back, or its bytes in the output, so no
+        // row group may stay in flight.
         self.most_in_flight = 0;
         Ok(true)
     }
@@ -208,15 +211,16 @@ impl<W: Write> FileWriter<W> {
         Ok(())
     }
 
-    /// Writes the buffered rows and the footer. `key_values` are added to the footer's key-value metadata.
-    /// Returns the metadata and the output.
+    /// Writes the buffered rows and the footer, adding `key_values` to the footer's key-value
+    /// metadata. Returns the metadata and the output.
     pub(crate) fn finish(mut self, key_values: Vec<KeyValue>) -> Result<(FileMetadata, W)> {
         self.start_finish()?;
         self.run_steps()?;
         self.file.add_key_values(key_values);
         let end = self.file.finish()?;
         self.out.write_all(&end.bytes)?;
-        // The writer's own metadata is valid, but may exceed the reader's default limits.
+        // We wrote this metadata, so it is valid. But it may exceed a reader's default limits, so
+        // we decode it with higher ones.
         let mut limits = Limits::default();
         limits.footer_bytes = u64::MAX;
         limits.schema_nodes = usize::MAX;
@@ -225,12 +229,12 @@ impl<W: Write> FileWriter<W> {
         Ok((metadata, self.out))
     }
 
-    /// Returns the encoders of the columns of the row group with this ordinal.
+    /// Returns the column encoders of the row group with this ordinal.
     pub(crate) fn column_encoders(&self, row_group: usize) -> Result<Vec<ColumnEncoder>> {
         ColumnEncoder::of_row_group(&self.plan, row_group)
     }
 
-    /// Appends a row group of encoded columns, after the rows so far.
+    /// Appends a row group of encoded columns after the rows written so far.
     pub(crate) fn append_row_group(&mut self, chunks: Vec<EncodedChunk>) -> Result<()> {
         self.begin_foreign_row_group()?;
         let ordinal = self.file.num_row_groups();
@@ -242,13 +246,13 @@ impl<W: Write> FileWriter<W> {
         self.end_foreign_row_group(rows, is_sorted)
     }
 
-    /// Checks that row groups of a file can be copied.
+    /// Checks that a file's row groups can be copied.
     pub(crate) fn check_copy(&self, file: &ParquetFile) -> Result<()> {
         self.check_no_sorter()?;
         check_copy(file, &self.plan).map(drop)
     }
 
-    /// Plans the copy of a row group of another file.
+    /// Plans the copy of another file's row group.
     pub(crate) fn plan_copy(&self, file: &ParquetFile, row_group: usize) -> Result<RowGroupCopy> {
         self.check_no_sorter()?;
         RowGroupCopy::new(file, row_group, &self.plan)
@@ -269,7 +273,7 @@ impl<W: Write> FileWriter<W> {
         self.end_foreign_row_group(copy.num_rows, copy.is_sorted)
     }
 
-    /// Writes everything before a row group that the encoders do not encode.
+    /// Writes all that precedes a row group that our encoders do not encode.
     fn begin_foreign_row_group(&mut self) -> Result<()> {
         self.check_no_sorter()?;
         self.start_flush()?;
@@ -302,12 +306,13 @@ impl<W: Write> FileWriter<W> {
     fn end_foreign_row_group(&mut self, rows: u64, is_sorted: bool) -> Result<()> {
         let parts = self.file.end_row_group(rows, is_sorted)?;
         self.write_parts(&parts)?;
-        // Encrypted pages depend on the ordinal of their row group.
+        // The new encoders need the right ordinal, because encrypted pages depend on the ordinal of
+        // their row group.
         self.encoders = Encoders::new(self.plan.clone(), self.file.num_row_groups())?;
         Ok(())
     }
 
-    /// Starts to append the rows of a batch.
+    /// Begins to append a batch's rows.
     pub(crate) fn start_write(&mut self, batch: &RecordBatch) -> Result<()> {
         self.run_steps()?;
         self.check_not_over()?;
@@ -326,7 +331,7 @@ impl<W: Write> FileWriter<W> {
         }
     }
 
-    /// Starts to write rows in their given order.
+    /// Begins to write rows in their given order.
     fn open_batch(&mut self, batch: RecordBatch) -> Result<()> {
         if let Some(sorting) = &mut self.sorting
             && self.plan.options().unsorted_rows == UnsortedRows::Error
@@ -342,7 +347,7 @@ impl<W: Write> FileWriter<W> {
         Ok(())
     }
 
-    /// Hands the next rows of a batch to the columns.
+    /// Hands a batch's next rows to the columns.
     fn write_slice(&mut self, mut open: OpenBatch) -> Result<()> {
         let options = self.plan.options();
         let row_bytes = open.row_bytes;
@@ -371,7 +376,8 @@ impl<W: Write> FileWriter<W> {
         }
     }
 
-    /// Compares rows of the open row group, if unsorted row groups are written without a declared order.
+    /// Compares rows of the open row group if the options let unsorted row groups be written
+    /// without a declared order.
     fn compare(&mut self, batch: &RecordBatch, rows: Range<usize>) -> Result<()> {
         if let Some(sorting) = &mut self.sorting
             && self.plan.options().unsorted_rows == UnsortedRows::OmitSortingColumns
@@ -402,7 +408,7 @@ impl<W: Write> FileWriter<W> {
         let memory_is_short = self.encoders.heap_bytes() >= self.plan.options().memory_bytes / 2;
         self.encoders
             .end_row_group(std::mem::take(&mut self.rows) as u64, is_last)?;
-        // One row group may still be encoding while the next one starts.
+        // Unless memory is short, one row group may still be encoding while the next one starts.
         self.most_in_flight = match memory_is_short || is_last {
             true => 0,
             false => self.encoders.most_in_flight(),
@@ -410,8 +416,8 @@ impl<W: Write> FileWriter<W> {
         Ok(())
     }
 
-    /// Writes a column or the end of a row group: a complete one, or one that the writer must wait for. Returns false if it
-    /// must wait for none.
+    /// Writes a column or the end of a row group, if one is complete or if the writer must wait for
+    /// one. Returns false if there is neither.
     fn write_due(&mut self) -> Result<bool> {
         if self.encoders.in_flight() > self.most_in_flight || self.encoders.has_row_group() {
             return self.write_next().map(|()| true);
@@ -422,8 +428,8 @@ impl<W: Write> FileWriter<W> {
         }
     }
 
-    /// Waits for the next column of the oldest row group in flight, and writes it. Writes the end of the row group after
-    /// the last one.
+    /// Waits for the next column of the oldest row group in flight, and writes it. After the last
+    /// column, this function writes the end of the row group instead.
     fn write_next(&mut self) -> Result<()> {
         if let Some(column) = self.encoders.next_column()? {
             return self.write_column(column);

@@ -1,14 +1,15 @@
-//! Filters that select rows by their values.
+//! Filters, which select rows by their values.
 //!
-//! A [`Predicate`] is a test such as `col("id").ge(3)`, or a combination of predicates. Pass it to
-//! [`ReadOptions::filter`](crate::ReadOptions::filter). As in SQL, a comparison with null is neither true nor
-//! false. A read returns only rows for which the whole predicate is true.
+//! A [`Predicate`] is a test such as `col("id").ge(3)`, or a combination of predicates. You pass it
+//! to [`ReadOptions::filter`](crate::ReadOptions::filter). As in SQL, a comparison with null is
+//! neither true nor false, so a read returns only the rows for which the whole predicate is true.
 //!
-//! A read with a filter works in two stages. First it prunes: statistics, bloom filters, dictionaries and page
-//! indexes rule out row groups and pages whose rows cannot match. Then it decodes the tested columns, and decodes
-//! the other columns only for the selected rows. The result never depends on pruning.
-//! [`ParquetFile::explain`](crate::ParquetFile::explain) returns the effect of each [`PruningStep`]. For a test
-//! that this library lacks, implement [`RowPredicate`].
+//! A read with a filter works in two stages. First it prunes: statistics, bloom filters,
+//! dictionaries and page indexes rule out row groups and pages whose rows cannot match. Then it
+//! decodes the tested columns, and decodes the other columns only for the selected rows. Pruning
+//! never changes the result. To see the effect of each [`PruningStep`], use
+//! [`ParquetFile::explain`](crate::ParquetFile::explain). If you need a test that this library
+//! lacks, implement [`RowPredicate`].
 //!
 //! ```
 //! # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;

@@ -1,30 +1,32 @@
-//! The unit of INT96 timestamps, determined from their values.
+//! The unit of INT96 timestamps, which depends on their values.
 //!
-//! An INT96 timestamp consists of the nanoseconds of the day and the day. Its range is larger than that of
-//! 64-bit nanoseconds, which cover the years 1677 to 2262. Spark writes dates of year 1 and of year 9999 as
-//! INT96.
+//! An INT96 timestamp consists of the nanoseconds of the day, and the day. Its range is larger than
+//! the range of 64-bit nanoseconds, which cover the years 1677 to 2262. This matters in practice,
+//! because Spark writes dates of year 1 and of year 9999 as INT96.
 
 use herringbone_arrow::array::{Array as _, RecordBatch};
 use herringbone_arrow::data::ArrayData;
 use herringbone_arrow::schema::{DataType, TimeUnit};
 
-/// The size of a value in bytes: eight bytes for the nanoseconds of the day, then four for the Julian day.
+/// The size of a value in bytes. Eight bytes have the nanoseconds of the day, and four more the
+/// Julian day.
 const BYTES: usize = 12;
 /// The Julian day of 1970-01-01.
 const JULIAN_EPOCH: i64 = 2_440_588;
 const NANOS_PER_DAY: i64 = 86_400_000_000_000;
-/// The number of days before or after 1970 that 64-bit nanoseconds can represent at any time of the day.
+/// The number of days before or after 1970 that 64-bit nanoseconds can represent at any time of the
+/// day.
 const NEAR_DAYS: u64 = 106_000;
 
-/// Arrow units with their length in nanoseconds, finest first.
+/// Arrow's units with their length in nanoseconds, finest first.
 const UNITS: [(TimeUnit, i64); 3] = [
     (TimeUnit::Nanosecond, 1),
     (TimeUnit::Microsecond, 1_000),
-    // All 2^32 days fit, so seconds are not needed.
+    // Milliseconds can represent all 2^32 days, so we do not need seconds.
     (TimeUnit::Millisecond, 1_000_000),
 ];
 
-/// The Arrow units that represent all INT96 timestamps of one or more files without losing digits.
+/// The Arrow units that represent all INT96 timestamps of one file or more without losing digits.
 ///
 /// ```
 /// use herringbone::{Int96Units, ParquetFile, ReadOptions};
@@ -40,14 +42,14 @@ const UNITS: [(TimeUnit, i64); 3] = [
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Int96Units {
-    /// For each of [`UNITS`], true if all values fit in 64 bits.
+    /// One flag for each of [`UNITS`], true if all values fit in 64 bits.
     fits: [bool; UNITS.len()],
-    /// For each of [`UNITS`], true if no value has finer digits.
+    /// One flag for each of [`UNITS`], true if no value has finer digits.
     is_exact: [bool; UNITS.len()],
 }
 
 impl Default for Int96Units {
-    /// Returns the units for no values: all units.
+    /// Returns all units, because any unit represents no values.
     fn default() -> Self {
         Self {
             fits: [true; UNITS.len()],
@@ -57,7 +59,8 @@ impl Default for Int96Units {
 }
 
 impl Int96Units {
-    /// Adds the INT96 values of a batch from the [read of INT96 columns](crate::MetadataHandle::int96_plan).
+    /// Adds the INT96 values of a batch that comes from the [read of INT96
+    /// columns](crate::MetadataHandle::int96_plan).
     pub fn add(&mut self, batch: &RecordBatch) {
         for column in batch.columns() {
             self.array(&column.to_data());
@@ -73,8 +76,8 @@ impl Int96Units {
         }
     }
 
-    /// Returns the finest unit that represents all values without losing digits, or `None` if there is no such
-    /// unit.
+    /// Returns the finest unit that represents all values without losing digits, or `None` if there
+    /// is none.
     #[must_use]
     pub fn finest(&self) -> Option<TimeUnit> {
         let units = UNITS.iter().zip(self.fits.iter().zip(&self.is_exact));
@@ -102,7 +105,7 @@ impl Int96Units {
         let [n0, n1, n2, n3, n4, n5, n6, n7, d0, d1, d2, d3] = *value;
         let nanos = i64::from_le_bytes([n0, n1, n2, n3, n4, n5, n6, n7]);
         let days = i64::from(i32::from_le_bytes([d0, d1, d2, d3])) - JULIAN_EPOCH;
-        // A day is a multiple of every unit.
+        // We only need to look at the nanoseconds, because a day is a multiple of every unit.
         for (is_exact, (_, unit)) in self.is_exact.iter_mut().zip(UNITS) {
             *is_exact = *is_exact && nanos % unit == 0;
         }
@@ -157,10 +160,10 @@ mod tests {
             (&[(epoch + 106_751, 85_636_854_776_000)], Some(Microsecond)),
             (&[(far, 1_000)], Some(Microsecond)),
             (&[(far, 1), (epoch, 0)], None),
-            // The digits of one value and the range of another.
+            // One value has the digits, and another has the range.
             (&[(far, 0), (epoch, 1)], None),
             (&[(far, 0), (epoch, 1_000)], Some(Microsecond)),
-            // 2^31 days are out of range for microseconds.
+            // In microseconds, 2^31 days are out of range.
             (&[(i32::MAX, 0)], Some(Millisecond)),
             (&[(i32::MIN, 5_000_000)], Some(Millisecond)),
             (&[(i32::MAX, 1_000)], None),

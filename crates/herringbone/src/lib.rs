@@ -30,31 +30,35 @@
 //!
 //! # Which rows
 //!
-//! A read returns the rows that all of these options select. Begin with `filter` and `limit`: the others are for programs
-//! that know positions.
+//! A read returns the rows that all of these options select. Begin with `filter` and `limit`,
+//! because the others are for programs that already know row positions.
 //!
 //! | you know | use |
 //! |---|---|
 //! | a condition on values | [`filter`](ReadOptions::filter), which skips row groups and pages, and then tests each row |
 //! | the number of rows that you need | [`limit`](ReadOptions::limit) and [`offset`](ReadOptions::offset), which count the rows that all other options select |
 //! | positions, such as deleted rows or the hits of an index | [`row_selection`](ReadOptions::row_selection), whose positions count from the first row of the file or of one row group |
-//! | ranges of positions in the file | [`row_ranges`](ReadOptions::row_ranges), in short for [`RowSelection::keep`] |
+//! | ranges of positions in the file | [`row_ranges`](ReadOptions::row_ranges), which is short for [`RowSelection::keep`] |
 //! | row groups, because several tasks share a file | [`row_groups`](ReadOptions::row_groups), which also sets their order in the output |
 //!
 //! # Which columns
 //!
-//! [`columns`](ReadOptions::columns) takes the names of top-level columns, and suffices for most reads. It is short for
-//! [`projection`](ReadOptions::projection) with [`Projection::Names`]; the other projections select fields of nested columns
-//! by path, by field ID or by ordinal. The later call of the two counts. Batches have the file's column order. If you set a
-//! [`wanted_schema`](ReadOptions::wanted_schema), the projection selects columns of that schema, in its order.
+//! [`columns`](ReadOptions::columns) takes the names of top-level columns, and suffices for most
+//! reads. It is short for [`projection`](ReadOptions::projection) with [`Projection::Names`]. The
+//! other projections select fields of nested columns by path, by field ID or by ordinal. If you
+//! call both methods, the later call counts. Batches have their columns in the file's order. But if
+//! you set a [`wanted_schema`](ReadOptions::wanted_schema), the projection selects columns of that
+//! schema, in its order.
 //!
-//! Writes store all columns of a batch. [`WriteOptions::columns`] therefore selects nothing: it sets the options of all
-//! columns, and [`WriteOptions::column`] those of the columns below a path.
+//! Because a write stores all of a batch's columns, [`WriteOptions::columns`] selects nothing: it
+//! sets the options of all columns, and [`WriteOptions::column`] sets the options of the columns
+//! below a path.
 //!
 //! # Which metadata
 //!
-//! [`ParquetFile::metadata`] returns the footer, and a [`MetadataHandle`] keeps it for later reads. The page of
-//! [`format`](mod@format#which-metadata) has a table of all metadata types and their uses.
+//! [`ParquetFile::metadata`] returns the footer, and a [`MetadataHandle`] keeps it for later reads.
+//! A table of all metadata types and their uses is on the page of
+//! [`format`](mod@format#which-metadata).
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
@@ -133,7 +137,7 @@ use std::path::Path;
 
 use herringbone_arrow::schema::SchemaRef;
 
-/// Reads a file: an iterator of record batches, decoded on all cores.
+/// Opens a file and returns an iterator over its record batches, which all cores decode.
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -146,13 +150,14 @@ use herringbone_arrow::schema::SchemaRef;
 /// ```
 ///
 /// # Errors
-/// [Io](ErrorKind::Io) if the file cannot be read; [Corrupt](ErrorKind::Corrupt),
-/// [Unsupported](ErrorKind::Unsupported) or [Limit](ErrorKind::Limit) if its footer cannot be used.
+/// Fails with [Io](ErrorKind::Io) if the file cannot be read, and with
+/// [Corrupt](ErrorKind::Corrupt), [Unsupported](ErrorKind::Unsupported) or
+/// [Limit](ErrorKind::Limit) if its footer cannot be used.
 pub fn open(path: impl AsRef<Path>) -> Result<Reader> {
     open_with(path, ReadOptions::default())
 }
 
-/// Reads a file. `options` can select parts of it.
+/// Reads those parts of a file that `options` select, which is all of it by default.
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -165,15 +170,16 @@ pub fn open(path: impl AsRef<Path>) -> Result<Reader> {
 /// ```
 ///
 /// # Errors
-/// See [`open`]; also [Argument](ErrorKind::Argument) if the options name something missing in the file.
+/// Fails for the same reasons as [`open`], and with [Argument](ErrorKind::Argument) if the options
+/// name something that the file does not have.
 pub fn open_with(path: impl AsRef<Path>, options: ReadOptions) -> Result<Reader> {
     let mut open = OpenOptions::from(options.limits_or_default().into_owned());
     open.decryption = options.decryption.clone();
     ParquetFile::open_with(path, open)?.read(options)
 }
 
-/// Starts a file for batches with this schema. The file appears under its name when the writer is
-/// [finished](Writer::finish).
+/// Starts a file for batches with this schema. The file appears under its name only when you
+/// [finish](Writer::finish) the writer, so that a failed write leaves no file there.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -191,8 +197,8 @@ pub fn open_with(path: impl AsRef<Path>, options: ReadOptions) -> Result<Reader>
 /// ```
 ///
 /// # Errors
-/// [Io](ErrorKind::Io) if the file cannot be created; [Unsupported](ErrorKind::Unsupported) if a type has
-/// no representation in Parquet.
+/// Fails with [Io](ErrorKind::Io) if the file cannot be created, and with
+/// [Unsupported](ErrorKind::Unsupported) if Parquet cannot represent one of the schema's types.
 pub fn create(path: impl AsRef<Path>, schema: SchemaRef) -> Result<Writer<FileTarget>> {
     create_with(path, schema, WriteOptions::default())
 }
@@ -216,7 +222,8 @@ pub fn create(path: impl AsRef<Path>, schema: SchemaRef) -> Result<Writer<FileTa
 /// ```
 ///
 /// # Errors
-/// See [`create`]; also [Argument](ErrorKind::Argument) if the options are contradictory or invalid.
+/// Fails for the same reasons as [`create`], and with [Argument](ErrorKind::Argument) if the
+/// options are invalid or contradict each other.
 pub fn create_with(
     path: impl AsRef<Path>,
     schema: SchemaRef,

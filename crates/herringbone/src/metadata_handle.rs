@@ -1,4 +1,4 @@
-//! The metadata of a file, retained for reuse.
+//! File metadata that is retained for reuse.
 
 use std::mem::size_of;
 use std::ops::Range;
@@ -20,8 +20,8 @@ use crate::open_options::OpenOptions;
 /// The metadata of a file: its footer, its schema, and the page indexes
 /// [loaded](crate::ParquetFile::load_page_index) so far.
 ///
-/// Cheap to clone: clones share everything. With a handle, you can open the file again by
-/// [`ParquetFile::with_metadata`](crate::ParquetFile::with_metadata), which reads nothing.
+/// A handle is cheap to clone, because clones share everything. With one, you can open the file
+/// again by [`ParquetFile::with_metadata`](crate::ParquetFile::with_metadata), which reads nothing.
 ///
 /// ```
 /// use herringbone::source::FileSource;
@@ -46,7 +46,8 @@ struct Inner {
     schema: Arc<ParquetSchema>,
     limits: Limits,
     file_length: u64,
-    /// True if the footer's bytes do not share memory with other bytes of the file.
+    /// True if the footer's bytes do not share memory with other bytes of the file, and so retain
+    /// only themselves.
     is_detached: bool,
     page_indexes: Arc<PageIndexCells>,
 }
@@ -55,14 +56,16 @@ impl MetadataHandle {
     /// Creates a handle from metadata that you supply, for a file of `file_length` bytes.
     ///
     /// # Errors
-    /// [Corrupt](crate::ErrorKind::Corrupt), [Unsupported](crate::ErrorKind::Unsupported) or
-    /// [Limit](crate::ErrorKind::Limit) if the schema of the metadata cannot be used;
-    /// [Argument](crate::ErrorKind::Argument) if there is a key for a column that the file does not have.
+    /// Fails with [Corrupt](crate::ErrorKind::Corrupt),
+    /// [Unsupported](crate::ErrorKind::Unsupported) or [Limit](crate::ErrorKind::Limit) if the
+    /// schema in the metadata cannot be used, and with [Argument](crate::ErrorKind::Argument) if
+    /// there is a key for a column that the file does not have.
     pub fn new(metadata: FileMetadata, file_length: u64, limits: Limits) -> Result<Self> {
         Self::sharing(metadata.detached(), file_length, limits, true)
     }
 
-    /// Creates a handle that may share memory with other bytes read along with the footer.
+    /// Creates a handle that may share memory with other bytes that were read along with the
+    /// footer.
     pub(crate) fn sharing(
         mut metadata: FileMetadata,
         file_length: u64,
@@ -85,7 +88,8 @@ impl MetadataHandle {
         })))
     }
 
-    /// Returns a handle that retains only the bytes that it counts.
+    /// Returns a handle that retains only the bytes that it counts, because it does not share
+    /// memory with the file's other bytes.
     pub(crate) fn detached(&self) -> Self {
         match self.0.is_detached {
             true => self.clone(),
@@ -93,32 +97,33 @@ impl MetadataHandle {
         }
     }
 
-    /// Returns a handle that has the page indexes loaded so far and never retains more, so its size is fixed.
-    /// Caches that account for the size of their entries should store such a handle.
+    /// Returns a handle that has the page indexes loaded so far and never retains more. Because its
+    /// size is fixed, caches that account for their entries' sizes should store such a handle.
     ///
-    /// Files opened with it use its page indexes. Other page indexes are returned when loaded, but read again
-    /// the next time.
+    /// Files opened with it use its page indexes. If you load others, they are returned, but they
+    /// are read again the next time.
     #[must_use]
     pub fn frozen(&self) -> Self {
         self.with_page_indexes(self.0.page_indexes.frozen())
     }
 
-    /// Returns a handle that shares the footer and the schema. It has no page indexes and never retains any, so its
-    /// size is fixed.
+    /// Returns a handle that shares the footer and the schema. It has no page indexes and never
+    /// retains any, so its size is fixed.
     #[must_use]
     pub fn footer_alone(&self) -> Self {
         self.with_page_indexes(PageIndexCells::default().frozen())
     }
 
-    /// Returns a handle that shares the footer and the schema. It retains page indexes loaded with it, apart
-    /// from those of this handle.
+    /// Returns a handle that shares the footer and the schema, but not the page indexes. It retains
+    /// those that are loaded with it, apart from this handle's own.
     #[must_use]
     pub fn without_page_indexes(&self) -> Self {
         self.with_page_indexes(PageIndexCells::default())
     }
 
-    /// Returns a handle that shares the footer and the schema, and whose page indexes are in a cache. Reads planned with
-    /// it look them up there, and add those that they decode.
+    /// Returns a handle that shares the footer and the schema, and that has its page indexes in a
+    /// cache. Reads planned with this handle look them up in the cache, and add those that they
+    /// decode.
     ///
     /// ```
     /// use std::collections::HashMap;
@@ -158,7 +163,8 @@ impl MetadataHandle {
         self.with_page_indexes(PageIndexCells::of_cache(cache))
     }
 
-    /// Returns a handle of the same file that retains only the bytes that it counts.
+    /// Returns a handle of the same file that has these page indexes, and retains only the bytes
+    /// that it counts.
     fn with_page_indexes(&self, page_indexes: PageIndexCells) -> Self {
         let metadata = &self.0.metadata;
         let metadata = match self.0.is_detached {
@@ -175,11 +181,12 @@ impl MetadataHandle {
         }))
     }
 
-    /// Decodes a handle from the last bytes of a file of `file_length` bytes. The options may be [`Limits`]
-    /// alone.
+    /// Decodes a handle from the last bytes of a file of `file_length` bytes. You can pass
+    /// [`Limits`] alone as the options.
     ///
-    /// If the footer starts before these bytes, returns [`Step::Need`] with the missing range, which ends where
-    /// they start. Call again with all of these bytes.
+    /// If the footer starts before these bytes, the result is [`Step::Need`] with the missing
+    /// range, which ends where the bytes start. Read that range, and call this function again with
+    /// all bytes from its start.
     ///
     /// ```
     /// use bytes::Bytes;
@@ -202,10 +209,10 @@ impl MetadataHandle {
     /// ```
     ///
     /// # Errors
-    /// [Argument](crate::ErrorKind::Argument) if there are more bytes than the file has;
-    /// [Corrupt](crate::ErrorKind::Corrupt), [Unsupported](crate::ErrorKind::Unsupported) or
-    /// [Limit](crate::ErrorKind::Limit) if the footer cannot be used; [Key](crate::ErrorKind::Key) if a key is missing
-    /// or wrong.
+    /// Fails with [Argument](crate::ErrorKind::Argument) if there are more bytes than the file has,
+    /// with [Corrupt](crate::ErrorKind::Corrupt), [Unsupported](crate::ErrorKind::Unsupported) or
+    /// [Limit](crate::ErrorKind::Limit) if the footer cannot be used, and with
+    /// [Key](crate::ErrorKind::Key) if a key is missing or wrong.
     pub fn decode(
         end_of_file: &Bytes,
         file_length: u64,
@@ -252,7 +259,7 @@ impl MetadataHandle {
         self.0.file_length
     }
 
-    /// Plans a read of the file. Does not need the file's bytes.
+    /// Plans a read of the file. The plan does not need the file's bytes.
     ///
     /// ```
     /// use herringbone::push::PushDecoder;
@@ -270,10 +277,11 @@ impl MetadataHandle {
     /// ```
     ///
     /// # Errors
-    /// [Argument](crate::ErrorKind::Argument) if the options name columns or row groups that the file does not have;
-    /// [Corrupt](crate::ErrorKind::Corrupt) if row counts are inconsistent. [Argument](crate::ErrorKind::Argument) also
-    /// if INT96 timestamps are read with [`Int96Overflow::CoarserUnit`]. That unit depends on their values, so
-    /// determine it with [`Self::int96_plan`] first.
+    /// Fails with [Argument](crate::ErrorKind::Argument) if the options name columns or row groups
+    /// that the file does not have, and with [Corrupt](crate::ErrorKind::Corrupt) if row counts are
+    /// inconsistent. Fails with [Argument](crate::ErrorKind::Argument) also if INT96 timestamps are
+    /// read with [`Int96Overflow::CoarserUnit`], because the unit then depends on the timestamps'
+    /// values. Determine it first, with [`Self::int96_plan`].
     pub fn plan(&self, options: &ReadOptions) -> Result<ReadPlan> {
         let file = OpenedFile {
             metadata: self.0.metadata.clone(),
@@ -294,13 +302,14 @@ impl MetadataHandle {
         Ok(plan)
     }
 
-    /// Returns the row groups in which a predicate may select rows, with the rows that remain of each. Does not need the
-    /// file's bytes.
+    /// Returns the row groups in which a predicate may select rows, and which of their rows remain.
+    /// This does not need the file's bytes.
     ///
-    /// The statistics in the footer decide, and page indexes in the handle or its cache whose first page an earlier read has
-    /// checked. A read with the bytes rules out more, because it also looks at bloom filters, dictionaries and all page indexes:
-    /// [`ParquetFile::explain`](crate::ParquetFile::explain) shows how much.
-    /// [`ReadPlan::prune`] does this for the columns and rows of a read.
+    /// The footer's statistics decide, together with page indexes in the handle or its cache whose
+    /// first page an earlier read has checked. A read with the bytes rules out more rows, because
+    /// it also looks at bloom filters, dictionaries and all page indexes.
+    /// [`ParquetFile::explain`](crate::ParquetFile::explain) shows how much. To prune the columns
+    /// and rows of a particular read, use [`ReadPlan::prune`].
     ///
     /// ```
     /// use herringbone::ParquetFile;
@@ -318,8 +327,8 @@ impl MetadataHandle {
     /// ```
     ///
     /// # Errors
-    /// [Argument](crate::ErrorKind::Argument) if the predicate does not fit the file;
-    /// [Corrupt](crate::ErrorKind::Corrupt) if row counts or statistics are invalid.
+    /// Fails with [Argument](crate::ErrorKind::Argument) if the predicate does not fit the file,
+    /// and with [Corrupt](crate::ErrorKind::Corrupt) if row counts or statistics are invalid.
     pub fn prune(&self, predicate: &Predicate) -> Result<Vec<RowGroupPlan>> {
         let options = ReadOptions::new()
             .columns([""; 0])
@@ -327,11 +336,12 @@ impl MetadataHandle {
         self.plan(&options)?.prune()
     }
 
-    /// Plans a read of only the INT96 timestamps that a read with these options returns. Returns `None` if it
-    /// returns none.
+    /// Plans a read of only the INT96 timestamps among the columns that a read with these options
+    /// returns. Returns `None` if there are none.
     ///
-    /// Pass the batches of that read to [`Int96Units::add`](crate::Int96Units::add).
-    /// [`ParquetFile::int96_units`](crate::ParquetFile::int96_units) does all this for a file with a source.
+    /// Pass the batches of that read to [`Int96Units::add`](crate::Int96Units::add). If the file
+    /// has a source, [`ParquetFile::int96_units`](crate::ParquetFile::int96_units) does all of
+    /// this.
     ///
     /// ```
     /// use herringbone::schema::Int96Overflow;
@@ -355,7 +365,8 @@ impl MetadataHandle {
     /// ```
     ///
     /// # Errors
-    /// See [`Self::plan`]. [`Int96Overflow::CoarserUnit`] is accepted here.
+    /// Fails for the same reasons as [`Self::plan`], except that [`Int96Overflow::CoarserUnit`] is
+    /// accepted here.
     pub fn int96_plan(&self, options: &ReadOptions) -> Result<Option<ReadPlan>> {
         let mut options = options.clone();
         options.schema.int96_overflow = Int96Overflow::Error;
@@ -374,7 +385,7 @@ impl MetadataHandle {
         self.plan(&options).map(Some)
     }
 
-    /// Returns the INT96 leaves of a plan.
+    /// Returns a plan's INT96 leaves.
     fn int96_leaves(&self, plan: &ReadPlan) -> Vec<usize> {
         let leaves = self.parquet_schema().leaves();
         let is_int96 = |leaf: &usize| {
@@ -384,7 +395,7 @@ impl MetadataHandle {
         plan.leaves().filter(is_int96).collect()
     }
 
-    /// Fails if a read lacks the key of one of its columns.
+    /// Fails if the key of one of a read's columns is missing.
     pub(crate) fn check_keys(&self, options: &ReadOptions) -> Result<()> {
         let mut options = options.clone();
         options.schema.int96_overflow = Int96Overflow::Error;
@@ -400,10 +411,10 @@ impl MetadataHandle {
         Ok(())
     }
 
-    /// Returns the ordinals of the row groups that belong to a range of the file's bytes.
+    /// Returns the ordinals of the row groups that belong to a range of file bytes.
     ///
-    /// A row group belongs to the range that contains its first byte. Engines that split a file into byte
-    /// ranges therefore read each row exactly once, for any ranges.
+    /// A row group belongs to the range that contains its first byte. Engines that split a file
+    /// into byte ranges therefore read each row exactly once, for any ranges.
     ///
     /// ```
     /// use herringbone::ParquetFile;
@@ -420,25 +431,27 @@ impl MetadataHandle {
     /// ```
     ///
     /// # Errors
-    /// [Corrupt](crate::ErrorKind::Corrupt) or [Unsupported](crate::ErrorKind::Unsupported) if the metadata of the
-    /// first column chunk of a row group cannot be decoded; [Key](crate::ErrorKind::Key) if it is not authentic.
+    /// Fails with [Corrupt](crate::ErrorKind::Corrupt) or
+    /// [Unsupported](crate::ErrorKind::Unsupported) if a row group's first column chunk has
+    /// metadata that cannot be decoded, and with [Key](crate::ErrorKind::Key) if that metadata is
+    /// not authentic.
     pub fn row_groups_in(&self, bytes: Range<u64>) -> Result<Vec<usize>> {
         row_groups_in(&bytes, self.metadata(), self.file_length())
     }
 
-    /// Returns the page indexes of a column chunk, if they were loaded.
+    /// Returns a column chunk's page indexes, if they were loaded.
     #[must_use]
     pub fn page_index(&self, row_group: usize, leaf: usize) -> Option<PageIndexCell> {
         self.0.page_indexes.get(row_group, leaf)
     }
 
-    /// Adds the page indexes of a column chunk, decoded elsewhere. A [frozen](Self::frozen) handle does not
-    /// retain them.
+    /// Adds a column chunk's page indexes that were decoded elsewhere. A [frozen](Self::frozen)
+    /// handle does not retain them.
     ///
-    /// They must be the indexes of this chunk: reads skip pages by their bounds.
+    /// They must be the indexes of this chunk, because reads skip pages by their bounds.
     ///
     /// # Errors
-    /// [Argument](crate::ErrorKind::Argument) if there is no such column chunk.
+    /// Fails with [Argument](crate::ErrorKind::Argument) if there is no such column chunk.
     pub fn insert_page_index(
         &self,
         row_group: usize,
@@ -455,8 +468,8 @@ impl MetadataHandle {
         self.0.page_indexes.clear();
     }
 
-    /// Returns the number of heap bytes used by the handle, including the page indexes loaded so far. The
-    /// object that decrypts the file is not counted.
+    /// Returns the number of heap bytes that the handle uses, including the page indexes loaded so
+    /// far. The object that decrypts the file is not counted.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         size_of::<Inner>()
@@ -471,10 +484,11 @@ impl MetadataHandle {
         self.0.page_indexes.insert(row_group, leaf, cell);
     }
 
-    /// Decodes the metadata of a column chunk.
+    /// Decodes a column chunk's metadata.
     ///
     /// # Errors
-    /// Argument if there is no such column chunk; Corrupt or Unsupported if it cannot be decoded.
+    /// Fails with Argument if there is no such column chunk, and with Corrupt or Unsupported if it
+    /// cannot be decoded.
     pub(crate) fn chunk(&self, row_group: usize, leaf: usize) -> Result<ColumnChunk> {
         self.check_chunk(row_group, leaf)?;
         self.metadata()

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use herringbone_format::Limits;
 use herringbone_format::modular_encryption::Decryption;
 
-/// Options for opening a file. They can be converted from [`Limits`] alone.
+/// Options for opening a file. You can convert [`Limits`] alone into them.
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -26,14 +26,14 @@ use herringbone_format::modular_encryption::Decryption;
 pub struct OpenOptions {
     /// The limits on the resources that the file may use.
     pub limits: Limits,
-    /// The object that supplies the keys of the file.
+    /// The object that supplies the file's keys.
     pub decryption: Option<Arc<dyn Decryption>>,
-    /// The path of the file, for decryption with different keys per file.
+    /// The file's path, which decryption needs if each file has its own keys.
     pub path: Option<PathBuf>,
 }
 
 impl OpenOptions {
-    /// Returns the default limits, without keys.
+    /// Returns the default limits, and no keys.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -43,9 +43,9 @@ impl OpenOptions {
 herringbone_format::setters! { OpenOptions {
     /// Sets the limits on the resources that the file may use.
     limits: Limits;
-    /// Sets the object that supplies the keys of the file.
+    /// Sets the object that supplies the file's keys.
     decryption: Arc<dyn Decryption> => Some;
-    /// Sets the path of the file, for decryption with different keys per file.
+    /// Sets the file's path, which decryption needs if each file has its own keys.
     path: impl Into<PathBuf> => |path| Some(Into::into(path));
 }}
 

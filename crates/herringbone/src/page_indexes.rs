@@ -1,4 +1,4 @@
-//! Page indexes of several column chunks, read together.
+//! Page indexes of several column chunks, which are read together.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use herringbone_format::{ColumnChunk, ColumnIndex, Error, Limits, OffsetIndex, R
 use crate::metadata_handle::MetadataHandle;
 use crate::source::{Fetched, Source};
 
-/// The indexes of a column chunk still to be loaded.
+/// A column chunk's indexes that are still to be loaded.
 struct Missing {
     row_group: usize,
     leaf: usize,
@@ -20,7 +20,7 @@ struct Missing {
 /// Reads the indexes of these column chunks, and adds them to the handle.
 ///
 /// # Errors
-/// See [`read`].
+/// Fails for the same reasons as [`read`].
 pub(crate) fn load(
     handle: &MetadataHandle,
     source: &dyn Source,
@@ -33,11 +33,11 @@ pub(crate) fn load(
     Ok(cells)
 }
 
-/// Returns the indexes of these column chunks. Reads those missing from the handle.
+/// Returns the indexes of these column chunks. It reads those that the handle lacks.
 ///
 /// # Errors
-/// Argument if there is no such column chunk; Corrupt or Limit if an index cannot be used; Key if a key is
-/// missing or wrong; errors of the source.
+/// Fails with Argument if there is no such column chunk, with Corrupt or Limit if an index cannot
+/// be used, and with Key if a key is missing or wrong. Returns the source's errors.
 pub(crate) fn read(
     handle: &MetadataHandle,
     source: &dyn Source,
@@ -69,7 +69,7 @@ pub(crate) fn read(
 /// Reads one index of a column chunk, if the chunk has it.
 ///
 /// # Errors
-/// See [`read`].
+/// Fails for the same reasons as [`read`].
 pub(crate) fn read_one<T>(
     handle: &MetadataHandle,
     source: &dyn Source,
@@ -87,10 +87,10 @@ pub(crate) fn read_one<T>(
     read().map_err(|error| handle.locate(error, row_group, leaf))
 }
 
-/// A function that finds one index of a column chunk in a file of the given length.
+/// A function that finds one of a column chunk's indexes in a file of the given length.
 type DecoderOf<T> = fn(&ColumnChunk, u64, &Limits) -> Result<Option<IndexDecoder<T>>>;
 
-/// Returns the decoder of one index of a column chunk, with its key if it is encrypted.
+/// Returns the decoder of one of a column chunk's indexes, with its key if it is encrypted.
 fn decoder<T>(
     handle: &MetadataHandle,
     row_group: usize,
@@ -105,7 +105,8 @@ fn decoder<T>(
     Ok(Some(decoder.encrypted(cipher.ready()?)))
 }
 
-/// Fails if the total size of the indexes exceeds `overlap_ratio` times the file length. They then overlap.
+/// Fails if the total size of the indexes exceeds `overlap_ratio` times the file length. They
+/// can only be so large if they overlap.
 fn check_overlap(handle: &MetadataHandle, bytes: impl Iterator<Item = u64>) -> Result<()> {
     let bytes = bytes.fold(0, u64::saturating_add);
     let file_length = handle.file_length().max(1);

@@ -1,4 +1,4 @@
-//! The pages of a column chunk, as described by their headers.
+//! The pages of a column chunk, as their headers describe them.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,26 +9,27 @@ use herringbone_format::{Limits, PageHeader, ReadableChunk, Result};
 
 use crate::source::Source;
 
-/// The number of bytes first read for a page header; much larger than most headers.
+/// The number of bytes that we first read for a page header. Most headers are much smaller.
 const HEADER_READ: u64 = 512;
 
 /// One page of a column chunk.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct PageInfo {
-    /// The offset of the page, and the counts before it.
+    /// The page's offset, and the counts before it.
     pub start: PageStart,
-    /// The size of the header in bytes. The body follows it.
+    /// The header's size in bytes. The body follows it.
     pub header_bytes: usize,
-    /// The size of the body in bytes, according to the header.
+    /// The body's size in bytes, according to the header.
     pub body_bytes: u64,
     /// The header.
     pub header: PageHeader,
 }
 
-/// The pages of a column chunk in file order, including index pages and unknown pages.
+/// The pages of a column chunk in file order, including index pages and pages of unknown types.
 ///
-/// [`ParquetFile::pages`](crate::ParquetFile::pages) creates this iterator. It reads the headers, but not the bodies.
+/// [`ParquetFile::pages`](crate::ParquetFile::pages) creates this iterator, which reads the headers
+/// but not the bodies.
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -46,7 +47,7 @@ pub struct Pages {
     source: Arc<dyn Source>,
     limits: Limits,
     walker: PageWalker,
-    /// The number of levels in the chunk.
+    /// The number of the chunk's levels.
     num_values: u64,
     /// True if a header could not be read.
     failed: bool,
@@ -72,7 +73,8 @@ impl Pages {
         Ok(Self::over(source, walker, num_values, limits))
     }
 
-    /// Iterates over the pages of a chunk of `num_values` levels. `walker` must be before the first page.
+    /// Iterates over the pages of a chunk that has `num_values` levels. `walker` must be before the
+    /// first page.
     pub(crate) fn over(
         source: Arc<dyn Source>,
         walker: PageWalker,
@@ -104,8 +106,8 @@ impl Pages {
 /// Reads the header of the current page.
 ///
 /// # Errors
-/// Errors of the source; [Corrupt](crate::ErrorKind::Corrupt) or [Limit](crate::ErrorKind::Limit) if the header cannot
-/// be used.
+/// Returns the source's errors. Fails with [Corrupt](crate::ErrorKind::Corrupt) or
+/// [Limit](crate::ErrorKind::Limit) if the header cannot be used.
 pub fn read_header(
     source: &dyn Source,
     walker: &mut PageWalker,

@@ -1,12 +1,15 @@
-//! The pages of a column chunk as levels and values of the physical type, as stored in the file.
+//! The pages of a column chunk as levels and values of the physical type, the way the file stores
+//! them.
 //!
-//! The pages of each column chunk are an optional dictionary page, followed by data pages. A data page stores values
-//! without nulls, and two levels per slot. The definition level counts the present optional and repeated fields on
-//! the slot's path. A slot has a value if this level is the column's largest one. The repetition level is 0 if
-//! the slot starts a new row, and higher within a list.
+//! A column chunk's pages are an optional dictionary page, followed by data pages. A data page
+//! stores values without nulls, and two levels per slot. The definition level counts the optional
+//! and repeated fields on the slot's path that are present, so a slot has a value if this level is
+//! the column's largest one. The repetition level is 0 if the slot starts a new row, and higher
+//! within a list.
 //!
-//! [`ParquetFile::pages`](crate::ParquetFile::pages) finds the pages. A [`PageDecoder`] decodes their bodies. Use
-//! them to inspect or check files. To read rows, use a [`Reader`](crate::Reader).
+//! [`ParquetFile::pages`](crate::ParquetFile::pages) finds the pages, and a [`PageDecoder`] decodes
+//! their bodies. Use these to inspect or check files. If you want rows, use a
+//! [`Reader`](crate::Reader) instead.
 //!
 //! ```
 //! # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;

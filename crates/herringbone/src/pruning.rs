@@ -1,14 +1,17 @@
-//! Typed bounds, page indexes and bloom filters, decoded without I/O. Use them to decide which data to read.
+//! Typed bounds, page indexes and bloom filters, decoded without I/O, with which you can decide
+//! which data to read.
 //!
-//! A Parquet file stores the least and the greatest value of each column chunk. With page indexes it also stores
-//! those of each page. A bloom filter rules out values that do not occur in its column chunk. A read with a
-//! [filter](crate::ReadOptions::filter) uses all of these without this module. Use this module if your program
-//! decides by itself, such as a query engine that prunes files before it distributes them.
+//! A Parquet file stores each column chunk's least and greatest value. With page indexes, it also
+//! stores the bounds of each page. A bloom filter rules out values that do not occur in its column
+//! chunk. A read with a [filter](crate::ReadOptions::filter) uses all of these by itself. You need
+//! this module only if your program decides which data to read, for example a query engine that
+//! prunes files before it distributes them.
 //!
 //! [`ColumnBounds`] contains Arrow arrays with one slot per row group or page.
 //! [`ParquetFile::row_group_bounds`](crate::ParquetFile::row_group_bounds) and
-//! [`ParquetFile::page_bounds`](crate::ParquetFile::page_bounds) return them. A slot is null if the file lacks
-//! the bound, or the bound cannot be trusted. Treat null as unknown: the data may contain any value.
+//! [`ParquetFile::page_bounds`](crate::ParquetFile::page_bounds) return them. A slot is null if the
+//! file lacks the bound, or if the bound cannot be trusted. Treat null as unknown, because the data
+//! may then contain any value.
 //!
 //! ```
 //! # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -24,8 +27,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`ColumnBoundsDecoder`], [`IndexDecoder`] and [`BloomFilterProbe`] do no I/O: pass them metadata, or the bytes
-//! of the ranges that they return.
+//! [`ColumnBoundsDecoder`], [`IndexDecoder`] and [`BloomFilterProbe`] do no I/O. You pass them
+//! metadata, or the bytes of the ranges that they return.
 
 pub use herringbone_core::bloom_filter::hash as bloom_filter_hash;
 pub use herringbone_filter::pruning::{

@@ -1,4 +1,4 @@
-//! Record batches from a source, on one thread or several.
+//! Readers of record batches from a source, on one thread or several.
 
 use std::fmt;
 use std::sync::Arc;
@@ -19,21 +19,21 @@ use crate::source::Source;
 use crate::source_bytes::{SourceBytes, is_fetched_ahead};
 use crate::threads::{Grain, Threads};
 
-/// The largest number of values in a row group that one thread reads alone. Its arrays then stay in the caches
-/// until they are emitted.
+/// The largest number of values in a row group that one thread reads alone. The row group's arrays
+/// then stay in the caches until they are emitted.
 const SMALL_ROW_GROUP: u64 = 1 << 19;
 
-/// The largest size of such a row group in bytes. Bounded because finished row groups wait for their turn in
-/// memory.
+/// The largest size of such a row group in bytes. We bound it because finished row groups wait in
+/// memory for their turn.
 const SMALL_ROW_GROUP_BYTES: u64 = 8 << 20;
 
-/// The size of a column chunk, in bytes, below which handing it to another thread does not pay off.
+/// The size of a column chunk in bytes below which another thread does not pay off.
 const SMALL_CHUNK_BYTES: u64 = 2 << 10;
 
 /// An iterator of record batches.
 ///
-/// Batches are returned in file order and are the same for any number of threads. After an error, no more
-/// batches are returned.
+/// Batches are returned in file order, and are the same for any number of threads. After an error,
+/// no more batches are returned.
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -54,7 +54,7 @@ pub struct Reader {
     budget: Arc<Budget>,
     driver: Driver,
     losses: Losses,
-    /// The name of the file, for errors.
+    /// The file's name, which errors begin with.
     name: Option<Arc<str>>,
 }
 
@@ -75,7 +75,7 @@ enum Driver {
     Threads(Box<Threads>),
     /// A single thread, for which bytes are fetched in rounds.
     Fetched(Box<Fetched>),
-    /// A previous call returned an error.
+    /// No loop, because a previous call returned an error.
     Failed,
 }
 
@@ -102,7 +102,8 @@ impl Reader {
         }
     }
 
-    /// Converts the reader into one with Arrow's [`RecordBatchReader`] and Arrow's errors.
+    /// Converts the reader into one that has Arrow's [`RecordBatchReader`] trait and returns
+    /// Arrow's errors.
     #[must_use]
     pub fn into_record_batch_reader(self) -> ArrowReader<Self> {
         let schema = self.schema();
@@ -115,7 +116,7 @@ impl Reader {
         self.plan.schema().clone()
     }
 
-    /// Returns the parts of the Arrow schema in the file that had to be ignored.
+    /// Returns descriptions of the parts of the file's Arrow schema that had to be ignored.
     #[must_use]
     pub fn warnings(&self) -> &[String] {
         self.plan.warnings()
@@ -132,30 +133,30 @@ impl Reader {
         }
     }
 
-    /// Returns the data lost to damage so far, if the options [tolerate](herringbone_core::loss::OnError)
-    /// damage.
+    /// Returns the data lost to damage so far. There is none unless the options
+    /// [tolerate](herringbone_core::loss::OnError) damage.
     #[must_use]
     pub fn losses(&self) -> &Losses {
         &self.losses
     }
 
-    /// Takes the losses since the last call. [`Self::losses`] does not return them again.
+    /// Takes the losses since the last call, so that [`Self::losses`] does not return them again.
     #[must_use]
     pub fn take_losses(&mut self) -> Losses {
         std::mem::take(&mut self.losses)
     }
 
-    /// Returns the counts of the read so far: row groups, rows, pages, requests and bytes.
+    /// Returns the counts of row groups, rows, pages, requests and bytes of the read so far.
     #[must_use]
     pub fn metrics(&self) -> ReadMetrics {
         self.budget.read_metrics()
     }
 
-    /// Replaces the filter by an equal or tighter one, for all rows that the old filter has not been applied to yet. The new
-    /// filter also prunes row groups not started.
+    /// Replaces the filter by an equal or tighter one. The new filter applies to all rows that the
+    /// old one has not been applied to yet, and it also prunes row groups that are not started.
     ///
-    /// Rows that the old filter has already selected are still returned. With several threads, their number
-    /// depends on how far ahead the threads are.
+    /// Rows that the old filter has already selected are still returned. With several threads,
+    /// their number depends on how far ahead the threads are.
     ///
     /// ```
     /// use herringbone::filter::col;
@@ -174,10 +175,10 @@ impl Reader {
     /// ```
     ///
     /// # Errors
-    /// [Argument](crate::ErrorKind::Argument) if the form of the filter does not show that it
-    /// [implies](Predicate::implies) the old one, because rows of it may be gone;
-    /// [Argument](crate::ErrorKind::Argument) also if it does not fit the file, or if the read has a limit or an offset
-    /// and no filter.
+    /// Fails with [Argument](crate::ErrorKind::Argument) if the form of the new filter does not
+    /// show that it [implies](Predicate::implies) the old one, because rows that only the new one
+    /// selects may be gone. Fails with [Argument](crate::ErrorKind::Argument) also if the filter
+    /// does not fit the file, or if the read has a limit or an offset but no filter.
     pub fn tighten_filter(&mut self, filter: &Predicate) -> Result<()> {
         match &mut self.driver {
             Driver::OneThread(sequence, _) => sequence.tighten_filter(filter),
@@ -190,10 +191,12 @@ impl Reader {
     /// Returns the next batch, or `None` after the last batch and after an error.
     ///
     /// # Errors
-    /// [Corrupt](crate::ErrorKind::Corrupt) or [Unsupported](crate::ErrorKind::Unsupported) if the file's bytes cannot
-    /// be decoded, [Limit](crate::ErrorKind::Limit) if they need too much memory, and [Key](crate::ErrorKind::Key) if
-    /// they are not authentic, each with its location; [Io](crate::ErrorKind::Io) if the source fails. Errors of your
-    /// predicates and sources keep their kind.
+    /// Fails with [Corrupt](crate::ErrorKind::Corrupt) or
+    /// [Unsupported](crate::ErrorKind::Unsupported) if the file's bytes cannot be decoded, with
+    /// [Limit](crate::ErrorKind::Limit) if they need too much memory, and with
+    /// [Key](crate::ErrorKind::Key) if they are not authentic. These errors have their location.
+    /// Fails with [Io](crate::ErrorKind::Io) if the source fails. Errors that your own predicates
+    /// and sources return keep their kind.
     pub fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
         let batch = match &mut self.driver {
             Driver::OneThread(sequence, source) => next_batch(sequence, source),
@@ -217,7 +220,7 @@ impl Reader {
     }
 }
 
-/// Returns the next batch of a sequence, decoded on this thread.
+/// Returns a sequence's next batch, decoded on this thread.
 fn next_batch(
     sequence: &mut ReadSequence,
     source: &Arc<dyn Source>,
@@ -228,7 +231,7 @@ fn next_batch(
         match sequence.advance(&mut bytes)? {
             ReadStep::Batch(batch) => return Ok(Some(batch)),
             ReadStep::Finished => return Ok(None),
-            // The source returns all bytes at once.
+            // We try again at once, because the source returns all bytes without waiting.
             ReadStep::Pending => {}
             ReadStep::NeedsKeys(keys) => {
                 for key in keys {
@@ -239,8 +242,8 @@ fn next_batch(
     }
 }
 
-/// Returns the number of threads that pay off for a read, and how they share the work. Returns `None` for one
-/// thread.
+/// Returns the number of threads that pay off for a read, and how they share the work, or `None` if
+/// one thread is enough.
 fn grain(plan: &ReadPlan) -> Option<(usize, Grain)> {
     let threads = herringbone_pipeline::threads(plan.options().threads);
     if is_small(plan) {
@@ -257,8 +260,8 @@ fn grain(plan: &ReadPlan) -> Option<(usize, Grain)> {
     })
 }
 
-/// Returns true if several threads pay off for this plan. With a filter, only one thread at a time can skip
-/// damage within a row group.
+/// Returns true if several threads pay off for this plan. With a filter, only one thread at a time
+/// can skip damage within a row group.
 fn has_threads_for(plan: &ReadPlan, threads: usize) -> bool {
     if plan.is_filtered() {
         return plan.options().on_error == OnError::Fail || may_take_row_groups(plan);
@@ -268,15 +271,16 @@ fn has_threads_for(plan: &ReadPlan, threads: usize) -> bool {
     columns_pay || takes_row_groups(plan, threads)
 }
 
-/// Returns true if each thread may take a whole row group. With a limit, rows are not filtered ahead of time,
-/// because they might not be needed.
+/// Returns true if each thread may take a whole row group. With a limit, we do not filter rows
+/// ahead of time, because they might not be needed.
 fn may_take_row_groups(plan: &ReadPlan) -> bool {
     let tests_ahead = plan.is_filtered() && plan.options().limit.is_some();
     plan.row_groups().len() > 1 && !tests_ahead
 }
 
-/// Returns true if each of `threads` threads takes whole row groups. If most rows of large row groups are
-/// selected, arrays that wait for their turn would leave the caches.
+/// Returns true if each of `threads` threads takes whole row groups. If most rows of large row
+/// groups are selected, they share columns instead, because arrays that wait for their turn would
+/// leave the caches.
 fn takes_row_groups(plan: &ReadPlan, threads: usize) -> bool {
     if !may_take_row_groups(plan) {
         return false;
@@ -302,10 +306,11 @@ impl Iterator for Reader {
     }
 }
 
-/// Record batches of a reader, with errors of Arrow, for functions that take Arrow's [`RecordBatchReader`].
+/// Record batches of a reader, with Arrow's errors, for functions that take Arrow's
+/// [`RecordBatchReader`].
 ///
-/// [`Reader::into_record_batch_reader`] makes one. The errors are `ArrowError::ExternalError` with an
-/// [`Error`](crate::Error) inside.
+/// [`Reader::into_record_batch_reader`] makes one. Each error is an `ArrowError::ExternalError`
+/// with an [`Error`](crate::Error) inside.
 #[derive(Debug)]
 pub struct ArrowReader<R> {
     batches: R,
@@ -341,8 +346,8 @@ mod tests {
     use super::*;
     use crate::{ParquetFile, ReadOptions, WriteOptions, Writer};
 
-    /// Returns a file of `row_groups` row groups with `rows` rows each. Its columns contain integers, or
-    /// strings of `text` bytes.
+    /// Returns a file of `row_groups` row groups with `rows` rows each. Its columns contain
+    /// integers, or strings of `text` bytes.
     fn file(row_groups: usize, rows: usize, columns: usize, text: Option<usize>) -> ParquetFile {
         let column = || -> ArrayRef {
             match text {
@@ -378,14 +383,14 @@ mod tests {
     #[test]
     fn threads_take_what_is_worth_it() {
         let of = |file: &ParquetFile| driver(file, ReadOptions::new().threads(2));
-        // Too few values for a second thread, then small and large row groups.
+        // Two row groups with too few values for a second thread, then small and large row groups.
         assert_eq!(of(&file(2, 1000, 10, None)), "one thread");
         assert_eq!(of(&file(20, 1000, 10, None)), "row groups");
         assert_eq!(of(&file(1, 20_000, 10, None)), "columns");
         assert_eq!(of(&file(2, 300_000, 2, None)), "columns");
         // Few values, but many bytes.
         assert_eq!(of(&file(2, 10_000, 8, Some(200))), "columns");
-        // Columns of a few bytes, in one row group and in two.
+        // Columns of only a few bytes, in one row group and in two.
         assert_eq!(of(&file(1, 100, 1500, None)), "one thread");
         assert_eq!(of(&file(2, 100, 1500, None)), "row groups");
     }
@@ -399,8 +404,8 @@ mod tests {
         assert_eq!(with(5), "columns");
     }
 
-    /// Filtered rows are decoded on several threads, unless that would lose more rows of a damaged file, or test rows
-    /// that a limit leaves out.
+    /// Several threads decode filtered rows, unless that would lose more rows of a damaged file, or
+    /// test rows that a limit leaves out.
     #[test]
     fn threads_of_a_filter() {
         let (one, many) = (file(1, 200_000, 2, None), file(4, 50_000, 2, None));

@@ -1,4 +1,4 @@
-//! Row groups copied from another file without decoding them.
+//! Row groups that are copied from another file without decoding them.
 
 use std::ops::Range;
 
@@ -16,19 +16,20 @@ pub(crate) struct RowGroupCopy {
     /// The column chunks, and the ranges of their pages in the other file.
     pub(crate) chunks: Vec<(CopiedChunk, Range<u64>)>,
     pub(crate) num_rows: u64,
-    /// True if the copy may declare the sorting columns of the new file.
+    /// True if the copy may declare the new file's sorting columns.
     pub(crate) is_sorted: bool,
 }
 
 impl RowGroupCopy {
-    /// Plans the copy of a row group to a file with this plan.
+    /// Plans the copy of a row group to the file that `plan` is for.
     ///
     /// # Errors
-    /// Argument if the row group does not exist, or cannot be copied; Corrupt if its metadata is not valid.
+    /// Fails with Argument if the row group does not exist or cannot be copied, and with Corrupt if
+    /// its metadata is not valid.
     pub(crate) fn new(file: &ParquetFile, row_group: usize, plan: &WritePlan) -> Result<Self> {
         let leaves = check_copy(file, plan)?;
         let num_rows = file.metadata().row_group_header(row_group)?.num_rows;
-        // Never negative: the metadata has been checked.
+        // The row count is never negative, because the metadata has been checked.
         let num_rows = u64::try_from(num_rows).unwrap_or_default();
         let chunks = leaves.iter().enumerate().map(|(column, leaf)| {
             let chunk = chunk(file, (row_group, *leaf), (plan, column), num_rows);
@@ -43,10 +44,10 @@ impl RowGroupCopy {
     }
 }
 
-/// Returns the leaf of the file for each column of the plan.
+/// Returns the file's leaf for each of the plan's columns.
 ///
 /// # Errors
-/// Argument if the column chunks of the file cannot be copied.
+/// Fails with Argument if the file's column chunks cannot be copied.
 pub(crate) fn check_copy(file: &ParquetFile, plan: &WritePlan) -> Result<Vec<usize>> {
     let arrow_schema = file.arrow_schema(&SchemaOptions::default())?;
     plan.check_copy(CopySource {
@@ -86,7 +87,8 @@ fn chunk(
     ))
 }
 
-/// Checks that the pages fill the range of the chunk and have as many values as its metadata claims.
+/// Checks that the pages stay within the chunk's range, and have as many values as its metadata
+/// claims.
 fn check_pages(
     file: &ParquetFile,
     row_group: usize,

@@ -1,7 +1,8 @@
 //! Parquet schemas, and how they correspond to Arrow schemas.
 //!
-//! A [`ParquetSchema`] is a tree. Its inner nodes are groups, and its leaves are the columns of the file, which are
-//! counted depth first. The ordinal of a leaf names a column in most functions of the expert layer:
+//! A [`ParquetSchema`] is a tree. Its inner nodes are groups, and its leaves are the file's
+//! columns, which we count depth first. In most functions of the expert layer, you name a column by
+//! the ordinal of its leaf:
 //!
 //! ```
 //! use herringbone::ParquetFile;
@@ -15,8 +16,9 @@
 //! # }
 //! ```
 //!
-//! Reads map the schema of a file to Arrow with [`SchemaOptions`], and writes map the schema of the batches to
-//! Parquet with [`WriteSchemaOptions`]. [`to_arrow`] and [`from_arrow`] do only that.
+//! Reads map a file's schema to Arrow with [`SchemaOptions`], and writes map the schema of the
+//! batches to Parquet with [`WriteSchemaOptions`]. To do only that, use [`to_arrow`] and
+//! [`from_arrow`].
 
 use herringbone_arrow::schema::{Schema, SchemaRef};
 use herringbone_format::{KeyValue, Result};
@@ -28,8 +30,9 @@ pub use herringbone_schema::{
     SchemaOptions, WriteLeaf, WriteSchemaOptions,
 };
 
-/// Returns the Arrow schema of a read with these options. `key_values` is the key-value metadata of the file, which
-/// may contain an Arrow schema. The second part of the result lists the ignored parts of that schema.
+/// Returns the Arrow schema of a read with these options. `key_values` is the file's key-value
+/// metadata, which may contain an Arrow schema. The second part of the result lists those parts of
+/// that schema that were ignored.
 ///
 /// ```
 /// use herringbone::SchemaOptions;
@@ -50,8 +53,8 @@ pub use herringbone_schema::{
 /// ```
 ///
 /// # Errors
-/// [Unsupported](crate::ErrorKind::Unsupported) if the schema has no Arrow equivalent;
-/// [Corrupt](crate::ErrorKind::Corrupt) if it contradicts itself.
+/// Fails with [Unsupported](crate::ErrorKind::Unsupported) if the schema has no Arrow equivalent,
+/// and with [Corrupt](crate::ErrorKind::Corrupt) if it contradicts itself.
 pub fn to_arrow(
     schema: &ParquetSchema,
     key_values: &[KeyValue],
@@ -61,8 +64,8 @@ pub fn to_arrow(
     Ok((mapping.schema, mapping.warnings))
 }
 
-/// Returns the Parquet schema of a file for batches with this schema. The second part of the result lists the
-/// differences from [`WriteSchemaOptions::parquet_schema`].
+/// Returns the Parquet schema of a file for batches with this schema. The second part of the result
+/// lists the differences from [`WriteSchemaOptions::parquet_schema`].
 ///
 /// ```
 /// use herringbone::arrow::schema::{DataType, Field, Schema};
@@ -75,8 +78,8 @@ pub fn to_arrow(
 /// ```
 ///
 /// # Errors
-/// [Unsupported](crate::ErrorKind::Unsupported) if a type has no Parquet equivalent;
-/// [Argument](crate::ErrorKind::Argument) if the options contradict the schema.
+/// Fails with [Unsupported](crate::ErrorKind::Unsupported) if a type has no Parquet equivalent, and
+/// with [Argument](crate::ErrorKind::Argument) if the options contradict the schema.
 pub fn from_arrow(
     schema: &Schema,
     options: &WriteSchemaOptions,

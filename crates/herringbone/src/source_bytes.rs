@@ -1,4 +1,4 @@
-//! Bytes of a source, for decoders that wait for them.
+//! Bytes of a source, for the decoders that wait for them.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,13 +11,14 @@ use herringbone_read::{ByteStore, FileBytes};
 
 use crate::source::Source;
 
-/// Reads bytes when a decoder needs them.
+/// A reader of bytes at the moment when a decoder needs them.
 pub(crate) struct SourceBytes<'a> {
     source: &'a dyn Source,
     /// The budget that counts requests and bytes.
     budget: &'a Budget,
     in_memory: bool,
-    /// The number of requests not yet added to `budget`, and the number of bytes they fetched.
+    /// The number of requests that are not yet added to `budget`, and the number of bytes that they
+    /// fetched.
     fetched: (u64, u64),
 }
 
@@ -33,7 +34,8 @@ impl<'a> SourceBytes<'a> {
 }
 
 impl FileBytes for SourceBytes<'_> {
-    /// Fetched bytes use memory that the read counts, so only a source in memory returns more than needed.
+    /// Returns the needed bytes. Only a source in memory returns more than that, because fetched
+    /// bytes use memory that the read counts.
     fn get(&mut self, need: &Range<u64>, end: u64) -> Result<Option<Bytes>> {
         let end = if self.in_memory { end } else { need.end };
         let bytes = self.source.read(need.start..end.max(need.end))?;
@@ -50,23 +52,24 @@ impl FileBytes for SourceBytes<'_> {
 impl Drop for SourceBytes<'_> {
     fn drop(&mut self) {
         let (requests, bytes) = self.fetched;
-        // Each request was waited for separately.
+        // Each request counts as a round, because we waited for each one separately.
         self.budget.add_rounds(requests);
         self.budget.add_fetched(requests, bytes);
     }
 }
 
-/// Returns true if bytes of a source with this policy are fetched ahead, in rounds of many requests.
+/// Returns true if we fetch the bytes of a source with this policy ahead, in rounds of many
+/// requests.
 pub(crate) fn is_fetched_ahead(policy: &FetchPolicy) -> bool {
     policy.chunk_reads == ChunkReads::Whole && !policy.in_memory
 }
 
-/// The bytes of a read, shared by several threads.
+/// The bytes of a read that several threads share.
 pub(crate) struct SharedBytes {
     source: Arc<dyn Source>,
     budget: Arc<Budget>,
     policy: FetchPolicy,
-    /// Bytes fetched ahead; absent if the source answers immediately.
+    /// The bytes fetched ahead, or `None` if the source answers immediately.
     store: Option<Mutex<ByteStore>>,
 }
 
@@ -82,7 +85,7 @@ impl SharedBytes {
         }
     }
 
-    /// Returns the policy of the source, if bytes are fetched ahead.
+    /// Returns the source's policy, if bytes are fetched ahead.
     pub(crate) fn fetch_policy(&self) -> Option<&FetchPolicy> {
         self.store.as_ref().map(|_| &self.policy)
     }
@@ -92,7 +95,8 @@ impl SharedBytes {
         Some(store.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Returns the bytes for a task. Bytes not fetched ahead are read directly.
+    /// Returns the bytes for a task. If some of them were not fetched ahead, the task reads them
+    /// directly.
     pub(crate) fn of_task(&self) -> TaskBytes<'_> {
         TaskBytes {
             direct: SourceBytes::new(&self.source, &self.budget),
@@ -101,7 +105,8 @@ impl SharedBytes {
         }
     }
 
-    /// Returns the bytes for a task that decodes a whole row group. It waits for bytes not fetched yet.
+    /// Returns the bytes for a task that decodes a whole row group. This task waits for bytes that
+    /// are not fetched yet.
     pub(crate) fn of_row_group(&self) -> TaskBytes<'_> {
         TaskBytes {
             unmet: self.store.is_some().then(Vec::new),
@@ -109,11 +114,12 @@ impl SharedBytes {
         }
     }
 
-    /// Fetches the missing parts of the ranges that tasks wait for and of the planned ranges, in one round. If
-    /// memory does not suffice for all of them, only the ranges that tasks wait for are fetched.
+    /// Fetches, in one round, the missing parts of the planned ranges and of the ranges that tasks
+    /// wait for. If memory does not suffice for all of them, this function fetches only the ranges
+    /// that tasks wait for.
     ///
     /// # Errors
-    /// Errors of the source.
+    /// Returns the source's errors.
     pub(crate) fn fetch(&self, unmet: Vec<Range<u64>>, planned: &[Range<u64>]) -> Result<()> {
         let want = |planned| self.store().map(|store| store.want(unmet.clone(), planned));
         let Some(mut wanted) = want(planned) else {
@@ -149,7 +155,7 @@ impl SharedBytes {
         }
     }
 
-    /// Drops bytes fetched ahead of their use.
+    /// Drops bytes that were fetched ahead of their use.
     pub(crate) fn drop_ahead(&self) {
         if let Some(mut store) = self.store() {
             store.drop_ahead();
@@ -157,7 +163,7 @@ impl SharedBytes {
     }
 }
 
-/// The bytes for one task.
+/// The bytes for a single task.
 pub(crate) struct TaskBytes<'a> {
     direct: SourceBytes<'a>,
     shared: &'a SharedBytes,
@@ -192,8 +198,8 @@ impl FileBytes for TaskBytes<'_> {
         self.direct.request_cost()
     }
 
-    /// Only a task with a whole row group releases bytes: other tasks of the same column may need earlier
-    /// bytes.
+    /// Drops bytes that the task has used, but only if it has a whole row group. Otherwise, other
+    /// tasks of the same column may need earlier bytes.
     fn release(&mut self, range: Range<u64>) {
         if self.unmet.is_some() {
             self.shared.release(vec![range]);

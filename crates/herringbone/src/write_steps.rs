@@ -1,12 +1,14 @@
-//! The parts of writing a file.
+//! Writing a file in parts.
 
 use herringbone_arrow::array::RecordBatch;
 use herringbone_format::Result;
 
-/// Writing in parts, for programs that take the output between two parts, such as uploads and servers.
+/// Writing in parts, for programs that take the output between two parts. Uploads and servers do
+/// this, for example.
 ///
-/// A method that starts work does little. Call [`step`](Self::step) until it returns false: each call encodes some rows, or
-/// writes one column chunk, so that the output between two calls stays small. [`Writer`](crate::Writer) implements it.
+/// A method that starts work does only a little of it. After it, call [`step`](Self::step) until it
+/// returns false. Each call encodes some rows or writes one column chunk, so that the output
+/// between two calls stays small. [`Writer`](crate::Writer) implements this trait.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -30,29 +32,29 @@ use herringbone_format::Result;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait WriteSteps {
-    /// Starts to append the rows of a batch.
+    /// Starts to append a batch's rows.
     ///
     /// # Errors
-    /// See [`Writer::write`](crate::Writer::write).
+    /// Fails for the same reasons as [`Writer::write`](crate::Writer::write).
     fn start_write(&mut self, batch: &RecordBatch) -> Result<()>;
 
     /// Starts to end the row group, if it has rows. See [`Writer::flush`](crate::Writer::flush).
     ///
     /// # Errors
-    /// See [`Writer::write`](crate::Writer::write).
+    /// Fails for the same reasons as [`Writer::write`](crate::Writer::write).
     fn start_flush(&mut self) -> Result<()>;
 
-    /// Starts to end the rows of the file. Only [`finish`](crate::Writer::finish) or
-    /// [`finish_into`](crate::Writer::finish_into) can follow.
+    /// Starts to end the file's rows. After that, you can only call
+    /// [`finish`](crate::Writer::finish) or [`finish_into`](crate::Writer::finish_into).
     ///
     /// # Errors
-    /// See [`Writer::write`](crate::Writer::write).
+    /// Fails for the same reasons as [`Writer::write`](crate::Writer::write).
     fn start_finish(&mut self) -> Result<()>;
 
-    /// Does a part of the started work: it encodes some rows, or writes one column chunk or the end of a row group. Returns
-    /// false if nothing was left to do.
+    /// Does a part of the started work, and returns false if nothing was left to do. Such a part
+    /// encodes some rows, or writes one column chunk or a row group's end.
     ///
     /// # Errors
-    /// See [`Writer::write`](crate::Writer::write).
+    /// Fails for the same reasons as [`Writer::write`](crate::Writer::write).
     fn step(&mut self) -> Result<bool>;
 }

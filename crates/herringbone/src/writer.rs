@@ -15,16 +15,17 @@ use crate::file_target::FileTarget;
 use crate::file_writer::FileWriter;
 use crate::write_steps::WriteSteps;
 
-/// Writes record batches to a file or to any [`Write`].
+/// A writer of record batches to a file or to any other [`Write`].
 ///
-/// The output becomes a Parquet file when you call [`finish`](Self::finish). If the writer fails or is dropped
-/// before that, the output has no footer, so readers reject it. A writer made by [`create`](crate::create) then
-/// leaves no file.
+/// The output only becomes a Parquet file when you call [`finish`](Self::finish). If the writer
+/// fails or is dropped before that, the output has no footer, so readers reject it. A writer that
+/// [`create`](crate::create) made leaves no file in this case.
 ///
-/// The bytes written depend on the rows and on the options, not on the number of threads.
+/// The bytes written depend on the rows and the options, but not on the number of threads.
 ///
-/// If an [extension type](herringbone_core::extension::ExtensionType) in the options chooses its own storage,
-/// the file is started by the first batch with rows. Errors in its schema are reported then.
+/// If an [extension type](herringbone_core::extension::ExtensionType) in the options chooses its
+/// own storage, the file starts only with the first batch that has rows, because the type chooses
+/// by the values. Errors in the file's schema are also reported only then.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -43,12 +44,12 @@ use crate::write_steps::WriteSteps;
 /// ```
 pub struct Writer<W: Write> {
     schema: SchemaRef,
-    /// Set if an extension type chooses its own storage.
+    /// The conversion to storage types, if an extension type chooses its own storage.
     storage: Option<StorageBatches>,
     stage: Stage<W>,
-    /// Pairs for the footer, added while rows were written.
+    /// Pairs for the footer that the caller added after the writer was made.
     key_values: Vec<KeyValue>,
-    /// Called with the output after the last byte is written.
+    /// A function that receives the output after its last byte is written.
     commit: fn(W) -> std::io::Result<()>,
     failed: bool,
 }
@@ -64,14 +65,14 @@ impl<W: Write> fmt::Debug for Writer<W> {
 }
 
 enum Stage<W: Write> {
-    /// The first batch with rows will choose the storage.
+    /// The file is not started yet, because the first batch with rows chooses the storage.
     Waiting(Box<Unopened<W>>),
     Open(Box<FileWriter<W>>),
     /// The file could not be started.
     Failed,
 }
 
-/// Everything needed to start the file.
+/// All that is needed to start the file later.
 struct Unopened<W> {
     out: W,
     path: Option<PathBuf>,
@@ -79,20 +80,21 @@ struct Unopened<W> {
 }
 
 impl<W: Write> Writer<W> {
-    /// Writes to `out`. It does not need a buffer, because bytes are written in large pieces.
+    /// Starts a file in `out`. You need not buffer `out`, because we write large pieces.
     ///
     /// # Errors
-    /// [Unsupported](crate::ErrorKind::Unsupported) if a type of the schema has no representation in Parquet;
-    /// [Argument](crate::ErrorKind::Argument) if the options are contradictory or invalid; [Io](crate::ErrorKind::Io)
-    /// if `out` returns an error.
+    /// Fails with [Unsupported](crate::ErrorKind::Unsupported) if Parquet cannot represent one of
+    /// the schema's types, with [Argument](crate::ErrorKind::Argument) if the options are invalid
+    /// or contradict each other, and with [Io](crate::ErrorKind::Io) if `out` returns an error.
     pub fn new(out: W, schema: SchemaRef, options: WriteOptions) -> Result<Self> {
         Self::with_path(out, None, schema, options)
     }
 
-    /// Writes to `out`, which becomes the file at a path. Keys may depend on it, and a sort puts its temporary files next to it.
+    /// Starts a file in `out`, which becomes the file at a path. The path matters because keys may
+    /// depend on it, and because a sort puts its temporary files next to it.
     ///
     /// # Errors
-    /// See [`Self::new`].
+    /// Fails for the same reasons as [`Self::new`].
     pub fn with_path(
         out: W,
         path: Option<&Path>,
@@ -151,9 +153,9 @@ impl<W: Write> Writer<W> {
         self.file().map_or(0, FileWriter::bytes_written)
     }
 
-    /// Returns the number of buffered bytes: pages of the open row group, dictionaries, data that waits to be
-    /// written, and the footer. Batches that columns are still encoding are not counted, because they belong to
-    /// the caller.
+    /// Returns the number of buffered bytes. They are the open row group's pages, dictionaries,
+    /// data that waits to be written, and the footer. Batches that columns are still encoding are
+    /// not counted, because they belong to the caller.
     #[must_use]
     pub fn memory_size(&self) -> usize {
         self.file().map_or(0, FileWriter::memory_size)
@@ -171,7 +173,7 @@ impl<W: Write> Writer<W> {
         self.file().map_or(0, FileWriter::rows_in_progress)
     }
 
-    /// Returns the output.
+    /// Returns the output, or `None` if the file could not be started.
     #[must_use]
     pub fn get_ref(&self) -> Option<&W> {
         match &self.stage {
@@ -181,7 +183,8 @@ impl<W: Write> Writer<W> {
         }
     }
 
-    /// Returns the output. Bytes that you write to it become part of the file, and damage it.
+    /// Returns the output, or `None` if the file could not be started. Write nothing to it: your
+    /// bytes would become part of the file, and damage it.
     #[must_use]
     pub fn get_mut(&mut self) -> Option<&mut W> {
         match &mut self.stage {
@@ -191,7 +194,8 @@ impl<W: Write> Writer<W> {
         }
     }
 
-    /// Adds a pair to the key-value metadata of the footer. It replaces an earlier pair with this key.
+    /// Adds a pair to the footer's key-value metadata. If there is an earlier pair with this key,
+    /// the new one replaces it.
     ///
     /// ```
     /// # use herringbone::{WriteOptions, Writer};
@@ -213,21 +217,23 @@ impl<W: Write> Writer<W> {
     /// Appends the rows of a batch.
     ///
     /// # Errors
-    /// [Argument](crate::ErrorKind::Argument) if the batch does not have the schema, or contains a value that cannot be
-    /// stored. The error then has the column and row of that value. Such values include decimals with more digits than
-    /// their type's precision, although Arrow accepts them. [`allow_out_of_range`](WriteOptions::allow_out_of_range)
-    /// allows these decimals. [Io](crate::ErrorKind::Io) if the output returns an error. After an error, the file
-    /// cannot be finished.
+    /// Fails with [Argument](crate::ErrorKind::Argument) if the batch does not have the writer's
+    /// schema, or if it contains a value that cannot be stored. In the second case, the error has
+    /// the value's column and row. Decimals with more digits than their type's precision are such
+    /// values, although Arrow accepts them, but
+    /// [`allow_out_of_range`](WriteOptions::allow_out_of_range) lets you write them. Fails with
+    /// [Io](crate::ErrorKind::Io) if the output returns an error. After an error, the file cannot
+    /// be finished.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         self.start_write(batch)?;
         self.run_steps()
     }
 
-    /// Ends the row group, if it has rows. Rows buffered for [sorting](WriteOptions::sort_by) are written
-    /// first.
+    /// Ends the row group, if it has rows. If you [sort](WriteOptions::sort_by), the rows buffered
+    /// for it are written first.
     ///
     /// # Errors
-    /// See [`Self::write`].
+    /// Fails for the same reasons as [`Self::write`].
     pub fn flush(&mut self) -> Result<()> {
         self.start_flush()?;
         self.run_steps()
@@ -238,12 +244,13 @@ impl<W: Write> Writer<W> {
         Ok(())
     }
 
-    /// Returns encoders for the columns of the row group with this ordinal, one for each leaf of the schema. Use
-    /// them to encode columns on your own threads. The ordinal matters only if the file is encrypted.
+    /// Returns encoders for a row group's columns, one for each leaf of the schema, so that you can
+    /// encode the columns on your own threads. The row group's ordinal matters only if the file is
+    /// encrypted.
     ///
     /// # Errors
-    /// [Argument](crate::ErrorKind::Argument) if an [extension type](herringbone_core::extension::ExtensionType) in the
-    /// options chooses its own storage.
+    /// Fails with [Argument](crate::ErrorKind::Argument) if an [extension
+    /// type](herringbone_core::extension::ExtensionType) in the options chooses its own storage.
     pub fn column_encoders(&mut self, row_group: usize) -> Result<Vec<ColumnEncoder>> {
         self.check_no_storage()?;
         match &self.stage {
@@ -252,16 +259,17 @@ impl<W: Write> Writer<W> {
         }
     }
 
-    /// Ends the open row group, and appends a row group of columns from
-    /// [`column_encoders`](Self::column_encoders), in the order of the leaves.
+    /// Ends the open row group, and appends a row group whose columns were encoded by
+    /// [`column_encoders`](Self::column_encoders). Pass the columns in the order of the leaves.
     ///
-    /// The rows are not compared: the row group declares the
-    /// [sorting columns](WriteOptions::sorting_columns) only if rows are [unchecked](crate::UnsortedRows::Unchecked).
+    /// Because this function does not compare the rows, the row group declares the [sorting
+    /// columns](WriteOptions::sorting_columns) only if rows are
+    /// [unchecked](crate::UnsortedRows::Unchecked).
     ///
     /// # Errors
-    /// [Argument](crate::ErrorKind::Argument) if the chunks are not those of one row group of this writer, or if rows
-    /// must be sorted; [Io](crate::ErrorKind::Io) if the output returns an error. After an error, the file cannot be
-    /// finished.
+    /// Fails with [Argument](crate::ErrorKind::Argument) if the chunks do not form one row group of
+    /// this writer, or if rows must be sorted. Fails with [Io](crate::ErrorKind::Io) if the output
+    /// returns an error. After an error, the file cannot be finished.
     pub fn append_row_group(&mut self, chunks: Vec<EncodedChunk>) -> Result<()> {
         self.check_no_storage()?;
         self.guard(|writer| match &mut writer.stage {
@@ -270,10 +278,10 @@ impl<W: Write> Writer<W> {
         })
     }
 
-    /// Checks that [`copy_row_group`](Self::copy_row_group) can copy row groups of a file.
+    /// Checks that [`copy_row_group`](Self::copy_row_group) can copy a file's row groups.
     ///
     /// # Errors
-    /// [Argument](crate::ErrorKind::Argument) with the reason if it cannot.
+    /// Fails with [Argument](crate::ErrorKind::Argument) if it cannot. The error has the reason.
     pub fn check_copy(&self, file: &ParquetFile) -> Result<()> {
         self.check_no_storage()?;
         match &self.stage {
@@ -282,12 +290,12 @@ impl<W: Write> Writer<W> {
         }
     }
 
-    /// Ends the open row group, and appends a row group of another file without decoding it. Its pages, page
-    /// indexes and bloom filters are copied, with their encodings and their compression. The file may have
-    /// further columns.
+    /// Ends the open row group, and appends a row group of another file without decoding it. Its
+    /// pages, page indexes and bloom filters keep their encodings and their compression. The other
+    /// file may have columns that this one lacks.
     ///
-    /// The headers of its pages are read, and their number of values is compared with the metadata. Bounds are
-    /// left out if this file declares another order for them than the other one.
+    /// The page headers are read, so that their value counts can be compared with the metadata.
+    /// Bounds are left out if this file declares another order for them than the other file does.
     ///
     /// ```
     /// use herringbone::{ParquetFile, WriteOptions, Writer};
@@ -311,10 +319,11 @@ impl<W: Write> Writer<W> {
     /// ```
     ///
     /// # Errors
-    /// [Argument](crate::ErrorKind::Argument) if there is no such row group, or if it cannot be copied: one of the
-    /// files is encrypted, a column is missing or has another type, or rows must be sorted and are not. The file can be
-    /// continued after these. [Corrupt](crate::ErrorKind::Corrupt) if the pages contradict the metadata;
-    /// [Io](crate::ErrorKind::Io) if the output or the source returns an error.
+    /// Fails with [Argument](crate::ErrorKind::Argument) if there is no such row group, or if it
+    /// cannot be copied because one of the files is encrypted, because a column is missing or has
+    /// another type, or because rows must be sorted and are not. You can continue the file after
+    /// these errors. Fails with [Corrupt](crate::ErrorKind::Corrupt) if the pages contradict the
+    /// metadata, and with [Io](crate::ErrorKind::Io) if the output or the source returns an error.
     pub fn copy_row_group(&mut self, file: &ParquetFile, row_group: usize) -> Result<()> {
         self.check_no_storage()?;
         let copy = match self.file() {
@@ -336,10 +345,10 @@ impl<W: Write> Writer<W> {
         }
     }
 
-    /// Writes the buffered rows and the footer. Returns the metadata in the footer.
+    /// Writes the buffered rows and the footer, and returns the footer's metadata.
     ///
     /// # Errors
-    /// See [`Self::write`].
+    /// Fails for the same reasons as [`Self::write`].
     pub fn finish(self) -> Result<FileMetadata> {
         let commit = self.commit;
         let (metadata, out) = self.finish_into()?;
@@ -347,11 +356,12 @@ impl<W: Write> Writer<W> {
         Ok(metadata)
     }
 
-    /// Writes the buffered rows and the footer. Returns the metadata in the footer, and the output, which is not
-    /// flushed. A [`FileTarget`] does not appear under its name before you [commit](FileTarget::commit) it.
+    /// Writes the buffered rows and the footer. Returns the footer's metadata, and the output,
+    /// which we do not flush. A [`FileTarget`] appears under its name only when you
+    /// [commit](FileTarget::commit) it.
     ///
     /// # Errors
-    /// See [`Self::write`].
+    /// Fails for the same reasons as [`Self::write`].
     pub fn finish_into(mut self) -> Result<(FileMetadata, W)> {
         self.start_finish()?;
         self.run_steps()?;
@@ -386,7 +396,8 @@ impl<W: Write> Writer<W> {
             return self.open(batch)?.start_write(batch);
         };
         if batch.num_rows() == 0 {
-            // An empty batch does not influence how rows are stored.
+            // An empty batch has no influence on how rows are stored, so the choice waits for the
+            // next one.
             return storage.check(batch);
         }
         self.open(batch)?;
@@ -397,7 +408,8 @@ impl<W: Write> Writer<W> {
         self.open(batch)?.start_write(&stored)
     }
 
-    /// Returns the file. If it has not been started, starts it with the storage chosen for this batch.
+    /// Returns the file. If it is not started yet, this function starts it with the storage that
+    /// the extension types choose for this batch.
     fn open(&mut self, first: &RecordBatch) -> Result<&mut FileWriter<W>> {
         if let Stage::Waiting(_) = self.stage
             && let Some(storage) = &mut self.storage
@@ -467,7 +479,7 @@ fn failed_before() -> Error {
     Error::argument("the writer failed earlier, so its file cannot be finished")
 }
 
-/// Creates a writer to a file. The file appears under its name when the writer is finished.
+/// Creates a writer to a file that appears under its name when the writer is finished.
 pub(crate) fn create(
     path: &Path,
     schema: SchemaRef,

@@ -1,18 +1,20 @@
-//! The columns of the row groups under construction, on one or several threads.
+//! The columns of the row groups under construction, on one thread or several.
 //!
-//! Each column has a queue of tasks: rows to append, and the end of a row group. A thread takes a column with
-//! tasks and continues with it for a while. A column is therefore processed by one thread at a time, and its
-//! memory stays near one core. The column with the most bytes is taken first. Batches are split into *slices*.
-//! The caller is a bounded number of slices ahead of the slowest column: two if they are large.
+//! Each column has a queue of tasks, which append rows or end a row group. A thread takes a column
+//! with tasks, and continues with it for a while. So one thread at a time works on a column, and
+//! the column's memory stays near one core. The column with the most bytes is taken first. We split
+//! batches into *slices*, and bound how many of them the caller is ahead of the slowest column. If
+//! slices are large, it may be two slices ahead.
 //!
-//! Threads that process columns hand out pages if fewer columns have tasks than there are threads, or if pages
-//! are large. Other threads compress and encrypt these pages while the values of the next pages are encoded. A
-//! task completes when its last page is finished.
+//! If fewer columns have tasks than there are threads, or if pages are large, the thread of a
+//! column hands out its pages. Other threads then compress and encrypt these pages while the values
+//! of the next pages are encoded. A task completes when its last page is finished.
 //!
-//! Whether a row group is large enough is decided from the state of the columns that many slices ago,
-//! regardless of the speed of the threads. If the slices since then might exceed the memory limit, the caller
-//! waits for them, also with one thread. The reported error is that of the first slice, then of the first
-//! column, then of the first page. Hence the file is the same for any number of threads.
+//! The file must be the same for any number of threads. Therefore we decide if a row group is large
+//! enough from the columns' state a fixed number of slices ago, however fast the threads are. If
+//! the slices since then might exceed the memory limit, the caller waits for them, even with one
+//! thread. If several tasks fail, we report the error of the first slice, then of the first column,
+//! then of the first page.
 
 mod pages;
 mod state;
@@ -29,11 +31,12 @@ use herringbone_write::{EncodedColumn, WritePlan};
 use self::state::{Column, RowGroup, Slice, State, Task, Writing};
 use self::work::Encoding;
 
-/// The number of ended row groups that may still be encoding while the next one starts, with several threads.
+/// The number of ended row groups that several threads may still be encoding while the next one
+/// starts.
 const ROW_GROUPS_AHEAD: usize = 1;
 
-/// The size in bytes of a first slice worth several threads. Otherwise they start with the second
-/// slice: short files do not need them.
+/// The size in bytes from which a file's first slice is worth several threads. If it is smaller,
+/// the threads start with the second slice, because short files do not need them.
 const BYTES_FOR_THREADS: usize = 1 << 20;
 
 /// The number of threads that the pages of a few columns can keep busy.
@@ -46,7 +49,7 @@ pub(crate) struct Encoders {
 }
 
 impl Encoders {
-    /// Starts with the row group of the file with this ordinal.
+    /// Starts with the row group that has this ordinal in the file.
     pub(crate) fn new(plan: Arc<WritePlan>, row_group: usize) -> Result<Self> {
         let columns = (0..plan.num_columns())
             .map(|column| Ok(Column::new(Writing::new(&plan, column, row_group, None)?)))
@@ -66,7 +69,7 @@ impl Encoders {
         Ok(Self { crew, threads })
     }
 
-    /// Returns the number of ended row groups waiting to be fetched, complete or not.
+    /// Returns the number of ended row groups that wait to be fetched, whether complete or not.
     pub(crate) fn in_flight(&self) -> usize {
         self.crew.look(|state| state.row_groups.len())
     }
@@ -79,14 +82,14 @@ impl Encoders {
         }
     }
 
-    /// Returns the number of rows of the row groups in flight.
+    /// Returns the row count of the row groups in flight.
     pub(crate) fn rows_in_flight(&self) -> u64 {
         let rows = |state: &State| state.row_groups.iter().map(|group| group.rows).sum();
         self.crew.look(rows)
     }
 
-    /// Returns the bytes buffered by all columns, handed-out pages and row groups in flight, as of their last
-    /// completed tasks.
+    /// Returns the number of bytes that all columns, handed-out pages and row groups in flight have
+    /// buffered, as of their last completed tasks.
     pub(crate) fn heap_bytes(&self) -> usize {
         self.crew.look(State::heap_bytes)
     }
@@ -96,7 +99,7 @@ impl Encoders {
         self.crew.look(State::oldest_is_complete)
     }
 
-    /// Appends rows of a batch to all columns. The rows have about `array_bytes` bytes. Returns true if the row
+    /// Appends some of a batch's rows, about `array_bytes` bytes, to all columns. Returns true if the row
     /// group is large enough.
     pub(crate) fn write(
         &mut self,
@@ -104,7 +107,7 @@ impl Encoders {
         rows: Range<usize>,
         array_bytes: usize,
     ) -> Result<bool> {
-        // Computed once for all leaves of a field.
+        // We compute the sizes here, because all leaves of a field need the same one.
         let arrays = batch.columns().iter();
         let arrays: Vec<(&ArrayRef, usize)> = arrays
             .map(|array| (array, array.get_buffer_memory_size()))
@@ -141,8 +144,9 @@ impl Encoders {
         self.catch_up()
     }
 
-    /// Waits for all slices except the last few. Waits for these, too, if there is only one thread or memory
-    /// may be short. Returns true if the open row group was then large enough.
+    /// Waits for all slices except the last few. If there is only one thread, or if memory may be
+    /// short, this function waits for these, too. Returns true if the open row group was then large
+    /// enough.
     fn catch_up(&mut self) -> Result<bool> {
         let plan = self.crew.work().plan.clone();
         let mut is_large = false;
@@ -152,7 +156,7 @@ impl Encoders {
         Ok(is_large)
     }
 
-    /// Returns the first error, once no earlier task can still fail.
+    /// Returns the first error, but only when no earlier task can still fail. Until then, it waits.
     fn check(&mut self) -> Result<()> {
         let failure = self.crew.next(|state| {
             let failure = state.error.as_ref();
@@ -185,12 +189,13 @@ impl Encoders {
         self.check()
     }
 
-    /// Returns the next column of the oldest ended row group, if it is complete.
+    /// Returns the next column of the oldest ended row group, if that column is complete.
     pub(crate) fn complete_column(&mut self) -> Option<EncodedColumn> {
         self.crew.update(State::take_column)
     }
 
-    /// Waits for the next column of the oldest ended row group. Returns `None` after the last one.
+    /// Waits for the next column of the oldest ended row group. Returns `None` after its last
+    /// column.
     pub(crate) fn next_column(&mut self) -> Result<Option<EncodedColumn>> {
         let column = self.crew.next(|state| match state.take_column() {
             None if state.row_groups.is_empty() || state.oldest_is_complete() => Some(None),
@@ -203,7 +208,8 @@ impl Encoders {
         Ok(column)
     }
 
-    /// Removes the oldest ended row group, after all its columns were fetched. Returns the number of its rows.
+    /// Removes the oldest ended row group after all its columns were fetched, and returns its row
+    /// count.
     pub(crate) fn pop_row_group(&mut self) -> Result<u64> {
         self.crew.update(|state| {
             let group = state

@@ -1,4 +1,4 @@
-//! Restores the order of a column chunk's pages, which several threads finish.
+//! The pages of a column chunk, which several threads finish in any order, put back in order.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::mem;
@@ -20,19 +20,19 @@ pub(super) struct Chunk {
     collected: Mutex<Collected>,
 }
 
-/// The finished pages of a chunk and the tasks that wait for pages.
+/// A chunk's finished pages, and the tasks that wait for pages.
 #[derive(Default)]
 struct Collected {
-    /// The pages finished in order.
+    /// The pages that were finished in order.
     pages: ChunkPages,
-    /// Pages that finished before one of their predecessors.
+    /// Pages that were finished before one of their predecessors.
     early: BTreeMap<usize, Result<FinishedPage>>,
-    /// True if a page failed. Later pages are ignored.
+    /// True if a page failed. Later pages are then ignored.
     failed: bool,
-    /// The error of the failed page, until it is assigned to a task.
+    /// The failed page's error, until a task takes it.
     error: Option<Error>,
     waiting: VecDeque<Waiting>,
-    /// The results of completed tasks in order, until they are fetched.
+    /// The completed tasks' results in order, until they are fetched.
     reports: Vec<Report>,
 }
 
@@ -40,7 +40,7 @@ struct Collected {
 pub(super) struct Waiting {
     pub(super) num_pages: usize,
     pub(super) slice: usize,
-    /// The result of the task, without its pages.
+    /// The task's result, without its pages.
     pub(super) task: Done<EndedColumn>,
     /// An error that occurred after these pages.
     pub(super) error: Option<Error>,
@@ -55,33 +55,33 @@ pub(super) struct Report {
     pub(super) error: Option<Error>,
 }
 
-/// The kind of a completed task. `C` is a chunk, with or without its pages.
+/// The kind of a completed task. `C` is a chunk with or without its pages.
 pub(super) enum Done<C> {
     /// Rows were appended.
     Append {
         estimated_bytes: usize,
         heap_bytes: usize,
     },
-    /// The chunk ended. `None` if there was an error.
+    /// The chunk ended. It is `None` if there was an error.
     End(Option<Box<C>>),
 }
 
-/// A handed-out page.
+/// A page that the column's thread handed out to other threads.
 pub(super) struct PageJob {
     chunk: Arc<Chunk>,
     page: Box<UnfinishedPage>,
 }
 
-/// Hands out the pages of a column, or finishes them immediately.
+/// A sink that hands out a column's pages to other threads, or finishes them immediately.
 pub(super) struct Pages<'a> {
     pub(super) shared: &'a Shared<Encoding>,
     pub(super) chunk: &'a Arc<Chunk>,
-    /// The number of pages in the chunk so far.
+    /// The number of the chunk's pages so far.
     pub(super) num_pages: usize,
 }
 
 impl Done<EncodedColumn> {
-    /// The result of appending rows to an already failed column.
+    /// The result of appending rows to a column that has already failed.
     pub(super) const NOTHING: Self = Self::Append {
         estimated_bytes: 0,
         heap_bytes: 0,
@@ -114,12 +114,14 @@ impl PageJob {
         self.page.bytes()
     }
 
-    /// Finishes the page, unless there is an error. Returns its chunk, which may have reports.
+    /// Finishes the page, unless there is an error. Returns the page's chunk, which may now have
+    /// reports.
     pub(super) fn run(self, checked: Result<()>) -> Arc<Chunk> {
         let ordinal = self.page.ordinal();
         let mut page = checked.and_then(|()| self.page.finish());
         if let Ok(page) = &mut page {
-            // The uncompressed bytes are no longer needed.
+            // The uncompressed bytes are no longer needed, so we drop them before the page waits
+            // for its turn.
             drop(page.next_buffers());
         }
         self.chunk.insert(ordinal, page);
@@ -128,7 +130,7 @@ impl PageJob {
 }
 
 impl Chunk {
-    /// Creates the chunk of a column in a row group.
+    /// Creates a column's chunk in a row group.
     pub(super) fn new(column: usize, row_group: usize) -> Arc<Self> {
         Arc::new(Self {
             column,
@@ -143,7 +145,8 @@ impl Chunk {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a page that the column's thread has finished. Returns buffers for the next page.
+    /// Adds a page that the column's own thread has finished, and returns buffers for the next
+    /// page.
     fn push(&self, ordinal: usize, mut page: FinishedPage) -> Result<PageBuffers> {
         let mut collected = self.lock();
         if collected.pages.num_pages() == ordinal && !collected.failed {
@@ -154,7 +157,7 @@ impl Chunk {
         Ok(buffers)
     }
 
-    /// Adds a handed-out page.
+    /// Adds a page that was handed out, and reports the tasks that only waited for it.
     fn insert(&self, ordinal: usize, page: Result<FinishedPage>) {
         let mut collected = self.lock();
         collected.early.insert(ordinal, page);
@@ -170,7 +173,7 @@ impl Chunk {
         }
     }
 
-    /// Reports a task as soon as its pages are finished. Returns the bytes of the chunk.
+    /// Reports a task as soon as its pages are finished. Returns the byte count of the chunk.
     pub(super) fn wait(&self, waiting: Waiting) -> usize {
         let mut collected = self.lock();
         collected.waiting.push_back(waiting);
@@ -178,7 +181,8 @@ impl Chunk {
         collected.pages.heap_bytes()
     }
 
-    /// Passes all reports to `take`. A caller that holds the lock on the state receives them in order.
+    /// Passes all reports to `take`. The reports arrive in order if the caller holds the lock on
+    /// the state.
     pub(super) fn take_reports(&self, take: impl FnMut(Report)) {
         self.lock().reports.drain(..).for_each(take);
     }
@@ -218,7 +222,8 @@ impl Collected {
         is_there.then(|| self.waiting.pop_front()).flatten()
     }
 
-    /// Returns the result of a task after `num_pages` pages, and the error of one of these pages.
+    /// Returns the result of a task that has `num_pages` pages before its end, and the error if one
+    /// of these pages failed.
     fn finish(
         &mut self,
         task: Done<EndedColumn>,

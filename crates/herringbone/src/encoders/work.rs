@@ -1,4 +1,4 @@
-//! The work of encoding: how a thread processes a column or a page.
+//! The work of encoding, which is how a thread processes a column or a page.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,15 +12,15 @@ use herringbone_write::{BlockMemory, EndedColumn, WritePlan};
 use super::pages::{Chunk, Done, Pages, Waiting};
 use super::state::{ColumnJob, Job, Outcome, State, Task, Writing};
 
-/// The time after which a waiting caller asks whether the program ends the write.
+/// The time after which a waiting caller checks if the program wants to end the write.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// The planned work of encoding the columns of a file.
+/// The planned work of encoding a file's columns.
 pub(super) struct Encoding {
     pub(super) plan: Arc<WritePlan>,
 }
 
-/// The scratch state of a thread.
+/// A thread's scratch state.
 #[derive(Default)]
 pub(super) struct Hands {
     memory: BlockMemory,
@@ -31,7 +31,7 @@ pub(super) struct Hands {
 /// The result of a job.
 pub(super) enum JobDone {
     Column(Outcome),
-    /// The size in bytes of a handed-out page, and its chunk.
+    /// The byte count of a handed-out page, and the page's chunk.
     Page(usize, Arc<Chunk>),
 }
 
@@ -97,13 +97,13 @@ impl Work for Encoding {
     }
 
     fn attend(&self) {
-        // The threads that encode receive the error, too.
+        // We can drop the error here, because the threads that encode receive it, too.
         drop(self.check());
     }
 }
 
 impl Encoding {
-    /// Fails if the program ends the write.
+    /// Fails if the program wants to end the write.
     pub(super) fn check(&self) -> Result<()> {
         match &self.plan.options().interrupt {
             Some(interrupt) => interrupt.check(),
@@ -149,7 +149,7 @@ fn append(
     }
 }
 
-/// Ends a chunk. Starts the next one, unless this is the last.
+/// Ends a chunk and starts the next one unless this is the last.
 fn end(
     shared: &Shared<Encoding>,
     column: usize,
@@ -196,7 +196,7 @@ fn end(
 }
 
 impl Writing {
-    /// Returns an empty chunk. `before` is the ended chunk of the column in the previous row group.
+    /// Creates an empty chunk. `before` is the column's ended chunk in the previous row group.
     pub(super) fn new(
         plan: &WritePlan,
         column: usize,

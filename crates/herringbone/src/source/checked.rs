@@ -1,4 +1,4 @@
-//! A source whose answers are checked.
+//! Sources whose answers are checked.
 
 use std::io;
 use std::ops::Range;
@@ -9,10 +9,11 @@ use herringbone_format::{Error, Result};
 
 use super::{FetchPolicy, Source, checked_length};
 
-/// A source whose answers have as many bytes as were requested.
+/// A source whose answers have exactly as many bytes as were requested.
 ///
-/// The decoders ask again for bytes that they miss, so a source that always answers too short would never end a read.
-/// Callers write sources of their own. So every answer passes through here, before any decoder sees it.
+/// The decoders ask again for bytes that they miss, so a source that always answers too short would
+/// never end a read. Because callers write sources of their own, every answer passes through here
+/// before any decoder sees it.
 pub struct CheckedSource(Arc<dyn Source>);
 
 impl CheckedSource {
@@ -62,7 +63,7 @@ impl Source for CheckedSource {
 /// Returns the answer to a request for a range.
 ///
 /// # Errors
-/// Io if it has another length.
+/// Fails with Io if the answer has another length than the range.
 fn checked(range: &Range<u64>, answer: Bytes) -> Result<Bytes> {
     let (found, expected) = (answer.len() as u64, range.end - range.start);
     if found == expected {
@@ -97,8 +98,8 @@ mod tests {
 
     use super::*;
 
-    /// A source of 100 bytes whose answers have `more` bytes too many, or too few, and whose answers to requests for
-    /// several ranges lack the last `lost`.
+    /// A source of 100 bytes that answers wrongly. Each answer has `more` bytes too many, or too
+    /// few, and the answers to requests for several ranges lack the last `lost`.
     struct Wrong {
         more: i64,
         lost: usize,

@@ -1,4 +1,4 @@
-//! Ranges of a file, fetched together.
+//! Ranges of a file that are fetched together.
 
 use std::ops::Range;
 
@@ -8,16 +8,15 @@ use herringbone_format::{Error, Result};
 
 use super::Source;
 
-/// The bytes of several ranges of a file. They are fetched in as few requests as the source's
-/// policy allows.
+/// The bytes of several ranges of a file, fetched in as few requests as the source's policy allows.
 #[derive(Debug, Default)]
 pub struct Fetched {
-    /// The bytes of each request with their offset in the file, in ascending order.
+    /// Each request's bytes with their offset in the file, in ascending order.
     answers: Vec<(u64, Bytes)>,
 }
 
 impl Fetched {
-    /// Takes answers to requests, with their offsets in the file.
+    /// Takes the answers to requests, each with its offset in the file.
     #[must_use]
     pub fn new(mut answers: Vec<(u64, Bytes)>) -> Self {
         answers.sort_by_key(|(offset, _)| *offset);
@@ -27,7 +26,7 @@ impl Fetched {
     /// Reads these ranges.
     ///
     /// # Errors
-    /// Errors of the source.
+    /// Returns the source's errors.
     pub(crate) fn read(source: &dyn Source, ranges: Vec<Range<u64>>) -> Result<Self> {
         let requests = requests(ranges, &source.fetch_policy());
         let requests: Vec<_> = requests.map(|request| request.range).collect();
@@ -45,7 +44,8 @@ impl Fetched {
     /// Returns the bytes of one of the ranges.
     ///
     /// # Errors
-    /// [Argument](crate::ErrorKind::Argument) if the source returned fewer bytes than requested.
+    /// Fails with [Argument](crate::ErrorKind::Argument) if the source returned fewer bytes than
+    /// requested.
     pub fn get(&self, range: &Range<u64>) -> Result<Bytes> {
         let mut parts = Vec::new();
         let mut start = range.start;
@@ -63,7 +63,8 @@ impl Fetched {
             let Some(from) = start.checked_sub(*offset) else {
                 break;
             };
-            // Both are offsets in the bytes of a request, which are in memory.
+            // Both numbers are offsets in a request's bytes, which are in memory, so they fit in
+            // `usize`.
             let to = (range.end - offset).min(bytes.len() as u64);
             if from >= to {
                 break;

@@ -1,4 +1,4 @@
-//! A file on disk, read at given positions.
+//! Files on disk, which are read at given positions.
 
 use super::{FetchPolicy, Source, checked_length};
 use bytes::Bytes;
@@ -10,8 +10,8 @@ use std::path::Path;
 
 /// An open file that several threads can read at the same time.
 ///
-/// Each read is one positioned read (`pread`) into a buffer of exactly that size, which is not zeroed first.
-/// Nothing is cached: the operating system does that.
+/// Each read is one positioned read (`pread`) into a buffer of exactly that size, which is not
+/// zeroed first. We cache nothing, because the operating system does.
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -33,11 +33,12 @@ impl FileSource {
     ///
     /// # Errors
     ///
-    /// [Io](crate::ErrorKind::Io) with the path in its message, if the file does not exist, cannot be opened, or is not
-    /// a regular file.
+    /// Fails with [Io](crate::ErrorKind::Io) if the file does not exist, cannot be opened, or is
+    /// not a regular file. The error's message has the path.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        // Opening a named pipe would wait for a writer.
+        // We check this before we open the file, because opening a named pipe would wait for a
+        // writer.
         fs::metadata(path)
             .and_then(|metadata| regular(&metadata))
             .and_then(|()| File::open(path))
@@ -49,8 +50,8 @@ impl FileSource {
     ///
     /// # Errors
     ///
-    /// [Io](crate::ErrorKind::Io) if the file is not a regular file, such as a directory or a pipe, or if its size is
-    /// unknown.
+    /// Fails with [Io](crate::ErrorKind::Io) if this is not a regular file but, for example, a
+    /// directory or a pipe, or if its size is unknown.
     pub fn new(file: File) -> Result<Self> {
         Self::from_io(file).map_err(Error::from)
     }
@@ -122,7 +123,7 @@ use positioned::Handle;
 #[cfg(not(unix))]
 use seeking::Handle;
 
-/// Positioned reads. They need no lock, and do not move the file's own position.
+/// Positioned reads, which need no lock and do not move the file's own position.
 #[cfg(unix)]
 mod positioned {
     use super::cut_short;
@@ -139,7 +140,8 @@ mod positioned {
             Self(file)
         }
 
-        /// Appends `length` bytes from `offset` of the file to `buffer`, which has capacity for them.
+        /// Appends `length` bytes of the file from `offset` to `buffer`, which has capacity for
+        /// them.
         pub(super) fn fill(
             &self,
             buffer: &mut Vec<u8>,
@@ -152,14 +154,14 @@ mod positioned {
                     return Err(cut_short());
                 }
             }
-            // The capacity may be larger than requested, so more bytes may have been read.
+            // The capacity may be larger than requested, so we may have read more bytes.
             buffer.truncate(length);
             Ok(())
         }
     }
 }
 
-/// Seeks and reads under a lock, for systems without positioned reads.
+/// Seeks and reads under a lock, for systems that lack positioned reads.
 #[cfg(any(not(unix), test))]
 mod seeking {
     use super::cut_short;
@@ -175,14 +177,15 @@ mod seeking {
             Self(Mutex::new(file))
         }
 
-        /// Appends `length` bytes from `offset` of the file to `buffer`, which has capacity for them.
+        /// Appends `length` bytes of the file from `offset` to `buffer`, which has capacity for
+        /// them.
         pub(super) fn fill(
             &self,
             buffer: &mut Vec<u8>,
             length: usize,
             offset: u64,
         ) -> io::Result<()> {
-            // A position left by a panic elsewhere is harmless: each read seeks first.
+            // A position that a panic elsewhere left is harmless, because each read seeks first.
             let mut file = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             file.seek(SeekFrom::Start(offset))?;
             let read = (&mut *file).take(length as u64).read_to_end(buffer)?;
@@ -201,7 +204,7 @@ mod tests {
     use herringbone_format::ErrorKind;
     use std::path::PathBuf;
 
-    /// A file in the temporary directory, removed at the end of the test.
+    /// A file in the temporary directory, which the test removes at its end.
     struct Temporary(PathBuf);
 
     impl Temporary {

@@ -1,15 +1,17 @@
 //! Sources of a file's bytes.
 //!
-//! The decoders do no I/O. They return the byte ranges that they need, and a blocking driver reads these from
-//! a [`Source`]. A source can be bytes in memory, or a [`FileSource`] whose positioned reads let several
-//! threads share one open file without a lock. For any other store, implement [`Source`]: it needs a length and
-//! a positioned read. If your store is async, use [`push`](crate::push) instead.
+//! The decoders do no I/O. They return the byte ranges that they need, and a blocking driver reads
+//! these from a [`Source`]. A source can be bytes in memory, or a [`FileSource`], whose positioned
+//! reads let several threads share one open file without a lock. If your bytes are elsewhere,
+//! implement [`Source`], which needs only a length and a positioned read. If your store is async,
+//! use [`push`](crate::push) instead.
 //!
-//! The [`FetchPolicy`] of a source describes the cost of its reads. The reader derives from it how far apart
-//! two ranges may be to share a request, how many requests run at the same time, and how far to read ahead.
+//! A source's [`FetchPolicy`] describes the cost of its reads. From it, the reader derives how far
+//! apart two ranges may be to share a request, how many requests run at the same time, and how far
+//! to read ahead.
 //!
-//! Pass a memory map as bytes in memory, with [`Bytes::from_owner`]. Mapping is left to the caller: if another
-//! process truncates a mapped file, the system kills this process.
+//! You can pass a memory map as bytes in memory, with [`Bytes::from_owner`]. We leave the mapping
+//! to you, because the system kills your process if another one truncates a mapped file.
 //!
 //! ```
 //! # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -80,28 +82,32 @@ use std::sync::Arc;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Source: Send + Sync {
-    /// Returns the size of the file in bytes. It must not change.
+    /// Returns the file's size in bytes, which must not change.
     fn len(&self) -> u64;
 
-    /// Returns the bytes in `range`, counted from the start of the file. Returns exactly as many bytes as the
-    /// range spans. A read ends with an Io error if an answer is shorter or longer.
+    /// Returns the bytes in `range`, counted from the start of the file. An answer must have
+    /// exactly as many bytes as the range, because a read ends with an Io error if it is shorter or
+    /// longer.
     ///
     /// # Errors
     ///
-    /// [Corrupt](ErrorKind::Corrupt) if the range ends past the end of the file or before it starts;
-    /// [Io](ErrorKind::Io) if the system returns an error or the file is now shorter than [`len`](Self::len). Return an
-    /// error of your store as `std::io::Error::other(error).into()`: its kind is [Io](ErrorKind::Io), and
-    /// [`Error::io_error`] returns it.
+    /// Fails with [Corrupt](ErrorKind::Corrupt) if the range ends past the end of the file or
+    /// before it starts, and with [Io](ErrorKind::Io) if the system returns an error or the file is
+    /// now shorter than [`len`](Self::len). If your store fails, return its error as
+    /// `std::io::Error::other(error).into()`. The kind is then [Io](ErrorKind::Io), and
+    /// [`Error::io_error`] returns your error.
     fn read(&self, range: Range<u64>) -> Result<Bytes>;
 
-    /// Reads several ranges. Returns their bytes in the same order.
+    /// Reads several ranges, and returns their bytes in the same order.
     ///
-    /// By default, the ranges are read one after the other. A source with slow reads should read up to
-    /// [`max_requests_in_flight`](FetchPolicy::max_requests_in_flight) of them at the same time.
+    /// By default, the ranges are read one after the other. If your source has slow reads, it
+    /// should read up to [`max_requests_in_flight`](FetchPolicy::max_requests_in_flight) of them at
+    /// the same time.
     ///
     /// # Errors
     ///
-    /// See [`read`](Self::read). If several ranges fail, returns the error of one of them.
+    /// Fails for the same reasons as [`read`](Self::read). If several ranges fail, the error of one
+    /// of them is returned.
     fn read_many(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
         ranges
             .iter()
@@ -109,11 +115,12 @@ pub trait Source: Send + Sync {
             .collect()
     }
 
-    /// Returns the best way to request bytes from this source. It must not change.
+    /// Returns the best way to request bytes from this source, which must not change.
     ///
-    /// The default is [`FetchPolicy::remote`]: few large requests, which include bytes needed soon. This suits
-    /// a source across a network, and costs little for others. A source of local files should return
-    /// [`FetchPolicy::local`]. A source that returns slices of memory should return [`FetchPolicy::memory`].
+    /// The default is [`FetchPolicy::remote`], which makes few large requests that include bytes
+    /// needed soon. This suits a source across a network, and costs little for others. If your
+    /// source has local files, return [`FetchPolicy::local`]. If it returns slices of memory,
+    /// return [`FetchPolicy::memory`].
     ///
     /// ```
     /// use bytes::Bytes;
@@ -148,7 +155,7 @@ pub trait Source: Send + Sync {
     }
 }
 
-/// Bytes in memory. Reads return slices that share this memory.
+/// Bytes in memory, whose reads return slices that share this memory.
 impl Source for Bytes {
     fn len(&self) -> u64 {
         self.as_ref().len() as u64
@@ -156,7 +163,7 @@ impl Source for Bytes {
 
     fn read(&self, range: Range<u64>) -> Result<Bytes> {
         let length = checked_length(&range, Source::len(self))?;
-        // At most the length of this slice.
+        // The range lies in this slice, so its start fits in `usize`.
         let start = range.start as usize;
         Ok(self.slice(start..start + length))
     }
@@ -189,12 +196,12 @@ macro_rules! pointers {
 }
 pointers!(Arc Box);
 
-/// Returns the number of bytes in `range`, if it lies in a file of `file_bytes` bytes.
+/// Returns the byte count of `range`, if it lies in a file of `file_bytes` bytes.
 ///
 /// # Errors
 ///
-/// Corrupt if `range` lies outside the file: all ranges are derived from the file's own metadata. Unsupported
-/// if the number does not fit in `usize`.
+/// Fails with Corrupt if `range` lies outside the file, because all ranges are derived from the
+/// file's own metadata. Fails with Unsupported if the count does not fit in `usize`.
 fn checked_length(range: &Range<u64>, file_bytes: u64) -> Result<usize> {
     if range.start > range.end || range.end > file_bytes {
         return Err(Error::corrupt(format!(
@@ -247,7 +254,7 @@ mod tests {
         }
     }
 
-    /// A source that reads several ranges only together, and has the default policy.
+    /// A source that has the default policy, and reads several ranges only together.
     struct AllAtOnce(Bytes);
 
     impl Source for AllAtOnce {

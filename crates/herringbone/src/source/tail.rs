@@ -1,4 +1,4 @@
-//! A source whose last bytes have already been read.
+//! Sources whose last bytes have already been read.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -9,17 +9,18 @@ use herringbone_format::{Error, Result};
 
 use super::{FetchPolicy, Source};
 
-/// A source whose last bytes were read along with the footer. They are not read again.
+/// A source that does not read its last bytes again, because they came with the footer.
 ///
-/// A range partly there is read from the source as a whole: most sources have it in memory, and joining its
-/// parts would be a copy. A source of [`herringbone-remote`](https://docs.rs/herringbone-remote) has the tail itself.
+/// If only a part of a range is in these bytes, we read the whole range from the source, because
+/// most sources have it in memory, and joining its parts would be a copy. A source of
+/// [`herringbone-remote`](https://docs.rs/herringbone-remote) has the tail itself.
 pub(crate) struct SourceWithTail {
     source: Arc<dyn Source>,
     tail: Tail,
 }
 
 impl SourceWithTail {
-    /// Adds the last bytes of the file to its source.
+    /// Adds a file's last bytes to its source.
     pub(crate) fn new(source: Arc<dyn Source>, tail: Bytes) -> Self {
         Self {
             tail: Tail::new(source.len(), tail),
@@ -67,12 +68,12 @@ mod tests {
 
     #[test]
     fn ranges_of_the_tail_are_not_read() {
-        // The bytes of the source differ from the tail, to distinguish them.
+        // The source's bytes differ from the tail, so that the test can distinguish them.
         let source: Arc<dyn Source> = Arc::new(Bytes::from_static(b"abcdefgh"));
         let source = SourceWithTail::new(source, Bytes::from_static(b"FGH"));
         assert_eq!(source.read(5..8).unwrap(), "FGH");
         assert_eq!(source.read(6..7).unwrap(), "G");
-        // A range that starts before the tail is read from the source as a whole.
+        // The whole range is read from the source if it starts before the tail.
         assert_eq!(source.read(4..8).unwrap(), "efgh");
         let several = source.read_many(&[7..8, 0..2, 5..6, 4..6]).unwrap();
         assert_eq!(several, ["H", "ab", "F", "ef"]);

@@ -1,14 +1,16 @@
-//! A read on several threads: the choice of the next task, and the use of its result.
+//! Reads on several threads: which task a thread takes next, and what becomes of its result.
 //!
-//! A row group is worked on in one of two ways. Threads *share* its columns: each task decodes the next column batch of one
-//! column. Or one thread takes the *whole* row group, and each task makes its next batch. Small row groups are taken whole,
-//! as are those whose tasks need more memory than there is.
+//! Threads work on a row group in one of two ways. Either they *share* its columns, and each task
+//! decodes one column's next column batch. Or one thread takes the *whole* row group, and each task
+//! makes its next batch. Small row groups are taken whole, and so are row groups whose tasks need
+//! more memory than there is.
 //!
-//! If the source is slow to answer, a thread opens several row groups, and fetches the bytes of all of them in one
-//! round. Meanwhile, other threads decode.
+//! If the source is slow to answer, a thread opens several row groups and fetches the bytes of all
+//! of them in one round, while other threads decode.
 //!
-//! The due row group has priority. Work ahead waits while memory is short. If the due row group is refused memory, the
-//! work ahead is dropped, and one thread continues alone after the emitted rows.
+//! The due row group has priority, so work ahead waits while memory is short. If the due row group
+//! is refused memory, we drop the work ahead, and one thread continues alone after the emitted
+//! rows.
 
 mod state;
 #[cfg(test)]
@@ -26,20 +28,21 @@ use self::state::{BATCHES_AHEAD, Event, ReadMode, Ready, Slot, State};
 use crate::source::Source;
 use crate::source_bytes::SharedBytes;
 
-/// The number of whole row groups per thread that may be under way. One is not enough: the caller returns no batch while it
-/// works on a row group of its own.
+/// The number of whole row groups per thread that may be under way. One is not enough, because the
+/// caller returns no batch while it works on a row group of its own.
 const WHOLE_PER_THREAD: usize = 2;
 
-/// The most row groups that may be under way if their bytes are fetched ahead.
+/// The largest number of row groups that may be under way if their bytes are fetched ahead.
 const MAX_ROW_GROUPS: u64 = 64;
 
-/// Bytes of columns below which a second thread is not worth its start: pruning may leave only a few.
+/// The number of column bytes below which a second thread is not worth its start. Pruning may leave
+/// only a few.
 const MIN_BYTES_FOR_HELP: u64 = 1 << 20;
 
-/// The number of row groups to prune before a second thread is worth starting.
+/// The number of row groups to prune from which a second thread is worth its start.
 const MIN_ROW_GROUPS_FOR_HELP: u64 = 16;
 
-/// The way that threads divide row groups.
+/// The way in which threads divide row groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Grain {
     /// Each thread takes a whole row group.
@@ -53,27 +56,28 @@ pub(crate) struct Threads {
     crew: Crew<ReadWork>,
 }
 
-/// The state of a read that all threads share.
+/// The facts about a read that all threads share.
 struct ReadWork {
     bytes: Arc<SharedBytes>,
     budget: Arc<Budget>,
     threads: usize,
     grain: Grain,
-    /// The number of row groups that may be under way, if their bytes are fetched ahead.
+    /// The number of row groups that may be under way if their bytes are fetched ahead.
     fetched_row_groups: Option<usize>,
 }
 
-/// Something to do.
+/// Something that a thread can do.
 enum Task {
     /// Makes the next batch of a row group.
     Whole {
         id: u64,
         read: Box<RowGroupRead>,
-        /// True if the row group is due, and true if no other thread works.
+        /// True if the row group is due. The next flag is true if no other thread works.
         is_due: bool,
         is_alone: bool,
     },
-    /// Opens row groups, or advances them to their next stage. Fetches about `ahead` bytes.
+    /// Opens row groups, or advances them to their next stage, and fetches about `ahead` bytes for
+    /// each.
     Open {
         reads: Vec<(u64, Box<RowGroupRead>)>,
         ahead: u64,
@@ -89,7 +93,7 @@ enum Done {
     Stage(u64, Box<StageTask>),
 }
 
-/// A row group that a thread has opened, or failed to.
+/// A row group that a thread has opened, or failed to open.
 struct Opened {
     id: u64,
     read: Box<RowGroupRead>,
@@ -127,10 +131,10 @@ impl Threads {
         }
     }
 
-    /// Returns the next batch; `None` after the last one.
+    /// Returns the next batch, or `None` after the last one.
     ///
     /// # Errors
-    /// Errors in the bytes, with their place, and errors of the source.
+    /// Returns errors in the bytes, with their location, and errors of the source.
     pub(crate) fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
         loop {
             let Some(event) = self.crew.next(State::event) else {
@@ -163,12 +167,12 @@ impl Threads {
         self.crew.work().grain
     }
 
-    /// Changes the sequence of row groups.
+    /// Changes the sequence of row groups, and returns what `change` returns.
     pub(crate) fn update<R>(&self, change: impl FnOnce(&mut ReadSequence) -> R) -> R {
         self.crew.update(|state| change(&mut state.sequence))
     }
 
-    /// Returns the upper bound of the number of remaining rows.
+    /// Returns an upper bound on the number of remaining rows.
     pub(crate) fn rows_left(&self) -> u64 {
         self.crew.look(|state| {
             let begun = state.slots.iter().map(|slot| slot.rows_left);
@@ -178,7 +182,8 @@ impl Threads {
 }
 
 impl ReadWork {
-    /// Takes a task of the slot at `index`. Threads may share columns up to `ahead` batches after the due one.
+    /// Takes a task of the slot at `index`. If threads share its columns, they may work up to
+    /// `ahead` batches after the due one.
     fn take_of_slot(&self, state: &mut State, index: usize, ahead: u64) -> Option<Task> {
         let is_short = state.sequence.is_short();
         let (plan, is_due) = (state.sequence.plan().clone(), index == 0);
@@ -190,7 +195,7 @@ impl ReadWork {
         let bytes_ahead = state.sequence.memory_ahead();
         let slot = state.slots.get_mut(index)?;
         let has_failed = slot.ready.back().is_some_and(Result::is_err);
-        // If memory is short, the due batch is emitted before the next one is created.
+        // If memory is short, the due batch has to be emitted before the next one is created.
         let is_ahead = !is_due || !slot.ready.is_empty();
         if slot.is_over || has_failed || is_ahead && (is_short || is_alone) {
             return None;
@@ -223,14 +228,15 @@ impl ReadWork {
         }
     }
 
-    /// Returns true if at most half of the permitted number of row groups are in progress.
+    /// Returns true if at most half of the permitted number of row groups are in progress, and the due
+    /// one does not run alone.
     fn may_fetch(&self, state: &State) -> bool {
         let most = self.fetched_row_groups;
         most.is_some_and(|most| state.slots.len() <= most / 2) && !state.is_alone
     }
 
-    /// Takes all unopened row groups, and begins more, once at most half of the permitted number are in progress. Their
-    /// bytes are fetched in one round.
+    /// Takes all unopened row groups and begins more, so that one round fetches all their bytes.
+    /// This happens only once at most half of the permitted number are in progress.
     fn take_to_fetch(&self, state: &mut State) -> Option<Task> {
         if !self.may_fetch(state) {
             return None;
@@ -252,13 +258,13 @@ impl ReadWork {
         (!reads.is_empty()).then_some(Task::Open { reads, ahead })
     }
 
-    /// Returns true if another row group may be begun.
+    /// Returns true if we may begin another row group.
     fn may_begin(&self, state: &State) -> bool {
         if state.slots.is_empty() {
             return true;
         }
         let plan = state.sequence.plan();
-        // Under a limit nothing is tested ahead that may not be needed.
+        // Under a limit, we test nothing ahead, because it may not be needed.
         let is_limited = plan.is_filtered() && plan.options().limit.is_some();
         if is_limited || state.is_alone || state.sequence.is_short() {
             return false;
@@ -316,7 +322,7 @@ impl ReadWork {
                 RowGroupStep::Batch(batch) => {
                     let mut memory = Reservation::new(self.budget.clone());
                     let counted = memory.resize(batch.get_array_memory_size() as u64);
-                    // A due batch waits for nothing.
+                    // A due batch is not refused, because it waits for nothing.
                     if let Err(error) = counted
                         && !is_due
                     {
@@ -336,7 +342,8 @@ impl ReadWork {
 }
 
 impl ReadWork {
-    /// Opens row groups, or advances them to their next stage. Each round fetches the bytes for one step of all of them.
+    /// Opens row groups, or advances them to their next stage. Each round fetches the bytes that
+    /// one step of all of them needs.
     fn open(&self, reads: Vec<(u64, Box<RowGroupRead>)>, ahead: u64) -> Vec<Opened> {
         let unopened = |(id, read)| Opened {
             id,
@@ -350,7 +357,8 @@ impl ReadWork {
             for Opened { read, is_open, .. } in &mut reads {
                 let mut bytes = match has_failed {
                     None => self.bytes.of_row_group(),
-                    // Each row group reports its own error.
+                    // After an error, we read directly, so that each row group reports its own
+                    // error.
                     Some(_) => self.bytes.of_task(),
                 };
                 if let Ok(false) = is_open {
@@ -374,7 +382,7 @@ impl ReadWork {
     }
 }
 
-/// Takes the row group of a slot, to open it or to advance it to its next stage.
+/// Takes a slot's row group, to open it or to advance it to its next stage.
 fn take_to_open(slot: &mut Slot, ahead: u64) -> Option<Task> {
     let reads = vec![(slot.id, slot.read.take()?)];
     Some(Task::Open { reads, ahead })
@@ -384,7 +392,8 @@ impl Work for ReadWork {
     type State = State;
     type Task = Task;
     type Output = Done;
-    /// The row group that a thread worked on last: parts of it are in its caches.
+    /// The row group that the thread worked on last, because parts of it are in the thread's
+    /// caches.
     type Scratch = Option<u64>;
 
     fn take(&self, state: &mut State, last: &mut Option<u64>) -> Option<Task> {
@@ -448,12 +457,14 @@ impl Work for ReadWork {
 
     fn finish(&self, state: &mut State, done: Done) {
         state.running -= 1;
-        // A row group may have been dropped, or started again.
+        // The row group may have been dropped, or started again, since the task began. Its slot is
+        // then gone.
         match done {
             Done::Stage(id, task) => {
                 let slot = state.slot(id);
                 if let Some(read) = slot.and_then(|(_, slot)| slot.read.as_mut()) {
-                    // Only the caller assembles batches of the last stage.
+                    // This returns no batch, because only the caller assembles batches of the last
+                    // stage.
                     drop(read.deliver(*task));
                 }
             }
@@ -485,7 +496,7 @@ impl Work for ReadWork {
 }
 
 impl Task {
-    /// Returns the row group that it works on, unless there are several.
+    /// Returns the row group that the task works on, unless there are several.
     fn id(&self) -> Option<u64> {
         match self {
             Self::Whole { id, .. } | Self::Stage(id, _) => Some(*id),

@@ -12,10 +12,10 @@ use herringbone_read::{Assembly, ReadSequence, RowGroupRead, SharedStep, StageTa
 
 use crate::source_bytes::SharedBytes;
 
-/// The number of batches after the due one on which threads may work, if they share columns.
+/// The number of batches after the due one that threads may work on, if they share columns.
 pub(super) const BATCHES_AHEAD: u64 = 3;
 
-/// The state of a read on several threads: its row groups in progress.
+/// The state of a read on several threads, which is mostly its row groups in progress.
 pub(super) struct State {
     pub(super) sequence: ReadSequence,
     pub(super) bytes: Arc<SharedBytes>,
@@ -26,20 +26,21 @@ pub(super) struct State {
     pub(super) begun: u64,
     /// The number of tasks running on threads.
     pub(super) running: usize,
-    /// True after the due row group was refused memory, until it ends. One thread then continues alone.
+    /// True from when the due row group was refused memory until it ends. Meanwhile, one thread
+    /// continues alone.
     pub(super) is_alone: bool,
 }
 
 /// A row group in progress.
 pub(super) struct Slot {
     pub(super) id: u64,
-    /// The read of the row group. Absent while a thread has all of it.
+    /// The read of the row group. It is absent while a thread has all of it.
     pub(super) read: Option<Box<RowGroupRead>>,
     pub(super) mode: ReadMode,
     /// Batches of a whole row group that wait for their turn.
     pub(super) ready: VecDeque<Result<Ready>>,
     pub(super) is_over: bool,
-    /// The upper bound of the number of rows after the last emitted batch.
+    /// An upper bound on the number of rows after the last emitted batch.
     pub(super) rows_left: u64,
     pub(super) planned_rows: u64,
     pub(super) index: usize,
@@ -47,17 +48,18 @@ pub(super) struct Slot {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ReadMode {
-    /// One thread makes batches, one after the other.
+    /// One thread makes the batches, one after the other.
     Whole,
-    /// One thread makes batches, but only while the row group is due: it was refused memory before.
+    /// One thread makes the batches, but only while the row group is due, because it was refused
+    /// memory before.
     WholeIfDue,
-    /// A thread opens it before anything else, and fetches its bytes.
+    /// A thread first opens the row group, and fetches its bytes.
     Unopened,
-    /// Threads share its columns.
+    /// Threads share the row group's columns.
     Shared,
 }
 
-/// A batch waiting for its turn.
+/// A batch that waits for its turn.
 pub(super) struct Ready {
     pub(super) batch: RecordBatch,
     pub(super) losses: Losses,
@@ -65,11 +67,11 @@ pub(super) struct Ready {
     pub(super) memory: Reservation,
 }
 
-/// The next step of the caller.
+/// The caller's next step.
 pub(super) enum Event {
     /// Returns this batch.
     Emit(RecordBatch),
-    /// Puts a batch of this row group together.
+    /// Assembles a batch of this row group.
     Assemble(u64, Box<Assembly>),
     Failed(Error),
 }
@@ -87,7 +89,7 @@ impl State {
         }
     }
 
-    /// Begins a row group, after those in progress.
+    /// Begins a row group after the ones in progress.
     pub(super) fn push(&mut self, read: RowGroupRead, mode: ReadMode) {
         self.begun += 1;
         let id = self.new_id();
@@ -103,7 +105,7 @@ impl State {
         });
     }
 
-    /// Returns the next step of the caller, or `None` if it must wait.
+    /// Returns the caller's next step, or `None` if the caller must wait.
     pub(super) fn event(&mut self) -> Option<Event> {
         loop {
             if self.sequence.rows_to_find() == 0 {
@@ -159,8 +161,8 @@ impl State {
         }
     }
 
-    /// Returns the emitted part of a batch of the due row group. Releases its memory before another thread can begin the
-    /// next one.
+    /// Returns the part of a due row group's batch that is emitted. This function first releases
+    /// the batch's memory, so that it is free before another thread can begin the next batch.
     pub(super) fn emit(&mut self, ready: Ready) -> Option<RecordBatch> {
         drop(ready.memory);
         self.sequence.add_losses(ready.losses);
@@ -170,7 +172,7 @@ impl State {
         self.sequence.emit(ready.batch)
     }
 
-    /// Takes back a batch of the due row group, which the caller assembled.
+    /// Takes back a batch of the due row group that the caller has assembled.
     pub(super) fn deliver_batch(
         &mut self,
         id: u64,
@@ -192,7 +194,7 @@ impl State {
         }
     }
 
-    /// Handles an error of the due row group. Returns the error if it ends the read.
+    /// Handles an error of the due row group, and returns the error if it ends the read.
     pub(super) fn fail(&mut self, error: Error) -> Option<Error> {
         let is_split_wrong = match self.slots.front() {
             Some(front) => front
@@ -211,7 +213,7 @@ impl State {
         self.sequence.lose(error, rows).err()
     }
 
-    /// Drops all work ahead. One thread then continues alone, after the emitted rows.
+    /// Drops all work ahead. From then on, one thread continues alone after the emitted rows.
     pub(super) fn work_alone(&mut self) {
         while self.slots.len() > 1
             && let Some(slot) = self.slots.pop_back()
@@ -226,7 +228,7 @@ impl State {
 
     /// Restarts the due row group after the emitted rows.
     pub(super) fn restart_front(&mut self, mode: ReadMode) {
-        // Running tasks keep the old id, so their results are ignored.
+        // Because running tasks keep the old id, their results are ignored.
         let id = self.new_id();
         if let Some(front) = self.slots.front_mut() {
             front.id = id;
@@ -251,13 +253,14 @@ impl State {
         self.next_id
     }
 
-    /// Drops all row groups. No more rows are returned.
+    /// Drops all row groups, so that no more rows are returned.
     pub(super) fn finish(&mut self) {
         self.slots.clear();
         self.sequence.finish();
     }
 
-    /// Returns, for each row group, the number of batches after the due one on which threads may work.
+    /// Returns, for each row group, the number of batches after the due one that threads may work
+    /// on.
     pub(super) fn aheads(&self) -> Vec<u64> {
         let mut ahead = match self.sequence.is_short() {
             true => 0,
@@ -278,19 +281,20 @@ impl State {
 }
 
 impl Slot {
-    /// Returns the number of remaining batches, or `u64::MAX` if it is unknown or threads do not share the columns.
+    /// Returns the number of remaining batches, or `u64::MAX` if it is unknown or if threads do not
+    /// share the columns.
     pub(super) fn batches_left(&self) -> u64 {
         let read = self.read.as_ref().filter(|_| self.mode == ReadMode::Shared);
         let left = read.and_then(|read| read.batches_left());
         left.unwrap_or(u64::MAX)
     }
 
-    /// Handles the result of a task that had all of the row group.
+    /// Handles the result of a task that had the whole row group.
     pub(super) fn take_result(&mut self, index: usize, result: Result<()>) {
         let Err(error) = result else {
             return;
         };
-        // Nothing is lost ahead of its turn: the row group starts again when it is due.
+        // The row group starts again when it is due, so that nothing is lost ahead of its turn.
         if index > 0 && Budget::depends_on_others(&error) {
             if let Some(read) = &mut self.read {
                 read.restart();

@@ -1,4 +1,4 @@
-//! The row groups that threads begin, driven by hand without threads.
+//! Tests of the row groups that threads begin, driven by hand without threads.
 
 use bytes::Bytes;
 use herringbone_arrow::array::{ArrayRef, Int64Array};
@@ -9,7 +9,7 @@ use crate::{ParquetFile, ReadOptions, WriteOptions, Writer};
 
 const ROWS: usize = 1_000;
 
-/// Bytes with any policy.
+/// Bytes in memory that have any policy.
 struct Stored(Bytes, FetchPolicy);
 
 impl Source for Stored {
@@ -36,7 +36,7 @@ fn file(row_groups: usize) -> Bytes {
     writer.finish_into().unwrap().1.into()
 }
 
-/// The work of two threads over a file of 12 row groups, and its state.
+/// Returns the work of two threads over a file of 12 row groups, and its state.
 fn work(grain: Grain, options: ReadOptions, fetched: Option<usize>) -> (ReadWork, State) {
     let policy = match fetched {
         None => FetchPolicy::memory(),
@@ -60,7 +60,7 @@ fn work(grain: Grain, options: ReadOptions, fetched: Option<usize>) -> (ReadWork
     (work, State::new(sequence, bytes))
 }
 
-/// Takes tasks until there are none, and leaves them undone. Returns one letter for each.
+/// Takes tasks until there are none, and leaves them undone. Returns one letter for each task.
 fn take_all(work: &ReadWork, state: &mut State) -> String {
     let task = || {
         Some(match work.take(state, &mut None)? {
@@ -89,7 +89,7 @@ fn one_row_group_is_begun_under_a_limit() {
     for (options, begun) in [
         (filtered(), 4),
         (filtered().limit(5), 1),
-        // Without a filter, the limit is known to leave out whole row groups.
+        // Without a filter, we know that the limit leaves out whole row groups.
         (ReadOptions::new().limit(2_500), 3),
     ] {
         let (work, mut state) = work(Grain::RowGroup, options, None);
@@ -104,12 +104,12 @@ fn one_row_group_is_begun_if_memory_refused_another() {
     assert_eq!(take_all(&work, &mut state), "wwww");
     state.work_alone();
     assert_eq!(state.slots.len(), 1);
-    // The tasks that run have the row groups.
+    // The tasks that still run have the row groups.
     assert_eq!(take_all(&work, &mut state), "");
     assert_eq!(state.slots.len(), 1);
 }
 
-/// Row groups of a slow source are opened together, and again when half of them are left.
+/// Row groups of a slow source are opened together, and again once half of them are left.
 #[test]
 fn row_groups_of_a_slow_source_are_begun_in_groups() {
     let (work, mut state) = work(Grain::RowGroup, ReadOptions::new(), Some(6));

@@ -17,7 +17,8 @@ pub(crate) fn numbers(first: i64, rows: i64) -> RecordBatch {
     RecordBatch::try_from_iter([("a", a), ("b", b)]).unwrap()
 }
 
-/// Eight bytes per value, and nothing else in a page body: no dictionary, no compression.
+/// Returns options for pages whose bodies have eight bytes per value and nothing else, because
+/// there is no dictionary and no compression.
 pub(crate) fn plain() -> WriteOptions {
     let mut options = WriteOptions::new().compression(Compression::Uncompressed);
     options.columns.dictionary = Some(false);
@@ -31,13 +32,13 @@ pub(crate) fn written(batch: &RecordBatch, options: WriteOptions) -> Bytes {
     writer.finish_into().unwrap().1.into()
 }
 
-/// A file of numbers with this many row groups of this many rows.
+/// Returns a file of numbers with this many row groups of this many rows.
 pub(crate) fn file(row_groups: i64, rows: i64) -> Bytes {
     let options = plain().row_group_rows(usize::try_from(rows).unwrap());
     written(&numbers(0, row_groups * rows), options)
 }
 
-/// Returns the values of `a` of all remaining batches.
+/// Returns the values of `a` in all remaining batches.
 pub(crate) fn rest(reader: &mut Reader) -> Vec<i64> {
     let mut values = Vec::new();
     while let Some(batch) = reader.next_batch().unwrap() {

@@ -12,7 +12,7 @@ use crate::common::{numbers, plain, rest};
 const ROWS: i64 = 10_000;
 
 fn writer() -> Writer<Vec<u8>> {
-    // Pages of 8,000 bytes: most values are in finished pages, and some in the open one.
+    // A page has 8,000 bytes, so most values are in finished pages, and some in the open one.
     let mut options = plain();
     options.columns.page_rows = Some(1_000);
     Writer::new(Vec::new(), numbers(0, 0).schema(), options).unwrap()
@@ -38,7 +38,7 @@ fn sizes_follow_the_values() {
             encoder.write(&numbers(first, 4_500)).unwrap();
             let values = usize::try_from(8 * (first + 4_500)).unwrap();
             let estimate = encoder.estimated_bytes();
-            // At most 100 bytes for each page header and its statistics.
+            // Each page header takes at most 100 bytes with its statistics.
             let (least, most) = (values, values + 10 * 100);
             assert!((least..=most).contains(&estimate), "{estimate}");
             let memory = encoder.memory_size();
@@ -74,7 +74,8 @@ fn row_groups_are_appended_in_any_order_of_encoding() {
     assert_eq!(rest(&mut reader), (0..10_077).collect::<Vec<_>>());
 }
 
-/// Chunks missing, twice the same, of another writer, or of other rows.
+/// The chunks do not form a row group if one is missing, if one occurs twice, or if some are from
+/// another writer or have other rows.
 #[test]
 fn chunks_that_are_no_row_group_are_refused() {
     let refused = |change: fn(&mut Vec<EncodedChunk>), about: &str| {

@@ -1,4 +1,4 @@
-//! Metadata shared between reads, and its page indexes.
+//! Tests of metadata that reads share, and of its page indexes.
 
 use std::ops::Range;
 
@@ -31,7 +31,7 @@ fn page_indexes_are_retained_by_the_handles_that_share_them() {
     let offsets = cell.offsets.clone().unwrap();
     assert_eq!(offsets.page_locations.len(), 10);
     let own = |handle: &MetadataHandle| has(handle).into_iter().filter(|it| *it).count();
-    // This handle is a copy, and those made afterwards have the index.
+    // A handle is a copy. This one has the index, because it was made after the index was loaded.
     let after = file.metadata_handle();
     assert_eq!(has(&after), [false, false, true, false, false, false]);
     // An index of ten pages has ten locations and bounds of eight bytes.
@@ -60,7 +60,7 @@ fn page_indexes_are_retained_by_the_handles_that_share_them() {
     }
 }
 
-/// Indexes are read once, all of them in one call.
+/// Indexes are read only once, and all of them in one call.
 #[test]
 fn indexes_that_a_handle_has_are_not_requested_again() {
     let source = Recorded::new(indexed(), FetchPolicy::local());
@@ -98,7 +98,7 @@ fn indexes_that_a_handle_has_are_not_requested_again() {
     );
 }
 
-/// A footer is decoded from the last bytes, or names those that it needs.
+/// A footer is decoded from the last bytes, or the answer names the bytes that it needs.
 #[test]
 fn a_handle_is_decoded_from_the_end_of_a_file() {
     let bytes = file(2, 50);

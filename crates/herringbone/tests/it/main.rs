@@ -1,4 +1,5 @@
-//! Readers and writers of this crate: their counts, their order of work, and the requests that they make.
+//! Tests of this crate's readers and writers: their counts, their order of work, and the requests
+//! that they make.
 
 #[cfg(test)]
 mod common;

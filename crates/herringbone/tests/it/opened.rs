@@ -1,4 +1,4 @@
-//! Row groups, pages, bounds and bloom filters of opened files.
+//! Tests of the row groups, pages, bounds and bloom filters of opened files.
 
 use herringbone::arrow::array::ArrayRef;
 use herringbone::arrow::array::cast::AsArray as _;
@@ -23,7 +23,7 @@ fn splits_of_a_file_have_each_row_group_once() {
     }
 }
 
-/// Pages of 100 rows: their places, sizes and counts.
+/// Pages of 100 rows have the right places, sizes and counts.
 #[test]
 fn pages_fill_their_chunk() {
     let mut options = plain().row_group_rows(450);
@@ -107,7 +107,7 @@ fn bloom_filters_are_asked_for_values() {
     assert_eq!(without.bloom_filter_may_contain(0, 0, 7_i64).unwrap(), None);
 }
 
-/// An error has the name of its file, if a path opened it.
+/// An error has its file's name, if the file was opened by path.
 #[test]
 fn files_have_names() {
     let path = std::env::temp_dir().join(format!("herringbone-named-{}", std::process::id()));

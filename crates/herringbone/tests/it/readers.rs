@@ -1,4 +1,4 @@
-//! Readers of each kind: with one thread or several, and with bytes fetched in rounds.
+//! Tests of readers with one thread or several, and with bytes that are fetched in rounds.
 
 use herringbone::arrow::array::RecordBatchReader;
 use herringbone::filter::col;
@@ -43,7 +43,7 @@ fn rows_left_fall_to_zero() {
     }
 }
 
-/// Half of the rows, and then a quarter, whatever thread does the work.
+/// Filters select half of the rows and then a quarter, whichever thread does the work.
 #[test]
 fn filters_and_limits_select_the_same_rows_on_any_thread() {
     let bytes = file(ROW_GROUPS, ROWS);
@@ -65,7 +65,7 @@ fn filters_and_limits_select_the_same_rows_on_any_thread() {
     }
 }
 
-/// The rows of a damaged row group, which a read skips on request, or reports.
+/// A read reports the rows of a damaged row group as an error, or skips them on request.
 #[test]
 fn damage_ends_a_read_or_is_a_loss() {
     let bytes = file(ROW_GROUPS, ROWS);
@@ -85,7 +85,7 @@ fn damage_ends_a_read_or_is_a_loss() {
             assert_eq!(last.as_ref().unwrap_err().kind(), ErrorKind::Corrupt);
             let rows = good.iter().map(|it| it.as_ref().unwrap().num_rows());
             assert_eq!(rows.sum::<usize>(), ROWS as usize, "{threads} threads");
-            // A reader that failed has no more rows.
+            // After an error, a reader has no more rows.
             assert!(reader.next_batch().unwrap().is_none());
             assert_eq!(reader.rows_left(), 0);
             reader.tighten_filter(&col("a").ge(0)).unwrap();

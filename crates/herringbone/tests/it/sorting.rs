@@ -1,4 +1,4 @@
-//! Rows declared as sorted.
+//! Tests of rows that are declared as sorted.
 
 use std::sync::Arc;
 
@@ -94,7 +94,7 @@ fn only_row_groups_that_are_sorted_say_so() {
         .unsorted_rows(UnsortedRows::OmitSortingColumns)
         .row_group_rows(2);
     let mut writer = Writer::new(Vec::new(), batch.schema(), options).unwrap();
-    // The boundary between two batches is checked too.
+    // The writer must also check the boundary between two batches.
     writer.write(&batch.slice(0, 3)).unwrap();
     writer.write(&batch.slice(3, 3)).unwrap();
     let metadata = writer.finish().unwrap();

@@ -1,4 +1,4 @@
-//! The counts of a writer between its steps.
+//! Tests of a writer's counts between its steps.
 
 use std::sync::Arc;
 
@@ -8,7 +8,8 @@ use herringbone::{ErrorKind, ParquetFile, ReadOptions, SortingColumnOption, Writ
 
 use crate::common::{file, numbers, plain, rest};
 
-/// Accepted rows, rows of the open row group, and row groups in the output.
+/// Returns the counts of accepted rows, of the open row group's rows, and of the row groups in the
+/// output.
 fn counts(writer: &Writer<Vec<u8>>) -> (u64, usize, usize) {
     let written = writer.get_ref().unwrap().len() as u64;
     assert_eq!(writer.bytes_written(), written);
@@ -25,21 +26,22 @@ fn rows_are_counted_when_they_are_accepted() {
     let options = plain().row_group_rows(8).threads(1);
     let mut writer = Writer::new(Vec::new(), schema, options).unwrap();
     assert_eq!(counts(&writer), (0, 0, 0));
-    // The magic number.
+    // Only the magic number is written so far.
     assert_eq!(writer.bytes_written(), 4);
     writer.write(&numbers(0, 5)).unwrap();
     assert_eq!(counts(&writer), (5, 5, 0));
     let small = writer.memory_size();
     assert!((80..100_000).contains(&small), "{small}");
-    // Row groups of 8 and 8 rows, and 1 row of the next one.
+    // Two row groups have 8 rows each, and the next one has 1 row.
     writer.write(&numbers(5, 12)).unwrap();
     let (rows, open, row_groups) = counts(&writer);
     assert_eq!((rows, open), (17, 1));
-    // The last one may still be in memory.
+    // The last complete row group may still be in memory.
     assert!((1..=2).contains(&row_groups), "{row_groups}");
     writer.flush().unwrap();
     assert_eq!(counts(&writer), (17, 0, 3));
-    // Three row groups of two columns of eight bytes, and a header per page.
+    // The output has three row groups of two columns with eight bytes per value, and a header per
+    // page.
     let bytes = writer.bytes_written();
     assert!((17 * 16..17 * 16 + 6 * 200).contains(&bytes), "{bytes}");
     let row_groups: Vec<i64> = writer.row_groups().iter().map(|it| it.num_rows).collect();
@@ -51,7 +53,8 @@ fn rows_are_counted_when_they_are_accepted() {
     assert_eq!(rest(&mut reader), (0..17).collect::<Vec<_>>());
 }
 
-/// Between two steps, the rows of a batch are in an open row group, in row groups that wait, or in the output.
+/// Between two steps, a batch's rows are in an open row group, in row groups that wait, or in the
+/// output.
 #[test]
 fn no_row_is_missing_between_steps() {
     for threads in [1, 3] {
@@ -98,7 +101,7 @@ fn rows_that_wait_to_be_sorted_are_counted() {
     writer.write(&descending(50)).unwrap();
     writer.write(&descending(0)).unwrap();
     assert_eq!(counts(&writer), (100, 0, 0));
-    // Rows wait in memory, with eight bytes for each key.
+    // The rows wait in memory, with eight bytes for each key.
     assert!(writer.memory_size() >= empty + 800);
     let error = writer.append_row_group(Vec::new()).unwrap_err();
     assert!(error.message().contains("`sort_by`"), "{error}");

@@ -9,20 +9,22 @@ use herringbone_write::ColumnWriter;
 
 use super::super::pages::{Chunk, Done, PageJob, Report};
 
-/// The slice of a task, and true if the task is the end of a row group after that slice.
+/// A task's slice, and true if the task ends a row group after that slice. Earlier tasks have a
+/// smaller order.
 pub(super) type TaskOrder = (usize, bool);
 
 /// The state of a column over all row groups.
 pub(crate) struct Column {
-    /// Absent while a thread processes the column, after an error, and after the last row group.
+    /// The open chunk. It is absent while a thread works on the column, after an error, and after
+    /// the last row group.
     pub(super) writing: Option<Box<Writing>>,
-    /// Set after an error, and after the last row group.
+    /// True after an error, and after the last row group.
     pub(super) is_over: bool,
     pub(super) tasks: VecDeque<Task>,
     pub(super) heap_bytes: usize,
 }
 
-/// The chunk of a column in its open row group.
+/// A column's chunk in its open row group.
 pub(crate) struct Writing {
     pub(crate) writer: ColumnWriter,
     pub(crate) chunk: Arc<Chunk>,
@@ -31,15 +33,15 @@ pub(crate) struct Writing {
 }
 
 pub(crate) enum Task {
-    /// Rows of an array.
+    /// Rows of an array to append.
     Append {
         slice: usize,
         array: ArrayRef,
-        /// The size of the array in bytes, including rows outside `rows`.
+        /// The array's size in bytes, including rows outside `rows`.
         array_bytes: usize,
         rows: Range<usize>,
     },
-    /// The end of a row group, after the slice.
+    /// The end of a row group, after this slice.
     End {
         slice: usize,
         row_group: usize,
@@ -64,12 +66,12 @@ pub(crate) struct ColumnJob {
 /// The result of a task for its column.
 pub(crate) struct Outcome {
     pub(crate) column: usize,
-    /// Absent after an error, and after the last row group.
+    /// The open chunk, which is absent after an error and after the last row group.
     pub(crate) writing: Option<Box<Writing>>,
     pub(crate) heap_bytes: usize,
-    /// The ordinal of the row group that ended, and the bytes of the chunk.
+    /// The ordinal of the row group that ended, and the byte count of its chunk.
     pub(crate) ended: Option<(usize, usize)>,
-    /// The chunk, which may have reports.
+    /// The chunk that the task worked on, which may have reports.
     pub(crate) chunk: Arc<Chunk>,
 }
 
@@ -88,7 +90,7 @@ impl Task {
         }
     }
 
-    /// Returns the report for a task skipped because the column is over.
+    /// Returns the report of a task that is skipped because its column is over.
     pub(super) fn into_report(self, column: usize) -> Report {
         let (slice, row_group, done) = match self {
             Self::Append { slice, .. } => (slice, 0, Done::NOTHING),
@@ -107,7 +109,7 @@ impl Task {
 }
 
 impl Job {
-    /// Returns the column of the job; `None` for a page.
+    /// Returns the job's column, or `None` for a page.
     pub(crate) fn column(&self) -> Option<usize> {
         match self {
             Self::Column(job) => Some(job.column),
@@ -126,12 +128,12 @@ impl Column {
         }
     }
 
-    /// Returns the next task, unless a thread is processing the column.
+    /// Returns the next task, unless a thread is working on the column.
     pub(super) fn next_task(&self) -> Option<&Task> {
         self.writing.as_ref().and_then(|_| self.tasks.front())
     }
 
-    /// Returns true if the next task appends rows of this slice or an earlier one.
+    /// Returns true if the next task appends rows of this slice or of an earlier one.
     pub(super) fn waits_with_rows_to(&self, last_slice: usize) -> bool {
         matches!(self.next_task(), Some(Task::Append { slice, .. }) if *slice <= last_slice)
     }

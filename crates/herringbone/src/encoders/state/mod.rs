@@ -1,5 +1,5 @@
-//! The state shared by the threads: columns with their tasks, handed-out pages, and the progress of slices and
-//! row groups.
+//! The state that the threads share: the columns with their tasks, the handed-out pages, and the
+//! progress of slices and row groups.
 
 mod column;
 mod row_group;
@@ -15,64 +15,70 @@ pub(super) use column::{Column, ColumnJob, Job, Outcome, Task, Writing};
 use row_group::Ended;
 pub(super) use row_group::{Failure, RowGroup, Slice};
 
-/// The number of slices that columns may always be behind the caller.
+/// The number of slices by which columns may always lag the caller.
 const MIN_SLICES_AHEAD: usize = 2;
 
-/// The maximum number of slices that columns may be behind the caller. Large enough for small slices, because
-/// pages can be processed in parallel only if there are enough rows for them.
+/// The maximum number of slices by which columns may lag the caller. It is large enough for small
+/// slices, because pages can be processed in parallel only if there are enough rows for them.
 const MAX_SLICES_AHEAD: usize = 32;
 
-/// The maximum number of rows in slices ahead, if there are more than [`MIN_SLICES_AHEAD`] slices.
+/// The maximum number of rows in slices ahead, once there are more than [`MIN_SLICES_AHEAD`]
+/// slices.
 const MAX_ROWS_AHEAD: usize = 1 << 17;
 
-/// The maximum number of bytes in slices ahead, if there are more than [`MIN_SLICES_AHEAD`] slices.
+/// The maximum number of bytes in slices ahead, once there are more than [`MIN_SLICES_AHEAD`]
+/// slices.
 const MAX_BYTES_AHEAD: usize = 16 << 20;
 
-/// The divisor of the memory limit and of the row group size that bounds the bytes of slices ahead.
+/// The divisor that bounds the bytes of slices ahead to a share of the memory limit and of the row
+/// group size.
 const SHARE_AHEAD: usize = 16;
 
 /// The maximum number of handed-out pages per thread.
 const PAGES_PER_THREAD: usize = 2;
 
-/// The divisor of the memory limit that bounds the bytes of handed-out pages.
+/// The divisor that bounds the bytes of handed-out pages to a share of the memory limit.
 const SHARE_OF_PAGES: usize = 16;
 
-/// The size in bytes from which a page takes so long to finish that other threads may run out of work.
+/// The size in bytes from which a page takes so long to finish that other threads may run out of
+/// work.
 const LARGE_PAGE: usize = 1 << 18;
 
-/// The number of slices that a thread may continue with its own column while other columns are behind. The
-/// memory of its column is near it.
+/// The number of slices that a thread may continue with its own column while other columns lag,
+/// because its column's memory is near it.
 const SLICES_IN_A_ROW: usize = 8;
 
-/// The usual upper bound on the bytes needed to encode one byte of an array: small integers become codes of
-/// four bytes.
+/// The usual upper bound on the bytes that one byte of an array takes when it is encoded. It is
+/// more than one because small integers become codes of four bytes.
 const ENCODED_GROWTH: usize = 4;
 
-/// The bytes that a column may need for its first rows. Most are tables of its dictionary.
+/// The number of bytes that a column may need for its first rows. Most of them are tables of its
+/// dictionary.
 const FIRST_BYTES: usize = 256 << 10;
 
 #[derive(Default)]
 pub(super) struct State {
     pub(super) columns: Vec<Column>,
-    /// Columns with tasks that no thread is processing. Also contains stale entries of columns taken out of
-    /// turn.
+    /// The columns that have tasks and no thread. There may also be stale entries of columns that
+    /// were taken out of turn.
     ready: BinaryHeap<Ready>,
-    /// The number of columns with tasks or in processing.
+    /// The number of columns that have tasks or that a thread works on.
     busy: usize,
-    /// The number of threads that share the work, including the caller's; 0 as long as the caller works alone.
+    /// The number of threads that share the work, including the caller's. It is 0 as long as the
+    /// caller works alone.
     pub(super) threads: usize,
-    /// Handed-out pages that no thread is processing.
+    /// Handed-out pages that no thread has taken yet.
     pub(super) pages: VecDeque<PageJob>,
-    /// The number of handed-out pages not finished yet.
+    /// The number of handed-out pages that are not finished yet.
     pages_out: usize,
-    /// The size of the handed-out pages not finished yet, in bytes.
+    /// The byte count of the handed-out pages that are not finished yet.
     page_bytes_out: usize,
     /// The last slices, finished or not.
     pub(super) slices: VecDeque<Slice>,
-    /// The ordinal in the file of the first of `slices`.
+    /// The ordinal that the first of `slices` has in the file.
     first_slice: usize,
-    /// The number of bytes of the open row group after the last slice before `slices`; `None` if no such slice
-    /// belonged to it.
+    /// The byte count of the open row group after the last slice before `slices`, or `None` if no
+    /// such slice belonged to it.
     pub(super) known_bytes: Option<usize>,
     /// The ended row groups, oldest first.
     pub(super) row_groups: VecDeque<RowGroup>,
@@ -82,9 +88,9 @@ pub(super) struct State {
     pub(super) error: Option<Failure>,
 }
 
-/// A column with tasks that no thread is processing. The greatest one is taken first: the one with the earliest
-/// task, and among several the one with the most bytes. If a large column were last, the other threads would be
-/// idle.
+/// A column that has tasks and no thread. Threads take the greatest one first: the one with the
+/// earliest task, and among several the one with the most bytes. If a large column were last, the
+/// other threads would be idle meanwhile.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Ready {
     task: Reverse<TaskOrder>,
@@ -101,8 +107,8 @@ impl State {
         }
     }
 
-    /// Returns the bytes buffered by all columns as of their last completed tasks, by handed-out pages, and by
-    /// row groups in flight.
+    /// Returns the number of bytes that all columns had buffered after their last completed tasks,
+    /// and that handed-out pages and row groups in flight take.
     pub(super) fn heap_bytes(&self) -> usize {
         let open: usize = self.columns.iter().map(|column| column.heap_bytes).sum();
         let ended: usize = self.row_groups.iter().map(RowGroup::heap_bytes).sum();
@@ -119,9 +125,9 @@ impl State {
         self.first_row_group + self.row_groups.len()
     }
 
-    /// Removes the slices that columns must have finished by now. Sets `is_large` if the open row group was
-    /// large enough after one of them, or if it uses all memory. Returns `None` if the caller must wait for
-    /// columns.
+    /// Removes the slices that columns must have finished by now. Sets `is_large` if the open row
+    /// group was large enough after one of them, or if it uses all memory. Returns `None` if the
+    /// caller must wait for columns.
     pub(super) fn catch_up(&mut self, options: &WriteOptions, is_large: &mut bool) -> Option<()> {
         let memory_bytes = options.memory_bytes;
         let part = memory_bytes.min(options.row_group_bytes) / SHARE_AHEAD;
@@ -150,8 +156,8 @@ impl State {
         Some(())
     }
 
-    /// Returns true if there are more slices than columns may be behind the caller. These slices may have at
-    /// most `max_bytes` bytes.
+    /// Returns true if there are more slices than the number by which columns may lag the
+    /// caller. Their byte limit is `max_bytes`.
     fn is_too_far_ahead(&self, max_bytes: usize) -> bool {
         let slices = self.slices.len();
         let sum = |of: fn(&Slice) -> usize| self.slices.iter().map(of).sum::<usize>();
@@ -161,7 +167,7 @@ impl State {
                 || sum(|slice| slice.array_bytes) > max_bytes)
     }
 
-    /// Returns an upper bound on the bytes of the open row group, estimated from its last known size.
+    /// Returns an upper bound on the open row group's bytes, estimated from its last known size.
     fn most_bytes(&self) -> usize {
         let known = self.known_bytes;
         let known = known.unwrap_or_else(|| FIRST_BYTES.saturating_mul(self.columns.len()));
@@ -177,8 +183,8 @@ impl State {
         slices.all(|slice| slice.columns_left == 0)
     }
 
-    /// Returns true if the oldest ended row group is complete. A failed column ends while pages of its last
-    /// rows may still be unfinished.
+    /// Returns true if the oldest ended row group is complete. We also look at its slices, because
+    /// a failed column ends while pages of its last rows may still be unfinished.
     pub(super) fn oldest_is_complete(&self) -> bool {
         let is_of_it = |slice: &&Slice| slice.row_group <= self.first_row_group;
         let mut slices = self.slices.iter().take_while(is_of_it);
@@ -187,7 +193,7 @@ impl State {
             && slices.all(|slice| slice.columns_left == 0)
     }
 
-    /// Returns the next column of the oldest ended row group, if it is complete.
+    /// Returns the next column of the oldest ended row group, if that column is complete.
     pub(super) fn take_column(&mut self) -> Option<EncodedColumn> {
         let group = self.row_groups.front_mut()?;
         if !matches!(group.columns.front(), Some(Ended::Complete(_))) {
@@ -225,7 +231,7 @@ impl State {
         }
     }
 
-    /// Adds an entry to `ready`, if the column has tasks and no thread is processing it.
+    /// Adds an entry to `ready`, if the column has tasks and no thread is working on it.
     fn note_ready(&mut self, ordinal: usize) {
         if let Some(column) = self.columns.get(ordinal)
             && let Some(task) = column.next_task()
@@ -238,8 +244,9 @@ impl State {
         }
     }
 
-    /// Returns true if a page of `page_bytes` bytes should be handed out, and reserves room for it. This needs
-    /// too few columns with tasks for all threads, or a large page, and a bounded number of pages in progress.
+    /// Returns true if a page of `page_bytes` bytes should be handed out, and reserves room for it.
+    /// We only hand it out if too few columns have tasks for all threads, or if the page is large,
+    /// and if the pages in progress stay within their bounds.
     pub(super) fn make_room(&mut self, page_bytes: usize, memory_bytes: usize) -> bool {
         let has_room = self.threads > 1
             && (self.busy < self.threads || page_bytes >= LARGE_PAGE)
@@ -252,18 +259,18 @@ impl State {
         has_room
     }
 
-    /// Releases the room of a finished page of `bytes` bytes, which was handed out.
+    /// Releases the room of a handed-out page of `bytes` bytes, which is finished.
     pub(super) fn page_is_finished(&mut self, bytes: usize) {
         self.pages_out -= 1;
         self.page_bytes_out -= bytes;
     }
 
-    /// Returns true if there is a job that no thread has taken.
+    /// Returns true if there is a job that no thread has taken yet.
     pub(super) fn has_jobs(&mut self) -> bool {
         !self.pages.is_empty() || self.first_ready().is_some()
     }
 
-    /// Returns the column taken first by a thread that does not continue with its own.
+    /// Returns the column that a thread takes first, unless it continues with its own.
     fn first_ready(&mut self) -> Option<Ready> {
         while let Some(&first) = self.ready.peek() {
             let column = self.columns.get(first.column.0);
@@ -271,14 +278,15 @@ impl State {
             if task.is_some_and(|task| task.order() == first.task.0) {
                 return Some(first);
             }
-            // The entry is stale: its task was taken out of turn.
+            // The entry is stale, because its task was taken out of turn.
             self.ready.pop();
         }
         None
     }
 
-    /// Returns the next job for a thread whose last column was `last`. Pages are first, because others wait for
-    /// them. Then more rows of the last column, unless other columns are too far behind.
+    /// Returns the next job for a thread whose last column was `last`. Pages are first, because
+    /// others wait for them. Then the thread gets more rows of its last column, unless other
+    /// columns lag too far.
     pub(super) fn next_job(&mut self, last: Option<usize>) -> Option<Job> {
         if let Some(page) = self.pages.pop_front() {
             return Some(Job::Page(page));
@@ -328,12 +336,12 @@ impl State {
         }
     }
 
-    /// Processes the reports of a chunk.
+    /// Processes a chunk's reports.
     pub(super) fn report_all(&mut self, chunk: &Chunk) {
         chunk.take_reports(|report| self.report(report));
     }
 
-    /// Records the result of a task.
+    /// Records a task's result.
     fn report(&mut self, report: Report) {
         let at_end = matches!(report.done, Done::End(_));
         match report.done {

@@ -5,13 +5,13 @@ use std::collections::VecDeque;
 use herringbone_format::Error;
 use herringbone_write::EncodedColumn;
 
-/// Some rows of all columns, and the size of the columns after them.
+/// Some rows of all columns, and the size that the columns have after them.
 pub(crate) struct Slice {
     pub(crate) row_group: usize,
     pub(crate) rows: usize,
-    /// The size of the arrays in bytes.
+    /// The byte count of the arrays.
     pub(crate) array_bytes: usize,
-    /// The number of columns that have not reported.
+    /// The number of columns that have not reported this slice yet.
     pub(crate) columns_left: usize,
     pub(crate) estimated_bytes: usize,
     pub(crate) heap_bytes: usize,
@@ -20,17 +20,17 @@ pub(crate) struct Slice {
 pub(crate) struct RowGroup {
     pub(crate) rows: u64,
     pub(super) columns: VecDeque<Ended>,
-    /// The number of fetched columns.
+    /// The number of columns that were fetched.
     pub(super) fetched: usize,
-    /// The number of columns that have not reported.
+    /// The number of columns that have not reported the row group's end yet.
     pub(super) columns_left: usize,
 }
 
-/// The chunk of a column in an ended row group.
+/// A column's chunk in an ended row group.
 pub(super) enum Ended {
-    /// Some of its rows are not encoded yet.
+    /// Some of the chunk's rows are not encoded yet.
     No,
-    /// Some pages are not finished. The chunk has this number of bytes.
+    /// Some of the chunk's pages are not finished. The number is the chunk's byte count.
     Waiting(usize),
     Complete(Box<EncodedColumn>),
     Failed,
@@ -46,7 +46,7 @@ pub(crate) struct Failure {
 }
 
 impl RowGroup {
-    /// Returns a row group with `rows` rows and `columns` columns that has just ended.
+    /// Returns a row group that has just ended, with `rows` rows and `columns` columns.
     pub(crate) fn new(rows: u64, columns: usize) -> Self {
         Self {
             rows,
@@ -56,7 +56,7 @@ impl RowGroup {
         }
     }
 
-    /// Returns the entry of a column, unless it was fetched.
+    /// Returns a column's entry, unless the column was fetched.
     pub(super) fn place(&mut self, column: usize) -> Option<&mut Ended> {
         self.columns.get_mut(column.wrapping_sub(self.fetched))
     }
@@ -72,7 +72,7 @@ impl RowGroup {
 }
 
 impl Failure {
-    /// Returns the order of errors: the first one is reported.
+    /// Returns the place of this error in the order of errors. The first one is reported.
     pub(super) fn order(&self) -> (usize, bool, usize) {
         (self.slice, self.at_end, self.column)
     }

@@ -1,4 +1,4 @@
-//! Tests of the state without threads.
+//! Tests of the state, without threads.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use herringbone_write::{WriteOptions, WritePlan};
 
 use super::*;
 
-/// Returns a state of columns without tasks.
+/// Returns a state whose columns have no tasks.
 fn state(columns: usize) -> State {
     let fields = (0..columns).map(|i| Field::new(format!("c{i}"), DataType::Int32, false));
     let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
@@ -34,7 +34,7 @@ fn end(slice: usize) -> Task {
     }
 }
 
-/// Returns the column of the next job.
+/// Takes the next job, and returns its column.
 fn next(state: &mut State, last: Option<usize>) -> Option<usize> {
     state.next_job(last).and_then(|job| job.column())
 }
@@ -49,7 +49,7 @@ fn what_came_first_is_done_first_and_of_that_what_is_most() {
     assert!(state.has_jobs());
     let order: Vec<_> = (0..4).map_while(|_| next(&mut state, None)).collect();
     assert_eq!(order, [2, 0, 1, 3]);
-    // A thread is processing each column.
+    // There are no more jobs, because a thread is working on each column.
     assert!(!state.has_jobs());
     assert_eq!(next(&mut state, Some(0)), None);
 }
@@ -72,10 +72,10 @@ fn a_thread_goes_on_with_its_column_while_others_are_near() {
         slices
     };
     state.push(1, append(0, 9));
-    // Column 1 waits at the first slice. After eight more slices, it is its turn.
+    // Column 1 waits at the first slice, so it is its turn after eight more slices.
     assert_eq!(slices_in_a_row(&mut state), 1 + SLICES_IN_A_ROW);
     assert_eq!(next(&mut state, Some(1)), Some(0));
-    // The stale entries of column 0 before that are not jobs.
+    // The stale entries of column 0 before that are no jobs.
     assert!(!state.has_jobs());
 }
 
@@ -105,7 +105,7 @@ fn large_pages_are_handed_out_and_small_ones_if_a_thread_has_nothing_to_do() {
     assert!(!has_room(&mut state, LARGE_PAGE), "two a thread");
 }
 
-/// The end of a row group is most of the work, so ends are not taken out of turn.
+/// Ends are not taken out of turn, because a row group's end is most of the work.
 #[test]
 fn ends_come_in_their_turn() {
     let mut state = state(2);
