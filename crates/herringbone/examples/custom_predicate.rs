@@ -34,7 +34,7 @@ fn main() -> Result<()> {
         env!("CARGO_MANIFEST_DIR"),
         "/../../testdata/example.parquet"
     );
-    // The comparison runs first: `name` is decoded only for the rows that it selects.
+    // The comparison runs first, so that `name` is decoded only for the rows that it selects.
     let filter = col("id").lt(12).and(Predicate::rows(HasEvenLength));
     let file = ParquetFile::open(path)?;
     let mut reader = file.read(ReadOptions::new().filter(filter).columns(["id", "name"]))?;

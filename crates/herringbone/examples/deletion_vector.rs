@@ -25,7 +25,7 @@ fn rows(file: &ParquetFile, options: ReadOptions) -> herringbone::Result<Vec<(i6
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // 100 rows in four row groups. The row with the number n has the id 1000 + n.
+    // The file has 100 rows in four row groups. The row with the number n has the id 1000 + n.
     let ids: ArrayRef = Arc::new(Int64Array::from_iter_values(1000..1100));
     let batch = RecordBatch::try_from_iter([("id", ids)])?;
     let options = WriteOptions::new().row_group_rows(25);
@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (_, bytes) = writer.finish_into()?;
     let file = ParquetFile::from_bytes(bytes)?;
 
-    // A table format keeps the deleted rows of a file elsewhere, as numbers, ranges or bits.
+    // A table format keeps a file's deleted rows elsewhere, as numbers, ranges or bits.
     let deleted = [0, 31, 32, 99];
     let deletions = RowSelection::delete_rows(deleted);
     let kept = ReadOptions::new().row_selection(deletions);
@@ -44,7 +44,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .collect();
     assert_eq!(rows(&file, kept.clone())?, expected);
 
-    // A filter selects among the remaining rows. It keeps the file's row numbers.
+    // A filter selects among the remaining rows, and their row numbers in the file stay the same.
     let found = rows(&file, kept.filter(col("id").between(1030, 1034)))?;
     assert_eq!(found, [(1030, 30), (1033, 33), (1034, 34)]);
     println!("{} rows are left", expected.len());

@@ -1,4 +1,5 @@
-//! Looks at errors: their kind, their place, the remedy, and their way through other libraries' errors.
+//! Looks at errors: their kind, their place, the remedy, and their way through other libraries'
+//! errors.
 //!
 //! cargo run --example errors
 
@@ -19,7 +20,7 @@ fn main() -> Outcome {
         "/../../testdata/example.parquet"
     );
 
-    // An I/O error keeps the error of the system.
+    // An I/O error keeps the system's error.
     let missing = ParquetFile::open("no/such/file.parquet").err();
     let missing = missing.ok_or("the file exists")?;
     assert_eq!(missing.kind(), ErrorKind::Io);
@@ -34,7 +35,8 @@ fn main() -> Outcome {
     assert_eq!(error.kind(), ErrorKind::Argument);
     assert!(error.message().contains("price"));
 
-    // An exceeded limit has a name, and a remedy names it, too. Code looks at these, and people read the text.
+    // An exceeded limit has a name, and a remedy names it, too. Your code looks at these, while
+    // people read the text.
     let limits = Limits::new().memory_bytes(1000);
     let file = ParquetFile::open_with(example, OpenOptions::from(limits))?;
     let refused = file.read(ReadOptions::new())?.next_batch().err();
@@ -49,7 +51,7 @@ fn main() -> Outcome {
     let kind = arrow.map(|error| Error::from(error).kind());
     assert_eq!(kind, Some(ErrorKind::Limit));
 
-    // Literals of another type than the column are found before anything is read.
+    // If a literal has another type than its column, the error is found before anything is read.
     let filter = ReadOptions::new().filter(col("id").eq("four"));
     let error = ParquetFile::open(example)?.read(filter).err();
     assert_eq!(error.map(|error| error.kind()), Some(ErrorKind::Argument));

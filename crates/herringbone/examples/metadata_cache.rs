@@ -1,4 +1,4 @@
-//! Keeps the metadata of files between scans: the second scan reads no footer and no index.
+//! Keeps file metadata between scans, so that the second scan reads no footer and no index.
 //!
 //! cargo run --example metadata_cache -- FILE...
 
@@ -9,7 +9,7 @@ use herringbone::filter::col;
 use herringbone::source::FileSource;
 use herringbone::{MetadataHandle, ParquetFile, ReadOptions, Result};
 
-/// Handles of files by path. A real cache also compares the size and modification time of the file.
+/// Handles of files by path. A real cache also compares each file's size and modification time.
 #[derive(Default)]
 struct Cache {
     handles: HashMap<PathBuf, MetadataHandle>,
@@ -24,7 +24,7 @@ impl Cache {
         let metadata = file.metadata();
         let leaves = file.parquet_schema().leaves().len();
         let row_groups = 0..metadata.num_row_groups();
-        // The indexes of all columns lie next to each other: this is one request or a few.
+        // This is one request or a few, because the indexes of all columns lie next to each other.
         file.load_page_indexes(row_groups.flat_map(|group| (0..leaves).map(move |i| (group, i))))?;
         self.handles.insert(path.clone(), file.metadata_handle());
         Ok(file)

@@ -33,7 +33,8 @@ fn main() -> Result<()> {
         if !writers.contains_key(country) {
             let partition = folder.join(format!("country={country}"));
             std::fs::create_dir_all(&partition)?;
-            // All writers share the threads of the process. `threads(1)` would encode on this thread only.
+            // All writers share the process's threads. With `threads(1)`, they would encode on this
+            // thread only.
             let path = partition.join("part-0.parquet");
             let writer = herringbone::create_with(path, rows.schema(), WriteOptions::new())?;
             writers.insert(country.to_owned(), writer);

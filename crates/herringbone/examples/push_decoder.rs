@@ -1,4 +1,4 @@
-//! Reads over an async store with the push decoder: the program fetches, the decoder decodes.
+//! Reads over an async store with the push decoder. The program fetches, and the decoder decodes.
 //!
 //! cargo run --example push_decoder
 
@@ -23,7 +23,7 @@ impl Store {
 
 async fn read(store: &Store, length: u64) -> Result<usize> {
     let policy = FetchPolicy::remote();
-    // One request for the end of the file, and one more if the footer is longer.
+    // This takes one request for the end of the file, and one more if the footer is longer.
     let mut start = length.saturating_sub(policy.suffix_bytes);
     let handle = loop {
         let (_, end) = store.get(start..length).await?;

@@ -5,7 +5,8 @@
 
 use herringbone::{Error, ErrorKind, Limits, ParquetFile, ReadOptions};
 
-/// Counts the rows of an upload by decoding all of them. Reads of a file have the limits that it was opened with.
+/// Counts an upload's rows by decoding all of them. The reads have the limits that the file was
+/// opened with.
 fn rows(upload: Vec<u8>, limits: Limits) -> Result<usize, Error> {
     let file = ParquetFile::from_bytes_with(upload, limits)?;
     let mut rows = 0;
