@@ -72,8 +72,8 @@ impl LocalChunkFiles {
         }
     }
 
-    /// Sets if absolute paths and paths with `..` are permitted. Permit them only if you trust the
-    /// metadata. URLs remain errors, because they are not paths of this machine.
+    /// Selects whether absolute paths and paths with `..` are permitted. Permit them only if you
+    /// trust the metadata. URLs remain errors, because they are not paths of this machine.
     #[must_use]
     pub fn allow_any_path(self, allows_any_path: bool) -> Self {
         Self {

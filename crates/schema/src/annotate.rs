@@ -2,7 +2,8 @@
 
 use herringbone_format::{ConvertedType, LogicalType, SchemaElement, TimeUnit, Type};
 
-/// Sets the logical type of an element, and its counterpart among the older annotations.
+/// Sets an element's logical type, and its counterpart among the older annotations for readers that
+/// only know those.
 pub(crate) fn annotate(element: &mut SchemaElement, logical_type: LogicalType) {
     element.converted_type = converted_type(&logical_type, element.type_);
     (element.precision, element.scale) = match logical_type {
@@ -12,8 +13,8 @@ pub(crate) fn annotate(element: &mut SchemaElement, logical_type: LogicalType) {
     element.logical_type = Some(logical_type);
 }
 
-/// Returns the older annotation for a logical type (LogicalTypes). Local times have one as well, by the rule of
-/// the specification for forward compatibility.
+/// Returns the older annotation for a logical type (LogicalTypes). Local times have one as well,
+/// because the specification asks for it in its rule for forward compatibility.
 fn converted_type(
     logical_type: &LogicalType,
     physical_type: Option<Type>,
@@ -30,7 +31,7 @@ fn converted_type(
             TimeUnit::Micros => ConvertedType::TimeMicros,
             TimeUnit::Nanos => return None,
         },
-        // The older annotations are for INT64 only.
+        // The older annotations exist for INT64 only.
         LogicalType::Timestamp { .. } if physical_type == Some(Type::FixedLenByteArray) => {
             return None;
         }

@@ -1,4 +1,4 @@
-//! Builds a schema from nodes, without counting the fields of groups.
+//! Schemas built from nodes, so that the caller need not count the fields of groups.
 
 use herringbone_format::{
     ConvertedType, Error, Limits, LogicalType, Repetition, Result, SchemaElement, Type,
@@ -9,10 +9,10 @@ use crate::group_form::{GroupForm, group_form};
 use crate::message::Annotation;
 use crate::{ParquetSchema, SchemaNode};
 
-/// A node of a schema under construction: a primitive node, or a group with its fields.
+/// A node of a schema under construction, which is a primitive node or a group with its fields.
 ///
-/// A node is optional unless you choose another repetition. The root has none. To read a schema from text, parse
-/// a [`ParquetSchema`].
+/// A node is optional unless you choose another repetition, except for the root, which has none. To
+/// read a schema from text, parse a [`ParquetSchema`] instead.
 ///
 /// ```
 /// use herringbone::format::{LogicalType, Type};
@@ -51,7 +51,8 @@ pub struct NodeBuilder {
 }
 
 impl NodeBuilder {
-    /// Creates a group without fields: a struct, the root, or another node that you annotate.
+    /// Creates a group without fields. It can become a struct, the root, or another node that you
+    /// annotate.
     #[must_use]
     pub fn group(name: impl Into<String>) -> Self {
         Self::new(SchemaElement::new(name.into()).num_children(0))
@@ -63,8 +64,8 @@ impl NodeBuilder {
         Self::new(SchemaElement::new(name.into()).type_(physical_type))
     }
 
-    /// Creates a LIST of three levels. The element keeps its repetition and is renamed to `element`, as the
-    /// specification demands.
+    /// Creates a LIST of three levels. The element keeps its repetition, but is renamed to
+    /// `element`, because the specification demands this name.
     #[must_use]
     pub fn list(name: impl Into<String>, element: Self) -> Self {
         let repeated = Self::group("list")
@@ -73,8 +74,8 @@ impl NodeBuilder {
         Self::group(name).logical(LogicalType::List).field(repeated)
     }
 
-    /// Creates a MAP. The key becomes required. Both are renamed, to `key` and `value`, as the specification
-    /// demands.
+    /// Creates a MAP. The key becomes required, and key and value are renamed to `key` and `value`,
+    /// because the specification demands this.
     #[must_use]
     pub fn map(name: impl Into<String>, key: Self, value: Self) -> Self {
         let repeated = Self::group("key_value").repeated();
@@ -109,15 +110,16 @@ impl NodeBuilder {
         self
     }
 
-    /// Annotates the node. Also sets the older counterpart of the logical type, for old readers.
+    /// Annotates the node. This also sets the logical type's older counterpart, for old readers.
     #[must_use]
     pub fn logical(mut self, logical_type: LogicalType) -> Self {
         annotate(&mut self.element, logical_type);
         self
     }
 
-    /// Annotates the node with an older annotation only. INTERVAL has no logical type. A DECIMAL needs
-    /// [`logical`](Self::logical), for its precision.
+    /// Annotates the node with an older annotation only. You need this for INTERVAL, which has no
+    /// logical type. For a DECIMAL, use [`logical`](Self::logical), because its precision is
+    /// needed.
     #[must_use]
     pub fn converted(mut self, converted_type: ConvertedType) -> Self {
         self.element.logical_type = None;
@@ -126,21 +128,21 @@ impl NodeBuilder {
         self
     }
 
-    /// Sets the id of the field.
+    /// Sets the field's ID.
     #[must_use]
     pub fn field_id(mut self, id: i32) -> Self {
         self.element.field_id = Some(id);
         self
     }
 
-    /// Sets the number of bytes per value of a FIXED_LEN_BYTE_ARRAY.
+    /// Sets a FIXED_LEN_BYTE_ARRAY's byte count per value.
     #[must_use]
     pub fn length(mut self, bytes: i32) -> Self {
         self.element.type_length = Some(bytes);
         self
     }
 
-    /// Adds a field to a group, after its other fields.
+    /// Adds a field to a group, after the fields that it already has.
     #[must_use]
     pub fn field(mut self, field: Self) -> Self {
         let fields = self.element.num_children.unwrap_or(0);
@@ -150,20 +152,21 @@ impl NodeBuilder {
         self
     }
 
-    /// Adds fields to a group, after its other fields.
+    /// Adds fields to a group, after the fields that it already has.
     #[must_use]
     pub fn fields(self, fields: impl IntoIterator<Item = Self>) -> Self {
         fields.into_iter().fold(self, Self::field)
     }
 
-    /// Builds the schema with this node as its root, whose repetition is ignored.
+    /// Builds the schema with this node as its root. The node's own repetition is ignored.
     ///
     /// # Errors
     ///
-    /// [Argument](herringbone_format::ErrorKind::Argument) if the root or the parent of a field is not a group, if a
-    /// length is missing, negative, or not of a FIXED_LEN_BYTE_ARRAY, or if an annotation does not fit its node.
-    /// [Limit](herringbone_format::ErrorKind::Limit) if there are more nodes or levels than the default [`Limits`]
-    /// allow.
+    /// Fails with [Argument](herringbone_format::ErrorKind::Argument) if the root or a field's
+    /// parent is not a group, if a length is missing, negative, or on a node that is not a
+    /// FIXED_LEN_BYTE_ARRAY, or if an annotation does not fit its node. Fails with
+    /// [Limit](herringbone_format::ErrorKind::Limit) if there are more nodes or levels than the
+    /// default [`Limits`] allow.
     pub fn build_schema(mut self) -> Result<ParquetSchema> {
         self.element.repetition_type = None;
         if self.element.type_.is_some() {
@@ -207,7 +210,7 @@ fn misuse(element: &SchemaElement, message: &str) -> Error {
     Error::argument(format!("the node `{}` {message}", element.name))
 }
 
-/// Checks a node apart from its annotation.
+/// Checks all of a node except for its annotation.
 fn check_element(element: &SchemaElement) -> Result<()> {
     let is_fixed = element.type_ == Some(Type::FixedLenByteArray);
     match element.type_length {
@@ -227,7 +230,8 @@ fn check_element(element: &SchemaElement) -> Result<()> {
     }
 }
 
-/// Returns true if the annotation of a node is allowed on it. Annotations of later versions are always allowed.
+/// Returns true if a node's annotation is allowed on it. Annotations of later versions are always
+/// allowed, because we do not know where they fit.
 fn annotation_fits(schema: &ParquetSchema, ordinal: usize, node: &SchemaNode) -> bool {
     let element = &node.element;
     if !node.is_group() {

@@ -1,4 +1,4 @@
-//! Selects the columns to read as dictionary arrays.
+//! The choice of the columns that are read as dictionary arrays.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,9 +13,10 @@ use crate::{ByteLayout, DictionaryOutput, Node, NodeKind, ParquetSchema, SchemaO
 /// The columns that become dictionary arrays, and the types of their keys.
 pub(crate) struct Dictionaries<'a> {
     options: &'a SchemaOptions,
-    /// By leaf: the dictionary requested by the file's Arrow schema.
+    /// The dictionaries that the file's Arrow schema requests, by leaf.
     hinted: HashMap<usize, HintedDictionary>,
-    /// By leaf: true if the column was chosen by name. Empty unless the options choose columns by name.
+    /// One flag per leaf, true if the column was chosen by name. The list is empty unless the
+    /// options choose columns by name.
     chosen: Vec<bool>,
 }
 
@@ -24,7 +25,7 @@ impl<'a> Dictionaries<'a> {
     ///
     /// # Errors
     ///
-    /// Argument if no column has one of the paths.
+    /// Fails with Argument if no column has one of the paths.
     pub(crate) fn new(
         schema: &ParquetSchema,
         omittable: &[bool],
@@ -56,7 +57,7 @@ impl<'a> Dictionaries<'a> {
         }
     }
 
-    /// Changes the types of the columns below the nodes.
+    /// Changes the types of the columns below these nodes.
     pub(crate) fn apply(&self, nodes: &mut [Node]) {
         for node in nodes {
             self.apply_to(node);
@@ -72,7 +73,8 @@ impl<'a> Dictionaries<'a> {
                     let hinted = self.hinted.get(&leaf);
                     let key = hinted.map_or(DataType::Int32, |hinted| hinted.key.clone());
                     let value = self.value_type(value);
-                    // The hint's wrappers were for plain values, unless the hint has a dictionary here.
+                    // Without a dictionary in the hint, its wrappers were for plain values, so they
+                    // do not fit here.
                     if hinted.is_none() {
                         node.wrappers.clear();
                     }
@@ -103,8 +105,8 @@ impl<'a> Dictionaries<'a> {
         }
     }
 
-    /// Replaces views, if the caller asked for them, by offsets. A dictionary stores each value once, so views
-    /// save nothing there, and fewer libraries read them.
+    /// Replaces views by offsets, if the caller asked for views. A dictionary stores each value
+    /// once, so views save nothing there, and fewer libraries read them.
     fn value_type(&self, value: &DataType) -> DataType {
         match (self.options.strings, value) {
             (ByteLayout::Views, DataType::Utf8View) => DataType::Utf8,

@@ -1,8 +1,8 @@
-//! Recognizes lists and maps among groups. Implements the specification's rules for current and legacy
+//! Lists and maps among groups, recognized by the specification's rules for current and legacy
 //! forms (LogicalTypes, "Lists" and "Maps").
 //!
-//! A group annotated LIST has one field, which is repeated. The list's element depends on that repeated field
-//! `R`:
+//! A group annotated LIST has one field, which is repeated. Its form decides what the list's
+//! element is. If `R` is that repeated field:
 //!
 //! | `R`                                                          | element          |
 //! |--------------------------------------------------------------|------------------|
@@ -12,9 +12,9 @@
 //! | a group named `array`, or named like the list plus `_tuple`  | `R`, required    |
 //! | any other group                                              | its only field   |
 //!
-//! If `R` is the element, `R` may itself be a list or a map. A group annotated MAP has one field, a repeated
-//! group of the key and usually the value; their names do not matter. A group whose annotation does not fit its
-//! fields is read as a struct.
+//! If `R` is the element, it may itself be a list or a map. A group annotated MAP has one field,
+//! which is a repeated group of the key and usually the value. Their names do not matter. If an
+//! annotation does not fit the group's fields, the group is read as a struct.
 
 use herringbone_format::{ConvertedType, LogicalType, Repetition};
 
@@ -26,7 +26,7 @@ use crate::resolved_type::annotation;
 pub(crate) enum GroupForm {
     Leaf,
     Struct,
-    /// A list. In the two-level form, `element` equals `repeated`.
+    /// A list. In its two-level form, `element` equals `repeated`.
     List {
         repeated: usize,
         element: usize,
@@ -41,11 +41,11 @@ pub(crate) enum GroupForm {
         repeated: usize,
         key: usize,
     },
-    /// A group whose annotation does not fit its fields. It is read as a struct.
+    /// A group whose annotation does not fit its fields, so that it is read as a struct.
     Mismatch,
 }
 
-/// Returns the form of a node, apart from its own repetition.
+/// Returns a node's form, apart from its own repetition.
 pub(crate) fn group_form(schema: &ParquetSchema, node: usize) -> GroupForm {
     let this = &schema.nodes()[node];
     if !this.is_group() {

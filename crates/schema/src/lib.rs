@@ -1,16 +1,18 @@
 //! The whole mapping between Parquet schemas and Arrow schemas, without data or I/O.
 //!
-//! A Parquet schema is a tree of fields, and its leaves are the columns of the file. Each leaf has a physical
-//! type, such as INT32, and may have an annotation, such as DATE. Structs, lists and nulls do not have columns of
-//! their own. Instead, two levels per slot of a leaf record which of its ancestors are present, and which list
-//! continues. In an Arrow schema these are types: structs, lists, maps and nullable fields.
+//! A Parquet schema is a tree of fields, whose leaves are the file's columns. Each leaf has a
+//! physical type, such as INT32, and may have an annotation, such as DATE. Structs, lists and nulls
+//! do not have columns of their own. Instead, two levels per slot of a leaf record which of its
+//! ancestors are present, and which list continues. In an Arrow schema, structs, lists, maps and
+//! nullable fields are types.
 //!
-//! A [`ParquetSchema`] is the tree of the file with the levels of each node. An [`ArrowMapping`] is the
-//! corresponding Arrow schema as a tree of [`Node`]s. Each node is an Arrow field together with the definition
-//! and repetition levels that determine its validity and its offsets. Some Arrow types do not exist in Parquet,
-//! such as dictionaries and time zone names. A writer therefore embeds the Arrow schema in the file, under
-//! [`ARROW_SCHEMA_KEY`], and a reader restores these types. [`SchemaOptions`] and [`WriteSchemaOptions`] change
-//! the mapping.
+//! A [`ParquetSchema`] is the file's tree with the levels of each node. An [`ArrowMapping`] is the
+//! corresponding Arrow schema as a tree of [`Node`]s, each of which is an Arrow field together with
+//! the definition and repetition levels that determine its validity and its offsets. Some Arrow
+//! types do not exist in Parquet, for example dictionaries and timestamps with a zone's name.
+//! Therefore, a writer embeds the Arrow schema in the file, under [`ARROW_SCHEMA_KEY`], and a
+//! reader restores these types. You can change the mapping with [`SchemaOptions`] and
+//! [`WriteSchemaOptions`].
 //!
 //! ```text
 //! elements of the footer ──► ParquetSchema ──► to_arrow ──► ArrowMapping ──► project ──► ArrowMapping
@@ -84,22 +86,25 @@ pub use write::{
     WriteNode, WriteSchemaOptions, asked_logical_type, from_arrow, from_arrow_extended,
 };
 
-/// The name of the placeholder column of a struct without fields.
+/// The name of the placeholder column that a struct without fields has.
 pub const EMPTY_STRUCT_CHILD: &str = "_empty";
 
-/// Field metadata key: the field's ID in the Parquet file.
+/// The key of a field's metadata under which the field's ID in the Parquet file is.
 pub const FIELD_ID_KEY: &str = "PARQUET:field_id";
 
-/// Field metadata key: the logical type of a field for which Arrow has no type, as
-/// [`LogicalType`](herringbone_format::LogicalType) prints it.
+/// The key of a field's metadata under which the logical type is if Arrow has no type for it, in
+/// the form that [`LogicalType`](herringbone_format::LogicalType) prints.
 pub const LOGICAL_TYPE_KEY: &str = "PARQUET:logical_type";
 
-/// Field metadata key: `true` on times of day that are counted from midnight in UTC.
+/// The key of a field's metadata that has the value `true` for times of day that are counted from
+/// midnight in UTC.
 pub const ADJUSTED_TO_UTC_KEY: &str = "adjusted_to_utc";
 
-/// Key-value metadata key of the file: the Arrow schema that was written, in IPC form and base64.
+/// The key of the file's key-value metadata under which the written Arrow schema is, in IPC form
+/// and base64.
 pub const ARROW_SCHEMA_KEY: &str = "ARROW:schema";
 
-/// Key-value metadata key of the file: the complete Arrow schema. Herringbone's own files have it if the schema
-/// contains types that other readers do not expect in [`ARROW_SCHEMA_KEY`].
+/// The key of the file's key-value metadata under which the complete Arrow schema is. Herringbone
+/// writes it only if the schema contains types that other readers do not expect in
+/// [`ARROW_SCHEMA_KEY`].
 pub const EXACT_SCHEMA_KEY: &str = "herringbone:schema";

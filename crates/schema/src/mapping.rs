@@ -21,20 +21,20 @@ use crate::{
     ParquetSchema, Projection, ReadExtensions, SchemaOptions,
 };
 
-/// The Arrow schema of a file, or of a projection of it, and the origin of its fields.
+/// The Arrow schema of a file or of a projection of it, and the origin of its fields.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ArrowMapping {
-    /// The Arrow schema. Its metadata is the file's key-value metadata.
+    /// The Arrow schema, whose metadata is the file's key-value metadata.
     pub schema: SchemaRef,
-    /// The fields of the schema, in the same order.
+    /// The schema's fields, in the same order.
     pub fields: Vec<Node>,
-    /// Additional columns that extension types make. They follow the other fields in the schema.
+    /// Additional columns that extension types make. In the schema, they follow the other fields.
     pub extension_columns: Vec<ExtensionColumn>,
-    /// The storage of extension columns that the fields of the schema do not provide in full.
+    /// The storage of extension columns for which the schema's fields do not suffice.
     pub storages: Vec<Node>,
-    /// Faults that did not prevent the mapping: annotations that do not fit their groups, and parts of the
-    /// file's Arrow schema that do not fit its columns.
+    /// Faults that did not prevent the mapping. They are annotations that do not fit their groups,
+    /// and parts of the file's Arrow schema that do not fit its columns.
     pub warnings: Vec<String>,
     origin: Arc<Origin>,
 }
@@ -43,7 +43,7 @@ pub struct ArrowMapping {
 #[derive(Debug)]
 pub(crate) struct Origin {
     pub(crate) schema: ParquetSchema,
-    /// By node: true if it may be left out of a path.
+    /// One flag per node, true if it may be left out of a path.
     pub(crate) omittable: Vec<bool>,
     pub(crate) lists: ListLayout,
     /// True if the caller's extension types or extension columns were applied.
@@ -51,18 +51,20 @@ pub(crate) struct Origin {
 }
 
 impl ArrowMapping {
-    /// Returns the requested part of the fields, in the order of the file. The levels do not change.
+    /// Returns the requested part of the fields, in the file's order. Their levels do not change.
     ///
-    /// A map projected to its values, or to parts of them, keeps its keys. A map projected to its keys alone
-    /// becomes a list of them. A projection to nothing has no fields.
+    /// If a map is projected to its values or to parts of them, it keeps its keys. If it is
+    /// projected to its keys alone, it becomes a list of them. A projection to nothing has no
+    /// fields.
     ///
     /// # Errors
     ///
-    /// [Argument](herringbone_format::ErrorKind::Argument) if a column does not exist, with the names that may have
-    /// been meant. [Argument](herringbone_format::ErrorKind::Argument) if a name or a field ID matches several fields.
-    /// [Argument](herringbone_format::ErrorKind::Argument) if the mapping is one of [`to_arrow_extended`] with
-    /// extension types or columns: that function takes the projection itself, because its extension types have seen
-    /// whole groups.
+    /// Fails with [Argument](herringbone_format::ErrorKind::Argument) if a column does not exist,
+    /// and names columns that may have been meant. Fails with
+    /// [Argument](herringbone_format::ErrorKind::Argument) also if a name or a field ID matches
+    /// several fields, or if the mapping was made by [`to_arrow_extended`] with extension types or
+    /// columns. Such a mapping cannot be projected afterwards, because its extension types have
+    /// seen whole groups. Pass the projection to that function instead.
     pub fn project(&self, projection: &Projection) -> Result<Self> {
         if self.origin.is_extended {
             return Err(Error::argument(
@@ -87,7 +89,7 @@ impl ArrowMapping {
         })
     }
 
-    /// Returns the ordinals of the columns that the fields are made of, ascending.
+    /// Returns the ordinals of the columns that the fields are made of, in ascending order.
     #[must_use]
     pub fn leaves(&self) -> Vec<usize> {
         let mut leaves = Vec::new();
@@ -108,15 +110,17 @@ fn pruned(fields: &[Node], marks: &[bool], lists: ListLayout) -> Vec<Node> {
     kept.collect()
 }
 
-/// Maps a file to its Arrow schema. The inputs are its Parquet schema, the Arrow schema under
-/// [`ARROW_SCHEMA_KEY`] in its key-value metadata, if present, and the caller's options.
+/// Maps a file to its Arrow schema. The mapping depends on the file's Parquet schema, on the Arrow
+/// schema under [`ARROW_SCHEMA_KEY`] in its key-value metadata, if there is one, and on your
+/// options.
 ///
-/// The other key-value metadata becomes the metadata of the Arrow schema, except for values of other bytes than UTF-8.
+/// The other key-value metadata becomes the Arrow schema's metadata, except for values that are not
+/// UTF-8.
 ///
 /// # Errors
 ///
-/// [Argument](herringbone_format::ErrorKind::Argument) if an option names a column that does not exist, or asks to
-/// ignore the annotation of a group other than a map.
+/// Fails with [Argument](herringbone_format::ErrorKind::Argument) if an option names a column that
+/// does not exist, or asks to ignore a group's annotation although the group is not a map.
 pub fn to_arrow(
     schema: &ParquetSchema,
     key_values: &[KeyValue],
@@ -125,12 +129,12 @@ pub fn to_arrow(
     to_arrow_projected(schema, key_values, options, &Projection::All)
 }
 
-/// Equals [`to_arrow`] followed by [`ArrowMapping::project`], but skips the top-level fields outside the
-/// projection. It emits no warnings about those fields.
+/// Maps a file to Arrow like [`to_arrow`] followed by [`ArrowMapping::project`], but skips the
+/// top-level fields outside the projection. It emits no warnings about those fields.
 ///
 /// # Errors
 ///
-/// See [`to_arrow`] and [`ArrowMapping::project`].
+/// Fails for the same reasons as [`to_arrow`] and [`ArrowMapping::project`].
 pub fn to_arrow_projected(
     schema: &ParquetSchema,
     key_values: &[KeyValue],
@@ -141,13 +145,13 @@ pub fn to_arrow_projected(
     to_arrow_extended(schema, key_values, options, projection, &extensions)
 }
 
-/// Maps a file to Arrow like [`to_arrow_projected`], and applies the caller's extension types.
+/// Maps a file to Arrow like [`to_arrow_projected`], and applies your extension types.
 ///
 /// # Errors
 ///
-/// See [`to_arrow_projected`]. Errors of the extension types are passed on.
-/// [Argument](herringbone_format::ErrorKind::Argument) if the path of an extension column does not exist, or leads into
-/// a list.
+/// Fails for the same reasons as [`to_arrow_projected`], and passes on the errors of the extension
+/// types. Fails with [Argument](herringbone_format::ErrorKind::Argument) if the path of an
+/// extension column does not exist, or if it leads into a list.
 pub fn to_arrow_extended(
     schema: &ParquetSchema,
     key_values: &[KeyValue],
@@ -165,7 +169,7 @@ pub fn to_arrow_extended(
     let mut metadata: HashMap<String, String> = key_values
         .iter()
         .filter(|pair| ![ARROW_SCHEMA_KEY, EXACT_SCHEMA_KEY].contains(&pair.key.as_str()))
-        // Arrow has text alone. Other values stay in the metadata of the file.
+        // Arrow's metadata only has text, so other values stay in the file's metadata.
         .filter_map(|pair| Some((pair.key.clone(), pair.text()?.to_owned())))
         .collect();
     let mut restore = Restore::new(schema, options, &ignored, &mut warnings);
@@ -250,8 +254,8 @@ fn warn_of_mismatches(
     }
 }
 
-/// Returns the projected fields after the extension types were applied, and the additional columns that
-/// extension types make.
+/// Returns the projected fields after extension types were applied, and the additional columns that
+/// the extension types make.
 fn extended(
     all: Vec<Node>,
     marks: Option<&[bool]>,
@@ -287,22 +291,23 @@ fn extended(
     Ok((projected, columns))
 }
 
-/// Fields at the top of a file.
+/// The fields at the top of a file.
 #[derive(Default)]
 struct Top<'a> {
     fields: Vec<Node>,
-    /// The position of each field among all fields at the top.
+    /// Each field's position among all fields at the top.
     places: Vec<usize>,
     /// Additional columns to be made, each with the ordinal of the node that it is made from.
     requests: Vec<(usize, &'a ExtensionRequest)>,
 }
 
 impl<'a> Top<'a> {
-    /// Returns the fields that the projection or the additional columns need, and the marks of the projection
-    /// on the nodes of the schema.
+    /// Returns the fields that the projection or the additional columns need, and the projection's
+    /// marks on the schema's nodes.
     ///
-    /// All groups are made first: paths may leave out some nodes inside them, and only making the groups
-    /// determines which. Columns at the top are made only on demand, as there may be very many.
+    /// We make all groups first, because paths may leave out some nodes inside them, and only
+    /// making the groups determines which. Columns at the top are made only on demand, because
+    /// there may be very many.
     fn new(
         nesting: &mut Nesting<'_>,
         projection: &Projection,
@@ -348,7 +353,7 @@ fn is_marked(schema: &ParquetSchema, marks: Option<&[bool]>, node: usize) -> boo
     marks.is_none_or(|marks| marks[node..schema.nodes()[node].end].contains(&true))
 }
 
-/// Restores everything that fits from an Arrow schema in its stored form.
+/// Restores from an encoded Arrow schema all that fits the file.
 fn restore_from(
     text: SchemaText<'_>,
     top: &mut Top<'_>,

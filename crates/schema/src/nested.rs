@@ -1,4 +1,4 @@
-//! Builds the tree of Arrow fields from the tree of the file.
+//! The tree of Arrow fields, built from the file's tree.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,15 +14,18 @@ use crate::{
     ParquetSchema, SchemaOptions,
 };
 
-/// Turns the nodes of one file's schema into Arrow fields.
+/// A builder that turns the nodes of a file's schema into Arrow fields.
 ///
-/// The recursion is as deep as the schema, whose depth [`ParquetSchema::new`] has checked.
+/// It recurses as deep as the schema, which is safe because [`ParquetSchema::new`] has checked the
+/// depth.
 pub(crate) struct Nesting<'a> {
     pub(crate) schema: &'a ParquetSchema,
     pub(crate) options: &'a SchemaOptions,
-    /// By node: true if its annotation is ignored. Empty if no annotation is ignored.
+    /// One flag per node, true if its annotation is ignored. The list is empty if no annotation is
+    /// ignored.
     ignored: &'a [bool],
-    /// By node: true if it wraps the elements of a list or the entries of a map, and has no name in Arrow.
+    /// One flag per node, true if it only wraps a list's elements or a map's entries, so that it
+    /// has no name in Arrow.
     pub(crate) omittable: Vec<bool>,
     /// The nodes whose annotation does not fit their fields.
     pub(crate) mismatched: Vec<usize>,
@@ -51,7 +54,8 @@ impl<'a> Nesting<'a> {
             .collect()
     }
 
-    /// Returns the field for a node of a struct or of the top level, including its repetition.
+    /// Returns the field for a node that is in a struct or at the top level, including its
+    /// repetition.
     pub(crate) fn field(&mut self, node: usize) -> Node {
         let this = &self.schema.nodes()[node];
         if this.leaves.is_empty() {
@@ -63,7 +67,7 @@ impl<'a> Nesting<'a> {
         let child = self.value(node);
         Node {
             field: self.new_field(node, self.list_type(child.field.clone()), false),
-            // A repeated node adds one level, at which its first element exists.
+            // A repeated node adds one level, at which the list's first element exists.
             def_level: this.def_level.saturating_sub(1),
             nullable: false,
             schema_node: node,
@@ -191,7 +195,7 @@ impl<'a> Nesting<'a> {
         }
     }
 
-    /// Returns a map of entries with these fields, the key first.
+    /// Returns a map whose entries have these fields, with the key first.
     fn map(&mut self, repeated: usize, mut fields: Vec<Node>) -> (DataType, NodeKind) {
         if let Some(key) = fields.first_mut().filter(|key| key.field.is_nullable()) {
             key.field = Arc::new(Field::clone(&key.field).with_nullable(false));
@@ -208,8 +212,9 @@ impl<'a> Nesting<'a> {
         )
     }
 
-    /// Returns the field for a group without any column below it. The file stores nothing of such a group, not
-    /// even the number of its occurrences. It becomes a struct, whatever its annotation and repetition.
+    /// Returns the field for a group that has no column below it. The file stores nothing for such
+    /// a group, not even how often it occurs, so it becomes a struct, whatever its annotation and
+    /// repetition.
     fn without_columns(&mut self, node: usize) -> Node {
         let schema = self.schema;
         let this = &schema.nodes()[node];

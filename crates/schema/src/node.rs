@@ -8,12 +8,13 @@ use crate::ArrowWrapper;
 
 /// An Arrow field and the levels that determine its slots and its nulls.
 ///
-/// Each position of a column below the field is a slot if its levels reach those of the innermost list (or map)
-/// around the field. This applies to both repetition and definition levels. At the top, a slot is a row. A slot
-/// is valid if the definition level is at least [`Node::def_level`].
+/// Each position of a column below the field is a slot if its levels reach the levels of the
+/// innermost list (or map) around the field. This holds for both repetition and definition levels.
+/// At the top, a slot is a row. A slot is valid if its definition level is at least
+/// [`Node::def_level`].
 ///
-/// The diagram shows the levels of the list forms. `r` is the repetition level around them, and `d` the
-/// definition level (both 0 at the top of the schema):
+/// This diagram shows the levels of the list forms. `r` is the repetition level around them, and
+/// `d` the definition level (both are 0 at the top of the schema):
 ///
 /// ```text
 ///                                            list              its elements         a child's
@@ -32,25 +33,26 @@ use crate::ArrowWrapper;
 ///   repeated int32 a;                        d                   r+1       d+1          d+1
 /// ```
 ///
-/// A map is a list whose elements are its entries: a struct of key and value, never null.
+/// A map is a list of entries, and an entry is a struct of key and value that is never null.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Node {
-    /// The Arrow field: name, type, nullability and metadata.
+    /// The Arrow field, with its name, type, nullability and metadata.
     pub field: FieldRef,
     /// The lowest definition level at which the field is not null.
     pub def_level: u8,
-    /// True if the file can contain nulls here. It differs from the field's nullability in these cases only:
+    /// True if the file can contain nulls here. It differs from the field's nullability only for:
     ///
-    /// - Keys of a map that the file calls OPTIONAL: Arrow has no null keys, so a null is an error.
+    /// - Keys of a map that the file calls OPTIONAL. Arrow has no null keys, so a null is an error.
     /// - Timestamps that [become null](crate::Int96Overflow::Null) if they do not fit.
-    /// - Runs of values that are never null in a field that may be.
+    /// - Runs whose values are never null, in a field that may be null.
     /// - Fields that are nullable in a [given schema](crate::SchemaOptions::arrow_schema).
     pub nullable: bool,
     /// The ordinal of the field's node in the Parquet schema.
     pub schema_node: usize,
     /// The content of the field.
     pub kind: NodeKind,
-    /// The steps between the type that follows from `kind` and that of `field`, from the outside in.
+    /// The steps between the type that follows from `kind` and the type of `field`, from the
+    /// outside in.
     pub wrappers: Vec<ArrowWrapper>,
 }
 
@@ -59,16 +61,17 @@ pub struct Node {
 pub enum NodeKind {
     /// The values of a column.
     Leaf {
-        /// Ordinal of the column in the file.
+        /// The column's ordinal in the file.
         leaf: usize,
-        /// The conversion from the stored integers to those of the Arrow type.
+        /// The conversion from the stored integers to the Arrow type's integers.
         conversion: Conversion,
     },
-    /// Fields side by side. Without a column below, no levels determine the number of slots or their nulls. The
-    /// struct then has as many slots as its parent (at the top, as many as there are rows), all of them valid.
+    /// Fields side by side. If there is no column below, no levels determine the number of slots or
+    /// their nulls. The struct then has as many slots as its parent (at the top, as many as there
+    /// are rows), and all of them are valid.
     Struct(Vec<Node>),
-    /// Any of Arrow's list types: `List`, `LargeList`, `ListView`, `LargeListView` or `FixedSizeList`,
-    /// according to the data type of the field.
+    /// Any of Arrow's list types, which are `List`, `LargeList`, `ListView`, `LargeListView` and
+    /// `FixedSizeList`. The field's data type decides which one it is.
     List {
         /// The repetition level of an element that is not the first of its list.
         rep_level: u8,
@@ -83,20 +86,20 @@ pub enum NodeKind {
         rep_level: u8,
         /// The lowest definition level at which an entry exists.
         element_def: u8,
-        /// The entries: a struct of key and value.
+        /// The entries, each of which is a struct of key and value.
         entries: Box<Node>,
     },
 }
 
-/// The arithmetic between the integers in the file and those of the Arrow type.
+/// The arithmetic between the file's integers and the Arrow type's integers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Conversion {
-    /// No conversion: the values are equal.
+    /// No conversion, because the values are equal.
     #[default]
     Identity,
-    /// Milliseconds in the file, seconds in Arrow: divide by 1000.
+    /// A division by 1000, from milliseconds in the file to seconds in Arrow.
     MillisToSeconds,
-    /// Days in the file, milliseconds in Arrow: multiply by 86 400 000.
+    /// A multiplication by 86 400 000, from days in the file to milliseconds in Arrow.
     DaysToMillis,
 }
 
@@ -111,7 +114,8 @@ impl Node {
         }
     }
 
-    /// Returns the first column below this node, or `None` if there is none, as below a struct without fields.
+    /// Returns the first column below this node, or `None` if there is none. For example, a struct
+    /// without fields has none.
     #[must_use]
     pub fn first_leaf(&self) -> Option<usize> {
         match &self.kind {
@@ -161,13 +165,14 @@ impl Node {
         }
     }
 
-    /// Replaces the data type of the field.
+    /// Replaces the field's data type.
     pub(crate) fn set_data_type(&mut self, data_type: DataType) {
         let field = Field::clone(&self.field).with_data_type(data_type);
         self.field = Arc::new(field);
     }
 
-    /// Rebuilds the data type from the fields below, after one of them changed. The kind of list stays.
+    /// Rebuilds the data type from the fields below, after one of them changed. The kind of list
+    /// stays.
     pub(crate) fn rebuild_data_type(&mut self) {
         let data_type = match (&self.kind, self.decoded_type()) {
             (NodeKind::Leaf { .. }, _) => return,
@@ -190,7 +195,7 @@ impl Node {
         self.set_decoded_type(data_type);
     }
 
-    /// Replaces the name of the field.
+    /// Replaces the field's name.
     pub(crate) fn set_name(&mut self, name: &str) {
         if self.field.name() != name {
             self.field = Arc::new(Field::clone(&self.field).with_name(name));

@@ -1,4 +1,4 @@
-//! The caller's choices: Arrow layouts and columns.
+//! The caller's choices of Arrow layouts and of columns.
 
 use herringbone_arrow::schema::{SchemaRef, TimeUnit};
 use herringbone_format::setters::texts;
@@ -52,38 +52,41 @@ pub enum DictionaryOutput {
     /// The columns that are dictionaries in the file's Arrow schema.
     #[default]
     Hinted,
-    /// All BYTE_ARRAY columns of strings and binary values.
+    /// All BYTE_ARRAY columns that have strings or binary values.
     Always,
-    /// The given columns, if they contain strings or binary values or are dictionaries in the file's Arrow
-    /// schema. No other column becomes a dictionary. The paths are read like those of [`Projection::Paths`].
+    /// The given columns, if they contain strings or binary values or are dictionaries in the
+    /// file's Arrow schema. No other column becomes a dictionary. We read the paths like those of
+    /// [`Projection::Paths`].
     Columns(Vec<Vec<String>>),
 }
 
-/// The treatment of INT96 or 96-bit timestamps that do not fit the Arrow unit.
+/// The treatment of INT96 or 96-bit timestamps that do not fit in the Arrow unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Int96Overflow {
     /// The read fails.
     #[default]
     Error,
-    /// The value becomes null, also in columns without nulls in the file: their fields are nullable then. The
-    /// keys of maps cannot be nullable, so there it is an error.
+    /// The value becomes null, even in columns that have no nulls in the file, so their fields are
+    /// nullable then. The keys of maps cannot be nullable, so that such a value is an error there.
     Null,
-    /// The value wraps around silently, as in most readers.
+    /// The value wraps around silently, as it does in most readers.
     Wrap,
-    /// All INT96 columns of the read use the finest unit that represents all of their values exactly, instead
-    /// of `int96_unit`. The read fails if there is no such unit. All of these values are read before the read
-    /// begins.
+    /// All INT96 columns of the read use the finest unit that represents all of their values
+    /// exactly, instead of `int96_unit`. If there is no such unit, the read fails. To find the
+    /// unit, all of these values are read before the read begins.
     ///
-    /// A plan made without the bytes of the file cannot read them. Such a plan fails if it has INT96 columns,
-    /// and the unit must be found first. 96-bit timestamps that are not INT96 fail as with `Error`.
+    /// A plan that is made without the file's bytes cannot read these values. If it has INT96
+    /// columns, it fails, and you must find the unit first. 96-bit timestamps that are not INT96
+    /// fail as with `Error`.
     CoarserUnit,
 }
 
 /// The choice of Arrow types for a file's columns.
 ///
-/// The file may contain the Arrow schema it was written from. That schema decides the properties that Parquet
-/// cannot express: time zone names, dictionaries, runs, large and view layouts, and more. A choice here that is
-/// not the default overrides it.
+/// The file may contain the Arrow schema that it was written from. That schema decides the
+/// properties that Parquet cannot express, such as time zone names, dictionaries, runs, and large
+/// and view layouts. If you choose anything but the default here, your choice overrides the file's
+/// schema.
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -109,30 +112,33 @@ pub struct SchemaOptions {
     pub lists: ListLayout,
     /// The columns that become dictionary arrays.
     pub dictionary: DictionaryOutput,
-    /// True to read decimals of up to 9 digits as `Decimal32` and of up to 18 digits as `Decimal64`, instead of
-    /// `Decimal128`.
+    /// True to read decimals of up to 9 digits as `Decimal32` and of up to 18 digits as
+    /// `Decimal64`, instead of `Decimal128`.
     pub smallest_decimals: bool,
     /// The unit of INT96 timestamps. The default is nanoseconds, which cover the years 1677 to 2262.
     pub int96_unit: TimeUnit,
-    /// The treatment of INT96 timestamps that do not fit the unit.
+    /// The treatment of INT96 timestamps that do not fit in the unit.
     pub int96_overflow: Int96Overflow,
-    /// True to read INT96 columns as their 12 bytes, `FixedSizeBinary`, whatever these mean.
+    /// True to read INT96 columns as their 12 bytes, `FixedSizeBinary`, whatever the bytes mean.
     pub int96_as_bytes: bool,
     /// True to read ENUM columns as binary values instead of strings.
     pub enum_as_binary: bool,
     /// True to use the Arrow schema in the file's metadata.
     pub use_arrow_schema: bool,
-    /// Columns and maps whose annotation is ignored. The paths are read like those of [`Projection::Paths`]. A
-    /// column is read as its physical type: text as binary values, an INTERVAL as `FixedSizeBinary(12)`. A map
-    /// is read as a list of its entries: structs of key and value, in which a key may be null.
+    /// Columns and maps whose annotation is ignored. We read the paths like those of
+    /// [`Projection::Paths`]. A column is read as its physical type, for example text as binary
+    /// values, and an INTERVAL as `FixedSizeBinary(12)`. A map is read as a list of entries, which
+    /// are structs of key and value in which a key may be null.
     ///
-    /// Use this for values that the annotation does not allow. Also use it for values that the format allows
-    /// but Arrow's type cannot represent: parts of an INTERVAL from 2^31 on.
+    /// You need this for values that the annotation does not allow, and for values that the format
+    /// allows but Arrow's type cannot represent. For example, parts of an INTERVAL from 2^31 on are
+    /// such values.
     pub ignore_annotations: Vec<Vec<String>>,
-    /// An Arrow schema to use instead of the one in the file's metadata, such as a schema shared by several
-    /// files. A field that is nullable in it is nullable, whatever the file declares. Otherwise it decides the
-    /// same properties as the schema in the metadata. Parts that do not fit the file are ignored with a
-    /// warning, so check the schema of the batches.
+    /// An Arrow schema to use instead of the one in the file's metadata, for example a schema that
+    /// several files share. A field that is nullable in this schema is nullable, whatever the file
+    /// declares. Otherwise, it decides the same properties as the schema in the metadata would.
+    /// Parts that do not fit the file are ignored with a warning, so check the schema of the
+    /// batches.
     pub arrow_schema: Option<SchemaRef>,
 }
 
@@ -173,20 +179,20 @@ herringbone_format::setters! { SchemaOptions {
     smallest_decimals: bool;
     /// Sets the unit of INT96 timestamps.
     int96_unit: TimeUnit;
-    /// Sets the treatment of INT96 timestamps that do not fit the unit.
+    /// Sets the treatment of INT96 timestamps that do not fit in the unit.
     int96_overflow: Int96Overflow;
     /// Selects whether INT96 columns are read as their 12 bytes.
     int96_as_bytes: bool;
     /// Selects whether ENUM columns are read as binary values.
     enum_as_binary: bool;
-    /// Selects whether the Arrow schema in the metadata of the file is used.
+    /// Selects whether the Arrow schema in the file's metadata is used.
     use_arrow_schema: bool;
-    /// Sets the Arrow schema to use instead of the one in the metadata of the file.
+    /// Sets the Arrow schema to use instead of the one in the file's metadata.
     arrow_schema: SchemaRef => Some;
 }}
 
 impl SchemaOptions {
-    /// Sets the columns and maps whose annotation is ignored, by their paths.
+    /// Sets the paths of the columns and maps whose annotation is ignored.
     #[must_use]
     pub fn ignore_annotations<S: Into<String>>(
         mut self,
@@ -197,7 +203,7 @@ impl SchemaOptions {
     }
 }
 
-/// The columns to read. Whatever the order of the request, columns are returned in the file's order.
+/// The columns to read. They are returned in the file's order, whatever the order of the request.
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -221,16 +227,16 @@ pub enum Projection {
     /// All columns.
     #[default]
     All,
-    /// Top-level fields with everything in them.
+    /// Top-level fields with all that is in them.
     Names(Vec<String>),
-    /// Fields at any depth with everything in them, each given as the parts of its path.
+    /// Fields at any depth with all that is in them, each given as the parts of its path.
     ///
-    /// The groups that Parquet wraps around the elements of lists and the entries of maps may be named or left
-    /// out. Both `["a", "list", "element", "b"]`, the path in the file, and `["a", "b"]` are the field `b` of
-    /// the structs in the list `a`.
+    /// You may name or leave out the groups that Parquet wraps around list elements and map
+    /// entries. For example, `["a", "list", "element", "b"]`, which is the path in the file, and
+    /// `["a", "b"]` are both the field `b` of the structs in the list `a`.
     Paths(Vec<Vec<String>>),
-    /// Columns by their ordinals among all columns of the file.
+    /// Columns by their ordinals among all the file's columns.
     Leaves(Vec<usize>),
-    /// Fields at any depth with everything in them, by their field IDs in the file.
+    /// Fields at any depth with all that is in them, by their field IDs in the file.
     FieldIds(Vec<i32>),
 }

@@ -1,16 +1,16 @@
-//! The order in which values of a column are compared for their bounds.
+//! The order in which a column's values are compared for their bounds.
 
-/// The comparison of values, by the column's logical type, or by its physical type if it has none.
+/// The order of values, by the column's logical type, or by its physical type if it has none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ColumnOrderKind {
-    /// INT32 and INT64 as signed integers. Also booleans, with false before true.
+    /// INT32 and INT64 as signed integers. Booleans have this order, too, with false before true.
     Signed,
     /// INT32 and INT64 as unsigned integers.
     Unsigned,
     /// Byte arrays byte by byte, unsigned. A prefix sorts before any longer array.
     UnsignedBytes,
-    /// Byte arrays as big-endian integers in two's complement: decimals.
+    /// Byte arrays as big-endian integers in two's complement, which is how decimals are stored.
     SignedBytes,
     /// FLOAT and DOUBLE.
     Float,
@@ -18,13 +18,13 @@ pub enum ColumnOrderKind {
     Float16,
     /// INT96 by day, then by nanosecond of the day.
     Int96,
-    /// No order: there are no bounds.
+    /// No order, so that there are no bounds.
     Undefined,
 }
 
 impl ColumnOrderKind {
-    /// Returns true if values are floating-point numbers. They may be NaN, and their bounds may follow the
-    /// total order of IEEE 754.
+    /// Returns true if values are floating-point numbers. Such values may be NaN, and their bounds
+    /// may follow IEEE 754's total order.
     #[must_use]
     pub fn is_float(self) -> bool {
         matches!(self, Self::Float | Self::Float16)

@@ -1,8 +1,8 @@
-//! The schema tree of a file and the levels of its nodes.
+//! The schema tree of a file, with the levels of its nodes.
 //!
-//! A footer stores the tree as a list, depth first: each group declares how many of the following subtrees are
-//! its own. [`ParquetSchema`] keeps that list and adds the end of each node's subtree. A subtree is thus a
-//! range of nodes, and its columns are a range of leaves.
+//! A footer stores the tree as a list, depth first, in which each group declares how many of the
+//! following subtrees are its own. [`ParquetSchema`] keeps that list and adds the end of each
+//! node's subtree. So a subtree is a range of nodes, and its columns are a range of leaves.
 //!
 //! ```text
 //!                                        node  end  def  rep  leaves
@@ -28,22 +28,23 @@ use crate::leaf_type::leaf_type;
 use crate::resolved_type::ResolvedType;
 use crate::{ColumnOrderKind, SchemaOptions};
 
-/// One node of the tree: an element of the footer and its place.
+/// A single node of the tree, which is an element of the footer and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SchemaNode {
     /// The element, unchanged from the file.
     pub element: SchemaElement,
-    /// Ordinal of the group that contains this node. The root is its own parent.
+    /// The ordinal of the group that contains this node. The root is its own parent.
     pub parent: usize,
-    /// One past the ordinal of the last node of the subtree that starts here.
+    /// The ordinal after the last node of the subtree that starts here.
     pub end: usize,
-    /// The ordinals of the columns in the subtree.
+    /// The ordinals of the subtree's columns.
     pub leaves: Range<usize>,
-    /// Definition level at which the node exists: the number of OPTIONAL and REPEATED nodes from the root down
-    /// to this one.
+    /// The definition level at which the node exists, which is the number of OPTIONAL and REPEATED
+    /// nodes from the root down to this one.
     pub def_level: u8,
-    /// Repetition level at which the node repeats: the number of REPEATED nodes from the root down to this one.
+    /// The repetition level at which the node repeats, which is the number of REPEATED nodes from
+    /// the root down to this one.
     pub rep_level: u8,
 }
 
@@ -54,34 +55,34 @@ impl SchemaNode {
         self.element.type_.is_none()
     }
 
-    /// Returns the repetition of the node in its parent, or REQUIRED if the file does not set one.
+    /// Returns the node's repetition in its parent, or REQUIRED if the file does not set one.
     #[must_use]
     pub fn repetition(&self) -> Repetition {
         self.element.repetition_type.unwrap_or(Repetition::Required)
     }
 }
 
-/// One column: a node with values.
+/// A single column, which is a node with values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Leaf {
-    /// Ordinal of the column's node in the tree.
+    /// The ordinal of the column's node in the tree.
     pub node: usize,
     /// The physical type, which determines the form of PLAIN values.
     pub physical_type: Type,
-    /// The length of a FIXED_LEN_BYTE_ARRAY value in bytes, or 0 for other types.
+    /// The byte count of a FIXED_LEN_BYTE_ARRAY value, or 0 for other types.
     pub type_length: usize,
     /// The definition level of a non-null value.
     pub max_def_level: u8,
     /// The highest repetition level.
     pub max_rep_level: u8,
-    /// True if the column's annotation is unknown, or not allowed on this physical type. Its values are read by
-    /// their physical type. Of its statistics only the counts are usable, not `min` and `max`, as their order
-    /// is unknown.
+    /// True if the column's annotation is unknown, or is not allowed on this physical type. We then
+    /// read the values by their physical type. Of the column's statistics, only the counts are
+    /// usable, but not `min` and `max`, because their order is unknown.
     pub annotation_ignored: bool,
 }
 
-/// The schema tree of a file. It is cheap to clone.
+/// A file's schema tree. It is cheap to clone.
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -106,13 +107,14 @@ struct Inner {
 }
 
 impl ParquetSchema {
-    /// Checks the elements of a footer and computes the levels of each.
+    /// Checks a footer's elements, and computes the levels of each.
     ///
     /// # Errors
     ///
-    /// [Corrupt](ErrorKind::Corrupt) if the elements do not form exactly one tree, or if a fixed length is missing.
-    /// [Limit](ErrorKind::Limit) if there are more nodes than [`Limits::schema_nodes`], if they are deeper than
-    /// [`Limits::schema_depth`], or if a level does not fit in a byte.
+    /// Fails with [Corrupt](ErrorKind::Corrupt) if the elements do not form exactly one tree, or if
+    /// a fixed length is missing. Fails with [Limit](ErrorKind::Limit) if there are more nodes than
+    /// [`Limits::schema_nodes`], if they are deeper than [`Limits::schema_depth`], or if a level
+    /// does not fit in a byte.
     ///
     /// ```
     /// use herringbone::format::{Limits, Repetition, SchemaElement, Type};
@@ -131,7 +133,7 @@ impl ParquetSchema {
         Self::from_elements(elements.to_vec(), limits)
     }
 
-    /// Returns the number of heap bytes that the schema takes. Its clones share them.
+    /// Returns the number of heap bytes that the schema takes. Clones of the schema share them.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         let Inner { nodes, leaves } = &*self.0;
@@ -142,12 +144,12 @@ impl ParquetSchema {
             + leaves.capacity() * size_of::<Leaf>()
     }
 
-    /// Checks the elements of a footer like [`Self::new`], but takes them by value and so avoids copying what
-    /// may be many elements.
+    /// Checks a footer's elements like [`Self::new`], but takes them by value, so that it need not
+    /// copy what may be many elements.
     ///
     /// # Errors
     ///
-    /// See [`Self::new`].
+    /// Fails for the same reasons as [`Self::new`].
     pub fn from_elements(elements: Vec<SchemaElement>, limits: &Limits) -> Result<Self> {
         if elements.len() > limits.schema_nodes {
             return Err(Error::limit(
@@ -167,19 +169,19 @@ impl ParquetSchema {
         tree.finish()
     }
 
-    /// Returns all nodes, depth first. The root is the first.
+    /// Returns all nodes, depth first, so that the root is the first.
     #[must_use]
     pub fn nodes(&self) -> &[SchemaNode] {
         &self.0.nodes
     }
 
-    /// Returns the columns, in the order of the file.
+    /// Returns the columns in the file's order.
     #[must_use]
     pub fn leaves(&self) -> &[Leaf] {
         &self.0.leaves
     }
 
-    /// Returns the element of a column.
+    /// Returns a column's element.
     ///
     /// # Panics
     ///
@@ -189,8 +191,8 @@ impl ParquetSchema {
         &self.0.nodes[self.0.leaves[leaf].node].element
     }
 
-    /// Returns the order of the values of a column by its annotation, which is the order of its bounds. A
-    /// column with an ignored annotation has no order.
+    /// Returns the order of a column's values according to its annotation, which is also the order
+    /// of its bounds. A column whose annotation is ignored has no order.
     ///
     /// # Panics
     ///
@@ -201,7 +203,7 @@ impl ParquetSchema {
         self.resolved_type(leaf).order(physical_type)
     }
 
-    /// Returns true if the values of a column are text, which must be UTF-8.
+    /// Returns true if a column's values are text, which must be UTF-8.
     ///
     /// # Panics
     ///
@@ -212,7 +214,7 @@ impl ParquetSchema {
         matches!(self.resolved_type(leaf), String | Enum | Json)
     }
 
-    /// Returns true if the values of a column are UUIDs.
+    /// Returns true if a column's values are UUIDs.
     ///
     /// # Panics
     ///
@@ -222,7 +224,7 @@ impl ParquetSchema {
         self.resolved_type(leaf) == ResolvedType::Uuid
     }
 
-    /// Returns true if the values of a column are geometries or geographies.
+    /// Returns true if a column's values are geometries or geographies.
     ///
     /// # Panics
     ///
@@ -232,8 +234,8 @@ impl ParquetSchema {
         self.resolved_type(leaf) == ResolvedType::Geospatial
     }
 
-    /// Returns the Arrow field of a column's values, by its Parquet type and annotation alone. The field is
-    /// nullable. Returns `None` if there is no such column.
+    /// Returns the Arrow field of a column's values, according to its Parquet type and annotation
+    /// alone. The field is nullable. Returns `None` if there is no such column.
     #[must_use]
     pub fn leaf_field(&self, leaf: usize, options: &SchemaOptions) -> Option<Field> {
         let (column, element) = (self.0.leaves.get(leaf)?, self.element(leaf));
@@ -241,8 +243,9 @@ impl ParquetSchema {
         Some(Field::new(&element.name, data_type, true).with_metadata(metadata))
     }
 
-    /// Returns the integers that the annotation of a column allows, if these are fewer than its physical type
-    /// has. This applies to integers of 8 and 16 bits, and to times, which lie within a day.
+    /// Returns the integers that a column's annotation allows, if they are fewer than the physical
+    /// type has. This is the case for integers of 8 and 16 bits, and for times, which lie within a
+    /// day.
     ///
     /// # Panics
     ///
@@ -252,7 +255,7 @@ impl ParquetSchema {
         self.resolved_type(leaf).integer_range()
     }
 
-    /// Returns true if the values of a column are times of day.
+    /// Returns true if a column's values are times of day.
     ///
     /// # Panics
     ///
@@ -262,7 +265,7 @@ impl ParquetSchema {
         matches!(self.resolved_type(leaf), ResolvedType::Time { .. })
     }
 
-    /// Returns true if the annotation of a column declares all of its values null.
+    /// Returns true if a column's annotation declares all of its values null.
     ///
     /// # Panics
     ///
@@ -272,8 +275,9 @@ impl ParquetSchema {
         self.resolved_type(leaf) == ResolvedType::Null
     }
 
-    /// Returns the definition levels of a column at which the key of a map is null, which is not allowed. There
-    /// is one level for each map whose key contains the column, if the file calls that key OPTIONAL.
+    /// Returns the definition levels of a column at which a map's key is null, which is not
+    /// allowed. There is one level for each map whose key contains the column, if the file calls
+    /// that key OPTIONAL.
     ///
     /// # Panics
     ///
@@ -305,8 +309,8 @@ impl ParquetSchema {
         ResolvedType::of(self.element(leaf), physical_type, type_length)
     }
 
-    /// Returns the path of a column from below the root: its `path_in_schema`. It is made on demand, as the
-    /// paths of all columns together may be far larger than the schema.
+    /// Returns a column's path from below the root, which is its `path_in_schema`. We make it on
+    /// demand, because the paths of all columns together may be far larger than the schema.
     ///
     /// # Panics
     ///
@@ -316,7 +320,7 @@ impl ParquetSchema {
         self.node_path(self.0.leaves[leaf].node)
     }
 
-    /// Returns the path of a column with its parts joined by dots, for messages.
+    /// Returns a column's path with its parts joined by dots, for messages.
     ///
     /// # Panics
     ///
@@ -326,7 +330,7 @@ impl ParquetSchema {
         self.path(leaf).join(".")
     }
 
-    /// Returns the path of any node from below the root. It is empty for the root.
+    /// Returns any node's path from below the root. The root's path is empty.
     #[must_use]
     pub fn node_path(&self, mut node: usize) -> Vec<&str> {
         let mut path = Vec::new();
@@ -338,7 +342,7 @@ impl ParquetSchema {
         path
     }
 
-    /// Returns the ordinals of the fields of a group. A leaf has no fields.
+    /// Returns the ordinals of a group's fields. A leaf has none.
     pub fn children(&self, node: usize) -> impl Iterator<Item = usize> + Clone + '_ {
         let end = self.0.nodes[node].end;
         let inside = move |child: &usize| *child < end;
@@ -352,7 +356,7 @@ impl ParquetSchema {
 struct Tree {
     nodes: Vec<SchemaNode>,
     leaves: Vec<Leaf>,
-    /// The incomplete groups, outermost first, and the number of fields that each still lacks.
+    /// The incomplete groups, outermost first, each with the number of fields that it still lacks.
     open: Vec<(usize, u32)>,
 }
 
@@ -403,10 +407,11 @@ impl Tree {
         Ok(())
     }
 
-    /// Returns the levels of the next node, from those of its parent and its own repetition.
+    /// Returns the next node's levels, which follow from its parent's levels and its own
+    /// repetition.
     fn levels(&self, element: &SchemaElement) -> Result<(u8, u8)> {
         let Some(&(parent, _)) = self.open.last() else {
-            // The repetition of the root has no meaning.
+            // The root's repetition has no meaning.
             return Ok((0, 0));
         };
         let parent = &self.nodes[parent];
@@ -415,7 +420,8 @@ impl Tree {
             Some(Repetition::Optional) => (1, 0),
             Some(Repetition::Repeated) => (1, 1),
         };
-        // The repetition level never exceeds the definition level.
+        // The addition cannot overflow, because the repetition level never exceeds the definition
+        // level.
         match parent.def_level.checked_add(def) {
             Some(def_level) => Ok((def_level, parent.rep_level + rep)),
             None => Err(Error::new(
@@ -426,7 +432,7 @@ impl Tree {
         }
     }
 
-    /// Closes a complete subtree, and the groups that lacked only it.
+    /// Closes a complete subtree, and those groups that only lacked it.
     fn close(&mut self) {
         while let Some((node, missing)) = self.open.last_mut() {
             *missing -= 1;
@@ -459,7 +465,7 @@ impl Tree {
     }
 }
 
-/// Returns the number of fields of the element, which is 0 for a leaf.
+/// Returns the number of the element's fields, which is 0 for a leaf.
 fn num_children(element: &SchemaElement, ordinal: usize) -> Result<u32> {
     let Ok(num_children) = u32::try_from(element.num_children.unwrap_or(0)) else {
         return Err(

@@ -1,4 +1,4 @@
-//! Finds nodes by name.
+//! The search for nodes by name.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -8,12 +8,13 @@ use crate::nested::Nesting;
 use crate::{ParquetSchema, SchemaOptions};
 
 impl ParquetSchema {
-    /// Returns the node at a path. As in the paths of a [`Projection`](crate::Projection), the groups that only
-    /// make a list or a map may be left out.
+    /// Returns the node at a path. You may leave out the groups that only make a list or a map, as
+    /// in the paths of a [`Projection`](crate::Projection).
     ///
     /// # Errors
     ///
-    /// [Argument](herringbone_format::ErrorKind::Argument) if the path does not lead to exactly one node.
+    /// Fails with [Argument](herringbone_format::ErrorKind::Argument) if the path does not lead to
+    /// exactly one node.
     pub fn node_at(&self, path: &[String]) -> Result<usize> {
         let options = SchemaOptions::default();
         let mut nesting = Nesting::new(self, &options, &[]);
@@ -25,13 +26,14 @@ impl ParquetSchema {
         Paths::new(self, &nesting.omittable).find(path)
     }
 
-    /// Returns the ordinal of the leaf at a path. The groups that only make a list or a map may be left out. For the
-    /// elements of a list, end the path with their name: `["tags", "element"]`.
+    /// Returns the ordinal of the leaf at a path. You may leave out the groups that only make a
+    /// list or a map. For a list's elements, end the path with their name, for example
+    /// `["tags", "element"]`.
     ///
     /// # Errors
     ///
-    /// [Argument](herringbone_format::ErrorKind::Argument) if the path does not lead to exactly one node, or if the
-    /// node is a group.
+    /// Fails with [Argument](herringbone_format::ErrorKind::Argument) if the path does not lead to
+    /// exactly one node, or if the node is a group.
     pub fn leaf_at<S: Into<String>>(&self, path: impl IntoIterator<Item = S>) -> Result<usize> {
         let path: Vec<String> = path.into_iter().map(Into::into).collect();
         let node = self.node_at(&path)?;
@@ -45,10 +47,10 @@ impl ParquetSchema {
     }
 }
 
-/// Looks up paths in the schema of a file.
+/// The paths of a file's schema, for looking up nodes.
 pub(crate) struct Paths<'a> {
     schema: &'a ParquetSchema,
-    /// By node: true if it may be left out of a path.
+    /// One flag per node, true if it may be left out of a path.
     omittable: &'a [bool],
     top: HashMap<&'a str, Vec<usize>>,
 }
@@ -66,12 +68,12 @@ impl<'a> Paths<'a> {
         }
     }
 
-    /// Returns the node at a path. If the path can be read in several ways, the one that leaves out the fewest
-    /// wrappers counts.
+    /// Returns the node at a path. If the path can be read in several ways, the one that leaves out
+    /// the fewest wrappers counts.
     ///
     /// # Errors
     ///
-    /// Argument if the path does not lead to exactly one node.
+    /// Fails with Argument if the path does not lead to exactly one node.
     pub(crate) fn find<S: AsRef<str>>(&self, parts: &[S]) -> Result<usize> {
         let parts: Vec<&str> = parts.iter().map(AsRef::as_ref).collect();
         match *self.search(&parts) {
@@ -86,10 +88,11 @@ impl<'a> Paths<'a> {
         }
     }
 
-    /// Returns all nodes that a path may mean at the smallest number of wrappers left out.
+    /// Returns all nodes that a path may mean, with the smallest possible number of wrappers left
+    /// out.
     ///
-    /// The search is breadth first by that number. It visits each pair of a node and the number of used parts
-    /// once. Repeated names on the way down therefore do not multiply the work.
+    /// The search is breadth first by that number. It visits each pair of a node and a number of
+    /// used parts only once, so that repeated names on the way down do not multiply the work.
     fn search(&self, parts: &[&str]) -> Vec<usize> {
         let mut found = Vec::new();
         let Some((first, _)) = parts.split_first() else {
@@ -155,9 +158,9 @@ impl<'a> Paths<'a> {
         })
     }
 
-    /// Returns the names of a group's fields that could follow in a path.
+    /// Returns those names of a group's fields that could follow in a path.
     fn names_in(&self, group: usize) -> Vec<&'a str> {
-        /// Enough names to find a typing mistake.
+        /// The largest number of names to compare, which is enough to find a typing mistake.
         const MAX_NAMES: usize = 100_000;
         let mut names = Vec::new();
         let mut groups = vec![group];
@@ -181,13 +184,13 @@ fn name(schema: &ParquetSchema, node: usize) -> &str {
     &schema.nodes()[node].element.name
 }
 
-/// Returns up to three of `names` that `wanted` probably meant, the most similar first.
+/// Returns up to three of `names` that `wanted` probably meant, with the most similar first.
 fn close_to<'a>(wanted: &str, names: &[&'a str]) -> Vec<&'a str> {
-    /// Longer names are compared by case only.
+    /// The number of characters above which names are compared by case only.
     const MAX_CHARS: usize = 100;
     let lower = wanted.to_lowercase();
     let chars = lower.chars().count();
-    // In a very short name, a single mistake would leave nothing in common.
+    // In a very short name, a single mistake would leave nothing in common, so we allow none.
     let allowed = ((chars + 1) / 3).max(1).min(chars.saturating_sub(1));
     let mut close: Vec<(usize, &str)> = names
         .iter()
@@ -206,7 +209,8 @@ fn close_to<'a>(wanted: &str, names: &[&'a str]) -> Vec<&'a str> {
     close.into_iter().take(3).map(|(_, name)| name).collect()
 }
 
-/// Returns the number of characters to insert, delete or replace to turn one text into the other.
+/// Returns the number of characters that we have to insert, delete or replace to turn one text into
+/// the other.
 fn edit_distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

@@ -1,7 +1,7 @@
-//! Projects the fields of a file.
+//! The projection of a file's fields.
 //!
-//! A request is first turned into marks on the nodes of the Parquet schema: a chosen field marks the whole
-//! subtree below it. Then the tree of Arrow fields is pruned to the marked nodes.
+//! We first turn a request into marks on the Parquet schema's nodes, where a chosen field marks the
+//! whole subtree below it. Then we prune the tree of Arrow fields to the marked nodes.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,8 +13,8 @@ use crate::nested::list_type;
 use crate::path::Paths;
 use crate::{ListLayout, Node, NodeKind, ParquetSchema, Projection};
 
-/// Returns, by node of the Parquet schema, true if it is part of the projection, or `None` if all are.
-/// `omittable` is true for each node that may be left out of a path.
+/// Returns one flag per node of the Parquet schema, true if the projection has it, or `None` if it
+/// has all nodes. `omittable` is true for each node that may be left out of a path.
 pub(crate) fn marks(
     schema: &ParquetSchema,
     omittable: &[bool],
@@ -103,7 +103,7 @@ pub(crate) fn prune(node: &Node, marks: &[bool], lists: ListLayout) -> Option<No
             child,
         } => {
             let child = prune(child, marks, lists)?;
-            // Only a column determines the length of a list.
+            // A list without a column has no length, so nothing remains of it.
             child.first_leaf()?;
             NodeKind::List {
                 rep_level: *rep_level,
@@ -116,7 +116,8 @@ pub(crate) fn prune(node: &Node, marks: &[bool], lists: ListLayout) -> Option<No
     Some(rebuilt(node, kind))
 }
 
-/// Prunes a map. It keeps its keys as long as any part of its values remains. Its keys alone become a list.
+/// Prunes a map. It keeps its keys as long as any part of its values remains. If only its keys
+/// remain, they become a list.
 fn prune_map(node: &Node, marks: &[bool], lists: ListLayout) -> Option<Node> {
     let NodeKind::Map {
         rep_level,
@@ -144,7 +145,7 @@ fn prune_map(node: &Node, marks: &[bool], lists: ListLayout) -> Option<Node> {
         }
         None => {
             let mut key = prune(key, marks, lists)?;
-            // Outside a map, keys that the file calls OPTIONAL may be null.
+            // Keys that the file calls OPTIONAL may be null outside a map.
             if key.nullable {
                 key.field = Arc::new(Field::clone(&key.field).with_nullable(true));
             }

@@ -1,8 +1,9 @@
-//! The meaning of a column's values: both annotations combined into one, and checked (LogicalTypes).
+//! The meaning of a column's values, for which both annotations are combined into one and checked
+//! (LogicalTypes).
 //!
-//! LogicalType wins over ConvertedType. An annotation that is unknown, or not allowed on the column's physical
-//! type, does not make the file unreadable. By the specification, the physical values are then read and the
-//! column's bounds are not used. This case is [`ResolvedType::Ignored`].
+//! LogicalType wins over ConvertedType. If an annotation is unknown, or not allowed on the column's
+//! physical type, the file is still readable. The specification asks us to read the physical values
+//! then, and not to use the column's bounds. This case is [`ResolvedType::Ignored`].
 
 use std::ops::RangeInclusive;
 
@@ -18,7 +19,7 @@ pub(crate) enum ResolvedType {
     Enum,
     Json,
     Bson,
-    /// 1 ≤ precision ≤ 76, 0 ≤ scale ≤ precision.
+    /// A decimal with 1 ≤ precision ≤ 76 and 0 ≤ scale ≤ precision.
     Decimal {
         precision: u8,
         scale: i8,
@@ -32,24 +33,24 @@ pub(crate) enum ResolvedType {
         unit: TimeUnit,
         utc: bool,
     },
-    /// 8, 16, 32 or 64 bits.
+    /// An integer of 8, 16, 32 or 64 bits.
     Integer {
         bit_width: i8,
         is_signed: bool,
     },
-    /// All values are null.
+    /// No values, because all slots are null.
     Null,
     Uuid,
     Float16,
     Interval,
-    /// GEOMETRY or GEOGRAPHY. The field's metadata keeps the annotation itself.
+    /// GEOMETRY or GEOGRAPHY. The annotation itself is in the field's metadata.
     Geospatial,
     /// An annotation that must not be used.
     Ignored,
 }
 
 impl ResolvedType {
-    /// Resolves the annotation of a column. `type_length` is 0 unless its length is fixed.
+    /// Resolves a column's annotation. `type_length` is 0 unless the values have a fixed length.
     pub(crate) fn of(element: &SchemaElement, physical: Type, type_length: usize) -> Self {
         let resolved_type = match (annotation(element), element.converted_type) {
             (Some(logical), _) => of_logical(logical),
@@ -63,7 +64,7 @@ impl ResolvedType {
         }
     }
 
-    /// Returns the order of values with this meaning and physical type.
+    /// Returns the order of values that have this meaning and physical type.
     pub(crate) fn order(self, physical: Type) -> ColumnOrderKind {
         use ColumnOrderKind as Order;
         match self {
@@ -72,7 +73,8 @@ impl ResolvedType {
             Self::Integer {
                 is_signed: false, ..
             } => Order::Unsigned,
-            // The specification does not define an order for the 12 bytes yet, which are little-endian.
+            // Each value is 12 bytes, little-endian, for which the specification does not define an
+            // order yet.
             Self::Timestamp { .. } if physical != Type::Int64 => Order::Undefined,
             Self::Decimal { .. } => match physical {
                 Type::Int32 | Type::Int64 => Order::Signed,
@@ -87,7 +89,7 @@ impl ResolvedType {
         }
     }
 
-    /// Returns the allowed integers, if these are fewer than the physical type has.
+    /// Returns the allowed integers, if they are fewer than the physical type has.
     pub(crate) fn integer_range(self) -> Option<RangeInclusive<i64>> {
         const SECONDS_PER_DAY: i64 = 86_400;
         match self {
@@ -138,9 +140,9 @@ impl ResolvedType {
     }
 }
 
-/// Returns the logical type of an element. UNKNOWN does not count if the converted type is INTERVAL or
-/// MAP_KEY_VALUE: parquet-java writes it because those two have no logical type. All values of an UNKNOWN
-/// column are null, so a column that cannot be an INTERVAL keeps it.
+/// Returns an element's logical type. UNKNOWN does not count if the converted type is INTERVAL or
+/// MAP_KEY_VALUE, because parquet-java writes it for those two, which have no logical type. But all
+/// values of an UNKNOWN column are null, so a column that cannot be an INTERVAL keeps it.
 pub(crate) fn annotation(element: &SchemaElement) -> Option<&LogicalType> {
     const INTERVAL_BYTES: i32 = 12;
     let is_slip = match element.converted_type {
@@ -182,7 +184,7 @@ fn of_logical(logical: &LogicalType) -> ResolvedType {
         LogicalType::Uuid => ResolvedType::Uuid,
         LogicalType::Float16 => ResolvedType::Float16,
         LogicalType::Geometry { .. } | LogicalType::Geography { .. } => ResolvedType::Geospatial,
-        // A group's annotation on a column, an invalid width, or an unknown annotation.
+        // This may be a group's annotation on a column, an invalid width, or an unknown annotation.
         _ => ResolvedType::Ignored,
     }
 }
@@ -202,7 +204,7 @@ fn of_converted(converted: ConvertedType, element: &SchemaElement) -> ResolvedTy
             decimal(element.precision.unwrap_or(0), element.scale.unwrap_or(0))
         }
         ConvertedType::Date => ResolvedType::Date,
-        // The converted types stand for instants and times in UTC only.
+        // The converted types only stand for instants and for times in UTC.
         ConvertedType::TimeMillis => ResolvedType::Time {
             unit: millis,
             utc: true,
@@ -235,7 +237,8 @@ fn of_converted(converted: ConvertedType, element: &SchemaElement) -> ResolvedTy
     }
 }
 
-/// Returns a decimal if Arrow can represent it and the specification allows it.
+/// Returns a decimal if Arrow can represent it and the specification allows it. Other decimals are
+/// ignored.
 fn decimal(precision: i32, scale: i32) -> ResolvedType {
     const MAX_PRECISION: u8 = 76;
     match (u8::try_from(precision), i8::try_from(scale)) {

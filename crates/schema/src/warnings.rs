@@ -1,13 +1,15 @@
 //! A bounded list of warnings about files.
 
-/// The warnings collected so far. A file with many faults fills the list, not the memory.
+/// The warnings collected so far. They are bounded, so that a file with many faults fills the list
+/// but not the memory.
 #[derive(Debug, Default)]
 pub(crate) struct Warnings(pub(crate) Vec<String>);
 
 impl Warnings {
     const MAX: usize = 64;
 
-    /// Returns true if another warning would be dropped. Callers can then skip the work of making one.
+    /// Returns true if another warning would be dropped, so that callers can skip the work of
+    /// making one.
     pub(crate) fn is_full(&self) -> bool {
         self.0.len() > Self::MAX
     }

@@ -1,49 +1,51 @@
-//! Steps around the decoded values of a field: run ends, dictionaries, other scales, extension types.
+//! Steps around a field's decoded values, such as run ends, dictionaries, other scales and
+//! extension types.
 
 use std::sync::Arc;
 
 use herringbone_arrow::schema::{DataType, Field, FieldRef, Fields};
 
-/// A step from the decoded values of a field towards its Arrow type.
+/// A step from a field's decoded values towards its Arrow type.
 ///
-/// A column decodes to dictionary arrays by itself. The wrappers cover the rest: groups in dictionaries, runs
-/// of anything, dictionaries of runs.
+/// A column decodes to dictionary arrays by itself. The wrappers are for all other cases: groups in
+/// dictionaries, runs of anything, and dictionaries of runs.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ArrowWrapper {
     /// Adjacent equal values become one run.
     RunEnds {
-        /// The field of the run ends.
+        /// The run ends' field.
         run_ends: FieldRef,
-        /// The field of the values. The wrappers below determine its data type.
+        /// The values' field. The wrappers below determine its data type.
         values: FieldRef,
     },
     /// Equal values become one dictionary entry, wherever they are.
     Dictionary {
-        /// The type of the keys.
+        /// The keys' type.
         key: DataType,
     },
-    /// Decimals of scale 0 become decimals of a negative scale. They end in the corresponding number of zeros.
+    /// Decimals of scale 0 become decimals of a negative scale, by dropping the zeros that they end
+    /// in.
     NegativeScale {
-        /// The decimal in the file.
+        /// The decimal type in the file.
         stored: DataType,
-        /// The decimal of negative scale.
+        /// The decimal type of negative scale.
         restored: DataType,
     },
-    /// A struct loses its fields, which were written only because Parquet has no empty groups.
+    /// A struct loses its fields, which are only there because Parquet has no empty groups.
     NoFields,
     /// An extension type makes its own arrays.
     Extension {
         /// The extension type's ordinal in [`ReadExtensions::types`](crate::ReadExtensions::types).
         ordinal: usize,
-        /// The type that its arrays are made from.
+        /// The type that the extension type's arrays are made from.
         storage: DataType,
-        /// The type of its arrays.
+        /// The type of the extension type's arrays.
         data_type: DataType,
     },
 }
 
 impl ArrowWrapper {
-    /// Returns the type that results from wrapping the type `inner`.
+    /// Returns the type that results from wrapping `inner`.
     #[must_use]
     pub fn around(&self, inner: DataType) -> DataType {
         match self {
@@ -60,7 +62,7 @@ impl ArrowWrapper {
         }
     }
 
-    /// Returns the type inside this wrapper, given the wrapped type `outer`.
+    /// Returns the type inside this wrapper, if `outer` is the wrapped type.
     pub(crate) fn within(&self, outer: &DataType) -> DataType {
         match (self, outer) {
             (Self::RunEnds { .. }, DataType::RunEndEncoded(_, values)) => {

@@ -1,7 +1,8 @@
-//! The Arrow schemas of the official test files, as pyarrow reads them.
+//! Tests that the official test files have the Arrow schemas that pyarrow reads.
 //!
-//! `PARQUET_TEST_DATA` is the `data` folder of apache/parquet-testing. Without it, these tests are skipped, with a
-//! message on standard error. `official_schemas.txt` is written by `official_schemas.py`.
+//! `PARQUET_TEST_DATA` is the `data` folder of apache/parquet-testing. Without it, these tests are
+//! skipped, with a message on standard error. `official_schemas.py` writes the expected schemas to
+//! `official_schemas.txt`.
 
 #![allow(
     clippy::unwrap_used,
@@ -43,7 +44,8 @@ fn open(path: &Path) -> (ParquetSchema, ArrowMapping) {
     (schema, mapping)
 }
 
-/// All fields in the form of `official_schemas.txt`: without metadata and the names of entries.
+/// Returns all fields in the form of `official_schemas.txt`, which has no metadata and no names of
+/// entries.
 fn describe(mapping: &ArrowMapping) -> String {
     let fields: Vec<String> = mapping.schema.fields().iter().map(|f| field(f)).collect();
     fields.join("; ")
@@ -134,8 +136,8 @@ fn annotations_without_an_arrow_type_are_kept() {
     assert_eq!(ignored, [false, true]);
 }
 
-/// Projects each leaf alone: the projection has one field and includes the leaf. The leaf's path selects the same
-/// field.
+/// Projects each leaf alone. The projection must have one field and include the leaf, and the
+/// leaf's path must select the same field.
 #[test]
 fn every_leaf_can_be_projected() {
     let Some(data) = test_data() else {
@@ -160,7 +162,7 @@ fn every_leaf_can_be_projected() {
     }
 }
 
-/// A file written with its own schema has the same schema, element by element.
+/// A file that is written with its own schema has the same schema, element by element.
 #[test]
 fn schemas_can_be_followed() {
     let Some(data) = test_data() else {
@@ -177,9 +179,9 @@ fn schemas_can_be_followed() {
     }
 }
 
-/// Returns the elements of a schema without the parts that the text omits: numbers without a meaning, the annotation
-/// of the root, and the field of the footer that contained an annotation. The default coordinate reference system of
-/// a GEOGRAPHY with an algorithm is explicit.
+/// Returns a schema's elements without the parts that the text omits. These are numbers without a
+/// meaning, the root's annotation, and the footer's field that contained an annotation. If a
+/// GEOGRAPHY has an algorithm, its default coordinate reference system is explicit.
 fn normal(schema: &ParquetSchema) -> Vec<SchemaElement> {
     let nodes = schema.nodes().iter().enumerate();
     nodes
@@ -209,7 +211,7 @@ fn normal(schema: &ParquetSchema) -> Vec<SchemaElement> {
             if stored.logical_type.is_none() {
                 element.converted_type = stored.converted_type;
             }
-            // Annotations with one name for both fields.
+            // These annotations have one name for both fields.
             let logical = match element.converted_type {
                 Some(ConvertedType::Map) => LogicalType::Map,
                 Some(ConvertedType::List) => LogicalType::List,
@@ -229,7 +231,7 @@ fn normal(schema: &ParquetSchema) -> Vec<SchemaElement> {
         .collect()
 }
 
-/// Reads the text of the schema of each file in a folder. Returns the number of files.
+/// Reads the schema's text for each file in a folder, and returns the number of files.
 fn read_texts(folder: &Path) -> usize {
     let mut files = 0;
     for entry in fs::read_dir(folder).unwrap() {
@@ -238,7 +240,7 @@ fn read_texts(folder: &Path) -> usize {
         let Some(tail) = bytes.last_chunk::<FOOTER_TAIL_BYTES>() else {
             continue;
         };
-        // Encrypted footers have no schema to read.
+        // We cannot read the schema in an encrypted footer.
         let Some(tail) = Tail::decode(tail)
             .ok()
             .filter(|_| bytes.starts_with(b"PAR1"))
@@ -266,7 +268,7 @@ fn read_texts(folder: &Path) -> usize {
             path.display()
         );
         assert_eq!(read.to_string(), text, "{}", path.display());
-        // A schema from text is complete: its own text has all of it.
+        // A schema from text is complete, so its own text has all of it.
         assert_eq!(read.to_string().parse::<ParquetSchema>().unwrap(), read);
         files += 1;
     }

@@ -6,7 +6,8 @@ use herringbone_format::{LogicalType, Result};
 use super::{AnnotatedField, ExtensionField, ExtensionMapping, StoredField, extended};
 use crate::resolved_type::ResolvedType;
 
-/// UUID (specification, logical types, UUID) as `arrow.uuid`: sixteen bytes, big-endian, in both formats.
+/// UUID (specification, logical types, UUID) as `arrow.uuid`. A value is sixteen bytes, big-endian,
+/// in both formats.
 #[derive(Debug)]
 pub(super) struct Uuid;
 
@@ -26,7 +27,8 @@ impl ExtensionMapping for Uuid {
     }
 }
 
-/// JSON (specification, logical types, JSON) as `arrow.json`: a UTF-8 document in both formats.
+/// JSON (specification, logical types, JSON) as `arrow.json`. A value is a UTF-8 document in both
+/// formats.
 #[derive(Debug)]
 pub(super) struct Json;
 

@@ -1,4 +1,4 @@
-//! Additional columns, which extension types make from fields of the file.
+//! Additional columns, which extension types make from the file's fields.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,13 +11,14 @@ use super::read::{Extensions, decoded_from, is_repeated, storage_type};
 use crate::projection::prune;
 use crate::{ListLayout, Node, NodeKind};
 
-/// A column that an extension type makes, in addition to those of the projection.
+/// A column that an extension type makes, in addition to the projection's columns.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ExtensionColumn {
-    /// The field of the column.
+    /// The column's field.
     pub field: FieldRef,
-    /// True if the arrays are made from those of the storage. Otherwise they are the arrays of the storage.
+    /// True if the extension type makes arrays from the storage arrays. Otherwise, the column has
+    /// the storage arrays themselves.
     pub makes_arrays: bool,
     /// The storage that the column is made from.
     pub storage: ColumnStorage,
@@ -26,32 +27,34 @@ pub struct ExtensionColumn {
 /// The storage that an [`ExtensionColumn`] is made from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ColumnStorage {
-    /// The field of the projection whose node has this ordinal, without its wrappers.
+    /// The projection's field whose node has this ordinal, without its wrappers.
     Shared(usize),
-    /// The node at this index of [`ArrowMapping::storages`](crate::ArrowMapping::storages).
+    /// The node at this index of [`ArrowMapping::storages`](crate::ArrowMapping::storages), because
+    /// the projection lacks a part of it.
     Own(usize),
 }
 
-/// The columns, and the fields that only these columns are made from.
+/// The columns, and the fields from which only these columns are made.
 pub(crate) type Columns = (Vec<ExtensionColumn>, Vec<Node>);
 
 /// Determines the storage of each column.
 pub(crate) struct ColumnBuilder<'a> {
     pub(crate) extensions: &'a Extensions<'a>,
-    /// The top-level fields before extension types were applied: those of the projection, and those that
-    /// columns are made from.
+    /// The top-level fields before extension types were applied. They are the projection's fields,
+    /// and the fields that columns are made from.
     pub(crate) fields: &'a [Node],
-    /// The fields of the projection.
+    /// The projection's fields.
     pub(crate) projected: &'a [Node],
     pub(crate) lists: ListLayout,
 }
 
 impl ColumnBuilder<'_> {
-    /// Returns the columns for the requests, each given with the ordinal of its field's node.
+    /// Returns the columns for the requests. Each request comes with the ordinal of its field's
+    /// node.
     ///
     /// # Errors
-    /// Argument if a field lies in a list or map, or if no column of it is needed. Errors of the extension
-    /// types are passed on.
+    /// Fails with Argument if a field lies in a list or map, or if none of its columns is needed.
+    /// Errors of the extension types are passed on.
     pub(crate) fn columns(&self, requests: &[(usize, &ExtensionRequest)]) -> Result<Columns> {
         let mut places = Vec::with_capacity(requests.len());
         let mut own: HashMap<usize, (usize, Vec<bool>)> = HashMap::new();
@@ -89,7 +92,7 @@ impl ColumnBuilder<'_> {
         Ok((columns.collect::<Result<_>>()?, storages))
     }
 
-    /// Returns the columns of the file that a request needs.
+    /// Returns the file columns that a request needs.
     fn leaves(&self, ordinal: usize, request: &ExtensionRequest) -> Result<Vec<usize>> {
         let node = self.find(ordinal)?;
         let storage = storage_type(node, decoded_from(node));
@@ -116,7 +119,8 @@ impl ColumnBuilder<'_> {
             ColumnStorage::Own(place) => storages.get(place),
         };
         let node = node.ok_or_else(|| self.needs_nothing(ordinal))?;
-        // The original metadata, without that of an extension type that already mapped the field itself.
+        // The field has its original metadata here. If an extension type already mapped the field
+        // itself, its metadata is not for this type.
         let metadata = self.find(ordinal)?.field.metadata().clone();
         let stored = Field::new(node.field.name(), node.decoded_type(), is_nullable(node));
         let stored = stored.with_metadata(metadata);
@@ -139,12 +143,13 @@ impl ColumnBuilder<'_> {
         })
     }
 
-    /// Returns true if the projection contains the field with all of these columns, and its array can be used.
+    /// Returns true if the projection contains the field with all of these columns, and if its
+    /// array can be used.
     fn has_all(&self, ordinal: usize, leaves: &[usize]) -> bool {
         let Some(node) = find(self.projected, ordinal) else {
             return false;
         };
-        // Only a group records that a struct around it is null. A REQUIRED column does not.
+        // A REQUIRED column does not record that a struct around it is null. Only a group does.
         let is_filled = matches!(node.kind, NodeKind::Leaf { .. }) && !node.nullable;
         if (is_filled && node.def_level > 0) || has_value_wrapper(node) {
             return false;
@@ -168,7 +173,7 @@ impl ColumnBuilder<'_> {
     }
 }
 
-/// Finds the field of a node among the given fields and inside structs.
+/// Finds a node's field among the given fields and inside structs.
 fn find(fields: &[Node], ordinal: usize) -> Option<&Node> {
     fields.iter().find_map(|node| match &node.kind {
         _ if node.schema_node == ordinal => Some(node),
@@ -177,8 +182,8 @@ fn find(fields: &[Node], ordinal: usize) -> Option<&Node> {
     })
 }
 
-/// Turns a field of a struct into a top-level field, null if the struct is null, and without the wrappers
-/// around its storage.
+/// Turns a field of a struct into a top-level field, without the wrappers around its storage. The
+/// new field is null if the struct is null.
 fn at_the_top(node: &mut Node) {
     let split = decoded_from(node);
     let storage = storage_type(node, split);
@@ -188,7 +193,7 @@ fn at_the_top(node: &mut Node) {
     node.field = Arc::new(field.with_nullable(node.nullable));
 }
 
-/// Returns true if a slot at the top can be null, because of the field itself or one around it.
+/// Returns true if a slot at the top can be null, because the field itself or one around it can be.
 fn is_nullable(node: &Node) -> bool {
     node.def_level > 0
 }

@@ -1,4 +1,4 @@
-//! FILE (specification, logical types, FILE): a file that is referenced or stored in the group itself.
+//! FILE (specification, logical types, FILE): a file that the group refers to, or that it contains.
 //!
 //! ```text
 //! optional group f (FILE) {                 Struct, arrow.parquet.file
@@ -11,8 +11,8 @@
 //! }
 //! ```
 //!
-//! Fields are recognized by their names, in any order, and may be missing. Nothing is fetched: the arrays are
-//! those of the struct.
+//! We recognize fields by their names. They may be in any order, and some may be missing. Nothing
+//! is fetched, so the arrays are the struct's own.
 
 use std::sync::Arc;
 
@@ -28,7 +28,8 @@ use crate::LOGICAL_TYPE_KEY;
 pub(super) struct File;
 
 impl ExtensionMapping for File {
-    /// Other writers may add further fields, so one known field is enough.
+    /// Maps a FILE group of which at least one field is known. One is enough, because other writers
+    /// may add further fields.
     fn to_arrow(&self, stored: &StoredField<'_>) -> Result<Option<ExtensionField>> {
         let is_file = stored.logical_type() == Some(&LogicalType::File)
             && fields(stored.storage).is_some_and(|fields| fields.iter().any(is_known));
@@ -36,15 +37,16 @@ impl ExtensionMapping for File {
         let Some(mut field) = field.flatten() else {
             return Ok(None);
         };
-        // The name of the extension type already identifies a FILE.
+        // We drop the annotation from the metadata, because the extension type's name already
+        // identifies a FILE.
         let mut metadata = field.metadata().clone();
         metadata.remove(LOGICAL_TYPE_KEY);
         field.set_metadata(metadata);
         Ok(Some(ExtensionField::of_storage(field)))
     }
 
-    /// Annotates a struct only if it has no other fields, because not every reader accepts those as FILE. The
-    /// fields become OPTIONAL, as the specification requires.
+    /// Annotates a struct only if it has no other fields, because not every reader accepts those in
+    /// a FILE. The fields become OPTIONAL, because the specification requires it.
     fn to_parquet(&self, field: &Field) -> Result<Option<AnnotatedField>> {
         if field.extension_type_name() != Some(FILE_EXTENSION_NAME) {
             return Ok(None);

@@ -1,13 +1,14 @@
-//! Extension types: the mapping of annotated groups and leaves to types beyond those built into Arrow.
+//! Extension types, which map annotated groups and leaves to types beyond Arrow's built-in ones.
 //!
 //! ```text
 //! to_arrow   node of the Parquet schema + its storage field ──► field of the extension type
 //! to_parquet field with the name of the extension type ──► storage field + annotation
 //! ```
 //!
-//! An Arrow extension type is a name (and metadata) on a field. The arrays of the field have its storage type.
-//! Most extension types only map fields, like [`Uuid`], [`Json`], [`File`] and [`Variant`]. Others also build
-//! arrays of another type from the stored ones, with the trait `ExtensionType` of `herringbone-core`.
+//! An Arrow extension type is a name (and metadata) on a field, whose arrays have the storage type.
+//! Most extension types only map fields, like [`Uuid`], [`Json`], [`File`] and [`Variant`]. Others
+//! also build arrays of another type from the stored ones, with the trait `ExtensionType` of
+//! `herringbone-core`.
 
 mod builtin;
 pub(crate) mod column;
@@ -34,17 +35,18 @@ use crate::{Leaf, ParquetSchema, SchemaNode};
 
 /// The name of the Arrow extension type for FILE groups.
 ///
-/// Arrow's format is about to adopt this name, next to `arrow.parquet.variant`. Its metadata is an empty
-/// string. A struct with this extension name is written as FILE if it has the fields of the specification. The
-/// annotation dates from 2026: readers that do not know it may reject the file (pyarrow 26 and polars 2.1 do,
-/// DuckDB 2.0 reads the struct).
+/// Arrow's format is about to adopt this name, next to `arrow.parquet.variant`. Its metadata is an
+/// empty string. A struct with this extension name is written as FILE if it has the specification's
+/// fields. Note that the annotation dates from 2026, so readers that do not know it may reject the
+/// file: pyarrow 26 and polars 2.1 do, while DuckDB 2.0 reads the struct.
 pub const FILE_EXTENSION_NAME: &str = "arrow.parquet.file";
 
 /// The half of an extension type that maps fields, without data.
 ///
-/// If several extension types recognize a field, the first registered one wins. The built-in ones are tried last.
+/// If several extension types recognize a field, the first registered one wins. The built-in ones
+/// are tried last, so that you can replace them.
 ///
-/// A column of names, read as an extension type without arrays of its own:
+/// In this example, a column of names is read as an extension type that has no arrays of its own:
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -80,60 +82,64 @@ pub const FILE_EXTENSION_NAME: &str = "arrow.parquet.file";
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait ExtensionMapping: Debug + Send + Sync {
-    /// Maps a field for reading. If it returns `None`, the other extension types are tried. If none maps the
-    /// field, it is read as its storage.
+    /// Maps a field for reading. If it returns `None`, the other extension types are tried. If none
+    /// of them maps the field, it is read as its storage.
     ///
-    /// Called for each field of a read, annotated or not. Called for the fields of a group before the group.
+    /// We call this for each field of a read, whether annotated or not, and for a group's fields
+    /// before the group.
     ///
     /// # Errors
     ///
-    /// Any error if the field belongs to this extension type but is invalid. The read then fails. For unknown
-    /// annotations, an implementation should return `None`.
+    /// Returns any error if the field belongs to this extension type but is invalid. The read then
+    /// fails. For unknown annotations, your implementation should return `None` instead.
     fn to_arrow(&self, stored: &StoredField<'_>) -> Result<Option<ExtensionField>>;
 
-    /// Returns the ordinals of the file's columns from which an [extension column](ExtensionRequest) is built.
-    /// Columns outside the field are ignored. By default, returns all columns below the field.
+    /// Returns the ordinals of the file columns that an [extension column](ExtensionRequest) is
+    /// built from. Columns outside the field are ignored. By default, these are all columns below
+    /// the field.
     ///
     /// # Errors
     ///
-    /// Any error if the extension type does not accept the field.
+    /// Returns any error if the extension type does not accept the field.
     fn leaves(&self, stored: &StoredField<'_>) -> Result<Vec<usize>> {
         Ok(stored.node().leaves.clone().collect())
     }
 
-    /// Returns the stored form of a field, for writing. Called for each field with an extension name, whatever
-    /// the name. If it returns `None`, the other extension types are tried. If none maps the field, it is stored
-    /// as its Arrow type, and the name is written to `ARROW:schema`.
+    /// Returns the stored form of a field, for writing. We call this for each field that has an
+    /// extension name, whatever the name. If it returns `None`, the other extension types are
+    /// tried. If none of them maps the field, it is stored as its Arrow type, and its name is
+    /// written to `ARROW:schema`.
     ///
     /// # Errors
     ///
-    /// [Argument](herringbone_format::ErrorKind::Argument) if the field belongs to this extension type but cannot be
-    /// stored.
+    /// Fails with [Argument](herringbone_format::ErrorKind::Argument) if the field belongs to this
+    /// extension type but cannot be stored.
     fn to_parquet(&self, field: &Field) -> Result<Option<AnnotatedField>>;
 }
 
-/// A field of the file, as presented to an extension type.
+/// A field of the file, in the form that an extension type sees.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct StoredField<'a> {
-    /// The schema of the file.
+    /// The file's schema.
     pub schema: &'a ParquetSchema,
     /// The ordinal of the field's node.
     pub ordinal: usize,
-    /// The key-value metadata of the file.
+    /// The file's key-value metadata.
     pub key_values: &'a [KeyValue],
-    /// The Arrow field to read if no extension type maps it, after applying `ARROW:schema` and the options. A
-    /// group contains only the projected fields. A leaf may be a dictionary.
+    /// The Arrow field that is read if no extension type maps it, after `ARROW:schema` and the
+    /// options were applied. A group contains only the projected fields, and a leaf may be a
+    /// dictionary.
     pub storage: &'a Field,
-    /// The value of the first pair of each key, if it is UTF-8.
+    /// The value of each key's first pair, if it is UTF-8.
     pub(crate) values: &'a HashMap<&'a str, Option<&'a str>>,
     /// The footer's information about nulls, or `None` if no read is planned.
     pub(crate) nulls: Option<&'a dyn NullColumns>,
 }
 
-/// The footer's information about the nulls of columns, in the row groups of a read.
+/// The footer's information about the nulls of columns in a read's row groups.
 pub trait NullColumns: Debug + Send + Sync {
-    /// Returns true if, according to statistics, all values of the column with this ordinal are null.
+    /// Returns true if statistics show that all values of the column with this ordinal are null.
     fn is_all_null(&self, leaf: usize) -> bool;
 }
 
@@ -150,33 +156,34 @@ impl<'a> StoredField<'a> {
         &self.node().element
     }
 
-    /// Returns the value of the first pair with this key in the file's key-value metadata. The lookup takes
-    /// constant time.
+    /// Returns the value of the first pair with this key in the file's key-value metadata. The
+    /// lookup takes constant time.
     #[must_use]
     pub fn value_of(&self, key: &str) -> Option<&'a str> {
         self.values.get(key).copied().flatten()
     }
 
-    /// Returns the annotation of the field.
+    /// Returns the field's annotation.
     #[must_use]
     pub fn logical_type(&self) -> Option<&'a LogicalType> {
         self.element().logical_type.as_ref()
     }
 
-    /// Returns true if the storage has all columns of the field. A projection may have removed part of a group.
+    /// Returns true if the storage has all of the field's columns. It may not, because a projection
+    /// may have removed a part of a group.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         count_leaves(self.storage.data_type()) >= self.node().leaves.len()
     }
 
-    /// Returns true if this column of the file is all null, according to the statistics of all row groups of
-    /// the read. [`ExtensionMapping::leaves`] may then omit it.
+    /// Returns true if this file column is all null, according to the statistics of all the read's
+    /// row groups. [`ExtensionMapping::leaves`] may then omit it.
     #[must_use]
     pub fn is_all_null(&self, leaf: usize) -> bool {
         self.nulls.is_some_and(|nulls| nulls.is_all_null(leaf))
     }
 
-    /// Returns the field as a column, or `None` for a group.
+    /// Returns the field's column, or `None` for a group.
     #[must_use]
     pub fn leaf(&self) -> Option<&'a Leaf> {
         let node = self.node();
@@ -187,7 +194,7 @@ impl<'a> StoredField<'a> {
     }
 }
 
-/// Returns the number of file columns from which an array of this type is read.
+/// Returns the number of file columns that an array of this type is read from.
 fn count_leaves(data_type: &DataType) -> usize {
     match data_type {
         DataType::Struct(fields) => fields
@@ -210,10 +217,10 @@ fn count_leaves(data_type: &DataType) -> usize {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ExtensionField {
-    /// The field. Its name is ignored: the column keeps the name of the storage field.
+    /// The field. Its name is ignored, because the column keeps the storage field's name.
     pub field: Field,
-    /// True if the extension type builds its own arrays from the storage arrays. Otherwise, the storage arrays
-    /// are returned as they are, and `field` has their type.
+    /// True if the extension type builds its own arrays from the storage arrays. Otherwise, the
+    /// storage arrays are returned as they are, and `field` has their type.
     pub makes_arrays: bool,
 }
 
@@ -241,7 +248,7 @@ impl ExtensionField {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct AnnotatedField {
-    /// The field, with the same layout. Nested fields may become nullable.
+    /// The field, which has the same layout. Nested fields may become nullable.
     pub field: Field,
     /// The annotation, which must be allowed on the type.
     pub logical_type: LogicalType,
@@ -258,17 +265,17 @@ impl AnnotatedField {
     }
 }
 
-/// A request for an additional column, which an extension type builds from a field. The field itself may also
-/// be read.
+/// A request for an additional column, which an extension type builds from a field. You can also
+/// read the field itself.
 #[derive(Debug, Clone)]
 pub struct ExtensionRequest {
-    /// The name of the column.
+    /// The column's name.
     pub name: String,
-    /// The path of the field, in the form of [`Projection::Paths`](crate::Projection::Paths). It must not lie in
-    /// a list or map.
+    /// The field's path, in the form of [`Projection::Paths`](crate::Projection::Paths). It must
+    /// not lie in a list or map.
     pub path: Vec<String>,
-    /// The extension type that builds the column. It contains its own settings, such as a path within the
-    /// field.
+    /// The extension type that builds the column. It contains its own settings, such as a path
+    /// within the field.
     pub extension: Arc<dyn ExtensionMapping>,
 }
 
@@ -277,16 +284,16 @@ pub struct ExtensionRequest {
 pub struct ReadExtensions {
     /// The extension types to try on all fields.
     pub types: Vec<Arc<dyn ExtensionMapping>>,
-    /// The columns to add after those of the projection.
+    /// The columns to add after the projection's columns.
     pub columns: Vec<ExtensionRequest>,
-    /// The footer's information about nulls in the row groups of the read.
+    /// The footer's information about nulls in the read's row groups.
     pub nulls: Option<Arc<dyn NullColumns>>,
 }
 
 /// The built-in extension types.
 const BUILTIN: [&dyn ExtensionMapping; 4] = [&Uuid, &Json, &File, &Variant];
 
-/// Returns true if the annotation of a field belongs to a built-in extension type.
+/// Returns true if the field's annotation belongs to a built-in extension type.
 fn is_builtin(element: &SchemaElement) -> bool {
     match &element.logical_type {
         None => element.converted_type == Some(ConvertedType::Json),
@@ -297,8 +304,9 @@ fn is_builtin(element: &SchemaElement) -> bool {
     }
 }
 
-/// Returns the storage field with the name and metadata of an extension type. If the file's hint already assigns
-/// an extension type to the field, the hint is kept. Returns `None` if the hint is a different extension type.
+/// Returns the storage field with an extension type's name and metadata. If the file's hint already
+/// assigns this extension type to the field, the hint stays as it is. Returns `None` if the hint
+/// assigns a different one.
 fn extended(storage: &Field, name: &str, metadata: Option<&str>) -> Option<Field> {
     if let Some(hinted) = storage.extension_type_name() {
         return (hinted == name).then(|| storage.clone());

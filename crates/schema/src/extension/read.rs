@@ -1,4 +1,4 @@
-//! Applies extension types to the fields of a file.
+//! The application of extension types to a file's fields.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,26 +9,29 @@ use herringbone_format::{Error, KeyValue, Result};
 use super::{BUILTIN, ExtensionField, ExtensionMapping, NullColumns, StoredField, is_builtin};
 use crate::{ArrowWrapper, Node, NodeKind, ParquetSchema};
 
-/// Applies extension types to the fields of one file.
+/// The extension types of a read, with the facts about its file that they need.
 pub(crate) struct Extensions<'a> {
     pub(crate) schema: &'a ParquetSchema,
     pub(crate) key_values: &'a [KeyValue],
-    /// The value of the first pair of each key. Empty unless extension types or columns are requested.
+    /// The value of each key's first pair. The map is empty unless extension types or columns are
+    /// requested.
     pub(crate) values: HashMap<&'a str, Option<&'a str>>,
-    /// By node: true if its annotation is ignored. Empty if no annotation is ignored.
+    /// One flag per node, true if its annotation is ignored. The list is empty if no annotation is
+    /// ignored.
     pub(crate) ignored: &'a [bool],
     pub(crate) types: &'a [Arc<dyn ExtensionMapping>],
     pub(crate) nulls: Option<&'a dyn NullColumns>,
 }
 
 impl Extensions<'_> {
-    /// Maps a field and those below it. Returns true if any of them changed.
+    /// Maps a field and the fields below it. Returns true if any of them changed.
     pub(crate) fn apply(&self, node: &mut Node) -> Result<bool> {
         let below = self.apply_below(node)?;
         Ok(self.apply_to(node)? || below)
     }
 
-    /// Maps the fields below a field, and rebuilds its type from them. Returns true if any of them changed.
+    /// Maps the fields below a field, and rebuilds its type from them. Returns true if any of them
+    /// changed.
     pub(crate) fn apply_below(&self, node: &mut Node) -> Result<bool> {
         let mut changed = false;
         match &mut node.kind {
@@ -39,7 +42,8 @@ impl Extensions<'_> {
                 }
             }
             NodeKind::List { child, .. } => changed = self.apply(child)?,
-            // Entries are not a field of the file.
+            // A map's entries are not a field of the file, so only the fields below them are
+            // mapped.
             NodeKind::Map { entries, .. } => changed = self.apply_below(entries)?,
         }
         if changed {
@@ -103,7 +107,8 @@ impl Extensions<'_> {
         Ok(None)
     }
 
-    /// Rejects a changed type for arrays that stay as they are.
+    /// Rejects a changed type if the arrays stay as they are, because they would not have that
+    /// type.
     pub(crate) fn check(
         &self,
         stored: &StoredField<'_>,
@@ -137,17 +142,17 @@ impl Extensions<'_> {
     }
 }
 
-/// Returns true if a node is the list made from a repeated field without a LIST group. The field itself is the
-/// list's elements.
+/// Returns true if a node is the list made from a repeated field that has no LIST group. The field
+/// itself then is the list's element.
 pub(crate) fn is_repeated(node: &Node) -> bool {
     matches!(&node.kind, NodeKind::List { child, .. } if child.schema_node == node.schema_node)
 }
 
-/// Returns the number of wrappers around the storage of a field. The remaining wrappers are part of the
+/// Returns the number of wrappers around a field's storage. The remaining wrappers are part of the
 /// storage.
 ///
-/// An extension type lies inside dictionaries and runs, which concern only the layout of its arrays. It lies
-/// around the wrappers that turn stored values into those of the Arrow type.
+/// An extension type lies inside dictionaries and runs, which concern only the layout of its
+/// arrays. But it lies around the wrappers that turn stored values into the Arrow type's values.
 pub(crate) fn decoded_from(node: &Node) -> usize {
     let is_value = |wrapper: &ArrowWrapper| match wrapper {
         ArrowWrapper::RunEnds { .. } | ArrowWrapper::Dictionary { .. } => false,

@@ -8,8 +8,8 @@
 //! }
 //! ```
 //!
-//! Fields are recognized by their names, in any order. Values are not inspected: the arrays are those of the
-//! struct, shredded as they are stored.
+//! We recognize fields by their names, in any order. We do not inspect values, so the arrays are
+//! the struct's own, shredded as they are stored.
 
 use std::sync::Arc;
 
@@ -21,23 +21,24 @@ use crate::LOGICAL_TYPE_KEY;
 
 /// The name of the Arrow extension type for VARIANT groups.
 ///
-/// Its storage is the stored struct, including `typed_value` if values are shredded. A struct of this name is
-/// written as VARIANT, version 1 of the specification. `herringbone-variant` makes arrays of unshredded values
-/// from it, and shreds.
+/// Its storage is the stored struct, including `typed_value` if values are shredded. A struct of
+/// this name is written as VARIANT, version 1 of the specification. To make arrays of unshredded
+/// values from it, or to shred values, use `herringbone-variant`.
 pub const VARIANT_EXTENSION_NAME: &str = "arrow.parquet.variant";
-/// The name used by older writers.
+/// The name that older writers use.
 const OLD_EXTENSION_NAME: &str = "parquet.variant";
 
 /// The version of the specification.
 const VERSION: i8 = 1;
-/// The maximum nesting depth of inspected objects and arrays.
+/// The maximum nesting depth of the objects and arrays that we inspect.
 const MAX_DEPTH: usize = 100;
 
 #[derive(Debug)]
 pub(super) struct Variant;
 
 impl ExtensionMapping for Variant {
-    /// Maps whole variants only. A part of a variant becomes a struct without an extension name.
+    /// Maps whole variants only. If a projection leaves a part of a variant, that part becomes a
+    /// struct without an extension name.
     fn to_arrow(&self, stored: &StoredField<'_>) -> Result<Option<ExtensionField>> {
         let version = match stored.logical_type() {
             Some(LogicalType::Variant {
@@ -63,7 +64,8 @@ impl ExtensionMapping for Variant {
         Ok(field.map(ExtensionField::of_storage))
     }
 
-    /// Makes unshredded values REQUIRED, as the specification demands, even if the Arrow field is nullable.
+    /// Makes unshredded values REQUIRED, because the specification demands it, even if the Arrow
+    /// field is nullable.
     fn to_parquet(&self, field: &Field) -> Result<Option<AnnotatedField>> {
         let name = field.extension_type_name();
         if !matches!(name, Some(VARIANT_EXTENSION_NAME | OLD_EXTENSION_NAME)) {
@@ -99,7 +101,7 @@ fn refused(why: &str) -> Error {
     Error::argument(format!("the field cannot be written as a variant: {why}"))
 }
 
-/// Returns the reason why a type is not the struct of a variant, or `None` if it is one.
+/// Returns the reason why a type is not a variant's struct, or `None` if it is one.
 fn mismatch(data_type: &DataType) -> Option<&'static str> {
     let DataType::Struct(fields) = data_type else {
         return Some("its storage must be a struct");
@@ -116,7 +118,7 @@ fn mismatch(data_type: &DataType) -> Option<&'static str> {
     mismatch_of_group(others, 0)
 }
 
-/// Checks `value` and `typed_value`, of the variant itself, of a field or of elements.
+/// Checks the `value` and `typed_value` of the variant itself, of a field or of elements.
 fn mismatch_of_group<'a>(
     fields: impl Iterator<Item = &'a FieldRef>,
     depth: usize,

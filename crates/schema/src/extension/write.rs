@@ -1,4 +1,4 @@
-//! Finds the extension type of a written field.
+//! The search for the extension type of a written field.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use herringbone_format::Result;
 
 use super::{AnnotatedField, BUILTIN, ExtensionMapping};
 
-/// Returns the stored form of a field according to the first extension type that recognizes it.
+/// Returns a field's stored form according to the first extension type that recognizes it.
 pub(crate) fn to_parquet(
     types: &[Arc<dyn ExtensionMapping>],
     field: &Field,

@@ -1,15 +1,15 @@
-//! Decodes base64 text to hints.
+//! Decoding of base64 text to hints.
 //!
 //! ```text
 //! base64( [0xFFFFFFFF]  i32 length  flatbuffer Message { Schema } )
 //!          absent in files of old writers
 //! ```
 //!
-//! A file may have many more columns than a caller reads. So the top-level fields are decoded one at a time, on
-//! demand, and damage in one does not affect the others.
+//! A file may have many more columns than a caller reads. Therefore, we decode the top-level fields
+//! one at a time and on demand, so that damage in one does not affect the others.
 //!
-//! Bounds checks do not rule out that many tables refer to the same one, so that a few bytes unfold to a huge
-//! tree. A budget derived from the length of the message prevents that.
+//! Bounds checks do not rule out that many tables refer to the same one, so that a few bytes unfold
+//! to a huge tree. To prevent that, we derive a budget from the message's length.
 
 use std::collections::HashMap;
 
@@ -37,7 +37,7 @@ pub(crate) fn bytes_of(text: &str) -> Result<Vec<u8>, String> {
         .map_err(|_| "it is not base64".to_owned())
 }
 
-/// The Arrow schema in a file, with its fields still encoded.
+/// A file's Arrow schema, whose fields are still encoded.
 pub(crate) struct ArrowSchemaHint<'a> {
     pub(crate) metadata: Vec<(String, String)>,
     fields: Tables<'a>,
@@ -47,11 +47,11 @@ pub(crate) struct ArrowSchemaHint<'a> {
 impl<'a> ArrowSchemaHint<'a> {
     /// Finds the schema in the bytes of `ARROW:schema`.
     ///
-    /// **Errors**: the reason why the whole hint is unusable. A field of an unknown type is
-    /// [`HintKind::Foreign`] instead.
+    /// Fails with the reason why the whole hint is unusable. A field of an unknown type does not
+    /// fail, but is [`HintKind::Foreign`].
     ///
-    /// **Limits**: a field for each eight bytes of the message, and at least four times its length in names and
-    /// metadata.
+    /// The message may have one field for each eight of its bytes, and at least four times its
+    /// length in names and metadata.
     pub(crate) fn new(bytes: &'a [u8]) -> Result<Self, String> {
         let message = message(bytes).ok_or("its length is wrong")?;
         let root = Table::root(message)?;
@@ -61,7 +61,7 @@ impl<'a> ArrowSchemaHint<'a> {
             _ => return Err("it does not contain a schema".to_owned()),
         };
         let mut decoder = Decoder::new(message.len());
-        // The file's own metadata has the other pairs.
+        // The metadata's other pairs are left out, because the file's own metadata has them.
         let (metadata, _) = decoder.metadata(schema.tables(ipc::Schema::VT_CUSTOM_METADATA)?)?;
         Ok(Self {
             metadata,
@@ -72,13 +72,13 @@ impl<'a> ArrowSchemaHint<'a> {
 
     /// Returns true if the field at `place` exists and has this name.
     ///
-    /// **Errors**: the reason why the field is unusable.
+    /// Fails with the reason why the field is unusable.
     pub(crate) fn has_name(&self, place: usize, name: &str) -> Result<bool, String> {
         Ok(place < self.fields.len() && self.name(place)? == Some(name.as_bytes()))
     }
 
-    /// Returns the names of the fields. A name is `None` if it is invalid, or if the names unfold to more than
-    /// the message's length justifies.
+    /// Returns the names of the fields. A name is `None` if it is invalid, or if the names unfold
+    /// to more bytes than the message's length justifies.
     pub(crate) fn names(&self) -> Vec<Option<&'a [u8]>> {
         let mut decoder = self.decoder.clone();
         let names = (0..self.fields.len()).map(|place| {
@@ -90,7 +90,7 @@ impl<'a> ArrowSchemaHint<'a> {
 
     /// Decodes the field at `place`.
     ///
-    /// **Errors**: the reason why it is unusable.
+    /// Fails with the reason why the field is unusable.
     pub(crate) fn field(&mut self, place: usize) -> Result<Hint, String> {
         self.decoder.field(self.fields.get(place)?, 0)
     }
@@ -100,10 +100,10 @@ impl<'a> ArrowSchemaHint<'a> {
     }
 }
 
-/// Puts bytes in place of the values of these keys in the metadata of a schema's message. The values there have the same
-/// lengths.
+/// Puts bytes in place of the values that these keys have in the metadata of a schema's message.
+/// The values there have the same lengths.
 ///
-/// **Errors**: the reason why a value cannot be replaced.
+/// Fails with the reason why a value cannot be replaced.
 pub(crate) fn put_values(
     message: &mut [u8],
     values: &HashMap<String, Vec<u8>>,
@@ -130,7 +130,7 @@ pub(crate) fn put_values(
     Ok(())
 }
 
-/// Returns the flatbuffer, without the marker and the length before it.
+/// Returns the flatbuffer without the marker and the length before it.
 fn message(bytes: &[u8]) -> Option<&[u8]> {
     const CONTINUATION: [u8; 4] = [0xFF; 4];
     let bytes = bytes.strip_prefix(&CONTINUATION).unwrap_or(bytes);
@@ -145,9 +145,10 @@ struct Decoder {
 }
 
 impl Decoder {
-    /// The maximum depth of fields, which is deeper than other flatbuffer readers allow.
+    /// The maximum depth of fields. It is deeper than other flatbuffer readers allow.
     const MAX_DEPTH: usize = 64;
-    /// The number of bytes of names and metadata that are always allowed, as writers may share strings.
+    /// The number of bytes of names and metadata that are always allowed, because writers may share
+    /// strings.
     const TEXT_FLOOR: usize = 1 << 20;
 
     fn new(message_bytes: usize) -> Self {
@@ -171,7 +172,8 @@ impl Decoder {
         Ok(text.to_owned())
     }
 
-    /// Returns the pairs of text, and the number of others. Other libraries write any bytes.
+    /// Returns the pairs that are text, and the number of other pairs. There may be such pairs
+    /// because other libraries write any bytes.
     fn metadata(&mut self, pairs: Tables<'_>) -> Result<(Vec<(String, String)>, usize), String> {
         let (mut metadata, mut left_out) = (Vec::new(), 0);
         let mut has_extension_metadata = true;
@@ -192,7 +194,8 @@ impl Decoder {
             }
         }
         if !has_extension_metadata {
-            // The type means nothing without its parameters.
+            // Without its parameters, the extension type would mean nothing, so we drop its name,
+            // too.
             metadata.retain(|(key, _)| key != EXTENSION_TYPE_NAME_KEY);
         }
         Ok((metadata, left_out))
@@ -215,7 +218,7 @@ impl Decoder {
             None => None,
             Some(dictionary) => {
                 let key = match dictionary.table(ipc::DictionaryEncoding::VT_INDEXTYPE)? {
-                    // 32 bits if the writer did not specify the type.
+                    // A missing type means 32 bits.
                     None => Some(DataType::Int32),
                     Some(int) => integer(int)?,
                 };
@@ -240,7 +243,7 @@ impl Decoder {
     fn kind(&mut self, field: Table<'_>, depth: usize) -> Result<HintKind, String> {
         let name = ipc::Type(field.u8(ipc::Field::VT_TYPE_TYPE)?);
         let children = self.children(field, depth)?;
-        // The parameters of the type.
+        // These are the type's parameters.
         let Some(details) = field.table(ipc::Field::VT_TYPE_)? else {
             return Ok(HintKind::Foreign(type_name(name)));
         };
@@ -305,10 +308,10 @@ fn runs(children: Vec<Hint>) -> Option<HintKind> {
     })
 }
 
-/// Returns the name of a type that Arrow does not have.
+/// Returns a name for a type that Arrow does not have.
 fn describe(name: ipc::Type, details: Table<'_>) -> Result<String, Invalid> {
     if name == ipc::Type::Int {
-        // Polars has 128-bit integers.
+        // Polars has 128-bit integers, for example.
         let bit_width = details.i32_or(ipc::Int::VT_BITWIDTH, 0)?;
         let sign = match details.bool(ipc::Int::VT_IS_SIGNED)? {
             true => "",
@@ -326,7 +329,7 @@ fn type_name(name: ipc::Type) -> String {
     )
 }
 
-/// Returns the type of a field without child fields, if it is known.
+/// Returns the type of a field without child fields, if we know it.
 fn leaf(name: ipc::Type, details: Table<'_>) -> Result<Option<DataType>, Invalid> {
     Ok(Some(match name {
         ipc::Type::Null => DataType::Null,
@@ -453,7 +456,8 @@ mod tests {
 
     use super::*;
 
-    /// Decodes a list of structs of three columns, with seven letters of names, under a budget.
+    /// Decodes a list of structs of three columns, whose names have seven letters in all, under a
+    /// budget.
     fn under(fields_left: usize, text_left: usize) -> Result<Hint, String> {
         let columns = ["x", "y", "z"].map(|name| Field::new(name, DataType::Int32, true));
         let item = Field::new("item", DataType::Struct(Vec::from(columns).into()), true);

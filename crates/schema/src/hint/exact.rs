@@ -1,12 +1,13 @@
-//! The exact Arrow schema for Herringbone itself, if the one for all readers cannot express everything.
+//! The exact Arrow schema, which Herringbone keeps for itself if the schema for all readers cannot
+//! express everything.
 //!
-//! Readers that trust `ARROW:schema` treat groups in dictionaries, or decimals of negative scale, as an error.
-//! So `ARROW:schema` has the stored form of these, and [`EXACT_SCHEMA_KEY`] has the original schema next to it.
-//! Schemas with ordered dictionaries of anything but text and bytes are treated the same: only for text and
-//! bytes do all writers keep the order that they promise.
+//! Readers that trust `ARROW:schema` treat groups in dictionaries, or decimals of negative scale,
+//! as an error. So `ARROW:schema` has their stored form, and [`EXACT_SCHEMA_KEY`] has the original
+//! schema next to it. We do the same for schemas with ordered dictionaries of anything but text and
+//! bytes, because only for text and bytes do all writers keep the order that they promise.
 //!
-//! Libraries copy unknown keys into files that they write from the data. To detect an outdated exact schema, it
-//! contains a digest of the `ARROW:schema` it belongs to:
+//! Libraries copy unknown keys into files that they write from the data. To detect an outdated
+//! exact schema, we put a digest of the `ARROW:schema` that it belongs to in front of it:
 //!
 //! ```text
 //! FNV-1a of the text of ARROW:schema, 16 hexadecimal digits   space   text as that of ARROW:schema
@@ -25,11 +26,11 @@ pub(crate) fn exact_value(arrow_schema: &str, exact: &str) -> String {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SchemaText<'a> {
     pub(crate) base64: &'a str,
-    /// True if Herringbone wrote it or the caller gave it, so that all of it is meant.
+    /// True if Herringbone wrote the schema or the caller gave it, so that all of it is meant.
     pub(crate) is_exact: bool,
 }
 
-/// Returns the most exact Arrow schema in the file's metadata.
+/// Returns the most exact Arrow schema that the file's metadata has.
 pub(crate) fn most_exact(key_values: &[KeyValue]) -> Option<SchemaText<'_>> {
     let value = |key| {
         let pair = key_values.iter().find(|pair| pair.key == key);
@@ -37,7 +38,8 @@ pub(crate) fn most_exact(key_values: &[KeyValue]) -> Option<SchemaText<'_>> {
     };
     let arrow_schema = value(ARROW_SCHEMA_KEY)?;
     let exact = value(EXACT_SCHEMA_KEY).and_then(|value| value.split_once(' '));
-    // Digesting a wide schema takes time, and few files have an exact one.
+    // We only compute the digest if there is an exact schema, because few files have one, and
+    // digesting a wide schema takes time.
     let exact = exact.filter(|(of, _)| *of == format!("{:016x}", digest(arrow_schema)));
     Some(SchemaText {
         base64: exact.map_or(arrow_schema, |(_, exact)| exact),
@@ -45,7 +47,7 @@ pub(crate) fn most_exact(key_values: &[KeyValue]) -> Option<SchemaText<'_>> {
     })
 }
 
-/// Computes the 64-bit FNV-1a hash. It detects accidental differences, and nothing more is needed.
+/// Computes the 64-bit FNV-1a hash. It only has to detect accidental differences.
 fn digest(text: &str) -> u64 {
     const BASIS: u64 = 0xCBF2_9CE4_8422_2325;
     const PRIME: u64 = 0x100_0000_01B3;

@@ -1,4 +1,4 @@
-//! The small subset of flatbuffers that a schema needs.
+//! A reader of the small part of flatbuffers that a schema needs.
 //!
 //! ```text
 //! buffer   u32 to the root table
@@ -9,9 +9,9 @@
 //! text     u32 number of bytes, UTF-8
 //! ```
 //!
-//! Offsets count from their own position, and forward, except for that of a vtable. Nothing is checked before
-//! it is accessed. So reading a few fields of a wide schema is cheap, and damage in one field does not affect
-//! the others.
+//! Offsets count from their own position, and forward, except for a vtable's offset. We check
+//! nothing before we access it, so that reading a few fields of a wide schema is cheap, and damage
+//! in one field does not affect the others.
 
 use std::ops::Range;
 
@@ -27,7 +27,7 @@ impl From<Invalid> for String {
 
 type Result<T> = std::result::Result<T, Invalid>;
 
-/// A table. Its slots are named by their position in the vtable, as in generated code.
+/// A table. We name its slots by their position in the vtable, as generated code does.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Table<'a> {
     bytes: &'a [u8],
@@ -54,7 +54,7 @@ impl<'a> Table<'a> {
         })
     }
 
-    /// Returns the position of a field, unless it is absent.
+    /// Returns a field's position, unless the field is absent.
     fn field(self, slot: u16) -> Result<Option<usize>> {
         let slot = usize::from(slot);
         if slot >= self.vtable.len() {
@@ -96,7 +96,7 @@ impl<'a> Table<'a> {
             .transpose()
     }
 
-    /// Returns a text, not yet checked to be UTF-8.
+    /// Returns a text that is not yet checked to be UTF-8.
     pub(super) fn text(self, slot: u16) -> Result<Option<&'a [u8]>> {
         let place = self.place_of_text(slot)?;
         place
@@ -117,7 +117,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Returns a vector of tables, empty if it is absent.
+    /// Returns a vector of tables. It is empty if the field is absent.
     pub(super) fn tables(self, slot: u16) -> Result<Tables<'a>> {
         let Some(at) = self.field(slot)? else {
             return Ok(Tables::default());
@@ -147,7 +147,7 @@ impl<'a> Tables<'a> {
         self.length
     }
 
-    /// Returns the table at an index below [`Self::len`].
+    /// Returns the table at an index, which must be below [`Self::len`].
     pub(super) fn get(self, index: usize) -> Result<Table<'a>> {
         let at = self.start + 4 * index.min(self.length);
         Table::at(self.bytes, follow(self.bytes, at)?)
@@ -158,15 +158,15 @@ impl<'a> Tables<'a> {
     }
 }
 
-/// Returns the length of the vector or text at the target of the offset at `at`, and the bytes after that
-/// length.
+/// Returns the length of the vector or text that the offset at `at` leads to, and the bytes after
+/// that length.
 fn vector(bytes: &[u8], at: usize) -> Result<(usize, &[u8])> {
     let rest = bytes.get(follow(bytes, at)?..).ok_or(Invalid)?;
     let (length, rest) = rest.split_first_chunk().ok_or(Invalid)?;
     Ok((u32::from_le_bytes(*length) as usize, rest))
 }
 
-/// Returns the target of the offset at `at`, which may lie outside the buffer.
+/// Returns the position that the offset at `at` leads to. It may lie outside the buffer.
 fn follow(bytes: &[u8], at: usize) -> Result<usize> {
     let offset = u32::from_le_bytes(array(bytes, at)?) as usize;
     at.checked_add(offset).ok_or(Invalid)

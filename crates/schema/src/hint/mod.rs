@@ -1,10 +1,11 @@
-//! The Arrow schema that a writer left in the file, with the properties that Parquet cannot express.
+//! The Arrow schema that a writer left in the file, with the properties that Parquet cannot
+//! express.
 //!
-//! Writers of Arrow data store their original schema under `ARROW:schema`. It is only a hint: the file may have
-//! been written by one library and annotated by another, with types that this library does not know. So it is
-//! decoded field by field into [`Hint`]s ([`decode`]). Each hint is applied only if the stored values can be
-//! read that way ([`restore`]). Anything that does not fit is left out with a warning. Nothing in a hint makes
-//! a file unreadable.
+//! Writers of Arrow data store their original schema under `ARROW:schema`. It is only a hint,
+//! because one library may have written the file and another annotated it, with types that we do
+//! not know. So we decode it field by field into [`Hint`]s ([`decode`]), and apply a hint only if
+//! the stored values can be read that way ([`restore`]). We leave out anything that does not fit,
+//! with a warning, so that nothing in a hint makes a file unreadable.
 
 mod decode;
 mod encode;
@@ -24,16 +25,16 @@ pub(crate) use exact::{SchemaText, exact_value, most_exact};
 pub(crate) use restore::{HintedDictionary, Restore};
 pub(crate) use value::restored;
 
-/// One Arrow field of a file's hint.
+/// A single Arrow field of a file's hint.
 #[derive(Debug)]
 pub(crate) struct Hint {
     pub(crate) name: Option<String>,
     pub(crate) nullable: bool,
     pub(crate) metadata: Vec<(String, String)>,
-    /// The number of pairs of metadata other than text, which Arrow cannot represent.
+    /// The number of metadata pairs that are not text, which Arrow cannot represent.
     pub(crate) left_out: usize,
     pub(crate) kind: HintKind,
-    /// The type of the keys if the field was dictionary encoded. `kind` is then that of the values.
+    /// The keys' type, if the field was dictionary encoded. `kind` is then the type of the values.
     pub(crate) dictionary_key: Option<DataType>,
     /// True if the order of the dictionary's values is meaningful.
     pub(crate) is_ordered: bool,
@@ -50,7 +51,7 @@ pub(crate) enum HintKind {
         sorted: bool,
     },
     RunEndEncoded {
-        /// A type that is allowed for run ends.
+        /// The run ends, whose type is allowed for them.
         run_ends: Box<Hint>,
         values: Box<Hint>,
     },
@@ -68,7 +69,7 @@ pub(crate) enum ListKind {
 }
 
 impl Hint {
-    /// Returns the Arrow field.
+    /// Returns the hint's Arrow field.
     fn to_field(&self, default_name: &str, data_type: DataType, nullable: bool) -> FieldRef {
         let name = self.name.as_deref().unwrap_or(default_name);
         let metadata: HashMap<String, String> = self.metadata.iter().cloned().collect();

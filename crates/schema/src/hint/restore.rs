@@ -1,4 +1,4 @@
-//! Applies the hints that fit the fields of the file.
+//! The application of those hints that fit the file's fields.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -16,22 +16,24 @@ use crate::{
     ListLayout, Node, NodeKind, ParquetSchema, SchemaOptions,
 };
 
-/// The hint for a dictionary, without its values.
+/// The dictionary in a hint, without its values.
 pub(crate) struct HintedDictionary {
     pub(crate) key: DataType,
     pub(crate) is_ordered: bool,
 }
 
-/// Applies the hints of one file to its fields.
+/// The state while a file's hints are applied to its fields.
 pub(crate) struct Restore<'a> {
     schema: &'a ParquetSchema,
     options: &'a SchemaOptions,
-    /// By node: true if its annotation is ignored. The hint agrees with the annotation, so it is ignored too.
+    /// One flag per node, true if its annotation is ignored. We then ignore the hint, too, because
+    /// it agrees with the annotation.
     ignored: &'a [bool],
-    /// True if the hints come from Herringbone or the caller. Those promise no more than the file contains.
+    /// True if the hints come from Herringbone or the caller, who promise no more than the file
+    /// contains.
     pub(crate) is_exact: bool,
     pub(crate) warnings: &'a mut Warnings,
-    /// By leaf: the hinted dictionary of columns that were dictionaries in Arrow.
+    /// The dictionaries in hints by leaf, for columns that were dictionaries in Arrow.
     pub(crate) dictionaries: HashMap<usize, HintedDictionary>,
 }
 
@@ -52,8 +54,9 @@ impl<'a> Restore<'a> {
         }
     }
 
-    /// Applies the hints to the top-level fields, each given with its position among all top-level fields of
-    /// the file. Fields are matched as in [`Self::fields`], and only the hints of these fields are decoded.
+    /// Applies the hints to the top-level fields. Each field comes with its position among all the
+    /// file's top-level fields. We match fields as [`Self::fields`] does, and decode only the hints
+    /// of these fields.
     pub(crate) fn schema(
         &mut self,
         places: &[usize],
@@ -83,7 +86,7 @@ impl<'a> Restore<'a> {
         }
     }
 
-    /// Applies the hints to sibling fields: by position if the names agree, otherwise by name.
+    /// Applies the hints to sibling fields, by position if the names agree, and otherwise by name.
     fn fields(&mut self, nodes: &mut [Node], hints: &[Hint]) {
         let mut by_name = None;
         for (place, node) in nodes.iter_mut().enumerate() {
@@ -104,10 +107,10 @@ impl<'a> Restore<'a> {
         }
     }
 
-    /// Applies a hint to a field. Restoring its name is up to the caller.
+    /// Applies a hint to a field. The caller restores the field's name.
     fn node(&mut self, node: &mut Node, outer: &Hint) {
         if self.ignored.get(node.schema_node) == Some(&true) {
-            // The contents of a map keep their hints.
+            // A map whose annotation is ignored is a list here, but its contents keep their hints.
             if let (NodeKind::List { child, .. }, HintKind::Map { entries, .. }) =
                 (&mut node.kind, &outer.kind)
             {
@@ -121,12 +124,13 @@ impl<'a> Restore<'a> {
             (NodeKind::Leaf { leaf, .. }, HintKind::Leaf(data_type)) => {
                 let leaf = *leaf;
                 let fits = self.leaf(node, data_type, &mut wrappers);
-                // Columns make dictionaries themselves.
+                // We take the dictionary out of the wrappers, because columns make dictionaries
+                // themselves.
                 if fits
                     && let Some(ArrowWrapper::Dictionary { key }) =
                         wrappers.pop_if(|wrapper| is_dictionary(wrapper))
                 {
-                    // Other writers keep the order only of text and bytes, and never that of runs.
+                    // Other writers keep the order only for text and bytes, and never for runs.
                     let leaf_type = self.schema.leaves()[leaf].physical_type;
                     let keeps_order = self.is_exact || leaf_type == Type::ByteArray;
                     let is_ordered = outer.is_ordered && wrappers.is_empty() && keeps_order;
@@ -195,7 +199,8 @@ impl<'a> Restore<'a> {
         ) {
             wrappers.retain(|wrapper| !is_dictionary(wrapper));
         }
-        // Only the values of runs can be null, so the file may exclude nulls even if the field does not.
+        // In an array of runs, only the values can be null, so the file may exclude nulls even if
+        // the field does not.
         let has_runs = wrappers
             .iter()
             .any(|wrapper| matches!(wrapper, ArrowWrapper::RunEnds { .. }));
@@ -205,8 +210,8 @@ impl<'a> Restore<'a> {
         node.wrappers = wrappers;
     }
 
-    /// Applies a hint to the child of a list or an entry of a map. It is identified by its position, and its
-    /// name is free.
+    /// Applies a hint to a list's child, or to a map's key or value. We find it by position,
+    /// because its name is free.
     fn named(&mut self, node: &mut Node, hint: &Hint) {
         if let Some(name) = &hint.name {
             node.set_name(name);
@@ -214,7 +219,7 @@ impl<'a> Restore<'a> {
         self.node(node, hint);
     }
 
-    /// Applies a hint to the entries of a map, key and value by position.
+    /// Applies a hint to a map's entries, whose key and value are matched by position.
     fn entries(&mut self, entries: &mut Node, hint: &Hint) {
         let (NodeKind::Struct(fields), HintKind::Struct(hints)) = (&mut entries.kind, &hint.kind)
         else {
@@ -230,7 +235,7 @@ impl<'a> Restore<'a> {
         self.merge_metadata(entries, &hint.metadata, true);
     }
 
-    /// Applies the hinted type of a column's values, and adds the wrappers that it needs.
+    /// Applies the hinted type of a column's values, and adds the wrappers that this type needs.
     fn leaf(
         &mut self,
         node: &mut Node,
@@ -257,8 +262,8 @@ impl<'a> Restore<'a> {
         true
     }
 
-    /// Adds a hint's metadata. Metadata from the file itself stays. An extension type is taken as a whole, and
-    /// only if the field has the hinted storage.
+    /// Adds a hint's metadata, but keeps the metadata from the file itself. An extension type is
+    /// taken as a whole, and only if the field has the hinted storage.
     fn merge_metadata(&self, node: &mut Node, hint: &[(String, String)], fits: bool) {
         if hint.is_empty() {
             return;
@@ -277,7 +282,7 @@ impl<'a> Restore<'a> {
         );
         for (key, value) in hint {
             let refused = match key.as_str() {
-                // The file decides this. A hint counts only if it agrees.
+                // The file decides this, so a hint counts only if it agrees.
                 LOGICAL_TYPE_KEY => {
                     stored.as_ref().map(ToString::to_string).as_ref() != Some(value)
                 }
@@ -288,7 +293,7 @@ impl<'a> Restore<'a> {
                 metadata.insert(key.clone(), value.clone());
             }
         }
-        // Some writers add an empty string as its metadata, which should be absent.
+        // Some writers add an empty string as the metadata of a UUID, where there should be none.
         let is_uuid =
             metadata.get(EXTENSION_TYPE_NAME_KEY).map(String::as_str) == Some("arrow.uuid");
         if is_uuid && !self.is_exact {
@@ -328,9 +333,10 @@ impl<'a> Restore<'a> {
     }
 }
 
-/// Returns the dictionaries and runs around a field, from the outside in, and the field inside.
+/// Returns the dictionaries and runs around a field, from the outside in, and the field inside
+/// them.
 ///
-/// An array of runs has its nulls among the values, so these may be null if the field may.
+/// An array of runs has its nulls among the values, so the values may be null if the field may be.
 fn wrappers(outer: &Hint, nullable: bool) -> (Vec<ArrowWrapper>, &Hint) {
     let mut wrappers = Vec::new();
     let mut hint = outer;
@@ -338,7 +344,7 @@ fn wrappers(outer: &Hint, nullable: bool) -> (Vec<ArrowWrapper>, &Hint) {
     loop {
         if let Some(key) = &hint.dictionary_key {
             wrappers.push(ArrowWrapper::Dictionary { key: key.clone() });
-            // Null slots have no key, so no value needs to be null.
+            // Null slots have no key, so that no value needs to be null.
             nullable = false;
         }
         let HintKind::RunEndEncoded { run_ends, values } = &hint.kind else {
@@ -360,7 +366,7 @@ fn is_dictionary(wrapper: &ArrowWrapper) -> bool {
     matches!(wrapper, ArrowWrapper::Dictionary { .. })
 }
 
-/// Returns true if the fields are the placeholder column of a struct without fields.
+/// Returns true if the fields are only the placeholder column of a struct that has no fields.
 fn stands_for_no_fields(fields: &[Node]) -> bool {
     match fields {
         [only] => only.field.name() == EMPTY_STRUCT_CHILD && only.field.data_type().is_null(),

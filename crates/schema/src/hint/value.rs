@@ -1,4 +1,4 @@
-//! Checks whether the values of a column can be read as hinted.
+//! The types that a column's values can be read as, given a hint.
 
 use std::sync::Arc;
 
@@ -7,10 +7,10 @@ use herringbone_format::Type;
 
 use crate::{ArrowWrapper, ByteLayout, Conversion, SchemaOptions};
 
-/// Returns the type of a column: the hint's, something in between, or the file's if the hint adds nothing
-/// usable. Returns `None` if the two contradict each other.
+/// Returns the type that a column is read as. This is the hint's type, something in between, or the
+/// file's type if the hint adds nothing usable. Returns `None` if the two contradict each other.
 ///
-/// `file` is the column's type from the file alone, under the same options.
+/// `file` is the column's type according to the file alone, under the same options.
 pub(crate) fn restored(
     file: &DataType,
     hint: &DataType,
@@ -30,7 +30,7 @@ pub(crate) fn restored(
             ByteLayout::LargeOffsets | ByteLayout::Views => same(file),
         },
         (T::Timestamp(..), T::Timestamp(..)) => timestamp(file, hint, physical, options),
-        // Writers store types that Parquet lacks as plain integers.
+        // Types that Parquet lacks are stored as plain integers, so the hint's type is right.
         (T::Int64, T::Timestamp(..) | T::Duration(_) | T::Time64(_) | T::Date64)
         | (T::Int32, T::Time32(_) | T::Date32) => same(hint),
         (T::Time32(TimeUnit::Millisecond), T::Time32(TimeUnit::Second)) => {
@@ -52,8 +52,8 @@ pub(crate) fn restored(
     }
 }
 
-/// Returns the wrapper between a decimal of scale 0 in the file and one of a negative scale. The negated scale
-/// is the number of digits by which the latter is shorter.
+/// Returns the wrapper between a decimal of scale 0 in the file and one of a negative scale in the
+/// hint. The latter has fewer digits, and the negated scale is their difference.
 pub(super) fn negative_scale(file: &DataType, hint: &DataType) -> Option<ArrowWrapper> {
     let (_, precision, 0) = decimal(file)? else {
         return None;
@@ -70,7 +70,7 @@ pub(super) fn negative_scale(file: &DataType, hint: &DataType) -> Option<ArrowWr
     })
 }
 
-/// Returns the number of digits that fit the type's width, the precision and the scale.
+/// Returns the number of digits that fit in the type's width, the precision and the scale.
 fn decimal(data_type: &DataType) -> Option<(u8, u8, i8)> {
     match *data_type {
         DataType::Decimal32(precision, scale) => Some((9, precision, scale)),
@@ -81,8 +81,8 @@ fn decimal(data_type: &DataType) -> Option<(u8, u8, i8)> {
     }
 }
 
-/// Combines two timestamp types. The file determines the unit and whether values are instants. The hint
-/// determines the name of the zone, and seconds, which Parquet stores as milliseconds.
+/// Combines two timestamp types. The file determines the unit, and whether values are instants. The
+/// hint determines the zone's name, and seconds, which Parquet stores as milliseconds.
 fn timestamp(
     file: &DataType,
     hint: &DataType,
@@ -94,7 +94,7 @@ fn timestamp(
         return None;
     };
     if physical == Type::Int96 {
-        // INT96 has neither unit nor zone of its own.
+        // INT96 has neither a unit nor a zone of its own, so we take the hint's.
         let unit = match options.int96_unit {
             TimeUnit::Nanosecond => *hint_unit,
             chosen => chosen,
@@ -107,7 +107,7 @@ fn timestamp(
     let zone: Option<Arc<str>> = match (zone, hint_zone) {
         (Some(_), Some(named)) => Some(named.clone()),
         (zone, None) => zone.clone(),
-        // According to the file, these are not instants.
+        // The two contradict each other, because according to the file, these are not instants.
         (None, Some(_)) => return None,
     };
     Some(match (unit, hint_unit) {

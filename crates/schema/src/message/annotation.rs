@@ -1,4 +1,4 @@
-//! Reads the annotation of a field.
+//! Reading of a field's annotation.
 
 use herringbone_format::{
     ConvertedType, EdgeInterpolationAlgorithm, LogicalType, Result, SchemaElement, TimeUnit,
@@ -54,12 +54,12 @@ const UNRECOGNIZED: Expected = Expected {
     advice: "`UNRECOGNIZED(99)` or, with bytes of the compact protocol, `UNRECOGNIZED(99, 0x1500)`",
 };
 
-/// Reads an annotation, without its parentheses, into both annotations of `element`.
+/// Reads an annotation without its parentheses, into both annotations of `element`.
 pub(super) fn annotation(cursor: &mut Cursor<'_>, element: &mut SchemaElement) -> Result<()> {
     let start = cursor.offset();
     let name = cursor.bare(ANNOTATION)?.to_ascii_uppercase();
     let logical_type = match name.as_str() {
-        // The `parquet` crate has this name for the absence of an annotation.
+        // The `parquet` crate has this name for a missing annotation.
         "NONE" => return Ok(()),
         "STRING" => LogicalType::String,
         "MAP" => LogicalType::Map,
@@ -114,7 +114,7 @@ pub(super) fn annotation(cursor: &mut Cursor<'_>, element: &mut SchemaElement) -
     Ok(())
 }
 
-/// Returns the older annotation with a name of its own.
+/// Returns the older annotation that has a name of its own.
 fn older_name(name: &str) -> Option<ConvertedType> {
     Some(match name {
         "UTF8" => ConvertedType::Utf8,
@@ -198,7 +198,7 @@ fn variant(cursor: &mut Cursor<'_>) -> Result<LogicalType> {
     })
 }
 
-/// Reads the coordinate reference system and, of a GEOGRAPHY, the algorithm for edges.
+/// Reads the coordinate reference system and, for a GEOGRAPHY, the algorithm for edges.
 fn geospatial(
     cursor: &mut Cursor<'_>,
     has_edges: bool,
@@ -238,7 +238,8 @@ fn edges(cursor: &mut Cursor<'_>) -> Result<EdgeInterpolationAlgorithm> {
     )
 }
 
-/// Reads an annotation of a later version: the id of its field, and its parameters in hexadecimal.
+/// Reads an annotation of a later version, which consists of its field's ID and its parameters in
+/// hexadecimal.
 fn unrecognized(cursor: &mut Cursor<'_>) -> Result<LogicalType> {
     cursor.expect('(', UNRECOGNIZED)?;
     let field_id = cursor.number(UNRECOGNIZED)?;
@@ -257,7 +258,7 @@ fn unrecognized(cursor: &mut Cursor<'_>) -> Result<LogicalType> {
     })
 }
 
-/// Returns the bytes of `0x` and two digits per byte.
+/// Returns the bytes after `0x`, which has two digits per byte.
 fn bytes(word: &str) -> Option<Vec<u8>> {
     let digits = word.strip_prefix("0x")?.as_bytes();
     let pairs = digits.chunks(2).map(|pair| match *pair {

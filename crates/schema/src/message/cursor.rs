@@ -1,4 +1,4 @@
-//! A place in the text of a schema, and errors that name it.
+//! A place in a schema's text, and the errors that name it.
 
 use std::borrow::Cow;
 use std::str::FromStr;
@@ -7,17 +7,17 @@ use herringbone_format::{Error, ErrorKind, Remedy, Result};
 
 use super::word::{Word, ends_word};
 
-/// The maximum number of characters of the text in an error message.
+/// The maximum number of characters that an error message shows of the text.
 const LONGEST_EXCERPT: usize = 40;
 
 /// The maximum number of digits in an escape `\u{…}`.
 const LONGEST_ESCAPE: usize = 6;
 
-/// The error for a quoted name without its closing quote.
+/// The error for a quoted name that lacks its closing quote.
 const UNCLOSED: &str = "found a quote that is never closed, expected a quoted name; write a `\"` \
                         after the name";
 
-/// The error for a backslash without a valid escape.
+/// The error for a backslash that does not start a valid escape.
 const UNKNOWN_ESCAPE: &str = "found an unknown escape, expected a quoted name; write `\\\\` for \
      a backslash, `\\\"` for a quote, `\\n` for a line break, or the number of a character as \
      `\\u{2028}`";
@@ -31,7 +31,7 @@ pub(super) struct Expected {
     pub(super) advice: &'static str,
 }
 
-/// The unread rest of a text.
+/// The rest of a text that is not read yet.
 pub(super) struct Cursor<'a> {
     text: &'a str,
     rest: &'a str,
@@ -73,7 +73,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Reads a bare word, which is not empty.
+    /// Reads a bare word, which must not be empty.
     pub(super) fn bare(&mut self, expected: Expected) -> Result<&'a str> {
         let end = self.rest.find(ends_word).unwrap_or(self.rest.len());
         match self.rest.split_at_checked(end) {
@@ -155,7 +155,7 @@ impl<'a> Cursor<'a> {
         Error::argument(format!("schema, line {line}, column {column}: {message}"))
     }
 
-    /// Returns the text at `offset`: a word, a mark, or its end.
+    /// Returns the text at `offset`, which is a word, a mark, or the text's end.
     fn excerpt(&self, offset: usize) -> String {
         let rest = self.text.get(offset..).unwrap_or_default();
         let end = match rest.find(ends_word) {
@@ -174,7 +174,8 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Returns the line and the column of `offset`, both counted from one. Columns are characters.
+    /// Returns the line and the column of `offset`, both counted from one. Columns count
+    /// characters.
     fn place(&self, offset: usize) -> (usize, usize) {
         let before = self.text.get(..offset).unwrap_or(self.text);
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
@@ -184,7 +185,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// Returns a part of the text as it may be shown. Marks are not quoted.
+/// Returns a part of the text in a form that can be shown. Marks are not quoted.
 fn printable(excerpt: &str) -> String {
     match excerpt.chars().all(|c| c.is_ascii_graphic()) {
         true => excerpt.to_owned(),
@@ -192,7 +193,8 @@ fn printable(excerpt: &str) -> String {
     }
 }
 
-/// Returns the character of the escape at the start of `text`, which follows a backslash, and the rest.
+/// Returns the character of the escape at the start of `text`, which follows a backslash, and the
+/// rest of the text.
 fn escape(text: &str) -> Option<(char, &str)> {
     let mut chars = text.chars();
     let c = match chars.next()? {

@@ -8,8 +8,8 @@
 //! annotated = [ "(" annotation ")" ] [ "=" id ]
 //! ```
 //!
-//! A word is a name, or the coordinate reference system of an annotation. If it could be read as something
-//! else, it is in double quotes: see [`word`].
+//! A word is a name, or the coordinate reference system of an annotation. It is in double quotes if
+//! it could be read as something else. See [`word`].
 
 mod annotation;
 mod cursor;
@@ -24,10 +24,12 @@ use crate::{ParquetSchema, resolved_type};
 use word::Word;
 
 impl fmt::Display for ParquetSchema {
-    /// Prints one field per line: repetition, type, name, annotation, and `= id` if the field has an ID.
+    /// Prints one field per line, with its repetition, type, name and annotation, and with `= id`
+    /// if the field has an ID.
     ///
-    /// A name with spaces, punctuation of the syntax or invisible characters is in double quotes, with the
-    /// escapes of Rust. [`FromStr`](std::str::FromStr) reads the text.
+    /// If a name has spaces, punctuation of the syntax or invisible characters, it is in double
+    /// quotes, with Rust's escapes. You can read the text again with
+    /// [`FromStr`](std::str::FromStr).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let nodes = self.nodes();
         let mut open: Vec<usize> = Vec::new();
@@ -93,7 +95,8 @@ impl fmt::Display for TypeName<'_> {
     }
 }
 
-/// Displays an element without its name: `repeated` if it is repeated, its type, and its annotation.
+/// An element that displays without its name: `repeated` if it is repeated, its type, and its
+/// annotation.
 pub(crate) struct Described<'a>(pub(crate) &'a SchemaElement);
 
 impl fmt::Display for Described<'_> {
@@ -106,7 +109,7 @@ impl fmt::Display for Described<'_> {
     }
 }
 
-/// Displays the annotation of an element, with a space and parentheses if there is one.
+/// An element that displays as its annotation alone, with a space and parentheses if there is one.
 pub(crate) struct Annotation<'a>(pub(crate) &'a SchemaElement);
 
 impl fmt::Display for Annotation<'_> {
@@ -115,10 +118,10 @@ impl fmt::Display for Annotation<'_> {
     }
 }
 
-/// The parameters of an unrecognized annotation without any. They are not printed.
+/// The parameters of an unrecognized annotation that has none. They are not printed.
 const EMPTY_STRUCT: &[u8] = &[0];
 
-/// Writes the effective annotation in parentheses.
+/// Writes an element's effective annotation in parentheses.
 fn annotation(f: &mut fmt::Formatter<'_>, element: &SchemaElement) -> fmt::Result {
     match (resolved_type::annotation(element), element.converted_type) {
         (Some(logical), _) => {
@@ -135,7 +138,7 @@ fn annotation(f: &mut fmt::Formatter<'_>, element: &SchemaElement) -> fmt::Resul
     }
 }
 
-/// Writes the short form of the message syntax, with arguments by position.
+/// Writes the message syntax's short form, which has arguments by position.
 fn logical_type(f: &mut fmt::Formatter<'_>, logical: &LogicalType) -> fmt::Result {
     match logical {
         LogicalType::Decimal { scale, precision } => write!(f, "DECIMAL({precision},{scale})"),

@@ -1,7 +1,8 @@
-//! Reads a schema from its text.
+//! Reading of a schema from its text.
 //!
-//! The parser keeps the open groups in a list and does not recurse, so the depth of the text never uses the
-//! stack. It compares the number of nodes and their depth with [`Limits`] before it adds a node.
+//! The parser keeps the open groups in a list and does not recurse, so that deep text cannot
+//! exhaust the stack. It compares the node count and the depth with [`Limits`] before it adds a
+//! node.
 
 use std::str::FromStr;
 
@@ -14,8 +15,8 @@ use crate::ParquetSchema;
 impl FromStr for ParquetSchema {
     type Err = Error;
 
-    /// Reads a schema from the text that `Display` prints, within the default [`Limits`]. For other limits, use
-    /// [`from_message`](Self::from_message), which describes the text.
+    /// Reads a schema from the text that `Display` prints, within the default [`Limits`]. If you
+    /// need other limits, use [`from_message`](Self::from_message), which also describes the text.
     ///
     /// ```
     /// use herringbone::schema::ParquetSchema;
@@ -41,9 +42,10 @@ impl FromStr for ParquetSchema {
 impl ParquetSchema {
     /// Reads a schema from its text in the message syntax, which `Display` prints.
     ///
-    /// Keywords, types and annotations may be in upper or lower case. A name with spaces or punctuation is in
-    /// double quotes, in which a backslash starts an escape of Rust, such as `\"` or `\u{2028}`.
-    /// Annotations are those of `LogicalType`, with arguments by position, or those of `ConvertedType`:
+    /// Keywords, types and annotations may be in upper or lower case. A name with spaces or
+    /// punctuation is in double quotes, in which a backslash starts one of Rust's escapes, such as
+    /// `\"` or `\u{2028}`. You can write the annotations of `LogicalType`, with arguments by
+    /// position, or of `ConvertedType`:
     ///
     /// | annotation | meaning |
     /// |---|---|
@@ -58,17 +60,21 @@ impl ParquetSchema {
     /// | `UTF8`, `INT_8`, `UINT_64`, `TIMESTAMP_MILLIS`, `INTERVAL`, `MAP_KEY_VALUE`, … | the older names |
     /// | `UNRECOGNIZED(99)`, `UNRECOGNIZED(99, 0x1500)` | an annotation of a later version, with its bytes |
     ///
-    /// A `LogicalType` with an older counterpart sets both annotations, because old readers know only that one.
-    /// The older names set `converted_type` only. The text does not distinguish which of the two fields of a
-    /// footer contained an annotation with one name for both. It omits numbers without a meaning, such as the
-    /// length of an INT32, and all of the root but its name. A missing repetition is REQUIRED. The default coordinate reference system of a GEOGRAPHY
-    /// with an algorithm is explicit. Everything else is read as it was printed.
+    /// If a `LogicalType` has an older counterpart, we set both annotations, because old readers
+    /// know only that one. The older names set `converted_type` only.
+    ///
+    /// A printed schema is read back as it was, with a few exceptions. If an annotation has one
+    /// name for both fields of a footer, the text does not show which of them contained it. The
+    /// text omits numbers without a meaning, such as an INT32's length, and all of the root but its
+    /// name. A missing repetition is REQUIRED. If a GEOGRAPHY has an algorithm, its default
+    /// coordinate reference system is explicit.
     ///
     /// # Errors
     ///
-    /// [Argument](herringbone_format::ErrorKind::Argument) if the text is not a message. The error contains the line
-    /// and the column, and what to write there. [Limit](herringbone_format::ErrorKind::Limit) if the schema has more
-    /// nodes than [`Limits::schema_nodes`], is deeper than [`Limits::schema_depth`], or has a level above 255.
+    /// Fails with [Argument](herringbone_format::ErrorKind::Argument) if the text is not a message.
+    /// The error contains the line and the column, and what to write there. Fails with
+    /// [Limit](herringbone_format::ErrorKind::Limit) if the schema has more nodes than
+    /// [`Limits::schema_nodes`], is deeper than [`Limits::schema_depth`], or has a level above 255.
     ///
     /// ```
     /// use herringbone::Limits;
@@ -145,7 +151,7 @@ const END: Expected = Expected {
 struct Parser<'a> {
     cursor: Cursor<'a>,
     limits: &'a Limits,
-    /// The offset of the current field, for errors.
+    /// The current field's offset, for errors.
     field: usize,
     /// The nodes read so far, depth first.
     elements: Vec<SchemaElement>,
@@ -208,7 +214,7 @@ impl Parser<'_> {
         .ok_or_else(|| self.cursor.unexpected_at(start, REPETITION))
     }
 
-    /// Reads the type of a field into an element without a name.
+    /// Reads a field's type into an element that has no name yet.
     fn physical_type(&mut self) -> Result<SchemaElement> {
         let start = self.cursor.offset();
         let word = self.cursor.bare(TYPE)?.to_ascii_lowercase();
@@ -236,7 +242,7 @@ impl Parser<'_> {
         Ok(element)
     }
 
-    /// Reads the length of values, which is not negative.
+    /// Reads the length of values, which must not be negative.
     fn length(&mut self) -> Result<i32> {
         let start = self.cursor.offset();
         let length: u32 = self.cursor.number(LENGTH)?;

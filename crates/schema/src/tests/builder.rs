@@ -1,4 +1,4 @@
-//! Schemas from nodes.
+//! Tests of schemas that are built from nodes.
 
 use herringbone_format::{
     ConvertedType, ErrorKind, LogicalType, Repetition, SchemaElement, TimeUnit, Type,
@@ -144,7 +144,8 @@ fn an_annotation_replaces_both_of_the_one_before() {
     assert_eq!(elements(&schema)[1..], expected);
 }
 
-/// The table of the specification (LogicalTypes), and its rule for local times.
+/// The older annotations follow the specification's table (LogicalTypes), and its rule for local
+/// times.
 #[test]
 fn older_counterparts() {
     use ConvertedType as C;

@@ -85,8 +85,8 @@ fn is_dictionary(data_type: &DataType) -> bool {
     matches!(data_type, DataType::Dictionary(..))
 }
 
-/// Prints the levels of a field: `def_level`, then `?` if the file can contain nulls. In brackets follow
-/// `rep_level/element_def` of a list or map and its child, or the fields of a struct.
+/// Prints a field's levels: `def_level`, and `?` if the file can contain nulls. In brackets,
+/// `rep_level/element_def` and the child of a list or map follow, or the fields of a struct.
 pub(crate) fn levels(node: &Node) -> String {
     let nullable = if node.nullable { "?" } else { "" };
     let below = match &node.kind {

@@ -1,4 +1,5 @@
-//! The fields that extension types are tried on, their arguments, and the order in which they win.
+//! Tests of the fields that extension types are tried on, of their arguments, and of the order in
+//! which they win.
 
 use std::sync::{Arc, Mutex};
 
@@ -12,8 +13,8 @@ use crate::{
     StoredField, to_arrow_extended,
 };
 
-/// An extension type that records its calls. Groups named `g…` become text, UUIDs become numbers, `bad` is an
-/// error.
+/// An extension type that records its calls. It makes text of groups named `g…` and numbers of
+/// UUIDs, and fails for `bad`.
 #[derive(Debug, Default)]
 struct Noting(Mutex<Vec<String>>);
 
@@ -189,7 +190,7 @@ fn columns_take_their_storage_from_the_projection_where_they_can() {
     assert_eq!(mapping.extension_columns[0].storage, ColumnStorage::Own(0));
     assert_eq!(mapping.leaves(), [0, 1]);
     assert_eq!(mapping.schema.fields().len(), 1);
-    // It is null if the struct around it is.
+    // The column is null if the struct around it is.
     assert!(mapping.storages[0].nullable && mapping.storages[0].field.is_nullable());
     for path in [&["l", "g"][..], &["r"], &["r", "x"]] {
         let error = column(path, &none).unwrap_err();

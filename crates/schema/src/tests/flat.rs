@@ -1,4 +1,4 @@
-//! Columns without nesting: physical types, annotations of both kinds, options.
+//! Tests of columns without nesting, with physical types, annotations of both kinds, and options.
 
 use herringbone_arrow::schema::TimeUnit;
 
@@ -174,7 +174,7 @@ fn decimals_of_every_physical_form() {
             "fixed_len_byte_array(40) (DECIMAL(76,76))",
             "Decimal256(76, 76)",
         ),
-        // Longer than the precision needs: sign-extended.
+        // These values are longer than their precision needs, so they are sign-extended.
         (
             "fixed_len_byte_array(40) (DECIMAL(5,2))",
             "Decimal128(5, 2)",

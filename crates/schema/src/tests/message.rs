@@ -1,4 +1,4 @@
-//! Schemas as text: names in quotes, everything that the parser accepts, and its errors.
+//! Tests of schemas as text, with names in quotes, all that the parser accepts, and its errors.
 
 use herringbone_format::{
     ConvertedType, EdgeInterpolationAlgorithm, ErrorKind, Limits, LogicalType, Remedy, Repetition,
@@ -35,7 +35,7 @@ fn optional(name: &str) -> SchemaElement {
     SchemaElement::new(name.to_owned()).repetition_type(Repetition::Optional)
 }
 
-/// Returns the message of the error for a text.
+/// Returns the message of the error that a text causes.
 fn error(text: &str) -> String {
     let error = text.parse::<ParquetSchema>().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Argument, "{error}");
@@ -284,7 +284,8 @@ fn older_names_set_the_older_annotation_only() {
     }
 }
 
-/// parquet-java writes UNKNOWN next to an older annotation without a LogicalType. The older one counts.
+/// Next to an older annotation without a LogicalType, parquet-java writes UNKNOWN. The older one
+/// counts.
 #[test]
 fn the_effective_annotation_is_printed() {
     let interval = optional("a")
@@ -363,7 +364,7 @@ fn errors_have_a_place_and_advice() {
     }
 }
 
-/// Checks the start of an error in line 1, and that it contains advice.
+/// Checks that an error starts in line 1 as expected, and that it contains advice.
 fn refused(text: &str, expected: &str) {
     let error = error(text);
     let place = format!("schema, line 1, column {expected}");
@@ -534,7 +535,8 @@ fn depth_and_nodes_are_limited() {
     assert_eq!(error.limit_name(), Some("schema_depth"));
 }
 
-/// Each prefix of a text, and each text without one of its bytes, is a schema or an error with advice.
+/// Each prefix of a text, and each text that lacks one of its bytes, is a schema or an error with
+/// advice.
 #[test]
 fn damaged_texts_are_refused() {
     let text = r#"message m { required int64 id (INTEGER(64,true)) = 1;
@@ -553,7 +555,7 @@ fn damaged_texts_are_refused() {
     assert_eq!(parse(&whole.to_string()), whole);
 }
 
-/// Numbers that look random: a linear congruence with the multiplier of Knuth's MMIX.
+/// Numbers that look random, made by a linear congruence with the multiplier of Knuth's MMIX.
 struct Numbers(u64);
 
 impl Numbers {
@@ -575,7 +577,7 @@ impl Numbers {
             .collect()
     }
 
-    /// Sets an annotation, of any kind on any type, in the form that the parser makes.
+    /// Sets an annotation of any kind, on any type, in the form that the parser makes.
     fn annotate(&mut self, element: &mut SchemaElement) {
         let mut logical = LogicalType::one_of_each();
         logical.extend([
@@ -593,7 +595,7 @@ impl Numbers {
                 parameters: self.text().into_bytes(),
             },
         ]);
-        // Of a GEOGRAPHY with an algorithm, the text always has the coordinate reference system.
+        // If a GEOGRAPHY has an algorithm, the text always has the coordinate reference system.
         logical.retain(|logical| !matches!(logical, LogicalType::Geography { crs: None, .. }));
         let older = [0, 2, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 21, 77];
         match self.below(3) {
@@ -606,7 +608,7 @@ impl Numbers {
         }
     }
 
-    /// Appends a node with at most `depth` levels of groups below it.
+    /// Appends a node that has at most `depth` levels of groups below it.
     fn node(&mut self, depth: usize, out: &mut Vec<SchemaElement>) {
         let mut element = SchemaElement::new(self.text());
         element.repetition_type = Repetition::from_id(i32::try_from(self.below(3)).unwrap());
@@ -648,7 +650,7 @@ fn generated_schemas_are_read_as_they_were_printed() {
     assert!(nodes > 5000, "{nodes}");
 }
 
-/// The text omits the field of the footer that contained the annotation.
+/// The text does not show which of the footer's two fields contained the annotation.
 #[test]
 fn an_annotation_in_one_field_of_the_footer_is_read_into_both() {
     for text in [

@@ -1,4 +1,4 @@
-//! Lists, maps and structs in every form, and their levels.
+//! Tests of lists, maps and structs in every form, and of their levels.
 
 use super::{arrow, describe, levels, mapped, schema};
 use crate::{ListLayout, SchemaOptions, to_arrow};
@@ -78,20 +78,20 @@ fn two_levels() {
         "a: List<element: Int32 not null> not null",
         "0[1/1 1 #0]",
     );
-    // Several fields: the group is the element.
+    // The group has several fields, so it is the element.
     check(
         "optional group a (LIST) { repeated group element {
             required binary str (STRING); optional int32 num; } }",
         "a: List<element: Struct<str: Utf8 not null, num: Int32> not null>",
         "1?[1/2 2(2 #0, 3? #1)]",
     );
-    // One field that is itself repeated: the group is the element.
+    // The group's only field is itself repeated, so the group is the element.
     check(
         "optional group a (LIST) { repeated group list { repeated int32 x; } }",
         "a: List<list: Struct<x: List<x: Int32 not null> not null> not null>",
         "1?[1/2 2(2[2/3 3 #0])]",
     );
-    // One field, but the name marks the group as the element.
+    // The group has one field, but its name marks it as the element.
     check(
         "optional group a (LIST) { repeated group array { required binary str (STRING); } }",
         "a: List<array: Struct<str: Utf8 not null> not null>",
@@ -102,7 +102,7 @@ fn two_levels() {
         "my_list: List<my_list_tuple: Struct<x: Int32> not null>",
         "1?[1/2 2(3? #0)]",
     );
-    // A group named like the tuple of another list is an ordinary wrapper.
+    // A group that is named like the tuple of another list is an ordinary wrapper.
     check(
         "optional group my_list (LIST) { repeated group other_tuple { optional int32 x; } }",
         "my_list: List<x: Int32>",
@@ -173,14 +173,14 @@ fn maps() {
         "a: Map<map: Struct<str: Int32 not null, num: Int32 not null> not null> not null",
         "0{1/1 1(1 #0, 1 #1)}",
     );
-    // The inner annotation on the outer group.
+    // Here, the outer group has the inner annotation.
     check(
         "optional group a (MAP_KEY_VALUE) { repeated group map {
             required int32 key; optional int32 value; } }",
         "a: Map<map: Struct<key: Int32 not null, value: Int32> not null>",
         "1?{1/2 2(2 #0, 3? #1)}",
     );
-    // Arrow's keys are never null, but the file's may be.
+    // Arrow's keys are never null, although the file's may be.
     check(
         "optional group a (MAP) { repeated group key_value {
             optional int32 key; optional int32 value; } }",
@@ -235,7 +235,7 @@ fn annotations_that_do_not_fit_leave_a_struct() {
         assert_eq!(describe(&mapping), expected, "{field}");
         assert_eq!(mapping.warnings.len(), 1, "{field}");
     }
-    // An annotation for columns has no meaning on a group.
+    // A column's annotation has no meaning on a group.
     let mapping = mapped("optional group a (STRING) { optional int32 x; }");
     assert_eq!(describe(&mapping), "a: Struct<x: Int32>");
 }
@@ -277,7 +277,7 @@ fn groups_with_a_meaning_of_their_own_keep_it() {
 
 #[test]
 fn variants_are_what_they_say() {
-    // In any order, shredded, without a version.
+    // The fields may be in any order, values may be shredded, and the version may be missing.
     let extended = "{ARROW:extension:metadata=} {ARROW:extension:name=arrow.parquet.variant}";
     assert_eq!(
         arrow(

@@ -1,7 +1,7 @@
-//! A parser of the message syntax, for tests only: it panics on unknown input.
+//! A parser of the message syntax for tests only, which panics on unknown input.
 //!
-//! An annotation in upper case is a LogicalType. A ConvertedType is either one of the older names without a
-//! LogicalType (`UTF8`, `INT_8`, `TIMESTAMP_MILLIS`, …) or follows `converted:`.
+//! An annotation in upper case is a LogicalType. A ConvertedType is either an older name that no
+//! LogicalType has (`UTF8`, `INT_8`, `TIMESTAMP_MILLIS`, …), or it follows `converted:`.
 
 use herringbone_format::{
     ConvertedType, EdgeInterpolationAlgorithm, LogicalType, Repetition, SchemaElement, TimeUnit,
@@ -20,7 +20,7 @@ pub(crate) fn elements(text: &str) -> Vec<SchemaElement> {
     elements
 }
 
-/// Splits the text into words, and punctuation other than `:_.`. A word may be in backquotes.
+/// Splits the text into words, and into punctuation other than `:_.`. A word may be in backquotes.
 fn tokens(text: &str) -> Vec<String> {
     let mut tokens = Vec::new();
     let mut chars = text.chars().peekable();

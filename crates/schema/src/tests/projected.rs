@@ -1,4 +1,4 @@
-//! Projections: by name, path, leaf and field ID.
+//! Tests of projections by name, path, leaf and field ID.
 
 use herringbone_format::ErrorKind;
 
@@ -20,7 +20,7 @@ fn file() -> ArrowMapping {
 }
 
 fn fields() -> String {
-    // In the message syntax of the parser, a group's ID comes before its fields.
+    // In the parser's message syntax, a group's ID precedes its fields.
     FIELDS
         .replace("; } = 8;", "; }")
         .replace("group key {", "group key = 8 {")
@@ -123,7 +123,8 @@ fn a_name_in_the_file_comes_before_a_wrapper_left_out() {
             optional int32 element; optional int32 list; } } }",
     );
     let project = |path: &[&str]| describe(&file.project(&paths(&[path])).unwrap());
-    // Both names mean wrappers first, and fields of the struct if no wrapper is left to name.
+    // Both names first mean wrappers. They mean fields of the struct if there is no wrapper left to
+    // name.
     let all = describe(&file);
     assert_eq!(project(&["l", "element"]), all);
     assert_eq!(project(&["l", "list"]), all);
@@ -155,7 +156,7 @@ fn parts_of_maps() {
         projected(&paths(&[&["m", "key", "k2"]])),
         "m: List<key: Struct<k2: Int32 not null> not null {PARQUET:field_id=8}>"
     );
-    // The keys and a part of the values.
+    // This projection has the keys and a part of the values.
     assert_eq!(
         projected(&paths(&[&["m", "key", "k1"], &["m", "value", "v1"]])),
         format!("m: Map<key_value: Struct<{keys}, value: Struct<v1: Int32>> not null>")
@@ -264,7 +265,7 @@ fn names_with_dots_are_single_parts() {
 
 #[test]
 fn repeating_names_do_not_multiply_the_search() {
-    // Nested lists with 90 nodes above the column, all called `x`.
+    // The lists are nested, with 90 nodes above the column, and all are called `x`.
     let mut fields = String::new();
     for _ in 0..45 {
         fields += "optional group x (LIST) { repeated group x { ";

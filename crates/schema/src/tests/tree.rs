@@ -1,4 +1,4 @@
-//! The tree itself: positions, levels, text, and invalid schemas.
+//! Tests of the tree itself, with positions, levels, text, and invalid schemas.
 
 use herringbone_format::{ErrorKind, Limits, Repetition, SchemaElement, Type};
 
@@ -151,14 +151,15 @@ fn depth_and_nodes_are_limited() {
 fn levels_fit_in_a_byte() {
     let mut limits = Limits::default();
     limits.schema_depth = 1000;
-    // The root has no level: 254 groups and the column make 255.
+    // The root has no level, so that 254 groups and the column make 255.
     let schema = ParquetSchema::new(&chain(255), &limits).unwrap();
     assert_eq!(schema.leaves()[0].max_def_level, 255);
     let error = ParquetSchema::new(&chain(256), &limits).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Limit);
 }
 
-/// A leaf below two maps has the level of each key that contains it and may be null, from the inside out.
+/// A leaf below two maps has the level of each key that contains it and may be null, with the inner
+/// key first.
 #[test]
 fn null_keys_have_the_level_of_their_entries() {
     let schema = schema(

@@ -1,4 +1,4 @@
-//! Builds the schema tree, the fields with their levels, and the columns, in one walk.
+//! The schema tree, the fields with their levels, and the columns, all built in one walk.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub(super) struct Builder<'a> {
     pub(super) options: &'a WriteSchemaOptions,
     extensions: &'a [Arc<dyn ExtensionMapping>],
     limits: &'a Limits,
-    /// The schema to follow if the Arrow types agree with it.
+    /// The schema to follow where the Arrow types agree with it.
     pub(super) template: &'a Template,
     /// The names from below the root to the current node.
     pub(super) path: Vec<String>,
@@ -35,12 +35,12 @@ pub(super) struct Builder<'a> {
     pub(super) warnings: Warnings,
 }
 
-/// The place of a field in its parent.
+/// A field's place in its parent.
 #[derive(Clone, Copy)]
 pub(super) struct FieldPosition<'a> {
-    /// The name of the field in the file.
+    /// The field's name in the file.
     pub(super) name: &'a str,
-    /// True if the name is left out of short paths.
+    /// True if short paths leave out the name.
     pub(super) is_wrapper: bool,
     pub(super) nullable: bool,
     pub(super) around: Levels,
@@ -75,7 +75,7 @@ impl<'a> Builder<'a> {
         self.fields(fields, Levels::default(), self.template.fields())
     }
 
-    /// Builds sibling fields, each in the form of its match in the template, if there is one.
+    /// Builds sibling fields. Each takes the form of its match in the template, if there is one.
     pub(super) fn fields(
         &mut self,
         fields: &Fields,
@@ -98,7 +98,7 @@ impl<'a> Builder<'a> {
             .collect()
     }
 
-    /// Builds a field in its place, in the form of the template's field `like` if they agree.
+    /// Builds a field in its place. It takes the form of the template's field `like` if they agree.
     pub(super) fn field(
         &mut self,
         field: &FieldRef,
@@ -114,7 +114,7 @@ impl<'a> Builder<'a> {
         Ok(node)
     }
 
-    /// Builds a field that occurs once: OPTIONAL or REQUIRED.
+    /// Builds a field that occurs once, and is OPTIONAL or REQUIRED.
     fn single(
         &mut self,
         field: &FieldRef,
@@ -142,13 +142,13 @@ impl<'a> Builder<'a> {
         Ok(node)
     }
 
-    /// Returns the ID of a field: its own, or else that of the template.
+    /// Returns a field's own ID, or otherwise the template's.
     pub(super) fn field_id(&self, field: &Field, like: Option<&Node>) -> Result<Option<i32>> {
         let template_id = || self.template.element(like?)?.field_id;
         Ok(self.here(field_id(field))?.or_else(template_id))
     }
 
-    /// Builds a field whose element lacks only the type.
+    /// Builds a field whose element has everything but the type.
     pub(super) fn value(
         &mut self,
         field: &FieldRef,
@@ -208,14 +208,15 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// Returns a field as its extension type stores it, with the annotation, or `None` if no extension type
-    /// recognizes it. An annotation requested by the field's metadata overrides that annotation.
+    /// Returns a field in the form that its extension type stores, with the annotation, or `None`
+    /// if no extension type recognizes the field. If the field's metadata requests an annotation,
+    /// that one overrides this one.
     fn extended(&self, field: &FieldRef) -> Result<Option<(FieldRef, LogicalType)>> {
         let data_type = field.data_type();
         if field.extension_type_name().is_none() {
             return Ok(None);
         }
-        // An extension type concerns the values, whatever dictionary they are in.
+        // An extension type is about the values, whatever dictionary they are in.
         let value = match (leaf_value(data_type), data_type) {
             (Some(value), _) => value,
             (None, DataType::Dictionary(..) | DataType::RunEndEncoded(..)) => return Ok(None),
@@ -297,7 +298,7 @@ impl<'a> Builder<'a> {
         if !is_wrapper {
             self.short_path.push(name.to_owned());
         }
-        // Reading allows a node exactly as deep as the limit.
+        // The path may be as long as the limit, because reading allows a node exactly that deep.
         if self.path.len() > self.limits.schema_depth {
             return self.here(Err(Error::limit(
                 "schema_depth",
@@ -335,7 +336,7 @@ impl<'a> Builder<'a> {
         result.map_err(|error| error.in_column(self.path.join(".")))
     }
 
-    /// Adds a warning if the element just written differs from that of the template.
+    /// Adds a warning if the element just written differs from the template's element.
     pub(super) fn note_difference(&mut self, at: usize, like: Option<&Node>) {
         let like = like.and_then(|like| self.template.element(like));
         let (Some(like), Some(written)) = (like, self.elements.get(at)) else {
@@ -356,7 +357,7 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// Returns the type of the values inside dictionaries and runs, if it is not nested.
+/// Returns the type of the values inside dictionaries and runs, unless it is nested.
 pub(super) fn leaf_value(data_type: &DataType) -> Option<&DataType> {
     let mut value = data_type;
     loop {
@@ -369,8 +370,8 @@ pub(super) fn leaf_value(data_type: &DataType) -> Option<&DataType> {
     }
 }
 
-/// Returns true if arrays of the type `of` may be treated as arrays of the type `stored`. Only names, metadata
-/// and nullability may differ.
+/// Returns true if arrays of the type `of` may be treated as arrays of the type `stored`. This is
+/// so if only names, metadata and nullability differ.
 fn has_layout(stored: &DataType, of: &DataType) -> bool {
     let same =
         |(stored, of): (&FieldRef, &FieldRef)| has_layout(stored.data_type(), of.data_type());
@@ -382,7 +383,8 @@ fn has_layout(stored: &DataType, of: &DataType) -> bool {
     }
 }
 
-/// Returns true if the field is an ordered dictionary whose order no dictionary page can store.
+/// Returns true if the field is an ordered dictionary whose order cannot be stored in a dictionary
+/// page.
 fn loses_order(field: &Field) -> bool {
     match field.data_type() {
         DataType::RunEndEncoded(_, values) => {
@@ -399,7 +401,7 @@ fn loses_order(field: &Field) -> bool {
     }
 }
 
-/// Returns true if an array of the type can have nulls. Runs have them only among their values.
+/// Returns true if an array of this type can have nulls. Runs only have them among their values.
 fn may_be_null(data_type: &DataType) -> bool {
     match data_type {
         DataType::RunEndEncoded(_, values) => {
@@ -409,7 +411,7 @@ fn may_be_null(data_type: &DataType) -> bool {
     }
 }
 
-/// Returns the field of the values of a dictionary or of runs.
+/// Returns the field of the values in a dictionary or in runs.
 fn decoded(field: &Field, data_type: &DataType) -> FieldRef {
     Arc::new(field.clone().with_data_type(data_type.clone()))
 }

@@ -1,4 +1,4 @@
-//! Decimals, in the smallest form that fits their digits.
+//! Decimals, stored in the smallest form that fits their digits.
 
 use herringbone_format::{ConvertedType, Error, LogicalType, Result, Type};
 
@@ -6,10 +6,11 @@ use super::stored::Stored;
 use super::{WriteConversion, WriteSchemaOptions};
 use crate::ColumnOrderKind;
 
-/// Returns the stored precision and scale of a decimal, and the number of zeros to append to its numbers, as
-/// Parquet has no negative scale.
+/// Returns a decimal's stored precision and scale, and the number of zeros to append to its
+/// numbers. Zeros are needed for a negative scale, which Parquet does not have.
 ///
-/// **Errors**: Argument if the type contradicts itself, Unsupported for more than 76 digits.
+/// Fails with Argument if the type contradicts itself, and with Unsupported if it needs more than
+/// 76 digits.
 pub(super) fn stored_decimal(precision: u8, scale: i8, max_precision: u8) -> Result<(u8, u8, u8)> {
     const MAX_PRECISION: u8 = 76;
     let (stored_scale, digits) = match u8::try_from(scale) {
@@ -54,9 +55,10 @@ pub(super) fn decimal(
         .converted(ConvertedType::Decimal))
 }
 
-/// Returns the smallest number of bytes whose two's complement fits all numbers of `precision` digits.
+/// Returns the smallest number of bytes whose two's complement fits all numbers of `precision`
+/// digits.
 fn decimal_bytes(precision: u8) -> i32 {
-    // log10(2), in units of 1e-5. This is exact enough for the bits of 32 bytes.
+    // This is log10(2) in units of 1e-5, which is exact enough for the bits of 32 bytes.
     const LOG: i32 = 30_103;
     let holds = |bytes: &i32| (8 * bytes - 1) * LOG / 100_000 >= i32::from(precision);
     (1..32).find(holds).unwrap_or(32)

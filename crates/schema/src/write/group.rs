@@ -30,7 +30,7 @@ impl<'a> Builder<'a> {
             ) => Some(annotation),
             Some(other) => return self.here(Err(misplaced(&other, "a struct"))),
         };
-        // The field's own annotation overrides that of the template.
+        // The field's own annotation overrides the template's.
         let annotation = match (logical_type, like) {
             (None, Some((like, _))) => self.template.struct_annotation(like),
             (logical_type, _) => (logical_type, None),
@@ -107,8 +107,8 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// Builds a list without a group of its own: a REPEATED field. `child` has the element, and its counterpart
-    /// in the template.
+    /// Builds a list that has no group of its own, but is a REPEATED field. `child` has the element
+    /// and its counterpart in the template.
     pub(super) fn bare_list(
         &mut self,
         field: &FieldRef,
@@ -193,8 +193,8 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// Builds the repeated group of a list or map, like the template's if there is one. Its name stays in the
-    /// path. Returns the levels inside it.
+    /// Builds the repeated group of a list or map, in the template's form if there is one. The
+    /// group's name stays in the path. Returns the levels inside the group.
     fn repeated(
         &mut self,
         name: &str,
@@ -225,7 +225,7 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// Rejects other annotations on lists and maps, which have their own.
+    /// Rejects other annotations on lists and maps, because these have their own.
     pub(super) fn unannotated(
         &self,
         field: &Field,
@@ -256,7 +256,7 @@ fn misplaced(annotation: &LogicalType, what: &str) -> Error {
     ))
 }
 
-/// Returns the placeholder fields of a struct without fields.
+/// Returns the placeholder fields of a struct that has no fields.
 pub(super) fn no_fields() -> Fields {
     Fields::from(vec![Field::new(EMPTY_STRUCT_CHILD, DataType::Null, true)])
 }

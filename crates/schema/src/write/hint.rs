@@ -1,13 +1,14 @@
 //! The Arrow schema for the file's metadata.
 //!
-//! It differs from the caller's schema if readers that trust it would fail, or would not look inside:
+//! If readers that trust the caller's schema would fail, or would not look inside, the written
+//! schema differs from it:
 //!
 //! - Decimals of negative scale and structs without fields appear in their stored form.
 //! - List views appear as lists.
 //! - Runs appear as their values, and so do dictionaries of most types.
 //! - `arrow.uuid` has no metadata.
 //!
-//! If this changes anything, the caller's schema is stored next to it, for Herringbone itself.
+//! If this changes anything, we store the caller's schema next to it, for Herringbone itself.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -22,7 +23,7 @@ use super::group::no_fields;
 use crate::hint::{arrow_schema_text, exact_value, text_of};
 use crate::{ARROW_SCHEMA_KEY, EXACT_SCHEMA_KEY, ParquetSchema, SchemaOptions, to_arrow};
 
-/// Returns true if the hint must be written to the file.
+/// Returns true if the file needs the hint.
 pub(super) fn wanted(schema: &Schema, parquet: &ParquetSchema, policy: HintPolicy) -> Result<bool> {
     match policy {
         HintPolicy::All => Ok(true),
@@ -35,7 +36,8 @@ pub(super) fn wanted(schema: &Schema, parquet: &ParquetSchema, policy: HintPolic
     }
 }
 
-/// Returns true if a field is `arrow.json`, or contains one. Readers such as polars take its annotation for bytes.
+/// Returns true if a field is `arrow.json` or contains one, because readers such as polars take its
+/// annotation for bytes.
 fn has_json(field: &Field) -> bool {
     use DataType as T;
     field.extension_type_name() == Some("arrow.json")
@@ -49,13 +51,14 @@ fn has_json(field: &Field) -> bool {
         }
 }
 
-/// Returns the pair `ARROW:schema` with these pairs as its metadata, preceded by a second pair if it cannot
-/// express all of the schema.
+/// Returns the pair `ARROW:schema`, whose schema has these pairs as its metadata. If it cannot
+/// express all of the schema, a second pair precedes it.
 ///
-/// A pair without a value has an empty one there, as Arrow C++ reads it. Of pairs with the same key, the last
-/// one counts.
+/// A pair without a value has an empty one there, because Arrow C++ reads it that way. If several
+/// pairs have the same key, the last one counts.
 ///
-/// **Errors**: Unsupported if the schema is larger than 2 GiB, Limit if the pairs are too large.
+/// Fails with Unsupported if the schema is larger than 2 GiB, and with Limit if the pairs are too
+/// large.
 pub(super) fn key_values<'a>(
     of: &Fields,
     metadata: impl Iterator<Item = &'a KeyValue>,
@@ -73,8 +76,8 @@ pub(super) fn key_values<'a>(
     Ok(pairs)
 }
 
-/// Returns true if there are ordered dictionaries of anything but text and bytes. Other writers do not keep
-/// their order, so readers do not trust it in the common schema.
+/// Returns true if there are ordered dictionaries of anything but text and bytes. Readers do not
+/// trust their order in the common schema, because other writers do not keep it.
 fn orders_numbers(field: &Field) -> bool {
     use DataType as T;
     match field.data_type() {
@@ -138,8 +141,8 @@ fn data_type(of: &DataType) -> DataType {
     }
 }
 
-/// Returns true if readers make dictionaries of the type when hinted. For other types, or for these in an
-/// unusual physical type, some readers refuse the file.
+/// Returns true if readers make dictionaries of this type when the hint asks for it. For other
+/// types, or for these in an unusual physical type, some readers refuse the file.
 fn has_common_dictionaries(of: &DataType) -> bool {
     use DataType as T;
     match of {
@@ -149,7 +152,7 @@ fn has_common_dictionaries(of: &DataType) -> bool {
     }
 }
 
-/// Returns a decimal in its stored form, as narrow as before if possible.
+/// Returns a decimal in its stored form, and as narrow as before if possible.
 fn decimal(precision: u8, scale: i8, max_precision: u8, of: &DataType) -> DataType {
     match stored_decimal(precision, scale, max_precision) {
         Ok((precision @ ..=9, _, _)) if max_precision <= 9 => DataType::Decimal32(precision, 0),

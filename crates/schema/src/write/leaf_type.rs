@@ -1,4 +1,4 @@
-//! The storage of values of an Arrow type: physical type, annotations and conversion.
+//! The storage of an Arrow type's values, which is a physical type, annotations and a conversion.
 
 use herringbone_arrow::schema::{DataType, Field};
 use herringbone_format::{ConvertedType, Error, LogicalType, Result, Type};
@@ -11,11 +11,12 @@ use super::{Date64, WriteConversion, WriteSchemaOptions};
 use crate::ColumnOrderKind;
 use crate::resolved_type::ResolvedType;
 
-/// Returns the storage of a column of values of `data_type`. `field` supplies the metadata. Its own type may
-/// have dictionaries and run-end encodings around the values. `extension_type` is the annotation that its
-/// extension type requests.
+/// Returns the storage of a column whose values have the type `data_type`. `field` supplies the
+/// metadata, but its own type may have dictionaries and run-end encodings around the values.
+/// `extension_type` is the annotation that the field's extension type requests.
 ///
-/// **Errors**: see [`from_arrow`](super::from_arrow). The column is not added.
+/// Fails for the same reasons as [`from_arrow`](super::from_arrow), but does not add the column to
+/// the error.
 pub(super) fn stored(
     data_type: &DataType,
     field: &Field,
@@ -69,7 +70,8 @@ pub(super) fn stored(
     }
 }
 
-/// Replaces the annotation of the type by the one that the field's metadata or its extension type requests.
+/// Replaces the type's annotation by the one that the field's metadata or its extension type
+/// requests.
 fn annotated(stored: Stored, annotation: LogicalType, data_type: &DataType) -> Result<Stored> {
     let converted_type = match annotation {
         LogicalType::Enum => Some(ConvertedType::Enum),

@@ -1,4 +1,4 @@
-//! Annotations without an Arrow type, from the metadata of fields.
+//! Annotations for which Arrow has no type, taken from the metadata of fields.
 
 use herringbone_arrow::schema::Field;
 use herringbone_format::{EdgeInterpolationAlgorithm, Error, LogicalType, Result};
@@ -9,7 +9,8 @@ use crate::LOGICAL_TYPE_KEY;
 ///
 /// # Errors
 ///
-/// [Argument](herringbone_format::ErrorKind::Argument) if the annotation is not recognized.
+/// Fails with [Argument](herringbone_format::ErrorKind::Argument) if the annotation is not
+/// recognized.
 pub fn asked_logical_type(field: &Field) -> Result<Option<LogicalType>> {
     let Some(text) = field.metadata().get(LOGICAL_TYPE_KEY) else {
         return Ok(None);
@@ -23,7 +24,7 @@ pub fn asked_logical_type(field: &Field) -> Result<Option<LogicalType>> {
     }
 }
 
-/// Parses the output of [`LogicalType`]'s `Display`.
+/// Parses the text that [`LogicalType`]'s `Display` prints.
 fn parse(text: &str) -> Option<LogicalType> {
     let (name, arguments) = match text.split_once('(') {
         Some((name, rest)) => (name, Some(rest.strip_suffix(')')?)),
@@ -57,8 +58,8 @@ fn parse(text: &str) -> Option<LogicalType> {
     })
 }
 
-/// Parses `crs=C`, `algorithm=A` or `crs=C, algorithm=A`. The reference system may be any text, so the search
-/// for the algorithm starts at the end.
+/// Parses `crs=C`, `algorithm=A` or `crs=C, algorithm=A`. We search for the algorithm from the end,
+/// because the reference system may be any text.
 fn geography(arguments: &str) -> Option<LogicalType> {
     if let Some(name) = arguments.strip_prefix("algorithm=") {
         return Some(LogicalType::Geography {

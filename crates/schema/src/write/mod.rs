@@ -5,10 +5,10 @@
 //!                                     key-value metadata with the ARROW:schema hint
 //! ```
 //!
-//! Both annotations are written if both exist. Lists have three levels, named `list` and `element`. Maps have
-//! `key_value`, `key` and `value`. Another Parquet schema may serve as a template
-//! ([`WriteSchemaOptions::parquet_schema`]). Properties that Parquet cannot express are left to the hint, from
-//! which [`to_arrow`](crate::to_arrow) restores them.
+//! We write both annotations if both exist. Lists have three levels, named `list` and `element`,
+//! and maps have `key_value`, `key` and `value`. You can choose other forms with another Parquet
+//! schema as a template ([`WriteSchemaOptions::parquet_schema`]). Properties that Parquet cannot
+//! express are left to the hint, from which [`to_arrow`](crate::to_arrow) restores them.
 
 mod build;
 mod decimal;
@@ -39,7 +39,7 @@ use build::Builder;
 use keys::widened;
 use template::Template;
 
-/// Metadata keys whose values apply to one file only.
+/// Metadata keys whose values are about one file only, so that they must not get into another.
 const OF_THE_FILE_ALONE: [&str; 3] = [ARROW_SCHEMA_KEY, EXACT_SCHEMA_KEY, ALGORITHM_KEY];
 
 /// The Parquet schema for an Arrow schema.
@@ -50,31 +50,34 @@ pub struct WriteMapping {
     pub elements: Vec<SchemaElement>,
     /// The schema tree with levels.
     pub schema: ParquetSchema,
-    /// The fields of the Arrow schema, in its order.
+    /// The Arrow schema's fields, in its order.
     pub fields: Vec<WriteNode>,
-    /// The columns, in the order of the file.
+    /// The columns, in the file's order.
     pub leaves: Vec<WriteLeaf>,
-    /// The metadata of the Arrow schema, sorted by key.
+    /// The Arrow schema's metadata, sorted by key.
     metadata: Vec<KeyValue>,
-    /// The fields of the Arrow schema, if the file needs them.
+    /// The Arrow schema's fields, if the file needs them.
     hint: Option<Fields>,
     /// Descriptions of the differences from [`WriteSchemaOptions::parquet_schema`].
     pub warnings: Vec<String>,
 }
 
 impl WriteMapping {
-    /// Returns the key-value metadata of a file: the metadata of the Arrow schema, the Arrow schema itself if
-    /// the file needs it, and the pairs in `more`. These override metadata of the schema with the same key.
+    /// Returns a file's key-value metadata. It consists of the Arrow schema's metadata, the Arrow
+    /// schema itself if the file needs it, and the pairs in `more`. If a pair in `more` has the
+    /// same key as the schema's metadata, it overrides that.
     ///
-    /// `dictionary_values` has, for each column, the maximum number of values that a reader may put into one
-    /// dictionary array. If the keys of a dictionary are too narrow for them, the Arrow schema of the file has
-    /// wider keys. Columns beyond its end keep their keys.
+    /// `dictionary_values` has, for each column, the maximum number of values that a reader may put
+    /// into one dictionary array. If a dictionary's keys are too narrow for them, the file's Arrow
+    /// schema has wider keys. Columns beyond its end keep their keys.
     ///
-    /// All pairs are also metadata of that Arrow schema: Arrow C++ ignores any others if the file has one.
+    /// All pairs are also in that Arrow schema's metadata, because Arrow C++ ignores all others if
+    /// the file has an Arrow schema.
     ///
     /// # Errors
     ///
-    /// [Limit](herringbone_format::ErrorKind::Limit) if the pairs are too large for a footer.
+    /// Fails with [Limit](herringbone_format::ErrorKind::Limit) if the pairs are too large for a
+    /// footer.
     pub fn key_values(
         &self,
         more: &[KeyValue],
@@ -100,25 +103,26 @@ impl WriteMapping {
 
 /// Maps an Arrow schema to a Parquet schema.
 ///
-/// These properties are taken from the metadata of fields:
+/// Some properties come from the fields' metadata:
 ///
 /// - Field IDs ([`FIELD_ID_KEY`](crate::FIELD_ID_KEY)).
-/// - Annotations without an Arrow type ([`LOGICAL_TYPE_KEY`](crate::LOGICAL_TYPE_KEY): ENUM and BSON, GEOMETRY
-///   and GEOGRAPHY, VARIANT and FILE).
+/// - Annotations that have no Arrow type ([`LOGICAL_TYPE_KEY`](crate::LOGICAL_TYPE_KEY): ENUM and
+///   BSON, GEOMETRY and GEOGRAPHY, VARIANT and FILE).
 /// - Whether times of day are in UTC ([`ADJUSTED_TO_UTC_KEY`](crate::ADJUSTED_TO_UTC_KEY)).
 ///
 /// The extension types `arrow.uuid`, `arrow.json` and `arrow.parquet.file` become UUID, JSON and FILE.
 ///
 /// # Errors
 ///
-/// [Unsupported](herringbone_format::ErrorKind::Unsupported), with the column, if Parquet has no form for a type. Such
-/// types are unions, fixed sizes of 0, structs without fields (unless the options allow them), and dictionaries of
-/// dictionaries. They also include ordered dictionaries of types without dictionary pages, and decimals of negative
-/// scale whose digits exceed 76.
+/// Fails with [Unsupported](herringbone_format::ErrorKind::Unsupported), with the column, if
+/// Parquet has no form for a type. Such types are unions, fixed sizes of 0, structs without fields
+/// (unless the options allow them), and dictionaries of dictionaries. They also include ordered
+/// dictionaries of types that have no dictionary pages, and decimals of negative scale that need
+/// more than 76 digits.
 ///
-/// [Argument](herringbone_format::ErrorKind::Argument) if a data type contradicts itself, or if metadata of a field
-/// cannot be understood or does not fit its type. [Limit](herringbone_format::ErrorKind::Limit) if fields are nested
-/// too deeply to be read back.
+/// Fails with [Argument](herringbone_format::ErrorKind::Argument) if a data type contradicts
+/// itself, or if a field's metadata cannot be understood or does not fit its type. Fails with
+/// [Limit](herringbone_format::ErrorKind::Limit) if fields are nested too deeply to be read back.
 ///
 /// ```
 /// use herringbone::arrow::schema::{DataType, Field, Schema};
@@ -137,12 +141,12 @@ pub fn from_arrow(schema: &Schema, options: &WriteSchemaOptions) -> Result<Write
     from_arrow_extended(schema, options, &[])
 }
 
-/// Maps an Arrow schema like [`from_arrow`], and applies the caller's extension types. The schema has the
-/// fields of their storage.
+/// Maps an Arrow schema like [`from_arrow`], and applies your extension types. The resulting fields
+/// are those of their storage.
 ///
 /// # Errors
 ///
-/// See [`from_arrow`]. Errors of the extension types are passed on.
+/// Fails for the same reasons as [`from_arrow`], and passes on the errors of the extension types.
 pub fn from_arrow_extended(
     schema: &Schema,
     options: &WriteSchemaOptions,
@@ -161,7 +165,8 @@ pub fn from_arrow_extended(
         .filter(|(key, _)| !OF_THE_FILE_ALONE.contains(&key.as_str()))
         .map(|(key, value)| KeyValue::new(key.clone(), value.as_bytes()))
         .collect();
-    // Hash maps have no order, and equal schemas should produce equal files.
+    // We sort the pairs, because hash maps have no order, and equal schemas should produce equal
+    // files.
     metadata.sort_unstable_by(|a, b| a.key.cmp(&b.key));
     let is_hinted = hint::wanted(schema, &parquet, options.arrow_schema_hint)?;
     Ok(WriteMapping {

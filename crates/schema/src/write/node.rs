@@ -5,14 +5,15 @@ use herringbone_format::Type;
 
 use crate::ColumnOrderKind;
 
-/// An Arrow field and the levels that it is written with. The counterpart of [`Node`](crate::Node).
+/// An Arrow field with the levels that it is written with. It is the counterpart of
+/// [`Node`](crate::Node).
 #[derive(Debug, Clone, PartialEq)]
 pub struct WriteNode {
-    /// The Arrow field, as the caller gave it.
+    /// The Arrow field as the caller gave it.
     pub field: FieldRef,
-    /// True if the field is OPTIONAL in the file. It equals the field's nullability with three exceptions. Keys
-    /// of maps are never null. Columns of the null type are always nullable. Runs are not, if their values are
-    /// not.
+    /// True if the field is OPTIONAL in the file. This equals the field's nullability, with three
+    /// exceptions. Keys of maps are never null, and columns of the null type are always nullable.
+    /// Runs are not nullable if their values are not.
     pub nullable: bool,
     /// The definition level of a non-null slot.
     pub def_level: u8,
@@ -23,14 +24,15 @@ pub struct WriteNode {
 /// The content of a field.
 #[derive(Debug, Clone, PartialEq)]
 pub enum WriteKind {
-    /// The values of a column. They may be in dictionaries or run-end encoded, according to the data type of
-    /// the field.
+    /// The values of a column. According to the field's data type, they may be in dictionaries or
+    /// run-end encoded.
     Leaf {
-        /// Ordinal of the column.
+        /// The column's ordinal.
         leaf: usize,
     },
-    /// Fields side by side. A struct without fields still has one here: a column of nulls
-    /// ([`EmptyStructs::UnknownLeaf`](crate::EmptyStructs::UnknownLeaf)) that has no corresponding array.
+    /// Fields side by side. A struct without fields still has one here, which is a column of nulls
+    /// ([`EmptyStructs::UnknownLeaf`](crate::EmptyStructs::UnknownLeaf)) that has no corresponding
+    /// array.
     Struct(Vec<WriteNode>),
     /// Any of Arrow's list types.
     List {
@@ -47,19 +49,21 @@ pub enum WriteKind {
         rep_level: u8,
         /// The lowest definition level at which an entry exists.
         element_def: u8,
-        /// The entries: a struct of key and value, never null.
+        /// The entries, each of which is a struct of key and value that is never null.
         entries: Box<WriteNode>,
     },
-    /// Nested values that are run-end encoded in Arrow: the values, with the levels of this field.
+    /// Nested values that are run-end encoded in Arrow. These are the values, with this field's
+    /// levels.
     RunEnd(Box<WriteNode>),
-    /// Nested values in a dictionary in Arrow: the values, with the levels of this field.
+    /// Nested values that are in a dictionary in Arrow. These are the values, with this field's
+    /// levels.
     Dictionary(Box<WriteNode>),
 }
 
 /// A column and the storage of its values.
 ///
-/// `data_type`, `physical_type` and `conversion` determine the bytes of a value: the conversion changes the
-/// number, which then takes the physical form.
+/// `data_type`, `physical_type` and `conversion` determine a value's bytes. The conversion changes
+/// the number, which then takes the physical form.
 ///
 /// | data type             | physical type      | form of the number                                    |
 /// |-----------------------|--------------------|-------------------------------------------------------|
@@ -81,13 +85,13 @@ pub struct WriteLeaf {
     pub short_path: Vec<String>,
     /// The physical type, which determines the form of PLAIN values.
     pub physical_type: Type,
-    /// The length of a FIXED_LEN_BYTE_ARRAY value in bytes, or 0 for other types.
+    /// The byte count of a FIXED_LEN_BYTE_ARRAY value, or 0 for other types.
     pub type_length: usize,
     /// The definition level of a non-null value.
     pub max_def_level: u8,
     /// The highest repetition level.
     pub max_rep_level: u8,
-    /// The Arrow type of the values, without dictionaries and run-end encodings around them.
+    /// The values' Arrow type, without dictionaries and run-end encodings around it.
     pub data_type: DataType,
     /// The conversion applied to the values before they are stored.
     #[doc(hidden)] // For the crates of this workspace.
@@ -98,19 +102,21 @@ pub struct WriteLeaf {
     pub allow_out_of_range: bool,
 }
 
-/// The arithmetic between the numbers of the Arrow type and those in the file.
+/// The arithmetic between the Arrow type's numbers and the numbers in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum WriteConversion {
-    /// No conversion: the numbers are equal.
+    /// No conversion, because the numbers are equal.
     #[default]
     Identity,
-    /// Seconds in Arrow, milliseconds in the file: multiply by 1000, which may overflow 64 bits.
+    /// A multiplication by 1000, from seconds in Arrow to milliseconds in the file. It may overflow
+    /// 64 bits.
     SecondsToMillis,
-    /// Milliseconds in Arrow, days in the file: divide by 86 400 000. A remainder, or a day that does not fit
-    /// in 32 bits, is an error.
+    /// A division by 86 400 000, from milliseconds in Arrow to days in the file. A remainder, or a
+    /// day that does not fit in 32 bits, is an error.
     MillisToDays,
-    /// A decimal of a negative scale, stored with the scale 0: multiply by 10 to the power of `digits`. The
-    /// result fits the stored precision, but may not fit the Arrow type's own width.
+    /// A multiplication by 10 to the power of `digits`, for a decimal of a negative scale that is
+    /// stored with the scale 0. The result fits in the stored precision, but may not fit in the
+    /// Arrow type's own width.
     Rescale {
         /// The negated scale, 1 to 75.
         digits: u8,

@@ -1,48 +1,53 @@
-//! The caller's choices between several Parquet types for an Arrow type.
+//! The caller's choices among several Parquet types for an Arrow type.
 
 use crate::ParquetSchema;
 
-/// The treatment of a struct without fields, as Parquet has no group without fields.
+/// The treatment of a struct without fields, which is needed because Parquet has no group without
+/// fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum EmptyStructs {
-    /// An error that names the column.
+    /// A struct without fields is an error that names the column.
     #[default]
     Error,
-    /// A group with one column of nulls, named [`EMPTY_STRUCT_CHILD`](crate::EMPTY_STRUCT_CHILD). It is read
-    /// back as a struct with a field of that name.
+    /// The struct becomes a group with one column of nulls, named
+    /// [`EMPTY_STRUCT_CHILD`](crate::EMPTY_STRUCT_CHILD). It is read back as a struct with a field
+    /// of that name.
     UnknownLeaf,
 }
 
-/// The condition for writing the Arrow schema to the file, under [`ARROW_SCHEMA_KEY`](crate::ARROW_SCHEMA_KEY).
+/// The condition for writing the Arrow schema to the file, under
+/// [`ARROW_SCHEMA_KEY`](crate::ARROW_SCHEMA_KEY).
 ///
-/// Some types make other readers fail, though they can read the columns in their stored form: list views, runs,
-/// dictionaries of most types. Only [`EXACT_SCHEMA_KEY`](crate::EXACT_SCHEMA_KEY) has these types.
+/// List views, runs and dictionaries of most types make other readers fail, although these could
+/// read the columns in their stored form. Therefore, only
+/// [`EXACT_SCHEMA_KEY`](crate::EXACT_SCHEMA_KEY) has these types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum HintPolicy {
-    /// Written if the file alone would not produce the same fields, or if it has JSON, which some readers find by the hint
-    /// alone. The hint then has all fields, as other readers find them by position.
+    /// Writes the schema if the file alone would not produce the same fields, or if it has JSON,
+    /// which some readers find by the hint alone. The hint then has all fields, because other
+    /// readers find them by position.
     #[default]
     Needed,
-    /// Always written.
+    /// Always writes the schema.
     All,
-    /// Never written: properties that Parquet cannot express are lost.
+    /// Never writes the schema, so that properties that Parquet cannot express are lost.
     None,
 }
 
-/// The stored form of `Date64`, milliseconds since 1970.
+/// The stored form of `Date64`, which counts milliseconds since 1970.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Date64 {
-    /// DATE, which counts days. Writing a date that is not a whole day is an error.
+    /// DATE, which counts days, so that a date that is not a whole day is an error.
     #[default]
     Date,
-    /// Integers without an annotation, which other readers treat as numbers.
+    /// Integers without an annotation. Other readers treat these as numbers.
     Int64,
 }
 
-/// The choice of Parquet types for the columns of an Arrow schema.
+/// The choice of Parquet types for an Arrow schema's columns.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -70,33 +75,36 @@ pub enum Date64 {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WriteSchemaOptions {
-    /// True to write decimals of up to 18 digits as FIXED_LEN_BYTE_ARRAY too, instead of INT32 and INT64.
+    /// True to write decimals of up to 18 digits as FIXED_LEN_BYTE_ARRAY, too, instead of INT32 and
+    /// INT64.
     pub decimals_as_fixed: bool,
-    /// True to write timestamps as INT96, which the format has deprecated. Overrides `flba12_timestamps`.
+    /// True to write timestamps as INT96, which the format has deprecated. This overrides
+    /// `flba12_timestamps`.
     pub int96_timestamps: bool,
-    /// True to write timestamps as 96-bit counts in a FIXED_LEN_BYTE_ARRAY(12). Few readers know them, and some
-    /// refuse the whole file.
+    /// True to write timestamps as 96-bit counts in a FIXED_LEN_BYTE_ARRAY(12). Note that few
+    /// readers know these, and that some refuse the whole file.
     pub flba12_timestamps: bool,
     /// The treatment of structs without fields.
     pub empty_structs: EmptyStructs,
     /// The condition for writing the Arrow schema to the file.
     pub arrow_schema_hint: HintPolicy,
-    /// The name of the root group.
+    /// The root group's name.
     pub root_name: String,
-    /// True if times of day are counted from midnight in UTC. This applies to fields without
+    /// True if times of day are counted from midnight in UTC. This applies only to fields that lack
     /// [`ADJUSTED_TO_UTC_KEY`](crate::ADJUSTED_TO_UTC_KEY) in their metadata.
     pub times_adjusted_to_utc: bool,
     /// The stored form of `Date64`.
     pub date64: Date64,
-    /// The Parquet schema to follow, such as that of the file that the columns come from.
+    /// The Parquet schema to follow, for example the schema of the file that the columns come from.
     ///
-    /// Arrow cannot express much of it: ENUM and BSON, unknown annotations, INT96, IDs and older forms of lists
-    /// and maps. A field takes the form of the field with the same name in this schema, if that form is read as
-    /// the field's Arrow type. Otherwise the other options apply, and
+    /// You need it because Arrow cannot express much of a Parquet schema: ENUM and BSON, unknown
+    /// annotations, INT96, IDs and older forms of lists and maps. A field takes the form of this
+    /// schema's field with the same name, if that form is read as the field's Arrow type.
+    /// Otherwise, the other options apply, and
     /// [`WriteMapping::warnings`](crate::WriteMapping::warnings) describes the difference.
     ///
-    /// Requests in the metadata of Arrow fields override the schema. If either is nullable, the field is
-    /// OPTIONAL.
+    /// Requests in the Arrow fields' metadata override the schema. A field is OPTIONAL if either
+    /// the Arrow field or the schema's field is.
     pub parquet_schema: Option<ParquetSchema>,
 }
 
@@ -135,7 +143,7 @@ herringbone_format::setters! { WriteSchemaOptions {
     empty_structs: EmptyStructs;
     /// Sets the condition for writing the Arrow schema.
     arrow_schema_hint: HintPolicy;
-    /// Sets the name of the root group.
+    /// Sets the root group's name.
     root_name: impl Into<String> => Into::into;
     /// Selects whether times of day are counted from midnight in UTC.
     times_adjusted_to_utc: bool;

@@ -5,7 +5,7 @@ use herringbone_format::{ConvertedType, LogicalType, SchemaElement, Type};
 use super::WriteConversion;
 use crate::ColumnOrderKind;
 
-/// The storage of a column. Only the type-related parts of the element are set.
+/// A column's storage, of whose element only the parts that concern the type are set.
 #[derive(Debug)]
 pub(super) struct Stored {
     pub(super) element: SchemaElement,

@@ -1,9 +1,9 @@
-//! The caller's Parquet schema to follow if the Arrow types agree with it.
+//! The caller's Parquet schema, which we follow where the Arrow types agree with it.
 //!
-//! It is read like the schema of a file. A field of it serves as the form of an Arrow field if values stored in
-//! that form are read as the Arrow type. Its repetition, annotations and IDs are then written again, and for
-//! lists and maps also the shape and the names of its groups. Sibling fields are matched by name, elements and
-//! entries by position.
+//! We read it like a file's schema. One of its fields serves as the form of an Arrow field if
+//! values stored in that form are read as the Arrow type. We then write its repetition, annotations
+//! and IDs again, and for lists and maps also the shape and the names of its groups. Sibling fields
+//! are matched by name, but elements and entries by position.
 
 use std::collections::HashMap;
 
@@ -23,26 +23,26 @@ use crate::{
     ADJUSTED_TO_UTC_KEY, Conversion, Node, NodeKind, ParquetSchema, SchemaOptions, to_arrow,
 };
 
-/// Both annotations of a group.
+/// A group's two annotations.
 type Annotation = (Option<LogicalType>, Option<ConvertedType>);
 
-/// The Parquet schema to follow, and its Arrow fields. Empty without a template.
+/// The Parquet schema to follow, and its Arrow fields. There are none without a template.
 pub(super) struct Template {
     schema: Option<ParquetSchema>,
     fields: Vec<Node>,
 }
 
-/// The template's form of a list with its own group.
+/// The form that the template gives to a list with its own group.
 pub(super) struct ListForm<'a> {
     pub(super) annotation: Annotation,
     /// The repeated field below the group.
     pub(super) repeated: &'a SchemaElement,
-    /// True if that field is the element itself, without a group around it.
+    /// True if that field is the element itself, so that there is no group around it.
     pub(super) repeats_child: bool,
     pub(super) child: &'a Node,
 }
 
-/// The template's form of a map.
+/// The form that the template gives to a map.
 pub(super) struct MapForm<'a> {
     pub(super) annotation: Annotation,
     pub(super) repeated: &'a SchemaElement,
@@ -62,7 +62,7 @@ impl Template {
             let logical_type = annotation(&node.element).cloned();
             node.element.clone().logical_type(logical_type)
         });
-        // The schema was within its caller's limits.
+        // We need no limits, because the schema was within its caller's limits.
         let mut limits = Limits::default();
         (limits.schema_nodes, limits.schema_depth) = (usize::MAX, usize::MAX);
         let schema = ParquetSchema::from_elements(elements.collect(), &limits)?;
@@ -76,14 +76,14 @@ impl Template {
         &self.fields
     }
 
-    /// Returns the name of the root, or `None` without a template.
+    /// Returns the root's name, or `None` without a template.
     pub(super) fn root_name(&self) -> Option<&str> {
         let root = self.schema.as_ref()?.nodes().first()?;
         Some(&root.element.name)
     }
 
-    /// Returns the element of a field. For a list without a group of its own, that is the element of its
-    /// elements.
+    /// Returns a field's element. If a list has no group of its own, this is the element of the
+    /// list's elements.
     pub(super) fn element(&self, like: &Node) -> Option<&SchemaElement> {
         self.element_at(like.schema_node)
     }
@@ -98,7 +98,7 @@ impl Template {
         element.is_some_and(|element| element.repetition_type == Some(Repetition::Optional))
     }
 
-    /// Returns the annotations of a struct's group, without those that do not fit it.
+    /// Returns the annotations of a struct's group, except for those that do not fit it.
     pub(super) fn struct_annotation(&self, like: &Node) -> Annotation {
         let Some(schema) = &self.schema else {
             return (None, None);
@@ -110,7 +110,8 @@ impl Template {
         }
     }
 
-    /// Returns the annotations of a group, without those that groups cannot have: readers refuse such a schema.
+    /// Returns a group's annotations, except for those that groups cannot have, because readers
+    /// refuse such a schema.
     fn annotation(&self, node: usize) -> Annotation {
         let Some(element) = self.element_at(node) else {
             return (None, None);
@@ -130,7 +131,8 @@ impl Template {
         (logical, converted)
     }
 
-    /// Returns the form of a list, or `None` for other fields and for lists without a group of their own.
+    /// Returns a list's form, or `None` for other fields and for lists without a group of their
+    /// own.
     pub(super) fn list<'a>(&'a self, like: &'a Node) -> Option<ListForm<'a>> {
         let child = self.list_child(like)?;
         let (repeated, repeats_child) = match group_form(self.schema.as_ref()?, like.schema_node) {
@@ -154,7 +156,7 @@ impl Template {
         }
     }
 
-    /// Returns the form of a map, or `None` for other fields.
+    /// Returns a map's form, or `None` for other fields.
     pub(super) fn map<'a>(&'a self, like: &'a Node) -> Option<MapForm<'a>> {
         let NodeKind::Map { entries, .. } = &like.kind else {
             return None;
@@ -170,9 +172,10 @@ impl Template {
         })
     }
 
-    /// Returns the storage of a column, if values of the template's column are read as this type.
+    /// Returns the storage of a column if values of the template's column are read as this type.
     ///
-    /// `ours` is the storage without a template. Requests in the metadata of the field override the template.
+    /// `ours` is the storage without a template. Requests in the field's metadata override the
+    /// template.
     pub(super) fn stored(
         &self,
         like: &Node,
@@ -194,7 +197,8 @@ impl Template {
             ..SchemaOptions::default()
         };
         let is_recognized = !matches!(element.logical_type, Some(LogicalType::Unrecognized { .. }));
-        // Readers refuse a known annotation on a type that cannot have it.
+        // We drop a known annotation from a type that cannot have it, because readers refuse such a
+        // column.
         let bare = (resolved_type == ResolvedType::Ignored && is_recognized).then(|| {
             SchemaElement::default()
                 .type_(element.type_)
@@ -202,7 +206,8 @@ impl Template {
         });
         let (file_type, _) = leaf_type(leaf, element, &options);
         let conversion = match (resolved_type, data_type) {
-            // Intervals beyond Arrow's range are read as their bytes.
+            // Intervals that Arrow's type cannot represent are read as their bytes, so we write
+            // them from bytes, too.
             (ResolvedType::Interval, DataType::FixedSizeBinary(12)) => WriteConversion::Identity,
             _ => conversion(&file_type, data_type, leaf.physical_type)?,
         };
@@ -223,8 +228,9 @@ impl Template {
 }
 
 impl ListForm<'_> {
-    /// Returns true if the element may be repeated without a group around it, and is read back that way. It
-    /// must not be null, and must not be a group that looks like a wrapper around an element.
+    /// Returns true if the element may be repeated without a group around it, and is read back that
+    /// way. It must not be null, and it must not be a group that looks like a wrapper around an
+    /// element.
     pub(super) fn may_repeat(&self, list: &str, child: &Field) -> bool {
         let is_clear = match child.data_type() {
             DataType::Struct(fields) => match fields.as_ref() {
@@ -236,7 +242,7 @@ impl ListForm<'_> {
         is_clear && !child.is_nullable()
     }
 
-    /// Returns true if the only field of the element is itself repeated, as in the template.
+    /// Returns true if the element's only field is itself repeated, as it is in the template.
     fn repeats_field(&self, only: &FieldRef) -> bool {
         let like = self.child.struct_fields().unwrap_or_default();
         let like = matching(&Fields::from(vec![only.clone()]), like);
@@ -245,8 +251,8 @@ impl ListForm<'_> {
     }
 }
 
-/// Returns the elements of a list that needs no group of its own, as in the template, and their counterpart in
-/// the template. Returns `None` for other fields.
+/// Returns the elements of a list that needs no group of its own because the template has none, and
+/// their counterpart in the template. Returns `None` for other fields.
 pub(super) fn bare_elements<'f, 'a>(
     field: &'f Field,
     nullable: bool,
@@ -279,14 +285,14 @@ fn is_of_groups(annotation: &LogicalType) -> bool {
     )
 }
 
-/// Returns true if the metadata of a field contradicts the template.
+/// Returns true if a field's metadata contradicts the template.
 fn contradicts(
     element: &SchemaElement,
     resolved_type: ResolvedType,
     field: &Field,
     ours: &Stored,
 ) -> bool {
-    // The meaning of an unknown annotation is unknown, so nothing can contradict it.
+    // Nothing can contradict an annotation whose meaning we do not know.
     if let Some(LogicalType::Unrecognized { .. }) = element.logical_type {
         return false;
     }
@@ -307,8 +313,8 @@ fn contradicts(
     }
 }
 
-/// Returns the conversion applied to values of an Arrow type before they are stored in a column that is read as
-/// `file_type`. Returns `None` if other values would be read back.
+/// Returns the conversion of an Arrow type's values before they are stored in a column that is read
+/// as `file_type`. Returns `None` if other values would be read back.
 fn conversion(
     file_type: &DataType,
     data_type: &DataType,
@@ -327,8 +333,8 @@ fn is_binary(data_type: &DataType) -> bool {
     matches!(data_type, Binary | LargeBinary | BinaryView)
 }
 
-/// Returns the template's field for each field: the one of the same name, at the same position if several have
-/// that name.
+/// Returns the template's field for each field. This is the one of the same name, or if several
+/// have that name, the one at the same position.
 pub(super) fn matching<'a>(fields: &Fields, like: &'a [Node]) -> Vec<Option<&'a Node>> {
     let mut by_name: HashMap<&str, Option<&'a Node>> = HashMap::new();
     for node in like {

@@ -1,4 +1,4 @@
-//! Hints as bytes: from other writers, old, damaged.
+//! Tests of hints as bytes, from other writers, old, and damaged.
 
 use super::*;
 
@@ -91,7 +91,8 @@ fn warnings_are_bounded() {
     assert_eq!(mapping.warnings.len(), 65);
 }
 
-/// The hint of a file written by pyarrow 26: a UUID, a list view of string views, seconds, a dictionary.
+/// The hint in a file that pyarrow 26 wrote, with a UUID, a list view of string views, seconds, and
+/// a dictionary.
 const OF_PYARROW: &str = "//////gBAAAQAAAAAAAKAAwABgAFAAgACgAAAAABBAAEAAAAcP///wQAAAAEAAAAIAEAAKAAAABcAAAAFAAAABAAGA\
      AIAAYABwAMABAAFAAQAAAAAAABBRQAAAA0AAAAFAAAAAQAAAAAAAAAAQAAAGQAAADA////DAAAAAgADAAIAAcACAAA\
      AAAAAAEIAAAAmP///5T///8AAAEKEAAAABwAAAAEAAAAAAAAAAEAAABzAAAACAAIAAAABAAIAAAABAAAAAoAAABBc2\
@@ -101,8 +102,8 @@ const OF_PYARROW: &str = "//////gBAAAQAAAAAAAKAAwABgAFAAgACgAAAAABBAAEAAAAcP///w
      LnV1aWQAABQAAABBUlJPVzpleHRlbnNpb246bmFtZQAAAAAIAAwABAAIAAgAAAAQAAAABAAAAAAAAAAAAAAAGAAAAE\
      FSUk9XOmV4dGVuc2lvbjptZXRhZGF0YQAABgAIAAQABgAAABAAAAA=";
 
-/// The hint of a file written by polars 2.1: a 128-bit integer, which is not in any Arrow specification, and a
-/// duration.
+/// The hint in a file that polars 2.1 wrote, with a duration and a 128-bit integer, which is not in
+/// any Arrow specification.
 const OF_POLARS: &str = "/////6YAAAAEAAAA8v///xQAAAAEAAEAAAAKAAsACAAKAAQA+P///wwAAAAIAAgAAAAEAAIAAAA0AAAABAAAAMD///\
      8gAAAAEAAAAAgAAAABEgAAAAAAAPr///8CAAYABgAEAAEAAABkAAAA7P///zgAAAAgAAAAGAAAAAECAAAQABIABAAQ\
      ABEACAAAAAwAAAAAAPT///+AAAAAAQAAAAgACQAEAAgAAQAAAGkA";
@@ -141,7 +142,7 @@ fn damage_in_one_field_is_none_in_another() {
     let large = |name| Field::new(name, DataType::LargeUtf8, true);
     let hint = message(&Schema::new(vec![large("first"), large("second")]));
     let file = schema("optional binary first (STRING); optional binary second (STRING);");
-    // The name of the second field is not UTF-8, so it matches no column.
+    // The second field's name is not UTF-8, so it matches no column.
     let at = hint.windows(6).position(|bytes| bytes == b"second");
     let mut damaged = hint;
     damaged[at.unwrap()] = 0xff;

@@ -1,4 +1,5 @@
-//! The matching of fields to hints, and the effects of hints and options other than types.
+//! Tests of how fields and hints are matched, and of the effects of hints and options on other
+//! things than types.
 
 use herringbone_arrow::schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
 
@@ -61,7 +62,7 @@ fn metadata_is_merged() {
             ("PARQUET:field_id", "77"),
             ("k", "v"),
         ])),
-        // The extension type has another storage.
+        // The extension type's storage is another type, so the extension type is left out.
         Field::new("b", DataType::Utf8, true).with_metadata(metadata(&[extension, ("k", "v")])),
         Field::new("u", DataType::FixedSizeBinary(16), true).with_metadata(metadata(&[("k", "v")])),
         Field::new("t", DataType::Time32(TimeUnit::Millisecond), true)
@@ -166,7 +167,7 @@ fn types_do_not_depend_on_metadata_of_other_bytes() {
         describe(&mapping),
         "d: Dictionary<Int32, Utf8> {g=h}; z: Timestamp(µs, Europe/Rome)"
     );
-    // Arrow has text alone.
+    // Arrow's metadata only has text.
     let metadata = mapping.schema.metadata();
     assert_eq!(metadata.len(), 1);
     assert_eq!(metadata.get("text").map(String::as_str), Some("t"));

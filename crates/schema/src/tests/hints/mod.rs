@@ -1,4 +1,4 @@
-//! The Arrow schema in the file's metadata.
+//! Tests of the Arrow schema in the file's metadata.
 
 mod encoded;
 mod merged;
@@ -21,7 +21,7 @@ use crate::{
     Projection, SchemaOptions, to_arrow, to_arrow_projected,
 };
 
-/// Returns the IPC message of a schema, without marker and length.
+/// Returns the IPC message of a schema, without the marker and the length.
 fn message(schema: &Schema) -> Vec<u8> {
     let options = IpcWriteOptions::default();
     IpcDataGenerator::default()
@@ -65,7 +65,7 @@ fn restored(column: &str, hint: DataType) -> (String, Conversion) {
     (text.strip_prefix("a: ").unwrap().to_owned(), conversion)
 }
 
-/// Returns the column if the hint contradicts it. Expects one warning.
+/// Returns the column if the hint contradicts it, and expects one warning.
 fn refused(column: &str, hint: DataType) -> String {
     let fields = format!("optional {column};");
     let field = Field::new("a", hint, true)

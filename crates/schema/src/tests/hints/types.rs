@@ -1,4 +1,4 @@
-//! The types that hints restore, and those that stay the file's.
+//! Tests of the types that hints restore, and of the types that stay the file's.
 
 use super::*;
 
@@ -28,14 +28,14 @@ fn times_that_parquet_has_no_word_for() {
             "Timestamp(µs, Asia/Tokyo)",
             Identity,
         ),
-        // The file determines the unit, the hint determines the zone.
+        // The file determines the unit, and the hint determines the zone.
         (
             &*utc("MICROS"),
             timestamp(Nanosecond, Some("+01:00")),
             "Timestamp(µs, +01:00)",
             Identity,
         ),
-        // The writer had no zones. The file wins.
+        // The writer had no zones, so the file wins.
         (
             &*utc("MICROS"),
             timestamp(Microsecond, None),
@@ -303,7 +303,7 @@ fn kinds_and_names_of_lists() {
             DataType::FixedSizeList(list_field("item", DataType::Int32), 3),
             "a: FixedSizeList(3)<item: Int32>",
         ),
-        // The name is restored even if the elements' type is not.
+        // The name is restored even if the type of the elements is not.
         (
             DataType::LargeList(list_field("item", DataType::Utf8)),
             "a: LargeList<item: Int32>",
@@ -312,7 +312,7 @@ fn kinds_and_names_of_lists() {
         let hint = vec![Field::new("a", hint, true)];
         let mapping = with(fields, hint.clone(), &SchemaOptions::default());
         assert_eq!(describe(&mapping), expected);
-        // A layout chosen by the caller wins. The name is still restored.
+        // A layout that the caller chose wins, but the name is still restored.
         let options = SchemaOptions {
             lists: ListLayout::Views,
             ..SchemaOptions::default()

@@ -1,4 +1,4 @@
-//! Columns whose form depends on metadata of the field or on options.
+//! Tests of columns whose form depends on options or on the field's metadata.
 
 use herringbone_arrow::schema::TimeUnit;
 use herringbone_format::ConvertedType;

@@ -47,7 +47,8 @@ fn no_form() {
     }
 }
 
-/// A dictionary page stores the order of leaf values only. Without a hint, no order is kept, so none is lost.
+/// A dictionary page stores the order of leaf values only. Without a hint, no order is promised, so
+/// none is lost.
 #[test]
 fn orders_that_no_dictionary_page_keeps() {
     let ordered = |data_type: DataType| a(data_type).with_dict_is_ordered(true);

@@ -1,4 +1,4 @@
-//! Structs that become FILE, by the names and types of the specification.
+//! Tests of structs that become FILE, because they have the specification's names and types.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use herringbone_arrow::schema::{DataType, Field, FieldRef};
 use super::{child, dictionary, message, metadata, written};
 use crate::WriteSchemaOptions;
 
-/// Returns the group for a struct with the name of the extension type.
+/// Returns the group for a struct that has the extension type's name.
 fn of(fields: &[FieldRef]) -> String {
     let names = [
         ("ARROW:extension:name", "arrow.parquet.file"),
@@ -39,7 +39,7 @@ fn structs_of_known_fields_are_files() {
         ("inline", LargeBinary, "binary inline"),
         ("inline", BinaryView, "binary inline"),
     ] {
-        // A field becomes OPTIONAL even if the struct declares it as never null.
+        // The field becomes OPTIONAL even though the struct declares it as never null.
         let required = Arc::new(Field::new(name, data_type, false));
         let expected = format!("optional group f (FILE) {{ optional {column}; }}");
         assert_eq!(of(&[required]), expected);

@@ -1,4 +1,4 @@
-//! Columns: physical types, annotations, conversions and orders.
+//! Tests of columns, with their physical types, annotations, conversions and orders.
 
 use herringbone_arrow::schema::{IntervalUnit, TimeUnit};
 use herringbone_format::ConvertedType;
@@ -174,7 +174,8 @@ fn decimals() {
     );
 }
 
-/// Checks by exact arithmetic that the length is the smallest whose signed numbers fit all the digits.
+/// Checks by exact arithmetic that the length is the smallest whose signed numbers fit all the
+/// digits.
 #[test]
 fn fixed_decimals_are_as_short_as_can_be() {
     let options = WriteSchemaOptions {
@@ -192,7 +193,8 @@ fn fixed_decimals_are_as_short_as_can_be() {
         );
         assert_eq!(mapping.leaves[0].type_length, bytes, "{precision}");
     }
-    // Lengths derived from 2^(8n-1) as a decimal number: 2^143 has 44 digits, 2^151 46, 2^159 48, 2^255 77.
+    // We derive the lengths from the digits of 2^(8n-1): 2^143 has 44 digits, 2^151 46, 2^159 48,
+    // and 2^255 77.
     for (precision, bytes) in [
         (43, 18),
         (44, 19),
@@ -324,7 +326,7 @@ fn bytes_and_encodings() {
         &WriteSchemaOptions::default(),
     );
     assert_eq!(mapping.leaves[0].data_type, DataType::Utf8);
-    // Nulls of the null type cannot be REQUIRED.
+    // The null type cannot be REQUIRED, because all its values are null.
     let mapping = written(
         Field::new("a", dictionary(DataType::Null), false),
         &WriteSchemaOptions::default(),

@@ -1,4 +1,4 @@
-//! The conditions under which the Arrow schema is written to the file.
+//! Tests of the conditions under which the file gets the Arrow schema.
 
 use herringbone_arrow::schema::TimeUnit;
 

@@ -1,4 +1,4 @@
-//! From Arrow to Parquet, and back.
+//! Tests of the mapping from Arrow to Parquet, and back.
 
 mod chosen;
 mod errors;

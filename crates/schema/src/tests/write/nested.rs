@@ -1,4 +1,4 @@
-//! Groups, lists and maps, and their levels.
+//! Tests of groups, lists and maps, and of their levels.
 
 use super::*;
 use crate::{EmptyStructs, WriteKind, WriteNode};
@@ -9,7 +9,8 @@ fn stored(field: Field) -> (String, String) {
     (message(&mapping), levels.join(", "))
 }
 
-/// Prints `def_level`, `?` if nullable, then the nodes below, in the format used for fields that are read.
+/// Prints `def_level`, `?` if nullable, and then the nodes below, in the format that tests of reads
+/// use for fields.
 fn levels(node: &WriteNode) -> String {
     let nullable = if node.nullable { "?" } else { "" };
     let below = match &node.kind {

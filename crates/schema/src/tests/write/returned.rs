@@ -1,4 +1,4 @@
-//! Every Arrow type, alone and nested, is read back as it was written.
+//! Tests that every Arrow type, alone and nested, is read back as it was written.
 
 use herringbone_arrow::schema::{IntervalUnit, TimeUnit};
 use herringbone_format::ErrorKind;
@@ -230,7 +230,7 @@ fn the_fields_of_runs() {
     }
 }
 
-/// Layers that other readers would treat as an error are restored, and hidden from those readers.
+/// We hide layers from other readers that would treat them as an error, but restore them ourselves.
 #[test]
 fn layers_that_others_do_not_expect() {
     let point_of = |data_type| DataType::Struct(vec![Field::new("x", data_type, true)].into());

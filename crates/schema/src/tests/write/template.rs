@@ -1,4 +1,4 @@
-//! Schemas that follow another one.
+//! Tests of schemas that follow another one.
 
 use herringbone_arrow::schema::{DataType, Field, Schema};
 use herringbone_format::{ConvertedType, Limits, LogicalType, Repetition, SchemaElement, Type};
@@ -115,8 +115,8 @@ fn annotations_that_are_not_known() {
     stays(&ParquetSchema::new(&elements, &Limits::default()).unwrap());
 }
 
-/// parquet-java writes UNKNOWN next to MAP_KEY_VALUE and INTERVAL, which have no logical types. Other readers
-/// refuse that.
+/// Next to MAP_KEY_VALUE and INTERVAL, which have no logical types, parquet-java writes UNKNOWN.
+/// Other readers refuse that.
 #[test]
 fn unknown_beside_older_annotations_is_left_out() {
     let text = |fields: &str| schema(fields).to_string();
@@ -148,7 +148,7 @@ fn unknown_beside_older_annotations_is_left_out() {
     }
 }
 
-/// Returns the message without its frame, and the warnings, of a field that follows the template.
+/// Returns the message without its frame, and the warnings, for a field that follows the template.
 fn followed(field: Field, like: &str) -> (String, Vec<String>) {
     let mapping = written_like(&Schema::new(vec![field]), &schema(like));
     let text = mapping.schema.to_string();
@@ -257,7 +257,8 @@ fn runs_and_dictionaries_are_looked_through() {
     assert_eq!(warnings, [""; 0]);
 }
 
-/// Readers refuse annotations that a group, or a physical type, cannot have. They are left out, with a warning.
+/// If a group or a physical type cannot have an annotation, readers refuse it. Such annotations are
+/// left out, with a warning.
 #[test]
 fn misplaced_annotations_are_left_out() {
     let group = |logical: Option<LogicalType>, converted| {
@@ -277,7 +278,7 @@ fn misplaced_annotations_are_left_out() {
         ];
         ParquetSchema::new(&elements, &Limits::default()).unwrap()
     };
-    // UTF8 (0) in place of LIST (3).
+    // The annotation is UTF8 (0) in place of LIST (3).
     let like = group(None, ConvertedType::Utf8);
     let mapping = written_like(&read(&like), &like);
     assert_eq!(mapping.elements[1].converted_type, None);
@@ -294,7 +295,7 @@ fn misplaced_annotations_are_left_out() {
     let mapping = written_like(&read(&like), &like);
     assert_eq!(mapping.elements[1].logical_type, None);
     assert_eq!(mapping.elements[1].converted_type, None);
-    // A text annotation on INT32.
+    // This is a text annotation on INT32.
     let elements = [
         SchemaElement::new("root".into()).num_children(Some(1)),
         SchemaElement::new("a".into())
