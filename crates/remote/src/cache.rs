@@ -1,4 +1,4 @@
-//! A cache of metadata, shared by the files that a program reads.
+//! A cache of metadata that is shared by the files that a program reads.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::{self, Debug};
@@ -15,9 +15,9 @@ use herringbone_core::fetch::Tail;
 
 use crate::object::Identity;
 
-/// A file in a cache: the name of an object and its identity.
+/// A file in a cache, which is identified by the object's name and its identity.
 ///
-/// A cache is for objects with distinct names, such as URLs.
+/// The objects of a cache must have distinct names, such as URLs.
 ///
 /// ```
 /// use herringbone_remote::{FileKey, Identity};
@@ -35,7 +35,7 @@ pub struct FileKey {
     tag: Tag,
 }
 
-/// The property by which a replaced file is recognised.
+/// The property by which we recognise that a file was replaced.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Tag {
     Version(Arc<str>),
@@ -44,7 +44,8 @@ enum Tag {
 }
 
 impl FileKey {
-    /// Creates the key of a file. Returns `None` if its identity has only a length, which does not identify a file.
+    /// Creates a file's key. Returns `None` if its identity has only a length, because that does
+    /// not identify a file.
     #[must_use]
     pub fn new(name: &str, identity: &Identity) -> Option<Self> {
         let version = identity
@@ -62,13 +63,13 @@ impl FileKey {
         })
     }
 
-    /// Returns the name of the object.
+    /// Returns the object's name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Returns the number of heap bytes of the key.
+    /// Returns the key's heap size in bytes.
     fn heap_bytes(&self) -> usize {
         let tag = match &self.tag {
             Tag::Version(text) | Tag::Entity(text) => text.len(),
@@ -78,26 +79,28 @@ impl FileKey {
     }
 }
 
-/// The largest size of page indexes kept with a footer, in bytes.
+/// The largest number of page index bytes that we keep with a footer.
 const MAX_KEPT: u64 = 256 << 10;
 
-/// The footer of a file in a cache.
+/// A file's footer in a cache.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct CachedFooter {
-    /// The metadata, without page indexes. It [never gets any](MetadataHandle::footer_alone), so its size is fixed.
+    /// The metadata without page indexes. It [never gets any](MetadataHandle::footer_alone), so its
+    /// size is fixed.
     pub metadata: MetadataHandle,
-    /// The bytes of all page indexes, if they are few and were read along with the footer. Otherwise empty.
+    /// The bytes of all page indexes, if they are few and were read along with the footer.
+    /// Otherwise, it is empty.
     pub indexes: Tail,
 }
 
 impl CachedFooter {
-    /// Creates the entry of a footer, read with the end of its file.
+    /// Creates the entry of a footer that was read with the end of its file.
     pub(crate) fn new(metadata: &MetadataHandle, tail: &Tail) -> Self {
         let range = page_indexes(metadata.metadata());
         let range = range.filter(|range| range.end - range.start <= MAX_KEPT);
         let indexes = range.and_then(|range| {
-            // A copy, because a slice would retain all bytes of the tail.
+            // We copy the bytes, because a slice would retain all bytes of the tail.
             let bytes = Bytes::copy_from_slice(&tail.get(&range)?);
             Some(Tail::at(range.start, bytes))
         });
@@ -107,14 +110,14 @@ impl CachedFooter {
         }
     }
 
-    /// Returns the number of heap bytes, including those that other handles share.
+    /// Returns the heap size in bytes, including the bytes that other handles share.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         self.metadata.heap_bytes() + self.indexes.bytes().len()
     }
 }
 
-/// Returns the range of the page indexes: writers put them one after the other.
+/// Returns the range that all page indexes span, because writers put them one after the other.
 fn page_indexes(metadata: &FileMetadata) -> Option<Range<u64>> {
     let first = metadata.column_chunk(0, 0).ok()?;
     let starts = [first.column_index_offset, first.offset_index_offset];
@@ -129,11 +132,13 @@ fn page_indexes(metadata: &FileMetadata) -> Option<Range<u64>> {
     (start < end).then_some(start..end)
 }
 
-/// A cache of the metadata of files: footers, and apart from them the page indexes of column chunks.
+/// A cache of file metadata, which has footers and, apart from them, the page indexes of column
+/// chunks.
 ///
-/// Reads look up and add entries. A cache may drop any entry at any time.
+/// Reads look up entries and add them. A cache may drop any entry at any time.
 ///
-/// A cache of footers without page indexes. [`LruMetadataCache`] has both, and a limit.
+/// The cache in this example only has footers, and no limit. [`LruMetadataCache`] also has page
+/// indexes, and a limit.
 ///
 /// ```
 /// # use std::ops::Range;
@@ -193,20 +198,21 @@ fn page_indexes(metadata: &FileMetadata) -> Option<Range<u64>> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait MetadataCache: Debug + Send + Sync {
-    /// Returns the footer of a file.
+    /// Returns a file's footer.
     fn footer(&self, file: &FileKey) -> Option<CachedFooter>;
 
-    /// Adds the footer of a file.
+    /// Adds a file's footer.
     fn add_footer(&self, file: &FileKey, footer: CachedFooter);
 
-    /// Returns the page indexes of a column chunk, given by the ordinals of its row group and its leaf.
+    /// Returns a column chunk's page indexes. The ordinals of its row group and its leaf identify
+    /// the chunk.
     fn page_index(&self, file: &FileKey, row_group: usize, leaf: usize) -> Option<PageIndexCell>;
 
-    /// Adds the page indexes of a column chunk.
+    /// Adds a column chunk's page indexes.
     fn add_page_index(&self, file: &FileKey, row_group: usize, leaf: usize, cell: PageIndexCell);
 }
 
-/// The entries of one file in a cache.
+/// The entries that a file has in a cache.
 #[derive(Debug)]
 pub(crate) struct CacheEntry {
     pub(crate) cache: Arc<dyn MetadataCache>,
@@ -223,7 +229,7 @@ impl PageIndexCache for CacheEntry {
     }
 }
 
-/// A [`MetadataCache`] of a fixed number of bytes. It drops the least recently used entries.
+/// A [`MetadataCache`] of a fixed number of bytes, which drops the least recently used entries.
 ///
 /// ```
 /// use herringbone_remote::LruMetadataCache;
@@ -246,7 +252,7 @@ struct Entries {
     bytes: usize,
 }
 
-/// The key of a footer, or of the page indexes of a column chunk.
+/// The key of a footer, or of a column chunk's page indexes.
 type EntryKey = (FileKey, Option<(usize, usize)>);
 
 struct Entry {
@@ -271,7 +277,7 @@ impl LruMetadataCache {
         })
     }
 
-    /// Returns the number of heap bytes of all entries.
+    /// Returns the heap size of all entries in bytes.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         self.lock().bytes
@@ -286,7 +292,8 @@ impl LruMetadataCache {
             Value::Footer(footer) => footer.heap_bytes(),
             Value::PageIndex(cell) => cell.heap_bytes(),
         };
-        // Both maps have the key. A table leaves one of eight places free.
+        // We count the key twice, because both maps have it. A table leaves one of eight places
+        // free.
         let entry_bytes = 2 * size_of::<EntryKey>() + size_of::<Entry>() + size_of::<u64>();
         let bytes = value_bytes + key.0.heap_bytes() + entry_bytes + entry_bytes / 7;
         if bytes <= self.most_bytes {
@@ -391,7 +398,7 @@ mod tests {
         assert_eq!(cache.heap_bytes(), 3 * one);
         let has = |leaf| cache.page_index(&key("a"), 0, leaf).is_some();
         assert_eq!([0, 1, 2].map(has), [true, false, true]);
-        // An entry added again counts once.
+        // An entry that is added again counts only once.
         cache.add_page_index(&key("b"), 0, 0, cell());
         assert_eq!(cache.heap_bytes(), 3 * one);
         assert!(LruMetadataCache::new(one - 1).lock().by_key.is_empty());

@@ -1,7 +1,7 @@
 //! Files whose column chunks are in other objects, such as `_metadata`.
 //!
-//! All objects get a place in one sequence of bytes, the object of the footer first. Gaps between them keep requests
-//! apart:
+//! We give all objects a place in one sequence of bytes, in which the footer's object is first.
+//! Gaps between them keep requests apart, so that no request spans two objects:
 //!
 //! ```text
 //! offset      0            1000     301000         301400
@@ -22,8 +22,9 @@ use crate::request;
 
 /// The objects that contain the column chunks of another file.
 ///
-/// The paths are those in the metadata of the other file, which may be hostile. Absolute paths, URLs and paths with `..`
-/// are errors before [`Self::object`] sees them, unless [`Self::allows_any_path`] permits them.
+/// The paths come from the other file's metadata, which may be hostile. Therefore, absolute paths,
+/// URLs and paths with `..` are errors before [`Self::object`] sees them, unless
+/// [`Self::allows_any_path`] permits them.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -42,23 +43,24 @@ use crate::request;
 /// }
 /// ```
 pub trait ChunkObjects: Send + Sync {
-    /// Returns the object at a path. One request finds its length and identity, unless they are
-    /// [known](Object::identity).
+    /// Returns the object at a path. We then send one request to find its length and identity,
+    /// unless they are [known](Object::identity).
     ///
     /// # Errors
-    /// [Corrupt](herringbone::ErrorKind::Corrupt) if the path is not permitted.
+    /// Fails with [Corrupt](herringbone::ErrorKind::Corrupt) if the path is not permitted.
     fn object(&self, path: &str) -> Result<Arc<dyn Object>>;
 
-    /// Returns true if absolute paths, URLs and paths with `..` are permitted. Use this for trusted metadata only.
+    /// Returns true if absolute paths, URLs and paths with `..` are permitted. Permit them only if
+    /// you trust the metadata.
     fn allows_any_path(&self) -> bool {
         false
     }
 }
 
-/// An object and its identity.
+/// An object with its identity.
 type Identified = (Arc<dyn Object>, Arc<Identity>);
 
-/// The objects with the bytes of a file. Most files have one.
+/// The objects that have a file's bytes. Most files have only one.
 pub(crate) struct Objects(ChunkPlaces<Identified>);
 
 impl Objects {
@@ -66,9 +68,9 @@ impl Objects {
         Self(ChunkPlaces::new(identity.length, (object, identity), 0))
     }
 
-    /// Requests a range, which is within one object.
+    /// Requests a range, which must be within one object.
     pub(crate) fn range(&self, range: Range<u64>) -> BoxFuture<Result<Bytes>> {
-        // The store checks ranges of a single object.
+        // For a single object, the store checks the range.
         let is_within = |place: &Range<u64>| self.0.is_one() || range.end <= place.end;
         let part = self.0.at(range.start).filter(|(place, _)| is_within(place));
         let Some((place, (object, identity))) = part else {
@@ -81,11 +83,12 @@ impl Objects {
 }
 
 impl RemoteFile {
-    /// Adds the column chunks in other objects to this file. By default, reading such a chunk is an error.
+    /// Adds the column chunks that are in other objects to this file. Without them, a read of such
+    /// a chunk is an error.
     ///
-    /// One request per other object finds its length and [identity](Self::identity), unless they are
-    /// [known](Object::identity). Later requests have a precondition each. Page indexes and bloom filters of chunks in
-    /// other objects are not used.
+    /// One request for each other object finds its length and [identity](Self::identity), unless
+    /// they are [known](Object::identity). All later requests have a precondition. Page indexes and
+    /// bloom filters of chunks in other objects are not used.
     ///
     /// ```
     /// use herringbone::{ReadOptions, Result};
@@ -97,8 +100,9 @@ impl RemoteFile {
     /// ```
     ///
     /// # Errors
-    /// Errors of `objects` and of the stores; [Corrupt](herringbone::ErrorKind::Corrupt) if a path is not permitted, if
-    /// a column chunk is outside its object, or if its metadata cannot be decoded;
+    /// Returns the errors of `objects` and of the stores. Fails with
+    /// [Corrupt](herringbone::ErrorKind::Corrupt) if a path is not permitted, if a column chunk is
+    /// outside its object, or if its metadata cannot be decoded, and with
     /// [Unsupported](herringbone::ErrorKind::Unsupported) if the file is encrypted.
     pub async fn with_chunk_objects(&self, objects: &dyn ChunkObjects) -> Result<Self> {
         let paths = chunk_paths(self.metadata_handle())?;
@@ -119,7 +123,8 @@ impl RemoteFile {
     }
 }
 
-/// Returns the objects at paths, and their identities. At most `most` requests are in flight.
+/// Returns the objects at these paths with their identities. At most `most` requests are in flight
+/// at the same time.
 async fn opened(
     objects: &dyn ChunkObjects,
     paths: &[(String, usize)],
@@ -165,11 +170,11 @@ fn permitted(objects: &dyn ChunkObjects, path: &str) -> Result<Arc<dyn Object>> 
     objects.object(path)
 }
 
-/// Finds the identity of an object.
+/// Finds an object's identity.
 async fn open(object: Arc<dyn Object>) -> Result<Identified> {
     let identity = match object.identity() {
         Some(identity) => identity,
-        // A store may refuse a request for no bytes.
+        // We request a byte, because a store may refuse a request for no bytes.
         None => request::tail(&object, 1).await?.1,
     };
     Ok((object, Arc::new(identity)))

@@ -1,4 +1,4 @@
-//! The requests of a read: in flight, waiting, and answered.
+//! A read's requests, which may be in flight, waiting, or answered.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -13,25 +13,25 @@ use herringbone_core::fetch::{Tail, bytes, requests_within, union, without};
 use crate::chunk_objects::Objects;
 use crate::object::BoxFuture;
 
-/// The requests of a read. Dropping them cancels those in flight.
+/// A read's requests. If they are dropped, the ones in flight are cancelled.
 pub(crate) struct Fetches {
     objects: Arc<Objects>,
     policy: FetchPolicy,
-    /// The last bytes of the file, fetched with the footer.
+    /// The file's last bytes, which were fetched with the footer.
     tail: Tail,
-    /// The ranges for which the decoder waits, without those that it was supplied with.
+    /// The ranges that the decoder waits for, without the bytes that it was already supplied with.
     now: Vec<Range<u64>>,
     /// True if the decoder waited for bytes when it was last supplied.
     waited: bool,
     /// The ranges that decide which other ranges the decoder needs.
     deciding: Vec<Range<u64>>,
-    /// Requests to be sent, the urgent ones first.
+    /// The requests still to be sent, with the urgent ones first.
     waiting: VecDeque<Range<u64>>,
     sent: Vec<Sent>,
     pub(crate) counts: Counts,
 }
 
-/// The number of requests, of their bytes, and of the times that the decoder waited for some.
+/// The counts of requests, of their bytes, and of the times when the decoder waited for some.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Counts {
     pub(crate) requests: u64,
@@ -48,7 +48,7 @@ enum SentState {
     InFlight(BoxFuture<Result<Bytes>>),
     /// The answer, until the decoder takes it.
     Arrived(Bytes),
-    /// The error, until the decoder needs the bytes.
+    /// The error, until the decoder needs these bytes.
     Failed(Option<Error>),
 }
 
@@ -67,20 +67,23 @@ impl Fetches {
         }
     }
 
-    /// Plans the requests for the ranges that the decoder waits for, and for those that it needs soon.
+    /// Plans the requests for the ranges that the decoder waits for, and for the ranges that it
+    /// needs soon.
     pub(crate) fn plan(&mut self, needs: Needs, decoder: &mut PushDecoder) {
         self.now = needs.now.clone();
         self.plan_all(needs, decoder);
         self.counts.rounds += u64::from(self.lacks_bytes() && !self.waited);
     }
 
-    /// Plans the requests for ranges that the decoder needs later. Returns false if all of them were made before.
+    /// Plans the requests for ranges that the decoder needs later. Returns false if all of them
+    /// were already made.
     pub(crate) fn plan_ahead(&mut self, needs: Needs, decoder: &mut PushDecoder) -> bool {
         self.plan_all(needs, decoder);
         !self.waiting.is_empty()
     }
 
-    /// Plans the requests for new ranges. Supplies the decoder with bytes fetched with the footer.
+    /// Plans the requests for new ranges, and supplies the decoder with the bytes that came with
+    /// the footer.
     fn plan_all(&mut self, needs: Needs, decoder: &mut PushDecoder) {
         let deciding = needs.soon.iter().filter(|soon| soon.decides);
         self.deciding = deciding.map(|soon| soon.range.clone()).collect();
@@ -93,13 +96,14 @@ impl Fetches {
         }
         self.waiting = self.requests(&all, &needs.now, decoder);
         if !decoder.reserve_in_flight(self.bytes_ahead()) {
-            // Without memory for bytes ahead, only the ranges that the decoder waits for are requested.
+            // There is no memory for bytes ahead, so we only request the ranges that the decoder
+            // waits for.
             self.waiting = self.requests(&self.now, &[], decoder);
             decoder.reserve_in_flight(self.bytes_ahead());
         }
     }
 
-    /// Returns the requests for the new parts of ranges, the urgent ones first.
+    /// Returns the requests for the new parts of ranges, with the urgent ones first.
     fn requests(
         &self,
         ranges: &[Range<u64>],
@@ -115,7 +119,7 @@ impl Fetches {
         due.into_iter().chain(ahead).collect()
     }
 
-    /// Supplies the parts of the ranges fetched with the footer.
+    /// Supplies those parts of the ranges that came with the footer.
     fn supply_tail(&mut self, ranges: &[Range<u64>], decoder: &mut PushDecoder) {
         for range in ranges {
             let (head, rest) = self.tail.split(range);
@@ -126,14 +130,15 @@ impl Fetches {
         self.now = without(&self.now, &[self.tail.range()]);
     }
 
-    /// Returns the number of bytes requested and not supplied, without those that the decoder waits for.
+    /// Returns the number of bytes that are requested and not supplied, except for those that the
+    /// decoder waits for.
     fn bytes_ahead(&self) -> u64 {
         let sent = self.sent.iter().map(|sent| &sent.range);
         let ranges: Vec<_> = sent.chain(&self.waiting).cloned().collect();
         bytes(&without(&union(ranges), &self.now))
     }
 
-    /// Returns the number of bytes requested and not supplied.
+    /// Returns the number of bytes that are requested and not supplied.
     pub(crate) fn bytes_under_way(&self) -> u64 {
         let sent = self.sent.iter().map(|sent| &sent.range);
         sent.chain(&self.waiting)
@@ -141,10 +146,12 @@ impl Fetches {
             .sum()
     }
 
-    /// Sends requests, and takes answers. Returns pending while bytes are missing for which the decoder waits.
+    /// Sends requests and takes answers. Returns pending as long as the decoder waits for bytes
+    /// that are missing.
     ///
     /// # Errors
-    /// The error of a request for such bytes; Replaced if the object was replaced.
+    /// Returns the error of a request for such bytes. Fails with Replaced if the object was
+    /// replaced.
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>> {
         self.advance(cx);
         if let Some(error) = self.take_error() {
@@ -156,7 +163,7 @@ impl Fetches {
         }
     }
 
-    /// Sends waiting requests within the limit of the policy, and takes answers.
+    /// Sends waiting requests within the policy's limit, and takes answers.
     pub(crate) fn advance(&mut self, cx: &mut Context<'_>) {
         loop {
             self.send();
@@ -195,7 +202,8 @@ impl Fetches {
         }
     }
 
-    /// Takes the error to be returned now. Bytes ahead may turn out to be unnecessary.
+    /// Takes the error that must be returned now. Other errors wait, because bytes ahead may turn
+    /// out to be unnecessary.
     fn take_error(&mut self) -> Option<Error> {
         let now = &self.now;
         self.sent.iter_mut().find_map(|sent| match &mut sent.state {
@@ -205,21 +213,21 @@ impl Fetches {
         })
     }
 
-    /// Returns true if bytes are missing for which the decoder waits.
+    /// Returns true if bytes are missing that the decoder waits for.
     fn lacks_bytes(&self) -> bool {
         let in_flight = self.sent.iter().filter(|sent| sent.is_in_flight());
         let mut missing = in_flight.map(|sent| &sent.range).chain(&self.waiting);
         missing.any(|range| overlaps(range, &self.now))
     }
 
-    /// Returns true if an answer decides which other ranges the decoder needs.
+    /// Returns true if an answer has arrived that decides which other ranges the decoder needs.
     pub(crate) fn has_decided(&self) -> bool {
         let arrived = |sent: &&Sent| matches!(sent.state, SentState::Arrived(_));
         let mut arrived = self.sent.iter().filter(arrived);
         arrived.any(|sent| overlaps(&sent.range, &self.deciding))
     }
 
-    /// Returns true if answers arrived that the decoder was not supplied with.
+    /// Returns true if answers have arrived that the decoder was not supplied with.
     pub(crate) fn has_arrived(&self) -> bool {
         let arrived = |sent: &Sent| matches!(sent.state, SentState::Arrived(_));
         self.sent.iter().any(arrived)
@@ -237,7 +245,7 @@ impl Fetches {
         if arrived.is_empty() {
             return;
         }
-        // From here on, the decoder counts the arrived bytes itself.
+        // From here on, the decoder itself counts the arrived bytes.
         decoder.reserve_in_flight(self.bytes_ahead());
         for Sent { range, state } in arrived {
             if let SentState::Arrived(bytes) = state {
@@ -246,7 +254,7 @@ impl Fetches {
         }
     }
 
-    /// Drops all requests, and the bytes fetched with the footer.
+    /// Drops all requests, and the bytes that came with the footer.
     pub(crate) fn clear(&mut self) {
         self.now.clear();
         self.waiting.clear();
@@ -266,7 +274,7 @@ impl Sent {
     }
 }
 
-/// Returns true if a range overlaps one of several.
+/// Returns true if a range overlaps one of several others.
 fn overlaps(range: &Range<u64>, others: &[Range<u64>]) -> bool {
     let mut others = others.iter();
     others.any(|other| range.start < other.end && other.start < range.end)

@@ -23,9 +23,10 @@ use crate::request;
 use crate::stream::RecordBatchStream;
 use crate::whole::MaybeWhole;
 
-/// A Parquet file in a store, whose footer has been read. Provides its metadata and streams of its data.
+/// A Parquet file in a store, whose footer has been read. It provides the file's metadata, and
+/// streams of its data.
 ///
-/// Cheap to clone. Several tasks can read from it.
+/// This type is cheap to clone, and several tasks can read from it.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -47,10 +48,11 @@ use crate::whole::MaybeWhole;
 pub struct RemoteFile {
     object: Arc<dyn Object>,
     identity: Arc<Identity>,
-    /// The objects with the bytes of the file, this one first.
+    /// The objects that have the file's bytes, with this one first.
     objects: Arc<Objects>,
     handle: MetadataHandle,
-    /// The bytes in memory: the last ones, fetched with the footer, or the page indexes, kept in the cache.
+    /// The bytes that are in memory. These are the last ones if they were fetched with the footer,
+    /// or the page indexes if the cache kept them.
     tail: Tail,
     policy: FetchPolicy,
     key_service: Option<Arc<dyn KeyService>>,
@@ -67,19 +69,20 @@ impl fmt::Debug for RemoteFile {
 }
 
 impl RemoteFile {
-    /// Opens an object. The options may be [`OpenOptions`](herringbone::OpenOptions) or
-    /// [`Limits`](herringbone::Limits) alone.
+    /// Opens an object. You can pass [`OpenOptions`](herringbone::OpenOptions) or
+    /// [`Limits`](herringbone::Limits) alone as the options.
     ///
-    /// One request fetches the end of the object. Its size is set by the [policy](FetchPolicy::suffix_bytes). A longer
-    /// footer takes one more, for the missing part. A footer in the cache takes no request if the identity of the
-    /// object is [known](Object::identity).
+    /// One request fetches the object's end, and the [policy](FetchPolicy::suffix_bytes) sets its
+    /// size. A longer footer takes one more request for the missing part. If the footer is in the
+    /// cache and the object's identity is [known](Object::identity), it takes no request.
     ///
     /// # Errors
-    /// [Io](herringbone::ErrorKind::Io) if a request fails, with the name of the object and the range;
-    /// [Replaced](herringbone::ErrorKind::Replaced) if the object was replaced meanwhile;
-    /// [Corrupt](herringbone::ErrorKind::Corrupt), [Unsupported](herringbone::ErrorKind::Unsupported) or
-    /// [Limit](herringbone::ErrorKind::Limit) if the footer cannot be used; [Key](herringbone::ErrorKind::Key) if a key
-    /// is missing or wrong; errors of the key service.
+    /// Fails with [Io](herringbone::ErrorKind::Io) if a request fails, with the object's name and
+    /// the range, and with [Replaced](herringbone::ErrorKind::Replaced) if the object was replaced
+    /// meanwhile. Fails with [Corrupt](herringbone::ErrorKind::Corrupt),
+    /// [Unsupported](herringbone::ErrorKind::Unsupported) or [Limit](herringbone::ErrorKind::Limit)
+    /// if the footer cannot be used, and with [Key](herringbone::ErrorKind::Key) if a key is
+    /// missing or wrong. The key service's errors are returned, too.
     pub async fn open(object: Arc<dyn Object>, options: impl Into<RemoteOptions>) -> Result<Self> {
         let options = options.into();
         if let Some(file) = Self::open_cached(object.clone(), options.clone())? {
@@ -97,11 +100,12 @@ impl RemoteFile {
         Self::with_tail(object, identity, handle, tail, &options)
     }
 
-    /// Opens an object whose identity is [known](Object::identity) and whose footer is in the cache. Returns `None` for any
-    /// other. Requests nothing.
+    /// Opens an object whose identity is [known](Object::identity) and whose footer is in the
+    /// cache, without a request. Returns `None` for any other object.
     ///
     /// # Errors
-    /// [Argument](herringbone::ErrorKind::Argument) if the cached footer is of a file with another length.
+    /// Fails with [Argument](herringbone::ErrorKind::Argument) if the cached footer belongs to a
+    /// file of another length.
     pub fn open_cached(
         object: Arc<dyn Object>,
         options: impl Into<RemoteOptions>,
@@ -118,10 +122,12 @@ impl RemoteFile {
         Self::with_tail(object, identity.into(), metadata, tail, &options).map(Some)
     }
 
-    /// Opens an object whose metadata is already known. Requests nothing. The options for the footer are not used.
+    /// Opens an object whose metadata is already known, without a request. Options for the footer
+    /// are not used.
     ///
     /// # Errors
-    /// [Argument](herringbone::ErrorKind::Argument) if the length of the object differs from that of the handle's file.
+    /// Fails with [Argument](herringbone::ErrorKind::Argument) if the object is not as long as the
+    /// handle's file.
     pub fn with_metadata(
         object: Arc<dyn Object>,
         identity: impl Into<Arc<Identity>>,
@@ -133,7 +139,7 @@ impl RemoteFile {
         Self::with_tail(object, identity, handle, tail, &options.into())
     }
 
-    /// Opens an object whose metadata is known, and a part of whose bytes is in memory.
+    /// Opens an object whose metadata is known, and of whose bytes a part is in memory.
     fn with_tail(
         object: Arc<dyn Object>,
         identity: Arc<Identity>,
@@ -170,20 +176,22 @@ impl RemoteFile {
         Ok(file)
     }
 
-    /// Returns the object. If its server has no requests for ranges, it keeps all bytes in memory from the first one on.
+    /// Returns the object. If its server has no requests for ranges, the object keeps all bytes in
+    /// memory from the first request on.
     #[must_use]
     pub fn object(&self) -> &Arc<dyn Object> {
         &self.object
     }
 
-    /// Returns the identity of the object when it was opened. Each request of a read carries it.
+    /// Returns the identity that the object had when it was opened. Each request of a read carries
+    /// it.
     #[must_use]
     pub fn identity(&self) -> &Identity {
         &self.identity
     }
 
-    /// Returns the metadata read so far. Use it to open the object again [without requests](Self::with_metadata), or to
-    /// plan a read.
+    /// Returns the metadata read so far. With it, you can open the object again [without
+    /// requests](Self::with_metadata), or plan a read.
     #[must_use]
     pub fn metadata_handle(&self) -> &MetadataHandle {
         &self.handle
@@ -201,24 +209,26 @@ impl RemoteFile {
         self.handle.parquet_schema()
     }
 
-    /// Starts a read. Nothing is requested before the stream is polled.
+    /// Starts a read. It requests nothing before you poll the stream.
     ///
     /// If the unit of INT96 timestamps depends on their values
-    /// ([`Int96Overflow::CoarserUnit`](herringbone::Int96Overflow)), find it by [`Self::int96_units`] first.
+    /// ([`Int96Overflow::CoarserUnit`](herringbone::Int96Overflow)), find it with
+    /// [`Self::int96_units`] first.
     ///
     /// # Errors
-    /// [Argument](herringbone::ErrorKind::Argument) if the options name something missing from the file;
-    /// [Corrupt](herringbone::ErrorKind::Corrupt) if row counts are inconsistent.
+    /// Fails with [Argument](herringbone::ErrorKind::Argument) if the options name something that
+    /// the file does not have, and with [Corrupt](herringbone::ErrorKind::Corrupt) if row counts
+    /// are inconsistent.
     pub fn read(&self, options: ReadOptions) -> Result<RecordBatchStream> {
         Ok(self.stream(self.handle.plan(&options)?))
     }
 
-    /// Replaces the objects with the bytes of the file, and its metadata.
+    /// Replaces the objects that have the file's bytes, and its metadata.
     pub(crate) fn with_objects(&self, objects: Objects, handle: MetadataHandle) -> Self {
         Self {
             objects: Arc::new(objects),
             handle,
-            // The end of this object is not the end of the file.
+            // We drop the tail, because the end of this object is not the end of the file.
             tail: Tail::default(),
             ..self.clone()
         }
@@ -234,11 +244,11 @@ impl RemoteFile {
         RecordBatchStream::new(Arc::new(plan), fetches, self.key_service.clone())
     }
 
-    /// Requests a range of the object, for readers of your own. Bytes fetched with the footer are not requested
-    /// again.
+    /// Requests a range of the object, for readers of your own. Bytes that came with the footer are
+    /// not requested again.
     ///
-    /// The future fails with Io if the request fails, with the name of the object and the range; with Replaced if the
-    /// object was replaced.
+    /// The future fails with Io if the request fails, with the object's name and the range, and
+    /// with Replaced if the object was replaced.
     pub fn fetch(&self, range: Range<u64>) -> BoxFuture<Result<Bytes>> {
         let (head, rest) = self.tail.split(&range);
         if head.is_empty() && !rest.is_empty() {
@@ -248,12 +258,13 @@ impl RemoteFile {
         Box::pin(async move { Ok(joined(head.await?, rest)) })
     }
 
-    /// Returns the units that represent all INT96 timestamps returned by a read with these options.
+    /// Returns the units that can represent all INT96 timestamps that a read with these options
+    /// returns.
     ///
-    /// Decodes the values of the INT96 columns, but not of other columns.
+    /// This function decodes the values of the INT96 columns, but no other column.
     ///
     /// # Errors
-    /// See [`Self::read`] and [`RecordBatchStream::next_batch`].
+    /// Fails for the same reasons as [`Self::read`] and [`RecordBatchStream::next_batch`].
     pub async fn int96_units(&self, options: &ReadOptions) -> Result<Int96Units> {
         let mut units = Int96Units::default();
         if let Some(plan) = self.handle.int96_plan(options)? {
@@ -266,10 +277,11 @@ impl RemoteFile {
     }
 }
 
-/// Decodes the footer of an object. `tail` is the end of the object. Returns the metadata, and all bytes fetched so far.
+/// Decodes an object's footer. `tail` is the object's end. Returns the metadata, and all bytes
+/// fetched so far.
 ///
 /// # Errors
-/// See [`RemoteFile::open`].
+/// Fails for the same reasons as [`RemoteFile::open`].
 async fn read_footer(
     object: &Arc<dyn Object>,
     identity: &Arc<Identity>,
@@ -300,7 +312,7 @@ async fn read_footer(
 /// Fetches a key.
 ///
 /// # Errors
-/// Key without a key service; errors of the service.
+/// Fails with Key if there is no key service, and returns the service's errors.
 async fn key(service: Option<&dyn KeyService>, request: &KeyRequest) -> Result<Vec<u8>> {
     match service {
         Some(service) => service.key(request).await,

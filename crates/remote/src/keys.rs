@@ -1,4 +1,4 @@
-//! Keys fetched while a read waits.
+//! Keys that are fetched while a read waits.
 
 use std::fmt::Debug;
 
@@ -7,11 +7,12 @@ use herringbone::modular_encryption::KeyRequest;
 
 use crate::object::BoxFuture;
 
-/// A service that supplies keys of encrypted files, such as a client of a key management system.
+/// A service that supplies the keys of encrypted files, such as a client of a key management
+/// system.
 ///
-/// It is asked for keys that the [`Decryption`](herringbone::modular_encryption::Decryption) of the file cannot return
-/// without waiting. With the feature `encryption` of `herringbone`, this is a key retriever that answers
-/// `KeyAnswer::Wait`.
+/// We ask it for keys that the file's [`Decryption`](herringbone::modular_encryption::Decryption)
+/// cannot return without waiting. With the feature `encryption` of `herringbone`, this is a key
+/// retriever that answers `KeyAnswer::Wait`.
 ///
 /// ```
 /// use herringbone::modular_encryption::KeyRequest;

@@ -1,5 +1,5 @@
-//! Everything besides rows that a file in a store can be asked for: page indexes, bounds, bloom filters, and the
-//! explanation of a read.
+//! Lookups in a file in a store that return other things than rows: page indexes, bounds, bloom
+//! filters, and the explanation of a read.
 
 use std::future::poll_fn;
 use std::ops::Range;
@@ -18,7 +18,8 @@ use herringbone_core::fetch::requests;
 use crate::RemoteFile;
 use crate::object::BoxFuture;
 
-/// The bytes of a file that arrived so far, as the source of a local file. It notes the ranges that it misses.
+/// The bytes of a file that have arrived so far, as the source of a local file. It notes the ranges
+/// that are missing.
 struct Arrived {
     length: u64,
     policy: FetchPolicy,
@@ -48,7 +49,7 @@ impl Source for Arrived {
     }
 
     fn read_many(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
-        // All missing ranges are noted, so that one round fetches them.
+        // We note all missing ranges, so that one round fetches them.
         let answers: Vec<_> = ranges
             .iter()
             .map(|range| self.read(range.clone()))
@@ -62,11 +63,11 @@ impl Source for Arrived {
 }
 
 impl RemoteFile {
-    /// Prunes the row groups of a read, as [`ParquetFile::explain`] does for a local file. The lookups of up to 64 row groups
-    /// share rounds of requests.
+    /// Prunes the row groups of a read, as [`ParquetFile::explain`] does for a local file. The
+    /// lookups of up to 64 row groups share rounds of requests.
     ///
     /// # Errors
-    /// See [`Self::read`]; errors of the store.
+    /// Fails for the same reasons as [`Self::read`], and returns the store's errors.
     pub async fn explain(&self, options: &ReadOptions) -> Result<Vec<RowGroupExplanation>> {
         let plan = Arc::new(self.metadata_handle().plan(options)?);
         let mut explainer = Explainer::new(plan, self.policy().clone());
@@ -86,18 +87,20 @@ impl RemoteFile {
             if missing.is_empty() {
                 return Err(Error::corrupt("a lookup that needs no bytes did not end"));
             }
-            // Each lookup has taken the bytes of the last round.
+            // We can replace the bytes, because each lookup has taken those of the last round.
             arrived = Fetched::new(self.fetch_all(missing).await?);
         }
     }
 
-    /// Reads both page indexes of these column chunks, and returns them in the same order. Each chunk is a pair of the
-    /// ordinals of its row group and its leaf. The file retains them, and reads use them.
+    /// Reads both page indexes of each of these column chunks, and returns them in the same order.
+    /// You name a chunk by the ordinals of its row group and its leaf. The file retains the
+    /// indexes, and reads use them.
     ///
     /// # Errors
-    /// [Argument](herringbone::ErrorKind::Argument) if there is no such column chunk;
-    /// [Corrupt](herringbone::ErrorKind::Corrupt) or [Limit](herringbone::ErrorKind::Limit) if an index cannot be used;
-    /// [Key](herringbone::ErrorKind::Key) if a key is missing or wrong; errors of the store.
+    /// Fails with [Argument](herringbone::ErrorKind::Argument) if there is no such column chunk,
+    /// with [Corrupt](herringbone::ErrorKind::Corrupt) or [Limit](herringbone::ErrorKind::Limit) if
+    /// an index cannot be used, and with [Key](herringbone::ErrorKind::Key) if a key is missing or
+    /// wrong. The store's errors are returned, too.
     pub async fn load_page_indexes(
         &self,
         chunks: impl IntoIterator<Item = (usize, usize)>,
@@ -107,53 +110,58 @@ impl RemoteFile {
             .await
     }
 
-    /// Returns the column index of a column chunk, if it has one. `leaf` is the ordinal of a leaf of the schema.
+    /// Returns a column chunk's column index, if it has one. `leaf` is the ordinal of one of the
+    /// schema's leaves.
     ///
     /// # Errors
-    /// See [`Self::load_page_indexes`].
+    /// Fails for the same reasons as [`Self::load_page_indexes`].
     pub async fn column_index(&self, row_group: usize, leaf: usize) -> Result<Option<ColumnIndex>> {
         self.look_up(move |file| file.column_index(row_group, leaf))
             .await
     }
 
-    /// Returns the offset index of a column chunk, if it has one. `leaf` is the ordinal of a leaf of the schema.
+    /// Returns a column chunk's offset index, if it has one. `leaf` is the ordinal of one of the
+    /// schema's leaves.
     ///
     /// # Errors
-    /// See [`Self::load_page_indexes`].
+    /// Fails for the same reasons as [`Self::load_page_indexes`].
     pub async fn offset_index(&self, row_group: usize, leaf: usize) -> Result<Option<OffsetIndex>> {
         self.look_up(move |file| file.offset_index(row_group, leaf))
             .await
     }
 
-    /// Returns the bounds and counts of a leaf as Arrow arrays with one slot per row group. Requests nothing.
+    /// Returns a leaf's bounds and counts as Arrow arrays with one slot per row group. This takes
+    /// no request.
     ///
     /// # Errors
-    /// [Argument](herringbone::ErrorKind::Argument) if there is no such leaf;
-    /// [Corrupt](herringbone::ErrorKind::Corrupt) if the metadata of a column chunk cannot be decoded.
+    /// Fails with [Argument](herringbone::ErrorKind::Argument) if there is no such leaf, and with
+    /// [Corrupt](herringbone::ErrorKind::Corrupt) if a column chunk's metadata cannot be decoded.
     pub fn row_group_bounds(&self, leaf: usize) -> Result<ColumnBounds> {
         self.local(Fetched::default())?.1.row_group_bounds(leaf)
     }
 
-    /// Returns the bounds and counts of a column chunk as Arrow arrays with one slot per page. Returns `None` if the chunk
-    /// does not have both page indexes.
+    /// Returns a column chunk's bounds and counts as Arrow arrays with one slot per page, or `None`
+    /// if the chunk does not have both page indexes.
     ///
     /// # Errors
-    /// See [`Self::load_page_indexes`].
+    /// Fails for the same reasons as [`Self::load_page_indexes`].
     pub async fn page_bounds(&self, row_group: usize, leaf: usize) -> Result<Option<ColumnBounds>> {
         self.look_up(move |file| file.page_bounds(row_group, leaf))
             .await
     }
 
-    /// Looks a value up in the bloom filter of a column chunk: requests the header, and at most one block of the filter for
-    /// each form in which the value can be stored.
+    /// Looks up a value in a column chunk's bloom filter. This requests the header, and at most one
+    /// block of the filter for each form in which the value can be stored.
     ///
-    /// Returns false if the chunk does not contain the value, and true if it may contain it, or if the filter cannot decide
-    /// that. Returns `None` if the chunk has no bloom filter.
+    /// Returns false if the chunk does not contain the value. Returns true if the chunk may contain
+    /// it, or if the filter cannot decide, and `None` if the chunk has no bloom filter.
     ///
     /// # Errors
-    /// [Argument](herringbone::ErrorKind::Argument) if there is no such column chunk, or if its values cannot be
-    /// compared with the literal; [Corrupt](herringbone::ErrorKind::Corrupt) if the filter cannot be used;
-    /// [Key](herringbone::ErrorKind::Key) if it is encrypted and its key is missing; errors of the store.
+    /// Fails with [Argument](herringbone::ErrorKind::Argument) if there is no such column chunk, or
+    /// if its values cannot be compared with the literal. Fails with
+    /// [Corrupt](herringbone::ErrorKind::Corrupt) if the filter cannot be used, and with
+    /// [Key](herringbone::ErrorKind::Key) if it is encrypted and its key is missing. The store's
+    /// errors are returned, too.
     pub async fn bloom_filter_may_contain(
         &self,
         row_group: usize,
@@ -165,10 +173,10 @@ impl RemoteFile {
             .await
     }
 
-    /// Reads the bloom filter of a column chunk with all of its bits, if it has one.
+    /// Reads a column chunk's whole bloom filter, if there is one.
     ///
     /// # Errors
-    /// See [`Self::bloom_filter_may_contain`].
+    /// Fails for the same reasons as [`Self::bloom_filter_may_contain`].
     pub async fn load_bloom_filter(
         &self,
         row_group: usize,
@@ -178,7 +186,8 @@ impl RemoteFile {
             .await
     }
 
-    /// Repeats a lookup, which takes its bytes from a local file, until it misses none of them.
+    /// Repeats a lookup until it misses no bytes. The lookup takes its bytes from a local file, to
+    /// which each round adds the missing ones.
     async fn look_up<T>(&self, lookup: impl Fn(&ParquetFile) -> Result<T>) -> Result<T> {
         let mut answers = Vec::new();
         loop {
@@ -192,7 +201,7 @@ impl RemoteFile {
         }
     }
 
-    /// Returns the bytes that arrived as a local file with the metadata of this one.
+    /// Returns the arrived bytes as a local file that has the metadata of this one.
     fn local(&self, bytes: Fetched) -> Result<(Arc<Arrived>, ParquetFile)> {
         let handle = self.metadata_handle().clone();
         let source = Arc::new(Arrived {
@@ -205,7 +214,8 @@ impl RemoteFile {
         Ok((source, file))
     }
 
-    /// Fetches ranges in as few requests as the policy allows, side by side. Returns the answers with their offsets.
+    /// Fetches ranges in as few requests as the policy allows, several at the same time. Returns
+    /// the answers with their offsets.
     async fn fetch_all(&self, ranges: Vec<Range<u64>>) -> Result<Vec<(u64, Bytes)>> {
         let most = self.policy().max_requests_in_flight.max(1);
         let mut waiting = requests(ranges, self.policy()).map(|request| request.range);

@@ -11,15 +11,15 @@ use bytes::Bytes;
 use herringbone::Result;
 use herringbone::push::FetchPolicy;
 
-/// A boxed future that can move between threads. Dropping it cancels its work.
+/// A boxed future that can move between threads. If it is dropped, its work is cancelled.
 pub type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
-/// An object in a store: a Parquet file whose bytes are requested by range.
+/// An object in a store, which is a Parquet file whose bytes are requested by range.
 ///
-/// A request is a future. Only the task that reads polls it, and drops it when the read is dropped. Retries, timeouts
-/// and credentials belong to the implementation.
+/// A request is a future. Only the task that reads polls it, and drops it when the read is dropped.
+/// Your implementation is responsible for retries, timeouts and credentials.
 ///
-/// Each answer is checked: its range, its number of bytes and its [`Identity`].
+/// We check each answer's range, its byte count and its [`Identity`].
 ///
 /// ```
 /// use std::ops::Range;
@@ -53,31 +53,34 @@ pub type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 /// }
 /// ```
 pub trait Object: Debug + Send + Sync {
-    /// Returns the name of the object for error messages and caches, such as a URL without credentials.
+    /// Returns the object's name for error messages and caches. It can be a URL without
+    /// credentials, for example.
     fn name(&self) -> &str;
 
-    /// Requests the last `bytes` bytes of the object, or all of it if it is shorter.
+    /// Requests the object's last `bytes` bytes, or all of the object if it is shorter.
     ///
-    /// A store without requests for the end of an object may ask for the length of the object first.
+    /// If your store has no requests for an object's end, it may ask for the object's length first.
     fn tail(&self, bytes: u64) -> BoxFuture<Result<Answer>>;
 
     /// Requests a range of the object with this identity.
     ///
-    /// The request should have a precondition, such as `If-Match`. If the store has another object under this name
-    /// now, the error is of kind [`Replaced`](herringbone::ErrorKind::Replaced).
+    /// The request should have a precondition, such as `If-Match`. If the store now has another
+    /// object under this name, the error is of kind [`Replaced`](herringbone::ErrorKind::Replaced).
     fn range(&self, range: Range<u64>, identity: &Identity) -> BoxFuture<Result<Answer>>;
 
-    /// Requests all of the object at once, for servers that answer requests for ranges with all of it.
+    /// Requests all of the object at once. We need this for servers that answer a request for a
+    /// range with all of the object.
     ///
-    /// An object of more than `most` bytes is an error of kind Io. By default, each object is.
+    /// If the object has more than `most` bytes, this fails with Io. By default, it fails for each
+    /// object.
     fn whole(&self, most: u64) -> BoxFuture<Result<Answer>> {
         let message = format!("the object has no request for all of it, of at most {most} bytes");
         let error = io::Error::new(io::ErrorKind::Unsupported, message);
         Box::pin(ready(Err(error.into())))
     }
 
-    /// Returns the identity of the object if it is known beforehand, for example from a listing. Then the first request
-    /// has a precondition too, and [`Self::tail`] is not used.
+    /// Returns the object's identity if it is known beforehand, for example from a listing. The
+    /// first request then has a precondition, too, and [`Self::tail`] is not used.
     fn identity(&self) -> Option<Identity> {
         None
     }
@@ -88,18 +91,19 @@ pub trait Object: Debug + Send + Sync {
     }
 }
 
-/// The answer of a store to a request.
+/// A store's answer to a request.
 #[derive(Debug, Clone)]
 pub struct Answer {
     /// The bytes.
     pub bytes: Bytes,
     /// The range of the object that the store claims to have sent.
     pub range: Range<u64>,
-    /// The identity of the object.
+    /// The object's identity.
     pub identity: Identity,
 }
 
-/// The identity of an object: its length, and properties that change when the object is replaced.
+/// The identity of an object, which consists of its length and of properties that change when the
+/// object is replaced.
 ///
 /// ```
 /// use herringbone_remote::Identity;
@@ -112,13 +116,13 @@ pub struct Answer {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Identity {
-    /// The length of the object in bytes.
+    /// The object's length in bytes.
     pub length: u64,
-    /// The ETag of the object, with its quotation marks.
+    /// The object's ETag, with its quotation marks.
     pub e_tag: Option<String>,
-    /// The version of the object in a store with versions.
+    /// The object's version, if the store has versions.
     pub version: Option<String>,
-    /// The time of the last modification.
+    /// The time when the object was last modified.
     pub modified: Option<SystemTime>,
 }
 
@@ -146,13 +150,14 @@ impl Identity {
         Self { version, ..self }
     }
 
-    /// Sets the time of the last modification.
+    /// Sets the time when the object was last modified.
     #[must_use]
     pub fn modified(self, modified: Option<SystemTime>) -> Self {
         Self { modified, ..self }
     }
 
-    /// Returns the ETag if it identifies the bytes of the object. A weak ETag does not, and never satisfies `If-Match`.
+    /// Returns the ETag if it identifies the object's bytes. A weak ETag does not, and never
+    /// satisfies `If-Match`.
     #[must_use]
     pub fn strong_e_tag(&self) -> Option<&str> {
         self.e_tag
@@ -160,7 +165,7 @@ impl Identity {
             .filter(|e_tag| !e_tag.starts_with("W/"))
     }
 
-    /// Adds what `other` knows of the same object.
+    /// Adds those properties of the same object that only `other` has.
     pub(crate) fn completed(self, other: Self) -> Self {
         Self {
             length: self.length,
@@ -170,8 +175,9 @@ impl Identity {
         }
     }
 
-    /// Returns true if both may be of the same object. Compares the lengths, and the versions and ETags known for both.
-    /// If there are none of these, it compares the times of the last modification.
+    /// Returns true if both may belong to the same object. This function compares the lengths, and
+    /// the versions and ETags that both have. Only if there are none of these, it compares the
+    /// times of the last modification.
     #[must_use]
     pub fn matches(&self, other: &Self) -> bool {
         let mut same = self.length == other.length;
@@ -191,7 +197,7 @@ impl Identity {
 }
 
 impl fmt::Display for Identity {
-    /// Formats the identity: `5000 bytes, ETag "a1"`.
+    /// Formats the identity, for example as `5000 bytes, ETag "a1"`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} bytes", self.length)?;
         if let Some(version) = &self.version {
@@ -226,7 +232,7 @@ mod tests {
         assert!(!first.matches(&Identity::new(6).e_tag(first.e_tag.clone())));
         let versioned = first.clone().version(Some("1".into()));
         assert!(!versioned.matches(&versioned.clone().version(Some("2".into()))));
-        // A store may list less than it answers.
+        // A store may list fewer properties than it answers with.
         assert!(versioned.matches(&Identity::new(5)));
         let timed = Identity::new(5).modified(at(1));
         assert!(!timed.matches(&timed.clone().modified(at(2))));

@@ -9,7 +9,7 @@ use crate::cache::{CacheEntry, CachedFooter, FileKey, MetadataCache};
 use crate::keys::KeyService;
 use crate::object::Identity;
 
-/// Options for opening an object. They can be converted from [`OpenOptions`] or [`Limits`] alone.
+/// Options for opening an object. You can convert [`OpenOptions`] or [`Limits`] alone into them.
 ///
 /// ```
 /// use herringbone::Limits;
@@ -22,13 +22,13 @@ use crate::object::Identity;
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct RemoteOptions {
-    /// The limits, keys and path of the file.
+    /// The file's limits, keys and path.
     pub open: OpenOptions,
     /// The service for keys that take time to fetch.
     pub key_service: Option<Arc<dyn KeyService>>,
-    /// The cache of metadata, shared by many files.
+    /// The cache of metadata, which many files can share.
     pub cache: Option<Arc<dyn MetadataCache>>,
-    /// The best way to request bytes, if it differs from that of the object.
+    /// The best way to request bytes, if the object's own policy does not suit you.
     pub fetch_policy: Option<FetchPolicy>,
 }
 
@@ -50,7 +50,8 @@ impl RemoteOptions {
 
     /// Sets the cache of metadata.
     ///
-    /// Files opened with decryption do not use it, because other users of the cache may lack their keys.
+    /// Files that are opened with decryption do not use it, because other users of the cache may
+    /// lack their keys.
     #[must_use]
     pub fn cache(self, cache: Arc<dyn MetadataCache>) -> Self {
         Self {
@@ -68,7 +69,8 @@ impl RemoteOptions {
         }
     }
 
-    /// Returns the footer of a file from the cache, unless it was decoded with other limits. The name is that of the object.
+    /// Returns a file's footer from the cache, unless it was decoded with other limits. The name is
+    /// the object's name.
     #[must_use]
     pub fn cached_footer(&self, name: &str, identity: &Identity) -> Option<CachedFooter> {
         let entry = self.cache_entry(name, identity)?;
@@ -76,9 +78,10 @@ impl RemoteOptions {
         (*footer.metadata.limits() == self.open.limits).then_some(footer)
     }
 
-    /// Returns the place of a file in the cache, if it may be there.
+    /// Returns a file's place in the cache, if it may be there.
     pub(crate) fn cache_entry(&self, name: &str, identity: &Identity) -> Option<CacheEntry> {
-        // Others that share the cache may not have the keys of an encrypted file.
+        // An encrypted file has no place, because others that share the cache may not have its
+        // keys.
         let cache = self.cache.clone();
         let cache = cache.filter(|_| self.open.decryption.is_none())?;
         let file = FileKey::new(name, identity)?;

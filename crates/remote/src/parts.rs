@@ -1,4 +1,4 @@
-//! The parts of an upload: their sizes, and the buffer that a file is written to.
+//! The sizes of an upload's parts, and the buffer that a file is written to.
 
 use std::collections::VecDeque;
 use std::io;
@@ -8,16 +8,16 @@ use bytes::Bytes;
 /// The largest number of parts that S3, GCS and R2 accept for one object.
 pub(crate) const MAX_PARTS: u64 = 10_000;
 
-/// The number of first parts of the same size.
+/// The number of parts at the start that have the same size.
 const EQUAL_PARTS: u64 = 1_000;
 
-/// The divisor of the first size by which each later part is larger than the one before.
+/// The divisor of the first size that gives the bytes by which each later part grows.
 const GROWTH: u64 = 50;
 
-/// The largest part that S3, GCS and R2 accept.
+/// The largest part in bytes that S3, GCS and R2 accept.
 pub(crate) const MAX_PART_BYTES: u64 = 5 << 30;
 
-/// The smallest capacity of a buffer for a part.
+/// The smallest capacity of a part's buffer.
 const MIN_CAPACITY: usize = 64 << 10;
 
 /// The sizes of parts.
@@ -30,7 +30,8 @@ pub(crate) struct PartSizes {
 }
 
 impl PartSizes {
-    /// Returns the size of the part with this ordinal, from 0. The last part of a file may be smaller.
+    /// Returns the size of the part with this ordinal, which counts from 0. A file's last part may
+    /// be smaller.
     pub(crate) fn size(&self, ordinal: u64) -> u64 {
         let steps = match self.are_equal {
             true => 0,
@@ -41,13 +42,13 @@ impl PartSizes {
     }
 }
 
-/// The output of a writer, divided into parts.
+/// A writer's output, divided into parts.
 #[derive(Debug)]
 pub(crate) struct PartBuffer {
     sizes: PartSizes,
     /// The number of parts begun so far.
     begun: u64,
-    /// Full parts, each with at least one byte after it.
+    /// The full parts. Each of them has at least one byte after it.
     full: VecDeque<Bytes>,
     /// The last part so far.
     open: Vec<u8>,
@@ -68,7 +69,7 @@ impl PartBuffer {
         !self.full.is_empty()
     }
 
-    /// Returns the number of bytes of the next full part.
+    /// Returns the byte count of the next full part.
     pub(crate) fn next_len(&self) -> Option<u64> {
         self.full.front().map(|part| part.len() as u64)
     }
@@ -78,7 +79,7 @@ impl PartBuffer {
         self.full.pop_front()
     }
 
-    /// Takes the buffer, and leaves an empty one of parts with the same sizes.
+    /// Takes the buffer, and leaves an empty one whose parts have the same sizes.
     #[cfg(feature = "blocking")]
     pub(crate) fn take(&mut self) -> Self {
         let empty = Self::new(self.sizes);
@@ -108,7 +109,8 @@ impl io::Write for PartBuffer {
         let taken = bytes.len().min(size - self.open.len());
         let wanted = self.open.len() + taken;
         if wanted > self.open.capacity() {
-            // The buffer of a small file stays small, and that of a full part has its size.
+            // The capacity grows by and by, so that a small file's buffer stays small, but it never
+            // exceeds the part's size.
             let capacity = wanted.max(2 * self.open.capacity()).max(MIN_CAPACITY);
             self.open
                 .reserve_exact(capacity.min(size) - self.open.len());
@@ -143,7 +145,7 @@ mod tests {
         };
         assert_eq!(sizes.size(0), 8 * MIB);
         assert_eq!(sizes.size(999), 8 * MIB);
-        // The 1,001st part is 2 % larger than the first ones, the 1,002nd 4 %.
+        // The 1,001st part is 2 % larger than the first ones, and the 1,002nd is 4 % larger.
         assert_eq!(sizes.size(1_000), 8 * MIB + 8 * MIB / 50);
         assert_eq!(sizes.size(1_001), 8 * MIB + 16 * MIB / 50);
         assert!(total(sizes) > 5 << 40, "{}", total(sizes));
@@ -152,7 +154,7 @@ mod tests {
             first: 80 * MIB,
             ..sizes
         };
-        // S3's limit of 50 TB, by parts of at most 5 GiB.
+        // S3's limit is 50 TB, in parts of at most 5 GiB.
         assert_eq!(large.size(MAX_PARTS), MAX_PART_BYTES);
         let largest = PartSizes {
             first: MAX_PART_BYTES,

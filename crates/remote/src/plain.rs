@@ -1,4 +1,4 @@
-//! Errors of stores in plain words.
+//! The errors of stores in plain words.
 
 use std::error::Error as StdError;
 use std::io;
@@ -7,11 +7,11 @@ use herringbone::Error;
 
 use crate::secrets::without_secrets;
 
-/// The start of the part of a message that names the request.
+/// The text at the start of the part of a message that names the request.
 const REQUEST: &str = "Error performing ";
 /// The text between the part about the request and the reason.
 const REASON: &str = " - ";
-/// The texts before the status of an answer.
+/// The texts before an answer's status.
 const STATUS: [&str; 2] = [
     "Server returned non-2xx status code: ",
     "Server returned error response: ",
@@ -20,8 +20,8 @@ const STATUS: [&str; 2] = [
 /// The maximum number of characters of a reason.
 const MAX_CHARACTERS: usize = 300;
 
-/// Returns the reason of an error of a store: neither the address of its request, which may have a signature, nor the body
-/// of the answer.
+/// Returns the reason of a store's error. It has neither the request's address, which may have a
+/// signature, nor the answer's body.
 pub(crate) fn plain(error: &(dyn StdError + 'static)) -> String {
     let mut text = reason(&error.to_string());
     if let Some(cause) = deepest(error)
@@ -32,18 +32,19 @@ pub(crate) fn plain(error: &(dyn StdError + 'static)) -> String {
     text
 }
 
-/// Returns an error of a store as an error of the library. The causes are left out, because their texts have addresses.
+/// Converts a store's error to an error of the library. We leave out the causes, because their
+/// texts have addresses.
 pub(crate) fn io_error(kind: io::ErrorKind, error: &(dyn StdError + 'static)) -> Error {
     io::Error::new(kind, plain(error)).into()
 }
 
-/// Returns the HTTP status that the error of a store reports.
+/// Returns the HTTP status that a store's error reports.
 pub(crate) fn status(message: &str) -> Option<u16> {
     let rest = STATUS.iter().find_map(|it| message.split_once(it));
     rest?.1.get(..3)?.parse().ok()
 }
 
-/// Returns the message of the innermost cause.
+/// Returns the innermost cause's message.
 fn deepest(error: &(dyn StdError + 'static)) -> Option<String> {
     let mut cause = error.source()?;
     while let Some(next) = cause.source() {
@@ -52,7 +53,7 @@ fn deepest(error: &(dyn StdError + 'static)) -> Option<String> {
     Some(reason(&cause.to_string()))
 }
 
-/// Returns the reason in the message of a store: neither the address of the request nor the body of the answer.
+/// Returns the reason in a store's message, without the request's address and the answer's body.
 fn reason(message: &str) -> String {
     let request = message.split_once(REQUEST).map(|(_, it)| it);
     let (retries, text) = match request.and_then(|request| request.split_once(REASON)) {
@@ -76,14 +77,15 @@ fn reason(message: &str) -> String {
     }
 }
 
-/// Returns the number of retries in the description of a request, or nothing.
+/// Returns the number of retries in the description of a request, or an empty text.
 fn retries(request: &str) -> &str {
     let rest = request.rsplit_once(", after ").map_or("", |(_, it)| it);
     let (count, _) = rest.split_once(" retries").unwrap_or_default();
     count
 }
 
-/// Returns the code and message in the body of an answer of a store. Other parts of a body may have secrets.
+/// Returns the code and message in the body of a store's answer. We leave out all other parts,
+/// because they may have secrets.
 fn details(body: &str) -> String {
     let element = |name: &str| {
         let (_, rest) = body.split_once(&format!("<{name}>"))?;

@@ -1,4 +1,5 @@
-//! Requests whose answers are checked, for all stores. Use them to read an [`Object`] with a driver of your own.
+//! Requests whose answers are checked, for all stores. With these, you can read an [`Object`] with
+//! a driver of your own.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -26,27 +27,30 @@ use herringbone::{Error, ErrorKind, Result};
 use crate::object::{Answer, BoxFuture, Identity, Object};
 use crate::whole::MaybeWhole;
 
-/// The largest object, in bytes, to be read whole from a server without requests for ranges.
+/// The largest object in bytes that we read whole if the server has no requests for ranges.
 pub const MAX_WHOLE_BYTES: u64 = 256 << 20;
 
-/// An object that answered the request for its end.
+/// An object that has answered the request for its end.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Opened {
-    /// The object to read the rest of. It is in memory as soon as the server answers a range with all of it.
+    /// The object from which to read the rest. It is in memory as soon as the server answers a
+    /// range with all of it.
     pub object: Arc<dyn Object>,
-    /// The end of the object. It has all bytes if the server has no requests for ranges.
+    /// The object's end. It has all bytes if the server has no requests for ranges.
     pub tail: Bytes,
-    /// The identity of the object.
+    /// The object's identity.
     pub identity: Identity,
 }
 
-/// Requests the last `bytes` bytes of an object as [`tail`] does. If the server answers with the whole object, because it
-/// has no requests for ranges, reads all of it, so that it takes no further request.
+/// Requests the last `bytes` bytes of an object as [`tail`] does. If the server has no requests for
+/// ranges, it answers with the whole object. In this case, we read all of it, so that it takes no
+/// further request.
 ///
 /// # Errors
-/// Those of [`tail`]; [Io](ErrorKind::Io) if the server has no requests for ranges, and the object more than
-/// [`MAX_WHOLE_BYTES`]; [Replaced](ErrorKind::Replaced) if that object does not have the identity known beforehand.
+/// Fails for the same reasons as [`tail`]. Fails with [Io](ErrorKind::Io) if the server has no
+/// requests for ranges, and the object has more than [`MAX_WHOLE_BYTES`], and with
+/// [Replaced](ErrorKind::Replaced) if that object does not have the identity known beforehand.
 pub async fn open(object: Arc<dyn Object>, bytes: u64) -> Result<Opened> {
     let whole = Arc::new(MaybeWhole::new(object));
     let object: Arc<dyn Object> = whole.clone();
@@ -58,18 +62,20 @@ pub async fn open(object: Arc<dyn Object>, bytes: u64) -> Result<Opened> {
     })
 }
 
-/// Requests the last `bytes` bytes of an object, or all of it if it is shorter. Returns them with its identity.
+/// Requests the last `bytes` bytes of an object, or all of it if it is shorter, and returns them
+/// with its identity.
 ///
 /// # Errors
-/// [Io](ErrorKind::Io) if the store fails, or if its answer is not the end of the object;
-/// [Replaced](ErrorKind::Replaced) if the object does not have the identity known beforehand.
+/// Fails with [Io](ErrorKind::Io) if the store fails, or if its answer is not the object's end, and
+/// with [Replaced](ErrorKind::Replaced) if the object does not have the identity known beforehand.
 pub async fn tail(object: &Arc<dyn Object>, bytes: u64) -> Result<(Bytes, Identity)> {
     if let Some(identity) = object.identity() {
         let range = identity.length.saturating_sub(bytes)..identity.length;
         if range.is_empty() {
             return Ok((Bytes::new(), identity));
         }
-        // A listing may have the length alone. Later answers are compared with the whole identity of this one.
+        // A listing may only have the length, so we compare later answers with the whole identity
+        // in this one.
         let answer = answer(object.clone(), range, Arc::new(identity.clone())).await?;
         return Ok((answer.bytes, identity.completed(answer.identity)));
     }
@@ -84,8 +90,8 @@ pub async fn tail(object: &Arc<dyn Object>, bytes: u64) -> Result<(Bytes, Identi
 
 /// Requests a range of the object with this identity.
 ///
-/// The future fails with Io if the store fails, or if its answer is not that range, and with Replaced if the object
-/// has another identity.
+/// The future fails with Io if the store fails, or if its answer is not that range. It fails with
+/// Replaced if the object has another identity.
 pub fn range(
     object: Arc<dyn Object>,
     range: Range<u64>,
@@ -104,7 +110,8 @@ fn answer(
     range: Range<u64>,
     identity: Arc<Identity>,
 ) -> BoxFuture<Result<Answer>> {
-    // The store prepares the request when the future is polled.
+    // This is inside a future, so that the store prepares the request only when the future is
+    // polled.
     Box::pin(async move {
         let answer = object.range(range.clone(), &identity).await;
         let checked = answer.and_then(|answer| {
@@ -126,7 +133,7 @@ fn replaced(first: &Identity, now: &Identity) -> Error {
     Error::new(ErrorKind::Replaced, message)
 }
 
-/// Fails unless an answer has all bytes of this range, and no others.
+/// Fails unless an answer has all bytes of this range and no others.
 pub(crate) fn check(answer: &Answer, expected: &Range<u64>) -> io::Result<()> {
     let Range { start, end } = answer.range;
     if answer.range != *expected {
@@ -153,7 +160,7 @@ pub(crate) fn check(answer: &Answer, expected: &Range<u64>) -> io::Result<()> {
     Err(io::Error::new(kind, message))
 }
 
-/// The bytes that a request is for.
+/// The bytes that a request asks for.
 enum Requested {
     Tail(u64),
     Range(Range<u64>),
@@ -168,13 +175,13 @@ impl fmt::Display for Requested {
     }
 }
 
-/// Adds the name of the object and the requested bytes or step to an error.
+/// Adds the object's name and the requested bytes or step to an error.
 pub(crate) fn named(object: &str, requested: &dyn fmt::Display, error: Error) -> Error {
     let message = format!("{object}, {requested}: {}", error.message());
     with_message(error, message)
 }
 
-/// Replaces the message of an error. Keeps its kind, cause, location and remedy.
+/// Replaces an error's message. The error keeps its kind, cause, location and remedy.
 pub(crate) fn with_message(error: Error, message: String) -> Error {
     let (location, remedy) = (error.location().clone(), error.remedy());
     let mut new = match error.kind() {
@@ -203,7 +210,7 @@ pub(crate) fn with_message(error: Error, message: String) -> Error {
     }
 }
 
-/// An error of the store with the name of the object.
+/// A store's error with the object's name.
 #[derive(Debug)]
 struct RequestError {
     message: String,
@@ -217,7 +224,8 @@ impl fmt::Display for RequestError {
 }
 
 impl StdError for RequestError {
-    /// Returns the cause of the store's error, whose own message is part of this one.
+    /// Returns the cause of the store's error. We skip that error itself, because its message is
+    /// part of this one.
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         self.error.get_ref()?.source()
     }

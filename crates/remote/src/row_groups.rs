@@ -1,4 +1,4 @@
-//! Row groups that jobs of the host decode at the same time.
+//! Row groups that the host's jobs decode at the same time.
 //!
 //! ```text
 //! PushDecoder ── a row group whose bytes all arrived ──► due │ next │ …   one job each, for one batch
@@ -7,8 +7,9 @@
 //!                                                         └► batches in the order of the file
 //! ```
 //!
-//! The decoder opens row groups, tests their rows and plans their bytes. It decodes batches itself only while no row
-//! group is here: those whose bytes do not fit into memory, and those that failed here.
+//! The decoder opens row groups, tests their rows and plans their bytes. It decodes batches itself
+//! only while there is no row group here. Those are row groups whose bytes do not fit in memory, or
+//! that failed here.
 
 use std::collections::VecDeque;
 use std::task::{Context, Poll};
@@ -19,10 +20,11 @@ use herringbone_read::{AheadStep, WaitingBatch};
 
 use crate::seat::Job;
 
-/// The number of row groups per thread. One is not enough: batches of a decoded row group may wait for a while.
+/// The number of row groups per thread. One is not enough, because the batches of a decoded row
+/// group may wait for a while.
 const PER_THREAD: usize = 2;
 
-/// Row groups in the order of the output. The first one is due.
+/// The row groups in the order of the output. The first one is due.
 pub(crate) struct RowGroups {
     slots: VecDeque<Slot>,
     /// The number of jobs that may run at the same time.
@@ -32,9 +34,9 @@ pub(crate) struct RowGroups {
 /// A row group that jobs decode.
 struct Slot {
     work: Work,
-    /// Decoded batches that wait until they are due.
+    /// The decoded batches that wait until they are due.
     waiting: VecDeque<Box<WaitingBatch>>,
-    /// The losses after the last batch.
+    /// The losses that follow the last batch.
     losses: Losses,
     /// An upper bound on the number of rows after the last emitted batch.
     rows_left: u64,
@@ -42,18 +44,18 @@ struct Slot {
 
 /// The state of a row group.
 enum Work {
-    /// Between two jobs.
+    /// No job works on it.
     Idle(Box<DetachedRowGroup>),
     Running(Job<(Box<DetachedRowGroup>, AheadStep)>),
-    /// All batches are decoded.
+    /// All its batches are decoded.
     Over(Box<DetachedRowGroup>),
     Failed(Box<DetachedRowGroup>),
-    /// In transition.
+    /// It is being moved to another state.
     Moved,
 }
 
 impl RowGroups {
-    /// Creates an empty list. With less than two threads, it stays empty.
+    /// Creates an empty list. With fewer than two threads, the list stays empty.
     pub(crate) fn new(threads: usize) -> Self {
         Self {
             slots: VecDeque::new(),
@@ -65,7 +67,7 @@ impl RowGroups {
         self.slots.is_empty()
     }
 
-    /// Returns the number of row groups that may be added.
+    /// Returns the number of row groups that may still be added.
     pub(crate) fn room(&self) -> usize {
         match self.has_failed() {
             true => 0,
@@ -83,7 +85,8 @@ impl RowGroups {
         });
     }
 
-    /// Takes the results of jobs, and starts others, the due one first. Work ahead stops while memory is short.
+    /// Takes the results of jobs and starts others, with the due one first. Work ahead stops while
+    /// memory is short.
     pub(crate) fn poll(&mut self, host: Option<&dyn Spawn>, cx: &Context<'_>) {
         for slot in &mut self.slots {
             slot.poll(cx);
@@ -95,12 +98,14 @@ impl RowGroups {
             if free == 0 || matches!(slot.work, Work::Failed(_)) {
                 break;
             }
-            // The slots before it may be over without being removed. If memory is short, only the due job starts, so
-            // without it no waker would be left.
+            // The slots before this one may be over although they are not removed yet. If memory is
+            // short, only the due job starts, so we must recognise it: otherwise, no waker would be
+            // left.
             let is_due = are_earlier_emitted && slot.waiting.is_empty();
             if slot.start(host, is_due) {
                 free -= 1;
-                // A job of a host that runs it at once, or drops it, may be over. A running one keeps the waker.
+                // If the host ran the job at once, or dropped it, the job may be over. If it is
+                // still running, it keeps the waker.
                 slot.poll(cx);
             }
             are_earlier_emitted &= slot.is_emitted();
@@ -133,8 +138,8 @@ impl RowGroups {
         self.slots.iter().position(failed)
     }
 
-    /// Puts the first failed row group and all after it back into the decoder, once no job works on them. Their batches
-    /// are decoded again.
+    /// Puts the first failed row group and all later ones back into the decoder, once no job works
+    /// on them. Their batches are decoded again.
     pub(crate) fn put_back_failed(&mut self, decoder: &mut PushDecoder) {
         let Some(failed) = self.first_failed() else {
             return;
@@ -153,7 +158,7 @@ impl RowGroups {
         }
     }
 
-    /// Returns an upper bound on the number of rows not emitted.
+    /// Returns an upper bound on the number of rows that are not emitted yet.
     pub(crate) fn rows_left(&self) -> u64 {
         let rows = self.slots.iter().map(|slot| slot.rows_left);
         rows.fold(0, u64::saturating_add)

@@ -1,5 +1,5 @@
-//! A step of a decoder or encoder, on the polling task or in a job of the host. The step owns its
-//! decoder or encoder, and returns it.
+//! Steps of a decoder or encoder, which run either on the polling task or in a job of the host. A
+//! step owns its decoder or encoder, and hands it back with its outcome.
 //!
 //! ```text
 //! Waiting ── a thread starts the job ──► Running ──► Done ──► the task takes the outcome
@@ -13,10 +13,11 @@ use std::task::{Context, Poll, Waker};
 
 use herringbone::Spawn;
 
-/// A step. It returns its outcome.
+/// A step, which returns its outcome.
 type Work<T> = Box<dyn FnOnce() -> T + Send>;
 
-/// A started step. Dropping it drops the step: at once if no thread runs it yet, otherwise after it.
+/// A started step. If the job is dropped, so is the step: at once if no thread runs it yet, and
+/// otherwise when it ends.
 pub(crate) struct Job<T>(Arc<Mutex<Seat<T>>>);
 
 struct Seat<T> {
@@ -24,22 +25,22 @@ struct Seat<T> {
     waker: Option<Waker>,
 }
 
-/// The place of the step.
+/// The place where the step is.
 enum StepState<T> {
-    /// In the seat: the job was not started.
+    /// In the seat, because the job has not started.
     Waiting(Work<T>),
     /// Taken by the thread that runs the job.
     Running,
     Done(Box<T>),
-    /// In the seat: the job will never be started.
+    /// In the seat, because the job will never start.
     Dropped(Work<T>),
     Panicked(Box<dyn Any + Send>),
-    /// The task does not wait for it any more.
+    /// Nowhere, because the task does not wait for the step any more.
     Left,
 }
 
 impl<T: Send + 'static> Job<T> {
-    /// Starts a step as a job of `host`, or takes it on this thread.
+    /// Starts a step as a job of `host`, or runs it on this thread if there is no host.
     pub(crate) fn start(
         host: Option<&dyn Spawn>,
         step: impl FnOnce() -> T + Send + 'static,
@@ -56,10 +57,10 @@ impl<T: Send + 'static> Job<T> {
         Self(seat)
     }
 
-    /// Returns the outcome, when the step is over.
+    /// Returns the outcome once the step is over.
     ///
     /// # Panics
-    /// Resumes a panic of the step, such as that of a custom predicate.
+    /// Resumes a panic of the step. A custom predicate may panic, for example.
     pub(crate) fn poll(&self, cx: &Context<'_>) -> Poll<T> {
         let mut seat = lock(&self.0);
         match std::mem::replace(&mut seat.place, StepState::Left) {
@@ -84,12 +85,12 @@ impl<T: Send + 'static> Job<T> {
 impl<T> Drop for Job<T> {
     fn drop(&mut self) {
         let place = std::mem::replace(&mut lock(&self.0).place, StepState::Left);
-        // Without the lock: the step may own much.
+        // We drop it without holding the lock, because the step may own much.
         drop(place);
     }
 }
 
-/// The job, as the host has it.
+/// The job in the form that the host has.
 struct Runner<T>(Arc<Mutex<Seat<T>>>);
 
 impl<T> Runner<T> {
@@ -114,7 +115,7 @@ impl<T> Runner<T> {
         }
     }
 
-    /// Puts the outcome into the seat, unless the task has left.
+    /// Puts the outcome into the seat, unless the task does not wait any more.
     fn put(&self, place: StepState<T>) {
         let mut seat = lock(&self.0);
         if matches!(seat.place, StepState::Left) {
@@ -129,7 +130,7 @@ impl<T> Runner<T> {
 }
 
 impl<T> Drop for Runner<T> {
-    /// Reports that a dropped job never starts.
+    /// Reports that a dropped job will never start.
     fn drop(&mut self) {
         if let Some(step) = self.take() {
             self.put(StepState::Dropped(step));

@@ -1,9 +1,9 @@
 //! Texts without secrets.
 
-/// The schemes whose user information is the name of a container, not a secret.
+/// The schemes whose user information is a container's name, which is not a secret.
 const WITH_CONTAINER: [&str; 3] = ["az", "abfs", "abfss"];
 
-/// Removes passwords and queries, which may be signatures, from all URLs in a text.
+/// Removes passwords and queries from all URLs in a text. A query may be a signature.
 #[must_use]
 pub fn without_secrets(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -24,7 +24,7 @@ pub fn without_secrets(text: &str) -> String {
     out
 }
 
-/// Appends the text of a URL after `://`, without its secrets.
+/// Appends a URL's text after `://`, without its secrets.
 fn push_without_secrets(out: &mut String, scheme: &str, url: &str) {
     let (path, query) = url.split_at(url.find(['?', '#']).unwrap_or(url.len()));
     let (authority, path) = path.split_at(path.find('/').unwrap_or(path.len()));

@@ -10,8 +10,9 @@ use crate::object::BoxFuture;
 
 /// The place of a new object in a store.
 ///
-/// A request is a future. Only the task that writes polls it, and drops it when the writer is dropped. Retries, timeouts
-/// and credentials belong to the implementation, and so does a condition such as "only if the object does not exist".
+/// A request is a future. Only the task that writes polls it, and drops it when the writer is
+/// dropped. Your implementation is responsible for retries, timeouts and credentials, and for a
+/// condition such as "only if the object does not exist".
 ///
 /// ```
 /// use std::pin::Pin;
@@ -42,22 +43,24 @@ use crate::object::BoxFuture;
 /// }
 /// ```
 pub trait ObjectSink: Debug + Send + Sync {
-    /// Returns the name of the object for error messages, such as a URL without credentials.
+    /// Returns the object's name for error messages. It can be a URL without credentials, for
+    /// example.
     fn name(&self) -> &str;
 
-    /// Requests that the store creates the object with these bytes, whole or not at all.
+    /// Requests that the store creates the object from these bytes, whole or not at all.
     ///
-    /// If the store has the object already and must not replace it, the error is an I/O error of the kind
-    /// [`AlreadyExists`](std::io::ErrorKind::AlreadyExists).
+    /// If the store already has the object and must not replace it, this fails with an I/O error of
+    /// the kind [`AlreadyExists`](std::io::ErrorKind::AlreadyExists).
     fn put(&self, bytes: Bytes) -> BoxFuture<Result<()>>;
 
     /// Requests an upload in parts. The object does not appear before the upload is completed.
     fn start(&self) -> BoxFuture<Result<Box<dyn Upload>>>;
 
-    /// Runs a future that nothing waits for: it aborts an upload whose writer was dropped.
+    /// Runs a future that nothing waits for. Such a future aborts an upload whose writer was
+    /// dropped.
     ///
-    /// The default drops the future. The parts then stay in the store until a rule of the store removes them. If there is
-    /// a runtime, spawn the future there.
+    /// By default, the future is dropped. The parts then stay in the store until a rule of the
+    /// store removes them. If you have a runtime, spawn the future there.
     fn run_detached(&self, abort: BoxFuture<()>) {
         drop(abort);
     }
@@ -111,16 +114,18 @@ pub trait ObjectSink: Debug + Send + Sync {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Upload: Debug + Send {
-    /// Requests that the store keeps the next part. The order of the calls is that of the parts. Several of these
-    /// requests are in flight at the same time.
+    /// Requests that the store keeps the next part. The parts have the order of these calls.
+    /// Several of these requests are in flight at the same time.
     fn put_part(&mut self, bytes: Bytes) -> BoxFuture<Result<()>>;
 
-    /// Requests that the store creates the object from all parts. Called after all of them have arrived.
+    /// Requests that the store creates the object from all parts. We call this after all of them
+    /// have arrived.
     ///
-    /// If the store has the object already and must not replace it, the error is an I/O error of the kind
-    /// [`AlreadyExists`](std::io::ErrorKind::AlreadyExists).
+    /// If the store already has the object and must not replace it, this fails with an I/O error of
+    /// the kind [`AlreadyExists`](std::io::ErrorKind::AlreadyExists).
     fn complete(&mut self) -> Pin<Box<dyn Future<Output = Result<()>> + Send + '_>>;
 
-    /// Requests that the store removes all parts. Called at most once, also after a request that failed.
+    /// Requests that the store removes all parts. We call this at most once, even if a request
+    /// failed before.
     fn abort(&mut self) -> Pin<Box<dyn Future<Output = Result<()>> + Send + '_>>;
 }

@@ -1,4 +1,5 @@
-//! Objects and sinks of the stores of the crate `object_store`, one module per version of that crate.
+//! Objects and sinks for the stores of the crate `object_store`, with one module per version of
+//! that crate.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -8,11 +9,11 @@ use futures_core::Stream;
 
 use crate::plain;
 
-/// The largest number of bytes reserved for an answer before they arrive.
+/// The largest number of bytes that we reserve for an answer before they arrive.
 const MAX_RESERVED: u64 = 16 << 20;
 
-/// The parts of an answer, joined. Stops after the part in which `most` bytes are exceeded: a store may send more than it
-/// was asked for.
+/// Joins the parts of an answer. We stop after the part that exceeds `most` bytes, because a store
+/// may send more than it was asked for.
 async fn collect<E>(
     mut parts: Pin<Box<dyn Stream<Item = Result<Bytes, E>> + Send>>,
     most: u64,
@@ -25,7 +26,7 @@ async fn collect<E>(
         && let Some(part) = next().await?
     {
         if joined.is_empty() {
-            // One allocation holds all requested bytes.
+            // We reserve all requested bytes in one allocation.
             joined.reserve(most.min(MAX_RESERVED) as usize);
             joined.extend_from_slice(&first);
         }
@@ -38,7 +39,7 @@ async fn collect<E>(
     })
 }
 
-/// Returns the path in a store to which a path in a directory leads.
+/// Returns the path in a store that a path leads to from a directory.
 fn resolve(directory: &str, path: &str) -> Option<String> {
     let mut names: Vec<&str> = match path.starts_with('/') {
         true => Vec::new(),
@@ -58,14 +59,15 @@ fn resolve(directory: &str, path: &str) -> Option<String> {
     (!names.is_empty()).then(|| names.join("/"))
 }
 
-/// Returns true if this is the error of an answer with the whole object to a request for a range.
+/// Returns true if an error means that the store answered a request for a range with the whole
+/// object.
 fn is_whole(message: &str) -> bool {
-    // The second message is that of web servers.
+    // Web servers cause the second message.
     message.contains("Received non-partial response")
         || message.contains("Range request not supported by")
 }
 
-/// Returns true if a server may answer so to requests for the end of an object, which it does not have.
+/// Returns true if a server may answer this way because it has no requests for an object's end.
 fn lacks_suffixes(message: &str) -> bool {
     matches!(plain::status(message), Some(400 | 405 | 416 | 500 | 501))
 }
@@ -97,8 +99,9 @@ macro_rules! adapter {
 
             #[doc = concat!("An [`Object`] in a store of `object_store` ", $version, ".")]
             ///
-            /// Each request is a `get_opts` with one range. After the first, each has the precondition `If-Match`, or
-            /// the version, or else `If-Unmodified-Since`. Retries and timeouts are those of the store.
+            /// Each request is a `get_opts` with one range. All but the first have the precondition
+            /// `If-Match`, or the version, or otherwise `If-Unmodified-Since`. Retries and timeouts
+            /// are the store's.
             ///
             /// ```
             /// # futures::executor::block_on(async {
@@ -136,7 +139,8 @@ macro_rules! adapter {
             }
 
             impl StoreObject {
-                /// Creates the object at `path`. Its name is the path, after the name of the store.
+                /// Creates the object at `path`. Its name is the store's name, followed by the
+                /// path.
                 #[must_use]
                 pub fn new(store: Arc<dyn ObjectStore>, path: impl Into<Path>) -> Self {
                     let path = path.into();
@@ -149,8 +153,8 @@ macro_rules! adapter {
                     }
                 }
 
-                /// Creates an object from a listing. Its first request has a precondition too, and a footer in a cache
-                /// takes no request.
+                /// Creates an object from a listing. Even its first request has a precondition, and
+                /// if its footer is in a cache, opening it takes no request.
                 #[must_use]
                 pub fn listed(store: Arc<dyn ObjectStore>, meta: &ObjectMeta) -> Self {
                     Self {
@@ -159,7 +163,7 @@ macro_rules! adapter {
                     }
                 }
 
-                /// Sets the identity, known from a listing, as [`Self::listed`] does.
+                /// Sets the identity that is known from a listing, as [`Self::listed`] does.
                 #[must_use]
                 pub fn known_identity(self, identity: Identity) -> Self {
                     Self {
@@ -168,8 +172,8 @@ macro_rules! adapter {
                     }
                 }
 
-                /// Sets the name in error messages and caches, such as a URL. It should be unique among all objects that
-                /// share a cache, and contain no credentials.
+                /// Sets the name in error messages and caches, such as a URL. It should be unique
+                /// among all objects that share a cache, and it should not contain credentials.
                 #[must_use]
                 pub fn name(self, name: impl Into<String>) -> Self {
                     Self {
@@ -190,7 +194,8 @@ macro_rules! adapter {
                     let is_stream = matches!(result.payload, GetResultPayload::Stream(_));
                     let bytes = match is_stream || range.end.saturating_sub(range.start) > most {
                         true => super::collect(result.into_stream(), most).await?,
-                        // A range of a local file is read at once, rather than in pieces of 8 KiB.
+                        // For a local file, this reads the range at once, and not in pieces of 8
+                        // KiB.
                         false => result.bytes().await?,
                     };
                     Ok(Answer {
@@ -207,7 +212,8 @@ macro_rules! adapter {
                         ..Default::default()
                     };
                     let identity = match self.clone().get(options, bytes).await {
-                        // Azure has no requests for the end of an object.
+                        // Azure has no requests for an object's end, so we ask for the length
+                        // first.
                         Err(first @ StoreError::NotSupported { .. }) => {
                             let head = GetOptions {
                                 head: true,
@@ -215,7 +221,7 @@ macro_rules! adapter {
                             };
                             match self.store.get_opts(&self.path, head).await {
                                 Ok(found) => identity(&found.meta),
-                                // A server without ranges may refuse to state the length, too.
+                                // A server without ranges may also refuse to state the length.
                                 Err(_) if super::is_whole(&first.to_string()) => return Err(first),
                                 Err(other) => return Err(other),
                             }
@@ -238,16 +244,16 @@ macro_rules! adapter {
                     self.get(conditional(range, &identity), bytes).await
                 }
 
-                /// Returns the object's identity if the server has no requests for the end. `first` is the error of such a
-                /// request.
+                /// Returns the object's identity if the server has no requests for the end. `first`
+                /// is the error of such a request.
                 ///
-                /// The answer to a request for the first byte has the length of the object. Unlike HEAD, it fits a
-                /// signature for GET.
+                /// We request the first byte, because the answer has the object's length. Unlike
+                /// HEAD, this request fits a signature for GET.
                 async fn probe(self, first: StoreError) -> Result<Identity, StoreError> {
                     match self.get(conditional(0..1, &Identity::new(0)), 1).await {
                         Ok(answer) => Ok(answer.identity),
                         Err(error) if super::is_whole(&error.to_string()) => Err(error),
-                        // An empty object has no range that satisfies a request.
+                        // This may be an empty object, which has no range that satisfies a request.
                         Err(error) if crate::plain::status(&error.to_string()) == Some(416) => {
                             let source = error.into();
                             Err(StoreError::NotSupported { source })
@@ -313,7 +319,7 @@ macro_rules! adapter {
 
             #[doc = concat!("The objects below a directory in a store of `object_store` ", $version, ".")]
             ///
-            /// Their names are their paths, after the name of the store. URLs are errors.
+            /// An object's name is the store's name, followed by its path. URLs are errors.
             ///
             /// ```
             /// use std::sync::Arc;
@@ -336,7 +342,8 @@ macro_rules! adapter {
             }
 
             impl StoreChunks {
-                /// Creates the objects below a directory, such as that of a `_metadata` file.
+                /// Creates the objects below a directory, for example the directory of a
+                /// `_metadata` file.
                 #[must_use]
                 pub fn new(store: Arc<dyn ObjectStore>, directory: impl Into<Path>) -> Self {
                     Self {
@@ -346,8 +353,8 @@ macro_rules! adapter {
                     }
                 }
 
-                /// Selects whether absolute paths and paths with `..` are permitted. An absolute path begins at the root
-                /// of the store. Use this for trusted metadata only.
+                /// Selects whether absolute paths and paths with `..` are permitted. An absolute
+                /// path begins at the store's root. Permit these only if you trust the metadata.
                 #[must_use]
                 pub fn allow_any_path(self, allows_any_path: bool) -> Self {
                     Self {
@@ -379,7 +386,7 @@ macro_rules! adapter {
             fn conditional(range: Range<u64>, identity: &Identity) -> GetOptions {
                 let if_match = identity.strong_e_tag().map(str::to_owned);
                 let is_named = if_match.is_some() || identity.version.is_some();
-                // The store's times have a smaller range.
+                // The store's times have a smaller range, so we leave out times outside it.
                 let is_usual = |time: &SystemTime| {
                     let since = time.duration_since(SystemTime::UNIX_EPOCH);
                     since.is_ok_and(|since| since.as_secs() < 1 << 36)
@@ -394,7 +401,7 @@ macro_rules! adapter {
                 }
             }
 
-            /// Returns the identity of an object from its metadata in the store.
+            /// Returns an object's identity according to its metadata in the store.
             #[must_use]
             #[doc(hidden)] // For the crates of this workspace.
             pub fn identity(meta: &ObjectMeta) -> Identity {
@@ -402,11 +409,12 @@ macro_rules! adapter {
                 Identity::new(meta.size)
                     .e_tag(meta.e_tag.clone())
                     .version(meta.version.clone())
-                    // Objects that a caller names without listing them have the beginning of time.
+                    // If a caller names an object without listing it, its time is the beginning of
+                    // time, which means nothing.
                     .modified(Some(modified).filter(|time| *time > SystemTime::UNIX_EPOCH))
             }
 
-            /// Converts an error of a read. A failed precondition means that the object was replaced.
+            /// Converts an error of a read. If a precondition failed, the object was replaced.
             #[must_use]
             #[doc(hidden)] // For the crates of this workspace.
             pub fn error(error: StoreError) -> Error {
@@ -440,8 +448,8 @@ macro_rules! adapter {
 
             #[doc = concat!("An [`ObjectSink`] in a store of `object_store` ", $version, ".")]
             ///
-            /// A small file is a `put_opts`, a larger one an upload by `put_multipart_opts`. Retries and timeouts are
-            /// those of the store.
+            /// A small file takes one `put_opts`, and a larger one an upload by
+            /// `put_multipart_opts`. Retries and timeouts are the store's.
             ///
             /// ```
             /// # futures::executor::block_on(async {
@@ -486,8 +494,8 @@ macro_rules! adapter {
             }
 
             impl StoreSink {
-                /// Creates the sink of an object at `path`, which replaces an existing object. Its name is the path,
-                /// after the name of the store.
+                /// Creates the sink of an object at `path`, which replaces an existing object. Its
+                /// name is the store's name, followed by the path.
                 #[must_use]
                 pub fn new(store: Arc<dyn ObjectStore>, path: impl Into<Path>) -> Self {
                     let path = path.into();
@@ -500,11 +508,12 @@ macro_rules! adapter {
                     }
                 }
 
-                /// Never replaces an existing object: the file is created only if there is none.
+                /// Makes the sink create the file only if there is none, so that it never replaces
+                /// an existing object.
                 ///
-                /// Uploads in parts do not have this condition in `object_store`. A file of more than one part is
-                /// therefore an error before anything is sent. Parts may have up to 5 GiB: see
-                /// [`part_bytes`](crate::RemoteWriteOptions::part_bytes).
+                /// In `object_store`, uploads in parts do not have this condition. Therefore, a
+                /// file of more than one part is an error before anything is sent. Note that a part
+                /// may have up to 5 GiB. See [`part_bytes`](crate::RemoteWriteOptions::part_bytes).
                 #[must_use]
                 pub fn create_new(self) -> Self {
                     Self {
@@ -513,7 +522,8 @@ macro_rules! adapter {
                     }
                 }
 
-                /// Sets the name in error messages, such as a URL. It should contain no credentials.
+                /// Sets the name in error messages, such as a URL. It should not contain
+                /// credentials.
                 #[must_use]
                 pub fn name(self, name: impl Into<String>) -> Self {
                     Self {
@@ -522,9 +532,9 @@ macro_rules! adapter {
                     }
                 }
 
-                /// Sets a function that runs a future on a runtime, such as one that calls `spawn` of a `Handle` of
-                /// tokio. If a writer is dropped, on any thread, its upload is aborted there. Without it, the parts stay
-                /// in the store.
+                /// Sets a function that runs a future on a runtime, for example by `spawn` of
+                /// tokio's `Handle`. If a writer is dropped, on any thread, its upload is aborted
+                /// there. Without this function, the parts stay in the store.
                 #[must_use]
                 pub fn runtime(self, spawn: impl Fn(BoxFuture<()>) + Send + Sync + 'static) -> Self {
                     Self {

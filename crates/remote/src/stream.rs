@@ -23,16 +23,19 @@ use crate::seat::Job;
 
 /// A stream of the record batches of a read.
 ///
-/// The batches are those of a [`Reader`](herringbone::Reader), in the same order. After an error there are no more.
+/// You get the batches that a [`Reader`](herringbone::Reader) would return, in the same order.
+/// After an error, there are no more.
 ///
-/// Only the task that polls the stream sends requests and takes their answers. It also decodes, unless the options of
-/// the read have threads ([`ReadOptions::spawn`](herringbone::ReadOptions::spawn)). Then these decode, while the task takes
-/// answers or works on the last batch. Each job decodes one batch. Up to [`ReadOptions::threads`](herringbone::ReadOptions)
-/// row groups whose bytes arrived are decoded at the same time, within the memory of the read. A host that does not run a
-/// job may drop it; the task then decodes.
+/// Only the task that polls the stream sends requests and takes their answers. It also decodes,
+/// unless the read's options have threads
+/// ([`ReadOptions::spawn`](herringbone::ReadOptions::spawn)). In that case, the threads decode
+/// while the task takes answers or works on the last batch. Each job decodes one batch. Up to
+/// [`ReadOptions::threads`](herringbone::ReadOptions) row groups whose bytes have arrived are
+/// decoded at the same time, within the read's memory. If your host does not want to run a job, it
+/// may drop it, and the task decodes instead.
 ///
-/// Dropping the stream drops its requests and decoders. A thread finishes the batch that it decodes, and then drops the
-/// decoder.
+/// If you drop the stream, its requests and decoders are dropped, too. A thread that is decoding a
+/// batch finishes it first, and then drops the decoder.
 ///
 /// ```
 /// # use std::ops::Range;
@@ -81,7 +84,7 @@ use crate::seat::Job;
 /// ```
 pub struct RecordBatchStream {
     plan: Arc<ReadPlan>,
-    /// True if the decoder does not have the plan yet, because a thread has the decoder.
+    /// True if the decoder does not have the plan yet, because it is with a thread.
     is_plan_new: bool,
     state: State,
     fetches: Fetches,
@@ -89,51 +92,52 @@ pub struct RecordBatchStream {
     key_service: Option<Arc<dyn KeyService>>,
     host: Option<Arc<dyn Spawn>>,
     row_groups: RowGroups,
-    /// True if the decoder may have more row groups whose bytes all arrived.
+    /// True if the decoder may have more row groups whose bytes have all arrived.
     has_more_row_groups: bool,
-    /// True if everything was requested when the decoder last looked ahead.
+    /// True if all ranges were already requested when the decoder last looked ahead.
     is_all_requested: bool,
     /// True if the last step was refused memory that the pool may have later.
     is_refused: bool,
     progress: Progress,
 }
 
-/// The place of the decoder.
+/// The place where the decoder is.
 enum State {
-    /// Between steps.
+    /// Here, between two steps.
     Idle(Box<PushDecoder>),
-    /// In a step.
+    /// In a step, which may be on a thread.
     Decoding(Job<(Box<PushDecoder>, Step)>),
-    /// There are no more batches.
+    /// Nowhere, because there are no more batches.
     Over,
 }
 
 /// The instructions for a step of the decoder.
 struct Order {
-    /// True if no earlier batches are decoded elsewhere: the step decodes the next one, if its row group is not detached.
+    /// True if no earlier batches are decoded elsewhere. The step then decodes the next one, unless
+    /// its row group is detached.
     is_due: bool,
     /// The number of row groups that may be detached.
     room: usize,
-    /// The decoder looks ahead if fewer bytes are buffered.
+    /// The number of buffered bytes below which the decoder looks ahead.
     look_ahead: u64,
 }
 
 /// The outcome of a step.
 #[derive(Default)]
 struct Step {
-    /// The result of the decoder, if it was due.
+    /// The decoder's result, if it was due.
     result: Option<Result<push::Poll>>,
-    /// The ranges needed later, if the step looked ahead.
+    /// The ranges that are needed later, if the step looked ahead.
     ahead: Option<Result<Needs>>,
-    /// Row groups whose bytes all arrived, to be decoded elsewhere.
+    /// Row groups whose bytes have all arrived, to be decoded elsewhere.
     row_groups: Vec<DetachedRowGroup>,
-    /// True if there may be more of them.
+    /// True if there may be more such row groups.
     has_more: bool,
 }
 
 impl Step {
-    /// Detaches row groups whose bytes all arrived. Otherwise, decodes the next batch, or lists missing ranges.
-    /// In between, lists the ranges needed later.
+    /// Detaches row groups whose bytes have all arrived. If there are none, this step decodes the
+    /// next batch, or lists missing ranges. In between, it lists the ranges that are needed later.
     fn run(decoder: &mut PushDecoder, order: &Order) -> Self {
         let mut step = Self::default();
         step.detach(decoder, order.room);
@@ -163,14 +167,14 @@ impl Step {
     }
 }
 
-/// A requested key.
+/// A key that was requested.
 struct Key {
     request: KeyRequest,
     future: BoxFuture<Result<Vec<u8>>>,
     key: Option<Vec<u8>>,
 }
 
-/// The numbers that the stream knows after a step.
+/// The numbers that the stream knows after each step.
 struct Progress {
     rows_left: u64,
     metrics: ReadMetrics,
@@ -180,13 +184,13 @@ struct Progress {
 /// The state of a read after a step.
 enum After {
     Batch(RecordBatch),
-    /// Bytes or keys are missing.
+    /// The decoder lacks bytes or keys.
     Waits,
     Finished,
 }
 
 impl Progress {
-    /// Records the progress of a decoder, which may be with a thread later.
+    /// Records a decoder's progress, because the decoder may be with a thread later.
     fn record(&mut self, decoder: &mut PushDecoder) {
         self.rows_left = decoder.rows_left();
         self.metrics = decoder.metrics();
@@ -215,7 +219,8 @@ impl RecordBatchStream {
             Some(_) => herringbone_pipeline::threads(plan.options().threads),
             None => 0,
         };
-        // Whole row groups are fetched, whatever the policy for bytes ahead is.
+        // We pass no limit, because whole row groups are fetched, whatever the policy for bytes
+        // ahead is.
         let fetched_bytes = match fetches.policy().in_memory {
             true => 0,
             false => usize::MAX,
@@ -247,21 +252,22 @@ impl RecordBatchStream {
         self.plan.schema().clone()
     }
 
-    /// Returns the plan of the read.
+    /// Returns the read's plan.
     #[must_use]
     pub fn plan(&self) -> &Arc<ReadPlan> {
         &self.plan
     }
 
-    /// Replaces the filter by an equal or tighter one, for all rows that the old filter has not been applied to yet. It also
-    /// prunes row groups not started. Rows that the old filter has selected, also in row groups that threads decode ahead,
-    /// are still returned.
+    /// Replaces the filter by an equal or tighter one. The new filter applies to all rows that the
+    /// old one has not been applied to yet, and it also prunes row groups that are not started.
+    /// Rows that the old filter has already selected are still returned, even in row groups that
+    /// threads decode ahead.
     ///
     /// # Errors
-    /// [Argument](herringbone::ErrorKind::Argument) if the form of the filter does not show that it
-    /// [implies](Predicate::implies) the old one, because rows of it may be gone;
-    /// [Argument](herringbone::ErrorKind::Argument) also if it does not fit the file, or if the read has a limit or an
-    /// offset and no filter.
+    /// Fails with [Argument](herringbone::ErrorKind::Argument) if the form of the new filter does
+    /// not show that it [implies](Predicate::implies) the old one, because rows that only the new
+    /// one selects may be gone. Fails with [Argument](herringbone::ErrorKind::Argument) also if the
+    /// filter does not fit the file, or if the read has a limit or an offset but no filter.
     pub fn tighten_filter(&mut self, filter: &Predicate) -> Result<()> {
         self.plan = Arc::new(self.plan.tightened(filter)?);
         self.is_plan_new = true;
@@ -275,19 +281,21 @@ impl RecordBatchStream {
         self.progress.rows_left.saturating_add(detached)
     }
 
-    /// Returns the data lost to damage so far, if the options [tolerate](herringbone::OnError) damage.
+    /// Returns the data lost to damage so far. There is none unless the options
+    /// [tolerate](herringbone::OnError) damage.
     #[must_use]
     pub fn losses(&self) -> &Losses {
         &self.progress.losses
     }
 
-    /// Takes the losses since the last call. [`Self::losses`] does not return them again.
+    /// Takes the losses since the last call, so that [`Self::losses`] does not return them again.
     #[must_use]
     pub fn take_losses(&mut self) -> Losses {
         std::mem::take(&mut self.progress.losses)
     }
 
-    /// Returns the counts of the read so far: row groups, rows, pages, requests, bytes and rounds.
+    /// Returns the counts of row groups, rows, pages, requests, bytes and rounds of the read so
+    /// far.
     ///
     /// The requests for the footer are not included.
     #[must_use]
@@ -302,14 +310,16 @@ impl RecordBatchStream {
 
     /// Returns the next batch, or `None` after the last one and after an error.
     ///
-    /// The future may be dropped at any time. A later call continues after it.
+    /// You may drop the future at any time, because a later call continues where it was.
     ///
     /// # Errors
-    /// [Corrupt](herringbone::ErrorKind::Corrupt) or [Unsupported](herringbone::ErrorKind::Unsupported) if the file's
-    /// bytes cannot be decoded, [Limit](herringbone::ErrorKind::Limit) if they need too much memory, and
-    /// [Key](herringbone::ErrorKind::Key) if they are not authentic, each with its location.
-    /// [Io](herringbone::ErrorKind::Io) if the store fails, and [Replaced](herringbone::ErrorKind::Replaced) if the
-    /// object was replaced, with the name of the object and the range. Errors of your predicates and key service keep
+    /// Fails with [Corrupt](herringbone::ErrorKind::Corrupt) or
+    /// [Unsupported](herringbone::ErrorKind::Unsupported) if the file's bytes cannot be decoded,
+    /// with [Limit](herringbone::ErrorKind::Limit) if they need too much memory, and with
+    /// [Key](herringbone::ErrorKind::Key) if they are not authentic. These errors have their
+    /// location. Fails with [Io](herringbone::ErrorKind::Io) if the store fails, and with
+    /// [Replaced](herringbone::ErrorKind::Replaced) if the object was replaced, both with the
+    /// object's name and the range. Errors that your own predicates and key service return keep
     /// their kind.
     pub async fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
         poll_fn(|cx| self.poll_batch(cx)).await
@@ -325,7 +335,7 @@ impl RecordBatchStream {
 
     fn poll_decoder(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<RecordBatch>>> {
         loop {
-            // While threads decode, answers are taken all the same.
+            // We take answers here, even while threads decode.
             let fetched = self.fetches.poll(cx)?;
             match self.poll_step(cx)? {
                 Some(After::Waits) => continue,
@@ -347,7 +357,7 @@ impl RecordBatchStream {
             ready!(self.poll_keys(cx))?;
             ready!(self.poll_room(cx));
             let may_start = match self.row_groups.is_empty() {
-                // While the decoder waits, answers may decide which later bytes it needs.
+                // While the decoder waits, an answer may already decide which later bytes it needs.
                 true => fetched.is_ready() || self.fetches.has_decided(),
                 false => self.may_detach(),
             };
@@ -358,7 +368,7 @@ impl RecordBatchStream {
         }
     }
 
-    /// Takes the outcome of the current step of the decoder, if there is one.
+    /// Takes the outcome of the decoder's current step, if there is one.
     fn poll_step(&mut self, cx: &Context<'_>) -> Result<Option<After>> {
         let State::Decoding(job) = &self.state else {
             return Ok(None);
@@ -372,8 +382,8 @@ impl RecordBatchStream {
         after.map(Some)
     }
 
-    /// Sends the next requests and starts the next jobs, before the program works on a batch. Errors wait for the next
-    /// call.
+    /// Sends the next requests and starts the next jobs before the program works on a batch. Errors
+    /// wait for the next call.
     fn emit(&mut self, batch: RecordBatch, cx: &mut Context<'_>) -> RecordBatch {
         self.fetches.advance(cx);
         self.row_groups.poll(self.host.as_deref(), cx);
@@ -391,14 +401,14 @@ impl RecordBatchStream {
         self.row_groups.room() > 0 && may_have_some
     }
 
-    /// Returns the number of bytes that may be requested ahead now. Requests are made in lots of half of what may be
-    /// ahead: one per batch would be many small ones.
+    /// Returns the number of bytes that may be requested ahead now. We make requests in lots of
+    /// half of what may be ahead, because one lot per batch would be many small requests.
     fn bytes_to_request(&self) -> u64 {
         let ahead = self.fetches.policy().max_bytes_ahead / 2;
         ahead.saturating_sub(self.fetches.bytes_under_way())
     }
 
-    /// Starts the next step of the decoder, with the bytes that arrived, unless one is under way.
+    /// Starts the decoder's next step with the bytes that have arrived, unless a step is under way.
     fn start_step(&mut self) {
         let mut decoder = match mem::replace(&mut self.state, State::Over) {
             State::Idle(decoder) => decoder,
@@ -427,7 +437,7 @@ impl RecordBatchStream {
         self.state = State::Decoding(Job::start(self.host.as_deref(), step));
     }
 
-    /// Handles the outcome of a step.
+    /// Handles a step's outcome.
     fn finish_step(&mut self, step: Step, decoder: &mut PushDecoder) -> Result<After> {
         let row_groups = step.row_groups.into_iter();
         row_groups.for_each(|row_group| self.row_groups.push(row_group));
@@ -469,8 +479,8 @@ impl RecordBatchStream {
         Ok(())
     }
 
-    /// Waits until the pool has memory for a refused step, or will not have it. The decoder then tries for the last time,
-    /// because the read may go on without the row group.
+    /// Waits until the pool has memory for a refused step, or will not have it. In the second case,
+    /// the decoder tries for the last time, because the read may go on without the row group.
     fn poll_room(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         if let (true, State::Idle(decoder)) = (self.is_refused, &mut self.state) {
             if !ready!(decoder.poll_room(cx)) {

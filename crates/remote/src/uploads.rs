@@ -1,4 +1,4 @@
-//! The requests of an upload: its start, parts in flight, and its end.
+//! The requests of an upload, which start it, send its parts, and end it.
 
 use std::future::poll_fn;
 use std::mem;
@@ -14,20 +14,21 @@ use crate::parts::{MAX_PARTS, PartBuffer};
 use crate::request::{named, with_message};
 use crate::sink::{ObjectSink, Upload};
 
-/// The requests of an upload. Dropping them cancels those in flight, and aborts the upload if the sink has a runtime.
+/// An upload's requests. If they are dropped, the ones in flight are cancelled, and the upload is
+/// aborted if the sink has a runtime.
 #[derive(Debug)]
 pub(crate) struct Uploads {
     sink: Arc<dyn ObjectSink>,
     state: State,
     in_flight: Vec<InFlight>,
-    /// The number of bytes that may be in flight, if they are more than one part.
+    /// The number of bytes that may be in flight, unless they are a single part.
     max_bytes_in_flight: u64,
-    /// The number of parts sent so far, and of their bytes.
+    /// The number of parts sent so far, and their byte count.
     sent: (u64, u64),
 }
 
 enum State {
-    /// Nothing was started yet.
+    /// No upload was started yet.
     None,
     Starting(BoxFuture<Result<Box<dyn Upload>>>),
     Started(Box<dyn Upload>),
@@ -44,7 +45,7 @@ impl std::fmt::Debug for State {
 }
 
 struct InFlight {
-    /// The number of the part, from 1.
+    /// The part's number, which counts from 1.
     number: u64,
     range: Range<u64>,
     future: BoxFuture<Result<()>>,
@@ -76,7 +77,7 @@ impl Uploads {
     /// Polls the parts in flight.
     ///
     /// # Errors
-    /// The first error of a part, with its number and range.
+    /// Returns the first error of a part, with the part's number and range.
     pub(crate) fn advance(&mut self, cx: &mut Context<'_>) -> Result<()> {
         let mut first = None;
         self.in_flight
@@ -93,10 +94,11 @@ impl Uploads {
         first.map_or(Ok(()), Err)
     }
 
-    /// Sends the full parts of a buffer. Returns pending while one waits for others to arrive.
+    /// Sends a buffer's full parts. Returns pending while a part waits for others to arrive.
     ///
     /// # Errors
-    /// Errors of the store, with the name of the object; Limit if there are too many parts.
+    /// Returns the store's errors, with the object's name. Fails with Limit if there are too many
+    /// parts.
     pub(crate) fn poll_send(
         &mut self,
         cx: &mut Context<'_>,
@@ -124,7 +126,7 @@ impl Uploads {
         }
         if let State::Starting(future) = &mut self.state {
             let started = ready!(future.as_mut().poll(cx));
-            // A future must not be polled again.
+            // We take the future away, because it must not be polled again.
             self.state = State::None;
             let what = "the start of the upload";
             let started = started.map_err(|error| named(self.sink.name(), &what, error))?;
@@ -161,7 +163,7 @@ impl Uploads {
         !matches!(self.state, State::None)
     }
 
-    /// Waits for all parts in flight.
+    /// Waits for all parts that are in flight.
     pub(crate) fn poll_sent(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>> {
         match self.advance(cx) {
             Ok(()) if !self.in_flight.is_empty() => Poll::Pending,
@@ -169,16 +171,16 @@ impl Uploads {
         }
     }
 
-    /// Returns the number of bytes sent in parts.
+    /// Returns the number of bytes that were sent in parts.
     pub(crate) fn bytes_sent(&self) -> u64 {
         self.sent.1
     }
 
-    /// Sends the rest of a buffer in parts, so that only the request for the end is left. Returns the bytes of a small file
-    /// instead, which are that request.
+    /// Sends the rest of a buffer in parts, so that only the request for the end is left. If the
+    /// file is small, this function returns its bytes instead, because they are that request.
     ///
     /// # Errors
-    /// Errors of the store, with the name of the object.
+    /// Returns the store's errors, with the object's name.
     pub(crate) async fn send_rest(&mut self, mut buffer: PartBuffer) -> Result<Option<Bytes>> {
         let is_small = matches!(self.state, State::None) && !buffer.has_full();
         buffer.end();
@@ -190,10 +192,11 @@ impl Uploads {
         Ok(None)
     }
 
-    /// Creates the object: of a small file by its bytes, of any other from the parts, after all of them have arrived.
+    /// Creates the object. A small file's bytes are one request. Any other file is made from its
+    /// parts, after all of them have arrived.
     ///
     /// # Errors
-    /// Errors of the store, with the name of the object.
+    /// Returns the store's errors, with the object's name.
     pub(crate) async fn complete(&mut self, small: Option<Bytes>) -> Result<()> {
         if let Some(bytes) = small {
             let what = format!("{} bytes", bytes.len());
@@ -209,7 +212,8 @@ impl Uploads {
         Ok(())
     }
 
-    /// Aborts the upload because of an error. Returns the error, and adds that of the abort to its message.
+    /// Aborts the upload because of an error. Returns that error, and adds an error of the abort to
+    /// its message.
     pub(crate) async fn abort_after(&mut self, error: Error) -> Error {
         match self.abort().await {
             Ok(()) => error,
@@ -223,17 +227,18 @@ impl Uploads {
     /// Cancels all requests, and removes the parts from the store.
     ///
     /// # Errors
-    /// The error of the store, with the name of the object.
+    /// Returns the store's error, with the object's name.
     pub(crate) async fn abort(&mut self) -> Result<()> {
         self.in_flight.clear();
         if let State::Starting(future) = &mut self.state {
-            // If the upload was not started, there is nothing to remove.
+            // If the upload could not be started, there is nothing to remove.
             self.state = match future.await {
                 Ok(upload) => State::Started(upload),
                 Err(_) => State::None,
             };
         }
-        // The state stays until the store has answered: a dropped future of this function aborts once more.
+        // We keep the state until the store has answered, so that the upload is aborted once more
+        // if this function's future is dropped.
         if let State::Started(upload) = &mut self.state {
             let aborted = upload.abort().await;
             self.state = State::None;
@@ -247,7 +252,7 @@ impl Uploads {
 impl Drop for Uploads {
     fn drop(&mut self) {
         self.in_flight.clear();
-        // Nothing can receive an error here.
+        // We drop the errors, because nothing can receive them here.
         let abort: BoxFuture<()> = match mem::replace(&mut self.state, State::None) {
             State::None => return,
             State::Starting(future) => Box::pin(async move {

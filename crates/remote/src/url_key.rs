@@ -1,9 +1,10 @@
-//! Keys of objects, as they are written in URLs.
+//! The keys of objects in the form that URLs have.
 
-/// The characters of patterns of keys.
+/// The characters that make a key a pattern.
 pub(crate) const PATTERN: [char; 3] = ['*', '?', '['];
 
-/// Returns the part of a URL for a key, with escapes for the characters that URLs and patterns give a meaning.
+/// Returns a key in the form that a URL has. The characters to which URLs and patterns give a
+/// meaning are escaped.
 ///
 /// ```
 /// assert_eq!(herringbone_remote::escaped_key("a b/50%.parquet"), "a b/50%25.parquet");

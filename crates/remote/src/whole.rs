@@ -1,4 +1,4 @@
-//! Objects of servers that may ignore requests for ranges.
+//! Objects whose servers may ignore requests for ranges.
 //!
 //! ```text
 //! Ranges ── a range is answered with all of the object ──► Requested ── the answer ──► Held: ranges are slices
@@ -21,11 +21,11 @@ use herringbone::{Error, Result};
 use crate::object::{Answer, BoxFuture, Identity, Object};
 use crate::request::{self, MAX_WHOLE_BYTES};
 
-/// An object whose bytes are requested by range, until its server answers a range with all of it. Then all bytes are
-/// requested once, and held in memory.
+/// An object whose bytes are requested by range until its server answers a range with all of them.
+/// From then on, all bytes are requested once, and kept in memory.
 pub(crate) struct MaybeWhole(Arc<Shared>);
 
-/// The part that requests share.
+/// The part of an object that all its requests share.
 struct Shared {
     object: Arc<dyn Object>,
     state: Mutex<State>,
@@ -58,7 +58,7 @@ impl MaybeWhole {
         }))
     }
 
-    /// Returns all bytes, if they are in memory.
+    /// Returns all bytes if they are in memory.
     pub(crate) fn held(&self) -> Option<Bytes> {
         match &self.0.lock().bytes {
             AllBytes::Held(answer) => Some(answer.bytes.clone()),
@@ -66,7 +66,8 @@ impl MaybeWhole {
         }
     }
 
-    /// Sends a request, unless the server is known to ignore ranges. `part` selects the requested range of all bytes.
+    /// Sends a request, unless we know that the server ignores ranges. `part` selects the requested
+    /// range from all bytes.
     fn answer(
         &self,
         request: impl FnOnce(&dyn Object) -> BoxFuture<Result<Answer>>,
@@ -93,13 +94,14 @@ impl MaybeWhole {
     }
 }
 
-/// Returns true if a server answers requests for ranges with the whole object.
+/// Returns true if an error shows that the server answers requests for ranges with the whole
+/// object.
 fn ignores_ranges(error: &Error) -> bool {
     let kind = error.io_error().map(io::Error::kind);
     kind == Some(io::ErrorKind::Unsupported)
 }
 
-/// Returns the answer to a request for a range, from that to a request for all bytes.
+/// Returns the answer to a request for a range, taken from the answer to a request for all bytes.
 fn slice(whole: &Answer, range: Range<u64>) -> Answer {
     let length = whole.bytes.len();
     let at = |at: u64| usize::try_from(at).map_or(length, |at| at.min(length));
@@ -160,7 +162,7 @@ impl Shared {
     }
 }
 
-/// A future that waits for all bytes. If all of these are dropped, so is the request.
+/// A future that waits for all bytes. If all such futures are dropped, so is the request.
 struct Waiting(Arc<Shared>);
 
 impl Waiting {
@@ -184,7 +186,7 @@ impl Future for Waiting {
             AllBytes::Requested(request) => request,
             AllBytes::Ranges => shared.object.whole(MAX_WHOLE_BYTES),
         };
-        // The task that polls last may stop doing so. Thus the answer wakes all of them.
+        // The task that polls last may stop polling, so the answer wakes all of them.
         shared.tasks.add(cx.waker());
         let waker = shared.tasks.clone().into();
         let Poll::Ready(answer) = request.as_mut().poll(&mut Context::from_waker(&waker)) else {
@@ -194,7 +196,7 @@ impl Future for Waiting {
         let answer = answer.and_then(checked).map_err(instead);
         state.bytes = match &answer {
             Ok(answer) => AllBytes::Held(answer.clone()),
-            // The other tasks send the request again.
+            // One of the other tasks sends the request again.
             Err(_) => AllBytes::Ranges,
         };
         drop(state);
@@ -212,7 +214,8 @@ impl Drop for Waiting {
         }
         let request = std::mem::replace(&mut state.bytes, AllBytes::Ranges);
         drop(state);
-        // Without the lock: a request may run any code when it is dropped.
+        // We drop the request without holding the lock, because it may run any code when it is
+        // dropped.
         drop(request);
     }
 }
@@ -222,13 +225,13 @@ fn checked(answer: Answer) -> Result<Answer> {
     Ok(answer)
 }
 
-/// Adds to an error which request failed: not the one for a range.
+/// Adds to an error which request failed, because it is not the one for a range.
 fn instead(error: Error) -> Error {
     let message = format!("all bytes were requested instead: {}", error.message());
     request::with_message(error, message)
 }
 
-/// The wakers of tasks that wait for one request.
+/// The wakers of the tasks that wait for one request.
 #[derive(Default)]
 struct Tasks(Mutex<Vec<Waker>>);
 

@@ -6,7 +6,7 @@ use herringbone::{Error, MemoryPool, Result, WriteOptions};
 
 use crate::parts::{MAX_PART_BYTES, PartSizes};
 
-/// Options for writing an object. They can be converted from [`WriteOptions`] alone.
+/// Options for writing an object. You can convert [`WriteOptions`] alone into them.
 ///
 /// ```
 /// use herringbone::WriteOptions;
@@ -22,21 +22,25 @@ use crate::parts::{MAX_PART_BYTES, PartSizes};
 pub struct RemoteWriteOptions {
     /// The form of the file, and the threads that encode.
     pub write: WriteOptions,
-    /// The size of the first parts in bytes; 8 MiB by default. A file of at most this size takes one request. S3 requires
-    /// at least 5 MiB.
+    /// The size of the first parts in bytes, which is 8 MiB by default. A file of at most this size
+    /// takes one request. Note that S3 requires at least 5 MiB.
     ///
-    /// The first 1,000 parts have this size. Each later part is 2 percent of this size larger than the one before. So
-    /// 10,000 parts of 8 MiB and more are 6 TiB, and no part exceeds 5 GiB.
+    /// The first 1,000 parts have this size. Each later part is larger than the one before, by 2
+    /// percent of this size. So 10,000 parts of 8 MiB and more are 6 TiB, and no part exceeds 5
+    /// GiB.
     pub part_bytes: u64,
-    /// True if all parts except the last have the same size, which Cloudflare R2 requires. A file then has at most
-    /// 10,000 times `part_bytes`, or 78 GiB by default. Without it, files of up to 1,000 parts suit R2, too.
+    /// True if all parts except the last have the same size, because Cloudflare R2 requires this. A
+    /// file then has at most 10,000 times `part_bytes`, which is 78 GiB by default. Without this
+    /// flag, files of up to 1,000 parts suit R2, too.
     pub equal_parts: bool,
-    /// The number of bytes of parts in flight; 64 MiB by default. One part may always be in flight.
+    /// The number of bytes of parts in flight, which is 64 MiB by default. One part may always be
+    /// in flight.
     pub max_bytes_in_flight: u64,
-    /// Memory shared with reads and other writers. The writer takes the bytes of the encoder, of the open part and
-    /// of the parts in flight. It takes these bytes when it has them, so it may exceed the pool by what one step adds: a
-    /// slice of rows, or an encoded column chunk. If the pool refuses them, the writer waits
-    /// for the parts in flight, and then ends the row group early. It fails if the rest is still refused.
+    /// The memory that the writer shares with reads and other writers. It takes the bytes of the
+    /// encoder, of the open part and of the parts in flight. Because it takes these bytes only when
+    /// it has them, it may exceed the pool by as much as one step adds, which is a slice of rows or
+    /// an encoded column chunk. If the pool refuses them, the writer waits for the parts in flight,
+    /// and then ends the row group early. It fails if the rest is still refused.
     pub memory_pool: Option<Arc<dyn MemoryPool>>,
 }
 
@@ -65,7 +69,7 @@ impl RemoteWriteOptions {
         Self { part_bytes, ..self }
     }
 
-    /// Chooses whether all parts except the last have the same size.
+    /// Selects whether all parts except the last have the same size.
     #[must_use]
     pub fn equal_parts(self, equal_parts: bool) -> Self {
         Self {
@@ -83,7 +87,7 @@ impl RemoteWriteOptions {
         }
     }
 
-    /// Sets the memory shared with reads and other writers.
+    /// Sets the memory that the writer shares with reads and other writers.
     #[must_use]
     pub fn memory_pool(self, pool: Arc<dyn MemoryPool>) -> Self {
         Self {
@@ -92,10 +96,10 @@ impl RemoteWriteOptions {
         }
     }
 
-    /// Returns the sizes of parts.
+    /// Returns the part sizes.
     ///
     /// # Errors
-    /// Argument if no part can have the size in the options.
+    /// Fails with Argument if no part can have the size in the options.
     pub(crate) fn part_sizes(&self) -> Result<PartSizes> {
         let first = self.part_bytes;
         if !(1..=MAX_PART_BYTES).contains(&first) {

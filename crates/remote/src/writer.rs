@@ -19,21 +19,23 @@ use crate::sink::ObjectSink;
 use crate::uploads::Uploads;
 use crate::write_options::RemoteWriteOptions;
 
-/// Encodes record batches to parts of an upload.
+/// An encoder of record batches, whose output is the parts of an upload.
 type Encoder = Writer<PartBuffer>;
 
-/// Writes record batches to a new object in a store.
+/// A writer of record batches to a new object in a store.
 ///
-/// The bytes are those of a [`Writer`] with the same [`WriteOptions`](herringbone::WriteOptions). The object appears in
-/// the store, whole, when you call [`finish`](Self::finish). A file of more than one part is uploaded while it is
-/// written, with several parts in flight. A smaller one takes one request.
+/// The bytes are the same that a [`Writer`] with the same
+/// [`WriteOptions`](herringbone::WriteOptions) writes. The object appears in the store, whole, when
+/// you call [`finish`](Self::finish). A file of more than one part is uploaded while you write it,
+/// with several parts in flight. A smaller file takes one request.
 ///
-/// Only the task that awaits a method sends requests and takes their answers. It also encodes, unless the options have
-/// threads ([`WriteOptions::spawn`](herringbone::WriteOptions::spawn)). Then these encode, and parts are sent meanwhile.
+/// Only the task that awaits a method sends requests and takes their answers. It also encodes,
+/// unless the options have threads ([`WriteOptions::spawn`](herringbone::WriteOptions::spawn)). In
+/// that case, the threads encode, and parts are sent meanwhile.
 ///
-/// If a method fails, it aborts the upload. If its future is dropped before it is ready, rows may be missing, so the
-/// writer cannot be used any more, except for [`abort`](Self::abort). If the writer is dropped, the upload is aborted by
-/// [`ObjectSink::run_detached`].
+/// If a method fails, it aborts the upload. If you drop a method's future before it is ready, rows
+/// may be missing, so you can only [`abort`](Self::abort) the writer after that. If you drop the
+/// writer, [`ObjectSink::run_detached`] aborts the upload.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -52,7 +54,7 @@ type Encoder = Writer<PartBuffer>;
 /// ```
 pub struct RemoteWriter {
     schema: SchemaRef,
-    /// `None` while a method runs, and after an error.
+    /// The encoder, or `None` while a method runs and after an error.
     encoder: Option<Box<Encoder>>,
     uploads: Uploads,
     host: Option<Arc<dyn Spawn>>,
@@ -76,12 +78,13 @@ impl fmt::Debug for RemoteWriter {
 }
 
 impl RemoteWriter {
-    /// Starts a file for batches with this schema. Requests nothing. The options may be
-    /// [`WriteOptions`](herringbone::WriteOptions) alone.
+    /// Starts a file for batches with this schema, without a request. You can pass
+    /// [`WriteOptions`](herringbone::WriteOptions) alone as the options.
     ///
     /// # Errors
-    /// [Unsupported](ErrorKind::Unsupported) if a type of the schema has no representation in Parquet;
-    /// [Argument](ErrorKind::Argument) if the options are contradictory or invalid.
+    /// Fails with [Unsupported](ErrorKind::Unsupported) if Parquet cannot represent one of the
+    /// schema's types, and with [Argument](ErrorKind::Argument) if the options are invalid or
+    /// contradict each other.
     pub fn new(
         sink: Arc<dyn ObjectSink>,
         schema: SchemaRef,
@@ -109,7 +112,7 @@ impl RemoteWriter {
         &self.schema
     }
 
-    /// Returns the number of rows written so far, including buffered rows, or 0 after an error.
+    /// Returns the number of rows written so far, including buffered rows. After an error, it is 0.
     #[must_use]
     pub fn num_rows(&self) -> u64 {
         self.encoder
@@ -117,7 +120,8 @@ impl RemoteWriter {
             .map_or(0, |encoder| encoder.num_rows())
     }
 
-    /// Returns the number of encoded bytes of the file so far, or 0 after an error. Some of them may not be sent yet.
+    /// Returns the number of the file's bytes that are encoded so far. Some of them may not be sent
+    /// yet. After an error, it is 0.
     #[must_use]
     pub fn bytes_written(&self) -> u64 {
         self.encoder
@@ -125,15 +129,16 @@ impl RemoteWriter {
             .map_or(0, |encoder| encoder.bytes_written())
     }
 
-    /// Returns the number of buffered bytes: those of the encoder, of the open part, and of the parts in
-    /// flight.
+    /// Returns the number of buffered bytes, which are in the encoder, in the open part, and in the
+    /// parts in flight.
     #[must_use]
     pub fn memory_size(&self) -> u64 {
         let encoder = self.encoder.as_deref().map_or(0, encoder_bytes);
         encoder + self.uploads.bytes_in_flight()
     }
 
-    /// Returns the number of bytes of the file so far, including those of rows to be encoded, or 0 after an error.
+    /// Returns the number of the file's bytes so far, including the bytes of rows that are still to
+    /// be encoded. After an error, it is 0.
     #[must_use]
     pub fn estimated_bytes(&self) -> u64 {
         let bytes = |it: &Encoder| it.bytes_written() + it.memory_size() as u64;
@@ -149,47 +154,53 @@ impl RemoteWriter {
             .map_or(&[], |encoder| encoder.warnings())
     }
 
-    /// Adds a pair to the key-value metadata of the footer. It replaces an earlier pair with this key.
+    /// Adds a pair to the footer's key-value metadata. If there is an earlier pair with this key,
+    /// the new one replaces it.
     pub fn add_key_value(&mut self, pair: impl Into<KeyValue>) {
         if let Some(encoder) = &mut self.encoder {
             encoder.add_key_value(pair);
         }
     }
 
-    /// Appends the rows of a batch. Returns when all full parts are in flight.
+    /// Appends a batch's rows, and returns when all full parts are in flight.
     ///
     /// # Errors
-    /// See [`Writer::write`]. [Io](ErrorKind::Io) if the store fails, with the name of the object and the part;
-    /// [Limit](ErrorKind::Limit) if the memory pool refuses memory, or if the file has too many parts. After an error,
-    /// the upload is aborted.
+    /// Fails for the same reasons as [`Writer::write`]. Fails with [Io](ErrorKind::Io) if the store
+    /// fails, with the object's name and the part, and with [Limit](ErrorKind::Limit) if the memory
+    /// pool refuses memory, or if the file has too many parts. After an error, the upload is
+    /// aborted.
     pub async fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         self.run(Work::Write(batch.clone())).await
     }
 
-    /// Ends the row group, if it has rows. Rows buffered for sorting are written first. Does not wait for parts in flight.
+    /// Ends the row group, if it has rows. If you sort, the rows buffered for it are written first.
+    /// This method does not wait for parts in flight.
     ///
     /// # Errors
-    /// See [`Self::write`].
+    /// Fails for the same reasons as [`Self::write`].
     pub async fn flush(&mut self) -> Result<()> {
         self.run(Work::Flush).await
     }
 
-    /// Writes the buffered rows and the footer, and creates the object. Returns the metadata in the footer.
+    /// Writes the buffered rows and the footer, and creates the object. Returns the footer's
+    /// metadata.
     ///
-    /// If the future is dropped while the store completes the upload, the object may appear, but only whole.
+    /// If you drop the future while the store completes the upload, the object may appear, but only
+    /// whole.
     ///
     /// # Errors
-    /// See [`Self::write`]. An I/O error of the kind [`AlreadyExists`](std::io::ErrorKind::AlreadyExists) if the sink must
-    /// not replace an object, and there is one.
+    /// Fails for the same reasons as [`Self::write`]. Fails with an I/O error of the kind
+    /// [`AlreadyExists`](std::io::ErrorKind::AlreadyExists) if the sink must not replace an object,
+    /// and there is one.
     pub async fn finish(self) -> Result<FileMetadata> {
         self.send_all().await?.complete().await
     }
 
-    /// Writes the buffered rows and the footer, and sends all parts. The object does not appear before
-    /// [`SentObject::complete`], so several objects can appear together.
+    /// Writes the buffered rows and the footer, and sends all parts. The object appears only with
+    /// [`SentObject::complete`], so that you can let several objects appear together.
     ///
     /// # Errors
-    /// See [`Self::write`].
+    /// Fails for the same reasons as [`Self::write`].
     pub async fn send_all(mut self) -> Result<SentObject> {
         self.run(Work::Finish).await?;
         let ended = self.end().await;
@@ -206,7 +217,7 @@ impl RemoteWriter {
         }
     }
 
-    /// Waits for a future of yours, and takes the answers of parts in flight meanwhile.
+    /// Waits for a future of yours, and meanwhile takes the answers of parts in flight.
     ///
     /// ```
     /// use herringbone::arrow::array::RecordBatch;
@@ -225,7 +236,8 @@ impl RemoteWriter {
     /// ```
     ///
     /// # Errors
-    /// [Io](ErrorKind::Io) if the store fails, with the name of the object and the part. The upload is then aborted.
+    /// Fails with [Io](ErrorKind::Io) if the store fails, with the object's name and the part. The
+    /// upload is then aborted.
     pub async fn during<T>(&mut self, future: impl Future<Output = T>) -> Result<T> {
         let done = self.advancing(future).await;
         match done {
@@ -237,16 +249,19 @@ impl RemoteWriter {
         }
     }
 
-    /// Cancels all requests, and removes the parts from the store. The object does not appear.
+    /// Cancels all requests, and removes the parts from the store, so that the object does not
+    /// appear.
     ///
     /// # Errors
-    /// [Io](ErrorKind::Io) if the store fails, with the name of the object. Parts may then stay in the store.
+    /// Fails with [Io](ErrorKind::Io) if the store fails, with the object's name. Parts may then
+    /// stay in the store.
     pub async fn abort(mut self) -> Result<()> {
         self.encoder = None;
         self.uploads.abort().await
     }
 
-    /// Does the work of a method. Without the encoder, the writer cannot be used any more.
+    /// Does a method's work. The encoder is put back only if this succeeds, because the writer
+    /// cannot be used after an error.
     async fn run(&mut self, work: Work) -> Result<()> {
         let encoder = self.encoder.take().ok_or_else(failed_before)?;
         let done = self.encode(encoder, work).await;
@@ -261,7 +276,8 @@ impl RemoteWriter {
 
     /// Encodes step by step, and sends full parts between the steps.
     async fn encode(&mut self, mut encoder: Box<Encoder>, work: Work) -> Result<Box<Encoder>> {
-        // While a row group ends, its pages move to parts. So a refusal counts only once it has ended.
+        // While a row group ends, its pages move to parts, so a refusal counts only once it has
+        // ended.
         let mut is_ending = matches!(work, Work::Finish);
         let (mut work, mut is_more) = (Some(work), true);
         let is_hosted = self.host.is_some();
@@ -283,7 +299,7 @@ impl RemoteWriter {
             match self.reserve(encoder_bytes(&encoder)).await {
                 Err(refused) if refused.kind() == ErrorKind::Limit => {
                     if !is_ending && encoder.rows_in_progress() > 0 {
-                        // The row group ends early.
+                        // The row group ends early, to free its memory.
                         (work, is_more, is_ending) = (Some(Work::Flush), true, true);
                     } else if !is_more {
                         return Err(refused);
@@ -292,7 +308,7 @@ impl RemoteWriter {
                 reserved => reserved?,
             }
             if is_more && !is_hosted {
-                // Other tasks, and the parts in flight, have their turn before the next step.
+                // Other tasks and the parts in flight have their turn before the next step.
                 let mut has_waited = false;
                 poll_fn(|cx| match std::mem::replace(&mut has_waited, true) {
                     true => Poll::Ready(()),
@@ -307,7 +323,8 @@ impl RemoteWriter {
         Ok(encoder)
     }
 
-    /// Runs a step on a thread of the host, or on this one. Takes the answers of parts meanwhile.
+    /// Runs a step on a thread of the host, or on this one, and meanwhile takes the answers of
+    /// parts.
     async fn on_host<T: Send + 'static>(
         &mut self,
         step: impl FnOnce() -> T + Send + 'static,
@@ -326,7 +343,7 @@ impl RemoteWriter {
         .await
     }
 
-    /// Reserves the memory in use. If the pool refuses it, waits for parts in flight.
+    /// Reserves the memory in use. If the pool refuses it, this function waits for parts in flight.
     async fn reserve(&mut self, encoder_bytes: u64) -> Result<()> {
         poll_fn(|cx| {
             self.uploads.advance(cx)?;
@@ -339,7 +356,8 @@ impl RemoteWriter {
         .await
     }
 
-    /// Writes the footer, and sends the rest. Returns the bytes of a small file instead.
+    /// Writes the footer, and sends the rest. If the file is small, this function returns its bytes
+    /// instead.
     async fn end(&mut self) -> Result<(FileMetadata, Option<Bytes>)> {
         let encoder = self.encoder.take().ok_or_else(failed_before)?;
         let ended = self.on_host(move || encoder.finish_into()).await?;
@@ -348,43 +366,45 @@ impl RemoteWriter {
         Ok((metadata, self.uploads.send_rest(buffer).await?))
     }
 
-    /// Aborts the upload because of an error. Returns the error, and adds that of the abort to its message.
+    /// Aborts the upload because of an error. Returns that error, and adds an error of the abort to
+    /// its message.
     async fn abort_after(&mut self, error: Error) -> Error {
         self.memory.release();
         self.uploads.abort_after(error).await
     }
 }
 
-/// A written file that the store has, before its object appears. A file of one part is still in memory.
+/// A written file that the store already has, but whose object has not appeared. If the file has
+/// only one part, it is still in memory.
 ///
-/// If it is dropped, the upload is aborted by [`ObjectSink::run_detached`].
+/// If you drop it, [`ObjectSink::run_detached`] aborts the upload.
 #[derive(Debug)]
 pub struct SentObject {
     metadata: FileMetadata,
     bytes: u64,
     small: Option<Bytes>,
     uploads: Uploads,
-    /// The memory of a small file.
+    /// The memory that a small file takes.
     _memory: Reserved,
 }
 
 impl SentObject {
-    /// Returns the metadata in the footer.
+    /// Returns the footer's metadata.
     #[must_use]
     pub fn metadata(&self) -> &FileMetadata {
         &self.metadata
     }
 
-    /// Returns the number of bytes of the file.
+    /// Returns the file's byte count.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Creates the object. Returns the metadata in the footer. If it fails, the upload is aborted.
+    /// Creates the object, and returns the footer's metadata. If this fails, the upload is aborted.
     ///
     /// # Errors
-    /// See [`RemoteWriter::finish`].
+    /// Fails for the same reasons as [`RemoteWriter::finish`].
     pub async fn complete(mut self) -> Result<FileMetadata> {
         match self.uploads.complete(self.small.take()).await {
             Ok(()) => Ok(self.metadata),
@@ -392,17 +412,18 @@ impl SentObject {
         }
     }
 
-    /// Removes the parts from the store. The object does not appear.
+    /// Removes the parts from the store, so that the object does not appear.
     ///
     /// # Errors
-    /// [Io](ErrorKind::Io) if the store fails, with the name of the object. Parts may then stay in the store.
+    /// Fails with [Io](ErrorKind::Io) if the store fails, with the object's name. Parts may then
+    /// stay in the store.
     pub async fn abort(mut self) -> Result<()> {
         self.uploads.abort().await
     }
 }
 
-/// Starts work, and does a step of it. On a thread of the host, does steps until a part is full. Returns false if nothing
-/// is left.
+/// Starts work, and does a step of it. On a thread of the host, this function does steps until a
+/// part is full. Returns false if nothing is left to do.
 fn steps(encoder: &mut Encoder, work: Option<Work>, is_hosted: bool) -> Result<bool> {
     match work {
         None => {}
@@ -418,7 +439,7 @@ fn steps(encoder: &mut Encoder, work: Option<Work>, is_hosted: bool) -> Result<b
     Ok(false)
 }
 
-/// Returns the number of bytes buffered by an encoder and its output.
+/// Returns the number of bytes that an encoder and its output have buffered.
 fn encoder_bytes(encoder: &Encoder) -> u64 {
     let output = encoder.get_ref().map_or(0, PartBuffer::len);
     encoder.memory_size() as u64 + output
@@ -431,7 +452,7 @@ fn failed_before() -> Error {
     )
 }
 
-/// Bytes of a memory pool, given back when they are dropped.
+/// Bytes of a memory pool, which are given back when this is dropped.
 #[derive(Debug)]
 struct Reserved {
     pool: Option<Arc<dyn MemoryPool>>,
@@ -439,7 +460,7 @@ struct Reserved {
 }
 
 impl Reserved {
-    /// Takes or gives back bytes, to have `bytes` of them.
+    /// Takes bytes or gives some back, so that it has `bytes` of them.
     fn set(&mut self, bytes: u64) -> Result<()> {
         let Some(pool) = &self.pool else {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Requests on the thread of all requests, for futures polled elsewhere.
+//! Requests that run on the thread of all requests, for futures that are polled elsewhere.
 
 use std::future::ready;
 use std::io;
@@ -12,12 +12,12 @@ use tokio::task::JoinSet;
 use super::{lost, runtime};
 use crate::object::{Answer, BoxFuture, Identity, Object};
 
-/// Starts a future on the thread of all requests. The returned future has its result. It may be polled on any thread, and
-/// cancels the other one when it is dropped.
+/// Starts a future on the thread of all requests, and returns a future that has its result. You may
+/// poll the returned future on any thread. If you drop it, the other one is cancelled.
 pub fn background<T: Send + 'static>(
     future: impl Future<Output = Result<T>> + Send + 'static,
 ) -> BoxFuture<Result<T>> {
-    // Dropping the set cancels its task.
+    // The task is in a set, because dropping the set cancels the task.
     let mut task = JoinSet::new();
     match runtime() {
         Ok(runtime) => task.spawn_on(future, &runtime),
@@ -110,7 +110,7 @@ mod tests {
             Ok(())
         });
         drop(forever);
-        // The sender is dropped with the future.
+        // The sender is dropped together with its future.
         assert!(receiver.recv_timeout(Duration::from_secs(10)).is_err());
         let panics = background::<()>(async { std::panic::panic_any(()) });
         let ended = super::super::wait(panics);

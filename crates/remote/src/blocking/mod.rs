@@ -1,4 +1,5 @@
-//! Blocking reads and writes of objects. Requests run on one background thread, which all sources share.
+//! Blocking reads and writes of objects. All sources share one background thread, on which their
+//! requests run.
 //!
 //! ```text
 //! Object ─► RemoteSource ─┬─► ParquetFile::from_source: several ranges in flight
@@ -19,8 +20,9 @@
 //! }
 //! ```
 //!
-//! An object at a URL is that of a `Location`, with the feature `urls`. Other executors than tokio, or none, poll a
-//! [`BackgroundObject`], whose requests run on the same thread.
+//! If you have a URL, a `Location` of the feature `urls` has the object there. If you use another
+//! executor than tokio, or none, poll a [`BackgroundObject`], whose requests run on the same
+//! thread.
 
 mod background;
 mod output;
@@ -49,25 +51,27 @@ thread_local! {
     static IS_THREAD_OF_REQUESTS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The time between two calls of the function for waits.
+/// The time between two calls of the function that waits call.
 const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
-/// The function that waits call.
+/// The function that waits call, if the program set one.
 static CHECK: OnceLock<fn() -> Result<()>> = OnceLock::new();
 
-/// Makes all waits of this process call a function about every 50 ms, on the thread that waits. Its error ends the wait and
-/// cancels the request. A program thus ends reads and writes, for example after Ctrl-C. Only the first call has an effect.
+/// Makes all waits of this process call a function about every 50 ms, on the thread that waits. If
+/// the function fails, its error ends the wait and cancels the request. So your program can end
+/// reads and writes, for example after Ctrl-C. Only the first call of `check_waits` has an effect.
 pub fn check_waits(check: fn() -> Result<()>) {
     CHECK.set(check).ok();
 }
 
-/// Waits for a future, which runs on the thread of all requests. It may be called on any other thread, also on those of a
-/// runtime.
+/// Waits for a future, which runs on the thread of all requests. You may call this on any other
+/// thread, including a runtime's threads.
 ///
 /// # Errors
-/// Errors of the future; [Io](herringbone::ErrorKind::Io) if the thread cannot be started, or if the future panics;
-/// [Argument](herringbone::ErrorKind::Argument) if this is the thread of all requests, which would wait for itself;
-/// errors of the function given to [`check_waits`].
+/// Returns the future's errors, and the errors of the function given to [`check_waits`]. Fails with
+/// [Io](herringbone::ErrorKind::Io) if the thread cannot be started, or if the future panics. Fails
+/// with [Argument](herringbone::ErrorKind::Argument) if this is the thread of all requests, because
+/// it would wait for itself.
 pub fn wait<T: Send + 'static>(
     future: impl Future<Output = Result<T>> + Send + 'static,
 ) -> Result<T> {
@@ -94,15 +98,16 @@ pub fn wait<T: Send + 'static>(
     }
 }
 
-/// Returns the runtime of all requests.
+/// Returns the runtime of all requests, and starts it if it does not run yet.
 ///
 /// # Errors
-/// Errors of starting its thread.
+/// Returns the errors of starting its thread.
 fn runtime() -> io::Result<Handle> {
-    /// The runtime, and the process that it belongs to.
+    /// The runtime, with the process that it belongs to.
     static RUNTIME: Mutex<Option<(u32, Handle)>> = Mutex::new(None);
     let mut running = RUNTIME.lock().unwrap_or_else(PoisonError::into_inner);
-    // A forked process does not have the thread of its parent.
+    // We start another runtime in a forked process, because that process does not have its parent's
+    // thread.
     let process = process::id();
     if let Some((_, handle)) = running.as_ref().filter(|(of, _)| *of == process) {
         return Ok(handle.clone());
@@ -131,7 +136,7 @@ mod tests {
     #[test]
     fn waiting_is_possible_anywhere_and_a_panic_is_an_error() {
         assert_eq!(wait(async { Ok(1) }).unwrap(), 1);
-        // A runtime refuses to block on another one.
+        // A runtime refuses to block on another one, so the wait must not use it.
         let runtime = Builder::new_current_thread().build().unwrap();
         let inside = runtime.block_on(async { wait(async { Ok(2) }) });
         assert_eq!(inside.unwrap(), 2);

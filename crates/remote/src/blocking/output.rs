@@ -1,4 +1,4 @@
-//! A new object, written as a stream of bytes.
+//! A new object that is written as a stream of bytes.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -19,16 +19,16 @@ use crate::sink::{ObjectSink, Upload};
 use crate::uploads::Uploads;
 use crate::write_options::RemoteWriteOptions;
 
-/// The longest time to abort an upload.
+/// The longest time that we take to abort an upload.
 const ABORT: Duration = Duration::from_secs(5);
 
-/// The requests of an upload, unless they were taken to abort or to complete it.
+/// An upload's requests, unless they were taken to abort or to complete it.
 type Shared = Arc<Mutex<Option<Uploads>>>;
 
-/// A new object of any format. It appears when it is [completed](Self::complete). If it is dropped before, its upload is
-/// aborted.
+/// A new object of any format. It appears when you [complete](Self::complete) it. If you drop it
+/// before, its upload is aborted.
 ///
-/// Parts are sent while the next ones are written.
+/// Parts are sent while you write the next ones.
 pub struct RemoteOutput {
     buffer: PartBuffer,
     uploads: Shared,
@@ -45,10 +45,11 @@ impl fmt::Debug for RemoteOutput {
 }
 
 impl RemoteOutput {
-    /// Starts an object. Requests nothing. Of the options, those of parts are used.
+    /// Starts an object, without a request. Only those options are used that concern parts.
     ///
     /// # Errors
-    /// [Argument](herringbone::ErrorKind::Argument) if no part can have the size in the options.
+    /// Fails with [Argument](herringbone::ErrorKind::Argument) if no part can have the size in the
+    /// options.
     pub fn new(sink: Arc<dyn ObjectSink>, options: &RemoteWriteOptions) -> Result<Self> {
         let sink = Arc::new(Background(sink));
         let uploads = Uploads::new(sink, options.max_bytes_in_flight);
@@ -59,23 +60,26 @@ impl RemoteOutput {
         })
     }
 
-    /// Returns the number of unsent bytes, which are in memory.
+    /// Returns the number of bytes in memory that are not sent yet.
     #[must_use]
     pub fn held_bytes(&self) -> u64 {
         self.buffer.len()
     }
 
-    /// Returns true if the upload has begun. A small object takes one request at its end.
+    /// Returns true if the upload has begun. A small object has none, but takes one request at its
+    /// end.
     #[must_use]
     pub fn is_started(&self) -> bool {
         let uploads = lock(&self.uploads);
         uploads.as_ref().is_none_or(Uploads::is_started)
     }
 
-    /// Sends all bytes in parts, so that only the request for the end is left. The object cannot be written to any more.
+    /// Sends all bytes in parts, so that only the request for the end is left. After that, you
+    /// cannot write to the object any more.
     ///
     /// # Errors
-    /// [Io](herringbone::ErrorKind::Io) if the store fails, with the name of the object.
+    /// Fails with [Io](herringbone::ErrorKind::Io) if the store fails. The error has the object's
+    /// name.
     pub fn send_all(&mut self) -> Result<()> {
         if !self.is_sent {
             self.buffer.end();
@@ -93,20 +97,23 @@ impl RemoteOutput {
     /// Sends the rest, and makes the object appear.
     ///
     /// # Errors
-    /// Errors of the store, with the name of the object. An I/O error of the kind [`AlreadyExists`](io::ErrorKind::AlreadyExists)
-    /// if the sink must not replace an object, and there is one.
+    /// Returns the store's errors, with the object's name. Fails with an I/O error of the kind
+    /// [`AlreadyExists`](io::ErrorKind::AlreadyExists) if the sink must not replace an object, and
+    /// there is one.
     pub fn complete(self) -> Result<()> {
         wait(self.start_complete()?)
     }
 
-    /// Sends all bytes but the last ones, and starts the requests that make the object appear. They run until the future is ready
-    /// or dropped. It may be polled on any thread.
+    /// Sends all bytes but the last ones, and starts the requests that make the object appear.
+    /// These run until the returned future is ready or dropped. You may poll it on any thread.
     ///
     /// # Errors
-    /// Errors of the store, with the name of the object; the future has those of [`Self::complete`].
+    /// Returns the store's errors, with the object's name. The future fails for the same reasons as
+    /// [`Self::complete`].
     pub fn start_complete(mut self) -> Result<BoxFuture<Result<()>>> {
         if self.is_started() {
-            // Until all parts have arrived, the upload can be aborted.
+            // We send all parts before we take the uploads, because the upload can be aborted until
+            // then.
             self.send_all()?;
         }
         let mut uploads = lock(&self.uploads).take().ok_or_else(aborted)?;
@@ -121,22 +128,22 @@ impl RemoteOutput {
                 Err(error) => Err(error),
             };
             if done.is_err() {
-                // The parts remain invisible even if this fails.
+                // We ignore an error here, because the parts remain invisible even if this fails.
                 timeout(ABORT, uploads.abort()).await.ok();
             }
             done
         }))
     }
 
-    /// Returns a call that aborts the upload, from any thread. It does nothing after all parts have arrived and the end was
-    /// requested.
+    /// Returns a function that aborts the upload, which you can call on any thread. It does nothing
+    /// once all parts have arrived and the end was requested.
     #[must_use]
     pub fn abort_call(&self) -> Box<dyn FnOnce() + Send> {
         let uploads = self.uploads.clone();
         Box::new(move || abort(&uploads))
     }
 
-    /// Sends full parts, until few enough of them are in flight.
+    /// Sends full parts until few enough of them are in flight.
     fn send(&mut self) -> Result<()> {
         let (uploads, mut buffer) = (self.uploads.clone(), self.buffer.take());
         self.buffer = wait(async move {
@@ -161,7 +168,7 @@ impl Write for RemoteOutput {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        // Bytes wait until they make a part.
+        // There is nothing to flush, because bytes wait until they make a part.
         Ok(())
     }
 }
@@ -179,7 +186,7 @@ fn lock(uploads: &Shared) -> MutexGuard<'_, Option<Uploads>> {
 fn abort(uploads: &Shared) {
     let taken = lock(uploads).take();
     if let Some(mut uploads) = taken.filter(Uploads::is_started) {
-        // Nothing can receive an error here. The parts remain invisible even if this fails.
+        // Nothing can receive an error here, and the parts remain invisible even if this fails.
         wait(async move { Ok(timeout(ABORT, uploads.abort()).await.is_ok()) }).ok();
     }
 }
@@ -188,7 +195,7 @@ fn aborted() -> Error {
     Error::argument("the upload was aborted")
 }
 
-/// A sink whose parts are sent while nothing polls them.
+/// A sink whose parts are sent even while nothing polls them.
 #[derive(Debug)]
 struct Background(Arc<dyn ObjectSink>);
 

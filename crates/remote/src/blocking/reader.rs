@@ -1,4 +1,4 @@
-//! An object read as a stream of bytes.
+//! An object that is read as a stream of bytes.
 
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
@@ -11,7 +11,8 @@ use super::RemoteSource;
 
 /// The number of bytes requested at once.
 const REQUEST: u64 = 8 << 20;
-/// The number of requests sent together. Reads of short files and of first rows need one.
+/// The number of requests sent together. It is not used for the first bytes, because one request
+/// suffices for short files and for first rows.
 const MAX_REQUESTS: u64 = 4;
 
 /// A reader of an object from its first byte on, for other formats than Parquet.
@@ -19,14 +20,14 @@ const MAX_REQUESTS: u64 = 4;
 pub struct RemoteReader {
     source: Arc<RemoteSource>,
     position: u64,
-    /// The bytes read ahead from `position` on, the last ones first.
+    /// The bytes read ahead from `position` on, with the last ones first.
     arrived: Vec<Bytes>,
     /// The number of requests to send next. It grows while bytes are read one after the other.
     requests: u64,
 }
 
 impl RemoteReader {
-    /// Creates a reader. Requests nothing.
+    /// Creates a reader, without a request.
     #[must_use]
     pub fn new(source: Arc<RemoteSource>) -> Self {
         Self {
@@ -37,7 +38,7 @@ impl RemoteReader {
         }
     }
 
-    /// Returns the number of bytes of the object.
+    /// Returns the object's length in bytes.
     #[must_use]
     pub fn length(&self) -> u64 {
         self.source.len()

@@ -1,4 +1,4 @@
-//! An object as a source of the library.
+//! Objects as blocking sources of the library.
 
 use std::fmt;
 use std::iter::Sum;
@@ -19,12 +19,13 @@ use crate::object::{Identity, Object};
 use crate::request;
 use crate::whole::MaybeWhole;
 
-/// The maximum number of bytes at the ends of objects that all sources together retain.
+/// The maximum number of bytes that all sources together retain of the ends of their objects.
 const MAX_RETAINED: u64 = 256 << 20;
-/// The number of bytes that all sources retain.
+/// The number of bytes that all sources retain now.
 static RETAINED: AtomicU64 = AtomicU64::new(0);
 
-/// The requests for an object so far. Requests in flight at the same time are one round.
+/// The requests for an object so far. If several requests are in flight at the same time, they are
+/// one round.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Traffic {
@@ -46,20 +47,22 @@ impl Sum for Traffic {
     }
 }
 
-/// An object of known identity as a blocking [`Source`]. Share it in an [`Arc`]; several threads can read at the same time.
+/// An object of known identity as a blocking [`Source`]. You can share it in an [`Arc`], because
+/// several threads can read at the same time.
 ///
-/// - Ranges read together are requested together, within the limit of the [`FetchPolicy`].
-/// - The end of the object stays in memory, so that reading its footer again takes no request. All sources together retain
-///   at most 256 MiB.
-/// - A reader of one short range after the other reads ahead.
-/// - An object replaced meanwhile is an error.
+/// - Ranges that are read together are requested together, within the limit of the [`FetchPolicy`].
+/// - The object's end stays in memory, so that reading its footer again takes no request. All
+///   sources together retain at most 256 MiB.
+/// - If a reader asks for one short range after the other, the source reads ahead.
+/// - If the object is replaced meanwhile, reads fail.
 pub struct RemoteSource {
     object: Arc<dyn Object>,
     identity: Arc<Identity>,
     policy: FetchPolicy,
-    /// The last bytes of the object, once they have been read. All of them if the server has no requests for ranges.
+    /// The object's last bytes, once they have been read. These are all its bytes if the server has
+    /// no requests for ranges.
     tail: Mutex<Tail>,
-    /// The number of bytes of `tail` counted among the retained bytes.
+    /// The number of bytes of `tail` that count among the retained bytes.
     retained: AtomicU64,
     windows: Mutex<RecentRanges>,
     traffic: Mutex<Traffic>,
@@ -76,11 +79,12 @@ impl fmt::Debug for RemoteSource {
 }
 
 impl RemoteSource {
-    /// Reads the end of an object, or all of it from a server without requests for ranges. Requests nothing if the
-    /// [identity](Object::identity) is known: its end is then read with the first range.
+    /// Reads the end of an object, or all of it if the server has no requests for ranges. If the
+    /// object's [identity](Object::identity) is known, this requests nothing, and the end is read
+    /// with the first range.
     ///
     /// # Errors
-    /// Those of [`request::open`].
+    /// Fails for the same reasons as [`request::open`].
     pub fn open(object: Arc<dyn Object>) -> Result<Self> {
         if let Some(identity) = object.identity() {
             return Ok(Self::new(Arc::new(MaybeWhole::new(object)), identity));
@@ -108,7 +112,7 @@ impl RemoteSource {
         }
     }
 
-    /// Returns the identity of the object when it was opened. Each request carries it.
+    /// Returns the identity that the object had when it was opened. Each request carries it.
     #[must_use]
     pub fn identity(&self) -> &Identity {
         &self.identity
@@ -120,17 +124,17 @@ impl RemoteSource {
         *self.counted()
     }
 
-    /// Returns true if reading the end of the object needs no request.
+    /// Returns true if reading the object's end needs no request.
     #[must_use]
     pub fn is_retained(&self) -> bool {
         !self.tail().is_empty()
     }
 
-    /// Reads the ends of objects side by side. If too much is retained, the ends of the objects `before` them are given up. An
-    /// end that cannot be retained is read later.
+    /// Reads the ends of several objects at the same time. If too much is retained, the ends of the
+    /// objects `before` them are given up. If an end still cannot be retained, it is read later.
     ///
     /// # Errors
-    /// The first error of a request, with the ordinal of its object.
+    /// Returns the first request's error, with the ordinal of its object.
     pub fn fetch_ends(
         before: &[Arc<Self>],
         sources: &[Arc<Self>],
@@ -182,7 +186,7 @@ impl RemoteSource {
         tail.clone()
     }
 
-    /// Retains the end of the object.
+    /// Retains the object's end.
     fn keep(&self, bytes: Bytes) {
         let tail = Tail::new(self.len(), bytes);
         *self.tail.lock().unwrap_or_else(PoisonError::into_inner) = tail;
@@ -194,7 +198,7 @@ impl RemoteSource {
         RETAINED.fetch_sub(self.retained.swap(0, Ordering::Relaxed), Ordering::Relaxed);
     }
 
-    /// Takes some of the bytes that sources may retain. Returns false if there are too few.
+    /// Takes some of the bytes that sources may retain, or returns false if there are too few left.
     fn reserve(&self, bytes: u64) -> bool {
         if RETAINED.fetch_add(bytes, Ordering::Relaxed) + bytes > MAX_RETAINED {
             RETAINED.fetch_sub(bytes, Ordering::Relaxed);
@@ -208,7 +212,7 @@ impl RemoteSource {
         self.traffic.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts a round of requests.
+    /// Counts one round of requests.
     fn count(&self, requests: u64, bytes: u64) {
         let mut traffic = self.counted();
         traffic.rounds += 1;
@@ -236,14 +240,15 @@ impl RemoteSource {
         }
     }
 
-    /// Requests ranges, each with its ordinal. At most `most` requests are in flight at the same time.
+    /// Requests ranges, each with its ordinal. At most `most` requests are in flight at the same
+    /// time.
     fn fetch(&self, ranges: Vec<(usize, Range<u64>)>, most: usize) -> Result<Vec<(usize, Bytes)>> {
         let bytes = ranges.iter().map(|(_, range)| range.end - range.start);
         self.count(ranges.len() as u64, bytes.sum());
         let (object, identity) = (self.object.clone(), self.identity.clone());
         wait(async move {
             let mut answers = Vec::with_capacity(ranges.len());
-            // Dropping the set cancels its requests.
+            // The requests are in a set, because dropping the set cancels them.
             let mut running = JoinSet::new();
             for (at, range) in ranges {
                 if running.len() >= most
@@ -278,7 +283,7 @@ impl Source for RemoteSource {
             let end = windows().wanted_end(&range, tail_start);
             let bytes = self.read_one(range.start..end)?;
             windows().add(&range, bytes.clone());
-            // At most all of them.
+            // The range is at most all of the bytes, so its length fits in `usize`.
             return Ok(bytes.slice(..(range.end - range.start) as usize));
         }
         self.read_one(range)

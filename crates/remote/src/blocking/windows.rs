@@ -1,25 +1,25 @@
-//! Bytes read ahead, for readers that ask for one short range after the other.
+//! Bytes that are read ahead, for readers that ask for one short range after the other.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
 use bytes::Bytes;
 
-/// The maximum number of windows: of readers that read at the same time.
+/// The maximum number of windows. Each reader that reads at the same time needs one.
 const MOST: usize = 16;
-/// The size of a window, in bytes, when a reader continues for the first time.
+/// The size of a window in bytes when a reader continues for the first time.
 const FIRST: u64 = 64 << 10;
-/// The largest size of a window in bytes: the bytes that arrive in the time of a round trip.
+/// The largest size of a window in bytes, which is what arrives in the time of a round trip.
 const LARGEST: u64 = 4 << 20;
 
-/// The last ranges read.
+/// The ranges that were read last.
 #[derive(Default)]
 pub(super) struct RecentRanges(VecDeque<RecentRange>);
 
 struct RecentRange {
     start: u64,
     bytes: Bytes,
-    /// The size of the next window of this reader.
+    /// The size of this reader's next window.
     next: u64,
 }
 
@@ -30,7 +30,7 @@ impl RecentRange {
 }
 
 impl RecentRanges {
-    /// Returns the bytes of a range within a window.
+    /// Returns a range's bytes if the range is within a window.
     pub(super) fn find(&self, range: &Range<u64>) -> Option<Bytes> {
         let includes = |it: &&RecentRange| it.start <= range.start && range.end <= it.end();
         let window = self.0.iter().find(includes)?;
@@ -38,15 +38,16 @@ impl RecentRanges {
         Some(window.bytes.slice(offset(range.start)?..offset(range.end)?))
     }
 
-    /// Returns the end of the range to request, for a reader that needs `range`. It is larger if an earlier range was
-    /// near: the reader then reads one range after the other.
+    /// Returns the end of the range to request, for a reader that needs `range`. If an earlier
+    /// range was near, the reader reads one range after the other, so we request more than it
+    /// needs.
     pub(super) fn wanted_end(&self, range: &Range<u64>, limit: u64) -> u64 {
         let ahead = self.before(range).and_then(|at| self.0.get(at));
         let ahead = ahead.map_or(0, |window| window.next);
         range.end.max(limit.min(range.start.saturating_add(ahead)))
     }
 
-    /// Adds the bytes from `range.start` on, read for `range`.
+    /// Adds the bytes from `range.start` on that were read for `range`.
     pub(super) fn add(&mut self, range: &Range<u64>, bytes: Bytes) {
         let before = self.before(range).and_then(|at| self.0.remove(at));
         let next = before.map_or(FIRST, |window| LARGEST.min(window.next * 4));
@@ -57,7 +58,7 @@ impl RecentRanges {
         self.0.push_back(RecentRange { start, bytes, next });
     }
 
-    /// Returns the window that a reader of `range` has passed or is about to leave.
+    /// Returns the window that the reader of `range` has passed or is about to leave.
     fn before(&self, range: &Range<u64>) -> Option<usize> {
         let is_near = |it: &RecentRange| {
             it.start <= range.start && range.start <= it.end().saturating_add(LARGEST / 4)
@@ -70,7 +71,7 @@ impl RecentRanges {
 mod tests {
     use super::*;
 
-    /// Reads a range as a file does. Returns the number of bytes requested.
+    /// Reads a range as a file does, and returns the number of bytes requested.
     fn read(windows: &mut RecentRanges, range: Range<u64>) -> u64 {
         if windows.find(&range).is_some() {
             return 0;
@@ -102,7 +103,7 @@ mod tests {
             assert_eq!(read(&mut windows, start..start + 100), 100);
         }
         assert_eq!(windows.0.len(), MOST);
-        // A range in a window takes no request, and the oldest windows are gone.
+        // A range in a window takes no request, but the oldest windows are gone.
         assert_eq!(read(&mut windows, 50..100), 0);
         assert_eq!(read(&mut windows, (49 << 21)..(49 << 21) + 1), 1);
     }

@@ -1,13 +1,16 @@
 //! Keys in listings that `object_store` cannot represent, such as `a//b`.
 //!
-//! `object_store` refuses a listing with such a key, so that one object would make all others below its prefix unreadable.
+//! `object_store` refuses a whole listing if it has such a key, so that one object would make all
+//! others below its prefix unreadable. Therefore, we leave these keys out before it sees the
+//! listing.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::{Bytes, BytesMut};
 use object_store_014::path::Path;
 
-/// The elements of listings, and those with the key or prefix inside them: of S3 and Google, and of Azure.
+/// The elements of listings, each with the element inside it that has the key or prefix. The first
+/// two are S3's and Google's, and the others Azure's.
 const ELEMENTS: [(&str, &str); 4] = [
     ("Contents", "Key"),
     ("CommonPrefixes", "Prefix"),
@@ -15,10 +18,10 @@ const ELEMENTS: [(&str, &str); 4] = [
     ("BlobPrefix", "Name"),
 ];
 
-/// The number of keys kept by name.
+/// The number of keys that we keep by name.
 const MAX_NAMED: usize = 20;
 
-/// The keys left out of the listings of a store.
+/// The keys that were left out of a store's listings.
 #[derive(Debug, Default, Clone)]
 pub struct LeftOut(Arc<Mutex<Keys>>);
 
@@ -29,13 +32,14 @@ struct Keys {
 }
 
 impl LeftOut {
-    /// Returns the first keys, at most 20 of them.
+    /// Returns the first keys, which are at most 20.
     #[must_use]
     pub fn first(&self) -> Vec<String> {
         self.with(|keys| keys.first.clone())
     }
 
-    /// Returns the number of keys. A prefix counts as one, and a key counts again in each listing.
+    /// Returns the number of keys. A prefix counts as one key, and a key counts again in each
+    /// listing.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.with(|keys| keys.count)
@@ -54,7 +58,7 @@ impl LeftOut {
         });
     }
 
-    /// Leaves out the entries of a listing whose keys cannot be represented.
+    /// Leaves those entries out of a listing whose keys cannot be represented.
     pub(super) fn without_unusual(&self, listing: Bytes) -> Bytes {
         let Ok(text) = std::str::from_utf8(&listing) else {
             return listing;
@@ -85,13 +89,14 @@ pub(super) fn is_listing(query: &str) -> bool {
         .any(|part| matches!(part, "list-type=2" | "comp=list"))
 }
 
-/// Returns true if `object_store` has a path for a key, and the path is that of no other key. A key may end with a slash.
+/// Returns true if `object_store` has a path for a key that is not also another key's path. A key
+/// may end with a slash.
 fn is_usual(key: &str) -> bool {
     let path = Path::parse(key);
     path.is_ok_and(|path| path.as_ref() == key.strip_suffix('/').unwrap_or(key))
 }
 
-/// Returns the next element of a listing from an offset on, with its offset.
+/// Returns the next element of a listing after an offset, with the element's own offset.
 fn next_element(text: &str, from: usize) -> Option<(usize, &str)> {
     let mut from = from;
     loop {
@@ -119,7 +124,7 @@ fn key_of(element: &str) -> Option<String> {
     Some(unescaped(text))
 }
 
-/// Replaces the entities of XML by their characters. Leaves others as they are.
+/// Replaces XML's entities by their characters. Other entities stay as they are.
 fn unescaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -187,7 +192,7 @@ mod tests {
         assert_eq!(left_out.without_unusual(all.into()), expected);
         assert_eq!(left_out.count(), 9);
         let first = left_out.first();
-        // One of the two `a//` is a prefix.
+        // Of the two `a//`, one is a prefix.
         assert_eq!(first.len(), 8);
         assert_eq!(first[..4], ["a//b", "a/./b", "a/..", "a/\u{1}b"]);
         // An unchanged listing is returned as it is.

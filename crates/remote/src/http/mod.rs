@@ -1,7 +1,8 @@
-//! A client of HTTP for the stores of `object_store`, which bounds the costs of a server.
+//! An HTTP client for the stores of `object_store`, which bounds the costs that a server can cause.
 //!
-//! `object_store` reads the whole body of an error, waits as long as a server sends a byte now and then, and needs the length
-//! of each answer. Each of these is up to the server. [`Bounded`] wraps its client, so that all stores have the same bounds.
+//! `object_store` reads the whole body of an error, waits as long as a server sends a byte now and
+//! then, and needs the length of each answer. All of these are up to the server. [`Bounded`] wraps
+//! its client, so that all stores have the same bounds.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -24,13 +25,14 @@ pub use listing::LeftOut;
 use crate::request::MAX_WHOLE_BYTES;
 use listing::is_listing;
 
-/// The number of bytes read of an error's body. The code and the message of a store are at its beginning.
+/// The number of bytes that we read of an error's body. They suffice, because the store's code and
+/// message are at its beginning.
 pub const MAX_ERROR_BYTES: usize = 64 << 10;
-/// The longest wait that an answer may ask for by `Retry-After`, before the request is sent again.
+/// The longest wait that an answer may ask for by `Retry-After` before the request is sent again.
 pub const MAX_RETRY_AFTER: Duration = Duration::from_secs(20);
-/// The slowest answer, in bytes a second. A slower one ends with an error.
+/// The slowest speed of an answer in bytes per second. A slower answer ends with an error.
 pub const MIN_BYTES_PER_SECOND: u64 = 512;
-/// The time over which the speed of an answer is measured.
+/// The time over which we measure an answer's speed.
 const SPEED_WINDOW: Duration = Duration::from_secs(30);
 
 const CONTENT_ENCODING: &str = "content-encoding";
@@ -40,18 +42,21 @@ const RANGE: &str = "range";
 const LAST_MODIFIED: &str = "last-modified";
 const RETRY_AFTER: &str = "retry-after";
 
-/// Names of compressions of HTTP. Others, such as `aws-chunked`, are labels that a store repeats.
+/// The names of HTTP's compressions. Other names, such as `aws-chunked`, are labels that a store
+/// repeats.
 const COMPRESSIONS: [&str; 6] = ["gzip", "x-gzip", "deflate", "compress", "br", "zstd"];
 
-/// A connector for `with_http_connector` of the builders of `object_store`, whose answers are bounded.
+/// A connector for `with_http_connector` of `object_store`'s builders, whose answers are bounded.
 ///
-/// - The body of an error is cut after [`MAX_ERROR_BYTES`].
-/// - An answer that asks to wait by `Retry-After` is returned after that time, which is at most [`MAX_RETRY_AFTER`].
+/// - An error's body is cut after [`MAX_ERROR_BYTES`].
+/// - If an answer asks you to wait by `Retry-After`, it is returned after that time, which is at
+///   most [`MAX_RETRY_AFTER`].
 /// - An answer slower than [`MIN_BYTES_PER_SECOND`] is an error.
-/// - A part without `Content-Length` has the length of its `Content-Range`. A whole object without a length is read up to
-///   [`MAX_WHOLE_BYTES`], to find its length.
-/// - A `Last-Modified` other than a date is left out.
-/// - A whole object that the server compressed on its own account is an error, because its bytes are not those of the object.
+/// - If a part has no `Content-Length`, its length comes from its `Content-Range`. A whole object
+///   without a length is read up to [`MAX_WHOLE_BYTES`] to find its length.
+/// - A `Last-Modified` that is not a date is left out.
+/// - If the server compresses a whole object on its own account, this is an error, because the
+///   bytes are not the object's.
 /// - Keys that `object_store` cannot represent are left out of listings, and [reported](Self::left_out).
 #[derive(Debug, Default, Clone)]
 pub struct Bounded {
@@ -66,14 +71,15 @@ impl Bounded {
         Self::default()
     }
 
-    /// Selects whether stores with the same settings share a client and its connections. All their requests must run on one
-    /// runtime.
+    /// Selects whether stores with the same settings share a client and its connections. If they
+    /// do, all their requests must run on one runtime.
     #[must_use]
     pub fn share_connections(self, is_shared: bool) -> Self {
         Self { is_shared, ..self }
     }
 
-    /// Returns the keys left out of the listings so far. Clones of a connector share them.
+    /// Returns the keys that were left out of the listings so far. Clones of a connector share
+    /// them.
     #[must_use]
     pub fn left_out(&self) -> &LeftOut {
         &self.left_out
@@ -121,7 +127,7 @@ impl HttpService for BoundedClient {
 }
 
 impl BoundedClient {
-    /// Leaves keys out of a listing.
+    /// Leaves those keys out of a listing that cannot be represented.
     async fn listed(&self, response: HttpResponse) -> std::result::Result<HttpResponse, HttpError> {
         let (mut parts, body) = response.into_parts();
         let (bytes, is_all) = beginning(body, MAX_WHOLE_BYTES).await?;
@@ -136,7 +142,7 @@ impl BoundedClient {
     }
 }
 
-/// Waits if an answer asks for it, and cuts the body of an error.
+/// Waits if an answer asks for it, and cuts an error's body.
 async fn failed(response: HttpResponse) -> std::result::Result<HttpResponse, HttpError> {
     let (parts, body) = response.into_parts();
     let is_busy = matches!(parts.status.as_u16(), 429 | 503);
@@ -144,7 +150,7 @@ async fn failed(response: HttpResponse) -> std::result::Result<HttpResponse, Htt
         tokio::time::sleep(wait).await;
     }
     let body = HttpResponseBody::new(Measured::new(body));
-    // A body that breaks off does not hide the status.
+    // If the body breaks off, we still return the status.
     let mut start = BytesMut::new();
     beginning_of(body, MAX_ERROR_BYTES as u64, &mut start)
         .await
@@ -153,7 +159,7 @@ async fn failed(response: HttpResponse) -> std::result::Result<HttpResponse, Htt
     Ok(HttpResponse::from_parts(parts, start.freeze().into()))
 }
 
-/// Completes the headers of an answer, and measures its speed.
+/// Completes an answer's headers, and measures its speed.
 async fn answered(
     response: HttpResponse,
     has_range: bool,
@@ -181,7 +187,8 @@ async fn answered(
     if text(&parts.headers, CONTENT_LENGTH).is_none() {
         let length = match range_header {
             Some(length) => length,
-            // `object_store` refuses the whole object as the answer to a request for a range, but asks for its length first.
+            // `object_store` refuses the whole object as the answer to a request for a range, but
+            // only after it has asked for the length, so any length will do.
             None if has_range => 0,
             None => {
                 let (bytes, is_all) = beginning(body, MAX_WHOLE_BYTES).await?;
@@ -202,7 +209,8 @@ async fn answered(
     Ok(HttpResponse::from_parts(parts, body))
 }
 
-/// Writes the unit of a `Content-Range` in lowercase, because RFC 9110 allows both, and `object_store` takes this one.
+/// Writes the unit of a `Content-Range` in lowercase, because RFC 9110 allows both cases, but
+/// `object_store` only takes this one.
 fn lower_unit(headers: &mut HeaderMap) {
     let lower = text(headers, CONTENT_RANGE).map(str::to_ascii_lowercase);
     if let Some(Ok(lower)) = lower.map(|text| HeaderValue::from_str(&text)) {
@@ -210,7 +218,7 @@ fn lower_unit(headers: &mut HeaderMap) {
     }
 }
 
-/// Removes a `Last-Modified` other than a date.
+/// Removes a `Last-Modified` that is not a date.
 fn leave_out_odd_date(headers: &mut HeaderMap) {
     let is_date = |text: &str| chrono::DateTime::parse_from_rfc2822(text).is_ok();
     if !text(headers, LAST_MODIFIED).is_some_and(is_date) {
@@ -226,13 +234,14 @@ fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     headers.get(name)?.to_str().ok()
 }
 
-/// Returns the wait in seconds that an answer asks for, within the limit. A date is not such a number.
+/// Returns the wait in seconds that an answer asks for, within the limit. An answer may also have a
+/// date, which does not count.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let seconds = text(headers, RETRY_AFTER)?.trim().parse().ok()?;
     Some(Duration::from_secs(seconds).min(MAX_RETRY_AFTER))
 }
 
-/// Returns the number of bytes of a `Content-Range` such as `bytes 10-19/100`.
+/// Returns the byte count of a `Content-Range` such as `bytes 10-19/100`.
 fn length_of(range: &str) -> Option<u64> {
     let (first, last) = range
         .strip_prefix("bytes ")?
@@ -243,7 +252,7 @@ fn length_of(range: &str) -> Option<u64> {
     last.checked_sub(first)?.checked_add(1)
 }
 
-/// Reads a body until it has more than `most` bytes. Returns true if these are all.
+/// Reads a body until it has more than `most` bytes. Returns true if these are all its bytes.
 async fn beginning(
     body: HttpResponseBody,
     most: u64,
@@ -253,7 +262,7 @@ async fn beginning(
     Ok((start.freeze(), is_all))
 }
 
-/// Appends a body until there are more than `most` bytes. Returns true if these are all.
+/// Appends a body until there are more than `most` bytes. Returns true if these are all its bytes.
 async fn beginning_of(
     mut body: HttpResponseBody,
     most: u64,
@@ -270,7 +279,8 @@ async fn beginning_of(
     Ok(true)
 }
 
-/// A body whose bytes have to arrive at a minimum speed. Time between the reads of the body does not count.
+/// A body whose bytes have to arrive at a minimum speed. The time between the reads of the body
+/// does not count, because it is not the server's.
 #[derive(Debug)]
 struct Measured {
     body: HttpResponseBody,
@@ -289,7 +299,7 @@ impl Measured {
         }
     }
 
-    /// Counts bytes that arrived after a wait.
+    /// Counts the bytes that arrived after a wait.
     fn count(&mut self, bytes: u64, wait: Duration) -> std::result::Result<(), HttpError> {
         self.bytes += bytes;
         self.waited += wait;
@@ -414,7 +424,7 @@ mod tests {
         let answer = block_on(answered(response(200, &[], b"0123456789"), false)).unwrap();
         assert_eq!(text(answer.headers(), CONTENT_LENGTH), Some("10"));
         assert_eq!(body(answer), "0123456789");
-        // An endless one is not read if a range was asked for.
+        // If a range was asked for, we do not read the object, because it may be endless.
         let whole = response(200, &[], b"0123456789");
         let answer = block_on(answered(whole, true)).unwrap();
         assert_eq!(text(answer.headers(), CONTENT_LENGTH), Some("0"));
@@ -439,7 +449,8 @@ mod tests {
         let error = block_on(answered(response(200, &headers, b"1"), false)).unwrap_err();
         let message = std::error::Error::source(&error).unwrap().to_string();
         assert!(message.contains("`Content-Encoding: gzip`"), "{message}");
-        // A part has the stored bytes, and a store repeats the label that the object was uploaded with.
+        // A part has the stored bytes, so this encoding is only the label that the object was
+        // uploaded with, which the store repeats.
         block_on(answered(response(206, &headers, b"1"), false)).unwrap();
         for encoding in ["identity", "aws-chunked"] {
             let headers = [(CONTENT_ENCODING, encoding)];
@@ -452,14 +463,14 @@ mod tests {
         let body = || Measured::new(Bytes::new().into());
         let (second, long) = (Duration::from_secs(1), SPEED_WINDOW);
         let slow = MIN_BYTES_PER_SECOND * long.as_secs();
-        // 512 bytes a second for 30 seconds.
+        // The bound is 512 bytes per second for 30 seconds.
         assert_eq!(slow, 15_360);
         body().count(slow, long).unwrap();
         body().count(slow - 1, long).unwrap_err();
         let mut pauses = body();
         pauses.count(1, long - second).unwrap();
         pauses.count(slow - 1, second).unwrap();
-        // The next window begins with nothing.
+        // The next window starts at zero.
         pauses.count(1, long - second).unwrap();
         pauses.count(1, second).unwrap_err();
     }

@@ -7,10 +7,10 @@ use std::sync::{Mutex, PoisonError};
 use object_store_014::client::{HttpClient, HttpConnector, ReqwestConnector};
 use object_store_014::{ClientOptions, Result};
 
-/// The number of clients kept, each with other settings.
+/// The number of clients that we keep, each with other settings.
 const MAX_CLIENTS: usize = 16;
 
-/// The variables that a client reads.
+/// The environment variables that a client reads.
 const VARIABLES: [&str; 10] = [
     "ALL_PROXY",
     "HTTPS_PROXY",
@@ -24,19 +24,20 @@ const VARIABLES: [&str; 10] = [
     "no_proxy",
 ];
 
-/// The clients, by the settings from which they were made.
+/// The clients, by the settings that they were made from.
 static CLIENTS: Mutex<Vec<(String, HttpClient)>> = Mutex::new(Vec::new());
 
-/// Returns a client with these settings, which others may use, too. To make one, certificates are read, which takes some
-/// milliseconds, and its connections are new.
+/// Returns a client with these settings, which others may use, too. We share it because making one
+/// takes some milliseconds to read certificates, and its connections would be new.
 pub(super) fn connect(options: &ClientOptions) -> Result<HttpClient> {
     let settings = format!("{options:?}");
-    // The values of headers may be secrets, which the text does not have.
+    // A header's value may be a secret, which the text does not have, so such clients are not
+    // shared.
     if !settings.contains("default_headers: None") {
         return ReqwestConnector::default().connect(options);
     }
     let variables = VARIABLES.map(env::var_os);
-    // A forked process does not have the connections of its parent.
+    // The key has the process, because a forked process does not have its parent's connections.
     let key = format!("{}{variables:?}{settings}", process::id());
     let mut clients = CLIENTS.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((_, client)) = clients.iter().find(|(of, _)| *of == key) {

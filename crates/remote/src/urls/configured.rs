@@ -23,53 +23,54 @@ use super::StoreOptions;
 use super::profile::Profile;
 use crate::http::Bounded;
 
-/// The name of this library in requests.
+/// The name that this library has in requests.
 const USER_AGENT: &str = concat!("herringbone/", env!("CARGO_PKG_VERSION"));
-/// The longest time to connect.
+/// The longest time that connecting may take.
 const CONNECT: Duration = Duration::from_secs(10);
-/// The longest time without a byte of an answer.
+/// The longest time that an answer may take for its next byte.
 const SILENCE: Duration = Duration::from_secs(30);
-/// The number of times that a request is repeated after a server error or a lost connection.
+/// The number of times that we repeat a request after a server error or a lost connection.
 const RETRIES: usize = 5;
-/// The shortest wait before a request is repeated.
+/// The shortest wait before we repeat a request.
 const FIRST_WAIT: Duration = Duration::from_millis(400);
 
-/// The longest time to wait for the metadata service of a cloud machine.
+/// The longest time that we wait for a cloud machine's metadata service.
 const METADATA_SERVICE_WAIT: Duration = Duration::from_millis(300);
 /// The address of the metadata service, which is the same in all clouds.
 const METADATA_SERVICE: ([u8; 4], u16) = ([169, 254, 169, 254], 80);
 
-/// A bucket to be configured.
+/// A bucket whose store is to be configured.
 #[derive(Clone, Copy)]
 pub(super) struct Bucket<'a> {
-    /// A URL without a key.
+    /// The URL without a key.
     pub(super) url: &'a str,
     pub(super) connector: &'a Bounded,
     pub(super) options: &'a StoreOptions,
 }
 
-/// A configured store.
+/// A store that is configured.
 pub(super) struct Configured {
     pub(super) store: Arc<dyn ObjectStore>,
-    /// The reason for which requests are not signed, if no credentials were found.
+    /// The reason why requests are not signed, if no credentials were found.
     pub(super) unsigned: Option<&'static str>,
-    /// True for Cloudflare R2, where all parts of an upload except the last have one size.
+    /// True for Cloudflare R2, because there, all parts of an upload except the last must have one
+    /// size.
     pub(super) has_equal_parts: bool,
 }
 
-/// Makes TLS use the cryptography of ring.
+/// Makes TLS use ring's cryptography.
 pub(super) fn install_tls() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
-        // Fails if there is a provider already, which is as good.
+        // This fails if there is a provider already, which is just as good.
         rustls::crypto::ring::default_provider()
             .install_default()
             .ok();
     });
 }
 
-/// Returns the configuration of retries. The waits last at least 2 s in all, and about 5 s on average, so that a store that
-/// asks to slow down gets time.
+/// Returns the configuration of retries. The waits last at least 2 s in all, and about 5 s on
+/// average, to give time to a store that asks to slow down.
 fn retries() -> RetryConfig {
     RetryConfig {
         max_retries: RETRIES,
@@ -81,7 +82,8 @@ fn retries() -> RetryConfig {
     }
 }
 
-/// Returns the store of a web server. Each object has a store of its own, whose base is the whole URL with its query.
+/// Returns the store of a web server. Each object has its own store, whose base is the whole URL
+/// with its query.
 pub(super) fn http(
     mut url: Url,
     settings: &StoreOptions,
@@ -110,7 +112,8 @@ pub(super) fn http(
     Ok(Arc::new(store))
 }
 
-/// Removes the user information and the fragment of a URL. Returns the header for the former.
+/// Removes the user information and the fragment from a URL, and returns the header for the user
+/// information.
 fn authorization(url: &mut Url) -> Option<HeaderValue> {
     url.set_fragment(None);
     let decoded = |text| percent_decode_str(text).collect::<Vec<u8>>();
@@ -127,8 +130,8 @@ fn authorization(url: &mut Url) -> Option<HeaderValue> {
     Some(header)
 }
 
-/// Configures a store by its variables, by defaults for the client if there are no variables for these, by settings, and by what
-/// `fill` adds.
+/// Configures a store from its variables, its settings, and what `fill` adds. If there are no
+/// variables for the client, it gets our defaults.
 macro_rules! from_env {
     ($builder:ident, $key:ident, $prefix:literal, $endpoints:expr, $sent:expr, $place:expr, $fill:expr) => {{
         let mut builder = $builder::from_env()
@@ -163,7 +166,8 @@ macro_rules! from_env {
     }};
 }
 
-/// Returns the configuration of clients. A whole answer may take long, but a silent server is an error.
+/// Returns the configuration of clients. A whole answer may take long, but a server that is silent
+/// is an error.
 fn client_defaults() -> [(ClientConfigKey, String); 4] {
     [
         (ClientConfigKey::Timeout, "1 day".into()),
@@ -179,7 +183,8 @@ fn client_defaults() -> [(ClientConfigKey, String); 4] {
     ]
 }
 
-/// Returns true if an endpoint needs no TLS, because no network is used.
+/// Returns true if an endpoint needs no TLS because it is on this machine, so that no network is
+/// used.
 fn is_on_this_machine(endpoint: &str) -> bool {
     let Ok(url) = Url::parse(endpoint) else {
         return false;
@@ -195,14 +200,15 @@ fn is_on_this_machine(endpoint: &str) -> bool {
 /// Checks the address of a server that a variable provides.
 ///
 /// # Errors
-/// Generic if it is not a URL of a server, or one of `http` on another machine without permission.
+/// Fails with Generic if it is not a server's URL, or if it is an `http` URL of another machine
+/// without permission.
 fn check_endpoint(
     endpoint: &str,
     prefix: &str,
     options: &StoreOptions,
 ) -> object_store_014::Result<()> {
     let url = Url::parse(endpoint).ok().filter(Url::has_host);
-    // All other texts stand for true.
+    // All other texts mean true.
     let is_no = |text: &str| ["false", "0", "off", "no", "n"].contains(&&*text.to_lowercase());
     let variable = env::var(format!("{prefix}_ALLOW_HTTP")).ok();
     let allowed = options.get("allow_http").or(variable.as_deref());
@@ -213,7 +219,7 @@ fn check_endpoint(
         Some("http") => format!("needs {prefix}_ALLOW_HTTP=true, because it has no TLS"),
         _ => "is not a URL; expected https://HOST or http://HOST:PORT".to_owned(),
     };
-    // Without a user and a query, which may be secrets.
+    // We leave out the user and the query, because they may be secrets.
     let host = endpoint.rsplit('@').next().unwrap_or_default();
     let host = host.split('?').next().unwrap_or_default();
     Err(object_store_014::Error::Generic {
@@ -222,11 +228,12 @@ fn check_endpoint(
     })
 }
 
-/// Checks a setting sent in headers. `object_store` ends the thread if a header cannot have it.
+/// Checks a setting that is sent in headers. We have to do this because `object_store` ends the
+/// thread if a header cannot have the setting.
 ///
 /// # Errors
-/// Generic if the setting has a character that headers cannot have. The message does not have the setting, which may be a
-/// secret.
+/// Fails with Generic if the setting has a character that headers cannot have. The message does not
+/// show the setting, because it may be a secret.
 fn check_sent(name: &str, value: &str) -> object_store_014::Result<()> {
     let is_usual = |it: char| matches!(it, ' '..='~');
     let problem = match value.chars().find(|it| !is_usual(*it)) {
@@ -243,7 +250,7 @@ fn check_sent(name: &str, value: &str) -> object_store_014::Result<()> {
     })
 }
 
-/// Returns the store of a bucket of S3.
+/// Returns the store of an S3 bucket.
 pub(super) fn s3(place: Bucket<'_>) -> object_store_014::Result<Configured> {
     use AmazonS3ConfigKey as Key;
     let options = place.options;
@@ -299,7 +306,7 @@ pub(super) fn s3(place: Bucket<'_>) -> object_store_014::Result<Configured> {
     })
 }
 
-/// Returns the store of a bucket of Google Cloud Storage.
+/// Returns the store of a Google Cloud Storage bucket.
 pub(super) fn google(place: Bucket<'_>) -> object_store_014::Result<Configured> {
     use GoogleConfigKey as Key;
     let options = place.options;
@@ -346,7 +353,7 @@ fn google_credentials() -> Option<PathBuf> {
     Some(folder.join("gcloud/application_default_credentials.json"))
 }
 
-/// Returns the store of a container of Azure.
+/// Returns the store of an Azure container.
 pub(super) fn azure(place: Bucket<'_>) -> object_store_014::Result<Configured> {
     use AzureConfigKey as Key;
     let options = place.options;
@@ -395,7 +402,7 @@ pub(super) fn azure(place: Bucket<'_>) -> object_store_014::Result<Configured> {
     })
 }
 
-/// Returns true if a store of the scheme has a setting with this name.
+/// Returns true if the scheme's stores have a setting with this name.
 pub(super) fn has_setting(scheme: &str, name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     match scheme {
@@ -411,12 +418,13 @@ fn is_chosen(variable: &str, options: &StoreOptions) -> bool {
     options.anonymous || options.get("skip_signature").is_some() || env::var_os(variable).is_some()
 }
 
-/// Returns true if a variable is set to a text for true.
+/// Returns true if a variable is set to a text that means true.
 fn is_true(variable: &str) -> bool {
     env::var(variable).is_ok_and(|value| value == "1" || value.eq_ignore_ascii_case("true"))
 }
 
-/// Returns true if this is a machine in a cloud, whose metadata service has credentials. Asks once in the life of the process.
+/// Returns true if this is a machine in a cloud, whose metadata service has credentials. We ask
+/// only once in the process's life.
 fn has_metadata_service() -> bool {
     static IS_THERE: OnceLock<bool> = OnceLock::new();
     *IS_THERE.get_or_init(|| {

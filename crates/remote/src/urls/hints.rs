@@ -1,4 +1,4 @@
-//! Help after an error of a store.
+//! Hints that help after an error of a store.
 
 use std::io::ErrorKind;
 use std::ops::Range;
@@ -10,12 +10,12 @@ use crate::object::{Answer, BoxFuture, Identity, Object};
 use crate::object_store_014::StoreObject;
 use crate::request::with_message;
 
-/// Sentences for the messages of errors.
+/// The facts from which we make hints for error messages.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Hints {
-    /// The reason for which requests are not signed, if no credentials were found.
+    /// The reason why requests are not signed, if no credentials were found.
     unsigned: Option<&'static str>,
-    /// True if the URL has a key. That of a web server has none.
+    /// True if the URL has a key. A web server's URL has none.
     has_key: bool,
     has_percent: bool,
 }
@@ -29,7 +29,7 @@ impl Hints {
         }
     }
 
-    /// Adds hints to the message of an error.
+    /// Adds hints to an error's message.
     pub(super) fn add_to(&self, error: Error) -> Error {
         let mut message = error.message().to_owned();
         match error.io_error().map(std::io::Error::kind) {

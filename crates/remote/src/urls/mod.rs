@@ -1,5 +1,6 @@
-//! Objects and prefixes at URLs: of web servers, S3, Google Cloud Storage and Azure. The environment configures the stores, and
-//! for S3 also the files of profiles, such as `~/.aws/credentials`.
+//! Objects and prefixes at the URLs of web servers, S3, Google Cloud Storage and Azure. The
+//! environment configures the stores. For S3, files of profiles such as `~/.aws/credentials` do,
+//! too.
 //!
 //! ```text
 //! https://HOST/PATH?QUERY   the whole URL is requested, with its query
@@ -7,11 +8,14 @@
 //! s3://BUCKET/PREFIX/       all objects below a prefix
 //! ```
 //!
-//! A URL is decoded once: `%20` in a key stands for a space, and `%25` for `%`. `?` and `#` have to be written so.
+//! A URL is decoded once, so `%20` in a key stands for a space, and `%25` for `%`. You have to
+//! escape `?` and `#` in this way.
 //!
-//! Messages contain neither user information nor queries of URLs, which may be signatures.
+//! Messages contain neither the user information nor the query of a URL, because these may be
+//! secrets or signatures.
 //!
-//! The variable `HERRINGBONE_NO_URLS=1` forbids all URLs, for programs that read paths of strangers.
+//! If your program reads paths that strangers give it, set the variable `HERRINGBONE_NO_URLS=1`,
+//! which forbids all URLs.
 
 mod configured;
 mod hints;
@@ -51,7 +55,7 @@ pub const SCHEMES: [&str; 10] = [
 /// The variable that forbids URLs, unless it is empty or 0.
 const NO_URLS: &str = "HERRINGBONE_NO_URLS";
 
-/// Settings of a store, which precede those of the environment.
+/// Settings of a store, which take precedence over the environment.
 ///
 /// ```
 /// use herringbone_remote::urls::{Location, StoreOptions};
@@ -71,7 +75,7 @@ pub struct StoreOptions {
 }
 
 impl fmt::Debug for StoreOptions {
-    /// Formats the names of the settings, because their values may be secrets.
+    /// Formats only the names of the settings, because their values may be secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<_> = self.settings.iter().map(|(name, _)| name).collect();
         f.debug_struct("StoreOptions")
@@ -83,7 +87,7 @@ impl fmt::Debug for StoreOptions {
 }
 
 impl StoreOptions {
-    /// Returns the options of the environment alone.
+    /// Returns options that leave all settings to the environment.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -95,8 +99,9 @@ impl StoreOptions {
         Self { anonymous, ..self }
     }
 
-    /// Selects whether stores with the same settings share a client and its connections. All their requests must run on one
-    /// runtime, such as that of the sources of `blocking`.
+    /// Selects whether stores with the same settings share a client and its connections. If they
+    /// do, all their requests must run on one runtime, for example on the one that the sources of
+    /// `blocking` use.
     #[must_use]
     pub fn share_connections(self, shares_connections: bool) -> Self {
         Self {
@@ -105,20 +110,21 @@ impl StoreOptions {
         }
     }
 
-    /// Adds a setting by its name in `object_store`, in upper or lower case, such as `aws_region`.
+    /// Adds a setting by the name that it has in `object_store`, for example `aws_region`. The name
+    /// may be in upper or lower case.
     #[must_use]
     pub fn setting(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.settings.push((name.into(), value.into()));
         self
     }
 
-    /// Returns true if the stores of a scheme have a setting with this name.
+    /// Returns true if a scheme's stores have a setting with this name.
     #[must_use]
     pub fn has_setting(scheme: &str, name: &str) -> bool {
         has_setting(&scheme.to_ascii_lowercase(), name)
     }
 
-    /// Returns the last value of a setting, with or without the prefix of its store.
+    /// Returns a setting's last value. The setting's name may have its store's prefix.
     fn get(&self, name: &str) -> Option<&str> {
         let is_it = |it: &str| {
             let it = it.to_ascii_lowercase();
@@ -132,7 +138,7 @@ impl StoreOptions {
     }
 }
 
-/// A URL of an object, or of all objects below a prefix, and its store.
+/// A URL of an object, or of all objects below a prefix, with its store.
 ///
 /// ```
 /// use herringbone_remote::urls::Location;
@@ -148,15 +154,16 @@ impl StoreOptions {
 #[derive(Clone)]
 pub struct Location {
     store: Arc<dyn ObjectStore>,
-    /// The key as it is in the URL. Empty for a web server, whose store is a single object.
+    /// The key in the form that the URL has. It is empty for a web server, whose store is a single
+    /// object.
     key: String,
     path: Path,
     name: String,
-    /// The name in errors of requests.
+    /// The name that errors of requests show.
     object_name: String,
     is_web: bool,
     is_signed: bool,
-    /// True if all parts of an upload except the last have one size.
+    /// True if all parts of an upload except the last must have one size.
     has_equal_parts: bool,
     hints: Hints,
     left_out: LeftOut,
@@ -170,20 +177,21 @@ impl fmt::Debug for Location {
 }
 
 impl Location {
-    /// Finds the store of a URL. Requests nothing, except from the metadata service of a cloud machine if the environment has
-    /// no credentials.
+    /// Finds a URL's store. This requests nothing, unless the environment has no credentials: then
+    /// we ask the metadata service of a cloud machine.
     ///
     /// # Errors
-    /// [Argument](herringbone::ErrorKind::Argument) if the URL is malformed, if its scheme or its key is not supported,
-    /// or if the configuration of the store is wrong.
+    /// Fails with [Argument](herringbone::ErrorKind::Argument) if the URL is malformed, if its
+    /// scheme or its key is not supported, or if the store's configuration is wrong.
     pub fn of(url: &str) -> Result<Self> {
         Self::with_options(url, &StoreOptions::new())
     }
 
-    /// Finds the store of a URL with settings of your own.
+    /// Finds a URL's store with settings of your own.
     ///
     /// # Errors
-    /// See [`Self::of`]; also [Argument](herringbone::ErrorKind::Argument) if a setting is unknown.
+    /// Fails for the same reasons as [`Self::of`], and with
+    /// [Argument](herringbone::ErrorKind::Argument) if a setting is unknown.
     pub fn with_options(url: &str, options: &StoreOptions) -> Result<Self> {
         check_allowed(url)?;
         let name = without_secrets(url);
@@ -254,7 +262,8 @@ impl Location {
         })
     }
 
-    /// Sets the name of the object in errors of requests, which is the URL without secrets by default.
+    /// Sets the name that errors of requests show for the object. By default, it is the URL without
+    /// secrets.
     #[must_use]
     pub fn named(self, object_name: impl Into<String>) -> Self {
         Self {
@@ -269,13 +278,13 @@ impl Location {
         Self { policy, ..self }
     }
 
-    /// Returns the location of another object of the store. Its path is decoded.
+    /// Returns the location of another object in the store. Pass its path in decoded form.
     ///
     /// # Errors
-    /// [Argument](herringbone::ErrorKind::Argument) if the key is not supported.
+    /// Fails with [Argument](herringbone::ErrorKind::Argument) if the key is not supported.
     pub fn at(&self, path: &str) -> Result<Self> {
         let key = escaped_key(path);
-        // The scheme and the bucket.
+        // These are the scheme and the bucket.
         let root: Vec<&str> = self.name.split('/').take(3).collect();
         let name = format!("{}/{key}", root.join("/"));
         let path = path_of(&key);
@@ -295,7 +304,8 @@ impl Location {
         &self.store
     }
 
-    /// Returns the path in the store: the decoded key, without a slash at its end. It is empty for a web server.
+    /// Returns the path in the store, which is the decoded key without a slash at its end. It is
+    /// empty for a web server.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -307,33 +317,35 @@ impl Location {
         &self.name
     }
 
-    /// Returns true for a web server. It has neither listings nor uploads in parts.
+    /// Returns true for a web server, which has neither listings nor uploads in parts.
     #[must_use]
     pub fn is_web(&self) -> bool {
         self.is_web
     }
 
-    /// Returns true if requests are signed: credentials were found, and the [options](StoreOptions::anonymous) do not refuse
-    /// them.
+    /// Returns true if requests are signed. They are if credentials were found, and if the
+    /// [options](StoreOptions::anonymous) do not refuse them.
     #[must_use]
     pub fn is_signed(&self) -> bool {
         self.is_signed
     }
 
-    /// Returns true if the URL names all objects of a bucket, or below a prefix.
+    /// Returns true if the URL names all objects of a bucket, or all objects below a prefix.
     #[must_use]
     pub fn is_prefix(&self) -> bool {
         !self.is_web && (self.key.is_empty() || self.key.ends_with('/'))
     }
 
-    /// Returns true if the key has characters of patterns. If an object has this key, the URL names it.
+    /// Returns true if the key has characters that make it a pattern. But if an object has this
+    /// very key, the URL names that object.
     #[must_use]
     pub fn is_pattern(&self) -> bool {
         self.key.contains(PATTERN)
     }
 
-    /// Returns the path for a listing: the decoded key, with its slash. If the key has characters of patterns, it is a pattern,
-    /// in which escaped ones stand for themselves.
+    /// Returns the path for a listing, which is the decoded key with its slash. If the key has
+    /// characters that make it a pattern, the path is a pattern, in which the escaped ones stand
+    /// for themselves.
     #[must_use]
     pub fn listed(&self) -> String {
         let mut listed = self.path.to_string();
@@ -345,7 +357,7 @@ impl Location {
             listed = percent_decode_str(key).decode_utf8_lossy().into_owned();
         }
         if self.is_prefix() && !listed.is_empty() {
-            // A path with a slash is not looked for as an object.
+            // The slash shows that this is not the path of an object to look for.
             listed.push('/');
         }
         listed
@@ -354,16 +366,17 @@ impl Location {
     /// Returns the object.
     ///
     /// # Errors
-    /// [Argument](herringbone::ErrorKind::Argument) if the URL names a prefix.
+    /// Fails with [Argument](herringbone::ErrorKind::Argument) if the URL names a prefix.
     pub fn object(&self) -> Result<Arc<dyn Object>> {
         self.check_object()?;
         Ok(self.object_at(self.path.clone(), |object| object))
     }
 
-    /// Returns the object at a path that a listing of the store has, with its identity. Requests nothing.
+    /// Returns the object at a path from a listing of the store, with its identity. This requests
+    /// nothing.
     #[must_use]
     pub fn listed_object(&self, path: &str, identity: crate::Identity) -> Arc<dyn Object> {
-        // A path that cannot be parsed was not listed. The store will not find it.
+        // A path that cannot be parsed was not listed, so the store will not find it.
         let path = Path::parse(path).unwrap_or_else(|_| Path::from(path));
         self.object_at(path, |object| object.known_identity(identity))
     }
@@ -380,7 +393,7 @@ impl Location {
         Arc::new(HintedObject::new(known(object), self.hints.clone()))
     }
 
-    /// Fails unless the URL names one object.
+    /// Fails unless the URL names a single object.
     fn check_object(&self) -> Result<()> {
         let message = match (self.is_prefix(), self.key.is_empty()) {
             (false, _) => return Ok(()),
@@ -394,19 +407,22 @@ impl Location {
         Err(Error::argument(format!("{}: {message}", self.name)))
     }
 
-    /// Returns the place of a new object. If it must not replace an existing one, a condition of the request prevents that for
-    /// a small object in a store. For others, the store is asked before the end of the upload.
+    /// Returns the place of a new object. If it must not replace an existing one, a condition in
+    /// the request prevents that for a small object in a store. For other objects, we ask the store
+    /// before the upload ends.
     ///
     /// # Errors
-    /// [Argument](herringbone::ErrorKind::Argument) if the URL names a prefix.
+    /// Fails with [Argument](herringbone::ErrorKind::Argument) if the URL names a prefix.
     pub fn sink(&self, replaces: bool) -> Result<Arc<dyn ObjectSink>> {
         Ok(Arc::new(self.url_sink(replaces)?))
     }
 
-    /// Fails with an I/O error of the kind [`AlreadyExists`](std::io::ErrorKind::AlreadyExists) if the object exists.
+    /// Checks that the object does not exist yet.
     ///
     /// # Errors
-    /// Also errors of the store; [Argument](herringbone::ErrorKind::Argument) if the URL names a prefix.
+    /// Fails with an I/O error of the kind [`AlreadyExists`](std::io::ErrorKind::AlreadyExists) if
+    /// the object exists, and with [Argument](herringbone::ErrorKind::Argument) if the URL names a
+    /// prefix. The store's errors are returned, too.
     pub fn check_new(&self) -> BoxFuture<Result<()>> {
         let sink = self.url_sink(false);
         Box::pin(async move { sink?.check().await })
@@ -415,7 +431,8 @@ impl Location {
     /// Removes the object.
     ///
     /// # Errors
-    /// Errors of the store; [Argument](herringbone::ErrorKind::Argument) if the URL names a prefix.
+    /// Returns the store's errors. Fails with [Argument](herringbone::ErrorKind::Argument) if the
+    /// URL names a prefix.
     pub fn delete(&self) -> BoxFuture<Result<()>> {
         let checked = self.check_object();
         let (store, path, hints) = (self.store.clone(), self.path.clone(), self.hints.clone());
@@ -439,12 +456,12 @@ impl Location {
         })
     }
 
-    /// Returns the sizes of parts that this store takes.
+    /// Returns options with the part sizes that this store takes.
     #[must_use]
     pub fn write_options(&self) -> RemoteWriteOptions {
         match (self.is_web, self.has_equal_parts) {
             (true, _) => RemoteWriteOptions::new().part_bytes(MAX_WHOLE_BYTES),
-            // 625 GiB in 10,000 parts.
+            // In 10,000 parts, this is 625 GiB.
             (false, true) => RemoteWriteOptions::new()
                 .part_bytes(64 << 20)
                 .equal_parts(true),
@@ -452,13 +469,15 @@ impl Location {
         }
     }
 
-    /// Adds what may help to the message of an error of this store. Objects of this location have it already.
+    /// Adds hints that may help to the message of an error of this store. Errors of this location's
+    /// objects already have them.
     #[must_use]
     pub fn explained(&self, error: Error) -> Error {
         self.hints.add_to(error)
     }
 
-    /// Returns the keys that listings of this store left out, because `object_store` has no path for them.
+    /// Returns the keys that listings of this store left out because `object_store` has no path for
+    /// them.
     #[must_use]
     pub fn left_out(&self) -> &LeftOut {
         &self.left_out
@@ -468,7 +487,7 @@ impl Location {
 /// Fails if the variable `HERRINGBONE_NO_URLS` forbids URLs.
 ///
 /// # Errors
-/// [Argument](herringbone::ErrorKind::Argument).
+/// Fails with [Argument](herringbone::ErrorKind::Argument) if URLs are forbidden.
 pub fn check_allowed(url: &str) -> Result<()> {
     match env::var_os(NO_URLS).is_some_and(|it| !it.is_empty() && it != "0") {
         false => Ok(()),
@@ -482,7 +501,8 @@ pub fn check_allowed(url: &str) -> Result<()> {
 /// Returns the path of a `file` URL.
 ///
 /// # Errors
-/// [Argument](herringbone::ErrorKind::Argument) if the URL is malformed, or names another host.
+/// Fails with [Argument](herringbone::ErrorKind::Argument) if the URL is malformed, or names
+/// another host.
 pub fn local_path(url: &str) -> Result<PathBuf> {
     let wrong = |message: &dyn fmt::Display| {
         Error::argument(format!("{}: {message}", without_secrets(url)))
@@ -493,8 +513,8 @@ pub fn local_path(url: &str) -> Result<PathBuf> {
     path.map_err(|()| wrong(&"expected file:///PATH, a file of this machine"))
 }
 
-/// Returns the path of a key in a URL. A URL is decoded, but its path is not resolved: in stores, `a/../b` and `b` are two
-/// objects.
+/// Returns the path of a key in a URL. We decode the key, but do not resolve its path, because in
+/// stores, `a/../b` and `b` are two objects.
 fn path_of(key: &str) -> std::result::Result<Path, String> {
     let decoded = percent_decode_str(key).decode_utf8();
     let decoded = decoded.map_err(|_| "the decoded key is not UTF-8".to_owned())?;
@@ -559,7 +579,8 @@ mod tests {
         assert!(of(&signed).unwrap().is_signed());
     }
 
-    /// The keys of `s3://b/a%2Fb` and `s3://b/a/b` are equal, as the bytes that S3 receives are.
+    /// The keys of `s3://b/a%2Fb` and `s3://b/a/b` are equal, because S3 receives the same bytes
+    /// for both.
     #[test]
     fn a_key_is_decoded_once_and_never_resolved() {
         for (key, expected) in [

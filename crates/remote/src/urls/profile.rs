@@ -1,4 +1,5 @@
-//! Profiles of AWS: `~/.aws/credentials` and `~/.aws/config`, or the files that the usual variables name.
+//! AWS profiles, from `~/.aws/credentials` and `~/.aws/config`, or from the files that the usual
+//! variables name.
 //!
 //! ```text
 //! [default]                      [profile analysis]
@@ -6,7 +7,7 @@
 //! aws_secret_access_key = …      role_arn = … with web_identity_token_file, or keys
 //! ```
 //!
-//! Credentials of SSO, of a process and of a role that another profile assumes are not read.
+//! We do not read the credentials of SSO, of a process, or of a role that another profile assumes.
 
 use std::collections::HashMap;
 use std::env;
@@ -16,10 +17,10 @@ use std::path::PathBuf;
 
 use object_store_014::aws::{AmazonS3Builder, AmazonS3ConfigKey as Key};
 
-/// The largest number of bytes of a file with profiles.
+/// The largest number of bytes that we read of a file with profiles.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// Properties of profiles with unread credentials.
+/// Properties that show that a profile has credentials of a kind that we do not read.
 const UNREAD: [&str; 7] = [
     "credential_process",
     "credential_source",
@@ -30,15 +31,16 @@ const UNREAD: [&str; 7] = [
     "sso_start_url",
 ];
 
-/// The properties of a profile.
+/// A profile's properties.
 #[derive(Default)]
 pub(super) struct Profile(HashMap<String, String>);
 
 impl Profile {
-    /// Reads the profile that `AWS_PROFILE` names, or `default`. It is empty if there is none.
+    /// Reads the profile that `AWS_PROFILE` names, or `default`. If there is no default profile,
+    /// the result is empty.
     ///
     /// # Errors
-    /// Generic if `AWS_PROFILE` names one that the files do not have.
+    /// Fails with Generic if `AWS_PROFILE` names a profile that the files do not have.
     pub(super) fn of_environment() -> object_store_014::Result<Self> {
         let given = env::var("AWS_PROFILE").ok().filter(|it| !it.is_empty());
         let name = given.as_deref().unwrap_or("default");
@@ -62,12 +64,13 @@ impl Profile {
         }
     }
 
-    /// Returns the properties of a profile in files. Those of later files precede.
+    /// Returns the properties that a profile has in several files. If two files have a property,
+    /// the later file counts.
     fn of_texts(name: &str, texts: &[String]) -> Option<Self> {
         let mut found = None;
         for text in texts {
             let mut is_here = false;
-            // A line that begins with a space continues the property before it.
+            // A line that begins with a space continues the previous property.
             for line in text.lines().filter(|it| !it.starts_with([' ', '\t'])) {
                 if let Some(section) = line.strip_prefix('[') {
                     let section = section.split(']').next().unwrap_or_default().trim();
@@ -104,7 +107,7 @@ impl Profile {
         self.get("role_arn").is_some() && self.get("web_identity_token_file").is_some()
     }
 
-    /// Returns true if the profile has keys, and no role to assume with them.
+    /// Returns true if the profile has keys, and no role that they are meant for.
     fn has_keys(&self) -> bool {
         let assumes = self.get("role_arn").is_some();
         !assumes
@@ -112,13 +115,14 @@ impl Profile {
             && self.get("aws_secret_access_key").is_some()
     }
 
-    /// Returns true if the profile has credentials, but of an unread kind.
+    /// Returns true if the profile has credentials, but only of a kind that we do not read.
     pub(super) fn is_unread(&self) -> bool {
         let is_read = self.has_web_identity() || self.has_keys();
         !is_read && UNREAD.iter().any(|name| self.get(name).is_some())
     }
 
-    /// Adds the region and the endpoint, and the credentials unless there are others.
+    /// Adds the region and the endpoint, and the credentials, each unless the store already has
+    /// them.
     pub(super) fn fill(&self, mut builder: AmazonS3Builder) -> AmazonS3Builder {
         let has = |builder: &AmazonS3Builder, keys: &[Key]| {
             keys.iter()
@@ -170,7 +174,7 @@ impl Profile {
     }
 }
 
-/// Returns the text of a file. A file that cannot be read has no profiles.
+/// Returns a file's text. If a file cannot be read, it has no profiles.
 fn read(path: PathBuf) -> Option<String> {
     let mut text = String::new();
     let file = File::open(path).ok()?;
@@ -235,7 +239,7 @@ mod tests {
                 .find(|key| filled(&profile, *key).is_some());
             assert_eq!(found, has, "{properties}");
         }
-        // A role is not replaced by the keys that would assume it.
+        // The keys that would assume a role must not replace it.
         let role = format!("[default]\nrole_arn=r\nsource_profile=default\n{keys}");
         let role = profile("default", "", &role).unwrap();
         assert!(role.is_unread() && filled(&role, Key::AccessKeyId).is_none());
