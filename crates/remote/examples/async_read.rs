@@ -1,4 +1,4 @@
-//! Reads an object of a store without a runtime, with decoding on threads of the program.
+//! Reads an object of a store without a runtime, while the program's own threads decode.
 //!
 //! cargo run -p herringbone-remote --example async_read
 
@@ -44,7 +44,7 @@ impl Object for InMemory {
     }
 }
 
-/// Threads for decoding: here a new one for each batch.
+/// Threads for decoding. Here, each batch gets a new one.
 #[derive(Debug)]
 struct Threads;
 

@@ -1,4 +1,5 @@
-//! Writes an object in parts, several in flight, without a runtime. The object appears when the last part has arrived.
+//! Writes an object in parts, with several in flight, and without a runtime. The object appears
+//! when the last part has arrived.
 //!
 //! cargo run -p herringbone-remote --example async_write
 
@@ -11,7 +12,7 @@ use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
 use herringbone::{ParquetFile, Result, WriteOptions};
 use herringbone_remote::{BoxFuture, ObjectSink, RemoteWriteOptions, RemoteWriter, Upload};
 
-/// The parts of objects in memory. A sink of a store would send requests in its futures.
+/// The parts of objects in memory. A store's sink would send requests in its futures.
 #[derive(Debug, Clone, Default)]
 struct InMemory {
     parts: Arc<Mutex<Vec<Bytes>>>,
@@ -70,7 +71,7 @@ impl Upload for InMemory {
 }
 
 async fn write(sink: InMemory, batch: &RecordBatch) -> Result<()> {
-    // S3 needs parts of 5 MiB and more. These are small to keep the example so.
+    // S3 needs parts of 5 MiB and more. These are smaller, to keep the example small.
     let options = RemoteWriteOptions::from(WriteOptions::new().row_group_rows(10_000));
     let options = options.part_bytes(64 << 10);
     let mut writer = RemoteWriter::new(Arc::new(sink), batch.schema(), options)?;
@@ -80,7 +81,7 @@ async fn write(sink: InMemory, batch: &RecordBatch) -> Result<()> {
 }
 
 fn main() -> Result<()> {
-    // 100,000 values of 8 bytes that neither encodings nor codecs make smaller.
+    // Neither encodings nor codecs can make these 100,000 values of 8 bytes smaller.
     let values = (0..100_000_u64).map(|row| row.wrapping_mul(0x9E37_79B9_7F4A_7C15) as i64);
     let values: ArrayRef = Arc::new(Int64Array::from_iter_values(values));
     let batch = RecordBatch::try_from_iter([("value", values)])?;

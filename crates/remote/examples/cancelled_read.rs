@@ -1,4 +1,5 @@
-//! Drops a read that waits for a store: its memory is returned at once, and its requests are dropped with it.
+//! Drops a read that waits for a store. Its memory is returned at once, and its requests are
+//! dropped with it.
 //!
 //! cargo run -p herringbone-remote --example cancelled_read
 
@@ -14,7 +15,7 @@ use herringbone::filter::col;
 use herringbone::{OpenOptions, ReadOptions, Result, SharedMemory, Writer};
 use herringbone_remote::{Answer, BoxFuture, Identity, Object, RemoteFile};
 
-/// An object in memory. Its store answers the request for the end of the object, and no other.
+/// An object in memory, whose store only answers the request for the object's end.
 #[derive(Debug)]
 struct Slow(Bytes);
 
@@ -43,7 +44,8 @@ impl Object for Slow {
 }
 
 fn main() -> Result<()> {
-    // 800 KB that neither encodings nor codecs make smaller: more than the end read with the footer.
+    // These 800 KB are more than the end that is read with the footer, because neither encodings
+    // nor codecs can make them smaller.
     let values = (0..100_000_u64).map(|row| row.wrapping_mul(0x9E37_79B9_7F4A_7C15) as i64);
     let values: ArrayRef = Arc::new(Int64Array::from_iter_values(values));
     let batch = RecordBatch::try_from_iter([("value", values)])?;
@@ -56,7 +58,7 @@ fn main() -> Result<()> {
     let pool = SharedMemory::new(64 << 20);
     let options = ReadOptions::new().filter(col("value").ge(0)).limit(2);
     let mut batches = file.read(options.memory_pool(pool.clone()))?;
-    // The future is polled once, and dropped: a deadline has passed, or a client has left.
+    // We poll the future once and drop it, as if a deadline had passed or a client had left.
     assert!(batches.next_batch().now_or_never().is_none());
     println!("{} bytes are taken for requests", pool.used());
     assert!(pool.used() > 0);

@@ -1,7 +1,9 @@
-//! Memory of batches is reused for the next ones, rather than requested from the system again.
+//! Tests that the memory of batches is reused for the next ones, and not requested from the system
+//! again.
 //!
-//! The test needs processes of its own, and is the only test here: no buffer may be freed earlier that the C library
-//! could learn from. Systems other than GNU/Linux do not count faults this way.
+//! The test needs processes of its own, and is the only test here, because no buffer may be freed
+//! earlier that the C library could learn from. Other systems than GNU/Linux do not count faults
+//! this way.
 
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![allow(clippy::unwrap_used, reason = "a test that cannot run has failed")]
@@ -17,12 +19,13 @@ use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
 use herringbone::{OpenOptions, ReadOptions, Result, WriteOptions, Writer};
 use herringbone_remote::{Answer, BoxFuture, Identity, Object, RemoteFile};
 
-/// The environment variable with the task of another process.
+/// The environment variable that has the task of another process.
 const TASK: &str = "HERRINGBONE_TEST_TASK";
 
 const COLUMNS: usize = 8;
 const ROWS: usize = 1 << 20;
-/// Enough for columns of 512 KiB per batch. The C library keeps smaller ones by itself.
+/// The number of rows per batch, which makes columns of 512 KiB. The C library keeps smaller ones
+/// by itself.
 const BATCH: usize = 1 << 16;
 
 #[derive(Debug)]
@@ -30,7 +33,7 @@ struct InMemory(Bytes);
 
 impl InMemory {
     fn answer(&self, range: Range<u64>) -> BoxFuture<Result<Answer>> {
-        // A copy, as a network makes one.
+        // We copy the bytes, as a network would.
         let bytes = Bytes::copy_from_slice(&self.0[range.start as usize..range.end as usize]);
         let identity = Identity::new(self.0.len() as u64);
         Box::pin(async move {
@@ -58,10 +61,11 @@ impl Object for InMemory {
     }
 }
 
-/// The page faults of this process so far that needed no disk.
+/// Returns the number of this process's page faults so far that needed no disk.
 fn page_faults() -> usize {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
-    // The name may contain spaces. After it, the state is the third field, and the minor faults are the tenth.
+    // The name may contain spaces. After it, the state is the third field, and the minor faults are
+    // the tenth.
     let (_, fields) = stat.rsplit_once(')').unwrap();
     fields.split_whitespace().nth(7).unwrap().parse().unwrap()
 }

@@ -1,4 +1,4 @@
-//! Async reads return the batches and errors of blocking reads.
+//! Tests that async reads return the batches and errors of blocking reads.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use herringbone_remote::RemoteFile;
 use crate::files::{blocking, file};
 use crate::memory::{Host, Memory, Runs, read};
 
-/// Policies that split reads into few and into many requests.
+/// Returns policies that split reads into few and into many requests.
 fn policies() -> [FetchPolicy; 3] {
     let mut small = FetchPolicy::remote();
     (small.suffix_bytes, small.max_gap_bytes) = (8, 0);
@@ -116,7 +116,7 @@ fn filters_and_selections() {
     compare(&bytes, &row_groups, "row groups");
 }
 
-/// Bytes ahead are dropped and requested again, and the batches stay the same.
+/// Bytes ahead are dropped and requested again, but the batches stay the same.
 #[test]
 fn reads_with_little_memory() {
     let bytes = file(6, 4, 20_000);
@@ -145,7 +145,8 @@ fn reads_with_little_memory() {
     assert!((6..15).contains(&succeeded), "{succeeded}");
 }
 
-/// A search for the greatest values tightens its filter from batch to batch, and then requests fewer bytes.
+/// A search for the greatest values tightens its filter from batch to batch, so that it requests
+/// fewer bytes.
 #[test]
 fn a_tightened_filter_requests_less() {
     let bytes = file(2, 20, 5_000);

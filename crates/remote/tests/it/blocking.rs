@@ -1,4 +1,4 @@
-//! Blocking reads and writes of objects.
+//! Tests of blocking reads and writes of objects.
 
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::ops::Range;
@@ -16,12 +16,12 @@ use crate::bucket::{Bucket, Call};
 use crate::files::{blocking, file};
 use crate::memory::Memory;
 
-/// A number for each of `length` bytes.
+/// Returns a number for each of `length` bytes.
 fn bytes(length: usize) -> Bytes {
     (0..length).map(|at| (at % 251) as u8).collect()
 }
 
-/// An object whose first request is for its last 1,000 bytes.
+/// An object whose first request asks for its last 1,000 bytes.
 fn object(length: usize) -> Arc<Memory> {
     let mut policy = FetchPolicy::remote();
     policy.suffix_bytes = 1000;
@@ -130,7 +130,7 @@ fn ends_of_listed_objects_are_read_side_by_side() {
 
 #[test]
 fn a_reader_has_all_bytes_and_reads_ahead() {
-    // The first request is for 8 MiB, and later ones for four times that.
+    // The first request is for 8 MiB, and the later ones are for four times as much.
     let length = 20 << 20;
     let object = object(length);
     let mut reader = RemoteReader::new(open(&object));
@@ -207,7 +207,7 @@ fn an_upload_without_an_end_is_aborted() {
         assert_eq!(bucket.look(|state| state.open), 0);
         assert_eq!(bucket.object(), None);
     }
-    // A part is refused.
+    // The store refuses a part.
     let bucket = Bucket::new(0).fails(|call| {
         let is_second = matches!(call, Call::Part(2, _));
         is_second.then_some(std::io::ErrorKind::PermissionDenied)

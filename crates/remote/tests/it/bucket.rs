@@ -19,19 +19,19 @@ pub(crate) enum Call {
     Abort,
 }
 
-/// The error of a request, if it fails.
+/// The error with which a request fails, if it does.
 type Fault = Box<dyn Fn(Call) -> Option<io::ErrorKind> + Send + Sync>;
 
 #[derive(Default)]
 pub(crate) struct State {
     pub(crate) object: Option<Bytes>,
     pub(crate) calls: Vec<Call>,
-    /// Uploads neither completed nor aborted.
+    /// The number of uploads that were neither completed nor aborted.
     pub(crate) open: usize,
-    /// The number of requests in flight, and of the bytes of their parts.
+    /// The number of requests in flight, and the byte count of their parts.
     pub(crate) in_flight: (usize, usize),
     pub(crate) most_in_flight: (usize, usize),
-    /// Futures without a task.
+    /// Futures that no task waits for.
     pub(crate) detached: Vec<BoxFuture<()>>,
     fault: Option<Fault>,
 }
@@ -77,7 +77,7 @@ impl Bucket {
         self.look(|state| state.calls.clone())
     }
 
-    /// Sends a request, which has its effect when it is over.
+    /// Sends a request, which takes effect when it is over.
     fn request<T: 'static + Send>(
         &self,
         call: Call,
@@ -104,10 +104,10 @@ impl Bucket {
     }
 }
 
-/// The change of the bucket when a request arrives.
+/// The change that a request makes to the bucket when it arrives.
 type Effect<T> = Box<dyn FnOnce(&mut State) -> T + Send>;
 
-/// A request, pending for some polls.
+/// A request that is pending for some polls.
 struct Request<T> {
     bucket: Bucket,
     bytes: usize,

@@ -1,4 +1,4 @@
-//! The cache of metadata, filled and used by reads.
+//! Tests of the cache of metadata, which reads fill and use.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::memory::{Memory, read};
 
 fn object(bytes: &Bytes, listed: bool) -> Arc<Memory> {
     let mut policy = FetchPolicy::remote();
-    // Less than the footer.
+    // This is less than the footer.
     policy.suffix_bytes = 500;
     let mut object = Memory::new(bytes.clone()).policy(policy);
     object.listed = listed;
@@ -35,7 +35,7 @@ fn a_second_read_requests_neither_footer_nor_page_indexes() {
     let filled = cache.heap_bytes();
     assert!(filled > 1000, "{filled}");
 
-    // The identity is known from a listing: the first request is for a page.
+    // Because the identity is known from a listing, the first request is already for a page.
     let second = object(&bytes, true);
     assert_eq!(read(second.clone(), options(), &filter).unwrap(), expected);
     let second = second.take();
@@ -47,7 +47,8 @@ fn a_second_read_requests_neither_footer_nor_page_indexes() {
     assert!(second.len() < first.len(), "{second:?} after {first:?}");
     assert_eq!(cache.heap_bytes(), filled);
 
-    // Without a listing, the first answer contains the identity, and the rest of the footer is not requested.
+    // Without a listing, the first answer contains the identity, and the rest of the footer is not
+    // requested.
     let third = object(&bytes, false);
     assert_eq!(read(third.clone(), options(), &filter).unwrap(), expected);
     assert_eq!(third.take().len(), second.len() + 1);
@@ -82,7 +83,7 @@ fn a_cache_without_room_is_only_slower() {
     assert_eq!(cache.heap_bytes(), 0);
 }
 
-/// A footer is decoded again if other limits hold.
+/// A footer is decoded again if other limits apply.
 #[test]
 fn footers_of_other_limits_are_not_used() {
     let bytes = file(4, 3, 20_000);
@@ -95,7 +96,7 @@ fn footers_of_other_limits_are_not_used() {
     assert_eq!(error.limit_name(), Some("footer_bytes"));
 }
 
-/// A cached footer never grows: page indexes are entries of their own.
+/// A cached footer never grows, because page indexes are entries of their own.
 #[test]
 fn page_indexes_are_apart_from_footers() {
     let bytes = file(4, 3, 20_000);

@@ -1,4 +1,4 @@
-//! Files whose column chunks are in other objects.
+//! Tests of files whose column chunks are in other objects.
 
 use std::sync::Arc;
 
@@ -16,13 +16,14 @@ use crate::memory::Memory;
 
 const PATHS: [&str; 2] = ["ids.parquet", "below/noise.parquet"];
 
-/// Three row groups of 1,000 rows. Each column is in a file of its own, and the footer in a third one.
+/// Three row groups of 1,000 rows. Each column is in a file of its own, and the footer is in a
+/// third one.
 struct Split {
     footer: Bytes,
     columns: [Bytes; 2],
 }
 
-/// Returns a footer as a file without any data.
+/// Returns a footer as a file that has no data.
 fn as_file(footer: &[u8]) -> Bytes {
     let length = u32::try_from(footer.len()).unwrap().to_le_bytes();
     [b"PAR1", footer, &length, b"PAR1"].concat().into()
@@ -51,7 +52,7 @@ fn split(paths: [&str; 2]) -> Split {
     }
 }
 
-/// The objects of a split file.
+/// The objects that a split file consists of.
 struct Known {
     objects: [Arc<Memory>; 2],
     allows_any_path: bool,
@@ -111,20 +112,21 @@ fn columns_are_read_from_their_objects() {
     for is_listed in [false, true] {
         let objects = known(&split, is_listed);
         let file = open(&split, &objects).unwrap();
-        // One request for the identity of each object that was not listed.
+        // One request finds the identity of each object that was not listed.
         for object in &objects.objects {
             assert_eq!(object.take().len(), usize::from(!is_listed));
         }
         let expected = [0, 1000, 2000].map(|row| rows.slice(row, 1000));
         assert_eq!(read(&file, ReadOptions::new()).unwrap(), expected);
-        // The chunks of a column are next to each other: one request, which the objects do not share.
+        // A column's chunks are next to each other, so they take one request. Two objects never
+        // share one.
         for object in &objects.objects {
             assert_eq!(object.take().len(), 1);
         }
         let filter = ReadOptions::new().filter(col("id").ge(2990));
         assert_eq!(read(&file, filter).unwrap(), [rows.slice(2990, 10)]);
     }
-    // A file with all of its chunks needs no objects.
+    // A file that has all its chunks needs no objects.
     let object = Arc::new(Memory::new(split.columns[0].clone()));
     let objects = known(&split, false);
     let same = block_on(async {
@@ -192,7 +194,7 @@ fn a_replaced_object_is_an_error_with_its_name() {
 
 #[test]
 fn encrypted_files_are_refused() {
-    // The footer of an encrypted file has no paths.
+    // An encrypted file's footer has no paths.
     let Some(data) = std::env::var_os("PARQUET_TEST_DATA") else {
         println!("skipped: PARQUET_TEST_DATA is not set");
         return;

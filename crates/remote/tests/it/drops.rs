@@ -1,4 +1,4 @@
-//! A stream dropped at any await leaves no request, job or memory.
+//! Tests that a stream leaves no request, job or memory, whichever await it is dropped at.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
@@ -20,7 +20,7 @@ use herringbone_remote::RemoteFile;
 use crate::files::{blocking, file};
 use crate::memory::{Host, Memory, Runs, read};
 
-/// Polls a read `polls` times, then drops it. Returns false if it was over before.
+/// Polls a read `polls` times, and then drops it. Returns false if the read was over before.
 fn dropped_after(object: &Arc<Memory>, options: &ReadOptions, polls: usize) -> bool {
     let waker = noop_waker();
     let mut cx = Context::from_waker(&waker);
@@ -30,7 +30,7 @@ fn dropped_after(object: &Arc<Memory>, options: &ReadOptions, polls: usize) -> b
         let file = RemoteFile::open(object, Limits::default()).await.unwrap();
         let mut stream = file.read(options).unwrap();
         while let Some(_batch) = stream.next_batch().await.unwrap() {
-            // Waits between batches too.
+            // The read also waits between batches.
             let mut has_waited = false;
             std::future::poll_fn(|_| match std::mem::replace(&mut has_waited, true) {
                 true => Poll::Ready(()),
@@ -73,7 +73,7 @@ fn a_read_dropped_at_every_await_leaves_nothing() {
                 .as_ref()
                 .map_or(0, |host| host.jobs.load(Ordering::SeqCst));
             assert_eq!(jobs, 0, "{polls}");
-            // Only this test has the object.
+            // No read holds the object any more: only this test has it.
             assert_eq!(Arc::strong_count(&object), 1);
             polls += 1;
         }
@@ -81,7 +81,7 @@ fn a_read_dropped_at_every_await_leaves_nothing() {
     }
 }
 
-/// A running job ends with its batch, so the test waits for it.
+/// A running job ends only with its batch, so the test waits for it.
 #[test]
 fn a_read_dropped_while_threads_decode_leaves_nothing() {
     let host = Host::new(Runs::OnThreads);
@@ -158,7 +158,8 @@ fn a_pool_that_refuses_is_the_error_of_the_blocking_read() {
     assert_eq!(object.live(), 0);
 }
 
-/// A pool that grants memory after some questions for room. Each other question is answered later.
+/// A pool that grants memory after it was asked for room several times. It answers every other
+/// question later.
 #[derive(Debug)]
 struct Later {
     questions: AtomicUsize,
@@ -205,7 +206,7 @@ fn a_refused_read_waits_until_the_pool_has_room() {
         expected
     );
     assert_eq!(pool.questions.load(Ordering::SeqCst), 6);
-    // A pool that never keeps its word ends the read.
+    // If a pool never keeps its word, the read ends.
     let pool = Later::new(usize::MAX);
     let options = ReadOptions::new().memory_pool(pool.clone());
     let error = read(object.clone(), Limits::default(), &options).unwrap_err();
@@ -214,10 +215,11 @@ fn a_refused_read_waits_until_the_pool_has_room() {
     assert_eq!(object.live(), 0);
 }
 
-/// A pool that refuses the memory for requests ahead: the read sends only those that it waits for.
+/// If a pool refuses the memory for requests ahead, a read sends only those requests that it waits
+/// for.
 #[test]
 fn a_pool_that_refuses_bytes_ahead_bounds_the_requests() {
-    // 160,000 bytes per row group.
+    // Each row group has 160,000 bytes.
     let bytes = file(4, 30, 5_000);
     let pool = SharedMemory::new(2 << 20);
     let options = ReadOptions::new().memory_pool(pool.clone());
@@ -279,7 +281,7 @@ fn a_panic_on_a_thread_reaches_the_task() {
     }
 }
 
-/// Some reads end, and some are dropped at an await: each of the first 25 polls.
+/// Some reads end, and the others are dropped at an await, each at another of the first 25 polls.
 #[test]
 fn ten_thousand_files_leave_nothing() {
     let host = Host::new(Runs::AtOnce);
@@ -300,7 +302,7 @@ fn ten_thousand_files_leave_nothing() {
             false => ended += 1,
         }
         assert_eq!((object.live(), pool.used()), (0, 0), "{index}");
-        // Only this test has the object.
+        // No read holds the object any more: only this test has it.
         assert_eq!(Arc::strong_count(&object), 1);
     }
     assert_eq!(host.jobs.load(Ordering::SeqCst), 0);

@@ -1,4 +1,5 @@
-//! Failing and lying stores, and replaced objects. The errors name the object and the range.
+//! Tests of stores that fail or lie, and of replaced objects. The errors name the object and the
+//! range.
 
 use std::error::Error as _;
 use std::io;
@@ -14,14 +15,14 @@ use herringbone_remote::{Answer, BoxFuture, Identity, Object, RemoteFile};
 use crate::files::file;
 use crate::memory::{Memory, read};
 
-/// An object whose data is not fetched with its footer.
+/// Returns an object whose data does not come with its footer.
 fn object() -> Arc<Memory> {
     let mut policy = FetchPolicy::remote();
     (policy.suffix_bytes, policy.max_gap_bytes) = (20_000, 0);
     Arc::new(Memory::new(file(3, 3, 5_000)).policy(policy))
 }
 
-/// Returns the error of a read with changed answers after the first one.
+/// Returns the error of a read for which all answers after the first one are changed.
 fn error_of(
     change: impl Fn(&Range<u64>, Answer) -> herringbone::Result<Answer> + Send + Sync + 'static,
 ) -> Error {
@@ -33,7 +34,7 @@ fn error_of(
     let error = read(object.clone(), Limits::default(), &ReadOptions::new()).unwrap_err();
     assert_eq!(object.live(), 0);
     let requests = object.take();
-    // The first request is for the footer. One of the others is in the message.
+    // The first request is for the footer, so the message has one of the others.
     let is_named = |range: &Range<u64>| {
         let name = format!(
             "mem://bucket/file.parquet, bytes {}..{}: ",
@@ -92,7 +93,7 @@ fn answers_of_another_range_are_errors() {
             .contains("the store answered with the bytes "),
         "{error}"
     );
-    // A store that ignores ranges.
+    // This store ignores ranges.
     let error = error_of(|_, mut answer| {
         answer.range = 0..answer.identity.length;
         Ok(answer)
@@ -129,7 +130,7 @@ fn a_footer_of_another_range_is_an_error() {
     );
 }
 
-/// The store ignores preconditions, as `polars` and `parquet` would not notice.
+/// The store ignores preconditions, so `polars` and `parquet` would not notice the new object.
 #[test]
 fn an_object_that_changed_is_replaced() {
     let changes: [fn(&mut Answer); 2] = [
@@ -151,7 +152,7 @@ fn an_object_that_changed_is_replaced() {
     }
 }
 
-/// A listing has the length of an object alone, as the log of a Delta table.
+/// A listing may only have an object's length, for example the log of a Delta table.
 #[test]
 fn an_object_of_known_length_is_compared_with_its_first_answer() {
     #[derive(Debug)]
@@ -192,7 +193,7 @@ fn a_precondition_that_fails_is_replaced() {
         let file = RemoteFile::open(object.clone(), Limits::default())
             .await
             .unwrap();
-        // The same length, other values.
+        // The new object has the same length and other values.
         *object.bytes.lock().unwrap() = file_of_other_values(&object);
         *object.e_tag.lock().unwrap() = "\"second\"".to_owned();
         file.read(ReadOptions::new())
@@ -252,7 +253,8 @@ fn errors_of_the_store_keep_their_kind_and_cause() {
     assert_eq!(error.io_error().unwrap().kind(), io::ErrorKind::NotFound);
 }
 
-/// The error of a request ahead is returned after the batches before it, as if it had been made later.
+/// The error of a request ahead is returned after the batches that precede it, as if the request
+/// had been made later.
 #[test]
 fn an_error_ahead_waits_for_its_turn() {
     let object = object();
@@ -281,7 +283,7 @@ fn an_error_ahead_waits_for_its_turn() {
     assert_eq!(rows, 5_000);
 }
 
-/// A failed read has no requests in flight, although the stream still exists.
+/// A failed read has no requests in flight, even though its stream still exists.
 #[test]
 fn an_error_ends_the_requests_ahead() {
     let mut policy = FetchPolicy::remote();
@@ -296,7 +298,7 @@ fn an_error_ends_the_requests_ahead() {
             false => Ok(answer),
         });
         stream.next_batch().await.unwrap_err();
-        // 2,560,000 bytes were to be requested.
+        // Without the error, 2,560,000 bytes would have been requested.
         assert!((16..128).contains(&object.take().len()));
         assert_eq!(object.live(), 0);
         assert_eq!(stream.rows_left(), 0);
@@ -323,7 +325,7 @@ impl Random {
         }
     }
 
-    /// Changes one field of an answer. Bytes stay those of the object.
+    /// Changes one field of an answer, but leaves the object's bytes as they are.
     fn change(&mut self, answer: &mut Answer) {
         match self.next() % 5 {
             0 => answer.range.start = self.near(answer.range.start),
@@ -339,7 +341,8 @@ impl Random {
     }
 }
 
-/// Answers with any ranges, lengths and identities: a read returns the rows of the file, or an error with its name.
+/// The store answers with any ranges, lengths and identities. A read must return the file's rows,
+/// or an error with the file's name.
 #[test]
 fn arbitrary_answers_never_change_rows() {
     let bytes = object().bytes.lock().unwrap().clone();

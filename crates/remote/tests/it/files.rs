@@ -1,4 +1,4 @@
-//! Files to read.
+//! Files that the tests read.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
 use herringbone::{ColumnOptions, Compression, ParquetFile, ReadOptions, Result, WriteOptions};
 use herringbone::{OpenOptions, Writer};
 
-/// Numbers that do not compress, from a generator with fixed constants.
+/// Returns numbers that do not compress, from a generator with fixed constants.
 fn noise(seed: u64, rows: u64) -> impl Iterator<Item = i64> {
     (0..rows).map(move |row| {
         let mut x = (seed << 40 | row).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -17,7 +17,8 @@ fn noise(seed: u64, rows: u64) -> impl Iterator<Item = i64> {
     })
 }
 
-/// A batch with a column `id` that counts the rows, and columns `c1`, `c2`, … of noise.
+/// Returns a batch with a column `id` that counts the rows, and with columns `c1`, `c2`, … of
+/// noise.
 pub(crate) fn batch(columns: u64, rows: u64) -> RecordBatch {
     let column = |column: u64| -> (String, ArrayRef) {
         match column {
@@ -42,7 +43,7 @@ pub(crate) fn written(batch: &RecordBatch, options: WriteOptions) -> Bytes {
     file.into()
 }
 
-/// A file with pages of 1,000 rows, 8 bytes per value.
+/// Returns a file whose pages have 1,000 rows, with 8 bytes per value.
 pub(crate) fn file(columns: u64, row_groups: u64, rows: u64) -> Bytes {
     let pages = ColumnOptions::new().page_rows(1000);
     let pages = pages.compression(Compression::Uncompressed);

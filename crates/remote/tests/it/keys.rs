@@ -1,4 +1,4 @@
-//! Encrypted files, whose keys are known or waited for.
+//! Tests of encrypted files, whose keys are known or waited for.
 
 use std::sync::{Arc, Mutex};
 
@@ -22,7 +22,7 @@ fn key(bytes: &[u8]) -> Key {
     Key::new(bytes).unwrap()
 }
 
-/// A file whose footer and column `c1` have keys of their own.
+/// Returns a file whose footer and column `c1` have their own keys.
 fn encrypted() -> Bytes {
     let options = WriteOptions::new().row_group_rows(4_000);
     written(&batch(3, 10_000), encrypting(options))
@@ -52,7 +52,7 @@ fn with(decryption: FileDecryptionProperties) -> OpenOptions {
     OpenOptions::new().decryption(decryption)
 }
 
-/// Known keys.
+/// Returns options with keys that are known.
 pub(crate) fn known() -> OpenOptions {
     let properties = FileDecryptionProperties::builder().footer_key(key(FOOTER_KEY));
     with(
@@ -63,7 +63,7 @@ pub(crate) fn known() -> OpenOptions {
     )
 }
 
-/// Keys that a service supplies.
+/// Returns options with keys that a service supplies.
 fn waiting() -> OpenOptions {
     let wait = |_: &KeyRequest| Ok(KeyAnswer::Wait);
     let properties = FileDecryptionProperties::builder().key_retriever(Arc::new(wait));
@@ -144,7 +144,7 @@ fn without_a_service_the_errors_are_those_of_a_blocking_read() {
     let expected = blocking(&bytes, OpenOptions::new(), &all).unwrap_err();
     let error = read(of(&bytes), OpenOptions::new(), &all).unwrap_err();
     assert_eq!(error.to_string(), expected.to_string());
-    // A key for a column that the file does not have.
+    // This key is for a column that the file does not have.
     let properties = FileDecryptionProperties::builder().footer_key(key(FOOTER_KEY));
     let properties = properties.column_key(["none"], key(COLUMN_KEY));
     let with_more = with(properties.build().unwrap());
@@ -167,7 +167,7 @@ fn a_cached_footer_is_not_read_with_keys() {
     assert_eq!(open(known()).unwrap_err().kind(), ErrorKind::Key);
 }
 
-/// A cache shared with a reader without keys would reveal the footer.
+/// If readers without keys shared the cache, it would reveal the footer to them.
 #[test]
 fn the_metadata_of_encrypted_files_is_not_cached() {
     let cache = LruMetadataCache::new(1 << 20);

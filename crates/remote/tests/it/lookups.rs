@@ -1,4 +1,5 @@
-//! Page indexes, bounds, bloom filters and explanations of files in stores are those of local files.
+//! Tests that page indexes, bounds, bloom filters and explanations are the same for files in stores
+//! and for local files.
 
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use herringbone_remote::RemoteFile;
 use crate::files::{batch, written};
 use crate::memory::Memory;
 
-/// Four row groups of three columns, with pages of 500 rows and bloom filters.
+/// Returns a file of four row groups and three columns, with pages of 500 rows and bloom filters.
 fn file() -> Bytes {
     let columns = ColumnOptions::new().page_rows(500);
     let columns = columns.bloom_filter(BloomFilterOptions::new(0.01));
@@ -22,7 +23,7 @@ fn file() -> Bytes {
     written(&batch(3, 20_000), options)
 }
 
-/// Opens an object whose footer alone arrives with the first request.
+/// Opens an object of which only the footer arrives with the first request.
 fn object(bytes: &Bytes) -> Arc<Memory> {
     let policy = FetchPolicy::remote().suffix_bytes(8).max_gap_bytes(1000);
     Arc::new(Memory::new(bytes.clone()).policy(policy))
@@ -86,7 +87,7 @@ fn page_indexes_arrive_in_one_round_and_are_retained() {
                 .iter()
                 .all(|cell| cell.columns.is_some() && cell.offsets.is_some())
         );
-        // They lie next to each other.
+        // The indexes lie next to each other.
         assert_eq!(object.take().len(), 1);
         file.load_page_indexes(all()).await.unwrap();
         assert_eq!(object.take().len(), 0);
@@ -114,7 +115,8 @@ fn explanations_are_those_of_a_local_file() {
             let found = file.explain(&options).await.unwrap();
             (found, object.take().len())
         });
-        // Requests are counted by the policy of the source, so only decisions are equal.
+        // Only the decisions are equal, because the source's policy decides how requests are
+        // counted.
         let decisions = |of: &[herringbone::filter::RowGroupExplanation]| -> Vec<_> {
             let steps = of.iter().flat_map(|explanation| &explanation.steps);
             steps

@@ -14,7 +14,7 @@ use herringbone::push::FetchPolicy;
 use herringbone::{ErrorKind, ReadOptions, Result, Spawn};
 use herringbone_remote::{Answer, BoxFuture, Identity, Object, RemoteFile, RemoteOptions};
 
-/// Changes the answer to a request.
+/// A function that changes the answer to a request.
 pub(crate) type Fault = Box<dyn Fn(&Range<u64>, Answer) -> Result<Answer> + Send + Sync>;
 
 pub(crate) struct Memory {
@@ -104,7 +104,7 @@ impl Memory {
     }
 }
 
-/// A request, pending for some polls.
+/// A request that is pending for some polls.
 struct Request {
     polls: usize,
     answer: Option<Result<Answer>>,
@@ -141,7 +141,7 @@ impl Object for Memory {
     }
 
     fn range(&self, range: Range<u64>, identity: &Identity) -> BoxFuture<Result<Answer>> {
-        // A store that knows preconditions.
+        // This is a store that knows preconditions.
         if self.fault.lock().unwrap().is_none() && !identity.matches(&self.current()) {
             let error = herringbone::Error::new(ErrorKind::Replaced, "412");
             return Box::pin(async { Err(error) });
@@ -178,7 +178,7 @@ pub(crate) fn read(
     })
 }
 
-/// The way in which a host runs jobs. It counts them while they exist.
+/// The way in which a host runs jobs. It counts the jobs as long as they exist.
 #[derive(Debug, Clone)]
 pub(crate) struct Host {
     pub(crate) runs: Runs,

@@ -1,4 +1,5 @@
-//! The exact requests of async reads. The relevant constants of the fetch policy are next to each count.
+//! Tests of the exact requests that async reads make. The constants of the fetch policy that matter
+//! are next to each count.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -34,10 +35,11 @@ fn requests(object: &Arc<Memory>, options: &ReadOptions) -> (Vec<Range<u64>>, us
     (object.take(), rows, rounds)
 }
 
-/// 262,144 bytes arrive with the footer. Up to 134,217,728 bytes may be requested ahead, by 64 requests at a time.
+/// The first request, for the footer, brings 262,144 bytes. Up to 134,217,728 bytes may be
+/// requested ahead, by 64 requests at a time.
 #[test]
 fn three_columns_of_four_row_groups_take_five_requests() {
-    // 6 columns of 160,000 bytes: the three are next to each other.
+    // There are 6 columns of 160,000 bytes, and the three that we read are next to each other.
     let object = Arc::new(Memory::new(file(6, 4, 20_000)));
     let options = ReadOptions::new().columns(["c1", "c2", "c3"]);
     let (requests, rows, rounds) = requests(&object, &options);
@@ -72,7 +74,7 @@ fn a_long_footer_takes_one_more_request_for_the_missing_part() {
 
 #[test]
 fn requests_in_flight_are_bounded() {
-    // 40 requests of 100,000 bytes at most, 5 at a time.
+    // This takes 40 requests of at most 100,000 bytes, 5 at a time.
     let mut policy = FetchPolicy::remote();
     (policy.max_request_bytes, policy.max_requests_in_flight) = (100_000, 5);
     let object = Arc::new(Memory::new(file(6, 4, 20_000)).policy(policy));
@@ -80,13 +82,14 @@ fn requests_in_flight_are_bounded() {
     assert_eq!((rows, rounds), (80_000, 1));
     assert!(requests.len() > 30);
     assert_eq!(object.most_in_flight.load(Ordering::SeqCst), 5);
-    // Nothing is requested twice.
+    // No byte is requested twice.
     let mut sorted = requests;
     sorted.sort_by_key(|range| range.start);
     assert!(sorted.windows(2).all(|two| two[0].end <= two[1].start));
 }
 
-/// Later bytes are requested while earlier ones are decoded, although only 300,000 bytes may be ahead.
+/// Later bytes are requested while earlier ones are decoded, although only 300,000 bytes may be
+/// ahead.
 #[test]
 fn bytes_are_requested_between_batches() {
     let mut policy = FetchPolicy::remote();
@@ -95,7 +98,7 @@ fn bytes_are_requested_between_batches() {
     let object = Arc::new(Memory::new(file(2, 30, 5_000)).policy(policy));
     let (requests, rows, rounds) = requests(&object, &ReadOptions::new().batch_size(1000));
     assert_eq!(rows, 150_000);
-    // The 2,400,000 bytes arrive in at least 8 lots, of requests of at most 30,000 bytes.
+    // The 2,400,000 bytes arrive in at least 8 lots, in requests of at most 30,000 bytes.
     assert!((80..120).contains(&requests.len()), "{}", requests.len());
     assert!(rounds <= 2, "{rounds} rounds of {requests:?}");
 }
@@ -107,7 +110,7 @@ fn a_row_by_a_sorted_key_takes_two_rounds() {
     let (requests, rows, rounds) = requests(&object, &options);
     assert_eq!(rows, 1);
     assert!(rounds <= 2, "{rounds} rounds of {requests:?}");
-    // One page of 1,000 numbers per column.
+    // Each column needs one page of 1,000 numbers.
     assert!(bytes(&requests[1..]) < 6 * 10_000, "{requests:?}");
 }
 
@@ -122,7 +125,7 @@ fn a_stream_that_is_not_polled_requests_nothing() {
     assert_eq!(object.take().len(), 1);
 }
 
-/// The memory of a read bounds the bytes in flight: half of the free memory may be ahead.
+/// A read's memory bounds the bytes in flight, because only half of the free memory may be ahead.
 #[test]
 fn memory_bounds_the_requests_ahead() {
     let bytes = file(6, 8, 20_000);
@@ -147,19 +150,21 @@ fn memory_bounds_the_requests_ahead() {
     );
 }
 
-/// One row in a hundred, in all row groups. 20,000 bytes arrive with the footer.
+/// The filter selects one row in a hundred, in all row groups. With the footer, 20,000 bytes
+/// arrive.
 fn scattered(policy: &mut FetchPolicy) -> ReadOptions {
-    // The five other columns of a row group cost more than a round trip, so they wait for the test.
+    // A row group's five other columns cost more than a round trip, so they wait for the test.
     (policy.round_trip_bytes, policy.suffix_bytes) = (200_000, 20_000);
     policy.max_gap_bytes = 10_000;
     let filter = col("c5").lt(-((1_i64 << 55) / 100 * 98));
-    // Without lookups in page indexes, there is a round for the tested column and a round for the others.
+    // Without lookups in page indexes, one round is for the tested column, and another for the
+    // other columns.
     ReadOptions::new()
         .filter(filter)
         .pruning(PruningSteps::none())
 }
 
-/// 6 columns of 160,000 bytes in each of 4 row groups. The tested one is the last.
+/// The file has 6 columns of 160,000 bytes in each of 4 row groups, and the last column is tested.
 #[test]
 fn a_filter_takes_two_rounds_for_all_row_groups() {
     let bytes = file(6, 4, 20_000);
@@ -188,7 +193,8 @@ fn later_row_groups_are_tested_while_bytes_are_missing() {
     let mut policy = FetchPolicy::remote();
     let options = scattered(&mut policy);
     let mut object = Memory::new(file(6, 4, 20_000)).policy(policy);
-    // Tested columns arrive one after the other, and all of them before five columns of the first row group.
+    // The tested columns arrive one after the other, all of them before five columns of the first
+    // row group.
     object.delay = |range| match range.end - range.start {
         ..700_000 => (range.start / 900_000) as usize,
         _ => 100,
@@ -201,13 +207,13 @@ fn later_row_groups_are_tested_while_bytes_are_missing() {
     assert_eq!(requests.iter().filter(is_large).count(), 4);
 }
 
-/// The round trip of a local file is as long as that of an object store here. Bytes are requested when a row group has shown
-/// that it needs them all the same.
+/// Here, a local file's round trip is as long as an object store's. All the same, a row group's
+/// bytes are requested only when it has shown that it needs them.
 #[test]
 fn a_local_file_waits_for_the_rows_of_a_filter() {
     let mut policy = FetchPolicy::local_async();
     (policy.round_trip_bytes, policy.suffix_bytes) = (8 << 20, 20_000);
-    // 6 columns of 640,000 bytes in each of 4 row groups.
+    // The file has 6 columns of 640,000 bytes in each of 4 row groups.
     let bytes_of_file = file(6, 4, 80_000);
     let fetched = |filter| {
         let options = ReadOptions::new().filter(filter);
@@ -221,7 +227,7 @@ fn a_local_file_waits_for_the_rows_of_a_filter() {
     // No row has this value, but nearly all pages may have it.
     let none = fetched(col("c5").eq(1));
     assert!((2_500_000..2_700_000).contains(&none), "{none}");
-    // One page of each column, with its first header.
+    // This takes one page of each column, with the column's first header.
     let one = fetched(col("id").eq(200_001));
     assert!(one < 400_000, "{one}");
     // Half of the rows need all pages.
@@ -229,7 +235,7 @@ fn a_local_file_waits_for_the_rows_of_a_filter() {
     assert!((15_300_000..15_600_000).contains(&all), "{all}");
 }
 
-/// Pages of 1,000 rows, and runs of 1,500 rows. Of 214 runs, 13 are selected.
+/// Pages have 1,000 rows, and runs have 1,500. Of 214 runs, 13 are selected.
 #[test]
 fn a_selective_filter_requests_only_pages() {
     let columns = batch(6, 320_000);
@@ -253,15 +259,18 @@ fn a_selective_filter_requests_only_pages() {
     assert_eq!(batches, expected);
     object.take();
     let (requests, rows, rounds) = requests(&object, &options);
-    // The headers of the first pages, the tested pages, and those of the selected rows.
+    // The read needs the headers of the first pages, the tested pages, and the pages of the
+    // selected rows.
     assert_eq!((rows, rounds), (13 * 1500, 3), "{requests:?}");
-    // A run is in two or three pages of 8,000 bytes in each of 6 columns. Indexes are fetched with the footer.
+    // A run is in two or three pages of 8,000 bytes in each of 6 columns. The indexes come with the
+    // footer.
     let fetched = bytes(&requests[1..]);
     let pages = 13 * 2 * 6 * 8000..13 * 3 * 6 * 8200;
     assert!(pages.contains(&fetched), "{fetched} {requests:?}");
 }
 
-/// 8 row groups of 960,000 bytes. Neither bytes ahead nor tested columns exceed the memory of the read.
+/// In 8 row groups of 960,000 bytes, neither bytes ahead nor tested columns exceed the read's
+/// memory.
 #[test]
 fn memory_bounds_tests_ahead() {
     let file = file(6, 8, 20_000);
@@ -275,7 +284,7 @@ fn memory_bounds_tests_ahead() {
         let options = options.clone().limits(limits);
         let batches = read(object.clone(), Limits::default(), &options).unwrap();
         assert_eq!(batches, expected);
-        // Each byte is requested once, and 20,000 bytes with the footer.
+        // Each byte is requested once, and 20,000 bytes come with the footer.
         let all = bytes(&object.take());
         assert!(all < 8 * 970_000 + 20_000, "{memory}: {all}");
         block_on(async {
@@ -291,13 +300,13 @@ fn memory_bounds_tests_ahead() {
     }
 }
 
-/// A test ahead fails. The batches before it and the error are those of a blocking read.
+/// A test ahead fails, but the batches before it and the error are the same as in a blocking read.
 #[test]
 fn an_error_of_a_test_ahead_waits_for_its_turn() {
     let mut damaged = file(6, 4, 20_000).to_vec();
     let mut policy = FetchPolicy::remote();
     let options = scattered(&mut policy);
-    // The tested column of the third row group ends near 3 × 960,000 bytes.
+    // The third row group's tested column ends near 3 × 960,000 bytes.
     damaged[3 * 960_000 - 80_000..3 * 960_000 - 60_000].fill(0xff);
     let damaged = Bytes::from(damaged);
     let open = ParquetFile::from_source(damaged.clone(), Limits::default()).unwrap();
@@ -322,8 +331,9 @@ fn an_error_of_a_test_ahead_waits_for_its_turn() {
     });
 }
 
-/// A file whose columns have large dictionaries, and small data pages: in each of 4 row groups 5 columns of 40,000 bytes of
-/// dictionary and 33,000 bytes of pages, after a column `run` of runs of 100 rows.
+/// Returns a file whose columns have large dictionaries and small data pages. Each of 4 row groups
+/// has a column `run` of runs of 100 rows, and then 5 columns of 40,000 bytes of dictionary and
+/// 33,000 bytes of pages.
 fn of_dictionaries() -> Bytes {
     let rows = 80_000;
     let runs = (0..rows).map(|row| row / 100 * 37 % 101);
@@ -344,8 +354,8 @@ fn of_dictionaries() -> Bytes {
     written(&columns.unwrap(), options)
 }
 
-/// Leaving out pages of 33,000 bytes saves less than a request, so their page maps and headers are not requested. One row in a
-/// hundred is selected.
+/// The filter selects one row in a hundred. Page maps and headers are not requested, because
+/// leaving out pages of 33,000 bytes saves less than a request costs.
 #[test]
 fn a_filter_requests_small_chunks_whole() {
     let bytes_of_file = of_dictionaries();
@@ -360,7 +370,7 @@ fn a_filter_requests_small_chunks_whole() {
     assert!((30_000..36_000).contains(&layout(3).1), "{:?}", layout(3));
     assert!(chunk(0).meta_data.as_ref().unwrap().total_compressed_size < 10_000);
     let mut policy = FetchPolicy::remote();
-    // The columns of a row group cost more than a round trip, so they wait for the test of `run`.
+    // A row group's columns cost more than a round trip, so they wait for the test of `run`.
     (policy.round_trip_bytes, policy.max_gap_bytes) = (200_000, 40_000);
     let options = ReadOptions::new().filter(col("run").eq(5));
     let expected = blocking(&bytes_of_file, Limits::default(), &options).unwrap();
@@ -374,10 +384,10 @@ fn a_filter_requests_small_chunks_whole() {
             .sum::<usize>()
     );
     assert_eq!(rows, 800);
-    // The footer, `run` of each row group together with its first header, and the other columns: `run` is a gap of 2,001 bytes
-    // between these.
+    // The requests are for the footer, for `run` of each row group together with its first header,
+    // and for the other columns, between which `run` is a gap of 2,001 bytes.
     assert_eq!((asked.len(), rounds), (1 + 4 + 1, 2), "{asked:?}");
-    // A request that costs less than these pages is sent for the header of each chunk.
+    // If a request costs less than these pages, one is sent for the header of each chunk.
     policy.max_gap_bytes = 10_000;
     let object = Arc::new(Memory::new(bytes_of_file).policy(policy));
     let (asked, _, _) = requests(&object, &options);

@@ -1,4 +1,5 @@
-//! Several row groups are decoded at the same time, by jobs that the tests run in any order.
+//! Tests of several row groups that are decoded at the same time, by jobs that the tests run in any
+//! order.
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -53,7 +54,8 @@ struct Outcome {
     error: Option<String>,
 }
 
-/// Reads an object. Runs only the last job of the queue at a time. Also returns the largest number of jobs.
+/// Reads an object, and runs only the last job of the queue at a time. Also returns the largest
+/// number of jobs.
 fn read(object: &Arc<Memory>, options: ReadOptions) -> (Outcome, usize) {
     let (queue, mut most) = (Queue::default(), 0);
     let options = options.spawn(Arc::new(queue.clone()));
@@ -116,7 +118,7 @@ fn blocking(bytes: &Bytes, options: ReadOptions) -> Outcome {
     }
 }
 
-/// Compares a read with the blocking one. Returns the number of jobs at a time.
+/// Compares a read with the blocking one, and returns the number of jobs at a time.
 fn compare(bytes: &Bytes, options: ReadOptions, threads: usize) -> usize {
     let object = Arc::new(Memory::new(bytes.clone()));
     let (got, jobs) = read(&object, options.clone().threads(threads));
@@ -133,7 +135,7 @@ fn as_many_row_groups_as_threads_are_decoded_at_the_same_time() {
     let options = ReadOptions::new().batch_size(1000);
     for threads in [1, 2, 3, 5] {
         let jobs = compare(&bytes, options.clone(), threads);
-        // One more job may plan later requests.
+        // Another job may plan later requests.
         let expected = if threads == 1 {
             1..2
         } else {
@@ -183,10 +185,10 @@ fn damage_is_returned_after_the_rows_before_it() {
     }
 }
 
-/// A read that succeeds on one thread succeeds on several, with the same batches.
+/// If a read succeeds on one thread, it succeeds on several threads, with the same batches.
 #[test]
 fn row_groups_within_little_memory() {
-    // 6 columns of 160,000 bytes in each row group.
+    // Each row group has 6 columns of 160,000 bytes.
     let bytes = file(6, 6, 20_000);
     let (mut succeeded, mut jobs) = (0, Vec::new());
     for memory in [
@@ -211,12 +213,13 @@ fn row_groups_within_little_memory() {
         jobs.push(most);
     }
     assert!(succeeded >= 4, "{succeeded}");
-    // Work ahead waits while more than half of the memory is in use.
+    // Work ahead waits as long as more than half of the memory is in use.
     assert_eq!((jobs[0], jobs[1]), (1, 1));
     assert!(jobs[6] >= 4, "{jobs:?}");
 }
 
-/// While memory is short, only the job of the due row group starts. A row group without batches makes the next one due.
+/// While memory is short, only the due row group's job starts. If a row group has no batches, the
+/// next one is due.
 #[test]
 fn a_row_group_without_batches_does_not_stop_a_read_with_little_memory() {
     let pages = ColumnOptions::new().page_rows(1000);
@@ -248,7 +251,7 @@ fn a_row_group_without_batches_does_not_stop_a_read_with_little_memory() {
     }
 }
 
-/// The rows of row groups that jobs decode count until they are emitted.
+/// Rows of row groups that jobs decode count until they are emitted.
 #[test]
 fn rows_left_counts_down_while_jobs_decode() {
     let bytes = file(3, 8, 5_000);

@@ -1,4 +1,4 @@
-//! Servers without requests for ranges, or without those for the end of an object.
+//! Tests of servers that have no requests for ranges, or none for the end of an object.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -32,8 +32,8 @@ macro_rules! tests_of {
 
             use super::*;
 
-            /// A store that refuses some ranges. Its futures are written out, because `async-trait` would build `syn` a second
-            /// time, with a feature that the command does not need.
+            /// A store that refuses some ranges. We write its futures out, because `async-trait`
+            /// would build `syn` a second time, with a feature that the command does not need.
             #[derive(Debug)]
             struct Server {
                 files: InMemory,
@@ -154,7 +154,7 @@ macro_rules! tests_of {
                 assert_eq!(requests(|_| Some(WHOLE)), 2);
             }
 
-            /// Engines list files and keep their footers.
+            /// Engines list files, and keep their footers.
             #[test]
             fn a_cached_footer_needs_no_ranges() {
                 let bytes = file(4, 3, 5_000);
@@ -180,7 +180,8 @@ macro_rules! tests_of {
                     _ => None,
                 });
                 assert_eq!(without, usual + 2);
-                // The answer to the first byte shows that there are no ranges at all.
+                // The answer to the request for the first byte shows that there are no ranges at
+                // all.
                 assert_eq!(
                     requests(|range| match range {
                         GetRange::Suffix(_) => Some(NO_SUFFIX),

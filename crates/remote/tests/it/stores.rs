@@ -1,4 +1,4 @@
-//! Objects and sinks in the store in memory of `object_store`.
+//! Tests of objects and sinks in `object_store`'s store in memory.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -104,7 +104,7 @@ macro_rules! tests_of {
                     block_on(RemoteFile::open(Arc::new(object), options.clone()))
                 };
                 open(store).unwrap();
-                // A store without the file.
+                // This store does not have the file.
                 let empty: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
                 let file = open(empty).unwrap();
                 assert_eq!(file.metadata().num_rows(), 15_000);

@@ -1,4 +1,5 @@
-//! Servers that answer each request for a range with the whole object, at the second read of a file.
+//! Tests of servers that answer each request for a range with the whole object, at the second read
+//! of a file.
 
 use std::io;
 use std::ops::Range;
@@ -18,13 +19,13 @@ use herringbone_remote::{
 use crate::files::{blocking, file};
 use crate::memory::Memory;
 
-/// A server without ranges. The object has a listed identity, as those of engines have.
+/// A server without ranges, whose object has an identity from a listing, as engines have it.
 #[derive(Debug)]
 struct WithoutRanges {
     memory: Arc<Memory>,
     /// The number of requests for ranges.
     refused: AtomicUsize,
-    /// The requests for all bytes wait for it.
+    /// The gate that requests for all bytes wait for.
     gate: Arc<Gate>,
 }
 
@@ -107,7 +108,7 @@ impl Object for WithoutRanges {
     }
 }
 
-/// Returns a file whose footer is in a cache, and the object that no request was sent to.
+/// Returns a file whose footer is in a cache, and its object, which has had no request yet.
 fn cached(bytes: &Bytes) -> (RemoteFile, Arc<WithoutRanges>) {
     let cache: Arc<dyn MetadataCache> = LruMetadataCache::new(10 << 20);
     let options = || RemoteOptions::new().cache(cache.clone());
@@ -141,14 +142,15 @@ fn a_file_with_a_cached_footer_is_requested_whole_once() {
     let expected = blocking(&bytes, Limits::default(), &ReadOptions::new()).unwrap();
     let (file, object) = cached(&bytes);
     assert_eq!(read(&file), expected);
-    // 1,920,000 bytes by requests of 50,000 bytes. At most 64 were on the way when the first was refused.
+    // The 1,920,000 bytes take requests of 50,000 bytes, and at most 64 were on the way when the
+    // first was refused.
     let refused = object.refused.load(Ordering::SeqCst);
     assert!((20..=64).contains(&refused), "{refused}");
     assert_eq!(whole(&object, &bytes), 1);
     assert_eq!(read(&file), expected);
     assert_eq!(object.refused.load(Ordering::SeqCst), refused);
     assert_eq!(object.memory.take(), []);
-    // The metadata of another place.
+    // The metadata is from another place.
     let (identity, handle) = (file.identity().clone(), file.metadata_handle().clone());
     let object = WithoutRanges::new(&bytes);
     let options = RemoteOptions::new();
@@ -184,7 +186,7 @@ impl Wake for Count {
     }
 }
 
-/// Two tasks wait for the same request. The one that polled it last leaves.
+/// Two tasks wait for the same request, and the one that polled it last leaves.
 #[test]
 fn a_task_that_leaves_takes_the_request_of_no_other_along() {
     let bytes = file(2, 1, 20_000);
@@ -249,7 +251,7 @@ fn a_failed_request_for_all_bytes_is_sent_again() {
     let message =
         "mem://bucket/file.parquet, bytes 0..10: all bytes were requested instead: no answer";
     assert_eq!(error.message(), message);
-    // An answer that ends early is not taken for the object.
+    // An answer that ends early is not mistaken for the object.
     object.memory.break_by(|range, mut answer| {
         answer.bytes = answer.bytes.slice(..answer.bytes.len() - 5);
         match range.start {
@@ -259,7 +261,7 @@ fn a_failed_request_for_all_bytes_is_sent_again() {
     });
     let error = block_on(file.fetch(0..10)).unwrap_err();
     assert!(error.message().contains("the answer ends after"), "{error}");
-    // Another object is at the place of the first.
+    // Another object has taken the place of the first one.
     object.memory.break_by(|_, mut answer| {
         answer.identity = answer.identity.e_tag(Some("\"second\"".to_owned()));
         Ok(answer)

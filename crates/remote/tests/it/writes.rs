@@ -1,4 +1,4 @@
-//! Files written asynchronously: their bytes, requests and memory.
+//! Tests of files that are written asynchronously, and of their bytes, requests and memory.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use crate::memory::{Host, Runs};
 /// The size of a part.
 const PART: usize = 50_000;
 
-/// Options for row groups of 160,000 bytes of a batch with two columns.
+/// Returns options for which a batch with two columns has row groups of 160,000 bytes.
 fn plain() -> WriteOptions {
     let columns = ColumnOptions::new().page_rows(1_000);
     let columns = columns.compression(Compression::Uncompressed);
@@ -62,7 +62,7 @@ fn blocking(batches: &[RecordBatch], options: WriteOptions) -> (FileMetadata, By
     (metadata, file.into())
 }
 
-/// A batch of 45,000 rows, and others of 5,000.
+/// Returns a batch of 45,000 rows, and others of 5,000.
 fn batches() -> Vec<RecordBatch> {
     let all = batch(2, 60_000);
     let slices = [(0, 45_000), (45_000, 5_000), (50_000, 0), (50_000, 10_000)];
@@ -129,7 +129,7 @@ fn an_encrypted_file_is_read_with_its_keys() {
 fn a_small_file_is_one_request() {
     let rows = batch(1, 100);
     let file = written(&rows, plain());
-    // Parts longer than the file, and one of exactly its length.
+    // One size of parts is larger than the file, and one is exactly the file's length.
     for part in [1 << 20, file.len() + 1, file.len()] {
         let bucket = Bucket::new(1);
         block_on(async {
@@ -169,13 +169,13 @@ fn parts_are_full_and_the_last_has_the_rest() {
     }
     expected.push(Call::Complete);
     assert_eq!(bucket.calls(), expected);
-    // 60,000 rows of 16 bytes.
+    // There are 60,000 rows of 16 bytes.
     assert!(expected.len() > 20);
-    // Three parts are in flight, and no more.
+    // Three parts are in flight, and no more than that.
     assert_eq!(bucket.look(|state| state.most_in_flight), (3, 3 * PART));
 }
 
-/// The rows have 16 bytes each. A row group has 160,000 bytes, half of them in each column.
+/// Rows have 16 bytes each, so that a row group has 160,000 bytes, half of them in each column.
 #[test]
 fn the_memory_does_not_grow_with_the_file() {
     let all = batch(2, 200_000);
@@ -185,7 +185,7 @@ fn the_memory_does_not_grow_with_the_file() {
     block_on(async {
         let sink = Arc::new(bucket.clone());
         let mut writer = RemoteWriter::new(sink, all.schema(), options).unwrap();
-        // One batch of 20 row groups.
+        // This is one batch of 20 row groups.
         writer.write(&all).await.unwrap();
         assert!(writer.memory_size() < 600_000, "{}", writer.memory_size());
         assert_eq!(writer.num_rows(), 200_000);
@@ -198,7 +198,7 @@ fn the_memory_does_not_grow_with_the_file() {
     assert_eq!(bucket.look(|state| state.most_in_flight.1), 3 * PART);
 }
 
-/// A pool that remembers the most bytes taken.
+/// A pool that remembers the largest number of bytes taken.
 #[derive(Debug, Default)]
 struct Highest(std::sync::Mutex<(u64, u64)>);
 
@@ -217,13 +217,14 @@ impl MemoryPool for Highest {
 
 #[test]
 fn a_pool_that_refuses_waits_for_parts_ends_row_groups_and_then_is_an_error() {
-    // Enough for a row group and one part in flight, but not for three.
+    // This suffices for a row group and one part in flight, but not for three parts.
     let pool = SharedMemory::new(470_000);
     let bucket = Bucket::new(20);
     let options = parts(plain().threads(1)).memory_pool(pool);
     block_on(write(&bucket, &batches(), options)).unwrap();
     assert_eq!(bucket.object().unwrap(), blocking(&batches(), plain()).1);
-    // Not enough for a row group, which takes 400,000 bytes until it ends. Rows arrive in slices of 8,000 bytes.
+    // This does not suffice for a row group, which takes 400,000 bytes until it ends. Rows arrive
+    // in slices of 8,000 bytes.
     let all = batch(2, 60_000);
     let slices: Vec<_> = (0..120).map(|at| all.slice(at * 500, 500)).collect();
     for size in (140_000..480_000).step_by(20_000) {
@@ -244,7 +245,7 @@ fn a_pool_that_refuses_waits_for_parts_ends_row_groups_and_then_is_an_error() {
         }
         assert_eq!(at, 60_000);
     }
-    // Not enough for a part and a slice of rows.
+    // This does not suffice for a part and a slice of rows.
     let pool = SharedMemory::new(30_000);
     let bucket = Bucket::new(20);
     let options = parts(plain().threads(1)).memory_pool(pool.clone());
@@ -267,7 +268,7 @@ fn a_file_of_too_many_parts_is_an_error() {
     assert_eq!(error.kind(), ErrorKind::Limit);
     let message = "mem://bucket/new.parquet: 10000 bytes are 10000 parts, which";
     assert!(error.message().starts_with(message), "{error}");
-    // A start, the parts and an abort.
+    // The requests are a start, the parts and an abort.
     assert_eq!(bucket.calls().len(), 10_002);
     assert_eq!(bucket.calls().last(), Some(&Call::Abort));
     assert_eq!(bucket.object(), None);
@@ -285,7 +286,7 @@ fn a_file_of_too_many_parts_is_an_error() {
     }
 }
 
-/// Each request fails in turn. The upload is aborted, and no object appears.
+/// Each request fails in turn. The upload is then aborted, and no object appears.
 #[test]
 fn a_request_that_fails_aborts_the_upload() {
     for (call, what) in [
@@ -395,7 +396,7 @@ fn an_abort_removes_the_parts() {
     assert_eq!(bucket.calls(), []);
 }
 
-/// Rows of a dropped future may be missing, so the file cannot be finished.
+/// If a future is dropped, its rows may be missing, so the file cannot be finished.
 #[test]
 fn a_dropped_future_of_a_batch_ends_the_file() {
     let (bucket, rows) = (Bucket::new(9), batches());
@@ -418,7 +419,7 @@ fn a_dropped_future_of_a_batch_ends_the_file() {
     );
 }
 
-/// Polls a write `polls` times, then drops it. Returns false if it was over before.
+/// Polls a write `polls` times, and then drops it. Returns false if the write was over before.
 fn dropped_after(bucket: &Bucket, options: RemoteWriteOptions, polls: usize) -> bool {
     let waker = noop_waker();
     let mut cx = Context::from_waker(&waker);
@@ -506,7 +507,8 @@ fn futures_move_between_threads() {
     check(&writer.abort());
 }
 
-/// Several objects can appear together: the store has all parts of them, and waits for the request at the end.
+/// Several objects can appear together, because the store has all their parts, and only waits for
+/// the request at the end.
 #[test]
 fn a_sent_object_appears_when_it_is_completed() {
     let (metadata, file) = blocking(&batches(), plain());
@@ -576,7 +578,7 @@ fn parts_arrive_during_a_future_of_the_program() {
     assert_eq!(block_on(writer.during(made)).unwrap(), 17);
     assert_eq!(in_flight(), 0);
 
-    // More polls than the encoder takes.
+    // These are more polls than the encoder takes.
     let failing = Bucket::new(1000).fails(|call| {
         let is_part = matches!(call, Call::Part(..));
         is_part.then_some(std::io::ErrorKind::Other)
