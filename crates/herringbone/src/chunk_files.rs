@@ -30,7 +30,8 @@ use crate::source::{CheckedSource, FetchPolicy, FileSource, Source};
 /// The paths come from the other file's metadata, which may be hostile. For files in a directory of
 /// this machine, use [`LocalChunkFiles`], which checks them.
 pub trait ChunkFiles: Send + Sync {
-    /// Opens the file at a path. We call this once for the file's length, and again for each read.
+    /// Opens the file at a path. We call this once to learn the file's length, and again for each
+    /// read.
     ///
     /// # Errors
     /// Fails with [Corrupt](crate::ErrorKind::Corrupt) if the path is not permitted, and with
@@ -72,8 +73,9 @@ impl LocalChunkFiles {
         }
     }
 
-    /// Selects whether absolute paths and paths with `..` are permitted. Permit them only if you
-    /// trust the metadata. URLs remain errors, because they are not paths of this machine.
+    /// Selects whether absolute paths and paths with `..` are permitted, which you should only
+    /// allow if you trust the metadata. URLs remain errors, because they are not paths of this
+    /// machine.
     #[must_use]
     pub fn allow_any_path(self, allows_any_path: bool) -> Self {
         Self {
@@ -320,8 +322,8 @@ fn move_chunk(chunk: &mut ColumnChunk, file: &Range<u64>) -> Result<()> {
 struct JoinedFiles {
     own: Arc<dyn Source>,
     files: Box<dyn ChunkFiles>,
-    /// The places of the files, without gaps, and their paths. The file with the footer does not
-    /// have a path.
+    /// The places of the files, without gaps, and their paths. The file with the footer has no
+    /// path.
     places: ChunkPlaces<Option<String>>,
 }
 

@@ -31,10 +31,10 @@ use crate::reader::Reader;
 use crate::source::{CheckedSource, FileSource, Source, SourceWithTail};
 use crate::source_bytes::SourceBytes;
 
-/// A Parquet file whose footer has been read. It provides the file's metadata, and readers of its
+/// A Parquet file whose footer has been read, which provides the file's metadata and readers of its
 /// data.
 ///
-/// This type is cheap to clone. You can read from it several times, and on several threads.
+/// This type is cheap to clone, and you can read from it several times and on several threads.
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -80,8 +80,8 @@ impl ParquetFile {
         Self::open_with(path, OpenOptions::new())
     }
 
-    /// Opens the file at `path`. You can pass [`Limits`] alone as the options. They become the
-    /// default limits of all reads of the file.
+    /// Opens the file at `path`. If all you want to set are [`Limits`], pass them alone as the
+    /// options. They become the default limits of all reads of the file.
     ///
     /// The path is also given to the object that supplies keys, unless the options have another
     /// one.
@@ -123,8 +123,8 @@ impl ParquetFile {
         Self::from_bytes_with(bytes, OpenOptions::new())
     }
 
-    /// Opens a file in memory. You can pass [`Limits`] alone as the options. They become the
-    /// default limits of all reads of the file.
+    /// Opens a file in memory. If all you want to set are [`Limits`], pass them alone as the
+    /// options. They become the default limits of all reads of the file.
     ///
     /// # Errors
     /// Fails for the same reasons as [`Self::from_source`].
@@ -135,8 +135,8 @@ impl ParquetFile {
         Self::from_source(bytes.into(), options)
     }
 
-    /// Opens a file in any positioned source. You can pass [`Limits`] alone as the options. They
-    /// become the default limits of all reads of the file.
+    /// Opens a file in any positioned source. If all you want to set are [`Limits`], pass them
+    /// alone as the options. They become the default limits of all reads of the file.
     ///
     /// The first request reads the end of the file, and the source's [policy](Source::fetch_policy)
     /// sets its size. A longer footer takes one more request. We retain these bytes while the file
@@ -199,15 +199,15 @@ impl ParquetFile {
         })
     }
 
-    /// Returns the metadata read so far. With it, you can open the file again [without
+    /// Returns the metadata read so far, with which you can open the file again [without
     /// reading](Self::with_metadata) its footer.
     #[must_use]
     pub fn metadata_handle(&self) -> MetadataHandle {
         self.handle.detached()
     }
 
-    /// Returns the source of the file's bytes. It does not read the bytes that came with the footer
-    /// again.
+    /// Returns the source of the file's bytes, which does not read the bytes that came with the
+    /// footer again.
     #[must_use]
     pub fn source(&self) -> &Arc<dyn Source> {
         &self.source
@@ -245,8 +245,8 @@ impl ParquetFile {
         to_arrow(self.parquet_schema(), key_values, options).map(|mapping| mapping.schema)
     }
 
-    /// Returns the ordinals of the row groups whose first byte lies in a range of file bytes. See
-    /// [`MetadataHandle::row_groups_in`].
+    /// Returns the ordinals of the row groups whose first byte lies in a range of file bytes, as
+    /// [`MetadataHandle::row_groups_in`] does.
     ///
     /// # Errors
     /// Fails with [Corrupt](crate::ErrorKind::Corrupt) or
@@ -289,7 +289,7 @@ impl ParquetFile {
         }
     }
 
-    /// Plans a read. You need this for drivers of your own, such as
+    /// Plans a read, which you need for drivers of your own, such as
     /// [`PushDecoder`](herringbone_read::PushDecoder).
     ///
     /// # Errors
@@ -520,8 +520,8 @@ impl ParquetFile {
             .map_err(|e| self.locate(e, row_group, leaf))
     }
 
-    /// Returns a column chunk's bloom filter, if there is one. You can read its header and test
-    /// values with it.
+    /// Returns a column chunk's bloom filter, if there is one, so that you can read its header and
+    /// test values with it.
     ///
     /// # Errors
     /// Fails with [Argument](crate::ErrorKind::Argument) if there is no such column chunk, with

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use herringbone_format::{Error, Result};
 
-/// The maximum number of temporary names that we try for one file. Other processes may use the
-/// first ones.
+/// The maximum number of temporary names that we try for one file, because other processes may use
+/// the first ones.
 const MAX_NAMES: usize = 10_000;
 
 /// A file under construction. We write it under a temporary name in its final directory, and remove
@@ -57,8 +57,8 @@ struct Names {
 }
 
 impl Names {
-    /// Checks that this is the process that created the file. Otherwise, the bytes of two processes
-    /// would be interleaved.
+    /// Checks that this is the process that created the file, because otherwise the bytes of two
+    /// processes would be interleaved.
     fn check(&self) -> io::Result<()> {
         let (created, here) = (self.process, process::id());
         match created == here {
@@ -72,8 +72,8 @@ impl Names {
 }
 
 impl FileTarget {
-    /// Starts a file at `path`. Its [commit](Self::commit) replaces an existing file at that path.
-    /// If `path` is a named pipe, the call waits for a reader.
+    /// Starts a file at `path`, whose [commit](Self::commit) replaces an existing file at that
+    /// path. If `path` is a named pipe, the call waits for a reader.
     ///
     /// # Errors
     /// Fails with [Io](crate::ErrorKind::Io) if the file cannot be created.
@@ -182,7 +182,7 @@ impl FileTarget {
     }
 }
 
-/// Renames a file to a name that must not exist yet. An empty file reserves the name meanwhile.
+/// Renames a file to a name that must not exist yet, which an empty file reserves meanwhile.
 fn rename_to_new(from: &Path, to: &Path) -> io::Result<()> {
     drop(File::create_new(to)?);
     fs::rename(from, to).inspect_err(|_| drop(fs::remove_file(to)))

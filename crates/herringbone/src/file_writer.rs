@@ -37,7 +37,7 @@ const COPY_BYTES: u64 = 8 << 20;
 /// row group.
 const KEEP_MEMORY_FROM: usize = 1 << 20;
 
-/// A writer of record batches in their storage types. It cannot be used after an error.
+/// A writer of record batches in their storage types, which cannot be used after an error.
 pub(crate) struct FileWriter<W: Write> {
     out: W,
     plan: Arc<WritePlan>,
@@ -158,7 +158,7 @@ impl<W: Write> FileWriter<W> {
         self.encoders.heap_bytes() + self.file.heap_bytes() + sorted
     }
 
-    /// Begins to end the row group, if it has rows. A sort starts afresh after it.
+    /// Begins to end the row group, if it has rows. After it, a sort starts afresh.
     pub(crate) fn start_flush(&mut self) -> Result<()> {
         self.start_end(End::RowGroup)
     }
@@ -211,7 +211,7 @@ impl<W: Write> FileWriter<W> {
         Ok(())
     }
 
-    /// Writes the buffered rows and the footer, adding `key_values` to the footer's key-value
+    /// Writes the buffered rows and the footer, with `key_values` added to the footer's key-value
     /// metadata. Returns the metadata and the output.
     pub(crate) fn finish(mut self, key_values: Vec<KeyValue>) -> Result<(FileMetadata, W)> {
         self.start_finish()?;

@@ -259,7 +259,7 @@ impl MetadataHandle {
         self.0.file_length
     }
 
-    /// Plans a read of the file. The plan does not need the file's bytes.
+    /// Plans a read of the file, which does not need the file's bytes.
     ///
     /// ```
     /// use herringbone::push::PushDecoder;

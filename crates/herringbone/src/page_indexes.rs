@@ -33,7 +33,7 @@ pub(crate) fn load(
     Ok(cells)
 }
 
-/// Returns the indexes of these column chunks. It reads those that the handle lacks.
+/// Returns the indexes of these column chunks, and reads those that the handle lacks.
 ///
 /// # Errors
 /// Fails with Argument if there is no such column chunk, with Corrupt or Limit if an index cannot

@@ -9,7 +9,8 @@ use herringbone_format::{Limits, PageHeader, ReadableChunk, Result};
 
 use crate::source::Source;
 
-/// The number of bytes that we first read for a page header. Most headers are much smaller.
+/// The number of bytes that we first read for a page header, which is much more than most headers
+/// have.
 const HEADER_READ: u64 = 512;
 
 /// One page of a column chunk.
@@ -18,7 +19,7 @@ const HEADER_READ: u64 = 512;
 pub struct PageInfo {
     /// The page's offset, and the counts before it.
     pub start: PageStart,
-    /// The header's size in bytes. The body follows it.
+    /// The size in bytes of the header, which the body follows.
     pub header_bytes: usize,
     /// The body's size in bytes, according to the header.
     pub body_bytes: u64,

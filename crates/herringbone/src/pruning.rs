@@ -27,7 +27,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`ColumnBoundsDecoder`], [`IndexDecoder`] and [`BloomFilterProbe`] do no I/O. You pass them
+//! [`ColumnBoundsDecoder`], [`IndexDecoder`] and [`BloomFilterProbe`] do no I/O, so you pass them
 //! metadata, or the bytes of the ranges that they return.
 
 pub use herringbone_core::bloom_filter::hash as bloom_filter_hash;

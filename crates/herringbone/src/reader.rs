@@ -133,7 +133,7 @@ impl Reader {
         }
     }
 
-    /// Returns the data lost to damage so far. There is none unless the options
+    /// Returns the data lost to damage so far, which is none unless the options
     /// [tolerate](herringbone_core::loss::OnError) damage.
     #[must_use]
     pub fn losses(&self) -> &Losses {
@@ -309,7 +309,7 @@ impl Iterator for Reader {
 /// Record batches of a reader, with Arrow's errors, for functions that take Arrow's
 /// [`RecordBatchReader`].
 ///
-/// [`Reader::into_record_batch_reader`] makes one. Each error is an `ArrowError::ExternalError`
+/// [`Reader::into_record_batch_reader`] makes one, whose errors are `ArrowError::ExternalError`
 /// with an [`Error`](crate::Error) inside.
 #[derive(Debug)]
 pub struct ArrowReader<R> {

@@ -95,8 +95,7 @@ impl SharedBytes {
         Some(store.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Returns the bytes for a task. If some of them were not fetched ahead, the task reads them
-    /// directly.
+    /// Returns the bytes for a task, which reads directly those that were not fetched ahead.
     pub(crate) fn of_task(&self) -> TaskBytes<'_> {
         TaskBytes {
             direct: SourceBytes::new(&self.source, &self.budget),

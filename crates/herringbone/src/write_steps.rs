@@ -3,8 +3,8 @@
 use herringbone_arrow::array::RecordBatch;
 use herringbone_format::Result;
 
-/// Writing in parts, for programs that take the output between two parts. Uploads and servers do
-/// this, for example.
+/// Writing in parts, for programs that take the output between two parts, as uploads and servers
+/// do.
 ///
 /// A method that starts work does only a little of it. After it, call [`step`](Self::step) until it
 /// returns false. Each call encodes some rows or writes one column chunk, so that the output

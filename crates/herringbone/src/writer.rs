@@ -1,4 +1,4 @@
-//! The writer of record batches. It converts extension types to their storage before writing.
+//! The writer of record batches, which converts extension types to their storage before it writes.
 
 use std::fmt;
 use std::io::Write;
@@ -80,7 +80,7 @@ struct Unopened<W> {
 }
 
 impl<W: Write> Writer<W> {
-    /// Starts a file in `out`. You need not buffer `out`, because we write large pieces.
+    /// Starts a file in `out`, which you need not buffer, because we write large pieces.
     ///
     /// # Errors
     /// Fails with [Unsupported](crate::ErrorKind::Unsupported) if Parquet cannot represent one of
@@ -161,7 +161,7 @@ impl<W: Write> Writer<W> {
         self.file().map_or(0, FileWriter::memory_size)
     }
 
-    /// Returns the complete row groups. Their bytes were written to the output, or are about to be.
+    /// Returns the complete row groups, whose bytes were written to the output or are about to be.
     #[must_use]
     pub fn row_groups(&self) -> &[RowGroup] {
         self.file().map_or(&[], FileWriter::row_groups)
@@ -357,8 +357,8 @@ impl<W: Write> Writer<W> {
     }
 
     /// Writes the buffered rows and the footer. Returns the footer's metadata, and the output,
-    /// which we do not flush. A [`FileTarget`] appears under its name only when you
-    /// [commit](FileTarget::commit) it.
+    /// which we do not flush. If the output is a [`FileTarget`], it appears under its name only
+    /// when you [commit](FileTarget::commit) it.
     ///
     /// # Errors
     /// Fails for the same reasons as [`Self::write`].

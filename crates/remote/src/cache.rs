@@ -44,7 +44,7 @@ enum Tag {
 }
 
 impl FileKey {
-    /// Creates a file's key. Returns `None` if its identity has only a length, because that does
+    /// Creates a file's key, or returns `None` if the identity has only a length, because that does
     /// not identify a file.
     #[must_use]
     pub fn new(name: &str, identity: &Identity) -> Option<Self> {
@@ -86,8 +86,8 @@ const MAX_KEPT: u64 = 256 << 10;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct CachedFooter {
-    /// The metadata without page indexes. It [never gets any](MetadataHandle::footer_alone), so its
-    /// size is fixed.
+    /// The metadata without page indexes. Because it [never gets
+    /// any](MetadataHandle::footer_alone), its size is fixed.
     pub metadata: MetadataHandle,
     /// The bytes of all page indexes, if they are few and were read along with the footer.
     /// Otherwise, it is empty.
@@ -135,7 +135,7 @@ fn page_indexes(metadata: &FileMetadata) -> Option<Range<u64>> {
 /// A cache of file metadata, which has footers and, apart from them, the page indexes of column
 /// chunks.
 ///
-/// Reads look up entries and add them. A cache may drop any entry at any time.
+/// Reads look up entries and add them, and the cache may drop any entry at any time.
 ///
 /// The cache in this example only has footers, and no limit. [`LruMetadataCache`] also has page
 /// indexes, and a limit.
@@ -204,8 +204,8 @@ pub trait MetadataCache: Debug + Send + Sync {
     /// Adds a file's footer.
     fn add_footer(&self, file: &FileKey, footer: CachedFooter);
 
-    /// Returns a column chunk's page indexes. The ordinals of its row group and its leaf identify
-    /// the chunk.
+    /// Returns a column chunk's page indexes. The chunk is identified by the ordinals of its row
+    /// group and its leaf.
     fn page_index(&self, file: &FileKey, row_group: usize, leaf: usize) -> Option<PageIndexCell>;
 
     /// Adds a column chunk's page indexes.

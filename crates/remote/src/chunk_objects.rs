@@ -50,8 +50,8 @@ pub trait ChunkObjects: Send + Sync {
     /// Fails with [Corrupt](herringbone::ErrorKind::Corrupt) if the path is not permitted.
     fn object(&self, path: &str) -> Result<Arc<dyn Object>>;
 
-    /// Returns true if absolute paths, URLs and paths with `..` are permitted. Permit them only if
-    /// you trust the metadata.
+    /// Returns true if absolute paths, URLs and paths with `..` are permitted, which you should
+    /// only allow if you trust the metadata.
     fn allows_any_path(&self) -> bool {
         false
     }
@@ -123,7 +123,7 @@ impl RemoteFile {
     }
 }
 
-/// Returns the objects at these paths with their identities. At most `most` requests are in flight
+/// Returns the objects at these paths with their identities, with at most `most` requests in flight
 /// at the same time.
 async fn opened(
     objects: &dyn ChunkObjects,

@@ -75,7 +75,7 @@ impl Fetches {
         self.counts.rounds += u64::from(self.lacks_bytes() && !self.waited);
     }
 
-    /// Plans the requests for ranges that the decoder needs later. Returns false if all of them
+    /// Plans the requests for ranges that the decoder needs later, and returns false if all of them
     /// were already made.
     pub(crate) fn plan_ahead(&mut self, needs: Needs, decoder: &mut PushDecoder) -> bool {
         self.plan_all(needs, decoder);

@@ -69,8 +69,9 @@ impl fmt::Debug for RemoteFile {
 }
 
 impl RemoteFile {
-    /// Opens an object. You can pass [`OpenOptions`](herringbone::OpenOptions) or
-    /// [`Limits`](herringbone::Limits) alone as the options.
+    /// Opens an object. If [`OpenOptions`](herringbone::OpenOptions) or
+    /// [`Limits`](herringbone::Limits) are all that you want to set, pass them alone as the
+    /// options.
     ///
     /// One request fetches the object's end, and the [policy](FetchPolicy::suffix_bytes) sets its
     /// size. A longer footer takes one more request for the missing part. If the footer is in the
@@ -122,8 +123,8 @@ impl RemoteFile {
         Self::with_tail(object, identity.into(), metadata, tail, &options).map(Some)
     }
 
-    /// Opens an object whose metadata is already known, without a request. Options for the footer
-    /// are not used.
+    /// Opens an object whose metadata is already known, without a request and without using the
+    /// options for the footer.
     ///
     /// # Errors
     /// Fails with [Argument](herringbone::ErrorKind::Argument) if the object is not as long as the
@@ -183,14 +184,14 @@ impl RemoteFile {
         &self.object
     }
 
-    /// Returns the identity that the object had when it was opened. Each request of a read carries
-    /// it.
+    /// Returns the identity that the object had when it was opened, which each request of a read
+    /// carries.
     #[must_use]
     pub fn identity(&self) -> &Identity {
         &self.identity
     }
 
-    /// Returns the metadata read so far. With it, you can open the object again [without
+    /// Returns the metadata read so far, with which you can open the object again [without
     /// requests](Self::with_metadata), or plan a read.
     #[must_use]
     pub fn metadata_handle(&self) -> &MetadataHandle {
@@ -209,7 +210,7 @@ impl RemoteFile {
         self.handle.parquet_schema()
     }
 
-    /// Starts a read. It requests nothing before you poll the stream.
+    /// Starts a read, which requests nothing before you poll the stream.
     ///
     /// If the unit of INT96 timestamps depends on their values
     /// ([`Int96Overflow::CoarserUnit`](herringbone::Int96Overflow)), find it with
@@ -277,8 +278,8 @@ impl RemoteFile {
     }
 }
 
-/// Decodes an object's footer. `tail` is the object's end. Returns the metadata, and all bytes
-/// fetched so far.
+/// Decodes an object's footer from `tail`, which is the object's end. Returns the metadata, and all
+/// bytes fetched so far.
 ///
 /// # Errors
 /// Fails for the same reasons as [`RemoteFile::open`].

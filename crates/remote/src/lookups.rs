@@ -130,8 +130,8 @@ impl RemoteFile {
             .await
     }
 
-    /// Returns a leaf's bounds and counts as Arrow arrays with one slot per row group. This takes
-    /// no request.
+    /// Returns a leaf's bounds and counts as Arrow arrays with one slot per row group, without a
+    /// request.
     ///
     /// # Errors
     /// Fails with [Argument](herringbone::ErrorKind::Argument) if there is no such leaf, and with

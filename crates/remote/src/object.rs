@@ -11,13 +11,13 @@ use bytes::Bytes;
 use herringbone::Result;
 use herringbone::push::FetchPolicy;
 
-/// A boxed future that can move between threads. If it is dropped, its work is cancelled.
+/// A boxed future that can move between threads, and whose work is cancelled when it is dropped.
 pub type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
 /// An object in a store, which is a Parquet file whose bytes are requested by range.
 ///
-/// A request is a future. Only the task that reads polls it, and drops it when the read is dropped.
-/// Your implementation is responsible for retries, timeouts and credentials.
+/// A request is a future that only the reading task polls, and that it drops when the read is
+/// dropped. Your implementation is responsible for retries, timeouts and credentials.
 ///
 /// We check each answer's range, its byte count and its [`Identity`].
 ///
@@ -53,8 +53,8 @@ pub type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 /// }
 /// ```
 pub trait Object: Debug + Send + Sync {
-    /// Returns the object's name for error messages and caches. It can be a URL without
-    /// credentials, for example.
+    /// Returns the object's name for error messages and caches, for example a URL without
+    /// credentials.
     fn name(&self) -> &str;
 
     /// Requests the object's last `bytes` bytes, or all of the object if it is shorter.
@@ -71,8 +71,8 @@ pub trait Object: Debug + Send + Sync {
     /// Requests all of the object at once. We need this for servers that answer a request for a
     /// range with all of the object.
     ///
-    /// If the object has more than `most` bytes, this fails with Io. By default, it fails for each
-    /// object.
+    /// If the object has more than `most` bytes, this fails with Io, and by default it fails for
+    /// each object.
     fn whole(&self, most: u64) -> BoxFuture<Result<Answer>> {
         let message = format!("the object has no request for all of it, of at most {most} bytes");
         let error = io::Error::new(io::ErrorKind::Unsupported, message);
@@ -156,8 +156,8 @@ impl Identity {
         Self { modified, ..self }
     }
 
-    /// Returns the ETag if it identifies the object's bytes. A weak ETag does not, and never
-    /// satisfies `If-Match`.
+    /// Returns the ETag if it identifies the object's bytes, which a weak ETag does not, so that it
+    /// never satisfies `If-Match`.
     #[must_use]
     pub fn strong_e_tag(&self) -> Option<&str> {
         self.e_tag

@@ -69,7 +69,7 @@ impl RemoteOptions {
         }
     }
 
-    /// Returns a file's footer from the cache, unless it was decoded with other limits. The name is
+    /// Returns a file's footer from the cache, unless it was decoded with other limits. `name` is
     /// the object's name.
     #[must_use]
     pub fn cached_footer(&self, name: &str, identity: &Identity) -> Option<CachedFooter> {

@@ -30,8 +30,8 @@ pub(crate) struct PartSizes {
 }
 
 impl PartSizes {
-    /// Returns the size of the part with this ordinal, which counts from 0. A file's last part may
-    /// be smaller.
+    /// Returns the size of the part with this ordinal, which counts from 0, although a file's last
+    /// part may be smaller.
     pub(crate) fn size(&self, ordinal: u64) -> u64 {
         let steps = match self.are_equal {
             true => 0,

@@ -32,7 +32,7 @@ pub(crate) fn plain(error: &(dyn StdError + 'static)) -> String {
     text
 }
 
-/// Converts a store's error to an error of the library. We leave out the causes, because their
+/// Converts a store's error to an error of the library, but leaves out the causes, because their
 /// texts have addresses.
 pub(crate) fn io_error(kind: io::ErrorKind, error: &(dyn StdError + 'static)) -> Error {
     io::Error::new(kind, plain(error)).into()

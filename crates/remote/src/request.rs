@@ -37,7 +37,7 @@ pub struct Opened {
     /// The object from which to read the rest. It is in memory as soon as the server answers a
     /// range with all of it.
     pub object: Arc<dyn Object>,
-    /// The object's end. It has all bytes if the server has no requests for ranges.
+    /// The object's end, which is all of it if the server has no requests for ranges.
     pub tail: Bytes,
     /// The object's identity.
     pub identity: Identity,
@@ -181,7 +181,7 @@ pub(crate) fn named(object: &str, requested: &dyn fmt::Display, error: Error) ->
     with_message(error, message)
 }
 
-/// Replaces an error's message. The error keeps its kind, cause, location and remedy.
+/// Replaces an error's message, but keeps its kind, cause, location and remedy.
 pub(crate) fn with_message(error: Error, message: String) -> Error {
     let (location, remedy) = (error.location().clone(), error.remedy());
     let mut new = match error.kind() {

@@ -55,7 +55,7 @@ enum Work {
 }
 
 impl RowGroups {
-    /// Creates an empty list. With fewer than two threads, the list stays empty.
+    /// Creates an empty list, which stays empty if there are fewer than two threads.
     pub(crate) fn new(threads: usize) -> Self {
         Self {
             slots: VecDeque::new(),

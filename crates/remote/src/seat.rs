@@ -60,7 +60,7 @@ impl<T: Send + 'static> Job<T> {
     /// Returns the outcome once the step is over.
     ///
     /// # Panics
-    /// Resumes a panic of the step. A custom predicate may panic, for example.
+    /// Resumes a panic of the step, which may come from a custom predicate, for example.
     pub(crate) fn poll(&self, cx: &Context<'_>) -> Poll<T> {
         let mut seat = lock(&self.0);
         match std::mem::replace(&mut seat.place, StepState::Left) {

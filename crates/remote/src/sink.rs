@@ -43,8 +43,7 @@ use crate::object::BoxFuture;
 /// }
 /// ```
 pub trait ObjectSink: Debug + Send + Sync {
-    /// Returns the object's name for error messages. It can be a URL without credentials, for
-    /// example.
+    /// Returns the object's name for error messages, for example a URL without credentials.
     fn name(&self) -> &str;
 
     /// Requests that the store creates the object from these bytes, whole or not at all.
@@ -53,13 +52,12 @@ pub trait ObjectSink: Debug + Send + Sync {
     /// the kind [`AlreadyExists`](std::io::ErrorKind::AlreadyExists).
     fn put(&self, bytes: Bytes) -> BoxFuture<Result<()>>;
 
-    /// Requests an upload in parts. The object does not appear before the upload is completed.
+    /// Requests an upload in parts, whose object does not appear before the upload is completed.
     fn start(&self) -> BoxFuture<Result<Box<dyn Upload>>>;
 
-    /// Runs a future that nothing waits for. Such a future aborts an upload whose writer was
-    /// dropped.
+    /// Runs a future that nothing waits for, because it aborts an upload whose writer was dropped.
     ///
-    /// By default, the future is dropped. The parts then stay in the store until a rule of the
+    /// By default, the future is dropped, so that the parts stay in the store until a rule of the
     /// store removes them. If you have a runtime, spawn the future there.
     fn run_detached(&self, abort: BoxFuture<()>) {
         drop(abort);
@@ -114,12 +112,11 @@ pub trait ObjectSink: Debug + Send + Sync {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Upload: Debug + Send {
-    /// Requests that the store keeps the next part. The parts have the order of these calls.
-    /// Several of these requests are in flight at the same time.
+    /// Requests that the store keeps the next part. The parts have the order of these calls,
+    /// although several of the requests are in flight at the same time.
     fn put_part(&mut self, bytes: Bytes) -> BoxFuture<Result<()>>;
 
-    /// Requests that the store creates the object from all parts. We call this after all of them
-    /// have arrived.
+    /// Requests that the store creates the object from all parts, once all of them have arrived.
     ///
     /// If the store already has the object and must not replace it, this fails with an I/O error of
     /// the kind [`AlreadyExists`](std::io::ErrorKind::AlreadyExists).

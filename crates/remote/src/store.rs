@@ -139,7 +139,7 @@ macro_rules! adapter {
             }
 
             impl StoreObject {
-                /// Creates the object at `path`. Its name is the store's name, followed by the
+                /// Creates the object at `path`, whose name is the store's name, followed by the
                 /// path.
                 #[must_use]
                 pub fn new(store: Arc<dyn ObjectStore>, path: impl Into<Path>) -> Self {
@@ -353,8 +353,9 @@ macro_rules! adapter {
                     }
                 }
 
-                /// Selects whether absolute paths and paths with `..` are permitted. An absolute
-                /// path begins at the store's root. Permit these only if you trust the metadata.
+                /// Selects whether absolute paths and paths with `..` are permitted, which you
+                /// should only allow if you trust the metadata. An absolute path begins at the
+                /// store's root.
                 #[must_use]
                 pub fn allow_any_path(self, allows_any_path: bool) -> Self {
                     Self {
@@ -414,7 +415,8 @@ macro_rules! adapter {
                     .modified(Some(modified).filter(|time| *time > SystemTime::UNIX_EPOCH))
             }
 
-            /// Converts an error of a read. If a precondition failed, the object was replaced.
+            /// Converts an error of a read, where a failed precondition means that the object was
+            /// replaced.
             #[must_use]
             #[doc(hidden)] // For the crates of this workspace.
             pub fn error(error: StoreError) -> Error {
@@ -513,7 +515,8 @@ macro_rules! adapter {
                 ///
                 /// In `object_store`, uploads in parts do not have this condition. Therefore, a
                 /// file of more than one part is an error before anything is sent. Note that a part
-                /// may have up to 5 GiB. See [`part_bytes`](crate::RemoteWriteOptions::part_bytes).
+                /// may have up to 5 GiB, which you can set by
+                /// [`part_bytes`](crate::RemoteWriteOptions::part_bytes).
                 #[must_use]
                 pub fn create_new(self) -> Self {
                     Self {
@@ -522,7 +525,7 @@ macro_rules! adapter {
                     }
                 }
 
-                /// Sets the name in error messages, such as a URL. It should not contain
+                /// Sets the name in error messages, such as a URL, which should not contain
                 /// credentials.
                 #[must_use]
                 pub fn name(self, name: impl Into<String>) -> Self {

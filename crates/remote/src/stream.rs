@@ -23,8 +23,8 @@ use crate::seat::Job;
 
 /// A stream of the record batches of a read.
 ///
-/// You get the batches that a [`Reader`](herringbone::Reader) would return, in the same order.
-/// After an error, there are no more.
+/// You get the batches that a [`Reader`](herringbone::Reader) would return, in the same order, and
+/// no more after an error.
 ///
 /// Only the task that polls the stream sends requests and takes their answers. It also decodes,
 /// unless the read's options have threads
@@ -281,7 +281,7 @@ impl RecordBatchStream {
         self.progress.rows_left.saturating_add(detached)
     }
 
-    /// Returns the data lost to damage so far. There is none unless the options
+    /// Returns the data lost to damage so far, which is none unless the options
     /// [tolerate](herringbone::OnError) damage.
     #[must_use]
     pub fn losses(&self) -> &Losses {

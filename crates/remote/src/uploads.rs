@@ -94,7 +94,7 @@ impl Uploads {
         first.map_or(Ok(()), Err)
     }
 
-    /// Sends a buffer's full parts. Returns pending while a part waits for others to arrive.
+    /// Sends a buffer's full parts, and returns pending while a part waits for others to arrive.
     ///
     /// # Errors
     /// Returns the store's errors, with the object's name. Fails with Limit if there are too many
@@ -192,8 +192,8 @@ impl Uploads {
         Ok(None)
     }
 
-    /// Creates the object. A small file's bytes are one request. Any other file is made from its
-    /// parts, after all of them have arrived.
+    /// Creates the object. A small file's bytes are one request, and any other file is made from
+    /// its parts, after all of them have arrived.
     ///
     /// # Errors
     /// Returns the store's errors, with the object's name.
@@ -212,8 +212,8 @@ impl Uploads {
         Ok(())
     }
 
-    /// Aborts the upload because of an error. Returns that error, and adds an error of the abort to
-    /// its message.
+    /// Aborts the upload because of an error, and returns that error with an error of the abort
+    /// added to its message.
     pub(crate) async fn abort_after(&mut self, error: Error) -> Error {
         match self.abort().await {
             Ok(()) => error,

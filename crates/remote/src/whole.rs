@@ -162,7 +162,7 @@ impl Shared {
     }
 }
 
-/// A future that waits for all bytes. If all such futures are dropped, so is the request.
+/// A future that waits for all bytes. When the last such future is dropped, so is the request.
 struct Waiting(Arc<Shared>);
 
 impl Waiting {

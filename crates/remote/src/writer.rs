@@ -78,8 +78,9 @@ impl fmt::Debug for RemoteWriter {
 }
 
 impl RemoteWriter {
-    /// Starts a file for batches with this schema, without a request. You can pass
-    /// [`WriteOptions`](herringbone::WriteOptions) alone as the options.
+    /// Starts a file for batches with this schema, without a request. If
+    /// [`WriteOptions`](herringbone::WriteOptions) are all that you want to set, pass them alone as
+    /// the options.
     ///
     /// # Errors
     /// Fails with [Unsupported](ErrorKind::Unsupported) if Parquet cannot represent one of the
@@ -112,7 +113,7 @@ impl RemoteWriter {
         &self.schema
     }
 
-    /// Returns the number of rows written so far, including buffered rows. After an error, it is 0.
+    /// Returns the number of rows written so far, including buffered rows, or 0 after an error.
     #[must_use]
     pub fn num_rows(&self) -> u64 {
         self.encoder
@@ -120,8 +121,8 @@ impl RemoteWriter {
             .map_or(0, |encoder| encoder.num_rows())
     }
 
-    /// Returns the number of the file's bytes that are encoded so far. Some of them may not be sent
-    /// yet. After an error, it is 0.
+    /// Returns the number of the file's bytes that are encoded so far, although some of them may
+    /// not be sent yet. After an error, it is 0.
     #[must_use]
     pub fn bytes_written(&self) -> u64 {
         self.encoder
@@ -173,8 +174,8 @@ impl RemoteWriter {
         self.run(Work::Write(batch.clone())).await
     }
 
-    /// Ends the row group, if it has rows. If you sort, the rows buffered for it are written first.
-    /// This method does not wait for parts in flight.
+    /// Ends the row group, if it has rows, but does not wait for parts in flight. If you sort, the
+    /// rows buffered for it are written first.
     ///
     /// # Errors
     /// Fails for the same reasons as [`Self::write`].
@@ -182,7 +183,7 @@ impl RemoteWriter {
         self.run(Work::Flush).await
     }
 
-    /// Writes the buffered rows and the footer, and creates the object. Returns the footer's
+    /// Writes the buffered rows and the footer, creates the object, and returns the footer's
     /// metadata.
     ///
     /// If you drop the future while the store completes the upload, the object may appear, but only
@@ -343,7 +344,7 @@ impl RemoteWriter {
         .await
     }
 
-    /// Reserves the memory in use. If the pool refuses it, this function waits for parts in flight.
+    /// Reserves the memory in use, and waits for parts in flight if the pool refuses it.
     async fn reserve(&mut self, encoder_bytes: u64) -> Result<()> {
         poll_fn(|cx| {
             self.uploads.advance(cx)?;
@@ -356,8 +357,7 @@ impl RemoteWriter {
         .await
     }
 
-    /// Writes the footer, and sends the rest. If the file is small, this function returns its bytes
-    /// instead.
+    /// Writes the footer, and sends the rest, or returns the bytes instead if the file is small.
     async fn end(&mut self) -> Result<(FileMetadata, Option<Bytes>)> {
         let encoder = self.encoder.take().ok_or_else(failed_before)?;
         let ended = self.on_host(move || encoder.finish_into()).await?;
@@ -366,8 +366,8 @@ impl RemoteWriter {
         Ok((metadata, self.uploads.send_rest(buffer).await?))
     }
 
-    /// Aborts the upload because of an error. Returns that error, and adds an error of the abort to
-    /// its message.
+    /// Aborts the upload because of an error, and returns that error with an error of the abort
+    /// added to its message.
     async fn abort_after(&mut self, error: Error) -> Error {
         self.memory.release();
         self.uploads.abort_after(error).await

@@ -51,14 +51,15 @@ pub struct NodeBuilder {
 }
 
 impl NodeBuilder {
-    /// Creates a group without fields. It can become a struct, the root, or another node that you
-    /// annotate.
+    /// Creates a group without fields, which can become a struct, the root, or another node that
+    /// you annotate.
     #[must_use]
     pub fn group(name: impl Into<String>) -> Self {
         Self::new(SchemaElement::new(name.into()).num_children(0))
     }
 
-    /// Creates a primitive node. A FIXED_LEN_BYTE_ARRAY also needs a [`length`](Self::length).
+    /// Creates a primitive node, which also needs a [`length`](Self::length) if it is a
+    /// FIXED_LEN_BYTE_ARRAY.
     #[must_use]
     pub fn primitive(name: impl Into<String>, physical_type: Type) -> Self {
         Self::new(SchemaElement::new(name.into()).type_(physical_type))
@@ -91,7 +92,7 @@ impl NodeBuilder {
         self.repetition(Repetition::Required)
     }
 
-    /// Makes the node occur once or not at all in its parent. This is the default.
+    /// Makes the node occur once or not at all in its parent, which is the default.
     #[must_use]
     pub fn optional(self) -> Self {
         self.repetition(Repetition::Optional)
@@ -110,15 +111,15 @@ impl NodeBuilder {
         self
     }
 
-    /// Annotates the node. This also sets the logical type's older counterpart, for old readers.
+    /// Annotates the node, and also sets the logical type's older counterpart, for old readers.
     #[must_use]
     pub fn logical(mut self, logical_type: LogicalType) -> Self {
         annotate(&mut self.element, logical_type);
         self
     }
 
-    /// Annotates the node with an older annotation only. You need this for INTERVAL, which has no
-    /// logical type. For a DECIMAL, use [`logical`](Self::logical), because its precision is
+    /// Annotates the node with an older annotation only, which you need for INTERVAL, because it
+    /// has no logical type. For a DECIMAL, use [`logical`](Self::logical), because its precision is
     /// needed.
     #[must_use]
     pub fn converted(mut self, converted_type: ConvertedType) -> Self {
@@ -158,7 +159,7 @@ impl NodeBuilder {
         fields.into_iter().fold(self, Self::field)
     }
 
-    /// Builds the schema with this node as its root. The node's own repetition is ignored.
+    /// Builds the schema with this node as its root, whose own repetition is ignored.
     ///
     /// # Errors
     ///

@@ -1,8 +1,8 @@
 //! Lists and maps among groups, recognized by the specification's rules for current and legacy
 //! forms (LogicalTypes, "Lists" and "Maps").
 //!
-//! A group annotated LIST has one field, which is repeated. Its form decides what the list's
-//! element is. If `R` is that repeated field:
+//! A group annotated LIST has one field, which is repeated. If `R` is that field, its form decides
+//! what the list's element is:
 //!
 //! | `R`                                                          | element          |
 //! |--------------------------------------------------------------|------------------|
@@ -21,12 +21,12 @@ use herringbone_format::{ConvertedType, LogicalType, Repetition};
 use crate::ParquetSchema;
 use crate::resolved_type::annotation;
 
-/// The form of one occurrence of a node. The members are ordinals of nodes.
+/// The form of one occurrence of a node, whose members are ordinals of nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum GroupForm {
     Leaf,
     Struct,
-    /// A list. In its two-level form, `element` equals `repeated`.
+    /// A list, in whose two-level form `element` equals `repeated`.
     List {
         repeated: usize,
         element: usize,

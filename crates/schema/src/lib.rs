@@ -7,12 +7,11 @@
 //! nullable fields are types.
 //!
 //! A [`ParquetSchema`] is the file's tree with the levels of each node. An [`ArrowMapping`] is the
-//! corresponding Arrow schema as a tree of [`Node`]s, each of which is an Arrow field together with
-//! the definition and repetition levels that determine its validity and its offsets. Some Arrow
-//! types do not exist in Parquet, for example dictionaries and timestamps with a zone's name.
-//! Therefore, a writer embeds the Arrow schema in the file, under [`ARROW_SCHEMA_KEY`], and a
-//! reader restores these types. You can change the mapping with [`SchemaOptions`] and
-//! [`WriteSchemaOptions`].
+//! corresponding Arrow schema as a tree of [`Node`]s. A node is an Arrow field together with the
+//! definition and repetition levels that determine its validity and its offsets. Some Arrow types
+//! do not exist in Parquet, for example dictionaries and timestamps with a zone's name. Therefore,
+//! a writer embeds the Arrow schema in the file, under [`ARROW_SCHEMA_KEY`], and a reader restores
+//! these types. You can change the mapping with [`SchemaOptions`] and [`WriteSchemaOptions`].
 //!
 //! ```text
 //! elements of the footer ──► ParquetSchema ──► to_arrow ──► ArrowMapping ──► project ──► ArrowMapping

@@ -29,7 +29,7 @@ pub struct ArrowMapping {
     pub schema: SchemaRef,
     /// The schema's fields, in the same order.
     pub fields: Vec<Node>,
-    /// Additional columns that extension types make. In the schema, they follow the other fields.
+    /// Additional columns that extension types make, which follow the other fields in the schema.
     pub extension_columns: Vec<ExtensionColumn>,
     /// The storage of extension columns for which the schema's fields do not suffice.
     pub storages: Vec<Node>,
@@ -51,7 +51,7 @@ pub(crate) struct Origin {
 }
 
 impl ArrowMapping {
-    /// Returns the requested part of the fields, in the file's order. Their levels do not change.
+    /// Returns the requested part of the fields, in the file's order and with the same levels.
     ///
     /// If a map is projected to its values or to parts of them, it keeps its keys. If it is
     /// projected to its keys alone, it becomes a list of them. A projection to nothing has no

@@ -21,8 +21,7 @@ use crate::{
 pub(crate) struct Nesting<'a> {
     pub(crate) schema: &'a ParquetSchema,
     pub(crate) options: &'a SchemaOptions,
-    /// One flag per node, true if its annotation is ignored. The list is empty if no annotation is
-    /// ignored.
+    /// One flag per node, true if its annotation is ignored, or an empty list if no annotation is.
     ignored: &'a [bool],
     /// One flag per node, true if it only wraps a list's elements or a map's entries, so that it
     /// has no name in Arrow.

@@ -86,7 +86,7 @@ pub enum NodeKind {
         rep_level: u8,
         /// The lowest definition level at which an entry exists.
         element_def: u8,
-        /// The entries, each of which is a struct of key and value.
+        /// The entries, which are structs of key and value.
         entries: Box<Node>,
     },
 }
@@ -171,8 +171,8 @@ impl Node {
         self.field = Arc::new(field);
     }
 
-    /// Rebuilds the data type from the fields below, after one of them changed. The kind of list
-    /// stays.
+    /// Rebuilds the data type from the fields below, after one of them changed, and keeps the kind
+    /// of list.
     pub(crate) fn rebuild_data_type(&mut self) {
         let data_type = match (&self.kind, self.decoded_type()) {
             (NodeKind::Leaf { .. }, _) => return,

@@ -115,7 +115,7 @@ pub struct SchemaOptions {
     /// True to read decimals of up to 9 digits as `Decimal32` and of up to 18 digits as
     /// `Decimal64`, instead of `Decimal128`.
     pub smallest_decimals: bool,
-    /// The unit of INT96 timestamps. The default is nanoseconds, which cover the years 1677 to 2262.
+    /// The unit of INT96 timestamps, by default nanoseconds, which cover the years 1677 to 2262.
     pub int96_unit: TimeUnit,
     /// The treatment of INT96 timestamps that do not fit in the unit.
     pub int96_overflow: Int96Overflow,
@@ -203,7 +203,7 @@ impl SchemaOptions {
     }
 }
 
-/// The columns to read. They are returned in the file's order, whatever the order of the request.
+/// The columns to read, which are returned in the file's order, whatever the order of the request.
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;

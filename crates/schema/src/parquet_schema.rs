@@ -34,7 +34,7 @@ use crate::{ColumnOrderKind, SchemaOptions};
 pub struct SchemaNode {
     /// The element, unchanged from the file.
     pub element: SchemaElement,
-    /// The ordinal of the group that contains this node. The root is its own parent.
+    /// The ordinal of the group that contains this node, or the node's own if it is the root.
     pub parent: usize,
     /// The ordinal after the last node of the subtree that starts here.
     pub end: usize,
@@ -82,7 +82,7 @@ pub struct Leaf {
     pub annotation_ignored: bool,
 }
 
-/// A file's schema tree. It is cheap to clone.
+/// A file's schema tree, which is cheap to clone.
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -133,7 +133,7 @@ impl ParquetSchema {
         Self::from_elements(elements.to_vec(), limits)
     }
 
-    /// Returns the number of heap bytes that the schema takes. Clones of the schema share them.
+    /// Returns the number of heap bytes that the schema takes, which its clones share.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         let Inner { nodes, leaves } = &*self.0;
@@ -234,8 +234,8 @@ impl ParquetSchema {
         self.resolved_type(leaf) == ResolvedType::Geospatial
     }
 
-    /// Returns the Arrow field of a column's values, according to its Parquet type and annotation
-    /// alone. The field is nullable. Returns `None` if there is no such column.
+    /// Returns the nullable Arrow field of a column's values, according to its Parquet type and
+    /// annotation alone, or `None` if there is no such column.
     #[must_use]
     pub fn leaf_field(&self, leaf: usize, options: &SchemaOptions) -> Option<Field> {
         let (column, element) = (self.0.leaves.get(leaf)?, self.element(leaf));
@@ -330,7 +330,7 @@ impl ParquetSchema {
         self.path(leaf).join(".")
     }
 
-    /// Returns any node's path from below the root. The root's path is empty.
+    /// Returns any node's path from below the root, so that the root's path is empty.
     #[must_use]
     pub fn node_path(&self, mut node: usize) -> Vec<&str> {
         let mut path = Vec::new();

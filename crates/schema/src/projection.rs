@@ -116,7 +116,7 @@ pub(crate) fn prune(node: &Node, marks: &[bool], lists: ListLayout) -> Option<No
     Some(rebuilt(node, kind))
 }
 
-/// Prunes a map. It keeps its keys as long as any part of its values remains. If only its keys
+/// Prunes a map. It keeps its keys as long as any part of its values remains, but if only its keys
 /// remain, they become a list.
 fn prune_map(node: &Node, marks: &[bool], lists: ListLayout) -> Option<Node> {
     let NodeKind::Map {

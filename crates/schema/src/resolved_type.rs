@@ -43,7 +43,7 @@ pub(crate) enum ResolvedType {
     Uuid,
     Float16,
     Interval,
-    /// GEOMETRY or GEOGRAPHY. The annotation itself is in the field's metadata.
+    /// GEOMETRY or GEOGRAPHY, whose annotation itself is in the field's metadata.
     Geospatial,
     /// An annotation that must not be used.
     Ignored,
@@ -237,8 +237,8 @@ fn of_converted(converted: ConvertedType, element: &SchemaElement) -> ResolvedTy
     }
 }
 
-/// Returns a decimal if Arrow can represent it and the specification allows it. Other decimals are
-/// ignored.
+/// Returns a decimal if Arrow can represent it and the specification allows it. Otherwise, the
+/// annotation is ignored.
 fn decimal(precision: i32, scale: i32) -> ResolvedType {
     const MAX_PRECISION: u8 = 76;
     match (u8::try_from(precision), i8::try_from(scale)) {

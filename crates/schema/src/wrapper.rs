@@ -15,7 +15,7 @@ pub enum ArrowWrapper {
     RunEnds {
         /// The run ends' field.
         run_ends: FieldRef,
-        /// The values' field. The wrappers below determine its data type.
+        /// The values' field, whose data type the wrappers below determine.
         values: FieldRef,
     },
     /// Equal values become one dictionary entry, wherever they are.

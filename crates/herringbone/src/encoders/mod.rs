@@ -156,7 +156,8 @@ impl Encoders {
         Ok(is_large)
     }
 
-    /// Returns the first error, but only when no earlier task can still fail. Until then, it waits.
+    /// Returns the first error, but waits until no earlier task can still fail, so that the
+    /// reported error does not depend on the threads.
     fn check(&mut self) -> Result<()> {
         let failure = self.crew.next(|state| {
             let failure = state.error.as_ref();
@@ -169,7 +170,7 @@ impl Encoders {
         }
     }
 
-    /// Ends the row group, which has `rows` rows. `is_last` means that no row group follows.
+    /// Ends the row group, which has `rows` rows. If `is_last` is true, no row group follows.
     pub(crate) fn end_row_group(&mut self, rows: u64, is_last: bool) -> Result<()> {
         self.crew.update(|state| {
             let columns = state.columns.len();
@@ -194,7 +195,7 @@ impl Encoders {
         self.crew.update(State::take_column)
     }
 
-    /// Waits for the next column of the oldest ended row group. Returns `None` after its last
+    /// Waits for the next column of the oldest ended row group, and returns `None` after its last
     /// column.
     pub(crate) fn next_column(&mut self) -> Result<Option<EncodedColumn>> {
         let column = self.crew.next(|state| match state.take_column() {

@@ -27,7 +27,7 @@ struct Collected {
     pages: ChunkPages,
     /// Pages that were finished before one of their predecessors.
     early: BTreeMap<usize, Result<FinishedPage>>,
-    /// True if a page failed. Later pages are then ignored.
+    /// True if a page failed, in which case later pages are ignored.
     failed: bool,
     /// The failed page's error, until a task takes it.
     error: Option<Error>,
@@ -62,7 +62,7 @@ pub(super) enum Done<C> {
         estimated_bytes: usize,
         heap_bytes: usize,
     },
-    /// The chunk ended. It is `None` if there was an error.
+    /// The chunk ended, or it is `None` if there was an error.
     End(Option<Box<C>>),
 }
 
@@ -114,8 +114,8 @@ impl PageJob {
         self.page.bytes()
     }
 
-    /// Finishes the page, unless there is an error. Returns the page's chunk, which may now have
-    /// reports.
+    /// Finishes the page, unless there is an error, and returns the page's chunk, which may now
+    /// have reports.
     pub(super) fn run(self, checked: Result<()>) -> Arc<Chunk> {
         let ordinal = self.page.ordinal();
         let mut page = checked.and_then(|()| self.page.finish());
@@ -173,7 +173,7 @@ impl Chunk {
         }
     }
 
-    /// Reports a task as soon as its pages are finished. Returns the byte count of the chunk.
+    /// Reports a task as soon as its pages are finished, and returns the chunk's byte count.
     pub(super) fn wait(&self, waiting: Waiting) -> usize {
         let mut collected = self.lock();
         collected.waiting.push_back(waiting);

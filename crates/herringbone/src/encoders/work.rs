@@ -196,7 +196,8 @@ fn end(
 }
 
 impl Writing {
-    /// Creates an empty chunk. `before` is the column's ended chunk in the previous row group.
+    /// Creates an empty chunk after `before`, which is the column's ended chunk in the previous row
+    /// group.
     pub(super) fn new(
         plan: &WritePlan,
         column: usize,

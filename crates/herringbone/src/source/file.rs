@@ -46,7 +46,7 @@ impl FileSource {
             .map_err(|error| at_path(path, error))
     }
 
-    /// Uses an open file. Its current position does not matter.
+    /// Uses an open file, whose current position does not matter.
     ///
     /// # Errors
     ///

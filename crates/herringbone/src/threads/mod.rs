@@ -72,7 +72,7 @@ enum Task {
     Whole {
         id: u64,
         read: Box<RowGroupRead>,
-        /// True if the row group is due. The next flag is true if no other thread works.
+        /// True if the row group is due. The flag after it is true if no other thread works.
         is_due: bool,
         is_alone: bool,
     },
@@ -457,8 +457,8 @@ impl Work for ReadWork {
 
     fn finish(&self, state: &mut State, done: Done) {
         state.running -= 1;
-        // The row group may have been dropped, or started again, since the task began. Its slot is
-        // then gone.
+        // The row group may have been dropped, or started again, since the task began. In that
+        // case, its slot is gone.
         match done {
             Done::Stage(id, task) => {
                 let slot = state.slot(id);

@@ -34,7 +34,7 @@ pub(super) struct State {
 /// A row group in progress.
 pub(super) struct Slot {
     pub(super) id: u64,
-    /// The read of the row group. It is absent while a thread has all of it.
+    /// The read of the row group, which is absent while a thread has all of it.
     pub(super) read: Option<Box<RowGroupRead>>,
     pub(super) mode: ReadMode,
     /// Batches of a whole row group that wait for their turn.
@@ -213,7 +213,7 @@ impl State {
         self.sequence.lose(error, rows).err()
     }
 
-    /// Drops all work ahead. From then on, one thread continues alone after the emitted rows.
+    /// Drops all work ahead, so that one thread continues alone after the emitted rows.
     pub(super) fn work_alone(&mut self) {
         while self.slots.len() > 1
             && let Some(slot) = self.slots.pop_back()

@@ -60,7 +60,7 @@ fn work(grain: Grain, options: ReadOptions, fetched: Option<usize>) -> (ReadWork
     (work, State::new(sequence, bytes))
 }
 
-/// Takes tasks until there are none, and leaves them undone. Returns one letter for each task.
+/// Takes tasks until there are none, leaves them undone, and returns one letter for each.
 fn take_all(work: &ReadWork, state: &mut State) -> String {
     let task = || {
         Some(match work.take(state, &mut None)? {

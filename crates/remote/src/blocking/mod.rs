@@ -1,5 +1,5 @@
-//! Blocking reads and writes of objects. All sources share one background thread, on which their
-//! requests run.
+//! Blocking reads and writes of objects, whose requests run on one background thread that all
+//! sources share.
 //!
 //! ```text
 //! Object ─► RemoteSource ─┬─► ParquetFile::from_source: several ranges in flight

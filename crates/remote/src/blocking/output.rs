@@ -25,7 +25,7 @@ const ABORT: Duration = Duration::from_secs(5);
 /// An upload's requests, unless they were taken to abort or to complete it.
 type Shared = Arc<Mutex<Option<Uploads>>>;
 
-/// A new object of any format. It appears when you [complete](Self::complete) it. If you drop it
+/// A new object of any format, which appears when you [complete](Self::complete) it. If you drop it
 /// before, its upload is aborted.
 ///
 /// Parts are sent while you write the next ones.
@@ -45,7 +45,7 @@ impl fmt::Debug for RemoteOutput {
 }
 
 impl RemoteOutput {
-    /// Starts an object, without a request. Only those options are used that concern parts.
+    /// Starts an object, without a request. Of the options, only the ones about parts are used.
     ///
     /// # Errors
     /// Fails with [Argument](herringbone::ErrorKind::Argument) if no part can have the size in the
@@ -66,8 +66,8 @@ impl RemoteOutput {
         self.buffer.len()
     }
 
-    /// Returns true if the upload has begun. A small object has none, but takes one request at its
-    /// end.
+    /// Returns true if the upload has begun. A small object never needs one, because it takes a
+    /// single request at its end.
     #[must_use]
     pub fn is_started(&self) -> bool {
         let uploads = lock(&self.uploads);
@@ -108,8 +108,8 @@ impl RemoteOutput {
     /// These run until the returned future is ready or dropped. You may poll it on any thread.
     ///
     /// # Errors
-    /// Returns the store's errors, with the object's name. The future fails for the same reasons as
-    /// [`Self::complete`].
+    /// Returns the store's errors, with the object's name, and the future fails for the same
+    /// reasons as [`Self::complete`].
     pub fn start_complete(mut self) -> Result<BoxFuture<Result<()>>> {
         if self.is_started() {
             // We send all parts before we take the uploads, because the upload can be aborted until

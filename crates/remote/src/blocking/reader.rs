@@ -22,7 +22,7 @@ pub struct RemoteReader {
     position: u64,
     /// The bytes read ahead from `position` on, with the last ones first.
     arrived: Vec<Bytes>,
-    /// The number of requests to send next. It grows while bytes are read one after the other.
+    /// The number of requests to send next, which grows while bytes are read one after the other.
     requests: u64,
 }
 

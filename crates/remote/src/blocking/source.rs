@@ -112,7 +112,7 @@ impl RemoteSource {
         }
     }
 
-    /// Returns the identity that the object had when it was opened. Each request carries it.
+    /// Returns the identity that the object had when it was opened, which each request carries.
     #[must_use]
     pub fn identity(&self) -> &Identity {
         &self.identity
@@ -240,7 +240,7 @@ impl RemoteSource {
         }
     }
 
-    /// Requests ranges, each with its ordinal. At most `most` requests are in flight at the same
+    /// Requests ranges, each with its ordinal, with at most `most` requests in flight at the same
     /// time.
     fn fetch(&self, ranges: Vec<(usize, Range<u64>)>, most: usize) -> Result<Vec<(usize, Bytes)>> {
         let bytes = ranges.iter().map(|(_, range)| range.end - range.start);

@@ -124,7 +124,7 @@ fn key_of(element: &str) -> Option<String> {
     Some(unescaped(text))
 }
 
-/// Replaces XML's entities by their characters. Other entities stay as they are.
+/// Replaces XML's entities by their characters, but leaves unknown entities as they are.
 fn unescaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

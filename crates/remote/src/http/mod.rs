@@ -30,7 +30,7 @@ use listing::is_listing;
 pub const MAX_ERROR_BYTES: usize = 64 << 10;
 /// The longest wait that an answer may ask for by `Retry-After` before the request is sent again.
 pub const MAX_RETRY_AFTER: Duration = Duration::from_secs(20);
-/// The slowest speed of an answer in bytes per second. A slower answer ends with an error.
+/// The slowest speed in bytes per second that an answer may have before it ends with an error.
 pub const MIN_BYTES_PER_SECOND: u64 = 512;
 /// The time over which we measure an answer's speed.
 const SPEED_WINDOW: Duration = Duration::from_secs(30);
@@ -42,8 +42,8 @@ const RANGE: &str = "range";
 const LAST_MODIFIED: &str = "last-modified";
 const RETRY_AFTER: &str = "retry-after";
 
-/// The names of HTTP's compressions. Other names, such as `aws-chunked`, are labels that a store
-/// repeats.
+/// The names of HTTP's compressions. Any other name, such as `aws-chunked`, is only a label that a
+/// store repeats.
 const COMPRESSIONS: [&str; 6] = ["gzip", "x-gzip", "deflate", "compress", "br", "zstd"];
 
 /// A connector for `with_http_connector` of `object_store`'s builders, whose answers are bounded.
@@ -78,8 +78,8 @@ impl Bounded {
         Self { is_shared, ..self }
     }
 
-    /// Returns the keys that were left out of the listings so far. Clones of a connector share
-    /// them.
+    /// Returns the keys that were left out of the listings so far, which a connector's clones
+    /// share.
     #[must_use]
     pub fn left_out(&self) -> &LeftOut {
         &self.left_out
@@ -252,7 +252,7 @@ fn length_of(range: &str) -> Option<u64> {
     last.checked_sub(first)?.checked_add(1)
 }
 
-/// Reads a body until it has more than `most` bytes. Returns true if these are all its bytes.
+/// Reads a body until it has more than `most` bytes, and returns true if these are all its bytes.
 async fn beginning(
     body: HttpResponseBody,
     most: u64,
@@ -262,7 +262,8 @@ async fn beginning(
     Ok((start.freeze(), is_all))
 }
 
-/// Appends a body until there are more than `most` bytes. Returns true if these are all its bytes.
+/// Appends a body until there are more than `most` bytes, and returns true if these are all its
+/// bytes.
 async fn beginning_of(
     mut body: HttpResponseBody,
     most: u64,

@@ -1,6 +1,6 @@
 //! Objects and prefixes at the URLs of web servers, S3, Google Cloud Storage and Azure. The
-//! environment configures the stores. For S3, files of profiles such as `~/.aws/credentials` do,
-//! too.
+//! environment configures the stores, and for S3, files of profiles such as `~/.aws/credentials`
+//! do, too.
 //!
 //! ```text
 //! https://HOST/PATH?QUERY   the whole URL is requested, with its query
@@ -124,7 +124,7 @@ impl StoreOptions {
         has_setting(&scheme.to_ascii_lowercase(), name)
     }
 
-    /// Returns a setting's last value. The setting's name may have its store's prefix.
+    /// Returns the last value of a setting, whose name may have its store's prefix.
     fn get(&self, name: &str) -> Option<&str> {
         let is_it = |it: &str| {
             let it = it.to_ascii_lowercase();
@@ -262,8 +262,8 @@ impl Location {
         })
     }
 
-    /// Sets the name that errors of requests show for the object. By default, it is the URL without
-    /// secrets.
+    /// Sets the name that errors of requests show for the object, which is the URL without secrets
+    /// by default.
     #[must_use]
     pub fn named(self, object_name: impl Into<String>) -> Self {
         Self {
@@ -278,7 +278,7 @@ impl Location {
         Self { policy, ..self }
     }
 
-    /// Returns the location of another object in the store. Pass its path in decoded form.
+    /// Returns the location of another object in the store, whose path you pass in decoded form.
     ///
     /// # Errors
     /// Fails with [Argument](herringbone::ErrorKind::Argument) if the key is not supported.
@@ -323,7 +323,7 @@ impl Location {
         self.is_web
     }
 
-    /// Returns true if requests are signed. They are if credentials were found, and if the
+    /// Returns true if requests are signed, because credentials were found and the
     /// [options](StoreOptions::anonymous) do not refuse them.
     #[must_use]
     pub fn is_signed(&self) -> bool {
@@ -372,8 +372,8 @@ impl Location {
         Ok(self.object_at(self.path.clone(), |object| object))
     }
 
-    /// Returns the object at a path from a listing of the store, with its identity. This requests
-    /// nothing.
+    /// Returns the object at a path from a listing of the store, with its identity, and without a
+    /// request.
     #[must_use]
     pub fn listed_object(&self, path: &str, identity: crate::Identity) -> Arc<dyn Object> {
         // A path that cannot be parsed was not listed, so the store will not find it.

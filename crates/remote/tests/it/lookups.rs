@@ -23,7 +23,7 @@ fn file() -> Bytes {
     written(&batch(3, 20_000), options)
 }
 
-/// Opens an object of which only the footer arrives with the first request.
+/// Opens an object. Only its footer arrives with the first request.
 fn object(bytes: &Bytes) -> Arc<Memory> {
     let policy = FetchPolicy::remote().suffix_bytes(8).max_gap_bytes(1000);
     Arc::new(Memory::new(bytes.clone()).policy(policy))

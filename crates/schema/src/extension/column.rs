@@ -149,7 +149,7 @@ impl ColumnBuilder<'_> {
         let Some(node) = find(self.projected, ordinal) else {
             return false;
         };
-        // A REQUIRED column does not record that a struct around it is null. Only a group does.
+        // Only a group records that a struct around it is null, but a REQUIRED column does not.
         let is_filled = matches!(node.kind, NodeKind::Leaf { .. }) && !node.nullable;
         if (is_filled && node.def_level > 0) || has_value_wrapper(node) {
             return false;

@@ -11,8 +11,8 @@
 //! }
 //! ```
 //!
-//! We recognize fields by their names. They may be in any order, and some may be missing. Nothing
-//! is fetched, so the arrays are the struct's own.
+//! We recognize fields by their names, so that they may be in any order, and some may be missing.
+//! Nothing is fetched, so the arrays are the struct's own.
 
 use std::sync::Arc;
 

@@ -82,21 +82,20 @@ pub const FILE_EXTENSION_NAME: &str = "arrow.parquet.file";
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait ExtensionMapping: Debug + Send + Sync {
-    /// Maps a field for reading. If it returns `None`, the other extension types are tried. If none
-    /// of them maps the field, it is read as its storage.
+    /// Maps a field for reading. If it returns `None`, we try the other extension types, and if
+    /// none of them maps the field, we read it as its storage.
     ///
     /// We call this for each field of a read, whether annotated or not, and for a group's fields
     /// before the group.
     ///
     /// # Errors
     ///
-    /// Returns any error if the field belongs to this extension type but is invalid. The read then
-    /// fails. For unknown annotations, your implementation should return `None` instead.
+    /// Returns any error if the field belongs to this extension type but is invalid, so that the
+    /// read fails. For unknown annotations, your implementation should return `None` instead.
     fn to_arrow(&self, stored: &StoredField<'_>) -> Result<Option<ExtensionField>>;
 
     /// Returns the ordinals of the file columns that an [extension column](ExtensionRequest) is
-    /// built from. Columns outside the field are ignored. By default, these are all columns below
-    /// the field.
+    /// built from. By default, these are all columns below the field, and we ignore any outside it.
     ///
     /// # Errors
     ///
@@ -156,8 +155,8 @@ impl<'a> StoredField<'a> {
         &self.node().element
     }
 
-    /// Returns the value of the first pair with this key in the file's key-value metadata. The
-    /// lookup takes constant time.
+    /// Returns the value of the first pair with this key in the file's key-value metadata, which is
+    /// a lookup in constant time.
     #[must_use]
     pub fn value_of(&self, key: &str) -> Option<&'a str> {
         self.values.get(key).copied().flatten()
@@ -248,7 +247,7 @@ impl ExtensionField {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct AnnotatedField {
-    /// The field, which has the same layout. Nested fields may become nullable.
+    /// The field, which has the same layout, although nested fields may become nullable.
     pub field: Field,
     /// The annotation, which must be allowed on the type.
     pub logical_type: LogicalType,
@@ -271,11 +270,11 @@ impl AnnotatedField {
 pub struct ExtensionRequest {
     /// The column's name.
     pub name: String,
-    /// The field's path, in the form of [`Projection::Paths`](crate::Projection::Paths). It must
+    /// The field's path, in the form of [`Projection::Paths`](crate::Projection::Paths), which must
     /// not lie in a list or map.
     pub path: Vec<String>,
-    /// The extension type that builds the column. It contains its own settings, such as a path
-    /// within the field.
+    /// The extension type that builds the column, with its own settings, such as a path within the
+    /// field.
     pub extension: Arc<dyn ExtensionMapping>,
 }
 

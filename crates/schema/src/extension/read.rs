@@ -13,24 +13,23 @@ use crate::{ArrowWrapper, Node, NodeKind, ParquetSchema};
 pub(crate) struct Extensions<'a> {
     pub(crate) schema: &'a ParquetSchema,
     pub(crate) key_values: &'a [KeyValue],
-    /// The value of each key's first pair. The map is empty unless extension types or columns are
+    /// The value of each key's first pair, or an empty map if no extension types or columns are
     /// requested.
     pub(crate) values: HashMap<&'a str, Option<&'a str>>,
-    /// One flag per node, true if its annotation is ignored. The list is empty if no annotation is
-    /// ignored.
+    /// One flag per node, true if its annotation is ignored, or an empty list if no annotation is.
     pub(crate) ignored: &'a [bool],
     pub(crate) types: &'a [Arc<dyn ExtensionMapping>],
     pub(crate) nulls: Option<&'a dyn NullColumns>,
 }
 
 impl Extensions<'_> {
-    /// Maps a field and the fields below it. Returns true if any of them changed.
+    /// Maps a field and the fields below it, and returns true if any of them changed.
     pub(crate) fn apply(&self, node: &mut Node) -> Result<bool> {
         let below = self.apply_below(node)?;
         Ok(self.apply_to(node)? || below)
     }
 
-    /// Maps the fields below a field, and rebuilds its type from them. Returns true if any of them
+    /// Maps the fields below a field, rebuilds its type from them, and returns true if any of them
     /// changed.
     pub(crate) fn apply_below(&self, node: &mut Node) -> Result<bool> {
         let mut changed = false;

@@ -145,7 +145,7 @@ struct Decoder {
 }
 
 impl Decoder {
-    /// The maximum depth of fields. It is deeper than other flatbuffer readers allow.
+    /// The maximum depth of fields, which is more than other flatbuffer readers allow.
     const MAX_DEPTH: usize = 64;
     /// The number of bytes of names and metadata that are always allowed, because writers may share
     /// strings.

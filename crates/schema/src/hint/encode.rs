@@ -31,7 +31,7 @@ pub(crate) fn arrow_schema_text(
     )
 }
 
-/// Returns an Arrow schema whose metadata may be any bytes. Arrow C++ reads and writes such
+/// Returns an Arrow schema whose metadata may be any bytes, because Arrow C++ reads and writes such
 /// schemas, too.
 pub(crate) fn text_of(fields: &Fields, metadata: HashMap<String, Vec<u8>>) -> Result<String> {
     const CONTINUATION: [u8; 4] = [0xFF; 4];

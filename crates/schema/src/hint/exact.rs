@@ -17,7 +17,8 @@ use herringbone_format::KeyValue;
 
 use crate::{ARROW_SCHEMA_KEY, EXACT_SCHEMA_KEY};
 
-/// Returns the value of [`EXACT_SCHEMA_KEY`] for an `ARROW:schema`. Both schemas are base64 text.
+/// Returns the value of [`EXACT_SCHEMA_KEY`] for an `ARROW:schema`, where both schemas are base64
+/// text.
 pub(crate) fn exact_value(arrow_schema: &str, exact: &str) -> String {
     format!("{:016x} {exact}", digest(arrow_schema))
 }
@@ -47,7 +48,8 @@ pub(crate) fn most_exact(key_values: &[KeyValue]) -> Option<SchemaText<'_>> {
     })
 }
 
-/// Computes the 64-bit FNV-1a hash. It only has to detect accidental differences.
+/// Computes the 64-bit FNV-1a hash, which suffices because it only has to detect accidental
+/// differences.
 fn digest(text: &str) -> u64 {
     const BASIS: u64 = 0xCBF2_9CE4_8422_2325;
     const PRIME: u64 = 0x100_0000_01B3;

@@ -27,7 +27,7 @@ impl From<Invalid> for String {
 
 type Result<T> = std::result::Result<T, Invalid>;
 
-/// A table. We name its slots by their position in the vtable, as generated code does.
+/// A table, whose slots we name by their position in the vtable, as generated code does.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Table<'a> {
     bytes: &'a [u8],
@@ -117,7 +117,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Returns a vector of tables. It is empty if the field is absent.
+    /// Returns a vector of tables, which is empty if the field is absent.
     pub(super) fn tables(self, slot: u16) -> Result<Tables<'a>> {
         let Some(at) = self.field(slot)? else {
             return Ok(Tables::default());
@@ -166,7 +166,7 @@ fn vector(bytes: &[u8], at: usize) -> Result<(usize, &[u8])> {
     Ok((u32::from_le_bytes(*length) as usize, rest))
 }
 
-/// Returns the position that the offset at `at` leads to. It may lie outside the buffer.
+/// Returns the position that the offset at `at` leads to, which may lie outside the buffer.
 fn follow(bytes: &[u8], at: usize) -> Result<usize> {
     let offset = u32::from_le_bytes(array(bytes, at)?) as usize;
     at.checked_add(offset).ok_or(Invalid)

@@ -107,7 +107,7 @@ impl<'a> Restore<'a> {
         }
     }
 
-    /// Applies a hint to a field. The caller restores the field's name.
+    /// Applies a hint to a field, whose name the caller restores.
     fn node(&mut self, node: &mut Node, outer: &Hint) {
         if self.ignored.get(node.schema_node) == Some(&true) {
             // A map whose annotation is ignored is a list here, but its contents keep their hints.

@@ -56,7 +56,7 @@ impl<'a> Cursor<'a> {
         self.rest.is_empty()
     }
 
-    /// Reads `mark` if it is next. Returns false if it is not.
+    /// Reads `mark` if it is next, and returns false if it is not.
     pub(super) fn take(&mut self, mark: char) -> bool {
         let rest = self.rest.strip_prefix(mark);
         if let Some(rest) = rest {
@@ -174,8 +174,8 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Returns the line and the column of `offset`, both counted from one. Columns count
-    /// characters.
+    /// Returns the line and the column of `offset`, both counted from one. The column counts
+    /// characters, and not bytes.
     fn place(&self, offset: usize) -> (usize, usize) {
         let before = self.text.get(..offset).unwrap_or(self.text);
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);

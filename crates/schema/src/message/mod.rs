@@ -8,8 +8,8 @@
 //! annotated = [ "(" annotation ")" ] [ "=" id ]
 //! ```
 //!
-//! A word is a name, or the coordinate reference system of an annotation. It is in double quotes if
-//! it could be read as something else. See [`word`].
+//! A word is a name, or the coordinate reference system of an annotation, and it is in double
+//! quotes if it could be read as something else. See [`word`].
 
 mod annotation;
 mod cursor;
@@ -118,7 +118,7 @@ impl fmt::Display for Annotation<'_> {
     }
 }
 
-/// The parameters of an unrecognized annotation that has none. They are not printed.
+/// The parameters of an unrecognized annotation that has none, which are not printed.
 const EMPTY_STRUCT: &[u8] = &[0];
 
 /// Writes an element's effective annotation in parentheses.

@@ -284,8 +284,8 @@ fn older_names_set_the_older_annotation_only() {
     }
 }
 
-/// Next to an older annotation without a LogicalType, parquet-java writes UNKNOWN. The older one
-/// counts.
+/// Next to an older annotation without a LogicalType, parquet-java writes UNKNOWN, but the older
+/// one counts.
 #[test]
 fn the_effective_annotation_is_printed() {
     let interval = optional("a")

@@ -75,7 +75,7 @@ impl<'a> Builder<'a> {
         self.fields(fields, Levels::default(), self.template.fields())
     }
 
-    /// Builds sibling fields. Each takes the form of its match in the template, if there is one.
+    /// Builds sibling fields, each in the form of its match in the template, if there is one.
     pub(super) fn fields(
         &mut self,
         fields: &Fields,
@@ -98,7 +98,7 @@ impl<'a> Builder<'a> {
             .collect()
     }
 
-    /// Builds a field in its place. It takes the form of the template's field `like` if they agree.
+    /// Builds a field in its place, in the form of the template's field `like` if they agree.
     pub(super) fn field(
         &mut self,
         field: &FieldRef,
@@ -401,7 +401,8 @@ fn loses_order(field: &Field) -> bool {
     }
 }
 
-/// Returns true if an array of this type can have nulls. Runs only have them among their values.
+/// Returns true if an array of this type can have nulls. Note that runs only have them among their
+/// values.
 fn may_be_null(data_type: &DataType) -> bool {
     match data_type {
         DataType::RunEndEncoded(_, values) => {

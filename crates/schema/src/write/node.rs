@@ -5,7 +5,7 @@ use herringbone_format::Type;
 
 use crate::ColumnOrderKind;
 
-/// An Arrow field with the levels that it is written with. It is the counterpart of
+/// An Arrow field with the levels that it is written with, which is the counterpart of
 /// [`Node`](crate::Node).
 #[derive(Debug, Clone, PartialEq)]
 pub struct WriteNode {
@@ -24,8 +24,8 @@ pub struct WriteNode {
 /// The content of a field.
 #[derive(Debug, Clone, PartialEq)]
 pub enum WriteKind {
-    /// The values of a column. According to the field's data type, they may be in dictionaries or
-    /// run-end encoded.
+    /// The values of a column, which may be in dictionaries or run-end encoded, according to the
+    /// field's data type.
     Leaf {
         /// The column's ordinal.
         leaf: usize,
@@ -49,20 +49,18 @@ pub enum WriteKind {
         rep_level: u8,
         /// The lowest definition level at which an entry exists.
         element_def: u8,
-        /// The entries, each of which is a struct of key and value that is never null.
+        /// The entries, which are structs of key and value that are never null.
         entries: Box<WriteNode>,
     },
-    /// Nested values that are run-end encoded in Arrow. These are the values, with this field's
-    /// levels.
+    /// Nested values that are run-end encoded in Arrow, with this field's levels.
     RunEnd(Box<WriteNode>),
-    /// Nested values that are in a dictionary in Arrow. These are the values, with this field's
-    /// levels.
+    /// Nested values that are in a dictionary in Arrow, with this field's levels.
     Dictionary(Box<WriteNode>),
 }
 
 /// A column and the storage of its values.
 ///
-/// `data_type`, `physical_type` and `conversion` determine a value's bytes. The conversion changes
+/// `data_type`, `physical_type` and `conversion` determine a value's bytes: the conversion changes
 /// the number, which then takes the physical form.
 ///
 /// | data type             | physical type      | form of the number                                    |
@@ -108,8 +106,8 @@ pub enum WriteConversion {
     /// No conversion, because the numbers are equal.
     #[default]
     Identity,
-    /// A multiplication by 1000, from seconds in Arrow to milliseconds in the file. It may overflow
-    /// 64 bits.
+    /// A multiplication by 1000, from seconds in Arrow to milliseconds in the file, which may
+    /// overflow 64 bits.
     SecondsToMillis,
     /// A division by 86 400 000, from milliseconds in Arrow to days in the file. A remainder, or a
     /// day that does not fit in 32 bits, is an error.

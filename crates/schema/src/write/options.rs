@@ -43,7 +43,7 @@ pub enum Date64 {
     /// DATE, which counts days, so that a date that is not a whole day is an error.
     #[default]
     Date,
-    /// Integers without an annotation. Other readers treat these as numbers.
+    /// Integers without an annotation, which other readers treat as numbers.
     Int64,
 }
 
@@ -78,8 +78,8 @@ pub struct WriteSchemaOptions {
     /// True to write decimals of up to 18 digits as FIXED_LEN_BYTE_ARRAY, too, instead of INT32 and
     /// INT64.
     pub decimals_as_fixed: bool,
-    /// True to write timestamps as INT96, which the format has deprecated. This overrides
-    /// `flba12_timestamps`.
+    /// True to write timestamps as INT96, which the format has deprecated. This takes precedence
+    /// over `flba12_timestamps`.
     pub int96_timestamps: bool,
     /// True to write timestamps as 96-bit counts in a FIXED_LEN_BYTE_ARRAY(12). Note that few
     /// readers know these, and that some refuse the whole file.

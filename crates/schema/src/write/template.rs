@@ -26,7 +26,7 @@ use crate::{
 /// A group's two annotations.
 type Annotation = (Option<LogicalType>, Option<ConvertedType>);
 
-/// The Parquet schema to follow, and its Arrow fields. There are none without a template.
+/// The Parquet schema to follow, and its Arrow fields, which are missing if there is no template.
 pub(super) struct Template {
     schema: Option<ParquetSchema>,
     fields: Vec<Node>,

@@ -30,7 +30,7 @@ pub(crate) struct RowGroup {
 pub(super) enum Ended {
     /// Some of the chunk's rows are not encoded yet.
     No,
-    /// Some of the chunk's pages are not finished. The number is the chunk's byte count.
+    /// Some of the chunk's pages are not finished, and the chunk has this number of bytes.
     Waiting(usize),
     Complete(Box<EncodedColumn>),
     Failed,
@@ -72,7 +72,7 @@ impl RowGroup {
 }
 
 impl Failure {
-    /// Returns the place of this error in the order of errors. The first one is reported.
+    /// Returns the place of this error in the order of errors. The first error is reported.
     pub(super) fn order(&self) -> (usize, bool, usize) {
         (self.slice, self.at_end, self.column)
     }
