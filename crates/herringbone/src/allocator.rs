@@ -18,9 +18,9 @@ const FEW_VALUES: u64 = 1 << 17;
 /// The maximum number of bytes that one thread's batches of ordinary rows use at a time.
 const ONE_THREAD: usize = 4 << 20;
 
-/// The maximum number of bytes that several threads use at a time. They need more than one thread,
-/// because they work ahead, so that parts of columns wait for their turn. A writer uses as much,
-/// because its columns wait for the end of the row group.
+/// The maximum number of bytes that several threads use at a time. This is more than one thread
+/// needs, because several threads work ahead, so that parts of columns wait for their turn. A
+/// writer uses as much, because its columns wait for the end of the row group.
 pub(crate) const SEVERAL_THREADS: usize = 16 << 20;
 
 /// The maximum number of bytes retained for fetched bytes. The C library does not raise its

@@ -49,7 +49,7 @@ pub struct Int96Units {
 }
 
 impl Default for Int96Units {
-    /// Returns all units, because any unit represents no values.
+    /// Returns all units, because there is no value yet that a unit cannot represent.
     fn default() -> Self {
         Self {
             fits: [true; UNITS.len()],

@@ -179,7 +179,7 @@ pub fn open_with(path: impl AsRef<Path>, options: ReadOptions) -> Result<Reader>
 }
 
 /// Starts a file for batches with this schema. The file appears under its name only when you
-/// [finish](Writer::finish) the writer, so that a failed write leaves no file there.
+/// [finish](Writer::finish) the writer, so that a failed write leaves no partial file there.
 ///
 /// ```
 /// use std::sync::Arc;

@@ -109,8 +109,8 @@ impl io::Write for PartBuffer {
         let taken = bytes.len().min(size - self.open.len());
         let wanted = self.open.len() + taken;
         if wanted > self.open.capacity() {
-            // The capacity grows by and by, so that a small file's buffer stays small, but it never
-            // exceeds the part's size.
+            // The capacity grows step by step, so that a small file's buffer stays small, but it
+            // never exceeds the part's size.
             let capacity = wanted.max(2 * self.open.capacity()).max(MIN_CAPACITY);
             self.open
                 .reserve_exact(capacity.min(size) - self.open.len());

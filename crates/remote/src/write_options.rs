@@ -29,9 +29,9 @@ pub struct RemoteWriteOptions {
     /// percent of this size. So 10,000 parts of 8 MiB and more are 6 TiB, and no part exceeds 5
     /// GiB.
     pub part_bytes: u64,
-    /// True if all parts except the last have the same size, because Cloudflare R2 requires this. A
-    /// file then has at most 10,000 times `part_bytes`, which is 78 GiB by default. Without this
-    /// flag, files of up to 1,000 parts suit R2, too.
+    /// True if all parts except the last have the same size, which Cloudflare R2 requires. A file
+    /// then has at most 10,000 times `part_bytes`, which is 78 GiB by default. Without this flag,
+    /// files of up to 1,000 parts suit R2, too.
     pub equal_parts: bool,
     /// The number of bytes of parts in flight, which is 64 MiB by default. One part may always be
     /// in flight.

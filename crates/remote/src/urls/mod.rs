@@ -323,7 +323,7 @@ impl Location {
         self.is_web
     }
 
-    /// Returns true if requests are signed, because credentials were found and the
+    /// Returns true if requests are signed, which they are if credentials were found and the
     /// [options](StoreOptions::anonymous) do not refuse them.
     #[must_use]
     pub fn is_signed(&self) -> bool {

@@ -36,8 +36,8 @@ const UNREAD: [&str; 7] = [
 pub(super) struct Profile(HashMap<String, String>);
 
 impl Profile {
-    /// Reads the profile that `AWS_PROFILE` names, or `default`, which may be missing, so that the
-    /// result is empty.
+    /// Reads the profile that `AWS_PROFILE` names, or `default`. If there is no default profile,
+    /// the result is empty.
     ///
     /// # Errors
     /// Fails with Generic if `AWS_PROFILE` names a profile that the files do not have.
@@ -174,7 +174,7 @@ impl Profile {
     }
 }
 
-/// Returns a file's text, or `None` if the file cannot be read, so that it has no profiles.
+/// Returns a file's text, or `None` if the file cannot be read. Such a file has no profiles.
 fn read(path: PathBuf) -> Option<String> {
     let mut text = String::new();
     let file = File::open(path).ok()?;

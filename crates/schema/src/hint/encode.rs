@@ -31,8 +31,8 @@ pub(crate) fn arrow_schema_text(
     )
 }
 
-/// Returns an Arrow schema whose metadata may be any bytes, because Arrow C++ reads and writes such
-/// schemas, too.
+/// Returns an Arrow schema whose metadata may be any bytes. Note that Arrow C++ reads and writes
+/// such schemas, too.
 pub(crate) fn text_of(fields: &Fields, metadata: HashMap<String, Vec<u8>>) -> Result<String> {
     const CONTINUATION: [u8; 4] = [0xFF; 4];
     let lengths = metadata.iter().map(|(key, value)| key.len() + value.len());

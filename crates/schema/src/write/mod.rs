@@ -39,7 +39,7 @@ use build::Builder;
 use keys::widened;
 use template::Template;
 
-/// Metadata keys whose values are about one file only, so that they must not get into another.
+/// Metadata keys whose values are about one file only, and must not get into another file.
 const OF_THE_FILE_ALONE: [&str; 3] = [ARROW_SCHEMA_KEY, EXACT_SCHEMA_KEY, ALGORITHM_KEY];
 
 /// The Parquet schema for an Arrow schema.
