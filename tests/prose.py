@@ -28,7 +28,7 @@ HABITS = {
     "of which, of whom": (r"\bof which\b|\bof whom\b", "to 2", 0.4),
     "beside": (r"\bbeside\b", "0", 0.2),
     "one a page, once a file": (
-        r"\b(a|an|one|once) (page|column|row|value|batch|thread|file|chunk|row group|leaf)\b, | one a ", "to 2", 3.2),
+        r"\b(one|once) an? (page|column|row|value|batch|thread|file|chunk|row group|leaf)\b| one an? ", "to 2", 0.3),
     "tells": (r"\b(tells|told|tell)\b", "to 0.4", 0.4),
     "says": (r"\bsays?\b", "to 0.6", 0.4),
     "where for if": (
