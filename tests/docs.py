@@ -12,7 +12,8 @@ the document shows with a blank line between them. So each example is compiled a
 its crate, and no document has lines that exist for a test only.
 
 Paths in backticks have to exist: those from the root, such as `crates/text/src/lib.rs`, and sources below a folder that the
-document names before, such as `lib.rs`. The README has at most 120 lines, and ARCHITECTURE.md at most 3,500 words.
+document names before, such as `lib.rs`. In `docs/from-parquet.md`, each name of ours has to be in a `public-api.txt`, and a
+row with "—" must not name anything that is. The README has at most 120 lines, and ARCHITECTURE.md at most 3,500 words.
 """
 
 import collections
@@ -28,6 +29,9 @@ DOCTEST = re.compile(r'include_str!\("([^"]+\.md)"\)')
 EXAMPLE = re.compile(r"<!-- example: (\S+) (\w+) -->\n(?:```rust\n.*?^```\n)?", re.M | re.S)
 RUST = re.compile(r"^```rust.*?\n(.*?)^```$", re.M | re.S)
 PATH = re.compile(r"`((?:crates|tests|testdata|benches|integrations|fuzz|docs|\.ci)/[^`\s]*|[^`\s*]+\.rs)`")
+COMPARED = "docs/from-parquet.md"
+CODE = re.compile(r"`([^`]+)`")
+NAME = re.compile(r"[A-Za-z_]\w{2,}")
 HIDDEN = re.compile(r"^\s*#(?: |$)", re.M)
 
 
@@ -109,6 +113,24 @@ def lost_paths(text, known):
             yield pattern
 
 
+def compared():
+    """The names in the comparison with the `parquet` crate that our API lacks, or has although the row denies it."""
+    lists = "\n".join(text_of(name) for name in tracked("crates/*/public-api.txt"))
+    known = set(NAME.findall(lists)) | {"RecordBatchReader"}
+    for line in text_of(COMPARED).splitlines():
+        cells = [cell.strip() for cell in line.replace("\\|", "").split("|")][1:-1]
+        if len(cells) != 2:
+            continue
+        if cells[1] == "—":
+            names = {name for code in CODE.findall(cells[0]) for name in NAME.findall(code)}
+            yield from (f"{COMPARED}: a row denies `{name}`, which exists" for name in sorted(names & known))
+            continue
+        for code in CODE.findall(cells[1]):
+            # Texts and arguments are no names of ours, but `A::b(…)` and `.c()` are.
+            called = re.sub(r'"[^"]*"|(?<=\()[a-z_, ]+(?=[,)])', "", code)
+            yield from (f"{COMPARED}: no API has `{name}` of `{code}`" for name in NAME.findall(called) if name not in known)
+
+
 def main():
     is_check = sys.argv[1:] == ["--check"]
     if sys.argv[1:] and not is_check:
@@ -130,6 +152,7 @@ def main():
         with open(os.path.join(ROOT, document), "w", encoding="utf-8") as file:
             file.write(wanted)
         print(f"{document}: updated")
+    found += compared()
     parts = {(program, part) for program, texts in programs.items() for part in texts}
     found += [f"{program}: no document shows the part `{part}`" for program, part in sorted(parts - shown)]
     lines, words = len(text_of("README.md").splitlines()), len(text_of("ARCHITECTURE.md").split())
