@@ -7,15 +7,17 @@ use herringbone_format::Result;
 
 /// A source of bytes for decoders.
 ///
-/// Decoders never read. A driver either reads in [`get`](Self::get), or returns `None` there, fetches the range by
-/// any means, and calls the decoder again.
+/// Decoders never read by themselves, so that the same decoder works for files, memory and asynchronous requests. A
+/// driver either reads in [`get`](Self::get), or it returns `None` there, fetches the range by any means, and calls the
+/// decoder again.
 pub trait FileBytes {
     /// Returns the bytes of `need`, followed by any number of bytes up to `end`.
     ///
-    /// Returns `None` if they have not arrived. The decoder then stops, and requests them again on the next call.
+    /// Returns `None` if the bytes have not arrived yet. The decoder then stops, and requests them again when it is
+    /// called the next time.
     ///
     /// # Errors
-    /// Errors of the source, such as [Io](herringbone_format::ErrorKind::Io).
+    /// Returns the source's errors, such as [`Io`](herringbone_format::ErrorKind::Io).
     fn get(&mut self, need: &Range<u64>, end: u64) -> Result<Option<Bytes>>;
 
     /// Returns the number of bytes that a lookup must save to be worth a request. It is 0 if requests are cheap.
@@ -23,12 +25,12 @@ pub trait FileBytes {
         0
     }
 
-    /// Called when decoders no longer need the bytes of `range`.
+    /// Notes that decoders no longer need the bytes of `range`, so that the source may free them.
     fn release(&mut self, range: Range<u64>) {
         let _ = range;
     }
 
-    /// Drops bytes that arrived before they were needed. Returns false if there are none.
+    /// Drops bytes that arrived before they were needed, because memory is short. Returns false if there are none.
     fn drop_ahead(&mut self) -> bool {
         false
     }

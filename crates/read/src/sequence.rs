@@ -1,4 +1,4 @@
-//! The row groups of a read, in sequence.
+//! The row groups of a read in the order of the output.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -18,40 +18,40 @@ use herringbone_filter::Predicate;
 
 /// The row groups of a read in the order of their output, and the number of rows still to be emitted.
 ///
-/// One thread [advances](Self::advance) it. Alternatively, several threads take [row groups](Self::next_row_group)
-/// from it, and return their batches [in order](Self::emit).
+/// One thread [advances](Self::advance) the sequence. Alternatively, several threads take [row
+/// groups](Self::next_row_group) from it, and return their batches [in order](Self::emit).
 pub struct ReadSequence {
     plan: Arc<ReadPlan>,
     budget: Arc<Budget>,
-    /// The row groups begun so far. The first one is due.
+    /// The row groups begun so far. The first one is due, which means that its batches are the next to be emitted.
     begun: VecDeque<RowGroupRead>,
-    /// The index in the plan of the next row group to begin.
+    /// The plan's index of the next row group to begin.
     next: usize,
-    /// The selected rows of the row groups from `next` on, before the filter.
+    /// The number of rows selected in the row groups from `next` on, before the filter.
     rows_after: u64,
-    /// The rows to skip and to emit, among those that a filter selects.
+    /// The rows to skip and to emit, counted among the rows that a filter selects.
     window: OffsetLimit,
     losses: Losses,
     /// True if the due row group was restarted because memory was short.
     is_short: bool,
-    /// The number of times that the due row group may still be tried again after the memory of one page was refused.
+    /// The number of times that we may still try the due row group again after it was refused the memory of one page.
     tries_left: u32,
-    /// True if the driver waits for memory when the pool refuses the bytes of a page.
+    /// True if the driver waits for memory when the pool refuses the bytes of a page, instead of failing at once.
     may_wait: bool,
     /// True if the last step was refused memory, and can be tried again.
     is_refused: bool,
 }
 
-/// The number of times that a row group is tried again after the memory of one page was refused. Each time, a row group
-/// without page indexes is decoded from its start.
+/// The number of times that a row group is tried again after it was refused the memory of one page. The number is small
+/// because without page indexes, each try decodes the row group from its start.
 const TRIES: u32 = 8;
 
-/// The result of a step of a [`ReadSequence`].
+/// The result of one step of a [`ReadSequence`].
 #[derive(Debug)]
 pub enum ReadStep {
-    /// More bytes are needed.
+    /// More bytes are needed to continue.
     Pending,
-    /// Keys of columns are needed.
+    /// Keys of encrypted columns are needed to continue.
     NeedsKeys(Vec<KeyRequest>),
     /// The next batch.
     Batch(RecordBatch),
@@ -63,7 +63,7 @@ impl ReadSequence {
     /// Creates the sequence of all row groups of a plan.
     #[must_use]
     pub fn new(plan: Arc<ReadPlan>) -> Self {
-        // Without a filter, the planned rows are those of the window.
+        // Without a filter, the plan has already applied the offset and the limit, so each planned row is emitted.
         let window = match plan.is_filtered() {
             true => OffsetLimit::of(plan.options()),
             false => OffsetLimit::all(),
@@ -83,17 +83,17 @@ impl ReadSequence {
         }
     }
 
-    /// Chooses whether the driver waits for memory. It may then try a refused step again.
+    /// Chooses whether the driver waits for memory. If it does, it may try a refused step again.
     pub(crate) fn wait_for_memory(&mut self, may_wait: bool) {
         self.may_wait = may_wait;
     }
 
-    /// Chooses not to try the due row group again after its next refusal.
+    /// Gives up waiting for memory: the due row group is not tried again after its next refusal.
     pub(crate) fn wait_no_longer(&mut self) {
         self.tries_left = 0;
     }
 
-    /// Returns true if the last step failed because it was refused memory, and can be tried again.
+    /// Returns true if the last step failed because it was refused memory, and the driver can try it again.
     pub(crate) fn is_refused(&self) -> bool {
         self.is_refused
     }
@@ -110,26 +110,26 @@ impl ReadSequence {
         &self.budget
     }
 
-    /// Returns the counts of the read so far.
+    /// Returns what the read has counted so far, such as requests and pages.
     #[must_use]
     pub fn metrics(&self) -> ReadMetrics {
         self.budget.read_metrics()
     }
 
-    /// Returns an upper bound on the number of rows still to be emitted.
+    /// Returns an upper bound on the number of rows still to be emitted. The filter may leave fewer.
     #[must_use]
     pub fn rows_left(&self) -> u64 {
         self.rows_left_with(self.begun.iter().map(RowGroupRead::rows_left).sum())
     }
 
-    /// Returns an upper bound on the number of rows still to be emitted. Of these, `begun` are in row groups that
-    /// were [taken](Self::next_row_group).
+    /// Returns an upper bound on the number of rows still to be emitted, if `begun` of them are in row groups that were
+    /// [taken](Self::next_row_group).
     #[must_use]
     pub fn rows_left_with(&self, begun: u64) -> u64 {
         self.rows_after.saturating_add(begun).min(self.window.left)
     }
 
-    /// Returns the number of rows to find before the read is complete.
+    /// Returns the number of rows to find before the read is complete, including the rows that the offset skips.
     #[must_use]
     pub fn rows_to_find(&self) -> u64 {
         self.window.wanted()
@@ -146,12 +146,12 @@ impl ReadSequence {
         std::mem::take(&mut self.losses)
     }
 
-    /// Returns the row groups begun so far, the due one first.
+    /// Returns the row groups begun so far, with the due one first.
     pub(crate) fn begun(&mut self) -> &mut VecDeque<RowGroupRead> {
         &mut self.begun
     }
 
-    /// Returns true if the due row group was restarted because memory was short. It has all of the memory now.
+    /// Returns true if the due row group was restarted because memory was short. It then has all of the memory.
     pub(crate) fn has_started_again(&self) -> bool {
         self.is_short
     }
@@ -162,19 +162,19 @@ impl ReadSequence {
         self.is_short || self.budget.is_short()
     }
 
-    /// Returns the number of bytes that may be requested ahead, at most half of the free memory.
+    /// Returns the number of bytes that may be requested ahead, which is at most half of the free memory.
     #[must_use]
     pub fn memory_ahead(&self) -> u64 {
         self.budget.most_ahead()
     }
 
-    /// Returns the missing keys that the next row group needs.
+    /// Returns the keys that the next row group needs, unless they were supplied already.
     #[must_use]
     pub fn missing_keys(&self) -> Vec<KeyRequest> {
         missing_keys(&self.plan, self.next)
     }
 
-    /// Begins the next row group. Returns `None` after the last one.
+    /// Begins the next row group. Returns `None` after the last one, or once the limit is reached.
     pub fn next_row_group(&mut self) -> Option<RowGroupRead> {
         let row_group = self.plan.row_groups().get(self.next);
         let row_group = row_group.filter(|_| self.window.left > 0)?.clone();
@@ -184,25 +184,25 @@ impl ReadSequence {
         Some(RowGroupRead::new(plan, row_group, budget))
     }
 
-    /// Takes back row groups that were taken and dropped: those from `index` on, with `rows` rows.
+    /// Takes back row groups that were taken and then dropped: the ones from `index` on, with `rows` planned rows.
     pub fn return_row_groups(&mut self, index: usize, rows: u64) {
         self.next = index;
         self.rows_after += rows;
         self.budget.close_row_groups_from(index);
     }
 
-    /// Replaces the filter by an equal or tighter one, for all rows not selected so far.
+    /// Replaces the filter with an equal or tighter one, which applies to all rows not selected so far.
     ///
     /// # Errors
-    /// [Argument](herringbone_format::ErrorKind::Argument) if the filter may select rows that the old one rules out, or
-    /// if it does not fit the file.
+    /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if the filter may select rows that the old one
+    /// rules out, because those may be gone already, or if it does not fit the file.
     pub fn tighten_filter(&mut self, filter: &Predicate) -> Result<()> {
         let plan = self.plan.tightened(filter)?;
         self.replace_plan(Arc::new(plan));
         Ok(())
     }
 
-    /// Continues with a plan that [`ReadPlan::tightened`] made of this one.
+    /// Continues with a plan that [`ReadPlan::tightened`] derived from this one.
     pub fn replace_plan(&mut self, plan: Arc<ReadPlan>) {
         for row_group in &mut self.begun {
             row_group.tighten_filter(&plan);
@@ -210,7 +210,7 @@ impl ReadSequence {
         self.plan = plan;
     }
 
-    /// Returns the part of a batch to emit.
+    /// Returns the part of a batch to emit after the offset and the limit, or `None` if it has no such rows.
     pub fn emit(&mut self, batch: RecordBatch) -> Option<RecordBatch> {
         self.window.clip_batch(batch)
     }
@@ -220,10 +220,10 @@ impl ReadSequence {
         self.losses.append(losses);
     }
 
-    /// Records that an error lost `rows` rows of a row group, if the options allow that.
+    /// Records that an error lost `rows` rows of a row group, if the options allow us to go on after it.
     ///
     /// # Errors
-    /// The error, if they do not.
+    /// Returns the error itself if they do not.
     pub fn lose(&mut self, error: Error, rows: u64) -> Result<()> {
         if !self.plan.options().on_error.goes_on(&error) {
             return Err(error);
@@ -233,7 +233,7 @@ impl ReadSequence {
         Ok(())
     }
 
-    /// Drops all row groups, and ends the read.
+    /// Ends the read, and drops all row groups with their memory.
     pub fn finish(&mut self) {
         self.begun.clear();
         self.next = self.plan.row_groups().len();
@@ -243,7 +243,7 @@ impl ReadSequence {
     /// Decodes the next batch on this thread.
     ///
     /// # Errors
-    /// Errors in the bytes, with their location; errors of predicates and of `bytes`.
+    /// Returns errors in the bytes with their location in the file, and the errors of predicates and of `bytes`.
     pub fn advance(&mut self, bytes: &mut dyn FileBytes) -> Result<ReadStep> {
         self.is_refused = false;
         loop {
@@ -297,7 +297,7 @@ impl ReadSequence {
         self.may_wait && self.tries_left > 0
     }
 
-    /// Drops everything except for the position in the due row group, until the read is tried again.
+    /// Gives back all memory until the read is tried again. Only the position in the due row group remains.
     fn give_up_memory(&mut self, bytes: &mut dyn FileBytes) {
         bytes.drop_ahead();
         if let Some(row_group) = self.begun.front_mut() {
@@ -307,8 +307,8 @@ impl ReadSequence {
         (self.is_short, self.is_refused) = (true, true);
     }
 
-    /// Drops all work and all bytes ahead of the due row group, and restarts that one after the emitted rows. Returns
-    /// false if there is nothing to drop.
+    /// Drops all work and all bytes ahead of the due row group, and restarts this row group after the emitted rows. The
+    /// read can then continue with the memory that this frees. Returns false if there is nothing to drop.
     fn drop_ahead(&mut self, bytes: &mut dyn FileBytes) -> bool {
         let has_ahead = self.begun.len() > 1;
         if self.is_short || !bytes.drop_ahead() && !has_ahead {

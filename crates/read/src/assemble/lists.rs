@@ -16,17 +16,17 @@ use herringbone_core::array::join::slots_of;
 use herringbone_core::budget::Reservation;
 use herringbone_core::cast::null_bytes;
 
-/// The memory for the elements of null lists of a fixed size.
+/// The memory for the elements that pad null lists of a fixed size.
 pub(super) struct Padding<'a> {
     pub(super) max_bytes: usize,
     pub(super) made: &'a mut Reservation,
 }
 
 impl Padding<'_> {
-    /// Accounts for an array of them.
+    /// Accounts for an array of padded elements.
     ///
     /// # Errors
-    /// Limit if it is too large, or the budget has no room for it.
+    /// Fails with `Limit` if the array is too large, or if the budget has no room for it.
     fn count(self, bytes: usize) -> Result<()> {
         if bytes > self.max_bytes {
             let (asked, allowed) = (bytes as u64, self.max_bytes as u64);
@@ -36,15 +36,15 @@ impl Padding<'_> {
     }
 }
 
-/// Returns `slots + 1` offsets from slot `from` on, rebased to 0. If these are all offsets, they are moved rather
-/// than copied.
+/// Returns `slots + 1` offsets from slot `from` on, rebased to 0. If these are all of the offsets, they are moved
+/// rather than copied.
 pub(super) fn slice_offsets<O: OffsetSizeTrait>(
     offsets: &mut Vec<O>,
     from: usize,
     slots: usize,
 ) -> Vec<O> {
     if slots == 0 {
-        // Several batches may take no slots, so the offsets must remain.
+        // Several batches may take no slots, so the offsets must remain for the batch that takes some.
         return vec![O::usize_as(0)];
     }
     if from == 0 && offsets.len() == slots + 1 {
@@ -55,7 +55,7 @@ pub(super) fn slice_offsets<O: OffsetSizeTrait>(
     slice.iter().map(|&offset| offset - first).collect()
 }
 
-/// Returns the number of elements in lists with these offsets, which start at 0.
+/// Returns the number of elements in the lists with these offsets, which start at 0.
 pub(super) fn elements<O: OffsetSizeTrait>(offsets: &[O]) -> usize {
     offsets.last().map_or(0, |last| last.as_usize())
 }
@@ -118,8 +118,8 @@ fn list_view_array<O: OffsetSizeTrait>(
     Ok(Arc::new(array.map_err(invalid)?))
 }
 
-/// Creates an array of lists that all have `size` elements. The lists in the file have offsets, and its null lists
-/// have no elements, so these are padded.
+/// Creates an array of lists that all have `size` elements. In the file, null lists have no elements, but Arrow
+/// requires a slot for each of them, so we pad them.
 fn fixed_size_list_array(
     element: &FieldRef,
     size: i32,
@@ -146,7 +146,8 @@ fn fixed_size_list_array(
     } else if let Some(padded) = padded_runs(&values, offsets, width)? {
         padded
     } else {
-        // `size` is from the file, and each null list takes that much room.
+        // `size` is from the file, and each null list takes room for that many elements, so we check the sum before
+        // allocating.
         let element_bytes = (values.get_array_memory_size() / values.len().max(1))
             .max(null_bytes(values.data_type()));
         let padded_bytes = padded_len.saturating_mul(element_bytes);

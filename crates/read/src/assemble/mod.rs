@@ -1,8 +1,8 @@
 //! Assembly of record batches from the column batches of leaves.
 //!
-//! Each column delivers column batches at its own pace. A batch has as many rows as the shortest current column
-//! batch. The rest of longer column batches is used for the next batch: arrays are sliced, not copied. Counts are
-//! passed from the root to the leaves. For example, the offsets for the rows of a list determine the number of
+//! Each column delivers column batches at its own pace. A batch has as many rows as the shortest of the current column
+//! batches, and the rest of longer ones is used for the next batch. We slice arrays for this instead of copying them.
+//! Counts are passed from the root to the leaves. For example, the offsets for the rows of a list determine how many
 //! elements to take from its child.
 
 use std::sync::Arc;
@@ -29,17 +29,17 @@ use herringbone_core::column::selection::RowSelector;
 use herringbone_core::column::{ColumnBatch, each};
 use herringbone_core::loss::Losses;
 
-/// The assembler of the column batches of a row group.
+/// The assembler of a row group's column batches.
 #[derive(Debug)]
 pub(crate) struct BatchAssembler {
     plan: Arc<ReadPlan>,
     column_batches: Vec<Option<ColumnBatchInUse>>,
-    /// The damaged pages of the column batches, each with its column.
+    /// The damaged pages in the column batches, each with its column.
     losses: Vec<(usize, Losses)>,
-    /// The memory of arrays made for the current batch in addition to its column batches: slots that the file lacks,
-    /// and casts.
+    /// The memory of arrays that we make for the current batch in addition to its column batches: slots that the file
+    /// lacks, and casts.
     made: Reservation,
-    /// The arrays of the current batch from which extension columns are made.
+    /// The current batch's arrays from which extension columns are made.
     storages: Vec<Option<ArrayRef>>,
     origins: Box<RowOrigins>,
 }
@@ -63,7 +63,7 @@ struct NestingInUse {
 }
 
 impl BatchAssembler {
-    /// Creates an assembler without column batches, for a read with this budget.
+    /// Creates an assembler without column batches, for the read with this budget.
     #[must_use]
     pub(crate) fn new(plan: Arc<ReadPlan>, budget: &Arc<Budget>) -> Self {
         let column_batches = plan.columns().iter().map(|_| None).collect();
@@ -77,17 +77,17 @@ impl BatchAssembler {
         }
     }
 
-    /// Starts a row group with the rows selected by its plan.
+    /// Starts a row group in which its plan selects the rows.
     pub(super) fn open(&mut self, row_group: &RowGroupPlan) {
         self.origins.open(row_group);
     }
 
-    /// Starts a row group with only the rows [added later](Self::extend_selection).
+    /// Starts a row group in which only the rows [added later](Self::extend_selection) are selected.
     pub(super) fn open_selecting(&mut self, row_group: &RowGroupPlan) {
         self.origins.open_selecting(row_group);
     }
 
-    /// Selects more rows, after all others.
+    /// Selects more rows, which must come after all others.
     pub(super) fn extend_selection(&mut self, piece: &RowSelector) {
         if !self.plan.virtual_columns().is_empty() {
             self.origins.extend(piece);
@@ -100,7 +100,7 @@ impl BatchAssembler {
         self.column_batches.get(column).is_some_and(Option::is_none)
     }
 
-    /// Adds the next column batch of `column`.
+    /// Adds the next column batch for `column`.
     pub(crate) fn add(&mut self, column: usize, column_batch: ColumnBatch) {
         if !column_batch.losses.is_empty() {
             self.losses.push((column, column_batch.losses));
@@ -123,7 +123,7 @@ impl BatchAssembler {
     #[must_use]
     pub(crate) fn take_losses(&mut self) -> Losses {
         let mut losses = std::mem::take(&mut self.losses);
-        // Threads deliver column batches in any order.
+        // Threads deliver column batches in any order, so we sort the losses to report them in a fixed one.
         losses.sort_by_key(|(column, _)| *column);
         let mut all = Losses::default();
         losses
@@ -132,12 +132,12 @@ impl BatchAssembler {
         all
     }
 
-    /// Returns the next batch of a row group with `rows_left` remaining rows. The batch has as many rows as the
+    /// Returns the next batch of a row group in which `rows_left` rows remain. The batch has as many rows as the
     /// shortest column batch, but at most `most`. Without columns, it has as many rows as the options allow.
     ///
     /// # Errors
-    /// Corrupt if columns disagree about a common ancestor. Limit if memory is too short for the parts of a batch that
-    /// no column batch contains. Argument if a column has no column batch.
+    /// Fails with `Corrupt` if columns disagree about a common ancestor, and with `Argument` if a column has no column
+    /// batch. Fails with `Limit` if there is too little memory for the parts of a batch that no column batch contains.
     pub(crate) fn next_batch(&mut self, rows_left: u64, most: usize) -> Result<RecordBatch> {
         if self.column_batches.is_empty() {
             let rows = usize::try_from(rows_left).unwrap_or(usize::MAX);
@@ -205,7 +205,7 @@ impl BatchAssembler {
         plan.record_batch(arrays, rows, invalid)
     }
 
-    /// Returns the row group of the current batch, unless it has no columns.
+    /// Returns the row group of the current batch, or `None` if the batch has no columns.
     fn row_group(&self) -> Option<usize> {
         let mut column_batches = self.column_batches.iter().flatten();
         column_batches
@@ -218,7 +218,7 @@ impl BatchAssembler {
             .map_err(|error| self.locate(error, node))
     }
 
-    /// Adds the row group and the first column of a root field.
+    /// Adds the row group and the first column of a root field to an error.
     fn locate(&self, error: Error, root: &ArrayNode) -> Error {
         let column = root.first_column();
         let plan = column.and_then(|column| self.plan.columns().get(column));
@@ -233,8 +233,8 @@ impl BatchAssembler {
         }
     }
 
-    /// Compares the levels of a list in all of its columns before `rows` more rows are taken. Only levels available
-    /// in all columns are compared.
+    /// Compares a list's levels in all of its columns before `rows` more rows are taken. We can only compare levels
+    /// that are available in all columns.
     fn compare(&mut self, list: &SharedList, rows: usize) -> Result<()> {
         let mut members = Vec::with_capacity(list.len());
         for member in list {
@@ -265,7 +265,8 @@ impl BatchAssembler {
                 return error(*column, first.0, column_batch.row_group);
             }
         }
-        // A column batch that ends after these rows has all of their levels, so no other may have more.
+        // A column batch that ends after these rows has all of their levels, so no other column may have more levels
+        // for them.
         for (column, column_batch, levels) in &members {
             if column_batch.rows_left == rows && levels.left() > known {
                 return error(*column, shortest.0, column_batch.row_group);
@@ -353,7 +354,7 @@ impl BatchAssembler {
         }
     }
 
-    /// Rejects null keys of a map. `column` is the first column of the map.
+    /// Rejects null keys of a map. `column` is the map's first column.
     fn check_keys(&self, column: usize, keys: &ArrayRef) -> Result<()> {
         if keys.logical_null_count() == 0 {
             return Ok(());
@@ -401,7 +402,7 @@ impl BatchAssembler {
             .ok_or_else(disagreement)
     }
 
-    /// Returns the validity of the next slots. Slots of lists are not marked as taken, because their offsets are
+    /// Returns the validity of the next slots. The slots of lists are not marked as taken, because their offsets are
     /// taken next.
     fn take_validity(&mut self, record: Record, slots: usize) -> Result<Option<NullBuffer>> {
         let in_use = self.nestings(record, slots)?;
@@ -417,7 +418,7 @@ impl BatchAssembler {
         Ok(nulls.filter(|nulls| nulls.null_count() > 0))
     }
 
-    /// Returns the offsets of the next slots, starting at 0.
+    /// Returns the offsets of the next slots, rebased to 0.
     fn take_offsets(&mut self, record: Record, slots: usize) -> Result<Offsets> {
         let in_use = self.nestings(record, slots)?;
         let from = in_use.taken;
@@ -440,7 +441,7 @@ impl ColumnBatchInUse {
     }
 }
 
-/// Converts the error with which Arrow rejects levels or values, such as a null in a required field.
+/// Converts the error with which Arrow rejects levels or values, for example a null in a required field.
 fn invalid(error: ArrowError) -> Error {
     Error::corrupt(format!("the values break their Arrow type: {error}"))
 }

@@ -1,4 +1,4 @@
-//! Row numbers and row group ordinals of the rows of a read.
+//! The row numbers and row group ordinals of the rows that are read.
 
 use std::sync::Arc;
 
@@ -9,13 +9,13 @@ use crate::plan::VirtualValues;
 use crate::{RowGroupPlan, VirtualColumn};
 use herringbone_core::column::selection::{RowSelector, SelectionCursor, SelectionRun};
 
-/// The positions of the selected rows of a row group, batch by batch.
+/// The positions of a row group's selected rows, which are taken batch by batch.
 #[derive(Debug)]
 pub(super) struct RowOrigins {
-    /// The number of the first row of the row group in the file.
+    /// The number of the row group's first row in the file.
     first_row: u64,
     row_group: usize,
-    /// A cursor over the selected rows of the row group.
+    /// A cursor over the row group's selected rows.
     walk: SelectionCursor,
 }
 
@@ -28,29 +28,29 @@ impl RowOrigins {
         }
     }
 
-    /// Starts a row group with all planned rows selected.
+    /// Starts a row group in which all planned rows are selected.
     pub(super) fn open(&mut self, row_group: &RowGroupPlan) {
         self.first_row = row_group.first_row;
         self.row_group = row_group.ordinal();
         self.walk = SelectionCursor::new(row_group.ranges.clone());
     }
 
-    /// Starts a row group with only the rows [added later](Self::extend) selected.
+    /// Starts a row group in which only the rows [added later](Self::extend) are selected.
     pub(super) fn open_selecting(&mut self, row_group: &RowGroupPlan) {
         self.open(row_group);
         self.walk = SelectionCursor::new([].into());
         self.walk.open();
     }
 
-    /// Selects more rows, after all others.
+    /// Selects more rows, which must come after all others.
     pub(super) fn extend(&mut self, piece: &RowSelector) {
         self.walk.extend(piece.clone());
     }
 
-    /// Returns the columns of the next `rows` rows.
+    /// Returns the virtual columns for the next `rows` rows.
     ///
     /// # Errors
-    /// Unsupported if a row number does not fit in 63 bits.
+    /// Fails with `Unsupported` if a row number does not fit in 63 bits.
     pub(super) fn next(&mut self, columns: &[VirtualColumn], rows: usize) -> Result<Vec<ArrayRef>> {
         if columns.is_empty() {
             return Ok(Vec::new());
@@ -61,7 +61,7 @@ impl RowOrigins {
         };
         let array = |column: &VirtualColumn| match column.values() {
             VirtualValues::RowNumber => Ok(numbers.clone()),
-            // No overflow: a file cannot have 2^63 row groups.
+            // The cast cannot overflow, because a file cannot have 2^63 row groups.
             VirtualValues::RowGroup => {
                 let value: ArrayRef = Arc::new(Int64Array::from(vec![self.row_group as i64; rows]));
                 Ok(value)

@@ -1,8 +1,8 @@
 //! The check that the columns below a list agree about its lists.
 //!
-//! Each column of a shared list has its levels as bits next to its column batch. The levels are compared up to the
-//! end of the shortest column batch. The rest of longer column batches is compared in the next batch. The result does
-//! not depend on the ends of column batches or batches.
+//! Each column of a shared list has the list's levels as bits next to its column batch. We compare the levels up to the
+//! end of the shortest column batch, and compare the rest of longer ones in the next batch. The result therefore does
+//! not depend on where column batches or batches end.
 
 use herringbone_format::Error;
 
@@ -26,7 +26,7 @@ impl LevelsInUse {
         self.levels.num_levels() - self.compared
     }
 
-    /// Returns true if the next `n` levels equal those of `other`.
+    /// Returns true if the next `n` levels equal the next ones in `other`.
     pub(crate) fn agrees(&self, other: &Self, n: usize) -> bool {
         self.levels
             .same(self.compared, &other.levels, other.compared, n)
@@ -42,7 +42,7 @@ pub(crate) fn disagreement() -> Error {
     Error::corrupt("columns of the same group disagree about its lists")
 }
 
-/// Returns the error for columns whose levels for a common ancestor differ, naming the other column.
+/// Returns the error for columns whose levels for a common ancestor differ. The message names the other column.
 pub(crate) fn disagreement_with(path: &str) -> Error {
     Error::corrupt(format!(
         "columns of the same group disagree about its lists: `{path}` has different ones"

@@ -1,7 +1,8 @@
 //! The mapping from leaves to the columns of a batch.
 //!
-//! The schema's tree is split into one [`ColumnPlan`] per leaf, which is all that decoding needs, and a tree of
-//! [`ArrayNode`]s. The latter describes how to assemble the column batches of leaves.
+//! The schema's tree is split in two. Each leaf becomes a [`ColumnPlan`], which is all that decoding needs, so leaves
+//! can be decoded independently. The nodes become a tree of [`ArrayNode`]s, which describes how to assemble arrays from
+//! the leaves' column batches.
 
 use std::sync::Arc;
 
@@ -21,7 +22,7 @@ use herringbone_core::column::nesting_builder::NestingPlan;
 use herringbone_core::column::sibling_levels::SharedListPlan;
 use herringbone_core::loss::OnError;
 
-/// The columns below one list, each with the ordinal of the list among the shared lists of the column.
+/// The columns below one list, each with the list's ordinal among the shared lists of the column.
 pub(crate) type SharedList = Vec<Member>;
 
 /// One of the columns below a list.
@@ -31,7 +32,7 @@ pub(crate) struct Member {
     pub(crate) ordinal: usize,
 }
 
-/// The place where an ancestor is recorded: the ordinals of the column and of its nesting builder.
+/// The place at which an ancestor is recorded: the ordinals of the column, and of the nesting builder in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Record {
     pub(crate) column: usize,
@@ -43,11 +44,13 @@ pub(crate) struct Record {
 pub(crate) enum ArrayNode {
     /// The array of one column.
     Leaf { column: usize },
-    /// A struct. It is null where one of the records of its validity has a null, and never null without records.
+    /// A struct. It is null in a slot if any record of its validity has a null there. Without records, it is never
+    /// null.
     Struct {
         fields: Fields,
         validity: Vec<Record>,
-        /// The first column of the key, for the entries of a map whose keys may be null in the file.
+        /// The first column of the key, for the entries of a map whose keys may be null in the file although Arrow
+        /// forbids that.
         nullable_key: Option<usize>,
         children: Vec<Self>,
     },
@@ -57,16 +60,17 @@ pub(crate) enum ArrayNode {
         record: Record,
         child: Box<Self>,
     },
-    /// A value that is the same in every slot, because the file lacks the column.
+    /// A value repeated in every slot, because the file lacks the column.
     Constant(Constant),
     /// Another array, converted to the wanted type.
     Converted {
         conversion: ArrayConversion,
         inner: Box<Self>,
     },
-    /// An array from which extension columns are made. It is also stored in this slot.
+    /// An array from which extension columns are made. It is part of the tree like any other array, and is also stored
+    /// in this slot.
     Storage { slot: usize, inner: Box<Self> },
-    /// Another array with wrappers around it.
+    /// Another array with wrappers around it, such as a dictionary.
     Wrapped {
         wrappers: Vec<TypedWrapper>,
         inner: Box<Self>,
@@ -87,8 +91,8 @@ impl ArrayNode {
         }
     }
 
-    /// Appends the columns below the node from which extension types make arrays. `is_converted` is true if the node is
-    /// below such an array.
+    /// Appends the columns below the node whose arrays extension types convert. `is_converted` is true if an extension
+    /// type already converts an array above the node.
     fn converted_columns(&self, is_converted: bool, columns: &mut Vec<usize>) {
         match self {
             Self::Leaf { column } if is_converted => columns.push(*column),
@@ -108,16 +112,16 @@ impl ArrayNode {
     }
 }
 
-/// The columns to decode, and the description of how to assemble them.
+/// The columns to decode, and the description of how to assemble their arrays.
 #[derive(Debug)]
 pub(crate) struct ArrayTree {
     pub(crate) columns: Vec<Arc<ColumnPlan>>,
     pub(crate) roots: Vec<ArrayNode>,
-    /// The nodes from which extension columns are made, and which the batch does not contain.
+    /// The nodes from which extension columns are made and which the batch itself does not contain.
     pub(crate) storages: Vec<ArrayNode>,
     /// The extension columns, which follow the roots.
     pub(crate) extension_columns: Vec<StorageColumn>,
-    /// The shared lists, from the outermost to the innermost.
+    /// The shared lists. An outer list comes before the lists within it.
     pub(crate) shared_lists: Vec<SharedList>,
 }
 
@@ -188,8 +192,8 @@ impl ArrayTree {
 }
 
 impl ArrayTree {
-    /// Returns the leaves of the file from which extension types make the arrays of the roots. Their values can differ
-    /// from the stored ones.
+    /// Returns the file's leaves from which extension types make the arrays of the roots. The values in these arrays
+    /// can differ from the stored ones.
     pub(crate) fn converted_leaves(&self) -> Vec<usize> {
         let mut columns = Vec::new();
         for root in &self.roots {
@@ -200,7 +204,7 @@ impl ArrayTree {
     }
 }
 
-/// Returns the projected nodes from which extension columns are made, without duplicates.
+/// Returns the projected nodes from which extension columns are made, each of them once.
 fn storage_nodes(mapping: &ArrowMapping) -> Vec<usize> {
     let mut storage_nodes = Vec::new();
     for column in &mapping.extension_columns {
@@ -215,7 +219,6 @@ fn storage_nodes(mapping: &ArrowMapping) -> Vec<usize> {
 
 /// The levels of the innermost list around a node.
 #[derive(Clone, Copy)]
-/// The repetition level of the list.
 struct Depth {
     rep_level: u8,
     /// The definition level from which on the list has an element.
@@ -229,14 +232,16 @@ const TOP: Depth = Depth {
 };
 
 impl Depth {
-    /// Returns true if an element of the list, which has a slot of the node, may lack a value of it.
+    /// Returns true if an element of the list may lack a value of the node. The element then still has a slot for the
+    /// node.
     fn has_null(self, node: &Node) -> bool {
         node.def_level > self.slot_def
     }
 }
 
-/// An ancestor of the current node, recorded by the first leaf below it. If damaged pages become nulls, all leaves
-/// below a struct outside lists record it, because a lost page does not have its validity.
+/// An ancestor of the current node. Usually only the first leaf below it records it, because all leaves have its
+/// levels. If damaged pages become nulls, however, all leaves below a struct outside lists record it, because a lost
+/// page does not have the struct's validity.
 struct Ancestor {
     plan: NestingPlan,
     records: Vec<Record>,
@@ -260,19 +265,20 @@ struct Builder<'a> {
     schema: &'a ParquetSchema,
     options: &'a ReadOptions,
     columns: Vec<ColumnPlan>,
-    /// The ancestors of the current node, from the outermost to the innermost.
+    /// The current node's ancestors, from the outermost to the innermost.
     ancestors: Vec<Ancestor>,
     shared_lists: Vec<SharedList>,
     /// The indexes and plans of the shared lists around the current node.
     sharing: Vec<(usize, SharedListPlan)>,
-    /// The number of slots for which the wrappers around the current node have room.
+    /// The number of slots for which the wrappers around the current node have room. It is limited by the types of
+    /// dictionary keys and run ends.
     max_slots: usize,
-    /// The schema nodes whose arrays are stored for extension columns. Each position is a slot.
+    /// The schema nodes whose arrays are stored for extension columns. A node's position in this list is its slot.
     storage_nodes: Vec<usize>,
 }
 
 impl Builder<'_> {
-    /// Returns the array node of a column of a wanted schema.
+    /// Returns the array node for a column of a wanted schema.
     fn root(&mut self, root: &Root, mapping: &ArrowMapping) -> Result<ArrayNode> {
         let (ordinal, conversion) = match root {
             Root::Constant(constant) => return Ok(ArrayNode::Constant(constant.clone())),
@@ -305,7 +311,7 @@ impl Builder<'_> {
         Ok(ArrayNode::Wrapped { wrappers, inner })
     }
 
-    /// Returns the array node within the wrappers of a node.
+    /// Returns the array node inside the node's wrappers.
     fn decoded(&mut self, node: &Node, depth: Depth) -> Result<ArrayNode> {
         let array = self.inner_node(node, depth)?;
         let slot = self
@@ -358,8 +364,8 @@ impl Builder<'_> {
             .ok_or_else(|| Error::argument(format!("the schema has no leaf {ordinal}")))?;
         let column = self.columns.len();
         let data_type = node.decoded_type();
-        // Dictionary keys need a value even in a slot that a null around it hides, and there may be none. Such keys
-        // are null.
+        // A null around a dictionary can hide a slot of it. Even there, the keys of Arrow need a value, but the
+        // dictionary may be empty, so we make these keys null.
         let is_keyed = matches!(data_type, DataType::Dictionary(..));
         let nullable = node.nullable || (is_keyed && depth.has_null(node));
         let mut nesting_plans = Vec::new();
@@ -408,8 +414,8 @@ impl Builder<'_> {
 
     fn struct_(&mut self, node: &Node, children: &[Node], depth: Depth) -> Result<ArrayNode> {
         let fields = children.iter().map(|child| child.field.clone()).collect();
-        // A required struct is still null if a struct around it is null. The lists in it are null then, and Arrow
-        // requires the nulls of required fields to be nulls of their parents.
+        // A required struct is still null if a struct around it is null. We record this, because the lists in it are
+        // null then, and because Arrow requires that nulls of required fields are nulls of their parents.
         let is_recorded = node.nullable || depth.has_null(node);
         if is_recorded {
             let Depth {
@@ -423,7 +429,8 @@ impl Builder<'_> {
             };
             self.ancestors.push(Ancestor::new(plan));
         }
-        // Except for map keys, the Arrow field is nullable if the field in the file is.
+        // The Arrow field is nullable if the field in the file is, except for map keys, which Arrow never allows to be
+        // null.
         let is_key = |field: &Node| field.nullable && !field.field.is_nullable();
         let nullable_key = children.first().filter(|field| is_key(field));
         let nullable_key = nullable_key.map(|_| self.columns.len());

@@ -1,4 +1,4 @@
-//! Bounds of the columns of a read, in the types of its batches.
+//! Bounds of the columns of a read, in the types that its batches have.
 
 use herringbone_arrow::array::{Array as _, ArrayRef};
 use herringbone_core::cast::null_bytes;
@@ -10,22 +10,22 @@ use super::{ArrayNode, ReadPlan};
 use crate::wanted_schema::ArrayConversion;
 use crate::wrappers::put_around;
 
-/// A conversion of bounds that keeps their order.
+/// A conversion of bounds that keeps their order, so that converted bounds are still bounds.
 type Convert<'a> = dyn Fn(&ArrayRef) -> Result<ArrayRef> + 'a;
 
 impl ReadPlan {
-    /// Returns the bounds and counts of a column of the [batches](Self::schema), with one slot per
-    /// [row group](Self::row_groups) of the read. The bounds have the Arrow type of the column, with its dictionary,
-    /// time zone and casts. If the file lacks the column, both bounds are its default value, or null without one.
+    /// Returns the bounds and counts of a column of the [batches](Self::schema), with one slot per [row
+    /// group](Self::row_groups) of the read. The bounds have the column's Arrow type, with its dictionary, time zone
+    /// and casts. If the file lacks the column, both bounds are the column's default value, or null if there is none.
     ///
-    /// A bound is null if the type cannot represent it. If a cast fails for one lower bound, all lower bounds are null;
-    /// likewise for upper bounds.
+    /// A bound is null if the type cannot represent it. If a cast fails for one lower bound, all lower bounds are null,
+    /// and likewise for upper bounds.
     ///
     /// # Errors
-    /// [Argument](herringbone_format::ErrorKind::Argument) if the read has no such column, or if the column is a list,
-    /// a struct or an extension type. Use [`ColumnBoundsDecoder`] for the leaves of nested columns.
-    /// [Corrupt](herringbone_format::ErrorKind::Corrupt) if metadata cannot be decoded;
-    /// [Limit](herringbone_format::ErrorKind::Limit) if the bounds take more bytes than
+    /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if the read has no such column, or if the
+    /// column is a list, a struct or an extension type. Use [`ColumnBoundsDecoder`] for the leaves of nested columns.
+    /// Fails with [`Corrupt`](herringbone_format::ErrorKind::Corrupt) if metadata cannot be decoded, and with
+    /// [`Limit`](herringbone_format::ErrorKind::Limit) if the bounds take more bytes than
     /// [`batch_column_bytes`](herringbone_format::Limits::batch_column_bytes).
     pub fn row_group_bounds(&self, column: usize) -> Result<ColumnBounds> {
         let rows: Vec<u64> = self
@@ -38,13 +38,14 @@ impl ReadPlan {
         self.bounds(self.root(column)?, &rows, &decode)
     }
 
-    /// Returns the bounds and counts of a column of the [batches](Self::schema), with one slot per page of a row
-    /// group of the file. See [`Self::row_group_bounds`]. Returns `None` if a page index is missing, or if the file
-    /// lacks the column.
+    /// Returns the bounds and counts of a column of the [batches](Self::schema), with one slot per page of a row group
+    /// in the file. [`Self::row_group_bounds`] describes the bounds. Returns `None` if a page index is missing, or if
+    /// the file lacks the column.
     ///
     /// # Errors
-    /// See [`Self::row_group_bounds`]; also [Argument](herringbone_format::ErrorKind::Argument) if there is no such row
-    /// group, and [Corrupt](herringbone_format::ErrorKind::Corrupt) if the indexes contradict each other.
+    /// Fails for the reasons that [`Self::row_group_bounds`] lists. Also fails with
+    /// [`Argument`](herringbone_format::ErrorKind::Argument) if there is no such row group, and with
+    /// [`Corrupt`](herringbone_format::ErrorKind::Corrupt) if the indexes contradict each other.
     pub fn page_bounds(
         &self,
         row_group: usize,
@@ -59,15 +60,15 @@ impl ReadPlan {
             return Ok(None);
         }
         let rows = self.metadata.row_group_header(row_group)?.num_rows;
-        // Never negative: the plan has checked the metadata.
+        // The count is never negative, because the plan has checked the metadata.
         let rows = u64::try_from(rows).unwrap_or_default();
         let slots = vec![0; columns.null_pages.len()];
         let decode = |decoder: &ColumnBoundsDecoder| decoder.pages(columns, offsets, rows);
         self.bounds(root, &slots, &decode).map(Some)
     }
 
-    /// Returns the leaf of the file from which a column of the [batches](Self::schema) is read. Returns `None` if the
-    /// file lacks the column, or if the column is nested.
+    /// Returns the file's leaf from which a column of the [batches](Self::schema) is read. Returns `None` if the file
+    /// lacks the column, or if the column is nested.
     #[must_use]
     pub fn leaf_of_column(&self, column: usize) -> Option<usize> {
         let mut node = self.tree.roots.get(column)?;
@@ -131,7 +132,8 @@ impl ReadPlan {
         Ok(decoder.as_read(column.leaf_type.clone()))
     }
 
-    /// Checks the size of an array before it is created.
+    /// Checks the size of an array before we allocate it, because the number of slots follows from what the file
+    /// claims.
     fn check_bytes(&self, slots: usize, slot_bytes: usize) -> Result<()> {
         let limit = self.limits().batch_column_bytes;
         let bytes = slots.saturating_mul(slot_bytes);

@@ -1,4 +1,4 @@
-//! Requests of a read to the extension types.
+//! The extension types and extension columns that a read requests.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::ReadOptions;
 use super::RowGroupPlan;
 use herringbone_core::extension::{ExtensionColumnOption, mapping, mappings};
 
-/// Converts the requests of the options to the types of the schema crate.
+/// Converts the requests in the options to the types of the schema crate.
 pub(super) fn requests(
     options: &ReadOptions,
     metadata: &Arc<FileMetadata>,
@@ -32,7 +32,7 @@ pub(super) fn requests(
     }
 }
 
-/// The nulls in the row groups of a read according to statistics.
+/// The nulls in the row groups of a read, as the statistics state them.
 #[derive(Debug)]
 struct StatedNulls {
     metadata: Arc<FileMetadata>,
@@ -42,7 +42,7 @@ struct StatedNulls {
 impl NullColumns for StatedNulls {
     fn is_all_null(&self, leaf: usize) -> bool {
         let is_null = |row_group: usize| {
-            // If the metadata cannot be decoded, the result is unknown. Reading the column reports the error.
+            // If the metadata cannot be decoded, the answer is unknown. Reading the column reports the error.
             let chunk = self.metadata.column_chunk(row_group, leaf).ok()?;
             let metadata = chunk.meta_data?;
             let nulls = metadata.statistics?.null_count?;

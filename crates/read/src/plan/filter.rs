@@ -1,4 +1,4 @@
-//! The plan of a read with a filter: the tested columns, and the origin of the emitted columns.
+//! The plan of a read with a filter: the columns to test, and the origin of each emitted column.
 
 use std::sync::Arc;
 
@@ -23,15 +23,15 @@ use herringbone_filter::{
 #[derive(Debug)]
 pub(crate) struct FilterPlan {
     predicate: BoundPredicate,
-    /// The plan of the tested columns. Its own filter has the stages before this one, if there are any.
+    /// The plan of the columns to test. If the filter has earlier stages, they are the filter of this plan.
     tested: Arc<ReadPlan>,
-    /// The plan of the emitted columns other than those taken from the tested ones.
+    /// The plan of the emitted columns that cannot be taken from the tested ones.
     others: Arc<ReadPlan>,
     /// The origin of each emitted column.
     sources: Vec<ColumnSource>,
 }
 
-/// The columns of the tested or the other read.
+/// The columns of one of the two reads that a filter takes, either by projection or by wanted schema.
 enum ReadColumns {
     Projection(Projection),
     Wanted(WantedSchema),
@@ -42,15 +42,15 @@ enum ReadColumns {
 pub(crate) enum ColumnSource {
     /// The tested column with this index.
     Tested(usize),
-    /// The next of the other columns.
+    /// The next of the other columns, which are decoded only for the selected rows.
     Other,
 }
 
 impl FilterPlan {
-    /// Plans a filter of the rows that `all` reads without one.
+    /// Plans a filter for the rows that `all` reads without one.
     ///
     /// # Errors
-    /// Argument if the predicate does not fit the file; also the errors of [`ReadPlan::new`].
+    /// Fails with `Argument` if the predicate does not fit the file, and for the reasons that [`ReadPlan::new`] lists.
     pub(super) fn new(
         predicate: &Predicate,
         all: &ReadPlan,
@@ -73,8 +73,8 @@ impl FilterPlan {
         Self::of_stages(&stages.earlier, &stages.last, passed, all, file)
     }
 
-    /// Plans the last stage of a filter, and the stages before it. The operands in `passed` only rule out rows by
-    /// metadata.
+    /// Plans the last stage of a filter, and the stages before it by recursion. The operands in `passed` are not in the
+    /// last stage, so it uses them only to rule out rows by metadata.
     fn of_stages(
         earlier: &[Predicate],
         last: &Predicate,
@@ -91,8 +91,8 @@ impl FilterPlan {
                 options.schema.dictionary = DictionaryOutput::Columns(dictionaries);
             }
             options.extension_columns = extension_columns(last);
-            // Tests must not see a null that replaces damaged data, because the file does not have it. Such rows are
-            // lost instead.
+            // Tests must not see a null that replaces damaged data, because the file does not have this null. Such rows
+            // are lost instead.
             if options.on_error == OnError::NullPage {
                 options.on_error = OnError::SkipRowGroup;
             }
@@ -115,7 +115,7 @@ impl FilterPlan {
         let columns = match &all.options.wanted_schema {
             Some(wanted) => others_of(wanted, all, &sources)?,
             None => {
-                // The leaves of roots that are not emitted as they were tested.
+                // The other columns are the leaves of those roots that we cannot emit as they were tested.
                 let root_of =
                     |leaf: usize| schema.path(leaf).first().map(|path| (*path).to_owned());
                 let is_other =
@@ -129,7 +129,8 @@ impl FilterPlan {
             let expected = expected.filter(|(_, source)| **source == ColumnSource::Other);
             let expected = expected.map(|(field, _)| field);
             if !expected.eq(others.schema().fields()) {
-                // A projection of leaves does not include groups without leaves.
+                // A projection of leaves leaves out groups without leaves. If the schema has one, we decode all columns
+                // anew instead.
                 let columns = ReadColumns::Projection(all.options.projection.clone());
                 others = file.plan(all, columns, others_role, |_| {})?;
                 sources = vec![ColumnSource::Other; others.schema().fields().len()];
@@ -143,22 +144,22 @@ impl FilterPlan {
         }))
     }
 
-    /// Returns the tests of the predicate.
+    /// Returns the predicate's tests.
     pub(crate) fn tests(&self) -> &[BoundTest] {
         self.predicate.tests()
     }
 
-    /// Combines the verdicts of the tests into verdicts on the rows of a row group.
+    /// Combines the verdicts of the tests into verdicts on the rows of one row group.
     pub(crate) fn verdicts(&self, test_verdicts: &[Verdicts], num_rows: u64) -> Verdicts {
         self.predicate.verdicts(test_verdicts, num_rows)
     }
 
-    /// Returns the plan of the tested columns.
+    /// Returns the plan of the columns to test.
     pub(crate) fn tested(&self) -> &Arc<ReadPlan> {
         &self.tested
     }
 
-    /// Returns the plan of the emitted columns other than those taken from the tested ones.
+    /// Returns the plan of the emitted columns that cannot be taken from the tested ones.
     pub(crate) fn others(&self) -> &Arc<ReadPlan> {
         &self.others
     }
@@ -168,12 +169,13 @@ impl FilterPlan {
         &self.sources
     }
 
-    /// Returns the plans of the tested columns of all stages, the last stage first.
+    /// Returns the plans of the tested columns in all stages, with the last stage first.
     pub(crate) fn stages(&self) -> impl Iterator<Item = &Arc<ReadPlan>> {
         stages_of(&self.tested)
     }
 
-    /// Returns true if another filter tests the same columns and emits the same ones, in the same form.
+    /// Returns true if another filter tests the same columns and emits the same ones in the same form, so that it can
+    /// replace this one while a read is running.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
         self.sources == other.sources
             && self.tested.schema() == other.tested.schema()
@@ -181,25 +183,26 @@ impl FilterPlan {
             && self.others.leaves().eq(other.others.leaves())
     }
 
-    /// Returns the ordinals of the tested leaves, and of the other emitted leaves.
+    /// Returns the ordinals of the tested leaves, followed by those of the other emitted leaves.
     pub(crate) fn leaves(&self) -> impl Iterator<Item = usize> {
         let tested = self.stages().flat_map(|plan| plan.leaves());
         tested.chain(self.others().leaves())
     }
 
-    /// Returns one bit per row of the tested columns, which is set if the row is selected.
+    /// Returns one bit per row of the tested columns, which is set if the filter selects the row.
     pub(crate) fn evaluate(&self, tested: &RecordBatch) -> Result<BooleanBuffer> {
         self.predicate.evaluate(tested)
     }
 
-    /// Returns true if any columns are emitted as they were tested.
+    /// Returns true if any columns are emitted in the form in which they were tested, so that they need not be decoded
+    /// again.
     pub(crate) fn emits_tested(&self) -> bool {
         let mut sources = self.sources.iter();
         sources.any(|source| *source != ColumnSource::Other)
     }
 }
 
-/// The file for which a read is planned, and the wanted schema.
+/// The file for which a read is planned, together with the wanted schema.
 #[derive(Clone, Copy)]
 struct FilteredFile<'a> {
     file: &'a OpenedFile<'a>,
@@ -207,7 +210,7 @@ struct FilteredFile<'a> {
 }
 
 impl FilteredFile<'_> {
-    /// Plans a read of some columns. The other options are those of `all`, except for a `change`.
+    /// Plans a read of some columns. All other options are taken from `all` and then modified by `change`.
     fn plan(
         self,
         all: &ReadPlan,
@@ -229,7 +232,7 @@ impl FilteredFile<'_> {
         ReadPlan::of_columns(self.file, &options, role)
     }
 
-    /// Returns those of some leaves that an extension type converts if these leaves alone are read.
+    /// Returns the leaves that an extension type converts if these leaves alone are read.
     fn converted(self, all: &ReadPlan, leaves: &[usize]) -> Result<Vec<usize>> {
         if all.options.extensions.is_empty() || leaves.is_empty() {
             return Ok(Vec::new());
@@ -244,13 +247,14 @@ impl FilteredFile<'_> {
     }
 }
 
-/// Returns a plan of tested columns, followed by those of the stages before it.
+/// Returns the plan of the tested columns, followed by the plans of the stages before it.
 fn stages_of(tested: &Arc<ReadPlan>) -> impl Iterator<Item = &Arc<ReadPlan>> {
     std::iter::successors(Some(tested), |plan| Some(plan.filter()?.tested()))
 }
 
-/// Returns the columns to decode for the last stage of a filter: those that it tests, and those of earlier stages
-/// that `all` emits. The latter are emitted as they were tested. Also returns the columns to read as dictionaries.
+/// Returns the columns to decode for the last stage of a filter, and the columns among them to read as dictionaries.
+/// The stage decodes the columns that it tests. It also decodes the columns of earlier stages that `all` emits, because
+/// we emit those in the form in which they were tested.
 fn tested_columns(
     earlier: &[Predicate],
     last: &Predicate,
@@ -276,7 +280,8 @@ fn tested_columns(
         columns.sort_unstable();
         columns.dedup();
         if !dictionaries.is_empty() {
-            // An extension type sees the arrays that the options select.
+            // Extension types must see the arrays that the options select, so their columns are not read as
+            // dictionaries.
             let converted = file.converted(all, &columns)?;
             let is_converted = |path: &Vec<String>| {
                 let path_of = |leaf: &usize| file.file.schema.path(*leaf);
@@ -287,7 +292,7 @@ fn tested_columns(
         let columns = ReadColumns::Projection(Projection::Leaves(columns));
         return Ok((columns, dictionaries));
     };
-    // The wanted types determine which columns are dictionaries.
+    // With a wanted schema, the wanted types determine which columns are dictionaries, so we choose none here.
     let mut paths = tested_paths(last);
     for stage in earlier {
         let stage_paths = tested_paths(stage).into_iter();
@@ -297,7 +302,7 @@ fn tested_columns(
     Ok((ReadColumns::Wanted(columns), Vec::new()))
 }
 
-/// Returns the emitted columns of a wanted schema that are not taken from the tested ones.
+/// Returns the wanted schema's emitted columns that cannot be taken from the tested ones.
 fn others_of(
     wanted: &WantedSchema,
     all: &ReadPlan,
@@ -310,9 +315,9 @@ fn others_of(
     Ok(ReadColumns::Wanted(wanted.only(&others)?))
 }
 
-/// Returns the predicate to test first, which the operands of a filter imply on cheaper columns. Returns `None` if no
-/// custom predicate requests such a test. Also returns `None` for a wanted schema, which may lack the cheaper
-/// columns, and if their keys are missing.
+/// Returns the predicate to test first: the one that the operands of a filter imply on cheaper columns. Returns `None`
+/// if no custom predicate requests such a test. Also returns `None` for a wanted schema, which may lack the cheaper
+/// columns, and if the keys of these columns are missing.
 fn tested_first(
     operands: &[Predicate],
     all: &ReadPlan,
@@ -338,8 +343,8 @@ fn tested_first(
     Ok(Some(first).filter(|_| leaves.iter().all(is_readable)))
 }
 
-/// Returns the columns whose dictionary values are tested, instead of each row. Returns none if one of the columns is
-/// emitted, or if there is a custom predicate.
+/// Returns the columns to read as dictionaries, so that we test each dictionary value once instead of each row. Returns
+/// none if one of the columns is emitted, or if there is a custom predicate.
 fn dictionaries(
     predicate: &Predicate,
     leaves: &[usize],
@@ -372,7 +377,8 @@ fn dictionaries(
     leaves.map(path).collect()
 }
 
-/// Returns the origins of the columns of `all`, and the names of the columns that are emitted as they were tested.
+/// Returns the origins of the columns of `all`, and the names of the columns that are emitted in the form in which they
+/// were tested.
 fn sources(all: &SchemaRef, tested: &SchemaRef) -> (Vec<ColumnSource>, Vec<String>) {
     let mut used = Vec::new();
     let is_alone = |schema: &SchemaRef, name: &str| {

@@ -1,4 +1,5 @@
-//! The plan of a read: rows, columns, filter and limits. It is plain data, and does not open columns or read bytes.
+//! The plan of a read: its rows, columns, filter and limits. A plan is plain data, so making one neither opens columns
+//! nor reads bytes.
 
 mod array_tree;
 mod bounds;
@@ -39,24 +40,26 @@ pub use row_selection::RowSelection;
 pub use virtual_columns::VirtualColumn;
 pub(crate) use virtual_columns::VirtualValues;
 
-/// An open file with everything that a plan needs.
+/// An open file, with everything that a plan needs to know about it.
 #[derive(Debug)]
 #[doc(hidden)] // For `MetadataHandle`.
 pub struct OpenedFile<'a> {
     pub metadata: Arc<FileMetadata>,
-    /// The page indexes decoded so far. Reads add those that they decode.
+    /// The page indexes decoded so far. Reads add the ones that they decode, so that later reads need not decode them
+    /// again.
     pub page_indexes: Arc<PageIndexCells>,
     pub schema: &'a Arc<ParquetSchema>,
     /// The length of the file in bytes.
     pub file_length: u64,
-    /// The limits of reads whose options have none.
+    /// The limits for reads whose options have none.
     pub limits: &'a Limits,
 }
 
 /// The plan of a read, shared by everything that decodes a part of it.
 ///
-/// `ParquetFile::plan` and `MetadataHandle::plan` create a plan from [`ReadOptions`]. It has the schema of the batches
-/// before any row is read. Pass it to a [`PushDecoder`](crate::PushDecoder).
+/// `ParquetFile::plan` and `MetadataHandle::plan` create a plan from [`ReadOptions`]. A plan has the schema of the
+/// batches before any row is read, so you can check columns and types first. Pass it to a
+/// [`PushDecoder`](crate::PushDecoder) to decode the rows.
 ///
 /// ```
 /// # use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
@@ -89,7 +92,7 @@ pub struct ReadPlan {
     warnings: Vec<String>,
     pub(crate) tree: Arc<ArrayTree>,
     row_groups: Vec<RowGroupPlan>,
-    /// The largest number of times that a row group is read.
+    /// The largest number of times that any row group is read.
     pub(crate) repeats: u64,
     pub(crate) options: ReadOptions,
     pub(crate) pages: Arc<PageReaderOptions>,
@@ -98,11 +101,11 @@ pub struct ReadPlan {
 }
 
 impl ReadPlan {
-    /// Plans a read of a file. The read takes the limits of the file, unless the options have their own.
+    /// Plans a read of a file. The file's limits apply, unless the options have their own.
     ///
     /// # Errors
-    /// [Argument](herringbone_format::ErrorKind::Argument) if the options name columns or row groups that the file
-    /// lacks; [Corrupt](herringbone_format::ErrorKind::Corrupt) if row counts are invalid.
+    /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if the options name columns or row groups that
+    /// the file lacks, and with [`Corrupt`](herringbone_format::ErrorKind::Corrupt) if row counts are invalid.
     #[doc(hidden)] // `MetadataHandle::plan` is the public way.
     pub fn new(file: &OpenedFile<'_>, options: &ReadOptions) -> Result<Self> {
         let mut plan = Self::of_columns(file, options, ColumnRole::All)?;
@@ -112,10 +115,10 @@ impl ReadPlan {
         Ok(plan)
     }
 
-    /// Plans a read without a filter, of columns with a role.
+    /// Plans a read of the columns with this role, without a filter.
     ///
     /// # Errors
-    /// See [`Self::new`].
+    /// Fails for the reasons that [`Self::new`] lists.
     pub(crate) fn of_columns(
         file: &OpenedFile<'_>,
         options: &ReadOptions,
@@ -182,14 +185,14 @@ impl ReadPlan {
         })
     }
 
-    /// Returns the row groups of the read in which the filter may select rows, with the rows that may be selected, by the metadata
-    /// in memory: statistics in the footer, and page indexes that an earlier read compared with the pages. The read itself
-    /// rules out more, because it has the bytes of indexes, bloom filters and dictionaries.
+    /// Returns the row groups in which the filter may select rows, each with the rows that may be selected. This uses
+    /// only metadata in memory: the footer's statistics, and page indexes that an earlier read compared with the pages.
+    /// The read itself rules out more, because it also has the bytes of indexes, bloom filters and dictionaries.
     ///
     /// # Errors
-    /// [Corrupt](herringbone_format::ErrorKind::Corrupt) if the statistics of a row group are invalid;
-    /// [Limit](herringbone_format::ErrorKind::Limit) if the indexes exceed the memory of the read; errors of custom
-    /// predicates.
+    /// Fails with [`Corrupt`](herringbone_format::ErrorKind::Corrupt) if a row group's statistics are invalid, and with
+    /// [`Limit`](herringbone_format::ErrorKind::Limit) if the indexes exceed the read's memory. Errors of custom
+    /// predicates are returned, too.
     pub fn prune(&self) -> Result<Vec<RowGroupPlan>> {
         let mut left = Vec::with_capacity(self.row_groups.len());
         let (plan, budget) = (Arc::new(self.clone()), new_budget(self));
@@ -203,12 +206,13 @@ impl ReadPlan {
         Ok(left)
     }
 
-    /// Returns the plan of the same read with another filter, which must be as tight as the old one.
+    /// Returns the plan of this read with another filter, which must be as tight as the old one.
     ///
     /// # Errors
-    /// [Argument](herringbone_format::ErrorKind::Argument) if the filter may select rows that the old one rules out, or
-    /// if it does not fit the file. [Argument](herringbone_format::ErrorKind::Argument) also if the read has a limit or
-    /// an offset, and no filter: they count other rows with a filter.
+    /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if the filter may select rows that the old one
+    /// rules out, or if it does not fit the file. A read without a filter, but with a limit or an offset, also fails
+    /// with [`Argument`](herringbone_format::ErrorKind::Argument), because these count other rows once there is a
+    /// filter.
     #[doc(hidden)] // For streams, whose decoder may be with a thread.
     pub fn tightened(&self, filter: &Predicate) -> Result<Self> {
         match &self.options.filter {
@@ -239,19 +243,19 @@ impl ReadPlan {
         Ok(plan)
     }
 
-    /// Returns the limits of the read.
+    /// Returns the read's limits.
     #[must_use]
     pub fn limits(&self) -> &Limits {
         &self.pages.limits
     }
 
-    /// Returns the metadata of the file.
+    /// Returns the file's metadata.
     #[must_use]
     pub fn metadata(&self) -> &FileMetadata {
         &self.metadata
     }
 
-    /// Returns the page indexes of the file decoded so far.
+    /// Returns the file's page indexes decoded so far.
     pub(crate) fn page_indexes(&self) -> &Arc<PageIndexCells> {
         &self.page_indexes
     }
@@ -262,14 +266,16 @@ impl ReadPlan {
         &self.schema
     }
 
-    /// Returns the leaves of the file under their wanted paths, if there is a wanted schema.
+    /// Returns the file's leaves under their wanted paths, if there is a wanted schema.
     pub(crate) fn resolved(&self) -> Option<&[ResolvedLeaf]> {
         self.resolved.as_deref()
     }
 
-    /// Returns the ordinal of the column from which a field of the wanted schema is read. `path` has the names from the top of
-    /// the wanted schema to the field. Returns `None` for fields that the file lacks, for those with fields below, or within
-    /// lists, and without a wanted schema.
+    /// Returns the ordinal of the column from which a field of the wanted schema is read. `path` has the names from the
+    /// top of the wanted schema down to the field.
+    ///
+    /// Returns `None` if the file lacks the field, if the field has fields below it or is within a list, and if there
+    /// is no wanted schema.
     pub fn stored_leaf<S: AsRef<str>>(&self, path: &[S]) -> Option<usize> {
         let is_it = |it: &&ResolvedLeaf| {
             let names = it.path.iter().map(String::as_str);
@@ -281,19 +287,19 @@ impl ReadPlan {
         }
     }
 
-    /// Returns the parts of the embedded Arrow schema that did not match the file and were ignored.
+    /// Returns a warning for each part of the embedded Arrow schema that we ignored because it did not match the file.
     #[must_use]
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
 
-    /// Returns the plan of the filter, if there is one. The [row groups](Self::row_groups) then count the rows before
+    /// Returns the filter's plan, if there is a filter. The [row groups](Self::row_groups) then count the rows before
     /// the filter.
     pub(crate) fn filter(&self) -> Option<&Arc<FilterPlan>> {
         self.filter.as_ref()
     }
 
-    /// Returns the leaves whose pages are located to skip unselected rows, ascending.
+    /// Returns the leaves whose pages we locate to skip unselected rows, in ascending order.
     pub(crate) fn leaves_to_map(&self) -> Vec<usize> {
         let mut leaves: Vec<_> = match &self.filter {
             Some(filter) => filter.leaves().collect(),
@@ -304,17 +310,17 @@ impl ReadPlan {
         leaves
     }
 
-    /// Returns the leaf of the file with this ordinal, or `None` if the read has no columns.
+    /// Returns the file's leaf with this ordinal, or `None` if the read has no columns.
     pub(crate) fn leaf(&self, leaf: usize) -> Option<&Leaf> {
         let filter = self.filter.as_ref();
         let plans = filter.map(|filter| [filter.tested(), filter.others()]);
         let filter_columns = plans.into_iter().flatten().flat_map(|plan| plan.columns());
-        // Each column has the schema of the whole file.
+        // Any column will do, because each has the schema of the whole file.
         let mut columns = self.columns().iter().chain(filter_columns);
         columns.next()?.schema.leaves().get(leaf)
     }
 
-    /// Returns the number of bytes in the file.
+    /// Returns the file's length in bytes.
     pub(crate) fn file_length(&self) -> u64 {
         self.pages.file_length
     }
@@ -331,7 +337,7 @@ impl ReadPlan {
         &self.row_groups
     }
 
-    /// Returns the options of the read.
+    /// Returns the options of this read.
     #[must_use]
     pub fn options(&self) -> &ReadOptions {
         &self.options
@@ -345,17 +351,17 @@ impl ReadPlan {
         &self.tree.roots
     }
 
-    /// Returns the nodes from which extension columns are made, and which the batch does not contain.
+    /// Returns the nodes from which extension columns are made and which the batch itself does not contain.
     pub(crate) fn storages(&self) -> &[ArrayNode] {
         &self.tree.storages
     }
 
-    /// Returns the extension columns, which follow those of the [tree](Self::tree).
+    /// Returns the extension columns, which follow the columns of the [tree](Self::tree).
     pub(crate) fn extension_columns(&self) -> &[StorageColumn] {
         &self.tree.extension_columns
     }
 
-    /// Returns the columns with the origin of each row.
+    /// Returns the virtual columns, which contain the origin of each row.
     pub(crate) fn virtual_columns(&self) -> &[VirtualColumn] {
         &self.options.virtual_columns
     }
@@ -365,14 +371,14 @@ impl ReadPlan {
         &self.tree.shared_lists
     }
 
-    /// Returns the number of leaves of the Parquet schema that the read decodes.
+    /// Returns the number of leaves in the Parquet schema that the read decodes.
     #[must_use]
     pub fn num_columns(&self) -> usize {
         self.tree.columns.len()
     }
 
-    /// Returns the mean decompressed size of a column chunk in bytes, according to the metadata of its row groups.
-    /// The metadata may be wrong.
+    /// Returns the mean decompressed size of a column chunk in bytes. This is an estimate, because it trusts the
+    /// metadata of the row groups, which may be wrong.
     #[must_use]
     pub fn mean_chunk_bytes(&self) -> u64 {
         let (mut bytes, mut chunks) = (0_u64, 0_u64);
@@ -385,13 +391,13 @@ impl ReadPlan {
         bytes / chunks.max(1)
     }
 
-    /// Returns the leaves of the Parquet schema that the read decodes, by their ordinals.
+    /// Returns the ordinals of the leaves in the Parquet schema that the read decodes.
     pub fn leaves(&self) -> impl Iterator<Item = usize> {
         self.columns().iter().map(|column| column.leaf)
     }
 
-    /// Creates a batch from these columns. Without a wanted schema, `invalid` converts the error if they do not fit
-    /// the schema.
+    /// Creates a batch from these columns. If they do not fit the schema, `invalid` converts the error, unless there is
+    /// a wanted schema, which has a message of its own.
     pub(crate) fn record_batch(
         &self,
         arrays: Vec<ArrayRef>,
@@ -407,7 +413,7 @@ impl ReadPlan {
     }
 }
 
-/// Returns the schema of the batches: the fields of the read, followed by extension columns and virtual columns.
+/// Returns the schema of the batches: the read fields, then the extension columns, then the virtual columns.
 fn batch_schema(
     mapping: &ArrowMapping,
     wanted: Option<&WantedSchema>,

@@ -43,53 +43,54 @@ use herringbone_filter::{Predicate, PruningSteps};
 pub struct ReadOptions {
     /// The columns to read.
     pub projection: Projection,
-    /// The ordinals of the row groups, in the order of the output, or `None` for all of them.
+    /// The ordinals of the row groups to read, in the order of the output, or `None` for all of them.
     pub row_groups: Option<Vec<usize>>,
-    /// Ranges of rows, counted from the first row of the file, or `None` for all rows. Ranges may overlap and be in
-    /// any order. Each row is read once, in the order of the file.
+    /// Ranges of rows, counted from the file's first row, or `None` for all rows. Ranges may overlap and be in any
+    /// order. Each row is read once, in the order of the file.
     pub row_ranges: Option<Vec<Range<u64>>>,
-    /// Selections of rows. The read returns the rows that all of them select.
+    /// Selections of rows. The read returns only the rows that all of them select.
     pub row_selections: Vec<RowSelection>,
     /// The predicate that rows must satisfy, or `None` to select all rows.
     pub filter: Option<Predicate>,
     /// The steps that may rule out rows before they are decoded.
     pub pruning: PruningSteps,
-    /// The number of rows to skip, among those that the options above select.
+    /// The number of rows to skip, counted among those that the options above select.
     pub offset: u64,
-    /// The largest number of rows to read, after `offset`.
+    /// The largest number of rows to read, counted after `offset`.
     pub limit: Option<u64>,
-    /// The largest number of rows in a batch. A batch never spans row groups.
+    /// The largest number of rows in a batch. A batch never spans row groups, so the last batch of each row group may
+    /// be shorter.
     pub batch_size: usize,
-    /// The approximate size of a batch in bytes. Batches of wide rows have fewer rows.
+    /// The approximate size of a batch in bytes. If rows are wide, batches have fewer rows than `batch_size`.
     pub batch_bytes: usize,
-    /// The number of decoding threads, including the caller's. 0 means one per core.
+    /// The number of decoding threads, including the caller's. 0 means one thread per core.
     pub threads: usize,
-    /// The program's own threads. If `None`, all readers and writers of the process share a pool.
+    /// The program's own threads. If `None`, all readers and writers of the process share one pool of threads.
     pub spawn: Option<Arc<dyn Spawn>>,
-    /// The memory shared by several reads. A read takes at most [`Limits::memory_bytes`] of it.
+    /// The memory that several reads share. Each read takes at most [`Limits::memory_bytes`] of it.
     pub memory_pool: Option<Arc<dyn MemoryPool>>,
-    /// True if the reader may configure the C library of GNU/Linux to retain freed memory for the next batch. The
-    /// setting applies to the whole process, and is permanent. Without it, each batch may take a page fault for every
-    /// 4 KiB.
+    /// True if the reader may configure the C library of GNU/Linux to retain freed memory for the next batch. Without
+    /// this setting, each batch may take a page fault for every 4 KiB. The setting applies to the whole process and is
+    /// permanent, so a program that does not want this can turn it off.
     pub tune_allocator: bool,
-    /// True if the checksums of pages are verified.
+    /// True if we verify the checksums of pages that have one.
     pub verify_crc: bool,
-    /// The reaction to damaged pages and row groups.
+    /// The reaction to damaged pages and row groups, such as failing or skipping them.
     pub on_error: OnError,
-    /// The limits on the resources that the read may take, or `None` for those that the file was opened with.
+    /// The limits on the resources that the read may take, or `None` for the limits with which the file was opened.
     pub limits: Option<Limits>,
-    /// The choice of Arrow types for columns.
+    /// The choice of Arrow types for the file's columns.
     pub schema: SchemaOptions,
-    /// The schema of the batches, independent of the file. If `None`, it follows from `projection` and `schema`.
-    /// Otherwise, a projection selects columns of this schema.
+    /// The schema of the batches, independent of the file. If `None`, the schema follows from `projection` and
+    /// `schema`. Otherwise, a projection selects columns of this schema.
     pub wanted_schema: Option<WantedSchema>,
-    /// The keys of the file, for calls that open it. A file that is already open has its keys.
+    /// The file's keys, for calls that open it. A file that is already open has its keys.
     pub decryption: Option<Arc<dyn Decryption>>,
-    /// Extension types that map fields. They take precedence over those of the library.
+    /// Extension types that map fields. They take precedence over the library's own.
     pub extensions: Vec<Arc<dyn ExtensionType>>,
-    /// Columns that extension types create, after those of `projection`.
+    /// Columns that extension types create, which follow the columns of `projection`.
     pub extension_columns: Vec<ExtensionColumnOption>,
-    /// Columns with the origin of each row, after all others.
+    /// Columns with the origin of each row, which follow all others.
     pub virtual_columns: Vec<VirtualColumn>,
 }
 
@@ -99,7 +100,7 @@ impl ReadOptions {
     /// The default size of a batch in bytes.
     pub const DEFAULT_BATCH_BYTES: usize = 128 << 20;
 
-    /// Returns options that read the whole file.
+    /// Returns the default options, which read the whole file.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -139,41 +140,41 @@ impl Default for ReadOptions {
 herringbone_format::setters! { ReadOptions {
     /// Selects columns with any kind of [`Projection`].
     projection: Projection;
-    /// Selects row groups by their ordinals, in the order of the output.
+    /// Selects row groups by their ordinals. They are read in this order.
     row_groups: impl IntoIterator<Item = usize> => |ordinals| Some(Vec::from_iter(ordinals));
-    /// Selects rows of the file.
+    /// Selects ranges of rows, counted from the file's first row.
     row_ranges: impl IntoIterator<Item = Range<u64>> => |ranges| Some(Vec::from_iter(ranges));
     /// Selects rows by their values.
     filter: Predicate => Some;
-    /// Selects the steps that may rule out rows.
+    /// Selects the steps that may rule out rows before they are decoded.
     pruning: PruningSteps;
-    /// Skips this many rows.
+    /// Skips this many of the selected rows.
     offset: u64;
-    /// Stops after this many rows.
+    /// Stops after this many selected rows.
     limit: u64 => Some;
     /// Sets the largest number of rows in a batch.
     batch_size: usize;
     /// Sets the approximate size of a batch in bytes.
     batch_bytes: usize;
-    /// Sets the number of threads. 0 means one per core.
+    /// Sets the number of decoding threads. 0 means one thread per core.
     threads: usize;
-    /// Uses the program's own threads.
+    /// Decodes on the program's own threads instead of the process's shared pool.
     spawn: Arc<dyn Spawn> => Some;
     /// Takes the memory of the read from a pool.
     memory_pool: Arc<dyn MemoryPool> => Some;
-    /// Allows or forbids tuning the allocator.
+    /// Allows or forbids the reader to tune the allocator for the whole process.
     tune_allocator: bool;
-    /// Enables or disables checksums.
+    /// Enables or disables the verification of page checksums.
     verify_crc: bool;
-    /// Selects the reaction to damage.
+    /// Selects the reaction to damaged pages and row groups.
     on_error: OnError;
-    /// Sets the limits on the resources that the read may take, instead of those that the file was opened with.
+    /// Sets the limits on the resources that the read may take. They replace the limits with which the file was opened.
     limits: Limits => Some;
-    /// Selects the Arrow types.
+    /// Selects the Arrow types for the file's columns.
     schema: SchemaOptions;
-    /// Sets the schema of the batches.
+    /// Sets the schema of the batches, independent of the file.
     wanted_schema: WantedSchema => Some;
-    /// Sets the keys of the file.
+    /// Sets the keys with which to open the file.
     decryption: Arc<dyn Decryption> => Some;
 }}
 
@@ -184,7 +185,7 @@ impl ReadOptions {
         self.projection(Projection::Names(texts(names)))
     }
 
-    /// Returns the limits of these options, or the default ones if they have none.
+    /// Returns these options' limits, or the default limits if the options have none.
     #[must_use]
     pub fn limits_or_default(&self) -> Cow<'_, Limits> {
         match &self.limits {
@@ -193,29 +194,29 @@ impl ReadOptions {
         }
     }
 
-    /// Adds an extension type.
+    /// Adds an extension type, which takes precedence over the library's own.
     #[must_use]
     pub fn extension(mut self, extension: impl ExtensionType + 'static) -> Self {
         self.extensions.push(Arc::new(extension));
         self
     }
 
-    /// Adds a selection of rows.
+    /// Adds a selection of rows. The read returns only the rows that all selections keep.
     #[must_use]
     pub fn row_selection(mut self, selection: RowSelection) -> Self {
         self.row_selections.push(selection);
         self
     }
 
-    /// Adds a column with the origin of each row.
+    /// Adds a column with the origin of each row, after all others.
     #[must_use]
     pub fn virtual_column(mut self, column: VirtualColumn) -> Self {
         self.virtual_columns.push(column);
         self
     }
 
-    /// Adds a column that an extension type creates from the field at a path. The field itself need not be read. If
-    /// it is, it is decoded only once.
+    /// Adds a column that an extension type creates from the field at a path. The field itself need not be read. If it
+    /// is read as well, it is still decoded only once.
     #[must_use]
     pub fn extension_column<S: Into<String>>(
         mut self,

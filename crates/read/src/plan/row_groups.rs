@@ -1,4 +1,4 @@
-//! The rows of each row group that a read selects.
+//! The rows that a read selects in each row group.
 
 use std::ops::Range;
 
@@ -26,35 +26,35 @@ use herringbone_core::page::PageMaps;
 /// ```
 #[derive(Debug, Clone)]
 pub struct RowGroupPlan {
-    /// The index among the row groups of the read.
+    /// The index of this row group among the row groups of the read.
     pub(crate) index: usize,
     ordinal: usize,
-    /// The number of rows of the file before the row group.
+    /// The number of the file's rows before this row group.
     pub(crate) first_row: u64,
     pub(crate) num_rows: u64,
     pub(crate) ranges: RowRanges,
     num_wanted: u64,
-    /// The number of selected rows of the row group that were emitted before the first of these.
+    /// The number of selected rows in the row group that were emitted before the first row of this plan.
     pub(crate) rows_before: u64,
     /// The page maps of the columns for which they were looked up.
     pub(crate) maps: PageMaps,
 }
 
 impl RowGroupPlan {
-    /// Returns the ordinal of the row group in the file.
+    /// Returns the row group's ordinal in the file.
     #[must_use]
     pub fn ordinal(&self) -> usize {
         self.ordinal
     }
 
-    /// Returns the selected rows, counted from the first row of the row group. The ranges are ascending, disjoint and
-    /// not empty.
+    /// Returns the selected rows, counted from the row group's first row. The ranges are ascending, disjoint and not
+    /// empty.
     #[must_use]
     pub fn row_ranges(&self) -> &[Range<u64>] {
         &self.ranges
     }
 
-    /// Returns the number of the row group's first row in the file.
+    /// Returns the position of the row group's first row in the file.
     #[must_use]
     pub fn first_row(&self) -> u64 {
         self.first_row
@@ -66,7 +66,7 @@ impl RowGroupPlan {
         self.num_wanted
     }
 
-    /// Returns the part of the row group from `row` on. `rows_before` of its selected rows were already emitted.
+    /// Returns the part of the row group from `row` on, of which `rows_before` selected rows were already emitted.
     pub(crate) fn after(&self, row: u64, rows_before: u64) -> Self {
         let ranges = intersection(&self.ranges, std::slice::from_ref(&(row..u64::MAX)));
         Self {
@@ -75,12 +75,12 @@ impl RowGroupPlan {
         }
     }
 
-    /// Returns the end of the first `wanted` selected rows.
+    /// Returns the row after the first `wanted` selected rows.
     pub(crate) fn end_of(&self, wanted: u64) -> u64 {
         RowSelector::Ranges(self.ranges.clone()).end_of(wanted)
     }
 
-    /// Returns the row group with these selected rows, and the maps of its pages.
+    /// Returns this row group with other selected rows, and with the maps of its pages.
     pub(crate) fn restricted(&self, ranges: RowRanges, maps: PageMaps) -> Self {
         Self {
             num_wanted: count(ranges.iter()),
@@ -91,7 +91,7 @@ impl RowGroupPlan {
     }
 }
 
-/// Returns the largest number of times that a row group is read.
+/// Returns the largest number of times that any row group is read.
 pub(crate) fn repeats(row_groups: &[RowGroupPlan]) -> u64 {
     let mut ordinals: Vec<_> = row_groups.iter().map(RowGroupPlan::ordinal).collect();
     ordinals.sort_unstable();
@@ -102,7 +102,7 @@ pub(crate) fn repeats(row_groups: &[RowGroupPlan]) -> u64 {
 /// Returns the row groups with selected rows, in the order in which they are read.
 ///
 /// # Errors
-/// Corrupt if row counts are invalid; Argument if the file lacks a requested row group.
+/// Fails with `Corrupt` if row counts are invalid, and with `Argument` if the file lacks a requested row group.
 pub(crate) fn plan_row_groups(
     metadata: &FileMetadata,
     options: &ReadOptions,
@@ -136,7 +136,7 @@ pub(crate) fn plan_row_groups(
         Some(ordinals) => ordinals.clone(),
         None => (0..starts.len()).collect(),
     };
-    // A filter is applied before the offset and the limit.
+    // A filter is applied before the offset and the limit, so they cannot clip the ranges here.
     let mut window = match options.filter {
         Some(_) => OffsetLimit::all(),
         None => OffsetLimit::of(options),
@@ -190,7 +190,7 @@ pub(crate) struct OffsetLimit {
 }
 
 impl OffsetLimit {
-    /// Returns the window of all rows.
+    /// Returns the window that includes all rows.
     pub(crate) fn all() -> Self {
         Self {
             offset: 0,
@@ -198,7 +198,7 @@ impl OffsetLimit {
         }
     }
 
-    /// Returns the window of the options' offset and limit.
+    /// Returns the window that the options' offset and limit describe.
     pub(crate) fn of(options: &ReadOptions) -> Self {
         Self {
             offset: options.offset,
@@ -206,12 +206,12 @@ impl OffsetLimit {
         }
     }
 
-    /// Returns the number of rows to skip or to emit.
+    /// Returns the number of rows still to be skipped or emitted.
     pub(crate) fn wanted(&self) -> u64 {
         self.offset.saturating_add(self.left)
     }
 
-    /// Returns the part of the next `rows` rows to emit.
+    /// Passes the next `rows` rows, and returns the part of them to emit.
     pub(crate) fn next(&mut self, rows: u64) -> Range<u64> {
         let passed = rows.min(self.offset);
         self.offset -= passed;
@@ -220,10 +220,10 @@ impl OffsetLimit {
         passed..passed + taken
     }
 
-    /// Returns the part of a batch of the next rows to emit, if any.
+    /// Passes the rows of the next batch, and returns the part of it to emit, if any.
     pub(crate) fn clip_batch(&mut self, batch: RecordBatch) -> Option<RecordBatch> {
         let rows = self.next(batch.num_rows() as u64);
-        // Both are at most the rows of the batch.
+        // Both casts fit, because the values are at most the number of rows in the batch.
         let (first, length) = (rows.start as usize, (rows.end - rows.start) as usize);
         match length {
             0 => None,

@@ -5,7 +5,7 @@ use std::ops::Range;
 use herringbone_arrow::buffer::BooleanBuffer;
 use herringbone_format::{Error, Result};
 
-/// A selection of rows to keep, or to leave out as deleted, by position in the file or in one row group.
+/// A selection of rows to keep, or to leave out as deleted, by their position in the file or in one row group.
 ///
 /// ```
 /// # use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
@@ -31,15 +31,15 @@ use herringbone_format::{Error, Result};
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowSelection {
-    /// Ascending, disjoint and not empty.
+    /// The ranges of kept or deleted rows, which are ascending, disjoint and not empty.
     ranges: Vec<Range<u64>>,
     is_deleted: bool,
     row_group: Option<usize>,
 }
 
 impl RowSelection {
-    /// Keeps only the rows in these ranges. Ranges may overlap and be in any order. Positions past the last row are
-    /// ignored.
+    /// Keeps only the rows in these ranges. Ranges may overlap and be in any order, and positions after the last row
+    /// are ignored.
     #[must_use]
     pub fn keep(ranges: impl IntoIterator<Item = Range<u64>>) -> Self {
         Self::new(ranges.into_iter().collect(), false)
@@ -51,26 +51,26 @@ impl RowSelection {
         Self::new(ranges.into_iter().collect(), true)
     }
 
-    /// Leaves out these rows, in any order.
+    /// Leaves out these rows, which may be in any order.
     #[must_use]
     pub fn delete_rows(rows: impl IntoIterator<Item = u64>) -> Self {
-        // A file cannot have a row with the number `u64::MAX`.
+        // Saturating is fine, because no file has a row with the number `u64::MAX`.
         Self::delete(rows.into_iter().map(|row| row..row.saturating_add(1)))
     }
 
-    /// Keeps the rows whose bit is set. Rows after the last bit are not kept.
+    /// Keeps the rows whose bit is set. Rows after the last bit are left out.
     #[must_use]
     pub fn keep_bits(bits: &BooleanBuffer) -> Self {
         Self::keep(ranges_of(bits))
     }
 
-    /// Leaves out the rows whose bit is set.
+    /// Leaves out the rows whose bit is set. Rows after the last bit are kept.
     #[must_use]
     pub fn delete_bits(bits: &BooleanBuffer) -> Self {
         Self::delete(ranges_of(bits))
     }
 
-    /// Applies the selection to this row group only, and counts rows from its first one.
+    /// Applies the selection only to this row group, and counts rows from the row group's first one.
     #[must_use]
     pub fn of_row_group(self, ordinal: usize) -> Self {
         Self {
@@ -82,8 +82,9 @@ impl RowSelection {
     /// Returns the selection of the rows that both selections keep.
     ///
     /// # Errors
-    /// [Argument](herringbone_format::ErrorKind::Argument) if the selections do not apply to the same row group, or to
-    /// the file. A read takes both of them, and keeps the rows that each of them keeps.
+    /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if one selection applies to another row group
+    /// than the other, or to the whole file. You can add both to a read instead, which then keeps the rows that each of
+    /// them keeps.
     pub fn intersection(&self, other: &Self) -> Result<Self> {
         let row_group = self.same_row_group(other)?;
         let (ranges, is_deleted) = match (self.is_deleted, other.is_deleted) {
@@ -99,11 +100,11 @@ impl RowSelection {
         })
     }
 
-    /// Returns the selection of the rows that at least one of the selections keeps.
+    /// Returns the selection of the rows that at least one of the two selections keeps.
     ///
     /// # Errors
-    /// [Argument](herringbone_format::ErrorKind::Argument) if the selections do not apply to the same row group, or to
-    /// the file.
+    /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if one selection applies to another row group
+    /// than the other, or to the whole file.
     pub fn union(&self, other: &Self) -> Result<Self> {
         let row_group = self.same_row_group(other)?;
         let (ranges, is_deleted) = match (self.is_deleted, other.is_deleted) {
@@ -119,14 +120,14 @@ impl RowSelection {
         })
     }
 
-    /// Returns the row group to which the selection applies, or `None` if it applies to the file.
+    /// Returns the row group to which the selection applies, or `None` if it applies to the whole file.
     #[must_use]
     pub fn row_group(&self) -> Option<usize> {
         self.row_group
     }
 
-    /// Returns the ranges of the kept rows among the first `rows` rows of the file or row group: ascending, disjoint
-    /// and not empty.
+    /// Returns the ranges of kept rows among the first `rows` rows of the file or row group. The ranges are ascending,
+    /// disjoint and not empty.
     ///
     /// ```
     /// use herringbone::RowSelection;
@@ -151,7 +152,7 @@ impl RowSelection {
         ranges.iter().map(|range| range.end - range.start).sum()
     }
 
-    /// Returns the row group to which both selections apply.
+    /// Returns the row group to which both selections apply, or `None` if both apply to the whole file.
     fn same_row_group(&self, other: &Self) -> Result<Option<usize>> {
         let name = |row_group: Option<usize>| match row_group {
             Some(ordinal) => format!("row group {ordinal}"),
@@ -175,8 +176,8 @@ impl RowSelection {
         }
     }
 
-    /// Returns the rows of `wanted` that the selection keeps, in the row group with this `ordinal` and these `rows`
-    /// of the file. `wanted` and the result are counted from the first row of the row group.
+    /// Returns the rows of `wanted` that the selection keeps, in the row group with this `ordinal` whose `rows` are
+    /// counted in the file. `wanted` and the result are counted from the row group's first row.
     pub(crate) fn apply(
         &self,
         wanted: Vec<Range<u64>>,
@@ -216,7 +217,7 @@ pub(crate) fn normalize(mut ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
     merged
 }
 
-/// Returns the parts of normalized `ranges` within `rows`, counted from the start of `rows`.
+/// Returns the parts of normalized `ranges` that lie within `rows`, counted from the start of `rows`.
 pub(crate) fn within(ranges: &[Range<u64>], rows: &Range<u64>) -> Vec<Range<u64>> {
     let first = ranges.partition_point(|range| range.end <= rows.start);
     ranges
@@ -228,7 +229,7 @@ pub(crate) fn within(ranges: &[Range<u64>], rows: &Range<u64>) -> Vec<Range<u64>
         .collect()
 }
 
-/// Returns the rows in both lists of ranges.
+/// Returns the rows in both lists of ranges. The lists must be normalized.
 pub(crate) fn intersection(a: &[Range<u64>], b: &[Range<u64>]) -> Vec<Range<u64>> {
     let (mut a, mut b) = (a.iter().peekable(), b.iter().peekable());
     let mut both = Vec::new();
@@ -257,7 +258,7 @@ fn difference(ranges: &[Range<u64>], without: &[Range<u64>]) -> Vec<Range<u64>> 
     intersection(ranges, &gaps(&within(without, &(0..end)), end))
 }
 
-/// Returns the rows among the first `rows` that are in no range.
+/// Returns the rows among the first `rows` that no range contains.
 fn gaps(ranges: &[Range<u64>], rows: u64) -> Vec<Range<u64>> {
     let starts = std::iter::once(0).chain(ranges.iter().map(|range| range.end));
     let ends = ranges.iter().map(|range| range.start);

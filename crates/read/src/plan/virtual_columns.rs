@@ -1,4 +1,4 @@
-//! Columns with the origin of each row.
+//! Columns that contain the origin of each row.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -41,7 +41,7 @@ pub struct VirtualColumn {
     values: VirtualValues,
 }
 
-/// The origin of the values of a virtual column.
+/// The source of a virtual column's values.
 #[derive(Debug, Clone)]
 pub(crate) enum VirtualValues {
     RowNumber,
@@ -50,27 +50,29 @@ pub(crate) enum VirtualValues {
 }
 
 impl VirtualColumn {
-    /// Creates a column of row numbers. Rows are counted from 0 over all rows of the file, selected or not. The type
-    /// is `Int64`, never null.
+    /// Creates a column of row numbers, which count all rows of the file from 0, whether they are selected or not. The
+    /// type is `Int64`, and values are never null.
     #[must_use]
     pub fn row_number(name: impl Into<String>) -> Self {
         Self::new(name, DataType::Int64, VirtualValues::RowNumber)
     }
 
-    /// Creates a column of the ordinals of row groups in the file. The type is `Int64`, never null.
+    /// Creates a column with the ordinal of each row's row group in the file. The type is `Int64`, and values are never
+    /// null.
     #[must_use]
     pub fn row_group(name: impl Into<String>) -> Self {
         Self::new(name, DataType::Int64, VirtualValues::RowGroup)
     }
 
-    /// Creates a column with the caller's name of the file. The type is `Utf8`, never null.
+    /// Creates a column with the file's name, in each row, as the caller knows it. The type is `Utf8`, and values are
+    /// never null.
     #[must_use]
     pub fn file_name(name: impl Into<String>, file: &str) -> Self {
         Self::constant(name, Arc::new(StringArray::from(vec![file])))
     }
 
-    /// Creates a column with the only slot of an array in each row, such as the value of a partition. The field is
-    /// nullable only if the slot is null. An array of another length causes the read to fail.
+    /// Creates a column that repeats the only slot of an array in each row, for example the value of a partition. The
+    /// field is nullable only if the slot is null. A read fails if the array has any other length than one.
     #[must_use]
     pub fn constant(name: impl Into<String>, value: ArrayRef) -> Self {
         let (data_type, is_null) = (value.data_type().clone(), value.logical_null_count() > 0);
@@ -90,7 +92,7 @@ impl VirtualColumn {
         }
     }
 
-    /// Sets the metadata of the field.
+    /// Sets the field's metadata.
     #[must_use]
     pub fn metadata(self, metadata: HashMap<String, String>) -> Self {
         let field = Field::clone(&self.field).with_metadata(metadata);
@@ -100,13 +102,13 @@ impl VirtualColumn {
         }
     }
 
-    /// Returns the field.
+    /// Returns the column's field.
     #[must_use]
     pub fn field(&self) -> &FieldRef {
         &self.field
     }
 
-    /// Rejects a constant that does not have exactly one value.
+    /// Checks that a constant has exactly one value.
     pub(crate) fn check(&self) -> Result<()> {
         match &self.values {
             VirtualValues::Constant(Constant::Value(value)) if value.len() != 1 => {
@@ -119,7 +121,7 @@ impl VirtualColumn {
         }
     }
 
-    /// Returns the approximate number of bytes that the column takes in a batch of `rows` rows.
+    /// Returns the approximate number of bytes that the column takes in a batch with `rows` rows.
     pub(crate) fn bytes(&self, rows: usize) -> usize {
         match &self.values {
             VirtualValues::RowNumber | VirtualValues::RowGroup => {
@@ -129,7 +131,7 @@ impl VirtualColumn {
         }
     }
 
-    /// Returns the origin of the values.
+    /// Returns the source of the column's values.
     pub(crate) fn values(&self) -> &VirtualValues {
         &self.values
     }

@@ -58,12 +58,12 @@ use herringbone_filter::Predicate;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// The enum is exhaustive: a driver that ignored a step would never end, so it must not compile.
+/// The enum is exhaustive on purpose. A driver that ignored a step would never end, so it must not compile.
 #[derive(Debug)]
 pub enum Poll {
     /// Bytes of the file are needed.
     Needs(Needs),
-    /// Keys of columns are needed. [Supply](PushDecoder::supply_key) them all.
+    /// Keys of columns are needed. [Supply](PushDecoder::supply_key) all of them, and poll again.
     NeedsKeys(Vec<KeyRequest>),
     /// The next batch.
     Batch(RecordBatch),
@@ -71,7 +71,7 @@ pub enum Poll {
     Finished,
 }
 
-/// Byte ranges of the file that a decoder needs.
+/// The byte ranges of the file that a decoder needs.
 ///
 /// Ranges that lie close to each other can be fetched by one request:
 ///
@@ -116,31 +116,31 @@ pub enum Poll {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Needs {
-    /// The ranges that the decoder waits for: ascending and disjoint.
+    /// The ranges for which the decoder waits, which are ascending and disjoint.
     pub now: Vec<Range<u64>>,
     /// The ranges that the decoder will need next, in the order of their rows.
     pub soon: Vec<Soon>,
-    /// The ranges listed before, and no longer needed.
+    /// The ranges listed before that the decoder no longer needs.
     pub cancelled: Vec<Range<u64>>,
 }
 
-/// A byte range that a decoder will need.
+/// A byte range that a decoder will need later.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Soon {
-    /// The range.
+    /// The byte range in the file.
     pub range: Range<u64>,
-    /// The first row of the file that needs it.
+    /// The first row of the file that needs the bytes.
     pub first_row: u64,
-    /// True if the bytes decide which other ranges are needed, such as those of a tested column. Once they are
-    /// supplied, [`PushDecoder::poll`] lists these ranges, even if others are still missing.
+    /// True if the bytes decide which other ranges are needed, as the bytes of a tested column do. Once they are
+    /// supplied, [`PushDecoder::poll`] lists these other ranges, even if more bytes are still missing.
     pub decides: bool,
 }
 
-/// A decoder of a read that takes supplied bytes, and runs on the caller's thread.
+/// A decoder that takes the bytes of a read as you supply them, and runs on the caller's thread.
 ///
-/// Ranges are listed row group by row group, as far ahead as the [policy](Self::with_policy) and the memory of the
-/// read allow. Fetch `now`, together with `soon` if that is cheap, then [supply](Self::supply) the bytes.
+/// It lists ranges row group by row group, as far ahead as the [policy](Self::with_policy) and the read's memory allow.
+/// Fetch `now`, together with `soon` if that is cheap, then [supply](Self::supply) the bytes.
 ///
 /// ```
 /// # use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
@@ -206,13 +206,13 @@ impl From<(ReadSequence, FetchPolicy)> for PushDecoder {
 }
 
 impl PushDecoder {
-    /// Creates a decoder for bytes that arrive over a network.
+    /// Creates a decoder whose policy is for bytes that arrive over a network.
     #[must_use]
     pub fn new(plan: Arc<ReadPlan>) -> Self {
         Self::with_policy(plan, FetchPolicy::remote())
     }
 
-    /// Creates a decoder that lists ranges for a source with this policy.
+    /// Creates a decoder that lists ranges as this policy demands.
     #[must_use]
     pub fn with_policy(plan: Arc<ReadPlan>, policy: FetchPolicy) -> Self {
         Self::from((ReadSequence::new(plan), policy))
@@ -221,10 +221,11 @@ impl PushDecoder {
     /// Decodes the next batch from the supplied bytes, or returns the missing ranges.
     ///
     /// # Errors
-    /// [Corrupt](herringbone_format::ErrorKind::Corrupt) or [Unsupported](herringbone_format::ErrorKind::Unsupported)
-    /// if the bytes cannot be decoded, [Limit](herringbone_format::ErrorKind::Limit) if they need too much memory, and
-    /// [Key](herringbone_format::ErrorKind::Key) if they are not authentic, each with its location. Errors of your
-    /// predicates keep their kind. Later calls return no more rows.
+    /// Fails with [`Corrupt`](herringbone_format::ErrorKind::Corrupt) or
+    /// [`Unsupported`](herringbone_format::ErrorKind::Unsupported) if the bytes cannot be decoded, with
+    /// [`Limit`](herringbone_format::ErrorKind::Limit) if they need too much memory, and with
+    /// [`Key`](herringbone_format::ErrorKind::Key) if they are not authentic. Each of these errors has its location in
+    /// the file. The errors of your predicates keep their kind. After an error, later calls return no more rows.
     pub fn poll(&mut self) -> Result<Poll> {
         self.store.take_unmet();
         let step = self.sequence.advance(&mut self.store);
@@ -240,13 +241,13 @@ impl PushDecoder {
         })
     }
 
-    /// Lists the ranges that the decoder needs next, while it can still decode: all of them may wait.
+    /// Lists the ranges that the decoder needs next while it can still decode. All of them may wait.
     ///
-    /// Use it between batches, to fetch later bytes before the decoder waits for them. The ranges listed earlier and
-    /// not supplied yet are listed again.
+    /// Use it between batches, to fetch later bytes before the decoder waits for them. Ranges listed earlier and not
+    /// supplied yet are listed again.
     ///
     /// # Errors
-    /// See [`Self::poll`].
+    /// Fails for the reasons that [`Self::poll`] lists.
     pub fn look_ahead(&mut self) -> Result<Needs> {
         self.store.take_unmet();
         let due = self.sequence.begun().front();
@@ -254,7 +255,7 @@ impl PushDecoder {
         self.needs(is_due)
     }
 
-    /// Lists the needed ranges. With `is_due`, the decoder works on its first row group.
+    /// Lists the needed ranges. With `is_due`, the decoder is at work on its first row group.
     fn needs(&mut self, is_due: bool) -> Result<Needs> {
         let memory = match self.sequence.is_short() {
             true => 0,
@@ -300,13 +301,13 @@ impl PushDecoder {
         })
     }
 
-    /// Ensures that more than `row_groups` row groups are begun. Returns false if the next one cannot be begun.
+    /// Begins row groups until more than `row_groups` of them are begun. Returns false if the next one cannot be begun.
     fn begin_ahead(&mut self, row_groups: usize) -> bool {
         if self.sequence.begun().len() > row_groups {
             return true;
         }
         let plan = self.sequence.plan();
-        // A limit may end the read before the next row group is filtered.
+        // A limit may end the read before the next row group is filtered, so its bytes may never be needed.
         let may_end = plan.is_filtered() && plan.options().limit.is_some();
         if may_end || !self.sequence.missing_keys().is_empty() {
             return false;
@@ -317,10 +318,10 @@ impl PushDecoder {
         has_next
     }
 
-    /// Takes bytes of the file that start at `offset`. They may arrive in any order and in any pieces, even before
+    /// Takes bytes of the file that start at `offset`. They may arrive in any order and in any pieces, and even before
     /// they are listed.
     ///
-    /// Bytes for which the read has no memory are dropped, and listed again when they are needed.
+    /// If the read has no memory for some bytes, it drops them, and lists them again when they are needed.
     pub fn supply(&mut self, offset: u64, bytes: &Bytes) {
         self.sequence.budget().add_fetched(1, bytes.len() as u64);
         let keeps_ahead = !self.sequence.has_started_again();
@@ -328,10 +329,10 @@ impl PushDecoder {
             .supply((offset, bytes), &self.wanted, keeps_ahead);
     }
 
-    /// Sets the number of bytes requested ahead that did not arrive. They count as memory of the read.
+    /// Sets the number of bytes requested ahead that have not arrived. They count as memory of the read.
     ///
-    /// Do not include ranges of [`Needs::now`], because the decoder has reserved memory for these. Returns false if
-    /// the read does not have the memory. Then nothing changes, and the bytes should not be requested.
+    /// Do not include ranges of [`Needs::now`], because the decoder has reserved memory for them already. Returns false
+    /// if the read does not have the memory. In that case nothing changes, and you should not request the bytes.
     pub fn reserve_in_flight(&mut self, bytes: u64) -> bool {
         self.store.reserve_in_flight(bytes)
     }
@@ -342,21 +343,21 @@ impl PushDecoder {
         self.sequence.budget().left()
     }
 
-    /// Returns true if the read was refused memory for the due row group. It then decodes without bytes ahead, and
-    /// dropped those that it had.
+    /// Returns true if the read was refused memory for the due row group. It has then dropped the bytes that it had
+    /// ahead, and decodes without any.
     #[must_use]
     pub fn is_refused_memory(&self) -> bool {
         self.sequence.has_started_again()
     }
 
-    /// Chooses to wait for memory when the pool refuses the bytes of a page. If an error of [`Self::poll`] then [is a
-    /// refusal](Self::waits_for_memory), the decoder holds nearly nothing, and may be polled again.
+    /// Chooses whether to wait for memory when the pool refuses the bytes of a page. If an error of [`Self::poll`] then
+    /// [is a refusal](Self::waits_for_memory), the decoder holds nearly nothing, and may be polled again.
     #[doc(hidden)] // For async reads.
     pub fn wait_for_memory(&mut self, may_wait: bool) {
         self.sequence.wait_for_memory(may_wait);
     }
 
-    /// Returns true if the last error was a refusal of memory, after which the decoder may be polled again.
+    /// Returns true if the last error was a refusal of memory, after which you may poll the decoder again.
     #[doc(hidden)] // For async reads.
     #[must_use]
     pub fn waits_for_memory(&self) -> bool {
@@ -369,23 +370,23 @@ impl PushDecoder {
         self.sequence.wait_no_longer();
     }
 
-    /// Asks the pool whether the read tries again.
+    /// Asks the memory pool whether the read may try again.
     #[doc(hidden)] // For async reads.
     pub fn poll_room(&self, context: &mut Context<'_>) -> task::Poll<bool> {
         self.sequence.budget().poll_room(context)
     }
 
-    /// Returns the plan of the read.
+    /// Returns the read's plan.
     #[must_use]
     pub fn plan(&self) -> &Arc<ReadPlan> {
         self.sequence.plan()
     }
 
-    /// Takes the key for a request.
+    /// Takes the key that a request asked for.
     ///
     /// # Errors
-    /// [Argument](herringbone_format::ErrorKind::Argument) if the key has an invalid length, or the file is not
-    /// encrypted.
+    /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if the key has an invalid length, or if the
+    /// file is not encrypted.
     pub fn supply_key(&self, request: &KeyRequest, key: &[u8]) -> Result<()> {
         match self.sequence.plan().metadata().decryption() {
             Some(file) => file.supply_key(request, key),
@@ -393,17 +394,18 @@ impl PushDecoder {
         }
     }
 
-    /// Returns the number of buffered bytes: supplied, but not yet used up.
+    /// Returns the number of buffered bytes, which were supplied but are not used up yet.
     #[must_use]
     pub fn buffered_bytes(&self) -> u64 {
         self.store.buffered_bytes()
     }
 
-    /// Detaches the due row group from the read, together with its supplied bytes. It can be decoded on any thread,
+    /// Detaches the due row group from the read, together with its supplied bytes. You can decode it on any thread,
     /// while this decoder continues with the next one.
     ///
-    /// Returns `None` if there are no more row groups, or if rows of the due one were emitted. Also returns `None` if
-    /// a key is missing, or if a limit counts the rows that a filter selects.
+    /// Returns `None` if there are no more row groups, or if rows of the due one were already emitted. Also returns
+    /// `None` if a key is missing, or if a limit counts the rows that a filter selects, because its rows then depend on
+    /// the row groups before it.
     pub fn take_row_group(&mut self) -> Option<DetachedRowGroup> {
         if !self.may_take() || !self.begin_ahead(0) {
             return None;
@@ -413,8 +415,8 @@ impl PushDecoder {
         self.take_first()
     }
 
-    /// Detaches the due row group, if the bytes of all its remaining rows were supplied. Some of its rows may have been
-    /// emitted. [`Self::look_ahead`] opens row groups.
+    /// Detaches the due row group if the bytes for all of its remaining rows were supplied. Some of its rows may have
+    /// been emitted. Call [`Self::look_ahead`] first, because it opens row groups.
     ///
     /// Returns `None` if a limit or an offset counts the rows that a filter selects.
     #[doc(hidden)] // For async reads.
@@ -450,23 +452,23 @@ impl PushDecoder {
         Some(DetachedRowGroup::new(read, store, self.policy.clone()))
     }
 
-    /// Replaces the filter by an equal or tighter one, for all rows not selected so far. It also prunes row groups not
-    /// begun yet. See `Reader::tighten_filter`.
+    /// Replaces the filter with an equal or tighter one, which applies to all rows not selected so far, and prunes the
+    /// row groups not begun yet. See `Reader::tighten_filter`.
     ///
     /// # Errors
-    /// [Argument](herringbone_format::ErrorKind::Argument) if the form of the filter does not show that it
+    /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if the filter's form does not show that it
     /// [implies](Predicate::implies) the old one, or if it does not fit the file.
     pub fn tighten_filter(&mut self, filter: &Predicate) -> Result<()> {
         self.sequence.tighten_filter(filter)
     }
 
-    /// Continues with a plan that [`ReadPlan::tightened`] made of the plan of this decoder.
+    /// Continues with a plan that [`ReadPlan::tightened`] derived from this decoder's plan.
     #[doc(hidden)] // For streams, whose decoder may be with a thread.
     pub fn replace_plan(&mut self, plan: Arc<ReadPlan>) {
         self.sequence.replace_plan(plan);
     }
 
-    /// Returns the counts of the read so far.
+    /// Returns what the read has counted so far, such as requests and pages.
     #[must_use]
     pub fn metrics(&self) -> ReadMetrics {
         self.sequence.metrics()
@@ -484,7 +486,7 @@ impl PushDecoder {
     }
 
     /// Returns the damage left out of the batches so far, if the options [tolerate](herringbone_core::loss::OnError)
-    /// it.
+    /// damage.
     #[must_use]
     pub fn losses(&self) -> &Losses {
         self.sequence.losses()

@@ -13,7 +13,7 @@ use herringbone_core::budget::{Budget, Reservation};
 use herringbone_core::fetch::FetchPolicy;
 use herringbone_core::loss::Losses;
 
-/// A row group of a read with its bytes, which can be decoded on any thread.
+/// A row group of a read, together with its bytes. It can be decoded on any thread.
 ///
 /// ```
 /// # use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
@@ -67,11 +67,11 @@ pub struct DetachedRowGroup {
 
 /// The result of [`DetachedRowGroup::poll`].
 ///
-/// The enum is exhaustive: a driver that ignored a step would never end, so it must not compile.
+/// The enum is exhaustive on purpose. A driver that ignored a step would never end, so it must not compile.
 #[derive(Debug)]
 pub enum RowGroupPoll {
-    /// Bytes of the file are needed: for rows that a filter selected, or because they were dropped when memory was
-    /// short.
+    /// Bytes of the file are needed, either for rows that a filter selected, or because they were dropped when memory
+    /// was short.
     Needs(Vec<Range<u64>>),
     /// The next batch.
     Batch(RecordBatch),
@@ -79,15 +79,15 @@ pub enum RowGroupPoll {
     Finished,
 }
 
-/// A batch that waits until it is due. It counts as memory of the read.
+/// A batch that waits until it is due. Meanwhile, it counts as memory of the read.
 pub struct WaitingBatch {
     /// The batch.
     pub batch: RecordBatch,
-    /// The damaged pages left out of it.
+    /// The damaged pages left out of the batch.
     pub losses: Losses,
-    /// An upper bound on the number of rows of the row group after it.
+    /// An upper bound on the number of the row group's rows after the batch.
     pub rows_left: u64,
-    /// The position before the batch.
+    /// The position before the batch, to which the row group can return.
     position: RowGroupPosition,
     _memory: Reservation,
 }
@@ -98,8 +98,8 @@ pub enum AheadStep {
     Batch(Box<WaitingBatch>),
     /// The row group has no more rows. These damaged pages were left out after the last batch.
     Finished(Losses),
-    /// The next batch cannot be decoded ahead: bytes or memory are missing, or the bytes are damaged. The decoder that
-    /// the row group is [put back](super::PushDecoder::put_back) into returns the error.
+    /// The next batch cannot be decoded ahead, because bytes or memory are missing, or because the bytes are damaged.
+    /// Once the row group is [put back](super::PushDecoder::put_back), its decoder returns the error.
     Failed,
 }
 
@@ -115,7 +115,7 @@ impl DetachedRowGroup {
         }
     }
 
-    /// Returns the ordinal of the row group in the file.
+    /// Returns the row group's ordinal in the file.
     #[must_use]
     pub fn ordinal(&self) -> usize {
         self.read.ordinal()
@@ -124,7 +124,7 @@ impl DetachedRowGroup {
     /// Decodes the next batch from the supplied bytes, or returns the missing ranges.
     ///
     /// # Errors
-    /// Errors in the bytes, with their location.
+    /// Returns errors in the bytes with their location in the file.
     pub fn poll(&mut self) -> Result<RowGroupPoll> {
         loop {
             self.store.take_unmet();
@@ -151,7 +151,7 @@ impl DetachedRowGroup {
         }
     }
 
-    /// Decodes the next batch, which waits until it is due. A batch that `is_due` needs no memory to wait.
+    /// Decodes the next batch before it is due, to let it wait. If the batch `is_due`, it needs no memory to wait.
     #[doc(hidden)] // For async reads.
     pub fn poll_ahead(&mut self, is_due: bool) -> AheadStep {
         let position = self.read.position();

@@ -1,4 +1,4 @@
-//! The store of supplied bytes, until they are used up.
+//! The store that keeps supplied bytes until they are used up.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -11,15 +11,15 @@ use crate::bytes::FileBytes;
 use herringbone_core::budget::{Budget, Reservation};
 use herringbone_core::fetch::{FetchPolicy, request_cost, union, without};
 
-/// Bytes of the file, in pieces of any size that arrived in any order.
+/// A store of the file's bytes, in pieces of any size that arrived in any order.
 ///
-/// A piece counts as memory of the read until all needed bytes in it are released. Bytes that a decoder waits for do
-/// not count here, because it has reserved memory for them.
+/// A piece counts as memory of the read until all needed bytes in it are released. Bytes for which a decoder waits do
+/// not count here, because the decoder has reserved memory for them.
 pub struct ByteStore {
-    /// Disjoint pieces, by the offset of their first byte.
+    /// The disjoint pieces, by the offset of their first byte.
     pieces: BTreeMap<u64, Piece>,
     memory: Reservation,
-    /// The memory of bytes requested ahead that did not arrive.
+    /// The memory for bytes requested ahead that have not arrived.
     in_flight: Reservation,
     /// The ranges that decoders requested and did not get.
     unmet: Vec<Range<u64>>,
@@ -29,17 +29,17 @@ pub struct ByteStore {
     request_cost: u64,
 }
 
-/// Byte ranges of the file that decoders need, to be fetched.
+/// The byte ranges of the file that decoders need, which are to be fetched.
 #[derive(Debug, Default)]
 pub struct Wanted {
-    /// Ascending and disjoint ranges.
+    /// The ranges to fetch, which are ascending and disjoint.
     ranges: Vec<Range<u64>>,
-    /// The ranges that decoders wait for. Decoders have reserved memory for them.
+    /// The ranges for which decoders wait. Decoders have reserved memory for them.
     due: Vec<Range<u64>>,
 }
 
 impl Wanted {
-    /// Returns the ranges, ascending and disjoint.
+    /// Returns the ranges to fetch, which are ascending and disjoint.
     #[must_use]
     pub fn ranges(&self) -> &[Range<u64>] {
         &self.ranges
@@ -48,14 +48,14 @@ impl Wanted {
 
 struct Piece {
     bytes: Bytes,
-    /// The needed parts of the piece, ascending and disjoint.
+    /// The parts of the piece that are still needed, ascending and disjoint.
     live: Vec<Range<u64>>,
-    /// The number of bytes that count as memory of the read.
+    /// The number of the piece's bytes that count as memory of the read.
     counted: u64,
 }
 
 impl ByteStore {
-    /// Creates an empty store, whose bytes count as memory of a read.
+    /// Creates an empty store. Its bytes will count as memory of the read with this budget.
     #[must_use]
     pub fn new(budget: Arc<Budget>, policy: &FetchPolicy) -> Self {
         Self {
@@ -68,8 +68,8 @@ impl ByteStore {
         }
     }
 
-    /// Sets the number of bytes requested ahead that did not arrive. Returns false if the budget does not
-    /// have them.
+    /// Sets the number of bytes requested ahead that have not arrived. Returns false if the budget does not have room
+    /// for them.
     pub(super) fn reserve_in_flight(&mut self, bytes: u64) -> bool {
         self.in_flight.resize(bytes).is_ok()
     }
@@ -97,7 +97,7 @@ impl ByteStore {
         }
     }
 
-    /// Adds the missing parts of these ranges to a list, and returns them.
+    /// Adds the missing parts of these ranges to a list, and returns the added parts.
     pub(super) fn want_more(
         &self,
         wanted: &mut Wanted,
@@ -111,8 +111,8 @@ impl ByteStore {
 
     /// Stores bytes that start at `offset`.
     ///
-    /// If the budget has no room for all of them, it stores only the wanted bytes, or only those that a decoder waits
-    /// for. Without `keeps_ahead`, it stores only the latter.
+    /// If the budget has no room for all of them, we store only the wanted bytes, or if there is no room for these
+    /// either, only the bytes for which a decoder waits. Without `keeps_ahead`, we store only the latter.
     pub fn supply(&mut self, (offset, bytes): (u64, &Bytes), wanted: &Wanted, keeps_ahead: bool) {
         let supplied = offset..offset.saturating_add(bytes.len() as u64);
         let due_bytes = |part: &Range<u64>| {
@@ -128,7 +128,7 @@ impl ByteStore {
             if keeps_ahead && self.keep((offset, bytes), &gap, (live, due_bytes(&gap))) {
                 continue;
             }
-            // A slice would retain the memory of the whole request.
+            // We copy the part, because a slice would retain the memory of the whole request.
             let copy = |part: &Range<u64>| match *part == supplied {
                 true => bytes.clone(),
                 false => Bytes::copy_from_slice(&slice(bytes, offset, part)),
@@ -146,8 +146,8 @@ impl ByteStore {
         }
     }
 
-    /// Stores `part` of the bytes that start at `offset`. A decoder waits for `due` of these bytes. Returns false if
-    /// the budget has no room for the others.
+    /// Stores `part` of the bytes that start at `offset`. A decoder waits for `due` of these bytes, which need no
+    /// budget. Returns false if the budget has no room for the others.
     fn keep(
         &mut self,
         (offset, bytes): (u64, &Bytes),
@@ -167,7 +167,7 @@ impl ByteStore {
         is_kept
     }
 
-    /// Returns the missing parts of `ranges`.
+    /// Returns the parts of `ranges` missing in the store.
     pub(super) fn missing(&self, ranges: &[Range<u64>]) -> Vec<Range<u64>> {
         let mut missing = Vec::new();
         for range in ranges {
@@ -187,8 +187,8 @@ impl ByteStore {
         missing
     }
 
-    /// Returns the bytes of `need`, followed by any number of bytes up to `end`. Returns `None` if some bytes of
-    /// `need` are missing.
+    /// Returns the bytes of `need`, followed by any number of bytes up to `end`. Returns `None` if some bytes of `need`
+    /// are missing.
     #[must_use]
     pub fn find(&mut self, need: &Range<u64>, end: u64) -> Option<Bytes> {
         let first = self.pieces.range(..=need.start).next_back();
@@ -217,7 +217,7 @@ impl ByteStore {
         Some(joined)
     }
 
-    /// Replaces the pieces within `range` by `bytes`, so that they are in memory only once.
+    /// Replaces the pieces within `range` with slices of `bytes`, so that these bytes are in memory only once.
     fn replace_pieces(&mut self, range: &Range<u64>, bytes: &Bytes) {
         let within = self.pieces.range(range.clone());
         let within =
@@ -240,7 +240,7 @@ impl ByteStore {
         self.pieces.insert(start, joined);
     }
 
-    /// Moves the bytes of `ranges` to another store. Bytes are shared, not copied.
+    /// Moves the bytes of `ranges` to another store. The bytes are shared rather than copied.
     pub(super) fn split_off(&mut self, ranges: &[Range<u64>]) -> Self {
         let mut parts = Vec::new();
         for range in ranges {
@@ -254,7 +254,7 @@ impl ByteStore {
                 }
             }
         }
-        // Release their memory here before the other store counts it.
+        // We release the memory here before the other store counts it, so that the budget has room for it.
         ranges.iter().for_each(|range| self.release(range.clone()));
         let mut other = Self {
             pieces: BTreeMap::new(),
@@ -279,7 +279,7 @@ impl ByteStore {
         }
     }
 
-    /// Drops some of the pieces.
+    /// Drops the pieces for which `is_dropped` returns true, and gives back their memory.
     fn drop_pieces(&mut self, is_dropped: impl Fn(&Piece) -> bool) {
         let mut freed = 0;
         self.pieces.retain(|_, piece| {
@@ -334,7 +334,7 @@ impl FileBytes for ByteStore {
     }
 }
 
-/// Returns the parts of ascending, disjoint `ranges` within a range.
+/// Returns the parts of ascending, disjoint `ranges` that lie within a range.
 fn overlaps<'a>(
     ranges: &'a [Range<u64>],
     within: &'a Range<u64>,
@@ -345,7 +345,7 @@ fn overlaps<'a>(
     ranges.map(|range| range.start.max(within.start)..range.end.min(within.end))
 }
 
-/// Returns the bytes of `part`, from `bytes` that start at `offset` and include it.
+/// Returns the bytes of `part`, taken from `bytes`, which start at `offset` and include the part.
 fn slice(bytes: &Bytes, offset: u64, part: &Range<u64>) -> Bytes {
     bytes.slice((part.start - offset) as usize..(part.end - offset) as usize)
 }

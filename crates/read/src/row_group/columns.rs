@@ -5,8 +5,9 @@
 //! ```
 //!
 //! A single thread takes the next column batch of each lane in turn, and decodes it in place. Several threads take
-//! [tasks](ColumnSet::take_task) instead. The decoder of a lane moves to the thread, and returns with a column batch
-//! that waits for its turn. Both ways end in the same assembler, in the same order.
+//! [tasks](ColumnSet::take_task) instead: the lane's decoder moves to the thread, and returns with a column batch that
+//! waits for its turn. Both ways end in the same assembler and in the same order, so the batches do not depend on the
+//! number of threads.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -30,36 +31,36 @@ use herringbone_core::loss::Losses;
 /// The number of column batches per column that may wait for the columns before it.
 pub(crate) const BATCHES_AHEAD: u64 = 3;
 
-/// Columns of an open row group.
+/// The columns of an open row group.
 pub(crate) struct ColumnSet {
     plan: Arc<ReadPlan>,
-    /// `None` while a thread assembles a batch.
+    /// The assembler, or `None` while a thread assembles a batch.
     assembler: Option<BatchAssembler>,
     row_group: OpenRowGroup,
     lanes: Vec<OpenColumn>,
-    /// The first lane that may lack its column batch.
+    /// The first lane that may still lack its column batch.
     first: usize,
     tasks: Tasks,
     /// True if a split of a lane begins at a different row than expected.
     is_split_wrong: bool,
-    /// The number of rows of the batches so far, if threads share the columns.
+    /// The number of rows in the batches so far, if threads share the columns.
     rows: u64,
 }
 
-/// The tasks of a column set shared by threads.
+/// The tasks of a column set that threads share.
 #[derive(Default)]
 pub(super) struct Tasks {
-    /// The column batches of due splits, by urgency.
+    /// The column batches of due splits, sorted by urgency.
     pub(super) due: BTreeSet<TaskKey>,
-    /// The column batches of later splits.
+    /// The column batches of later splits, sorted by urgency.
     pub(super) ahead: BTreeSet<TaskKey>,
     /// The lanes with uncounted pages.
     pub(super) uncounted: BTreeSet<usize>,
-    /// The number of splits per lane that may be in progress.
+    /// The number of threads, which is also the number of splits per lane that may be in progress ahead.
     pub(super) threads: usize,
 }
 
-/// The position of a column batch in a row group. Keys sort by urgency.
+/// The position of a column batch in a row group. Keys sort by urgency, because an earlier batch is due first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct TaskKey {
     pub(super) batch: u64,
@@ -67,22 +68,22 @@ pub(super) struct TaskKey {
     pub(super) split: usize,
 }
 
-/// A unit of work on one column. Any thread can do it.
+/// A unit of work on one column, which any thread can do.
 pub enum ColumnTask {
-    /// Decodes the next column batch of a lane.
+    /// Decodes a lane's next column batch.
     Decode(DecodeTask),
-    /// Counts the rows of some pages of a lane.
+    /// Counts the rows in some pages of a lane.
     Count(CountTask),
 }
 
-/// The next column batch of a split of a column.
+/// The next column batch of a column's split.
 pub struct DecodeTask {
     key: TaskKey,
     decoder: Box<ColumnChunkDecoder>,
     column_batch: Option<Result<ColumnBatch>>,
 }
 
-/// The rows of a group of pages.
+/// The row counts of a group of pages.
 pub struct CountTask {
     lane: usize,
     group: usize,
@@ -91,7 +92,7 @@ pub struct CountTask {
 }
 
 impl ColumnTask {
-    /// Does the work. `bytes` must have all bytes of the task.
+    /// Does the work. `bytes` must have all bytes that the task needs, because it cannot wait for them.
     pub fn run(&mut self, bytes: &mut dyn FileBytes) {
         match self {
             Self::Decode(task) => task.run(bytes),
@@ -146,7 +147,7 @@ pub(super) fn decode(
     loop {
         match decoder.poll()? {
             Step::Ready(column_batch) => {
-                // The decoder has these bytes, or is done with them.
+                // The decoder has taken these bytes, or is done with them.
                 bytes.release(decoder.chunk().start..decoder.progress().0);
                 return column_batch.ok_or_else(too_few_rows).map(Some);
             }
@@ -165,7 +166,7 @@ impl ColumnSet {
     /// Opens the columns of a plan in a row group, or in a part of one.
     ///
     /// # Errors
-    /// See [`OpenRowGroup::new`].
+    /// Fails for the reasons that [`OpenRowGroup::new`] lists.
     pub(crate) fn open(
         plan: &Arc<ReadPlan>,
         row_group: &RowGroupPlan,
@@ -192,7 +193,7 @@ impl ColumnSet {
     /// later](Self::extend_selection).
     ///
     /// # Errors
-    /// See [`OpenRowGroup::new`].
+    /// Fails for the reasons that [`OpenRowGroup::new`] lists.
     pub(crate) fn open_selecting(
         plan: &Arc<ReadPlan>,
         row_group: &RowGroupPlan,
@@ -206,7 +207,7 @@ impl ColumnSet {
         Ok(set)
     }
 
-    /// Selects more rows, after all others.
+    /// Selects more rows, which must come after all others.
     pub(crate) fn extend_selection(&mut self, piece: &RowSelector) {
         if let Some(assembler) = &mut self.assembler {
             assembler.extend_selection(piece);
@@ -219,7 +220,7 @@ impl ColumnSet {
         }
     }
 
-    /// Ends the selection: no more rows will be added.
+    /// Ends the selection, because no more rows will be added.
     pub(crate) fn close_selection(&mut self) {
         self.row_group.close_selection();
         for lane in &mut self.lanes {
@@ -234,7 +235,7 @@ impl ColumnSet {
         &self.row_group
     }
 
-    /// Returns the plan of the columns.
+    /// Returns the plan with which the columns were opened.
     pub(crate) fn plan(&self) -> &Arc<ReadPlan> {
         &self.plan
     }
@@ -248,7 +249,7 @@ impl ColumnSet {
         if all.sum::<u64>() <= ahead {
             return ranges.into_iter().flatten().collect();
         }
-        // Each lane may request an equal share of the bytes.
+        // Not all ranges fit, so each lane may request an equal share of the bytes.
         let share = ahead / (self.lanes.len().max(1) as u64);
         let first = |ranges: Vec<Range<u64>>| {
             let mut left = share;
@@ -262,7 +263,7 @@ impl ColumnSet {
         ranges.into_iter().flat_map(first).collect()
     }
 
-    /// Returns the ranges of the file that the lanes need if these rows are selected.
+    /// Returns the ranges of the file that the lanes need if exactly these rows are selected.
     pub(crate) fn planned_for(&self, rows: &RowRanges) -> Vec<Range<u64>> {
         let selection = SelectionCursor::new(rows.clone());
         let lanes = 0..self.lanes.len();
@@ -276,11 +277,11 @@ impl ColumnSet {
         losses.unwrap_or_default()
     }
 
-    /// Returns the next batch of the row group, or `None` if bytes are missing. `rows_left` is the number of
-    /// remaining rows, and `most` the maximum number in the batch.
+    /// Returns the row group's next batch, or `None` if bytes are missing. `rows_left` is the number of remaining rows,
+    /// and `most` is the maximum number of rows in the batch.
     ///
     /// # Errors
-    /// Errors in the bytes, with their location.
+    /// Returns errors in the bytes with their location in the file.
     pub(crate) fn poll(
         &mut self,
         rows_left: u64,
@@ -296,13 +297,13 @@ impl ColumnSet {
         batch.transpose()
     }
 
-    /// Takes the assembler, after the column batches of a batch were [gathered](Self::gather).
+    /// Takes the assembler, after the column batches for a batch were [gathered](Self::gather).
     pub(crate) fn take_assembler(&mut self) -> Option<BatchAssembler> {
         self.first = 0;
         self.assembler.take()
     }
 
-    /// Takes back the assembler after it returned a batch of `rows` rows.
+    /// Takes back the assembler, after it returned a batch with `rows` rows.
     pub(crate) fn put_assembler(&mut self, assembler: BatchAssembler, rows: u64) {
         self.assembler = Some(assembler);
         self.rows += rows;
@@ -320,13 +321,14 @@ impl ColumnSet {
         batches.saturating_sub(self.due())
     }
 
-    /// Passes to the assembler the next column batch of each lane that lacks one. Returns false if a column batch is
-    /// not available.
+    /// Passes the next column batch of each lane that lacks one to the assembler. Returns false if a column batch is
+    /// not available yet.
     ///
-    /// An error is returned once all lanes before it have delivered. Without `bytes`, only threads decode.
+    /// An error is returned only once all lanes before it have delivered, so that the first error does not depend on
+    /// threads. Without `bytes`, only threads decode.
     ///
     /// # Errors
-    /// The first error in the order of the columns.
+    /// Returns the first error in the order of the columns.
     pub(crate) fn gather(&mut self, mut bytes: Option<&mut dyn FileBytes>) -> Result<bool> {
         let Some(assembler) = &mut self.assembler else {
             return Ok(false);
@@ -357,7 +359,7 @@ impl ColumnSet {
         }
     }
 
-    /// Takes the most urgent task among the batches up to `ahead` after the due one.
+    /// Takes the most urgent task. Its batch is at most `ahead` batches after the due one.
     pub(crate) fn take_task(&mut self, ahead: u64) -> Option<ColumnTask> {
         let latest = self.due().saturating_add(ahead);
         let (tasks, lanes) = (&mut self.tasks, &mut self.lanes);
@@ -367,7 +369,7 @@ impl ColumnSet {
                 return Some(task);
             }
         }
-        // Without work ahead, pages are counted only if nothing else in their column waits.
+        // Without work ahead, we count pages only if nothing else in their column waits.
         let most = if ahead > 0 { self.tasks.threads } else { 0 };
         if let Some(task) = self.take_count(most) {
             return Some(task);
@@ -395,12 +397,12 @@ impl ColumnSet {
             || (ahead > 0 && !self.tasks.ahead.is_empty())
     }
 
-    /// Returns true if a column was split at a wrong row. One thread must then decode it.
+    /// Returns true if a column was split at a wrong row. One thread must then decode it again.
     pub(crate) fn is_split_wrong(&self) -> bool {
         self.is_split_wrong
     }
 
-    /// Takes a group of pages to count.
+    /// Takes a group of pages to count, from the first lane that may count more.
     fn take_count(&mut self, most: usize) -> Option<ColumnTask> {
         let row_group = &self.row_group;
         for lane in &self.tasks.uncounted {
@@ -448,7 +450,7 @@ impl ColumnSet {
     }
 }
 
-/// Takes the decoder of a task from its lane, unless a thread has it.
+/// Takes a task's decoder from its lane, unless a thread already has it.
 fn take(lanes: &mut [OpenColumn], key: TaskKey) -> Option<ColumnTask> {
     let decoder = lanes
         .get_mut(key.lane)?

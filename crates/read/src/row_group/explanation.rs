@@ -1,4 +1,4 @@
-//! Explanations of a read: the results of pruning the row groups, and the cost of reading them.
+//! Explanations of a read: the rows that pruning rules out in each row group, and the cost of reading the others.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -33,32 +33,33 @@ use herringbone_filter::PruningStep;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RowGroupExplanation {
-    /// The ordinal of the row group in the file.
+    /// The row group's ordinal in the file.
     pub row_group: usize,
     /// The number of rows that the read selects before its filter.
     pub rows: u64,
     /// The pruning steps, in the order in which they ran.
     pub steps: Vec<StepExplanation>,
-    /// The number of bytes in all pages that the read may need after these steps.
+    /// The number of bytes in all pages that the read may still need after these steps.
     pub wanted_bytes: u64,
-    /// The number of requests for these bytes, and the number of bytes that they fetch. The latter includes the gaps
+    /// The number of requests for these bytes, and the number of bytes that the requests fetch. This includes the gaps
     /// that they read over.
     pub fetched: ReadCounts,
-    /// The largest number of times that a read of this row group alone waits for requests.
+    /// The largest number of times that a read of this row group alone waits for requests. Simultaneous requests count
+    /// as one wait.
     pub rounds: u64,
 }
 
-/// The result of a pruning step.
+/// The result of one pruning step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StepExplanation {
-    /// The step.
+    /// The pruning step.
     pub step: PruningStep,
-    /// The number of rows ruled out by this step and those before it.
+    /// The number of rows that this step and the steps before it ruled out.
     pub ruled_out: u64,
-    /// The number of rows selected without a test.
+    /// The number of rows selected without a test, according to this step and the steps before it.
     pub accepted: u64,
-    /// The number of bytes of the file that the step read.
+    /// The number of bytes that the step read from the file.
     pub bytes: u64,
 }
 
@@ -74,7 +75,7 @@ impl StepExplanation {
 }
 
 impl RowGroupExplanation {
-    /// Returns the number of rows whose values must be tested.
+    /// Returns the number of rows that pruning has not decided, so that their values must be tested.
     #[must_use]
     pub fn undecided(&self) -> u64 {
         let last = self.steps.last();
@@ -83,22 +84,23 @@ impl RowGroupExplanation {
     }
 }
 
-/// The number of row groups that an [`Explainer`] prunes at the same time. Their lookups share rounds of requests.
+/// The number of row groups that an [`Explainer`] prunes at the same time, so that their lookups share rounds of
+/// requests.
 const ROW_GROUPS_AT_ONCE: usize = 64;
 
-/// Prunes the row groups of a read, to explain it. It is a state machine without I/O.
+/// A state machine without I/O that prunes the row groups of a read, to explain the read.
 pub struct Explainer {
     plan: Arc<ReadPlan>,
-    /// The policy by which requests are counted.
+    /// The policy by which we count requests.
     policy: FetchPolicy,
-    /// The row groups in work, in the order of the plan.
+    /// The row groups in work, in the plan's order.
     open: VecDeque<Explained>,
-    /// The number of row groups begun.
+    /// The number of row groups begun so far.
     begun: usize,
     explanations: Vec<RowGroupExplanation>,
 }
 
-/// A row group in work.
+/// A row group whose pruning is in progress.
 struct Explained {
     budget: Arc<Budget>,
     pruner: RowGroupPruner,
@@ -118,12 +120,13 @@ impl Explainer {
         }
     }
 
-    /// Returns the explanation of each row group, or `None` if bytes are missing. It asks `bytes` for all of them, so that
-    /// they can be fetched in one round.
+    /// Returns the explanation of each row group, or `None` if bytes are missing. In that case, it has asked `bytes`
+    /// for all missing ranges, so that they can be fetched in one round.
     ///
     /// # Errors
-    /// Errors of `bytes`; [Corrupt](herringbone_format::ErrorKind::Corrupt) if metadata is invalid;
-    /// [Key](herringbone_format::ErrorKind::Key); errors of custom predicates.
+    /// Fails with [`Corrupt`](herringbone_format::ErrorKind::Corrupt) if metadata is invalid, and with
+    /// [`Key`](herringbone_format::ErrorKind::Key) if a key is missing or encrypted data is not authentic. The errors
+    /// of `bytes` and of custom predicates are returned, too.
     pub fn poll(&mut self, bytes: &mut dyn FileBytes) -> Result<Option<Vec<RowGroupExplanation>>> {
         loop {
             while self.open.len() < ROW_GROUPS_AT_ONCE {

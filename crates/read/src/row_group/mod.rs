@@ -1,4 +1,5 @@
-//! The execution of one row group: pruning, tested columns, other columns. This module does not read files.
+//! The execution of one row group: pruning, then decoding the tested columns, then decoding the others. This module
+//! does not read files. It asks a `FileBytes` for bytes, and stops if they are not there yet.
 //!
 //! ```text
 //! RowGroupRead   Planned ─► Pruning ─► Open: stages of columns ─► Over

@@ -1,4 +1,4 @@
-//! An open row group: its column chunks, and the columns that decode them.
+//! An open row group: its column chunks, and the decoders of its columns.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -22,12 +22,12 @@ use herringbone_core::page::{
     has_dictionary,
 };
 
-/// The number of columns from which on the metadata of a chunk is compared with chunks decoded before.
+/// The number of columns from which on we compare a chunk's metadata with chunks decoded before, to decode it faster.
 const MANY_COLUMNS: usize = 64;
 
 /// The column chunks of a row group, ready to be decoded.
 ///
-/// A [`ColumnChunkDecoder`] has buffers. Create each one when it is due, and drop it once it [is
+/// A [`ColumnChunkDecoder`] has buffers, so create each one only when it is due, and drop it once it [is
 /// done](ColumnChunkDecoder::is_done).
 pub(crate) struct OpenRowGroup {
     pub(crate) rows: ColumnRows,
@@ -36,42 +36,42 @@ pub(crate) struct OpenRowGroup {
     pub(crate) chunks: Vec<Chunk>,
     pub(crate) pages: Arc<PageReaderOptions>,
     pub(crate) budget: Arc<Budget>,
-    /// The first row of each batch, computed on first use.
+    /// The first row of each batch, which we compute on first use.
     pub(crate) batch_starts: OnceLock<Arc<[u64]>>,
 }
 
 /// A column chunk of an open row group.
 #[derive(Debug, Clone)]
 pub(crate) struct ChunkInPlan {
-    /// The range of its bytes in the file.
+    /// The byte range of the chunk in the file.
     pub range: Range<u64>,
-    /// The number of its levels.
+    /// The number of levels in the chunk.
     pub num_values: u64,
-    /// The decompressed size of its pages in bytes, according to its metadata.
+    /// The decompressed size of the chunk's pages in bytes, according to its metadata.
     pub uncompressed_size: u64,
-    /// The ordinal of its row group in the file.
+    /// The ordinal of the chunk's row group in the file.
     pub row_group: usize,
-    /// The ordinal of its leaf in the Parquet schema.
+    /// The ordinal of the chunk's leaf in the Parquet schema.
     pub leaf: usize,
-    /// True if each level is a row. All page headers then contain the number of rows.
+    /// True if each level is a row. In this case, all page headers contain the number of rows.
     pub is_flat: bool,
-    /// True if its metadata declares a dictionary.
+    /// True if the chunk's metadata declares a dictionary.
     pub has_dictionary: bool,
-    /// The limit on the decompressed size of its pages, if they are compressed.
+    /// The limit on the decompressed size of the chunk's pages, if they are compressed.
     pub decompression_limit: Option<DecompressionLimit>,
-    /// A walker positioned before its first page.
+    /// A walker positioned before the chunk's first page.
     walker: PageWalker,
 }
 
 impl ChunkInPlan {
-    /// Returns a walker over its pages.
+    /// Returns a walker over the chunk's pages.
     #[must_use]
     pub(crate) fn walker(&self) -> PageWalker {
         self.walker.clone()
     }
 
-    /// Counts a page that carries values. Returns true if the decompressed size of all pages so far is justified by
-    /// their compressed size and values.
+    /// Counts a page that carries values. Returns true if the compressed size and the values of all pages so far
+    /// justify their decompressed size.
     pub(crate) fn allows(&mut self, header: &PageHeader) -> bool {
         match (&mut self.decompression_limit, num_values(header)) {
             (Some(decompression_limit), Ok(values)) => {
@@ -87,8 +87,8 @@ impl OpenRowGroup {
     /// Opens a row group of a plan. Its columns share `budget` with all other columns of the read.
     ///
     /// # Errors
-    /// Corrupt or Unsupported if the metadata of a column chunk is invalid, or the chunk lies in another file.
-    /// Argument if the plan has no row group with this index.
+    /// Fails with `Corrupt` or `Unsupported` if the metadata of a column chunk is invalid, or if the chunk lies in
+    /// another file. Fails with `Argument` if the plan has no row group with this index.
     pub(crate) fn new(plan: &ReadPlan, index: usize, budget: &Arc<Budget>) -> Result<Self> {
         let row_group = plan.row_groups().get(index);
         let row_group = row_group
@@ -96,10 +96,10 @@ impl OpenRowGroup {
         Self::restricted(plan, row_group, budget)
     }
 
-    /// Opens a row group of a plan, or a part of one.
+    /// Opens a row group of a plan, or only a part of one.
     ///
     /// # Errors
-    /// See [`Self::new`].
+    /// Fails for the reasons that [`Self::new`] lists.
     pub(crate) fn restricted(
         plan: &ReadPlan,
         row_group: &RowGroupPlan,
@@ -160,17 +160,17 @@ impl OpenRowGroup {
         self.chunks.len()
     }
 
-    /// Returns the number of rows in a batch. The last batch of the row group may have fewer.
+    /// Returns the number of rows in a batch. The last batch of the row group may have fewer rows.
     #[must_use]
     pub(crate) fn batch_rows(&self) -> usize {
         self.rows.batch_rows
     }
 
-    /// Creates the decoder of a column, at its first row.
+    /// Creates a column's decoder, positioned at the first row.
     ///
     /// # Errors
-    /// Corrupt or Unsupported if the chunk does not fit its row group or its Arrow type;
-    /// Argument if the read has no such column.
+    /// Fails with `Corrupt` or `Unsupported` if the chunk does not fit its row group or its Arrow type, and with
+    /// `Argument` if the read has no such column.
     pub(crate) fn column(&self, ordinal: usize) -> Result<Box<ColumnChunkDecoder>> {
         let (plan, chunk) = self.get(ordinal)?;
         let decompression_limit = self.decompression_limit(plan);
@@ -181,7 +181,7 @@ impl OpenRowGroup {
         Ok(column)
     }
 
-    /// Returns the reader of a column's dictionary, whose bytes are at `place`.
+    /// Returns the reader for a column's dictionary, whose bytes are at `place` in the file.
     pub(crate) fn dictionary_values(
         &self,
         ordinal: usize,
@@ -209,7 +209,7 @@ impl OpenRowGroup {
         ColumnChunkDecoder::new(plan.clone(), &self.rows, pages, self.budget.clone())
     }
 
-    /// Returns the options and the chunk for a page reader.
+    /// Returns the options and the chunk with which a page reader is created.
     fn pages_of(
         &self,
         plan: &ColumnPlan,
@@ -233,17 +233,18 @@ impl OpenRowGroup {
         (self.pages.clone(), chunk)
     }
 
-    /// Returns the limit on the decompressed size of a column chunk.
+    /// Returns the limit on the decompressed size of a column chunk's pages.
     fn decompression_limit(&self, plan: &ColumnPlan) -> DecompressionLimit {
         let leaf = &plan.leaf_type;
         DecompressionLimit::new(&self.pages.limits, leaf.physical_type, leaf.type_length)
     }
 
-    /// Creates the decoder of a split of a column. The split extends from a multiple of [`Self::batch_rows`] to another
-    /// one, or to the last row. Without a `limit`, all pages of the chunk must be [allowed](ChunkInPlan::allows).
+    /// Creates the decoder for a split of a column. The split extends from a multiple of [`Self::batch_rows`] to
+    /// another multiple, or to the last row. Without a `limit`, the caller must have checked that all pages of the
+    /// chunk are [allowed](ChunkInPlan::allows).
     ///
     /// # Errors
-    /// See [`Self::column`].
+    /// Fails for the reasons that [`Self::column`] lists.
     pub(crate) fn split(
         &self,
         ordinal: usize,
@@ -260,12 +261,12 @@ impl OpenRowGroup {
         Ok(column)
     }
 
-    /// Creates the counter of the rows in these pages of a column. The pages are adjacent in its chunk. The counter
-    /// retains the decompressed pages for the decoders of splits. All pages of the chunk must be
-    /// [allowed](ChunkInPlan::allows).
+    /// Creates the counter for the rows in these pages of a column, which are adjacent in its chunk. The counter
+    /// retains the decompressed pages, so that the decoders of splits need not decompress them again. All pages of the
+    /// chunk must be [allowed](ChunkInPlan::allows).
     ///
     /// # Errors
-    /// Argument if the read has no such column.
+    /// Fails with `Argument` if the read has no such column.
     pub(crate) fn row_counter(
         &self,
         ordinal: usize,
@@ -277,7 +278,7 @@ impl OpenRowGroup {
         Ok(Box::new(counter))
     }
 
-    /// Returns the chunk of a column, or `None` if the read has no such column.
+    /// Returns a column's chunk, or `None` if the read has no such column.
     #[must_use]
     pub(crate) fn chunk(&self, ordinal: usize) -> Option<ChunkInPlan> {
         let (plan, chunk) = self.get(ordinal).ok()?;
@@ -296,7 +297,7 @@ impl OpenRowGroup {
         })
     }
 
-    /// Returns the ranges of all column chunks.
+    /// Returns the byte ranges of all column chunks.
     pub(crate) fn chunk_ranges(&self) -> Vec<Range<u64>> {
         self.chunks
             .iter()
@@ -309,11 +310,11 @@ impl OpenRowGroup {
         self.rows.selection()
     }
 
-    /// Returns the ranges of the file that a column needs for a selection, in the order in which it decodes them. It
-    /// has read up to the offset `from`.
+    /// Returns the ranges of the file that a column needs for a selection, in the order in which it decodes them. The
+    /// column has already read up to the offset `from`.
     ///
-    /// With a page map, these are the dictionary and the pages with selected rows, if there are any. For a list, the page after each
-    /// page with selected rows is included, because the last row may continue there.
+    /// With a page map, these are the dictionary and the pages with selected rows, if there are any. For a list, we
+    /// include the page after each page with selected rows, because the last row may continue there.
     pub(crate) fn ranges_of(
         &self,
         ordinal: usize,
@@ -337,7 +338,7 @@ impl OpenRowGroup {
         };
         let mut ranges = Vec::new();
         let mut walk = selection.clone();
-        // Page by page, because a mask has many runs in each.
+        // We walk page by page, because a mask has many runs in each page.
         loop {
             match walk.run() {
                 SelectionRun::Skip(rows) => walk.advance(rows),
@@ -352,7 +353,7 @@ impl OpenRowGroup {
                         return ranges;
                     };
                     add_range(&mut ranges, page.range.start.max(start)..end.range.end);
-                    // This is at least one more row, also if the map ends too early.
+                    // This moves by at least one row, even if the map ends too early, so that the loop ends.
                     walk.advance_to(page.rows.end.max(walk.position() + 1));
                 }
                 SelectionRun::Unknown | SelectionRun::Done => return ranges,
@@ -360,18 +361,18 @@ impl OpenRowGroup {
         }
     }
 
-    /// Selects only the rows that are [added later](Self::extend_selection).
+    /// Deselects all rows, to wait for the rows that are [added later](Self::extend_selection).
     pub(crate) fn wait_for_rows(&mut self) {
         self.rows.ranges = [].into();
         self.rows.selectors.is_open = true;
     }
 
-    /// Selects more rows, after all others.
+    /// Selects more rows, which must come after all others.
     pub(crate) fn extend_selection(&mut self, piece: &RowSelector) {
         self.rows.selectors.pieces.push(piece.clone());
     }
 
-    /// Ends the selection: no more rows will be added.
+    /// Ends the selection, because no more rows will be added.
     pub(crate) fn close_selection(&mut self) {
         self.rows.selectors.is_open = false;
     }
@@ -388,7 +389,7 @@ impl OpenRowGroup {
         self.rows.num_wanted()
     }
 
-    /// Returns the first row of each batch.
+    /// Returns the first row of each batch, in the order of the batches.
     #[must_use]
     pub(crate) fn batch_starts(&self) -> &Arc<[u64]> {
         self.batch_starts.get_or_init(|| {
@@ -400,14 +401,14 @@ impl OpenRowGroup {
 
 /// A column chunk, according to its metadata.
 pub(crate) struct Chunk {
-    /// The range of its bytes in the file.
+    /// The byte range of the chunk in the file.
     pub(crate) range: Range<u64>,
     num_values: u64,
     pub(crate) uncompressed_size: u64,
     codec: CompressionCodec,
     has_dictionary: bool,
     cipher: Option<ChunkCipher>,
-    /// The locations of its pages, if they were looked up.
+    /// The locations of the chunk's pages, if they were looked up.
     map: Option<Arc<PageMap>>,
 }
 
@@ -438,8 +439,8 @@ impl Chunk {
     }
 }
 
-/// Returns the keys that must be [supplied](herringbone_format::modular_encryption::FileDecryption::supply_key)
-/// before the row group with this index in the plan is opened. They are the keys of all columns that the read decodes
+/// Returns the keys that must be [supplied](herringbone_format::modular_encryption::FileDecryption::supply_key) before
+/// the row group with this index in the plan is opened. These are the missing keys of all columns that the read decodes
 /// there.
 #[must_use]
 pub fn missing_keys(plan: &ReadPlan, index: usize) -> Vec<KeyRequest> {
@@ -452,7 +453,7 @@ pub fn missing_keys(plan: &ReadPlan, index: usize) -> Vec<KeyRequest> {
     let columns = plan.columns().iter().chain(tested);
     let mut keys = Vec::new();
     for column in columns {
-        // Opening the row group reports any other error.
+        // We ignore any other error here, because opening the row group reports it.
         if let Ok(KeyStep::NeedKey(key)) = readable_chunk(plan, row_group.ordinal(), column, None)
             && !keys.contains(&key)
         {
@@ -462,7 +463,7 @@ pub fn missing_keys(plan: &ReadPlan, index: usize) -> Vec<KeyRequest> {
     keys
 }
 
-/// Returns the metadata of a column chunk, or the key that it needs. `cache` contains chunks decoded before.
+/// Returns a column chunk's metadata, or the key that it needs. `cache` contains the chunks that were decoded before.
 fn readable_chunk(
     plan: &ReadPlan,
     row_group: usize,
@@ -482,7 +483,8 @@ fn readable_chunk(
     Ok(step)
 }
 
-/// Fails if the column chunks opened so far have too many `bytes` for the length of the file.
+/// Fails if the column chunks opened so far have too many `bytes` for the file's length. A file can do that only by
+/// letting its chunks overlap, which would multiply the work of a read.
 fn check_overlap(plan: &ReadPlan, bytes: u64) -> Result<()> {
     let file_length = plan.pages.file_length.max(1);
     let limit = plan.pages.limits.overlap_ratio as u64;
@@ -505,7 +507,7 @@ fn batch_rows(plan: &ReadPlan, row_group: &RowGroupPlan, bytes: u64) -> usize {
         .clamp(1, plan.options.batch_size.max(1))
 }
 
-/// Adds a range after all others, which it may overlap or touch.
+/// Adds a range that follows all others, and merges it with the last one if they overlap or touch.
 fn add_range(ranges: &mut Vec<Range<u64>>, range: Range<u64>) {
     match ranges.last_mut() {
         Some(last) if range.start <= last.end => last.end = last.end.max(range.end),

@@ -20,27 +20,28 @@ use herringbone_core::page::decompression_limit::DecompressionLimit;
 /// A column of an open row group.
 #[derive(Default)]
 pub(super) struct OpenColumn {
-    /// The decoder of a lane that one thread decodes. `None` before the first and after the last column batch.
+    /// The decoder of a lane that one thread decodes. It is `None` before the first column batch and after the last
+    /// one.
     decoder: Option<Box<ColumnChunkDecoder>>,
     /// True after the last column batch of a lane that one thread decodes.
     is_over: bool,
-    /// The due split, and those after it.
+    /// The due split, followed by the splits after it.
     splits: VecDeque<OpenSplit>,
-    /// The pages whose rows are still to be counted. Further splits depend on the counts.
+    /// The pages whose rows are still to be counted. Further splits depend on these counts.
     counting: Option<Box<Counting>>,
-    /// The number of splits that have delivered everything.
+    /// The number of splits that have delivered all of their column batches.
     passed: usize,
 }
 
-/// A split of a column. Usually it is the whole column.
+/// A split of a column. Usually, it is the whole column.
 #[derive(Default)]
 pub(super) struct OpenSplit {
-    /// `None` while a thread has it, and after the last column batch.
+    /// The decoder, or `None` while a thread has it, and after the last column batch.
     decoder: Option<Box<ColumnChunkDecoder>>,
     ready: VecDeque<Result<ColumnBatch>>,
-    /// The number of its first batch in the row group.
+    /// The number of the split's first batch in the row group.
     first_batch: u64,
-    /// True once its last column batch or its error has been delivered.
+    /// True once the split's last column batch or its error has been delivered.
     is_over: bool,
 }
 
@@ -52,7 +53,7 @@ impl OpenSplit {
         };
         match decoder {
             Ok(decoder) => split.decoder = Some(decoder),
-            // The error is reported when the column is due.
+            // We store the error, because it is reported when the column is due.
             Err(error) => {
                 split.ready.push_back(Err(error));
                 split.is_over = true;
@@ -61,7 +62,7 @@ impl OpenSplit {
         split
     }
 
-    /// Takes the decoder, unless a thread has it.
+    /// Takes the decoder, unless a thread already has it.
     pub(super) fn take_decoder(&mut self) -> Option<Box<ColumnChunkDecoder>> {
         self.decoder.take()
     }
@@ -80,7 +81,7 @@ impl OpenColumn {
     /// Decodes the next column batch of a lane that one thread decodes, or returns `None` if bytes are missing.
     ///
     /// # Errors
-    /// Errors in the bytes, with their location.
+    /// Returns errors in the bytes with their location in the file.
     pub(super) fn decode(
         &mut self,
         row_group: &OpenRowGroup,
@@ -173,7 +174,7 @@ impl OpenColumn {
         }
     }
 
-    /// Records the row counts of a group of pages. Returns the ordinal of the first split that became known.
+    /// Records the row counts of a group of pages. Returns the ordinal of the first split that became known by them.
     pub(super) fn counted(
         &mut self,
         row_group: &OpenRowGroup,
@@ -194,8 +195,8 @@ impl OpenColumn {
         self.splits.get_mut(split.checked_sub(self.passed)?)
     }
 
-    /// Takes back the decoder of a split, together with a column batch. Returns false if the column was split at a
-    /// wrong row.
+    /// Takes back a split's decoder, together with a column batch. Returns false if the column was split at a wrong
+    /// row.
     pub(super) fn deliver(
         &mut self,
         split: usize,
@@ -214,7 +215,7 @@ impl OpenColumn {
         is_right
     }
 
-    /// Returns the next task of a split, unless a thread has its decoder or enough column batches wait.
+    /// Returns the next task of a split, unless a thread has the split's decoder, or enough column batches wait.
     fn next_task(&self, lane: usize, split: usize) -> Option<TaskKey> {
         let open = self.splits.get(split.checked_sub(self.passed)?)?;
         let is_due = split == self.passed;
@@ -229,7 +230,7 @@ impl OpenColumn {
 }
 
 impl Tasks {
-    /// Adds the first tasks of a lane.
+    /// Adds a lane's first tasks.
     pub(super) fn add_first(&mut self, lane: &OpenColumn, ordinal: usize) {
         if lane.is_counting() {
             self.uncounted.insert(ordinal);
@@ -237,7 +238,7 @@ impl Tasks {
         self.add_splits(lane, ordinal, 0);
     }
 
-    /// Adds the tasks of the splits from `first` on, but not for more splits than the threads may decode ahead.
+    /// Adds the tasks of the splits from `first` on, but only for as many splits as the threads may decode ahead.
     pub(super) fn add_splits(&mut self, lane: &OpenColumn, ordinal: usize, first: usize) {
         let end = (lane.passed + lane.splits.len()).min(lane.passed + self.threads + 1);
         for split in first..end {
@@ -245,7 +246,7 @@ impl Tasks {
         }
     }
 
-    /// Adds the next task of a split, if it has one.
+    /// Adds a split's next task, if it has one.
     pub(super) fn add(&mut self, lane: &OpenColumn, ordinal: usize, split: usize) {
         let Some(key) = lane.next_task(ordinal, split) else {
             return;
@@ -260,10 +261,10 @@ impl Tasks {
         }
     }
 
-    /// Takes the due column batch of a lane, or returns `None` if it is not available.
+    /// Takes a lane's due column batch, or returns `None` if it is not available yet.
     ///
     /// # Errors
-    /// The error with which the column failed.
+    /// Returns the error with which the column failed.
     pub(super) fn take_column_batch(
         &mut self,
         lane: &mut OpenColumn,

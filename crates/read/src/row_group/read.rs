@@ -1,5 +1,5 @@
-//! The state machine that reads one row group: it prunes, decodes the tested columns, selects rows and decodes the
-//! others.
+//! The state machine that reads one row group. It prunes the row group, decodes the tested columns, selects rows, and
+//! decodes the other columns for these rows.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -17,49 +17,51 @@ use herringbone_core::loss::Losses;
 
 /// The read of one row group, or of a part of one.
 ///
-/// It is a state machine without I/O: one thread polls it, or several take its tasks. It owns everything that it
-/// needs, so it can move to another thread at any time.
+/// It is a state machine without I/O, which one thread polls, or whose tasks several threads take. Because it owns
+/// everything that it needs, it can move to another thread at any time.
 pub struct RowGroupRead {
     plan: Arc<ReadPlan>,
     budget: Arc<Budget>,
     row_group: RowGroupPlan,
-    /// True if pages can be skipped, because the plan or a filter selects some of the rows.
+    /// True if pages can be skipped, because the plan or a filter selects only some of the rows.
     skips_pages: bool,
-    /// The number of emitted rows.
+    /// The number of rows emitted so far.
     emitted: u64,
-    /// The number of rows that were emitted before the row group was restarted, and must be decoded again.
+    /// The number of rows that were emitted before the row group was restarted, and that must be decoded again to reach
+    /// the next row.
     again: u64,
     /// An upper bound on the number of rows still to be emitted after the last batch.
     rows_left: u64,
-    /// True if rows before these were emitted, by an earlier filter.
+    /// True if an earlier filter emitted rows before these ones.
     is_rest: bool,
-    /// True if work ahead failed. It is done again when the row group is due.
+    /// True if work ahead failed. We do it again when the row group is due, because only then its error may be
+    /// reported.
     has_failed_ahead: bool,
     state: State,
 }
 
 /// The state of a [`RowGroupRead`].
 enum State {
-    /// Nothing was done yet.
+    /// Nothing has been done yet.
     Planned,
     Pruning(Box<RowGroupPruner>),
     Open(Box<Stages>),
     Over,
 }
 
-/// A position between two batches of a [`RowGroupRead`].
+/// A position between two batches of a [`RowGroupRead`], to which it can return.
 #[derive(Debug, Clone, Copy)]
 pub struct RowGroupPosition {
-    /// The number of emitted rows.
+    /// The number of rows emitted so far.
     emitted: u64,
-    /// The end of the emitted rows, counted in the row group.
+    /// The row after the last emitted one, counted in the row group.
     emitted_to: u64,
 }
 
-/// The result of a step of a [`RowGroupRead`].
+/// The result of one step of a [`RowGroupRead`].
 #[derive(Debug)]
 pub enum RowGroupStep {
-    /// More bytes are needed.
+    /// More bytes are needed to continue.
     Pending,
     /// The next batch.
     Batch(RecordBatch),
@@ -67,7 +69,8 @@ pub enum RowGroupStep {
     End,
 }
 
-/// Adds the row group to an error of a predicate, which knows only values. Other errors have their location.
+/// Adds the row group to an error of a predicate, which knows only values. All other errors have their location
+/// already.
 fn placed(error: Error, row_group: usize) -> Error {
     match error.kind() {
         ErrorKind::Argument => error.in_row_group(row_group),
@@ -76,7 +79,7 @@ fn placed(error: Error, row_group: usize) -> Error {
 }
 
 impl RowGroupRead {
-    /// Begins a row group of a plan, or a part of one.
+    /// Begins a row group of a plan, or only a part of one.
     pub(crate) fn new(plan: Arc<ReadPlan>, row_group: RowGroupPlan, budget: Arc<Budget>) -> Self {
         Self {
             rows_left: row_group.num_wanted(),
@@ -92,43 +95,43 @@ impl RowGroupRead {
         }
     }
 
-    /// Returns the index of the row group in its plan.
+    /// Returns the row group's index in the plan.
     #[must_use]
     pub fn index(&self) -> usize {
         self.row_group.index
     }
 
-    /// Returns the number of rows that the plan selects before any filter.
+    /// Returns the number of rows that the plan selects in the row group, before any filter.
     #[must_use]
     pub fn planned_rows(&self) -> u64 {
         self.row_group.num_wanted()
     }
 
-    /// Returns the ordinal of the row group in the file.
+    /// Returns the row group's ordinal in the file.
     #[must_use]
     pub fn ordinal(&self) -> usize {
         self.row_group.ordinal()
     }
 
-    /// Returns the first selected row, counted in the file.
+    /// Returns the position of the first selected row in the file.
     pub(crate) fn first_row(&self) -> u64 {
         let first = self.row_group.row_ranges().first();
         self.row_group.first_row + first.map_or(0, |range| range.start)
     }
 
-    /// Returns true if no rows were emitted.
+    /// Returns true if no rows of the row group were emitted yet.
     pub(crate) fn is_at_start(&self) -> bool {
         self.emitted == 0 && !self.is_rest
     }
 
-    /// Returns the memory budget of the read.
+    /// Returns the read's memory budget.
     #[must_use]
     pub fn budget(&self) -> &Arc<Budget> {
         &self.budget
     }
 
-    /// Returns the ranges of the file that pruning or the open columns need next: about `ahead` bytes, in the order
-    /// in which each column decodes them.
+    /// Returns the ranges of the file that pruning or the open columns need next. These are about `ahead` bytes, in the
+    /// order in which each column decodes them.
     #[must_use]
     pub fn planned(&mut self, ahead: u64, policy: &FetchPolicy) -> Vec<Range<u64>> {
         match &mut self.state {
@@ -138,7 +141,7 @@ impl RowGroupRead {
         }
     }
 
-    /// Returns the ranges of the open column chunks.
+    /// Returns the byte ranges of the open column chunks.
     #[must_use]
     pub fn chunk_ranges(&self) -> Vec<Range<u64>> {
         match &self.state {
@@ -161,11 +164,13 @@ impl RowGroupRead {
         }
     }
 
-    /// Prunes the row group and opens its columns. Returns false if bytes are missing.
+    /// Prunes the row group, and opens its columns. Returns false if bytes are missing.
     ///
     /// # Errors
-    /// [Corrupt](ErrorKind::Corrupt) or [Unsupported](ErrorKind::Unsupported) if metadata is invalid;
-    /// [Key](ErrorKind::Key); [Limit](ErrorKind::Limit); errors of predicates and of `bytes`.
+    /// Fails with [`Corrupt`](ErrorKind::Corrupt) or [`Unsupported`](ErrorKind::Unsupported) if metadata is invalid,
+    /// with [`Key`](ErrorKind::Key) if a key is missing or encrypted data is not authentic, and with
+    /// [`Limit`](ErrorKind::Limit) if the read's memory is too short. The errors of predicates and of `bytes` are
+    /// returned, too.
     pub fn open(&mut self, bytes: &mut dyn FileBytes) -> Result<bool> {
         let ordinal = self.ordinal();
         self.prune_and_open(bytes)
@@ -206,8 +211,8 @@ impl RowGroupRead {
         Ok(true)
     }
 
-    /// Prunes the row group, opens its columns and tests its rows before they are due, until it needs more bytes or
-    /// memory. Returns false if that failed. The error is reported once the row group is due.
+    /// Does work before the row group is due: it prunes the row group, opens its columns and tests its rows, until it
+    /// needs more bytes or memory. Returns false if this failed. The error is reported once the row group is due.
     pub(crate) fn open_ahead(&mut self, bytes: &mut dyn FileBytes) -> bool {
         if self.has_failed_ahead {
             return false;
@@ -223,19 +228,19 @@ impl RowGroupRead {
         result.is_ok()
     }
 
-    /// Returns the ranges of the file that all remaining rows need. Returns `None` if they are not known yet, or if work
-    /// ahead failed.
+    /// Returns the ranges of the file that all remaining rows need. Returns `None` if the ranges are not known yet, or
+    /// if work ahead failed.
     pub(crate) fn remaining(&mut self, policy: &FetchPolicy) -> Option<Vec<Range<u64>>> {
         let is_known = !self.is_testing() && !self.has_failed_ahead;
         is_known.then(|| self.planned(u64::MAX, policy))
     }
 
-    /// Records that work ahead failed. The remaining rows are decoded once they are due.
+    /// Records that work ahead failed, so that the remaining rows are decoded once they are due.
     pub(crate) fn wait_until_due(&mut self) {
         self.has_failed_ahead = true;
     }
 
-    /// Returns true if the ranges that the row group needs depend on bytes that it still waits for.
+    /// Returns true if the ranges that the row group needs depend on bytes for which it still waits.
     pub(crate) fn is_testing(&self) -> bool {
         match &self.state {
             State::Planned | State::Pruning(_) => true,
@@ -244,12 +249,13 @@ impl RowGroupRead {
         }
     }
 
-    /// Decodes the next batch on this thread. Stops testing rows once `most` selected rows are found.
+    /// Decodes the next batch on this thread. Stops testing rows once `most` selected rows are found, because a limit
+    /// may need no more.
     ///
-    /// With `tests_ahead`, more rows are tested while bytes of other columns are missing.
+    /// With `tests_ahead`, it goes on to test more rows while bytes of other columns are missing.
     ///
     /// # Errors
-    /// Errors in the bytes, with their location; errors of predicates and of `bytes`.
+    /// Returns errors in the bytes with their location in the file, and the errors of predicates and of `bytes`.
     pub fn poll(
         &mut self,
         most: u64,
@@ -284,12 +290,13 @@ impl RowGroupRead {
                     again => batch.slice(again, rows - again),
                 }));
             }
-            // These losses were reported together with the rows.
+            // We drop these losses, because they were reported together with the rows the first time.
             stages.take_losses();
         }
     }
 
-    /// Splits the next columns to decode among `threads`, which then share them. Page headers are read from `bytes`.
+    /// Splits the columns to decode next, so that `threads` threads can share them. The page headers are read from
+    /// `bytes`.
     pub fn share(&mut self, threads: usize, bytes: &mut dyn FileBytes) {
         if let State::Open(stages) = &mut self.state {
             stages.share(threads, bytes);
@@ -299,7 +306,7 @@ impl RowGroupRead {
     /// Returns the state of a row group whose columns are shared by threads. At most `most` rows need to be found.
     ///
     /// # Errors
-    /// The due error.
+    /// Returns the due error.
     pub fn poll_shared(&mut self, most: u64) -> Result<SharedStep> {
         let ordinal = self.ordinal();
         match &mut self.state {
@@ -311,14 +318,14 @@ impl RowGroupRead {
         }
     }
 
-    /// Returns true if the threads have finished the columns that they share, and the next ones must be
+    /// Returns true if the threads have finished the columns that they share, so that the next columns must be
     /// [shared](Self::share).
     #[must_use]
     pub fn is_stage_over(&self, most: u64) -> bool {
         matches!(&self.state, State::Open(stages) if stages.is_stage_over(most))
     }
 
-    /// Takes the most urgent task of the shared columns, among the batches up to `ahead` after the due one.
+    /// Takes the most urgent task of the shared columns. Its batch is at most `ahead` batches after the due one.
     pub fn take_task(&mut self, ahead: u64) -> Option<StageTask> {
         match &mut self.state {
             State::Open(stages) => stages.take_task(ahead),
@@ -332,10 +339,10 @@ impl RowGroupRead {
         matches!(&self.state, State::Open(stages) if stages.has_task(ahead))
     }
 
-    /// Takes back a task after it ran. Returns the batch if it is of the last stage.
+    /// Takes back a task after it ran. Returns the batch that it completed, if this batch is from the last stage.
     ///
     /// # Errors
-    /// The error of that batch.
+    /// Returns the error that assembling this batch caused.
     pub fn deliver(&mut self, task: StageTask) -> Result<Option<RecordBatch>> {
         let State::Open(stages) = &mut self.state else {
             return Ok(None);
@@ -350,7 +357,7 @@ impl RowGroupRead {
         Ok(batch)
     }
 
-    /// Returns the number of batches still to be emitted, if known.
+    /// Returns the number of batches still to be emitted, if it is known.
     #[must_use]
     pub fn batches_left(&self) -> Option<u64> {
         match &self.state {
@@ -360,19 +367,20 @@ impl RowGroupRead {
         }
     }
 
-    /// Returns true if a column was split at a wrong row. One thread must then decode the row group.
+    /// Returns true if a column was split at a wrong row, for example because its offset index is wrong. One thread
+    /// must then decode the row group again.
     #[must_use]
     pub fn is_split_wrong(&self) -> bool {
         matches!(&self.state, State::Open(stages) if stages.is_split_wrong())
     }
 
-    /// Ends the row group, and drops its state.
+    /// Ends the row group, and drops its state with the memory that it holds.
     fn end(&mut self) {
         self.state = State::Over;
         self.rows_left = 0;
     }
 
-    /// Returns the position after the last batch, for use with [`Self::restart_at`].
+    /// Returns the position after the last batch, to which [`Self::restart_at`] can return.
     #[must_use]
     pub fn position(&self) -> RowGroupPosition {
         let emitted_to = match &self.state {
@@ -385,15 +393,15 @@ impl RowGroupRead {
         }
     }
 
-    /// Restarts after the last batch. All decoded values are dropped.
+    /// Restarts after the last batch, and drops all decoded values.
     pub fn restart(&mut self) {
         self.restart_at(self.position());
     }
 
-    /// Restarts at an earlier position. All decoded values are dropped.
+    /// Restarts at an earlier position, and drops all decoded values.
     ///
-    /// A read of all rows decodes them again, because nothing checks the headers and indexes that it would need to
-    /// skip them.
+    /// A read of all rows decodes them again from the start, because nothing checks the headers and indexes that it
+    /// would need to skip them.
     pub fn restart_at(&mut self, position: RowGroupPosition) {
         let rows_before = self.row_group.rows_before + position.emitted;
         if self.skips_pages {
@@ -405,7 +413,7 @@ impl RowGroupRead {
         self.state = State::Planned;
     }
 
-    /// Restarts with the rows from a position on. `rows_before` rows of the row group precede it.
+    /// Restarts with the rows from a position on, before which `rows_before` rows of the row group were emitted.
     fn restart_after(&mut self, position: RowGroupPosition, rows_before: u64) {
         self.row_group = self.row_group.after(position.emitted_to, rows_before);
         self.is_rest |= position.emitted > 0;
@@ -417,10 +425,10 @@ impl RowGroupRead {
         };
     }
 
-    /// Applies the filter of another plan of the same read to all rows not selected so far.
+    /// Applies the filter of another plan for this read to all rows not selected so far.
     ///
-    /// A filter of the same columns takes over in place. Otherwise, the row group is restarted after the emitted
-    /// rows. Returns true if it was restarted.
+    /// A filter that tests the same columns takes over in place. For any other filter, the row group is restarted after
+    /// the emitted rows, and true is returned.
     pub fn tighten_filter(&mut self, plan: &Arc<ReadPlan>) -> bool {
         let is_same = Arc::ptr_eq(plan, &self.plan);
         self.plan = plan.clone();

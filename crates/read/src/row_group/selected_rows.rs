@@ -1,4 +1,4 @@
-//! The rows of one row group that a filter selects, determined as its tested columns are decoded.
+//! The rows of one row group that a filter selects. They become known as the tested columns are decoded.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -18,28 +18,29 @@ use herringbone_filter::verdicts::Verdicts;
 use herringbone_filter::{Verdict, select};
 use herringbone_kernels::expand::deposit_bits;
 
-/// The average distance between the starts of runs of selected rows below which they are stored as a mask.
+/// The average distance, in rows, between the starts of runs of selected rows below which we store them as a mask
+/// rather than as ranges.
 const SHORT_RUNS: usize = 256;
 
-/// The rows of a row group selected by one filter.
+/// The rows of a row group that one filter selects.
 pub(crate) struct SelectedRows {
     filter: Arc<FilterPlan>,
-    /// A cursor over the rows to test, at the first untested row.
+    /// A cursor over the rows to test, positioned at the first untested row.
     walk: SelectionCursor,
-    /// The rows selected without a test and not yet passed to the next stage.
+    /// The rows selected without a test and were not passed to the next stage yet.
     accepted: VecDeque<Range<u64>>,
-    /// The number of rows known so far that must still be tested.
+    /// The number of rows, as far as they are known, that must still be tested.
     untested: u64,
     /// True if more rows to test may follow.
     is_open: bool,
-    /// The number of selected rows not yet emitted.
+    /// The number of selected rows not emitted yet.
     num_selected: u64,
-    /// The selected rows, each piece with its number of rows. Some rows of the first piece may have been emitted.
+    /// The selected rows in pieces, each with its number of rows. Some rows of the first piece may have been emitted.
     pieces: VecDeque<(RowSelector, u64)>,
     emitted_of_first: u64,
-    /// The end of the emitted pieces.
+    /// The row after the last piece that was emitted as a whole.
     emitted_to: u64,
-    /// `None` while a thread assembles a batch.
+    /// The joiner, or `None` while a thread assembles a batch.
     joiner: Option<Joiner>,
     budget: Arc<Budget>,
 }
@@ -52,7 +53,7 @@ pub(crate) struct Joiner {
     memory: Reservation,
 }
 
-/// Rows of tested columns that wait for their batch.
+/// Some rows of the tested columns, which wait for their batch.
 struct TestedRows {
     arrays: Vec<ArrayRef>,
     rows: usize,
@@ -75,7 +76,7 @@ impl TestedRows {
     }
 }
 
-/// The result of a test: one bit per tested row, and the selected slots of the tested columns to be emitted.
+/// The result of a test: one bit per tested row, and the selected slots of the tested columns that are emitted.
 pub(crate) struct Tested {
     bits: BooleanBuffer,
     arrays: Vec<ArrayRef>,
@@ -93,7 +94,7 @@ impl FilterPlan {
     /// Tests a batch of the tested columns.
     ///
     /// # Errors
-    /// Errors of the predicate.
+    /// Returns the errors of the predicate.
     pub(crate) fn test(&self, batch: &RecordBatch) -> Result<Tested> {
         let bits = self.evaluate(batch)?;
         let chosen = bits.count_set_bits();
@@ -137,7 +138,7 @@ impl SelectedRows {
         }
     }
 
-    /// Starts a row group with these verdicts. Returns its rows to be tested.
+    /// Starts a row group with these verdicts. Returns the row group with only the rows that must be tested.
     pub(crate) fn open(
         &mut self,
         row_group: &RowGroupPlan,
@@ -146,7 +147,7 @@ impl SelectedRows {
     ) -> RowGroupPlan {
         let within = |is_wanted: fn(Verdict) -> bool| verdicts.within(&row_group.ranges, is_wanted);
         let undecided = match self.filter.emits_tested() {
-            // These rows must be decoded whatever their verdict is.
+            // These rows must be decoded whatever their verdict is, because we emit the tested columns.
             true => within(|verdict| verdict != Verdict::None),
             false => {
                 self.accepted = within(|verdict| verdict == Verdict::All).into();
@@ -159,7 +160,7 @@ impl SelectedRows {
         row_group.restricted(undecided, maps)
     }
 
-    /// Starts a row group. All of its rows must be tested.
+    /// Starts a row group in which all rows must be tested.
     pub(crate) fn open_undecided(&mut self, row_group: &RowGroupPlan) -> RowGroupPlan {
         let verdicts = Verdicts::all(row_group.num_rows, Verdict::Some);
         self.open(row_group, &verdicts, row_group.maps.clone())
@@ -170,7 +171,7 @@ impl SelectedRows {
         &self.filter
     }
 
-    /// Returns true if another filter tests and emits the same columns.
+    /// Returns true if another filter tests the same columns and emits the same ones.
     pub(crate) fn is_like(&self, filter: &FilterPlan) -> bool {
         self.filter.is_like(filter)
     }
@@ -183,14 +184,14 @@ impl SelectedRows {
         self.filter = filter;
     }
 
-    /// Waits for the rows to test, which the previous stage selects.
+    /// Waits for the rows to test, which the stage before selects.
     pub(crate) fn wait_for_rows(&mut self) {
         self.walk = SelectionCursor::new([].into());
         self.walk.open();
         (self.untested, self.is_open) = (0, true);
     }
 
-    /// Adds rows to test, after all others.
+    /// Adds rows to test, which must come after all others.
     pub(crate) fn extend(&mut self, pieces: Vec<RowSelector>) {
         for piece in pieces {
             self.untested += piece.count();
@@ -198,7 +199,7 @@ impl SelectedRows {
         }
     }
 
-    /// Ends the tests. Returns the rows that are selected without a test and were not returned before.
+    /// Ends the tests. Returns the rows selected without a test and were not returned before.
     pub(crate) fn end(&mut self) -> Vec<RowSelector> {
         self.walk.close();
         (self.untested, self.is_open) = (0, false);
@@ -223,7 +224,7 @@ impl SelectedRows {
         match self.pieces.front() {
             Some((piece, _)) if self.emitted_of_first > 0 => piece.end_of(self.emitted_of_first),
             Some(_) => self.emitted_to,
-            // All selected rows known so far were emitted.
+            // All selected rows known so far were emitted, so we are at the next test.
             None => self.next_test(),
         }
     }
@@ -237,12 +238,12 @@ impl SelectedRows {
         }
     }
 
-    /// Returns the number of rows known so far that must still be tested.
+    /// Returns the number of rows, as far as they are known, that must still be tested.
     pub(crate) fn untested(&self) -> u64 {
         self.untested
     }
 
-    /// Returns true if there are no more rows to test.
+    /// Returns true if there are no more rows to test, and none can follow.
     pub(crate) fn is_tested(&self) -> bool {
         self.untested == 0 && !self.is_open
     }
@@ -252,7 +253,7 @@ impl SelectedRows {
         self.untested + count(self.accepted.iter())
     }
 
-    /// Returns the number of selected rows known so far and not yet emitted.
+    /// Returns the number of selected rows, as far as they are known, not emitted yet.
     pub(crate) fn num_selected(&self) -> u64 {
         self.num_selected
     }
@@ -262,13 +263,13 @@ impl SelectedRows {
         self.rows_pending() + self.num_selected
     }
 
-    /// Records the result of the next tested rows. Returns the selected rows that follow those returned before.
+    /// Records the result of testing the next rows. Returns the selected rows that follow those returned before.
     ///
     /// # Errors
-    /// Limit if the budget refuses.
+    /// Fails with `Limit` if the budget refuses memory.
     pub(crate) fn record(&mut self, tested: Tested) -> Result<Vec<RowSelector>> {
         let (bits, chosen) = (tested.bits.clone(), tested.chosen as u64);
-        // If the budget refuses, the rows still count as untested.
+        // We push first, so that the rows still count as untested if the budget refuses memory.
         if let Some(joiner) = &mut self.joiner {
             joiner.push(tested)?;
         }
@@ -280,7 +281,7 @@ impl SelectedRows {
         Ok(self.add_accepted(pieces))
     }
 
-    /// Takes the waiting tested columns, to [join](Joiner::join) them with others.
+    /// Takes the waiting tested columns, to [join](Joiner::join) them with the other columns.
     pub(crate) fn take_joiner(&mut self) -> Option<Joiner> {
         self.joiner.take()
     }
@@ -291,7 +292,7 @@ impl SelectedRows {
         self.emit(rows);
     }
 
-    /// Returns the selected rows according to the bits of the next tested rows.
+    /// Returns the rows that the bits of the next tested rows select.
     fn pieces(&mut self, bits: &BooleanBuffer) -> Vec<RowSelector> {
         let mut pieces = Vec::new();
         let mut first = 0;
@@ -321,7 +322,7 @@ impl SelectedRows {
         pieces
     }
 
-    /// Returns these selected rows, together with the rows before the next test that need no test.
+    /// Returns these selected rows, merged with the rows before the next test that need no test.
     pub(crate) fn add_accepted(&mut self, tested: Vec<RowSelector>) -> Vec<RowSelector> {
         let next = self.next_test();
         let mut pieces = Vec::with_capacity(tested.len());
@@ -359,7 +360,7 @@ impl SelectedRows {
     /// Creates a batch of the next selected rows. `others` has the untested columns.
     ///
     /// # Errors
-    /// Limit if the budget refuses.
+    /// Fails with `Limit` if the budget refuses memory.
     pub(crate) fn put_together(&mut self, others: &RecordBatch) -> Result<RecordBatch> {
         let Some(joiner) = &mut self.joiner else {
             return Err(Error::argument("a batch is assembled twice"));
@@ -390,8 +391,9 @@ impl Joiner {
         Ok(())
     }
 
-    /// Returns the maximum number of rows in the next batch: those whose tested columns can be joined. Keys of a narrow
-    /// dictionary may not reach the values of all parts.
+    /// Returns the maximum number of rows in the next batch, which is the number of rows whose tested columns can be
+    /// joined. Joining may fail for more, because the keys of a narrow dictionary may not reach the values of all
+    /// parts.
     pub(crate) fn most_rows(&self) -> usize {
         let columns = self
             .waiting
@@ -418,7 +420,7 @@ impl Joiner {
     /// Creates a batch of the next rows. `others` has the untested columns.
     ///
     /// # Errors
-    /// Limit if the budget refuses.
+    /// Fails with `Limit` if the budget refuses memory.
     pub(crate) fn join(&mut self, others: &RecordBatch) -> Result<RecordBatch> {
         let rows = others.num_rows();
         let mut tested = self.take_tested(rows)?.into_iter();
@@ -437,7 +439,7 @@ impl Joiner {
             .map_err(|error| Error::corrupt(error.to_string()))
     }
 
-    /// Takes the next `rows` rows of the columns emitted as they were tested.
+    /// Takes the next `rows` rows of the columns that are emitted as they were tested.
     fn take_tested(&mut self, rows: usize) -> Result<Vec<ArrayRef>> {
         let mut pieces: Vec<Vec<ArrayRef>> = Vec::new();
         let (mut left, mut freed) = (rows, 0);
@@ -470,7 +472,7 @@ impl Joiner {
     }
 }
 
-/// Returns the bits up to the `most`-th set bit, or all bits if there are fewer.
+/// Returns the bits up to and including the `most`-th set bit, or all bits if fewer are set.
 fn up_to_set_bit(bits: BooleanBuffer, most: usize) -> BooleanBuffer {
     let wanted = bits.count_set_bits().min(most) as u64;
     let mask = RowSelector::Mask {
@@ -480,7 +482,7 @@ fn up_to_set_bit(bits: BooleanBuffer, most: usize) -> BooleanBuffer {
     bits.slice(0, mask.end_of(wanted) as usize)
 }
 
-/// Returns the selected rows from `start` on, or `None` if there are none.
+/// Returns the rows from `start` on that the bits select, or `None` if they select none.
 fn piece(start: u64, bits: BooleanBuffer) -> Option<RowSelector> {
     let mut ranges: Vec<Range<u64>> = Vec::new();
     for (from, to) in bits.set_slices() {

@@ -1,4 +1,4 @@
-//! Conversions of a finished array to the wanted type.
+//! Conversions of finished arrays to the wanted types.
 
 use std::sync::Arc;
 
@@ -11,19 +11,19 @@ use herringbone_format::{Error, Result};
 
 use herringbone_core::cast::{Cast, Constant};
 
-/// The conversion of an array.
+/// The conversion of one array.
 #[derive(Debug, Clone)]
 pub(crate) enum ArrayConversion {
-    /// No conversion.
+    /// The array is kept as it is.
     Keep,
     /// A cast of the values.
     Cast(Cast),
-    /// A struct with different fields.
+    /// A struct with other fields, or with its fields in another order.
     Struct {
         fields: Fields,
         sources: Vec<FieldSource>,
     },
-    /// A list or a map of any layout with different elements or entries.
+    /// A list of any layout, or a map, with other elements or entries.
     List {
         element: FieldRef,
         is_sorted: bool,
@@ -31,17 +31,17 @@ pub(crate) enum ArrayConversion {
     },
 }
 
-/// The origin of a field of a struct.
+/// The origin of a struct's field.
 #[derive(Debug, Clone)]
 pub(crate) enum FieldSource {
-    /// This field of the array, converted.
+    /// A field of the array, to which a conversion is applied.
     Field(usize, ArrayConversion),
     /// A constant, because the array lacks the field.
     Constant(Constant),
 }
 
 impl ArrayConversion {
-    /// Returns the approximate number of bytes that [`Self::apply`] allocates.
+    /// Returns the approximate number of bytes that [`Self::apply`] allocates for an array.
     pub(crate) fn bytes(&self, array: &ArrayRef) -> usize {
         match self {
             Self::Keep => 0,
@@ -74,7 +74,7 @@ impl ArrayConversion {
     /// Converts an array to the wanted type.
     ///
     /// # Errors
-    /// Unsupported if a value cannot be represented in the wanted type.
+    /// Fails with `Unsupported` if the wanted type cannot represent a value.
     pub(crate) fn apply(&self, array: &ArrayRef) -> Result<ArrayRef> {
         match self {
             Self::Keep => Ok(array.clone()),
@@ -187,7 +187,7 @@ fn mismatch(array: &ArrayRef) -> Error {
     Error::argument(format!("{data_type} is not the type to convert"))
 }
 
-/// Converts an error of Arrow. The types match already, so the cause can only be a null.
+/// Converts an error from Arrow. The types match already, so only a null can be the cause.
 pub(crate) fn unwanted_null(error: &ArrowError) -> Error {
     Error::unsupported(format!(
         "the wanted schema does not allow a null here: {error}"

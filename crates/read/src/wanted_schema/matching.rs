@@ -1,4 +1,4 @@
-//! The search for the fields of one group of the file that correspond to wanted fields.
+//! The search for the fields in one group of the file that correspond to wanted fields.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -10,22 +10,22 @@ use herringbone_schema::{FIELD_ID_KEY, Node};
 
 use super::{FieldMatching, FieldNames};
 
-/// The ordinals of fields by a property. `None` stands for several fields.
+/// The ordinals of fields by a property. `None` stands for several fields that share the property.
 type Ordinals<K> = HashMap<K, Option<usize>>;
 
-/// The fields of one group of the file, by the properties that a rule looks at.
+/// The fields in one group of the file, indexed by the properties at which a rule looks.
 pub(super) struct Group<'a> {
     matching: &'a FieldMatching,
     fields: &'a [Node],
     by_id: Ordinals<i32>,
     by_name: Ordinals<&'a str>,
     by_lower_name: Ordinals<String>,
-    /// The ids by which wanted fields were found.
+    /// The ids by which wanted fields were found already, because two wanted fields may not share one.
     claimed: HashSet<i32>,
 }
 
 impl<'a> Group<'a> {
-    /// Looks up the properties of the fields among which `wanted` are to be found.
+    /// Indexes the properties of `fields`, among which we look for the `wanted` fields.
     pub(super) fn new<'w>(
         matching: &'a FieldMatching,
         fields: &'a [Node],
@@ -65,11 +65,11 @@ impl<'a> Group<'a> {
         group
     }
 
-    /// Returns the ordinal of the wanted field among the fields of the group, or `None` if the file lacks it.
+    /// Returns the wanted field's ordinal among the fields of the group, or `None` if the file lacks it.
     ///
     /// # Errors
-    /// Argument if several fields match, if a field has been found before, or if the wanted field has no id by which to find
-    /// it, or another one than the field of its name.
+    /// Fails with `Argument` if several fields match, if another wanted field was found by the same id, if the wanted
+    /// field has no id by which to find it, or if its id differs from the id of the field with its name.
     pub(super) fn find(&mut self, wanted: &FieldRef, position: usize) -> Result<Option<usize>> {
         let name = wanted.name();
         let found = match self.matching {
@@ -95,7 +95,7 @@ impl<'a> Group<'a> {
         only(found, name)
     }
 
-    /// Returns the only field without an id whose name is one of those of this id.
+    /// Returns the only field without an id whose name is one of those listed for this id.
     fn by_names(&self, names: &[FieldNames], id: i32) -> Option<Option<usize>> {
         let names = names.iter().filter(|field| field.field_id == id);
         let names: HashSet<&String> = names.flat_map(|field| &field.names).collect();
@@ -146,7 +146,7 @@ fn add<K: Hash + Eq>(ordinals: &mut Ordinals<K>, key: K, ordinal: usize) {
     }
 }
 
-/// Returns the id in the metadata of a field.
+/// Returns the id in a field's metadata.
 fn field_id(field: &Field) -> Option<i32> {
     field.metadata().get(FIELD_ID_KEY)?.parse().ok()
 }

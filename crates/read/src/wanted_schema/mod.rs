@@ -1,4 +1,4 @@
-//! Reads with a schema supplied by the caller, independent of the file.
+//! Reads with a schema that the caller supplies, independent of the file.
 //!
 //! ```text
 //! wanted schema + fields of the file ── matching ──► the origin of each wanted field
@@ -6,8 +6,8 @@
 //!                                                    └─► conversions of the finished arrays (conversion.rs, crate::cast)
 //! ```
 //!
-//! Columns can decode to some types by themselves (layouts of text, dictionaries, time zones). These are requested as
-//! if the Arrow schema in the file had them. The rest is applied to the arrays of a record batch: structs get the
+//! Columns can decode to some types by themselves: layouts of text, dictionaries and time zones. We request these types
+//! as if the Arrow schema in the file had them. The rest is applied to the arrays of a record batch: structs get the
 //! wanted fields in the wanted order, values are cast, and fields that the file lacks become constants.
 
 mod conversion;
@@ -29,8 +29,8 @@ pub(super) use resolution::resolve;
 
 /// A schema for the batches of a read, and the rule for finding its fields in a file.
 ///
-/// Columns have the order of the schema. Other columns of the file are not read. A column that the file lacks is
-/// null, or has a [default](Self::default_value). The same rules apply to the fields of structs, also below lists and
+/// Columns have the schema's order, and other columns of the file are not read. A column that the file lacks is null,
+/// or has a [default](Self::default_value). This also holds for the fields of structs, including those below lists and
 /// maps.
 ///
 /// Values are cast if the wanted type can represent all values of the type in the file:
@@ -43,7 +43,7 @@ pub(super) use resolution::resolve;
 /// - any layout of text, bytes, lists and dictionaries to any other.
 ///
 /// Two casts depend on the values. Units of time may become finer or coarser as long as no value is lost, and bytes
-/// become text if they are UTF-8. A required field can be read from a nullable one, unless it contains a null.
+/// become text if they are UTF-8. A required field can be read from a nullable one, as long as no value is null.
 ///
 /// ```
 /// # use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
@@ -75,7 +75,7 @@ pub(super) use resolution::resolve;
 pub struct WantedSchema {
     schema: SchemaRef,
     matching: FieldMatching,
-    /// The position in the file of each column, if columns are found by position.
+    /// The position of each column in the file, for columns found by position.
     places: Vec<usize>,
     defaults: Vec<DefaultValue>,
     /// The names of columns never read from the file.
@@ -84,8 +84,8 @@ pub struct WantedSchema {
     nulls_without_fields: bool,
 }
 
-/// The rule for finding wanted fields in a file at each level of nesting. The elements of lists, and the keys and
-/// values of maps, are found by their position.
+/// The rule for finding wanted fields in a file, which applies at each level of nesting. Only the elements of lists,
+/// and the keys and values of maps, are always found by their position.
 ///
 /// ```
 /// # use herringbone::arrow::array::{Array, ArrayRef, Int64Array, RecordBatch};
@@ -115,15 +115,16 @@ pub enum FieldMatching {
     /// The field with an equal name.
     #[default]
     Name,
-    /// The field with an equal name, or otherwise one whose name differs only in case.
+    /// The field with an equal name, or if there is none, one whose name differs only in case.
     NameIgnoringCase,
-    /// The field with an equal id, which is the value of `PARQUET:field_id` in the metadata of the wanted field.
-    /// Fields of the file without an id are found by the names listed here for the id.
+    /// The field with an equal id, which is the value of `PARQUET:field_id` in the wanted field's metadata. Fields of
+    /// the file without an id are found by the names listed here for the wanted id.
     FieldId(Vec<FieldNames>),
-    /// The field with an equal id. A wanted field without an id, or whose id the file lacks, is the field with an equal name,
-    /// unless that one is found by its id. If the field of this name has another id than the wanted one, the read fails.
+    /// The field with an equal id. If the wanted field has no id, or if the file lacks this id, the field with an equal
+    /// name is taken, unless another wanted field has the id of that one. If the field of this name has another id than
+    /// the wanted field, the read fails.
     FieldIdOrName,
-    /// The field at the same position.
+    /// The field at an equal position.
     Position,
 }
 
@@ -159,7 +160,7 @@ pub enum FieldMatching {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FieldNames {
-    /// The id.
+    /// The field's id.
     pub field_id: i32,
     /// All names that the field has had over time.
     pub names: Vec<String>,
@@ -198,14 +199,14 @@ impl WantedSchema {
         }
     }
 
-    /// Sets the rule for finding fields.
+    /// Sets the rule for finding fields in the file.
     #[must_use]
     pub fn matching(self, matching: FieldMatching) -> Self {
         Self { matching, ..self }
     }
 
-    /// Sets the value of a field for files that lack it: an array of one slot, of the type of the field. The path
-    /// consists of wanted names, without those of the elements of lists and of the entries of maps.
+    /// Sets the value of a field for files that lack it, as an array with one slot and the field's type. The path
+    /// consists of wanted names, but skips the elements of lists and the entries of maps.
     #[must_use]
     pub fn default_value<S: Into<String>>(
         mut self,
@@ -217,8 +218,8 @@ impl WantedSchema {
         self
     }
 
-    /// Sets the value of a column for all files, such as the value of a partition: an array of one slot, of the type of the
-    /// column. A column of the file that matches is not read.
+    /// Sets a column's value for all files, for example the value of a partition, as an array with one slot and the
+    /// column's type. If the file has a matching column, it is not read.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -236,9 +237,9 @@ impl WantedSchema {
         self.default_value([column], value)
     }
 
-    /// Selects whether times are cast as engines do: truncated toward zero if the wanted unit is coarser, and from timestamps
-    /// without a time zone to those in UTC, and back. By default, a value that would lose a part is an error, and so are two
-    /// kinds of timestamps.
+    /// Selects whether times are cast as engines do. A coarser unit then truncates values toward zero, and timestamps
+    /// without a time zone may become timestamps in UTC, and the reverse. By default, it is an error if a value would
+    /// lose a part, or if the two kinds of timestamps differ.
     #[must_use]
     pub fn loose_times(self, loose: bool) -> Self {
         let times = match loose {
@@ -248,9 +249,9 @@ impl WantedSchema {
         Self { times, ..self }
     }
 
-    /// Selects whether structs are null if the file has none of their wanted fields, also as elements of lists and values of maps:
-    /// a list of them is null, and a map has its keys. If such a struct cannot be null, its fields are. By default, structs
-    /// keep their place and have null fields.
+    /// Selects whether structs are null if the file has none of their wanted fields. This includes structs in lists and
+    /// maps: a list of them is null, and a map only has its keys. If such a struct cannot be null, its fields are null
+    /// instead. By default, structs keep their place and have null fields.
     #[must_use]
     pub fn nulls_without_fields(self, nulls: bool) -> Self {
         Self {
@@ -259,16 +260,16 @@ impl WantedSchema {
         }
     }
 
-    /// Returns the schema.
+    /// Returns the wanted schema.
     #[must_use]
     pub fn schema(&self) -> &SchemaRef {
         &self.schema
     }
 
-    /// Returns the wanted schema with only the columns named by a projection.
+    /// Returns the wanted schema with only the columns that a projection names.
     ///
     /// # Errors
-    /// Argument if the projection does not consist of names of columns.
+    /// Fails with `Argument` if the projection does not consist of column names.
     pub(super) fn projected(&self, projection: &Projection) -> Result<Self> {
         let columns = match projection {
             Projection::All => return Ok(self.clone()),
@@ -291,7 +292,7 @@ impl WantedSchema {
     /// Returns the wanted schema with only these columns.
     ///
     /// # Errors
-    /// Argument if there is no such column.
+    /// Fails with `Argument` if there is no such column.
     pub(super) fn only(&self, columns: &[usize]) -> Result<Self> {
         let schema = self.schema.project(columns);
         let schema = schema.map_err(|error| Error::argument(error.to_string()))?;
@@ -308,10 +309,10 @@ impl WantedSchema {
         })
     }
 
-    /// Returns the columns to which these paths lead, or which they enter, ascending.
+    /// Returns the columns to which these paths lead, or which they enter, in ascending order.
     ///
     /// # Errors
-    /// Argument if a path does not lead to a column.
+    /// Fails with `Argument` if a path does not lead to a column.
     pub(super) fn columns_of(&self, paths: &[Vec<String>]) -> Result<Vec<usize>> {
         let mut columns = Vec::new();
         for path in paths {
@@ -328,10 +329,10 @@ impl WantedSchema {
         Ok(columns)
     }
 
-    /// Returns the default of a field, or `None` if it does not have one.
+    /// Returns a field's default, or `None` if it does not have one.
     ///
     /// # Errors
-    /// Argument if the default is not a single value of the type of the field.
+    /// Fails with `Argument` if the default is not a single value of the field's type.
     fn default_of(&self, path: &[String], field: &Field) -> Result<Option<ArrayRef>> {
         let found = self.defaults.iter().find(|default| default.path == path);
         let Some(DefaultValue { value, .. }) = found else {
@@ -350,7 +351,7 @@ impl WantedSchema {
         Err(Error::argument(error).in_column(path.join(".")))
     }
 
-    /// Rejects a field that the file lacks, if it can neither be null nor has a default.
+    /// Rejects a field that the file lacks, unless it can be null or has a default.
     fn check_missing(&self, path: &[String], field: &Field) -> Result<()> {
         match field.is_nullable() || self.default_of(path, field)?.is_some() {
             true => Ok(()),
@@ -376,7 +377,7 @@ impl WantedSchema {
     }
 }
 
-/// Returns the field at a path that omits the elements of lists and the entries of maps.
+/// Returns the field at a path that skips the elements of lists and the entries of maps.
 fn field_at<'a>(fields: &'a Fields, path: &[String]) -> Option<&'a FieldRef> {
     let (first, rest) = path.split_first()?;
     let (_, field) = fields.find(first)?;
@@ -386,7 +387,7 @@ fn field_at<'a>(fields: &'a Fields, path: &[String]) -> Option<&'a FieldRef> {
     }
 }
 
-/// Returns the fields of a struct, or of the structs in a list.
+/// Returns the fields of a struct, or of the structs in a list or map.
 fn fields_below(data_type: &DataType) -> Option<&Fields> {
     match data_type {
         DataType::Struct(fields) => Some(fields),

@@ -1,5 +1,5 @@
-//! The resolution of wanted fields: the leaves to decode, the types to decode them to, and the conversions of the
-//! results.
+//! The resolution of wanted fields: the leaves to decode, the types to which they decode, and the conversions of the
+//! resulting arrays.
 
 use std::sync::Arc;
 
@@ -18,10 +18,10 @@ use super::{ArrayConversion, WantedSchema};
 use herringbone_core::cast::{Cast, Constant};
 use herringbone_filter::{LeafSource, ResolvedLeaf};
 
-/// The origin of a column of the batch.
+/// The origin of a column in the batch.
 #[derive(Debug)]
 pub(crate) enum Root {
-    /// This field of the mapping, converted.
+    /// A field of the mapping, to which a conversion is applied.
     Field {
         ordinal: usize,
         conversion: ArrayConversion,
@@ -30,22 +30,23 @@ pub(crate) enum Root {
     Constant(Constant),
 }
 
-/// The result of looking up a wanted schema in a file.
+/// The result of finding a wanted schema in a file.
 #[derive(Debug)]
 pub(crate) struct Resolution {
-    /// The fields of the file to read, decoded to types as close to the wanted ones as columns can.
+    /// The fields of the file to read. They are decoded to types that are as close to the wanted ones as columns can
+    /// get.
     pub(crate) mapping: ArrowMapping,
     /// One root per wanted column.
     pub(crate) roots: Vec<Root>,
-    /// The wanted columns and fields that are a leaf or a constant, and not below lists.
+    /// The wanted columns and fields that are a leaf or a constant, except for those below lists.
     pub(crate) leaves: Vec<ResolvedLeaf>,
 }
 
 /// Finds the fields of a wanted schema in a file.
 ///
 /// # Errors
-/// Argument if a required field is missing, if several fields match a wanted one, or if the type in the file cannot
-/// become the wanted one.
+/// Fails with `Argument` if a required field is missing, if several fields match a wanted one, or if the type in the
+/// file cannot become the wanted one.
 pub(crate) fn resolve(
     wanted: &WantedSchema,
     schema: &ParquetSchema,
@@ -79,7 +80,7 @@ pub(crate) fn resolve(
     let mut leaves = search.leaves;
     leaves.sort_unstable();
     leaves.dedup();
-    // The hint has the layouts that these options select, if they are wanted.
+    // The hint has the layouts that these options select, where they are wanted, so we reset the options.
     let mut hinted = options.clone();
     hinted.arrow_schema = Some(Arc::new(Schema::new(hints)));
     (hinted.strings, hinted.lists) = (ByteLayout::Offsets, ListLayout::Offsets);
@@ -120,15 +121,15 @@ pub(crate) fn resolve(
     })
 }
 
-/// A builder of the conversions of decoded arrays.
+/// A builder for the conversions of decoded arrays.
 struct Makers<'a> {
     wanted: &'a WantedSchema,
     leaves: Vec<ResolvedLeaf>,
 }
 
 impl Makers<'_> {
-    /// Returns the conversion of the array of `node` to the wanted field. `is_single` is true if a row has one slot
-    /// of it.
+    /// Returns the conversion from the array of `node` to the wanted field. `is_single` is true if each row has one
+    /// slot of the array.
     fn conversion(
         &mut self,
         node: &Node,
@@ -171,7 +172,7 @@ impl Makers<'_> {
             {
                 self.elements((node, child), part, wants, path)
             }
-            // Only the file can declare that the keys are sorted.
+            // Only the file can declare that a map's keys are sorted.
             (Below::Elements(part), NodeKind::Map { entries, .. }, DataType::Map(_, is_sorted))
                 if !is_sorted || matches!(is, DataType::Map(_, true)) =>
             {
@@ -205,7 +206,7 @@ impl Makers<'_> {
         Ok(FieldSource::Field(ordinal, conversion))
     }
 
-    /// Returns the conversion of a list or map, based on that of its elements or entries.
+    /// Returns the conversion of a list or map, based on the conversion of its elements or entries.
     fn elements(
         &mut self,
         (node, child): (&Node, &Node),
@@ -232,8 +233,8 @@ impl Makers<'_> {
         })
     }
 
-    /// Returns the constant of a column that the file lacks. Predicates can test it, because nothing else makes nulls
-    /// in it.
+    /// Returns the constant for a column that the file lacks. We list it as a leaf, so that predicates can test it,
+    /// because nothing else makes nulls in it.
     fn root_constant(
         &mut self,
         field: &Field,
@@ -252,7 +253,8 @@ impl Makers<'_> {
         Ok(constant)
     }
 
-    /// Returns the constant of a field, if the file has none of the fields wanted in it. A struct that cannot be null has constants.
+    /// Returns the constant for a field of which the file has none of the wanted subfields. For a struct that cannot be
+    /// null, the value is a struct of such constants.
     fn nothing(&self, field: &Field, path: &[String]) -> Result<Constant> {
         let DataType::Struct(fields) = field.data_type() else {
             return self.constant(field, path);
@@ -270,7 +272,7 @@ impl Makers<'_> {
         Ok(Constant::Value(Arc::new(value)))
     }
 
-    /// Returns the constant of a field that the file lacks.
+    /// Returns the constant for a field that the file lacks: its default, or else null.
     fn constant(&self, field: &Field, path: &[String]) -> Result<Constant> {
         if let Some(value) = self.wanted.default_of(path, field)? {
             return Ok(Constant::Value(value));
@@ -280,7 +282,7 @@ impl Makers<'_> {
     }
 }
 
-/// Returns true if a struct keeps all of its `fields`, in their order.
+/// Returns true if a struct keeps all of its `fields` in their order.
 fn are_all_kept(sources: &[FieldSource], fields: usize) -> bool {
     let mut sources = sources.iter().enumerate();
     sources.len() == fields
@@ -289,7 +291,7 @@ fn are_all_kept(sources: &[FieldSource], fields: usize) -> bool {
         })
 }
 
-/// Returns true if two lists have the same layout.
+/// Returns true if two list types have the same layout.
 fn is_same_layout(a: &DataType, b: &DataType) -> bool {
     use DataType as T;
     match (a, b) {

@@ -13,9 +13,9 @@ use herringbone_core::cast::{Cast, TimeCasts};
 /// The part of the file found for a wanted field.
 #[derive(Debug)]
 pub(super) struct FoundNode {
-    /// The index of the node in the Parquet schema.
+    /// The index of the part's node in the Parquet schema.
     pub(super) schema_node: usize,
-    /// The field to which it is to be decoded.
+    /// The field to which the part is to be decoded.
     pub(super) hint: FieldRef,
     pub(super) below: Below,
 }
@@ -28,7 +28,7 @@ pub(super) enum Below {
     Fields(Vec<Option<FoundNode>>),
     /// The elements of a list, or the entries of a map.
     Elements(Box<FoundNode>),
-    /// The file has none of the wanted fields.
+    /// Nothing, because the file has none of the wanted fields.
     Nothing,
 }
 
@@ -38,7 +38,7 @@ impl FoundNode {
     }
 }
 
-/// A search for the wanted fields among those of the file.
+/// A search for the wanted fields among the file's fields.
 pub(super) struct Search<'a> {
     wanted: &'a WantedSchema,
     /// The ordinals of the leaves to decode.
@@ -53,10 +53,10 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Returns the field of a group that matches the wanted one, and its ordinal.
+    /// Returns the field of a group that matches the wanted one, with its ordinal.
     ///
     /// # Errors
-    /// Argument if several fields match, or if the rule cannot be applied to the wanted field.
+    /// Fails with `Argument` if several fields match, or if the rule cannot be applied to the wanted field.
     pub(super) fn field(
         &mut self,
         (group, fields): (&mut Group<'_>, &[Node]),
@@ -100,7 +100,7 @@ impl<'a> Search<'a> {
                 }
                 let hint = element.hint.clone();
                 let data_type = match (inner, data_type) {
-                    // A list becomes a fixed-size list only if it is known to have that size.
+                    // A list only becomes a fixed-size list if it is known to have that size.
                     (DataType::FixedSizeList(_, size), DataType::FixedSizeList(_, wanted))
                         if size == *wanted =>
                     {
@@ -147,7 +147,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Returns the part for a struct.
+    /// Returns the part found for a struct.
     fn fields(
         &mut self,
         node: &Node,
@@ -173,14 +173,15 @@ impl<'a> Search<'a> {
             if self.wanted.nulls_without_fields {
                 return Ok(nothing(node));
             }
-            // A leaf must determine which of the structs are null, and how many there are.
+            // We decode one leaf of the struct, because only a leaf shows which structs are null, and how many there
+            // are.
             self.leaves.extend(node.first_leaf());
         }
         let data_type = DataType::Struct(hints.into());
         Ok(part(node, data_type, Below::Fields(parts)))
     }
 
-    /// Returns the part for a field with everything below it.
+    /// Returns the part for a field, with everything below it.
     fn whole(&mut self, node: &Node, data_type: DataType) -> FoundNode {
         node.for_each_leaf(&mut |leaf| self.leaves.push(leaf));
         part(node, data_type, Below::Values)
@@ -196,12 +197,12 @@ fn part(node: &Node, data_type: DataType, below: Below) -> FoundNode {
     }
 }
 
-/// Returns the part for a field, if the file has none of the fields wanted in it.
+/// Returns the part for a field of which the file has none of the wanted subfields.
 fn nothing(node: &Node) -> FoundNode {
     part(node, node.field.data_type().clone(), Below::Nothing)
 }
 
-/// Rejects a shredded VARIANT without the shredded values, because `value` has only the rest of them.
+/// Rejects a shredded VARIANT that is read without the shredded values, because `value` has only the rest of them.
 fn check_variant(node: &Node, fields: &[Node], field: &Field, wanted: &Fields) -> Result<()> {
     let is_it = |field: &Field| field.extension_type_name() == Some(VARIANT_EXTENSION_NAME);
     let is_variant = is_it(&node.field) || is_it(field);
@@ -218,7 +219,8 @@ fn check_variant(node: &Node, fields: &[Node], field: &Field, wanted: &Fields) -
     }
 }
 
-/// Returns true if a wrapper other than a layout (runs or a dictionary) creates the arrays of a field.
+/// Returns true if a field's arrays are created by a wrapper that is more than a layout. Runs and dictionaries are
+/// layouts.
 fn is_made_otherwise(node: &Node) -> bool {
     let is_layout = |wrapper: &ArrowWrapper| {
         matches!(
@@ -229,7 +231,7 @@ fn is_made_otherwise(node: &Node) -> bool {
     !node.wrappers.iter().all(is_layout)
 }
 
-/// Returns the type of a field without the runs and dictionaries around it.
+/// Returns a field's type without the runs and dictionaries around it.
 fn within_layout(node: &Node) -> DataType {
     let mut inner = node.field.data_type();
     loop {
@@ -241,7 +243,7 @@ fn within_layout(node: &Node) -> DataType {
     }
 }
 
-/// Returns the element of a list of any layout.
+/// Returns the element field of a list of any layout.
 pub(super) fn list_element(data_type: &DataType) -> Option<&FieldRef> {
     match data_type {
         DataType::List(element)
@@ -253,7 +255,8 @@ pub(super) fn list_element(data_type: &DataType) -> Option<&FieldRef> {
     }
 }
 
-/// Returns the type to which a column is to decode: the wanted type, or the type from which it is cast.
+/// Returns the type to which a column is to decode. This is the wanted type if columns decode to it by themselves, and
+/// otherwise the type from which we cast.
 fn asked(file: &DataType, wanted: &DataType, times: TimeCasts) -> DataType {
     use DataType as T;
     match (file, wanted) {
@@ -265,7 +268,7 @@ fn asked(file: &DataType, wanted: &DataType, times: TimeCasts) -> DataType {
             let values = Field::clone(values).with_data_type(inner);
             T::RunEndEncoded(run_ends.clone(), Arc::new(values))
         }
-        // The file determines the kind of the values, and the caller their layout.
+        // The file determines the kind of the values, and the caller determines their layout.
         (T::Utf8 | T::LargeUtf8 | T::Utf8View, T::Binary | T::Utf8) => T::Utf8,
         (T::Utf8 | T::LargeUtf8 | T::Utf8View, T::LargeBinary | T::LargeUtf8) => T::LargeUtf8,
         (T::Utf8 | T::LargeUtf8 | T::Utf8View, T::BinaryView | T::Utf8View) => T::Utf8View,

@@ -1,4 +1,4 @@
-//! Dictionary arrays of values that columns do not decode to dictionaries by themselves.
+//! Dictionary arrays for values that columns cannot decode to dictionaries by themselves.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use herringbone_format::{Error, Remedy, Result};
 use super::same::Distinct;
 use super::{gathered, invalid};
 
-/// Encodes the slots as a dictionary with keys of the type `key`.
+/// Encodes the slots as a dictionary whose keys have the type `key`.
 ///
 /// # Errors
-/// Unsupported if there are more distinct values than keys.
+/// Fails with `Unsupported` if there are more distinct values than keys.
 pub(super) fn dictionary(
     slots: &ArrayRef,
     distinct: &Distinct,

@@ -1,4 +1,4 @@
-//! Arrays of extension types, created from arrays of their storage.
+//! Arrays of extension types, which are created from the arrays of their storage.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use herringbone_format::{Error, Result};
 
 use herringbone_core::extension::ExtensionType;
 
-/// An extension type and the field that it creates.
+/// An extension type, and the field that it creates.
 #[derive(Debug, Clone)]
 pub(crate) struct ExtensionArray {
     pub(crate) extension: Arc<dyn ExtensionType>,
@@ -16,10 +16,11 @@ pub(crate) struct ExtensionArray {
 }
 
 impl ExtensionArray {
-    /// Creates the array for a storage.
+    /// Creates the extension array from an array of its storage.
     ///
     /// # Errors
-    /// Errors of the extension type; Argument if its array does not have the expected length and type.
+    /// Returns the extension type's errors, and fails with `Argument` if its array does not have the expected length
+    /// and type.
     pub(crate) fn make(&self, storage: &ArrayRef) -> Result<ArrayRef> {
         let array = self.extension.make_array(storage, &self.field)?;
         let data_type = self.field.data_type();
@@ -38,7 +39,7 @@ impl ExtensionArray {
 /// A column created from a retained storage array.
 #[derive(Debug)]
 pub(crate) struct StorageColumn {
-    /// The index of the storage among the retained arrays.
+    /// The index of the storage array among the retained ones.
     pub(crate) slot: usize,
     /// The extension array to create, or `None` if the column is the storage itself.
     pub(crate) array: Option<ExtensionArray>,

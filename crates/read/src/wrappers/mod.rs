@@ -1,4 +1,4 @@
-//! Wrappers around decoded arrays: run ends, dictionaries, decimals of negative scale, extension types.
+//! Wrappers around decoded arrays: run ends, dictionaries, decimals of negative scale, and extension types.
 //!
 //! ```text
 //! decoded      a a - - b b a      as columns deliver it
@@ -6,7 +6,7 @@
 //! dictionary   0 0 - - 1 1 0  of  a b
 //! ```
 //!
-//! Wrappers do not change the slots. Equality of slots is therefore always determined from the decoded array.
+//! Wrappers do not change the slots, so we always determine the equality of slots from the decoded array.
 
 mod dictionary;
 mod extension;
@@ -29,12 +29,12 @@ pub(crate) use extension::{ExtensionArray, StorageColumn};
 pub(super) use run_ends::padded_runs;
 use same::{distinct, run_starts};
 
-/// A wrapper and the type of its arrays.
+/// A wrapper, and the type of the arrays that it creates.
 #[derive(Debug)]
 pub(crate) struct TypedWrapper {
     wrapper: ArrowWrapper,
     data_type: DataType,
-    /// The extension type and field, for a wrapper that is an extension type.
+    /// The extension type and its field, if the wrapper is an extension type.
     extension: Option<ExtensionArray>,
 }
 
@@ -45,10 +45,10 @@ impl TypedWrapper {
     }
 }
 
-/// Returns the wrappers of a node, from the inside out.
+/// Returns a node's wrappers, from the inside out.
 ///
 /// # Errors
-/// Argument if the read lacks the extension type of a wrapper.
+/// Fails with `Argument` if the read lacks a wrapper's extension type.
 pub(super) fn typed_wrappers(
     node: &Node,
     extensions: &[Arc<dyn ExtensionType>],
@@ -77,7 +77,7 @@ pub(super) fn typed_wrappers(
     typed.collect()
 }
 
-/// Returns the number of slots that fit in an array with these wrappers, whatever the values are.
+/// Returns the number of slots that certainly fit in an array with these wrappers, whatever the values are.
 pub(super) fn max_slots(wrappers: &[ArrowWrapper]) -> usize {
     let max = |wrapper: &ArrowWrapper| match wrapper {
         ArrowWrapper::RunEnds { run_ends, .. } => run_ends::max_slots(run_ends.data_type()),
@@ -92,8 +92,9 @@ pub(super) fn max_slots(wrappers: &[ArrowWrapper]) -> usize {
 /// Puts wrappers around an array, from the inside out.
 ///
 /// # Errors
-/// Unsupported if the values do not fit the wrappers: there are more values than keys or run ends can count, or
-/// decimals have digits that the negative scale cannot represent. Also errors of extension types.
+/// Fails with `Unsupported` if the values do not fit the wrappers: there are more values than keys or run ends can
+/// count, or decimals have digits that the negative scale cannot represent. Errors of extension types are returned,
+/// too.
 pub(crate) fn put_around(decoded: ArrayRef, wrappers: &[TypedWrapper]) -> Result<ArrayRef> {
     let mut array = decoded.clone();
     for TypedWrapper {
@@ -131,7 +132,7 @@ fn without_fields(array: &ArrayRef) -> Result<ArrayRef> {
     Ok(Arc::new(StructArray::new_empty_fields(array.len(), nulls)))
 }
 
-/// Returns the slots with these ordinals, which are ascending.
+/// Returns the slots with these ordinals, which must be ascending.
 fn gathered(slots: &ArrayRef, ordinals: &[usize]) -> Result<ArrayRef> {
     if ordinals.len() == slots.len() {
         return Ok(slots.clone());

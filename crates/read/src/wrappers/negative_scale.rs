@@ -13,7 +13,7 @@ use herringbone_format::{Error, Remedy, Result};
 /// Converts decimals of scale 0 to `data_type`, whose scale is negative.
 ///
 /// # Errors
-/// Unsupported if a number is not a multiple of the unit, or has too many digits.
+/// Fails with `Unsupported` if a number is not a multiple of the type's unit, or has too many digits.
 pub(super) fn negative_scale(array: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
     let wide: Vec<Option<i256>> = match array.data_type() {
         DataType::Decimal32(..) => wide::<Decimal32Type>(array, i256::from),

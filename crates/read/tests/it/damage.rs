@@ -1,4 +1,4 @@
-//! Reads of damaged files: the rows that stay, and the reported losses.
+//! Reads of damaged files: which rows stay, and which losses are reported.
 
 use bytes::Bytes;
 use herringbone::arrow::array::cast::AsArray;
@@ -9,7 +9,7 @@ use herringbone::{Lost, OnError, ReadOptions};
 
 use crate::table::{GROUP, PAGE, ROWS, file, open, options, rows_of, text};
 
-/// Returns the file of the table with a bit flipped in the body of a page.
+/// Returns the table's file with one bit flipped in the body of a page.
 fn damaged(row_group: usize, leaf: usize, page: usize) -> Bytes {
     let mut bytes = file(options()).to_vec();
     let opened = open(&bytes.clone().into());
@@ -19,7 +19,7 @@ fn damaged(row_group: usize, leaf: usize, page: usize) -> Bytes {
     bytes.into()
 }
 
-/// Reads a file. Returns its batches, and the losses.
+/// Reads a file. Returns its batches and the reported losses.
 fn read(file: &Bytes, options: &ReadOptions) -> Result<(Vec<RecordBatch>, Vec<Lost>), String> {
     let mut reader = open(file).read(options.clone()).unwrap();
     let mut batches = Vec::new();
@@ -45,7 +45,8 @@ fn the_rest_of_a_damaged_row_group_is_left_out() {
         assert!(error.contains("row group 1"), "{error}");
         let skipping = options.on_error(OnError::SkipRowGroup);
         let (batches, losses) = read(&file, &skipping).unwrap();
-        // Batches of 60 rows begin with rows 300 and 360. That with row 360 needs the damaged page.
+        // Batches of 60 rows begin with rows 300 and 360, and the batch that begins with row 360 needs the damaged
+        // page.
         let expected: Vec<_> = (0..360).chain(600..ROWS).collect();
         assert_eq!(rows_of(&batches), expected);
         assert_eq!(losses, [Lost::Rows(240)]);
@@ -77,7 +78,7 @@ fn a_damaged_page_of_a_nullable_column_becomes_null() {
             }
         }
     }
-    // A required column cannot be null: the rest of its row group is left out.
+    // A required column cannot be null, so the rest of its row group is left out.
     let file = damaged(1, 0, 2);
     let (batches, losses) = read(&file, &options.threads(1)).unwrap();
     assert_eq!(
@@ -100,7 +101,7 @@ fn damage_that_no_row_needs_is_not_noticed() {
         assert!(losses.is_empty(), "{options:?}");
         assert!(batches.iter().map(RecordBatch::num_rows).sum::<usize>() >= 400);
     }
-    // Without checksums, a changed number is a number.
+    // Without checksums, the damage is not noticed, because a changed number is still a number.
     let unchecked = ReadOptions::new().verify_crc(false).columns(["row"]);
     let (batches, _) = read(&file, &unchecked).unwrap();
     let rows = rows_of(&batches);

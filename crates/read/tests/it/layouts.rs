@@ -18,7 +18,8 @@ use crate::table::{options, pushed, read, written};
 
 const ROWS: usize = 400;
 
-/// Writes a column next to one with row numbers, reads it in several ways, and compares all slots with those written.
+/// Writes a column next to a column of row numbers, reads it in several ways, and compares all slots with the written
+/// ones.
 fn round_trip(name: &str, column: ArrayRef) {
     let rows = Int32Array::from_iter_values(0..column.len() as i32);
     let columns = [("row", Arc::new(rows) as ArrayRef), (name, column.clone())];
@@ -83,7 +84,7 @@ fn runs_are_read_as_runs() {
         .iter()
         .map(|run| values.is_valid(*run).then(|| values.value(*run)))
         .collect();
-    // The slots of sliced runs are compared by their values.
+    // We compare the slots by their values, because runs may be sliced.
     let columns = [("runs", Arc::new(runs) as ArrayRef, true)];
     let batch = RecordBatch::try_from_iter_with_nullable(columns).unwrap();
     let file = written(&batch, options());
@@ -102,7 +103,7 @@ fn runs_are_read_as_runs() {
                 let at = first + row;
                 assert_eq!(found, plain.is_valid(at).then(|| plain.value(at)), "{at}");
             }
-            // Equal neighbours share a run, so that the number of runs stays.
+            // Equal neighbours share a run, so there are hardly more runs than were written.
             assert!(runs.run_ends().values().len() <= runs.len() / 4 + 2);
             first += runs.len();
         }
@@ -121,7 +122,7 @@ fn decimals_of_negative_scale_keep_it() {
 #[test]
 fn lists_within_lists_and_structs_keep_their_places() {
     let number = || Arc::new(Field::new("item", DataType::Int32, true));
-    // Row `r` has `r % 4` inner lists; the inner list `i` has `i % 3` numbers. Some of each are null.
+    // Row `r` has `r % 4` inner lists, and the inner list `i` has `i % 3` numbers. Some of each are null.
     let outer: Vec<usize> = (0..ROWS).map(|row| row % 4).collect();
     let num_inner: usize = outer.iter().sum();
     let inner: Vec<usize> = (0..num_inner).map(|at| at % 3).collect();
@@ -199,7 +200,7 @@ fn views_of_lists_keep_their_values() {
     round_trip("large list views", Arc::new(views));
 }
 
-/// A text takes more bytes than the first read of a page header, because headers have bounds, too.
+/// Each text takes more bytes than the first read of a page header, and headers contain texts as bounds.
 #[test]
 fn long_page_headers_are_read() {
     let texts: StringArray = (0..ROWS).map(|row| Some(format!("{row:0>2000}"))).collect();

@@ -1,4 +1,5 @@
-//! Reads of small files. Each test writes a file whose values follow from the numbers of its rows.
+//! Reads of small files. Each test writes a file whose values follow from its row numbers, so that the expected values
+//! need no reader.
 
 #[cfg(test)]
 mod damage;

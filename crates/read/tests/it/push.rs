@@ -1,4 +1,4 @@
-//! The push decoder, driven by hand: its lists, bytes and counts after each step.
+//! The push decoder, driven by hand. We check its lists, bytes and counts after each step.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -100,7 +100,7 @@ fn row_groups_are_listed_supplied_and_counted_one_by_one() {
     assert!(matches!(decoder.poll(), Ok(Poll::Finished)));
     let metrics = decoder.metrics();
     let all: u64 = chunks.iter().map(length).sum();
-    // Five pieces: the last row group took two.
+    // There are five pieces, because the last row group took two.
     assert_eq!((metrics.fetched.requests, metrics.fetched.bytes), (5, all));
     assert_eq!((metrics.row_groups, metrics.row_groups_pruned), (4, 0));
 }
@@ -121,7 +121,7 @@ fn no_more_is_listed_ahead_than_policy_and_memory_allow() {
         needs(&mut decoder(&file, policy, &options)).soon.len()
     };
     assert_eq!(ahead(0, None), 0);
-    // The bytes for which the decoder waits count, too.
+    // The bytes for which the decoder waits count as bytes ahead, too.
     assert_eq!(ahead(of_chunk, None), 0);
     assert_eq!(ahead(of_chunk + 1, None), 1);
     assert_eq!(ahead(2 * of_chunk + 1, None), 2);
@@ -159,7 +159,7 @@ fn bytes_ahead_take_memory_and_bytes_in_flight_do_too() {
 fn a_filter_lists_the_tested_column_first_and_cancels_what_it_rules_out() {
     let file = file(options().page_index(false));
     let mut policy = FetchPolicy::remote();
-    // Nothing costs less than a round trip, so that each stage waits for the one before.
+    // No bytes cost less than a round trip here, so each stage waits for the stage before it.
     (policy.round_trip_bytes, policy.max_gap_bytes) = (0, 0);
     let options = ReadOptions::new().filter(col("text").eq("text 402"));
     let mut decoder = decoder(&file, policy, &options);
@@ -288,7 +288,7 @@ fn row_groups_are_detached_in_order_and_continue_alone() {
             (first..first + GROUP).collect::<Vec<_>>()
         );
     }
-    // The decoder itself continues with the last one, which cannot be detached after its first batch.
+    // The decoder itself continues with the last row group, which cannot be detached after its first batch.
     supply(&mut decoder, &file, &chunk(&file, 3, 0));
     assert_eq!(
         rows_of(&[batch(&mut decoder)]),
@@ -349,12 +349,12 @@ fn a_complete_row_group_is_detached_and_put_back() {
         (110, 80)
     );
     assert_eq!(row_group.rows_left(), 80);
-    // The second batch was not emitted, so that the read continues with it.
+    // The second batch was not emitted, so the read continues with it.
     decoder.put_back(row_group, Some(&second_batch));
     assert_eq!(decoder.rows_left(), 890);
     let rows = rows_of(&[batch(&mut decoder)]);
     assert_eq!(rows, (110..220).collect::<Vec<_>>());
-    // The rest of it is complete, too.
+    // The rest of the row group is complete, too.
     let mut row_group = decoder.take_complete_row_group().unwrap();
     let last = next(&mut row_group);
     assert_eq!((last.batch.num_rows(), last.rows_left), (80, 0));
@@ -375,7 +375,7 @@ fn a_row_group_without_its_bytes_fails_ahead_and_waits() {
     assert!(matches!(row_group.poll_ahead(true), AheadStep::Failed));
     decoder.put_back(row_group, None);
     assert_eq!(decoder.rows_left(), 1_000);
-    // It failed ahead, so that it is decoded by the decoder itself.
+    // Decoding ahead failed, so the decoder itself decodes the row group.
     assert!(decoder.take_complete_row_group().is_none());
     supply(&mut decoder, &file, &(0..file.len() as u64));
     let mut rows = Vec::new();

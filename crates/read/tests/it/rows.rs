@@ -1,4 +1,4 @@
-//! Reads return the rows that a loop over the numbers of all rows finds, however a file is written and read.
+//! Reads return the rows that a loop over all row numbers finds, however a file is written and read.
 
 use bytes::Bytes;
 use herringbone::arrow::array::RecordBatch;
@@ -14,7 +14,7 @@ use crate::table::{
     GROUP, ROWS, compare, file, kind, open, options, pushed, read, rows_of, tags, text,
 };
 
-/// Files of the table that differ in everything that a reader may use to skip rows.
+/// Files of the table that differ in everything by which a reader may skip rows.
 fn files() -> Vec<(&'static str, Bytes)> {
     let columns = ColumnOptions::new;
     vec![
@@ -43,20 +43,20 @@ fn files() -> Vec<(&'static str, Bytes)> {
     ]
 }
 
-/// Reads a file in several ways, and compares each with the expected rows.
+/// Reads a file in several ways, and compares each result with the expected rows.
 fn check(name: &str, file: &Bytes, options: &ReadOptions, expected: &[usize]) {
     compare(&pushed(file, options), expected, &format!("{name}, pushed"));
     for threads in [1, 3] {
         let batches = read(file, &options.clone().threads(threads));
         compare(&batches, expected, &format!("{name}, {threads} threads"));
     }
-    // Whatever was ruled out must be found by testing, too.
+    // Pruning may only save work, so testing alone must find these rows, too.
     let without_steps = options.clone().pruning(PruningSteps::none());
     let context = format!("{name}, without pruning");
     compare(&pushed(file, &without_steps), expected, &context);
 }
 
-/// Returns the numbers of the rows that a function accepts.
+/// Returns the row numbers that a function accepts.
 fn rows(accepts: impl Fn(usize) -> bool) -> Vec<usize> {
     (0..ROWS).filter(|row| accepts(*row)).collect()
 }
@@ -141,7 +141,7 @@ fn filters_select_the_rows_that_a_loop_finds() {
             let context = format!("{name}, {filter:?}");
             let options = ReadOptions::new().filter(filter);
             check(&context, &file, &options.clone().batch_size(64), &expected);
-            // The tested columns are not emitted, or emitted alone.
+            // The tested columns are either not emitted, or emitted alone.
             let narrow = options.columns(["row", "kind"]);
             check(&context, &file, &narrow, &expected);
         }
@@ -194,7 +194,7 @@ fn row_groups_are_read_in_the_order_of_the_options() {
     }
 }
 
-/// A batch ends at its largest number of rows, or at its row group.
+/// A batch ends at its largest number of rows, or at the end of its row group.
 #[test]
 fn batches_have_the_chosen_size() {
     let file = file(options());
@@ -209,16 +209,16 @@ fn batches_have_the_chosen_size() {
         lengths(&of_130),
         [130, 130, 40, 130, 130, 40, 130, 130, 40, 100]
     );
-    // Rows of 8 bytes, and their share of the page headers.
+    // A row takes 8 bytes, and its share of the page headers.
     let of_bytes = ReadOptions::new().columns(["row"]).batch_bytes(100);
     let lengths = lengths(&of_bytes);
-    // Of the four row groups, only the last batches are smaller.
+    // Only the last batch of each of the four row groups is smaller.
     let full = lengths
         .iter()
         .filter(|rows| (8..=12).contains(*rows))
         .count();
     assert!(full + 4 >= lengths.len(), "{lengths:?}");
-    // With a filter, batches have as many of the selected rows.
+    // With a filter, each batch has this many selected rows.
     let few = of_130.filter(col("kind").eq("red")).columns(["row"]);
     let batches = pushed(&file, &few);
     let rows = rows_of(&batches).len();
@@ -272,7 +272,8 @@ fn virtual_columns_have_the_origins_of_rows() {
     }
 }
 
-/// If the budget refuses memory, a read drops its work ahead and starts the row group again. It returns each row once.
+/// If the budget refuses memory, a read drops its work ahead and starts the row group again. Even then, it returns each
+/// row once.
 #[test]
 fn rows_stay_complete_if_memory_is_short() {
     let file = file(options());

@@ -14,7 +14,7 @@ use herringbone_read::{FileBytes, ReadSequence, RowGroupRead, SharedStep, StageT
 
 use crate::table::{compare, file, open, options, written};
 
-/// The bytes of a file in memory.
+/// A file in memory, as a source of bytes.
 struct Whole(Bytes);
 
 impl FileBytes for Whole {
@@ -33,8 +33,8 @@ struct Work {
     splits: usize,
 }
 
-/// Decodes a row group in tasks. Up to `threads` are in progress, and the last one begun is delivered first if
-/// `is_reversed`.
+/// Decodes a row group in tasks, of which up to `threads` are in progress. If `is_reversed`, the last one begun is
+/// delivered first.
 fn by_tasks(
     row_group: &mut RowGroupRead,
     bytes: &mut Whole,
@@ -125,7 +125,7 @@ fn tasks_decode_the_batches_of_each_row_group() {
     }
 }
 
-/// 400,000 numbers, whose pages of 10,000 rows take 80,000 bytes each.
+/// The number of long values, whose pages of 10,000 rows take 80,000 bytes each.
 const LONG: i64 = 400_000;
 
 fn long(options: WriteOptions) -> Bytes {
@@ -144,14 +144,14 @@ fn long_options() -> WriteOptions {
         .row_group_rows(LONG as usize)
 }
 
-/// Returns the batches of the only row group, and the work.
+/// Returns the batches of the file's only row group, and counts the work.
 fn decode(file: &Bytes, options: &ReadOptions, threads: usize) -> (Vec<RecordBatch>, Work) {
     let plan = Arc::new(open(file).plan(options).unwrap());
     let mut row_group = ReadSequence::new(plan).next_row_group().unwrap();
     by_tasks(&mut row_group, &mut Whole(file.clone()), threads, true)
 }
 
-/// A column of 3.2 MB is split at batches, each part with at least 1 MiB of work.
+/// A column of 3.2 MB is split at batches, so that each part has at least 1 MiB of work.
 #[test]
 fn a_long_column_is_split() {
     for options in [
@@ -177,7 +177,7 @@ fn a_long_column_is_split() {
             column.values().to_vec()
         });
         assert!(numbers.eq((0..LONG).map(|row| row * 7)));
-        // Three or four parts can be in progress at the same time. One thread has one task.
+        // Three or four parts can be in progress at the same time, but one thread only has one task.
         assert!((2..=4).contains(&work.most), "{work:?}");
         assert_eq!(decode(&file, &read, 1).1.most, 1);
     }
@@ -198,7 +198,7 @@ fn a_sparse_selection_stays_whole() {
         work.most
     };
     assert!(most(&[0..LONG as u64 - 1]) > 1);
-    // A quarter of the rows, all over the column, is enough. One row less is not.
+    // A quarter of the rows, spread over the column, is enough, but one row less is not.
     let mut quarter: Vec<_> = (0..100).map(|at| 4_000 * at..4_000 * at + 1_000).collect();
     assert!(most(&quarter) > 1);
     quarter[50].end -= 1;

@@ -1,4 +1,4 @@
-//! A table whose values follow from the numbers of its rows, and files of it.
+//! A table whose values follow from its row numbers, and files with its rows.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -22,23 +22,23 @@ pub(crate) const GROUP: usize = 300;
 /// The number of rows in the file.
 pub(crate) const ROWS: usize = 1_000;
 
-/// Returns the text of a row. Each fifth row has none.
+/// Returns a row's text. Each fifth row has none.
 pub(crate) fn text(row: usize) -> Option<String> {
     (!row.is_multiple_of(5)).then(|| format!("text {row}"))
 }
 
-/// Returns the kind of a row. Neighbours share it.
+/// Returns a row's kind, which 40 neighbours share.
 pub(crate) fn kind(row: usize) -> &'static str {
     ["red", "green", "blue"][row / 40 % 3]
 }
 
-/// Returns the tags of a row: from none to three numbers. Each thirteenth row has no list.
+/// Returns a row's tags, up to three numbers. Each thirteenth row has no list.
 pub(crate) fn tags(row: usize) -> Option<Vec<i32>> {
     let row = row as i32;
     (row % 13 > 0).then(|| (row..row + row % 4).collect())
 }
 
-/// Returns the table's rows with these numbers.
+/// Returns the table's rows that have these numbers.
 pub(crate) fn table(rows: &[usize]) -> RecordBatch {
     let numbers = || rows.iter().map(|row| *row as i32);
     let mut lists = ListBuilder::new(Int32Builder::new());
@@ -101,7 +101,7 @@ pub(crate) fn table(rows: &[usize]) -> RecordBatch {
     RecordBatch::try_new(schema, arrays).unwrap()
 }
 
-/// Returns options of a file without compression, with small row groups and pages. Only `kind` has a dictionary.
+/// Returns options for a file without compression, with small row groups and pages. Only `kind` has a dictionary.
 pub(crate) fn options() -> WriteOptions {
     let columns = ColumnOptions::new()
         .compression(Compression::Uncompressed)
@@ -137,12 +137,12 @@ pub(crate) fn slice(file: &Bytes, range: &Range<u64>) -> Bytes {
     file.slice(range.start as usize..range.end as usize)
 }
 
-/// Creates the decoder of a read.
+/// Creates the decoder for a read.
 pub(crate) fn decoder(file: &Bytes, options: &ReadOptions) -> PushDecoder {
     PushDecoder::new(Arc::new(open(file).plan(options).unwrap()))
 }
 
-/// Reads a file by a decoder, which gets each needed range alone.
+/// Reads a file with a decoder that gets each needed range by itself.
 pub(crate) fn pushed(file: &Bytes, options: &ReadOptions) -> Vec<RecordBatch> {
     let mut decoder = decoder(file, options);
     let mut batches = Vec::new();
@@ -162,7 +162,7 @@ pub(crate) fn pushed(file: &Bytes, options: &ReadOptions) -> Vec<RecordBatch> {
     batches
 }
 
-/// Reads a file by a reader.
+/// Reads a file with a reader.
 pub(crate) fn read(file: &Bytes, options: &ReadOptions) -> Vec<RecordBatch> {
     let reader = open(file).read(options.clone()).unwrap();
     reader.map(Result::unwrap).collect()

@@ -1,4 +1,4 @@
-//! Reads with a wanted schema: fields are found, cast, made up and left out.
+//! Reads with a wanted schema, whose fields are found, cast, made up or left out.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -34,8 +34,8 @@ fn schema(fields: Vec<Field>) -> WantedSchema {
     WantedSchema::new(Arc::new(Schema::new(fields)))
 }
 
-/// A file of three rows with the columns `id`, `Name`, `at` and `place`. Their field ids are 1, 2, 3 and 4, and those of
-/// the fields of `place` are 5 and 6.
+/// Returns a file of three rows with the columns `id`, `Name`, `at` and `place`. Their field ids are 1, 2, 3 and 4, and
+/// the fields of `place` have the ids 5 and 6.
 fn small() -> Bytes {
     let place = Fields::from(vec![
         with_id(field("x", DataType::Int32), 5),
@@ -70,7 +70,7 @@ fn small() -> Bytes {
     )
 }
 
-/// Reads the only batch of a file under a wanted schema.
+/// Reads a file's only batch under a wanted schema.
 fn read(file: &Bytes, wanted: WantedSchema) -> Result<RecordBatch, String> {
     let options = ReadOptions::new().wanted_schema(wanted);
     open(file)
@@ -111,7 +111,7 @@ fn fields_are_found_by_the_rule() {
             .unwrap_err()
             .contains(ID)
     );
-    // Names are for fields of the file without an id.
+    // The names only apply to fields of the file without an id.
     let names = || M::FieldId(vec![FieldNames::new(9, ["id"])]);
     assert_eq!(found(with_id(int("new"), 9), names()), Ok(none()));
     assert_eq!(found(with_id(int("new"), 1), M::FieldIdOrName), Ok(ids()));
@@ -131,7 +131,7 @@ fn fields_are_found_by_the_rule() {
         error.contains("another wanted field has the field id 1"),
         "{error}"
     );
-    // The id of one wanted field is the name of another.
+    // One wanted field has the id of a field in the file, and another one has its name.
     let both = vec![with_id(int("new"), 1), int("id")];
     let batch = read(&file, schema(both).matching(M::FieldIdOrName)).unwrap();
     assert_eq!((batch.column(0), batch.column(1)), (&ids(), &none()));
@@ -173,7 +173,7 @@ fn missing_fields_are_null_or_have_their_default() {
     let tax = || field("tax", DataType::Int32);
     let batch = read(&file, schema(vec![tax()]).default_value(["tax"], seven())).unwrap();
     assert_eq!(batch.column(0), &ints([Some(7); 3]));
-    // A constant hides the column of the file; a default does not.
+    // A constant hides the file's column, but a default does not.
     let id = || schema(vec![field("id", DataType::Int32)]);
     let batch = read(&file, id().default_value(["id"], seven())).unwrap();
     assert_eq!(batch.column(0), &ints([Some(1), None, Some(3)]));
@@ -226,7 +226,7 @@ fn missing_fields_are_null_or_have_their_default() {
         schema(vec![tax()]).default_value(["toll"], seven()),
         "`toll`, which is not in",
     );
-    // A required column of the file with a null.
+    // The file's column contains a null, but the wanted one is required.
     let wanted = schema(vec![Field::new("id", DataType::Int32, false)]);
     let options = ReadOptions::new().wanted_schema(wanted);
     let error = open(&file).read(options).unwrap().next_batch().unwrap_err();
@@ -370,7 +370,7 @@ fn maps_keep_keys_and_cast_values() {
     assert_eq!(values, expected);
 }
 
-/// `Projection` and filters take wanted names, and columns after the file's columns stay.
+/// `Projection` and filters use the wanted names, and the additional columns stay after the file's columns.
 #[test]
 fn projections_and_filters_have_wanted_names() {
     let file = file(options());
@@ -452,7 +452,7 @@ fn a_plan_finds_the_stored_leaf_of_a_wanted_field() {
     assert_eq!(plan.stored_leaf(&["list"]), None);
 }
 
-/// Every kind of list, wanted from a file whose hint has a list or a fixed-size list of two.
+/// Each kind of list is wanted from a file whose hint has a list or a fixed-size list of two.
 #[test]
 fn lists_are_read_as_the_wanted_kind() {
     let element = || Arc::new(field("item", DataType::Int32));
@@ -496,13 +496,13 @@ fn lists_are_read_as_the_wanted_kind() {
             };
             assert_eq!([row(0), row(1)], [[1, 2], [3, 4]], "{about}");
         }
-        // No list of the file has three elements.
+        // No list in the file has three elements.
         let three = schema(vec![field("l", DataType::FixedSizeList(wide(), 3))]);
         assert!(read_rows(&file, three, 2).is_err());
     }
 }
 
-/// Reads the only batch, which has this many rows.
+/// Reads a file's only batch, which has this many rows.
 fn read_rows(file: &Bytes, wanted: WantedSchema, rows: usize) -> Result<RecordBatch, String> {
     let options = ReadOptions::new().wanted_schema(wanted);
     let file = herringbone::ParquetFile::from_bytes(file.clone()).map_err(|it| it.to_string())?;

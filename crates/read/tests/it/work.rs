@@ -47,7 +47,7 @@ impl Source for Noting {
     }
 
     fn fetch_policy(&self) -> FetchPolicy {
-        // The rest of the tail would serve all requests to a small file.
+        // We fetch a short suffix, because the rest of a longer one would serve all requests to a small file.
         let mut policy = FetchPolicy::local();
         policy.suffix_bytes = 8;
         policy
@@ -69,7 +69,7 @@ fn metrics(file: &Bytes, filter: Predicate) -> ReadMetrics {
     read(&open(file), &options).1
 }
 
-/// Returns the rows that each step ruled out and accepted, without steps that decided nothing.
+/// Returns the rows that each step ruled out and accepted. Steps that decided nothing are left out.
 fn decided(metrics: &ReadMetrics) -> Vec<(PruningStep, u64, u64)> {
     let steps = metrics.steps.iter();
     let steps = steps.map(|step| (step.step, step.rows_ruled_out, step.rows_accepted));
@@ -78,7 +78,7 @@ fn decided(metrics: &ReadMetrics) -> Vec<(PruningStep, u64, u64)> {
 
 #[test]
 fn statistics_and_column_indexes_leave_the_rows_of_one_page() {
-    // Row 402 is in the second row group of 300 rows, and in its third page of 50 rows.
+    // Row 402 is in the second row group of 300 rows, where it is in the third page of 50 rows.
     let metrics = metrics(&file(options()), col("row").eq(402));
     assert_eq!((metrics.row_groups, metrics.row_groups_pruned), (4, 3));
     let expected = [
@@ -99,13 +99,13 @@ fn statistics_and_column_indexes_leave_the_rows_of_one_page() {
     );
     assert!(indexes.reads.requests > 0 && indexes.reads.bytes > 0);
     assert_eq!((metrics.rows_tested, metrics.rows_found), (50, 1));
-    // Five pages before and after it are skipped. With an index, they are not even counted as read.
+    // The five other pages of the row group are skipped. With an index, they are not even counted as read.
     assert_eq!(metrics.pages_read, 1);
 }
 
 #[test]
 fn whole_row_groups_are_accepted_by_their_bounds() {
-    // Of the second row group, the rows 450 to 599 are in the last three pages.
+    // The rows 450 to 599 are in the last three pages of the second row group.
     let metrics = metrics(&file(options()), col("row").ge(450));
     let expected = [
         (PruningStep::Statistics, 300, 400),
@@ -128,7 +128,7 @@ fn whole_row_groups_are_accepted_by_their_bounds() {
         ),
         (3, 3, 150)
     );
-    // No value of a page that the index decides is tested, but the tested column is emitted, too.
+    // The index decides each page, so no value would have to be tested, but the tested column is emitted, too.
     assert_eq!(metrics.rows_found, 150);
 }
 
@@ -136,7 +136,7 @@ fn whole_row_groups_are_accepted_by_their_bounds() {
 fn a_dictionary_and_a_bloom_filter_rule_out_what_bounds_do_not() {
     let columns = ColumnOptions::new().dictionary(true);
     let file_of_dictionaries = file(options().columns(columns.clone()));
-    // "grey" lies between "green" and "red".
+    // The value "grey" lies between the bounds "green" and "red".
     let none = metrics(&file_of_dictionaries, col("kind").eq("grey"));
     assert_eq!(none.rows_tested, 0);
     assert_eq!(none.row_groups_pruned, 4);
@@ -193,12 +193,12 @@ fn a_read_of_one_row_requests_little_else() {
         (metrics.fetched.requests, metrics.fetched.bytes),
         (ranges.len() as u64, bytes)
     );
-    // Two indexes of six pages, the first page header with 128 bytes, and a page of 400 bytes.
+    // The read needs two indexes of six pages, 128 bytes for the first page header, and a page of 400 bytes.
     assert!(bytes < 400 + 128 + 600, "{bytes}");
     // All rows of the column take 8,000 bytes.
     let (_, all) = read(&opened, &ReadOptions::new().columns(["row"]));
     assert!((8_000..9_000).contains(&all.fetched.bytes), "{all:?}");
-    // Nothing was looked up for a read of all rows.
+    // A read of all rows looks nothing up.
     assert!(all.steps.iter().all(|step| step.reads.requests == 0));
 }
 
@@ -212,7 +212,7 @@ fn an_explanation_has_the_work_of_each_row_group() {
     assert_eq!(explained.len(), 4);
     let rows: Vec<_> = explained.iter().map(|it| (it.row_group, it.rows)).collect();
     assert_eq!(rows, [(0, 300), (1, 300), (2, 300), (3, 100)]);
-    // The rows 402 to 449 must be tested, because their page begins with row 400. 450 to 599 are accepted.
+    // The rows 402 to 449 must be tested, because their page begins with row 400. The rows 450 to 599 are accepted.
     let undecided: Vec<_> = explained.iter().map(|it| it.undecided()).collect();
     assert_eq!(undecided, [0, 50, 50, 0]);
     let last = |row_group: usize| *explained[row_group].steps.last().unwrap();
@@ -229,13 +229,14 @@ fn an_explanation_has_the_work_of_each_row_group() {
         .iter()
         .find(|it| it.step == PruningStep::ColumnIndexes);
     assert!(by_indexes.unwrap().bytes > 0);
-    // 400 bytes and a header for each 50 numbers: four times in the second row group, and once in the third.
+    // Each page takes 400 bytes and a header for 50 numbers. Four pages are needed in the second row group, and one in
+    // the third.
     let wanted: Vec<_> = explained.iter().map(|it| it.wanted_bytes).collect();
     assert!((1_600..1_800).contains(&wanted[1]), "{wanted:?}");
     assert!((400..450).contains(&wanted[2]), "{wanted:?}");
     assert_eq!((wanted[0], wanted[3]), (0, 0));
     assert_eq!((explained[0].fetched.requests, explained[0].rounds), (0, 0));
-    // The pages are neighbours.
+    // The pages are neighbours, so one request fetches them all.
     assert_eq!(
         (explained[1].fetched.requests, explained[1].fetched.bytes),
         (1, wanted[1])
@@ -248,7 +249,7 @@ fn a_plan_counts_rows_and_leaves() {
     let file = open(&file(options()));
     let plan = |options: &ReadOptions| file.plan(options).unwrap();
     let all = plan(&ReadOptions::new());
-    // `row`, `text`, `kind`, two of `place`, `tags`, and two of `pairs`.
+    // The leaves are `row`, `text`, `kind`, two of `place`, `tags`, and two of `pairs`.
     assert_eq!(all.num_columns(), 8);
     assert_eq!(all.leaves().collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5, 6, 7]);
     assert!(!all.is_filtered());
@@ -286,7 +287,7 @@ fn a_plan_counts_rows_and_leaves() {
     assert_eq!(all.prune().unwrap().len(), 4);
 }
 
-/// The constant of a column that the file lacks decides a filter before anything is read.
+/// The constant of a column that the file lacks decides a filter before we read anything.
 #[test]
 fn a_constant_column_rules_out_the_file() {
     let file = file(options());
@@ -311,7 +312,7 @@ fn a_constant_column_rules_out_the_file() {
         )
     };
     assert_eq!(counts(col("year").eq(2023)), (0, 0, 4, 0));
-    // The file does not have months either, and nothing equals null.
+    // The file has no months either, and nothing equals null.
     assert_eq!(counts(col("month").eq(5)), (0, 0, 4, 0));
     assert_eq!(counts(col("month").is_not_null()), (0, 0, 4, 0));
     let (rows, tested, pruned, requests) = counts(col("year").eq(2024));

@@ -1,4 +1,4 @@
-//! The counts of the steps of a pruner.
+//! The counts that a pruner keeps for its steps.
 
 use std::ops::Range;
 
@@ -46,7 +46,7 @@ impl RowGroupPruner {
         }
     }
 
-    /// Returns true if the rows to prune are all wanted rows of their row group.
+    /// Returns true if the rows to prune are all wanted rows of their row group, rather than the rest after a restart.
     pub(super) fn is_whole(&self) -> bool {
         let whole = self.plan.row_groups().get(self.row_group.index);
         whole.is_some_and(|whole| whole.num_wanted() == self.row_group.num_wanted())
@@ -72,8 +72,8 @@ impl RowGroupPruner {
         counters.rows_kept.add(count(&kept));
     }
 
-    /// Returns the number of data pages of the first tested column with indexes, as its metadata counts them. Returns 0 if
-    /// that does not count them, or if some rows are not wanted.
+    /// Returns the number of data pages in the chunk of the first tested column, as its metadata counts them. Returns 0
+    /// if the column has no column index, if its metadata does not count pages, or if some rows are not wanted.
     fn pages_of_accepted(&self) -> u64 {
         let options = self.plan.options();
         let tests = self.plan.filter().map_or(&[][..], |filter| filter.tests());
@@ -101,7 +101,7 @@ impl RowGroupPruner {
     }
 }
 
-/// Returns the number of pages with rows in the ranges, which are ascending.
+/// Returns the number of pages with rows in the ranges, which must be ascending.
 fn pages_with(map: &PageMap, ranges: &[Range<u64>]) -> u64 {
     let pages = (0..map.num_pages()).filter_map(|page| map.get(page));
     let mut ranges = ranges.iter().peekable();

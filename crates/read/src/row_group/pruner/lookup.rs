@@ -1,4 +1,5 @@
-//! The lookup of a bloom filter, a dictionary or the page indexes of a column chunk, as their bytes arrive.
+//! The lookup of a bloom filter, a dictionary or the page indexes of a column chunk, which proceeds as their bytes
+//! arrive.
 
 use std::ops::Range;
 
@@ -13,14 +14,14 @@ use herringbone_core::Step;
 use herringbone_core::column::DictionaryValues;
 use herringbone_filter::pruning::{BloomFilterProbe, PageIndexCell};
 
-/// The least ratio of chunk size to dictionary size for which a dictionary is read separately.
+/// The ratio of chunk size to dictionary size from which on we read a dictionary separately.
 const DICTIONARY_SHARE: u64 = 2;
 
 /// A lookup in progress.
 pub(super) struct Lookup {
     leaf: usize,
     what: What,
-    /// The ranges for which it waits.
+    /// The ranges for which the lookup waits.
     needs: Vec<Range<u64>>,
 }
 
@@ -41,7 +42,7 @@ enum What {
 /// The result of a lookup.
 pub(super) enum LookupResult {
     Nothing,
-    /// The chunk has no value accepted by the test with this index.
+    /// The chunk has no value that the test with this index accepts.
     NoValue(usize),
     Dictionary {
         tests: Vec<usize>,
@@ -51,7 +52,7 @@ pub(super) enum LookupResult {
 }
 
 impl Lookup {
-    /// Looks up hashes in the bloom filter of a chunk, if it has one.
+    /// Creates the lookup of hashes in a chunk's bloom filter. Returns `None` if the chunk has none.
     pub(super) fn bloom_filter(
         metadata: &FileMetadata,
         row_group: usize,
@@ -74,7 +75,7 @@ impl Lookup {
         ))
     }
 
-    /// Reads a dictionary for a test.
+    /// Creates the lookup that reads a dictionary for a test.
     pub(super) fn dictionary(leaf: usize, test: usize, values: DictionaryValues) -> Self {
         Self::new(
             leaf,
@@ -85,8 +86,8 @@ impl Lookup {
         )
     }
 
-    /// Reads the offset index of a chunk. Reads its column index, too, if `with_bounds` is true. Returns `None` if
-    /// the chunk lacks a required index.
+    /// Creates the lookup of a chunk's offset index, and of its column index if `with_bounds` is true. Returns `None`
+    /// if the chunk lacks a required index.
     pub(super) fn page_index(
         plan: &ReadPlan,
         row_group: usize,
@@ -106,16 +107,16 @@ impl Lookup {
         }
     }
 
-    /// Returns the ranges that the lookup needs first.
+    /// Returns the ranges that the lookup needs first, without running it any further.
     pub(super) fn into_first_ranges(mut self, limits: &Limits) -> Vec<Range<u64>> {
-        // An error is reported by the lookup itself.
+        // We ignore an error here, because the lookup itself reports it.
         match self.poll(limits) {
             Ok(_) => self.needs,
             Err(_) => Vec::new(),
         }
     }
 
-    /// Returns the found page indexes of the chunk, if they are all of its indexes.
+    /// Returns the chunk's page indexes to be remembered, if all of the chunk's indexes were found.
     pub(super) fn cell(&self, found: &ChunkIndexes) -> Option<PageIndexCell> {
         match &self.what {
             What::PageIndex(index) => index.cell(found),
@@ -127,14 +128,14 @@ impl Lookup {
         self.leaf
     }
 
-    /// Adds a test that needs the result.
+    /// Adds a test that needs the result, so that several tests share one lookup.
     pub(super) fn add_test(&mut self, test: usize) {
         if let What::Dictionary { tests, .. } = &mut self.what {
             tests.push(test);
         }
     }
 
-    /// Returns the number of bytes of the file that the indexes take.
+    /// Returns the number of bytes that the indexes take in the file.
     pub(super) fn bytes(&self) -> u64 {
         match &self.what {
             What::PageIndex(index) => index.bytes(),
@@ -142,11 +143,11 @@ impl Lookup {
         }
     }
 
-    /// Takes the bytes for which it waits, and calls `on_read` with the number of bytes of each read. Returns false
-    /// if some are missing.
+    /// Takes the bytes for which the lookup waits, and calls `on_read` with the byte count of each read. Returns false
+    /// if some bytes are missing.
     ///
     /// # Errors
-    /// Errors of `bytes`.
+    /// Returns the errors of `bytes`.
     pub(super) fn fetch(
         &mut self,
         bytes: &mut dyn FileBytes,
@@ -172,7 +173,7 @@ impl Lookup {
     /// Returns the result, or `None` if bytes are missing.
     ///
     /// # Errors
-    /// Errors in the bytes.
+    /// Returns errors in the bytes.
     pub(super) fn poll(&mut self, limits: &Limits) -> Result<Option<LookupResult>> {
         if !self.needs.is_empty() {
             return Ok(None);
@@ -206,7 +207,7 @@ impl Lookup {
     }
 }
 
-/// Looks up one hash after another in a bloom filter, until one may be present.
+/// Looks up one hash after another in a bloom filter, until one of them may be present.
 fn ask(
     test: usize,
     probe: &mut BloomFilterProbe,
@@ -225,7 +226,7 @@ fn ask(
     Ok(Step::Ready(LookupResult::NoValue(test)))
 }
 
-/// Returns the range of a chunk's dictionary, if all data pages refer to it and it is a small part of the chunk.
+/// Returns the byte range of a chunk's dictionary, if all data pages refer to it and it is a small part of the chunk.
 pub(super) fn dictionary_of_all_pages(chunk: &ColumnChunk) -> Option<Range<u64>> {
     let metadata = chunk.meta_data.as_ref()?;
     let start = u64::try_from(metadata.dictionary_page_offset?).ok()?;
@@ -254,7 +255,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns a chunk of `size` bytes, with a dictionary at `start` and pages from byte 100 on.
+    /// Returns a chunk of `size` bytes, with a dictionary at `start`, and with pages from byte 100 on.
     fn chunk(start: i64, size: i64, pages: &[(PageType, Encoding, i32)]) -> ColumnChunk {
         let stats = pages.iter();
         let stats =

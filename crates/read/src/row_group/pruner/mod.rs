@@ -1,13 +1,13 @@
-//! Pruning: determines which rows of a row group a filter may select, and which pages contain them.
+//! Pruning determines which rows of a row group a filter may select, and which pages contain them.
 //!
-//! It runs before the columns are opened.
+//! It runs before the columns are opened, so that only the needed pages are read.
 //!
 //! ```text
 //! statistics ─► bloom filters ─► dictionaries ─► page indexes ─► maps of the pages of all columns
 //!               each only for undecided tests, as long as there are undecided rows
 //! ```
 //!
-//! Missing or invalid data leaves rows undecided.
+//! Missing or invalid data leaves rows undecided. Their values are then tested, so pruning never loses a row.
 
 mod counts;
 mod lookup;
@@ -32,16 +32,17 @@ use herringbone_filter::pruning::index_trust::IndexTrust;
 use herringbone_filter::verdicts::Verdicts;
 use herringbone_filter::{BoundRows, BoundTest, LeafNode, PruningStep, Verdict};
 
-/// The largest number of bytes of memory per byte of an index, once it is decoded and its bounds are in arrays.
+/// The largest number of bytes of memory that a byte of an index takes, once the index is decoded and its bounds are in
+/// arrays.
 ///
 /// A page has at least eight bytes in the indexes, and at most two bounds of 64 bytes each.
 const INDEX_GROWTH: u64 = 32;
 
-/// The indexes of a row group may take one part in `INDEX_SHARE` of the memory of a read.
+/// The share of a read's memory that the indexes of a row group may take: one part in `INDEX_SHARE`.
 const INDEX_SHARE: u64 = 16;
 
-/// One in this many row groups is assumed to survive pruning. The column chunks of a row group are fetched together
-/// with its indexes if they cost less than this share of a round trip.
+/// The number of row groups of which we assume that one survives pruning. We fetch a row group's column chunks together
+/// with its indexes if the chunks cost less than this share of a round trip.
 const SURVIVING_ROW_GROUPS: u64 = 4;
 
 /// The size of a column chunk in bytes below which its offset index is not worth a lookup, even if requests are cheap.
@@ -50,38 +51,38 @@ const SMALL_CHUNK: u64 = 16 << 10;
 /// The result of pruning a row group.
 pub(crate) struct Pruned {
     pub(crate) row_group: RowGroupPlan,
-    /// The verdicts on the rows.
+    /// The verdicts on the row group's rows.
     pub(crate) verdicts: Verdicts,
     /// The page maps of the columns that have one.
     pub(crate) maps: PageMaps,
-    /// The memory of the maps.
+    /// The memory that the maps take.
     pub(crate) memory: Reservation,
 }
 
-/// The pruner of a row group. It determines the rows that a filter may select.
+/// The pruner of a row group, which determines the rows that a filter may select.
 pub(crate) struct RowGroupPruner {
     plan: Arc<ReadPlan>,
     budget: Arc<Budget>,
     row_group: RowGroupPlan,
-    /// The verdicts of each test of the filter.
+    /// The verdicts of each of the filter's tests.
     test_verdicts: Vec<Verdicts>,
     verdicts: Verdicts,
     maps: Vec<(usize, Arc<PageMap>)>,
     memory: Reservation,
-    /// The steps to take, the next one last.
+    /// The steps still to be taken. The next one is the last in the list.
     steps: Vec<PruningStep>,
     lookups: Vec<Lookup>,
-    /// The result of [`Self::planned`] for this many bytes, until the next lookup is done.
+    /// The result of [`Self::planned`] for this many bytes. It is valid until the next lookup is done.
     planned: Option<(u64, Vec<Range<u64>>)>,
     /// The most recent step, and the number of bytes that it read.
     taken: (PruningStep, u64),
-    /// The numbers of rows ruled out and accepted before that step.
+    /// The numbers of rows that were ruled out and accepted before that step.
     known: (u64, u64),
     /// The result of each step, if an explanation was requested.
     explanation: Option<Vec<StepExplanation>>,
 }
 
-/// Returns the verdicts of each test of the filter, based on the statistics of a row group.
+/// Returns the verdicts of each of the filter's tests, based on the row group's statistics.
 fn by_statistics(plan: &ReadPlan, row_group: &RowGroupPlan) -> Result<Vec<Verdicts>> {
     let tests = plan.filter().map_or(&[][..], |filter| filter.tests());
     let is_asked = plan.options().pruning.has(PruningStep::Statistics);
@@ -95,10 +96,10 @@ fn by_statistics(plan: &ReadPlan, row_group: &RowGroupPlan) -> Result<Vec<Verdic
         .collect()
 }
 
-/// Returns the verdict of the filter on all rows of a row group. The footer's statistics decide.
+/// Returns the verdict of the filter on all rows of a row group, based on the footer's statistics.
 ///
 /// # Errors
-/// Corrupt if the statistics are invalid; errors of custom predicates.
+/// Fails with `Corrupt` if the statistics are invalid, and with the errors of custom predicates.
 fn verdict_by_statistics(plan: &ReadPlan, row_group: &RowGroupPlan) -> Result<Verdict> {
     let Some(filter) = plan.filter() else {
         return Ok(Verdict::All);
@@ -107,8 +108,8 @@ fn verdict_by_statistics(plan: &ReadPlan, row_group: &RowGroupPlan) -> Result<Ve
     Ok(filter.verdicts(&test_verdicts, row_group.num_rows).whole())
 }
 
-/// Returns true if statistics leave several row groups to test, and do not accept more rows than they leave
-/// undecided.
+/// Returns true if the statistics leave several row groups to test, and if at least as many of the rows must be tested
+/// as are accepted without a test.
 #[must_use]
 pub fn tests_row_groups(plan: &ReadPlan) -> bool {
     if !plan.is_filtered() {
@@ -119,7 +120,7 @@ pub fn tests_row_groups(plan: &ReadPlan) -> bool {
         match verdict_by_statistics(plan, row_group) {
             Ok(Verdict::None) => {}
             Ok(Verdict::All) => untested += row_group.num_wanted(),
-            // Reading the row group reports the error.
+            // We count the row group, because reading it reports the error.
             Ok(Verdict::Some) | Err(_) => {
                 row_groups += 1;
                 tested += row_group.num_wanted();
@@ -130,10 +131,10 @@ pub fn tests_row_groups(plan: &ReadPlan) -> bool {
 }
 
 impl RowGroupPruner {
-    /// Creates the pruner of a row group of the plan, or of a part of one.
+    /// Creates the pruner for a row group of the plan, or for a part of one.
     ///
     /// # Errors
-    /// Corrupt if metadata of the row group is invalid; errors of custom predicates.
+    /// Fails with `Corrupt` if the row group's metadata is invalid, and with the errors of custom predicates.
     pub(crate) fn new(
         plan: Arc<ReadPlan>,
         row_group: RowGroupPlan,
@@ -164,13 +165,13 @@ impl RowGroupPruner {
         Ok(pruner)
     }
 
-    /// Records the result of each step for an explanation.
+    /// Makes the pruner record the result of each step for an explanation.
     pub(crate) fn explained(mut self) -> Self {
         self.explanation = Some(Vec::new());
         self
     }
 
-    /// Returns the result of each step.
+    /// Returns the result of each step, if [`Self::explained`] was called.
     pub(crate) fn into_explanation(self) -> Vec<StepExplanation> {
         self.explanation.unwrap_or_default()
     }
@@ -178,7 +179,8 @@ impl RowGroupPruner {
     /// Returns the result, or `None` if bytes are missing. All lookups of a step request their bytes in one round.
     ///
     /// # Errors
-    /// Key if encrypted data is not authentic; Limit if the budget refuses; errors of `bytes`.
+    /// Fails with `Key` if encrypted data is not authentic, and with `Limit` if the budget refuses memory. The errors
+    /// of `bytes` are returned, too.
     pub(crate) fn poll(&mut self, bytes: &mut dyn FileBytes) -> Result<Option<Pruned>> {
         loop {
             let mut lookups = std::mem::take(&mut self.lookups);
@@ -195,7 +197,7 @@ impl RowGroupPruner {
                     }
                 };
                 match is_done {
-                    // A test may be decided, so its other lookups are not needed.
+                    // A test may now be decided, so that its other lookups are not needed.
                     true => self.planned = None,
                     false => self.lookups.push(lookup),
                 }
@@ -220,25 +222,27 @@ impl RowGroupPruner {
         }
     }
 
-    /// Returns the rows that the filter may select, by statistics and by the page indexes in memory. Needs no bytes.
+    /// Returns the rows that the filter may select, according to statistics and to the page indexes in memory. This
+    /// reads no bytes.
     ///
     /// # Errors
-    /// Limit if the budget refuses; errors of custom predicates.
+    /// Fails with `Limit` if the budget refuses memory, and with the errors of custom predicates.
     pub(crate) fn by_known_indexes(mut self) -> Result<Vec<Range<u64>>> {
         self.steps
             .retain(|step| *step == PruningStep::ColumnIndexes);
-        // A lookup that lacks bytes decides nothing. The others have narrowed the verdicts of their tests.
+        // A lookup that lacks bytes decides nothing, but the others have narrowed the verdicts of their tests.
         self.poll(&mut |_: &Range<u64>, _| Ok(None))?;
         self.decide();
         let may_match = |verdict| verdict != Verdict::None;
         Ok(self.verdicts.within(&self.row_group.ranges, may_match))
     }
 
-    /// Returns the ranges of the file that later steps may look up, as long as they cost less than a round trip. Also
-    /// returns all column chunks if they are small. The result has at most `ahead` bytes.
+    /// Returns the ranges of the file that later steps may look up, as long as they cost less than a round trip. Small
+    /// column chunks are included, too: all of them if they are small together, and otherwise those of undecided tests.
+    /// The result has at most `ahead` bytes.
     pub(crate) fn planned(&mut self, ahead: u64, policy: &FetchPolicy) -> Vec<Range<u64>> {
         let most = self.unproven_bytes(policy).min(ahead);
-        // A decoder asks for the plans of all row groups ahead each time when bytes arrive.
+        // We keep the result, because a decoder asks for the plans of all row groups ahead each time when bytes arrive.
         match &self.planned {
             Some((bytes, planned)) if *bytes == most => planned.clone(),
             _ => {
@@ -249,11 +253,12 @@ impl RowGroupPruner {
         }
     }
 
-    /// Returns the number of bytes to request before the page indexes and the tests of rows have shown that they are needed.
+    /// Returns the number of bytes that we may request before the page indexes and the tests of rows have shown that
+    /// they are needed.
     fn unproven_bytes(&self, policy: &FetchPolicy) -> u64 {
         let filter = self.plan.filter();
         let stages = filter.map_or(0, |filter| filter.stages().count());
-        // Step 0 of the outlook is this pruning.
+        // Step 0 of the outlook is this pruning, and the stages are the steps after it.
         let outlook = self.budget.outlook();
         outlook.unproven_bytes(policy, 0..stages + 1)
     }
@@ -277,7 +282,7 @@ impl RowGroupPruner {
             planned.extend(chunks);
             return planned;
         }
-        // A small tested chunk arrives with the header of its first page, rather than by a request of its own.
+        // A small tested chunk arrives together with its first page header, rather than by a request of its own.
         let mut tested: Vec<_> = self.undecided().iter().map(|(_, it)| it.leaf).collect();
         tested.sort_unstable();
         tested.dedup();
@@ -370,12 +375,12 @@ impl RowGroupPruner {
         }
     }
 
-    /// Returns true if a step may decide more rows.
+    /// Returns true if a step may still decide some rows, or locate pages that can be skipped.
     fn is_worth(&self, step: PruningStep) -> bool {
         let verdict = self.verdicts.whole();
         match step {
             PruningStep::PageMaps => {
-                // Pages may be skipped.
+                // Pages may be skipped, so a map of them is useful.
                 let is_partial = self.row_group.num_wanted() < self.row_group.num_rows / 2;
                 verdict == Verdict::Some || (verdict == Verdict::All && is_partial)
             }
@@ -383,7 +388,7 @@ impl RowGroupPruner {
         }
     }
 
-    /// Returns the undecided tests of leaves, with their indexes.
+    /// Returns the undecided tests of leaves, each with its index.
     fn undecided(&self) -> Vec<(usize, &LeafNode)> {
         let tests = self.undecided_tests();
         let leaves = tests.filter_map(|(index, test)| match test {
@@ -393,7 +398,7 @@ impl RowGroupPruner {
         leaves.collect()
     }
 
-    /// Returns the undecided custom predicates, with their indexes.
+    /// Returns the undecided custom predicates, each with its index.
     fn undecided_rows(&self) -> Vec<(usize, &BoundRows)> {
         let tests = self.undecided_tests();
         let rows = tests.filter_map(|(index, test)| match test {
@@ -415,7 +420,7 @@ impl RowGroupPruner {
             .plan
             .metadata()
             .column_chunk(self.row_group.ordinal(), leaf);
-        // Reading the pages reports the error.
+        // An undecodable chunk decides nothing. Reading its pages reports the error.
         chunk.ok().filter(|chunk| chunk.meta_data.is_some())
     }
 
@@ -466,8 +471,8 @@ impl RowGroupPruner {
         )
     }
 
-    /// Returns the lookups of dictionaries. A dictionary is looked up if all pages refer to it and it is a small part
-    /// of the chunk.
+    /// Returns the lookups of dictionaries. We look up a dictionary only if all pages refer to it, so that it has all
+    /// values, and if it is a small part of the chunk.
     fn dictionaries(&self) -> Result<Vec<Lookup>> {
         let Some(filter) = self.plan.filter() else {
             return Ok(Vec::new());
@@ -514,7 +519,7 @@ impl RowGroupPruner {
         Ok(lookups)
     }
 
-    /// Returns the lookups of the indexes of these leaves, as long as there is memory for them.
+    /// Returns the lookups for the indexes of these leaves, as long as there is memory for them.
     fn page_indexes(&mut self, leaves: &[usize], with_bounds: bool) -> Result<Vec<Lookup>> {
         let mut lookups = Vec::new();
         let most = self.memory.limit() / INDEX_SHARE;
@@ -538,13 +543,13 @@ impl RowGroupPruner {
         Ok(lookups)
     }
 
-    /// Returns true if a page map of the chunk of a leaf may save more bytes than its lookup costs.
+    /// Returns true if a page map of a leaf's chunk may save more bytes than its lookup costs.
     fn is_worth_a_map(&self, leaf: usize, request_cost: u64) -> bool {
         let Some(chunk) = self.chunk(leaf).and_then(|chunk| chunk.meta_data) else {
             return false;
         };
         let size = u64::try_from(chunk.total_compressed_size).unwrap_or(0);
-        // The pages with selected rows need the dictionary, so no map leaves it out.
+        // Any page with selected rows needs the dictionary, so a map never saves it.
         let dictionary = chunk.dictionary_page_offset.filter(|offset| *offset > 0);
         let dictionary = dictionary.map_or(0, |start| chunk.data_page_offset.saturating_sub(start));
         let data = size.saturating_sub(u64::try_from(dictionary).unwrap_or(0));
@@ -573,7 +578,7 @@ impl RowGroupPruner {
                         Some(node) => node.verdict_of_values(&values)?,
                         None => Verdict::Some,
                     };
-                    // Dictionaries do not contain nulls.
+                    // A dictionary does not contain nulls, so it cannot show that all rows are selected.
                     if verdict == Verdict::None {
                         self.and(test, &Verdicts::all(self.row_group.num_rows, verdict));
                     }
@@ -590,8 +595,8 @@ impl RowGroupPruner {
         Ok(true)
     }
 
-    /// Applies the pages of a leaf. Invalid indexes are ignored. If the indexes contradict each other or the first
-    /// page, the map is marked as contradicted.
+    /// Applies the page indexes of a leaf. Invalid indexes are ignored. If the indexes contradict each other or the
+    /// first page, we mark the map as contradicted, so that decoders trust neither the map nor the page headers.
     fn add_pages(&mut self, leaf: usize, found: &ChunkIndexes) -> Result<()> {
         let map = self.chunk_range(leaf);
         let map =

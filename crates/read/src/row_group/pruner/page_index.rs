@@ -1,5 +1,5 @@
-//! The indexes of a column chunk, and the header of its first data page. The header shows whether the offset index
-//! counts rows as the pages do.
+//! The indexes of a column chunk, and the header of its first data page, which shows whether the offset index counts
+//! rows as the pages do.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,36 +15,36 @@ use herringbone_core::column::rows_of_page;
 use herringbone_core::page::{PageStart, PageWalker, has_dictionary};
 use herringbone_filter::pruning::{FirstPage, IndexDecoder, PageIndexCell};
 
-/// The number of bytes to read for a page header. If the header is longer, twice as many are read.
+/// The number of bytes that we read for a page header. If the header turns out to be longer, we read twice as many.
 const USUAL_HEADER: u64 = 128;
 
-/// The lookup of the indexes of a chunk. All missing ranges are requested at once.
+/// The lookup of a chunk's indexes. It requests all missing ranges at once.
 pub(super) struct PageIndex {
     /// The column index, if bounds or histograms are requested.
     bounds: Option<Index<ColumnIndex>>,
     offsets: Index<OffsetIndex>,
-    /// The first data page, if an earlier read looked at its header.
+    /// The first data page, if an earlier read has already decoded its header.
     first_page: Option<FirstPage>,
     /// A walker positioned before the first data page.
     walker: PageWalker,
     /// True if each level of the column is a row.
     is_flat: bool,
     is_asked: bool,
-    /// True if the chunk has a column index, but it was not requested.
+    /// True if the chunk has a column index that was not requested.
     lacks_bounds: bool,
-    /// The supplied bytes, with their offsets in the file.
+    /// The supplied bytes, each with their offset in the file.
     supplied: Vec<(u64, Bytes)>,
 }
 
 /// One of the indexes of a chunk.
 struct Index<T> {
     decoder: IndexDecoder<T>,
-    /// The index, if it was decoded before.
+    /// The index itself, if it was decoded before.
     known: Option<Arc<T>>,
 }
 
 impl<T> Index<T> {
-    /// Returns the range to read, unless the index is already decoded.
+    /// Returns the range to read, unless the index was decoded before.
     fn missing(&self) -> Option<Range<u64>> {
         self.known.is_none().then(|| self.decoder.range())
     }
@@ -59,8 +59,8 @@ pub(super) struct ChunkIndexes {
 }
 
 impl ChunkIndexes {
-    /// Returns true if the first data page may have as many rows as the indexes imply, according to its header. If
-    /// all rows of an index are off by one, this page is the one that is too long.
+    /// Returns true if the first data page may have as many rows as the indexes imply, according to its header. We look
+    /// at this page, because it is the one that is too long if all rows of an index are off by one.
     pub(super) fn may_start_with(&self, rows: u64) -> bool {
         let page = self.first_page;
         page.levels >= rows && page.rows.is_none_or(|page_rows| page_rows == rows)
@@ -68,7 +68,7 @@ impl ChunkIndexes {
 }
 
 impl PageIndex {
-    /// Creates the lookup of the indexes of the chunk of `leaf`, or returns `None` if the chunk lacks a required one.
+    /// Creates the lookup of the indexes for the chunk of `leaf`. Returns `None` if the chunk lacks a required index.
     pub(super) fn new(
         plan: &ReadPlan,
         row_group: usize,
@@ -86,7 +86,7 @@ impl PageIndex {
         let has_bounds = chunk.column_index_offset.is_some();
         let bounds = match with_bounds {
             true => Some(bounds?),
-            // Histograms of lists show row counts that page headers may lack.
+            // The histograms of lists show row counts that page headers may lack, so we take them if there are any.
             false => bounds.filter(|_| !is_flat),
         };
         let readable = plan.metadata().readable_chunk(row_group, leaf);
@@ -123,7 +123,7 @@ impl PageIndex {
         ranges.map(|range| range.end - range.start).sum()
     }
 
-    /// Returns the found indexes, if they are all the indexes of the chunk.
+    /// Returns the found indexes to be remembered, if they are all of the chunk's indexes.
     pub(super) fn cell(&self, found: &ChunkIndexes) -> Option<PageIndexCell> {
         let cell = || {
             PageIndexCell::new(found.bounds.clone(), Some(found.offsets.clone()))
@@ -138,7 +138,7 @@ impl PageIndex {
         self.supplied.push((offset, bytes));
     }
 
-    /// Returns an index. It is decoded from the supplied bytes, unless it was decoded before.
+    /// Returns an index, which is decoded from the supplied bytes unless it was decoded before.
     fn index<T>(&self, index: &Index<T>, limits: &Limits) -> Result<Arc<T>> {
         if let Some(known) = &index.known {
             return Ok(known.clone());
@@ -155,7 +155,7 @@ impl PageIndex {
     /// Returns the indexes, or `None` after adding the missing ranges to `needs`.
     ///
     /// # Errors
-    /// Errors in the bytes.
+    /// Returns errors in the bytes.
     pub(super) fn poll(
         &mut self,
         limits: &Limits,
@@ -189,8 +189,8 @@ impl PageIndex {
         }))
     }
 
-    /// Decodes the header of the first data page. Returns `None` after adding a range to `needs` if the header is longer than
-    /// the supplied bytes.
+    /// Decodes the header of the first data page. If the header is longer than the supplied bytes, adds a longer range
+    /// to `needs` and returns `None`.
     fn decode_first_page(
         &mut self,
         offsets: &OffsetIndex,
@@ -200,7 +200,7 @@ impl PageIndex {
         let first = offsets.page_locations.first();
         let first = first.and_then(|page| u64::try_from(page.offset).ok());
         let first = first.ok_or_else(|| Error::corrupt("an offset index without pages"))?;
-        // Some writers do not store the offset of the first data page.
+        // Some writers do not store the offset of the first data page, so we take it from the offset index.
         let mut start = self.walker.start();
         if first != start.offset {
             start.offset = first;
@@ -221,7 +221,7 @@ impl PageIndex {
         Ok(Some(FirstPage::new(levels.unwrap_or(0), rows)))
     }
 
-    /// Returns the range of `length` bytes from the first data page on, truncated at the end of its chunk.
+    /// Returns the range of `length` bytes from the first data page on, truncated at the chunk's end.
     fn header_range(&self, length: u64) -> Range<u64> {
         let start = self.walker.start().offset;
         start

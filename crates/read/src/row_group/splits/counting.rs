@@ -1,4 +1,4 @@
-//! Splits of columns below lists, whose rows are only determined by the levels of their pages.
+//! Splits of columns below lists, whose rows only become known from the levels of their pages.
 //!
 //! ```text
 //! pages     |  0  |  1  |  2  |  3  |  4  |  5  |  6  |  7  |  8  |
@@ -23,7 +23,7 @@ pub(crate) struct Counting {
     ordinal: usize,
     /// The groups that no thread has begun to count.
     groups: VecDeque<Vec<DataPage>>,
-    /// The groups begun but not split yet, in order.
+    /// The groups begun but not split yet, in their order.
     begun: VecDeque<Begun>,
     /// The number of groups before those in `begun`.
     num_split: usize,
@@ -39,7 +39,7 @@ struct Begun {
 }
 
 impl Counting {
-    /// Creates the groups of pages of the column at `ordinal`. Each group has about `group_work` bytes of work.
+    /// Creates the groups of pages for the column at `ordinal`. Each group has about `group_work` bytes of work.
     pub(super) fn new(
         ordinal: usize,
         pages: Vec<DataPage>,
@@ -49,7 +49,7 @@ impl Counting {
         let mut groups = VecDeque::new();
         let (mut group, mut work) = (Vec::new(), 0);
         for mut page in pages {
-            // Shared by the counter of its rows and the split that contains them.
+            // Two users share the decompressed page: the counter of its rows, and the split that contains them.
             page.shared = Some(SharedPage::new(page.place.page, 2));
             work += page.work;
             group.push(page);
@@ -81,7 +81,7 @@ impl Counting {
         self.begun.len()
     }
 
-    /// Takes the next group, for the caller to count.
+    /// Takes the next group, which the caller must count.
     pub(crate) fn begin(
         &mut self,
         row_group: &OpenRowGroup,
@@ -93,8 +93,8 @@ impl Counting {
         Some((self.num_split + self.begun.len() - 1, counter))
     }
 
-    /// Records the number of rows that start in each page of a group. Returns the splits that became known. If
-    /// counting failed, the rest is one split, which fails for the same reason.
+    /// Records the number of rows that start in each page of a group. Returns the splits that became known by this. If
+    /// counting failed, the rest of the column is one split, which fails for the same reason.
     pub(crate) fn counted(&mut self, group: usize, rows: Result<Vec<u64>>) -> Vec<ColumnSplit> {
         let index = group.checked_sub(self.num_split);
         if let Some(begun) = index.and_then(|index| self.begun.get_mut(index)) {

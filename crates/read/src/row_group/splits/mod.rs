@@ -1,4 +1,4 @@
-//! Splits of a column chunk for decoding by several threads.
+//! Splits of a column chunk, so that several threads can decode it.
 //!
 //! ```text
 //! pages     |   0   |   1   |   2   |   3   |   4   |
@@ -6,12 +6,12 @@
 //! splits    |           |           |              |
 //! ```
 //!
-//! Splits begin where batches begin, so that their column batches are those of the undivided column. If a page has
+//! Splits begin where batches begin, so that their column batches equal those of the undivided column. If a page has
 //! rows of two splits, one of them decompresses it, and both decode it.
 //!
 //! The offset index has the place and the first row of each page. It may be wrong, so each split checks that the next
-//! one begins with the expected row. Without an index, page headers are read. Those of version 1 do not have the number
-//! of rows of a page of lists: threads [count](Counting) them during the read.
+//! one begins with the expected row. Without an index, we read the page headers. Headers of version 1 do not have the
+//! number of rows in a page of lists, so threads [count](Counting) these rows during the read.
 
 mod counting;
 mod splitter;
@@ -35,58 +35,61 @@ use herringbone_core::page::decompression_limit::DecompressionLimit;
 use herringbone_core::page::{PageMap, PageStart, PageWalker};
 use herringbone_filter::pruning::IndexDecoder;
 
-/// The number of bytes to read for a page header. If the header is longer, four times as many are read.
+/// The number of bytes that we read for a page header. If the header turns out to be longer, we read four times as
+/// many.
 const HEADER_BYTES: u64 = 512;
 
-/// The least work of decoding a value, in bytes. A value takes time to decode even if it has few bits.
+/// The least work of decoding a value, in bytes. Even a value of few bits takes some time to decode.
 const BYTES_PER_VALUE: u64 = 8;
 
 /// The least work of a split, in decompressed bytes.
 const MIN_BYTES: u64 = 1 << 20;
 
-/// The least work of a split, in multiples of the dictionary size. Each split decodes the dictionary.
+/// The least work of a split, in multiples of the dictionary size, because each split decodes the dictionary.
 const MIN_DICTIONARIES: u64 = 4;
 
 /// The most work of a split, in bytes. Each thread works one split ahead, whose arrays wait in memory.
 const MAX_BYTES: u64 = 8 << 20;
 
-/// The number of pages per split column for which the memory of the read must have room.
+/// The number of pages per split column for which the read's memory must have room.
 const PAGES_IN_BUDGET: u64 = 16;
 
-/// The largest number of pages in a split column. Their list takes a few megabytes.
+/// The largest number of pages in a column that is split. The list of these pages takes a few megabytes.
 const MAX_PAGES: usize = 1 << 16;
 
-/// The largest number of bytes per page in an offset index.
+/// The largest number of bytes that an offset index may take per page.
 const INDEX_BYTES_PER_PAGE: usize = 64;
 
-/// The number of splits per thread. With several splits, fast threads can do more work than slow ones.
+/// The number of splits per thread. It is larger than one, so that fast threads can do more work than slow ones.
 const SPLITS_PER_THREAD: u64 = 8;
 
-/// The share of rows that must be selected for columns to be split: one in `MIN_SHARE`.
+/// The share of rows that must be selected for columns to be split, which is one in `MIN_SHARE`.
 const MIN_SHARE: u64 = 4;
 
-/// The largest number of batches in a row group whose columns are split. Their list takes a few megabytes.
+/// The largest number of batches in a row group whose columns are split. The list of these batches takes a few
+/// megabytes.
 const MAX_BATCHES: u64 = 1 << 18;
 
 /// The number of groups of pages to count per split.
 const GROUPS_PER_SPLIT: u64 = 4;
 
-/// The splits of a column to be shared by threads.
+/// The splits of a column that threads share.
 pub(crate) enum LaneSplits {
     /// The column stays whole.
     Whole,
-    /// These splits. They share a limit on their decompressed size, unless all of their pages were counted against it.
+    /// The column has these splits. They share a limit on their decompressed size, unless all of their pages were
+    /// counted against it already.
     Known(Vec<ColumnSplit>, Option<DecompressionLimit>),
-    /// The splits become known as pages are counted.
+    /// The splits become known while threads count the rows of pages.
     Counting(Box<Counting>),
 }
 
 /// The pages of a column chunk.
 struct ChunkPages {
-    /// The size of the dictionary in bytes.
+    /// The decompressed size of the dictionary in bytes.
     dictionary: u64,
     data: Vec<DataPage>,
-    /// True if the rows of each page are known.
+    /// True if the row count of each page is known.
     are_rows_known: bool,
 }
 
@@ -95,7 +98,7 @@ fn work(bytes: u64, num_values: u64) -> u64 {
     bytes.max(num_values.saturating_mul(BYTES_PER_VALUE))
 }
 
-/// Splits the columns of a row group. A column stays whole if other columns keep the threads as busy.
+/// Splits the columns of a row group. A column stays whole if the other columns keep the threads as busy.
 ///
 /// Page headers and offset indexes are read from `bytes`, which must have all requested bytes.
 pub(crate) fn of_row_group(
@@ -114,27 +117,27 @@ pub(crate) fn of_row_group(
     let (num_rows, num_wanted) = (row_group.num_rows(), row_group.num_wanted());
     let is_sparse = num_wanted < num_rows / MIN_SHARE;
     let is_endless = num_rows / row_group.batch_rows() as u64 > MAX_BATCHES;
-    // A lost page must be reported only once.
+    // If pages become nulls, no column is split, because a lost page must be reported only once.
     if is_sparse || is_endless || matches!(options.on_error, OnError::NullPage) {
         return splits;
     }
     let batch_starts = row_group.batch_starts();
-    // A column is long if it exceeds a thread's share by a quarter.
+    // A column is long if it exceeds a thread's share of the work by a quarter.
     let share = total / threads as u64;
     let is_long = |chunk: &ChunkInPlan| work_of(chunk) > share.saturating_add(share / 4);
     let long = chunks.iter().filter(|chunk| is_long(chunk)).count() as u64;
-    // A column with a larger page stays whole: the memory must have room for `PAGES_IN_BUDGET` pages of each long
-    // column.
+    // A column with a larger page stays whole, because the memory must have room for `PAGES_IN_BUDGET` pages of each
+    // long column.
     let largest_page = plan.limits().memory_bytes / PAGES_IN_BUDGET / long.max(1);
     for (ordinal, (chunk, split)) in chunks.iter().zip(&mut splits).enumerate() {
         let split_bytes = work_of(chunk) / (threads as u64 * SPLITS_PER_THREAD);
         let split_bytes = split_bytes.clamp(MIN_BYTES, MAX_BYTES);
-        // Lists may continue on the next page. The rows in which they do are known only if all rows are read.
+        // Lists may continue on the next page. We only know the rows in which they do if all rows are read.
         let can_split = chunk.is_flat || num_wanted == num_rows;
         if !can_split || !is_long(chunk) || work_of(chunk) < 2 * split_bytes {
             continue;
         }
-        // With skipped rows, the ends of splits cannot be checked.
+        // With skipped rows, the ends of splits cannot be checked, so we do not trust an index.
         let map = (num_wanted == num_rows).then(|| page_map(chunk, num_rows, plan, bytes));
         let mapped = map
             .flatten()
@@ -163,7 +166,7 @@ pub(crate) fn of_row_group(
     splits
 }
 
-/// Splits a chunk whose pages are known.
+/// Splits a chunk whose pages all have known rows.
 fn split_all(
     pages: Vec<DataPage>,
     mut splitter: Splitter,
@@ -174,7 +177,7 @@ fn split_all(
     let mut splits: Vec<_> = pages.filter_map(|page| splitter.add(page)).collect();
     splits.extend(splitter.end());
     if !checks_ends {
-        // A split with skipped rows may end before its last page.
+        // A split with skipped rows may end before its last page, so its end is not checked.
         splits.iter_mut().for_each(|split| split.end = None);
     }
     match splits.len() {
@@ -183,8 +186,8 @@ fn split_all(
     }
 }
 
-/// Returns the pages of a chunk with `num_rows` rows. Returns `None` if a page is larger than `largest_page` bytes,
-/// or if a header is invalid. Decoding the column reports the latter.
+/// Returns the pages of a chunk with `num_rows` rows, which takes reading all page headers. Returns `None` if a page is
+/// larger than `largest_page` bytes, or if a header is invalid, which decoding the column reports.
 fn data_pages(
     chunk: &ChunkInPlan,
     num_rows: u64,
@@ -267,7 +270,7 @@ fn read(bytes: &mut dyn FileBytes, range: Range<u64>) -> Option<Bytes> {
     bytes.get(&range, range.end).ok()?
 }
 
-/// Returns the number of levels in a data page, and the number of rows if the header contains it.
+/// Returns the number of levels in a data page, and the number of rows if the header shows it.
 fn values_and_rows(header: &PageHeader, is_flat: bool) -> Option<(u64, Option<u64>)> {
     let (values, rows) = match header.type_ {
         PageType::DataPage => (header.data_page_header.as_ref()?.num_values, None),
@@ -285,8 +288,8 @@ fn values_and_rows(header: &PageHeader, is_flat: bool) -> Option<(u64, Option<u6
     Some((values, rows))
 }
 
-/// Returns the page map of a chunk by its offset index. Returns `None` if there is none, or if its bytes are not at
-/// hand.
+/// Returns a chunk's page map according to its offset index. Returns `None` if there is no offset index, or if its
+/// bytes are not at hand.
 fn page_map(
     chunk: &ChunkInPlan,
     num_rows: u64,
@@ -302,8 +305,8 @@ fn page_map(
     (map.num_pages() <= MAX_PAGES).then_some(map)
 }
 
-/// Returns the pages of a map. Their work is estimated by their size in the file. Returns `None` if a page probably is larger
-/// than `largest_page` bytes.
+/// Returns the pages of a map. We estimate their work from their size in the file. Returns `None` if a page is probably
+/// larger than `largest_page` bytes.
 fn mapped_pages(chunk: &ChunkInPlan, map: &PageMap, largest_page: u64) -> Option<ChunkPages> {
     let (length, first) = (chunk.range.end - chunk.range.start, map.get(0)?);
     let share = |amount: u64, of: u64, all: u64| {
@@ -341,7 +344,7 @@ fn mapped_pages(chunk: &ChunkInPlan, map: &PageMap, largest_page: u64) -> Option
     })
 }
 
-/// Reads the offset index of a chunk. Returns `None` if the chunk does not have a valid one.
+/// Reads a chunk's offset index. Returns `None` if the chunk does not have a valid one.
 fn read_offset_index(
     chunk: &ChunkInPlan,
     plan: &ReadPlan,

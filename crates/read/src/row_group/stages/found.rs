@@ -1,19 +1,19 @@
-//! The rows that a stage found, to learn which bytes the stages of later row groups will need.
+//! The rows that a stage found. We use them to learn which bytes the stages of later row groups will need.
 
 use std::ops::Range;
 
 use herringbone_core::column::selection::{RowRanges, RowSelector};
 
-/// The number of rows by which ranges are widened to both sides. Pages have more rows, so the pages of the wide ranges are
-/// nearly those of the rows, and a row group has few ranges.
+/// The number of rows to which the ends of ranges are rounded. Pages have more rows than this, so the pages of the
+/// rounded ranges are nearly those of the rows, while a row group has few ranges.
 const STRETCH: u64 = 256;
 
-/// The rows that a stage found, in whole stretches.
+/// The rows that a stage found, rounded to whole stretches.
 #[derive(Debug, Default)]
 pub(super) struct Found(Vec<Range<u64>>);
 
 impl Found {
-    /// Adds rows after all others.
+    /// Adds rows, which must come after all others.
     pub(super) fn add(&mut self, piece: &RowSelector) {
         match piece {
             RowSelector::Ranges(ranges) => ranges.iter().for_each(|range| self.add_range(range)),
@@ -43,7 +43,7 @@ impl Found {
         }
     }
 
-    /// Returns the stretches, up to the end of the row group.
+    /// Returns the stretches with found rows, clipped to the row group's end.
     pub(super) fn into_ranges(self, num_rows: u64) -> RowRanges {
         let clipped = self
             .0

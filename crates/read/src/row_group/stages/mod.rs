@@ -1,4 +1,4 @@
-//! The columns of a row group in stages: each stage tests rows, and the next one decodes the remaining rows.
+//! The columns of a row group in stages. Each stage tests rows, and the next one decodes only the rows that remain.
 //!
 //! ```text
 //! stage 0   tested first ── batch ──► bits ──► rows ┐
@@ -6,8 +6,8 @@
 //! stage 2   emitted ◄─ only these rows ───────────── batch ──► record batch
 //! ```
 //!
-//! Without a filter there is one stage. A tested column is emitted as it was decoded, with one exception. If it is
-//! part of a struct with other emitted parts, it is decoded twice.
+//! Without a filter, there is one stage. A tested column is emitted as it was decoded, unless it is part of a struct
+//! that has other emitted parts. Such a column is decoded twice.
 //!
 //! One thread tests as many rows as the next batch needs, and more while bytes of other columns are missing. Threads
 //! that share a stage ([`shared`]) test the whole row group before they continue with the next stage.
@@ -38,25 +38,25 @@ pub use shared::{Assembly, SharedStep, StageTask};
 
 /// The columns of the row group, in stages.
 pub(crate) struct Stages {
-    /// One set per stage. The last one is emitted.
+    /// One set of columns per stage. The last set is emitted.
     sets: Vec<ColumnSet>,
-    /// The rows that each stage except the last one tests.
+    /// The rows to test in each stage. The last stage has none, because it only decodes.
     rows: Vec<SelectedRows>,
-    /// The rows that each of these stages found, until all of its rows are tested.
+    /// The rows that each of these stages found. This is `None` once all of the stage's rows are tested.
     found: Vec<Option<Found>>,
     num_rows: u64,
     budget: Arc<Budget>,
-    /// The number of remaining rows, if nothing is filtered.
+    /// The number of remaining rows, if there is no filter.
     rows_left: u64,
-    /// The rows that a filter may select.
+    /// The rows that the filter may select, according to the pruning.
     candidates: RowRanges,
-    /// The memory of the page maps of the row group.
+    /// The memory that the row group's page maps take.
     _maps: Reservation,
-    /// The stage shared by threads, if any. Stages before it are done.
+    /// The stage shared by threads, if any. The stages before it are done.
     shared: Option<usize>,
     /// The error to report once the row group is due.
     error: Option<Error>,
-    /// The stages whose tests failed ahead, and the errors to report once these rows are due.
+    /// The stages whose tests failed ahead, each with the error to report once its rows are due.
     failed: Vec<(usize, Error)>,
 }
 
@@ -64,7 +64,7 @@ impl Stages {
     /// Opens a row group with all planned rows selected.
     ///
     /// # Errors
-    /// See [`OpenRowGroup::new`].
+    /// Fails for the reasons that [`OpenRowGroup::new`] lists.
     pub(crate) fn whole(
         plan: &Arc<ReadPlan>,
         row_group: &RowGroupPlan,
@@ -89,7 +89,7 @@ impl Stages {
     /// Opens a row group after its pruning, or returns `None` if none of its rows can be selected.
     ///
     /// # Errors
-    /// See [`OpenRowGroup::new`].
+    /// Fails for the reasons that [`OpenRowGroup::new`] lists.
     pub(crate) fn of_pruned(
         plan: &Arc<ReadPlan>,
         pruned: Pruned,
@@ -106,10 +106,10 @@ impl Stages {
         }
     }
 
-    /// Opens a row group with a filter that selects rows.
+    /// Opens a row group in which some rows must be tested by the filter.
     ///
     /// # Errors
-    /// See [`OpenRowGroup::new`].
+    /// Fails for the reasons that [`OpenRowGroup::new`] lists.
     fn filtered(
         plan: &Arc<ReadPlan>,
         filter: &Arc<FilterPlan>,
@@ -138,7 +138,9 @@ impl Stages {
             error: None,
             failed: Vec::new(),
         };
-        // From the last stage to the first: a stage tests the rows that the stages before it accept.
+        // We go from the last stage to the first. The verdicts of the pruning apply to the last stage. The rows that
+        // they leave undecided are tested in all stages, each of which sees only the rows that the stages before it
+        // accept.
         let mut row_groups = Vec::new();
         for (ordinal, (filter, plan)) in plans.iter().rev().enumerate() {
             let mut rows = SelectedRows::new(filter.clone(), plan.schema().clone(), budget);
@@ -176,7 +178,7 @@ impl Stages {
         Ok(stages)
     }
 
-    /// Returns true if the filters of another plan test the same columns, so that they can replace these in place.
+    /// Returns true if another plan's filters test the same columns as these, so that they can take over in place.
     pub(crate) fn can_replace(&self, plan: &Arc<ReadPlan>) -> bool {
         let Some(filter) = plan.filter() else {
             return false;
@@ -188,7 +190,7 @@ impl Stages {
             && (plans.iter().zip(&self.rows)).all(|((filter, _), rows)| rows.is_like(filter))
     }
 
-    /// Uses the filters of another plan for the rows not tested so far. The plan must be a [possible
+    /// Uses another plan's filters for the rows not tested so far. The plan must be a [possible
     /// replacement](Self::can_replace).
     pub(crate) fn replace_filters(&mut self, plan: &Arc<ReadPlan>) {
         let Some(filter) = plan.filter() else {
@@ -210,7 +212,7 @@ impl Stages {
         last.rows_left() + to_find
     }
 
-    /// Returns the end of the emitted rows, counted in the row group, or `None` without a filter.
+    /// Returns the row after the last emitted one, counted in the row group, or `None` if there is no filter.
     pub(crate) fn emitted_to(&self) -> Option<u64> {
         self.rows.last().map(SelectedRows::emitted_to)
     }
@@ -226,8 +228,8 @@ impl Stages {
 
     /// Returns the ranges of the file that the columns need next, about `ahead` bytes.
     ///
-    /// The columns of later stages wait for the rows that a test selects. Their bytes for all rows that may be
-    /// selected are included if they cost less than a round trip.
+    /// The columns of later stages wait for the rows that a test selects. We include their bytes for all rows that may
+    /// be selected only if these bytes cost less than a round trip.
     pub(crate) fn planned(&self, ahead: u64, policy: &FetchPolicy) -> Vec<Range<u64>> {
         let active = self.active();
         let Some(set) = self.sets.get(active) else {
@@ -241,14 +243,15 @@ impl Stages {
         ranges
     }
 
-    /// Returns the number of bytes of later stages to request before a test selects their rows.
+    /// Returns the number of bytes that we may request for later stages before a test has selected their rows.
     fn unproven_bytes(&self, policy: &FetchPolicy) -> u64 {
-        // Step 0 of the outlook is the pruning.
+        // Step 0 of the outlook is the pruning, so the stages follow from step 1 on.
         let steps = self.active() + 1..self.rows.len() + 1;
         self.budget.outlook().unproven_bytes(policy, steps)
     }
 
-    /// Returns the ranges of all columns before decoding, and the number of rounds in which they are fetched.
+    /// Returns the ranges that all columns need before anything is decoded, and the number of rounds in which they are
+    /// fetched.
     pub(crate) fn all_ranges(&self, policy: &FetchPolicy) -> (Vec<Range<u64>>, u64) {
         let mut ranges = self.planned(u64::MAX, policy);
         let later = self.candidates_after(self.active());
@@ -274,7 +277,7 @@ impl Stages {
         sets.flat_map(OpenRowGroup::chunk_ranges).collect()
     }
 
-    /// Returns the number of the first stage that still has rows to test, or the last one.
+    /// Returns the number of the first stage that still has rows to test, or of the last stage if there is none.
     fn active(&self) -> usize {
         let is_tested = |rows: &&SelectedRows| rows.is_tested();
         self.rows.iter().take_while(is_tested).count()
@@ -282,10 +285,10 @@ impl Stages {
 
     /// Decodes the next batch on this thread. Stops testing rows once `most` selected rows are found.
     ///
-    /// With `tests_ahead`, more rows are tested while bytes of other columns are missing.
+    /// With `tests_ahead`, it goes on to test more rows while bytes of other columns are missing.
     ///
     /// # Errors
-    /// Errors in the bytes, with their location; errors of predicates.
+    /// Returns errors in the bytes with their location in the file, and the errors of predicates.
     pub(crate) fn poll(
         &mut self,
         most: u64,
@@ -338,7 +341,8 @@ impl Stages {
     }
 
     /// Tests the next batch of a stage, and passes the selected rows to the next stage. Returns false if bytes are
-    /// missing. The error of a test that `is_ahead` waits until it is due, after the rows before it.
+    /// missing. If a test that `is_ahead` fails, its error waits until it is due, because the rows before it can still
+    /// be emitted.
     fn test_next(
         &mut self,
         stage: usize,
@@ -386,7 +390,7 @@ impl Stages {
     /// Tests rows before they are due, until bytes are missing or memory is short.
     ///
     /// # Errors
-    /// Errors in the bytes, with their location; errors of predicates.
+    /// Returns errors in the bytes with their location in the file, and the errors of predicates.
     pub(crate) fn test_ahead(&mut self, budget: &Budget, bytes: &mut dyn FileBytes) -> Result<()> {
         let Some(last) = self.rows.len().checked_sub(1) else {
             return Ok(());
@@ -396,7 +400,7 @@ impl Stages {
         Ok(())
     }
 
-    /// Decodes the next batch of the first stage.
+    /// Decodes the next batch of the first stage, for which no other stage selects rows.
     fn poll_first(&mut self, bytes: &mut dyn FileBytes) -> Result<RowGroupStep> {
         let rows_left = match self.rows.first() {
             Some(rows) => rows.untested(),
@@ -409,13 +413,14 @@ impl Stages {
         Ok(batch.map_or(RowGroupStep::Pending, RowGroupStep::Batch))
     }
 
-    /// Records how many bytes the next stage needs for the rows that a stage found.
+    /// Records how many bytes the next stage needs for the rows that a stage found. Later row groups use this share to
+    /// decide what to request early.
     fn note_found(&mut self, stage: usize) {
         let found = self.found.get_mut(stage).and_then(Option::take);
         if let (Some(found), Some(next)) = (found, self.sets.get(stage + 1)) {
             let needed = bytes(&next.planned_for(&found.into_ranges(self.num_rows)));
             let (left, all) = match bytes(&next.planned_for(&self.candidates)) {
-                // There is nothing that could be requested in vain.
+                // If the next stage has no bytes at all, none can be requested in vain.
                 0 => (1, 1),
                 all => (needed, all),
             };
@@ -423,7 +428,7 @@ impl Stages {
         }
     }
 
-    /// Passes the rows that a stage selected to the next stage.
+    /// Passes the rows that a stage selected on to the next stage.
     fn pass_on(&mut self, stage: usize, pieces: Vec<RowSelector>) {
         let is_tested = self.rows.get(stage).is_some_and(SelectedRows::is_tested);
         if let Some(Some(found)) = self.found.get_mut(stage) {
@@ -444,7 +449,7 @@ impl Stages {
     }
 }
 
-/// Returns the filters of a plan, each with the plan whose batches it produces. The last stage is first.
+/// Returns the filters of a plan, each with the plan whose batches it produces. The last stage comes first.
 fn filters(
     plan: &Arc<ReadPlan>,
     filter: &Arc<FilterPlan>,

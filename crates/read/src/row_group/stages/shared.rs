@@ -1,4 +1,4 @@
-//! Threads that share the stage of a row group: their tasks, and the batches that these result in.
+//! Threads that share a stage of a row group: their tasks, and the batches in which these result.
 
 use std::sync::Arc;
 
@@ -13,27 +13,27 @@ use crate::assemble::BatchAssembler;
 use crate::bytes::FileBytes;
 use crate::plan::FilterPlan;
 
-/// A unit of work on the stage shared by threads.
+/// A unit of work on the stage that threads share.
 pub enum StageTask {
-    /// Work on one column.
+    /// Work on one column of a stage.
     Column {
-        /// The stage of the column.
+        /// The column's stage.
         stage: usize,
-        /// The work.
+        /// The work to do.
         task: ColumnTask,
     },
-    /// Assembles a batch. Tests it unless it is of the last stage.
+    /// Assembles a batch, and tests it unless it is from the last stage.
     Batch(Box<Assembly>),
 }
 
-/// The column batches to be assembled into one record batch.
+/// The column batches that form one record batch.
 pub struct Assembly {
     stage: usize,
     assembler: BatchAssembler,
     rows_left: u64,
     /// The tested columns to join with the batch.
     joiner: Option<Joiner>,
-    /// The filter that tests the batch.
+    /// The filter that tests the batch, unless the stage is the last one.
     filter: Option<Arc<FilterPlan>>,
     result: Result<Option<Assembled>>,
 }
@@ -45,7 +45,7 @@ enum Assembled {
 }
 
 impl StageTask {
-    /// Does the work. `bytes` must have all bytes of the task.
+    /// Does the work. `bytes` must have all bytes that the task needs, because it cannot wait for them.
     pub fn run(&mut self, bytes: &mut dyn FileBytes) {
         match self {
             Self::Column { task, .. } => task.run(bytes),
@@ -55,7 +55,7 @@ impl StageTask {
 }
 
 impl Assembly {
-    /// Assembles the batch, and tests it unless it is of the last stage.
+    /// Assembles the batch, and tests it unless it is from the last stage.
     pub fn run(&mut self) {
         self.result = self.assemble().map(Some);
     }
@@ -73,11 +73,11 @@ impl Assembly {
     }
 }
 
-/// The state of the stage shared by threads.
+/// The state of the stage that threads share.
 pub enum SharedStep {
-    /// Tasks are in progress, or wait for a thread.
+    /// Tasks are in progress, or they wait for a thread.
     Pending,
-    /// The columns of the next stage must be [split](crate::RowGroupRead::share).
+    /// The next stage's columns must be [split](crate::RowGroupRead::share).
     Split,
     /// The column batches of the next batch are complete.
     Batch(Box<Assembly>),
@@ -86,10 +86,10 @@ pub enum SharedStep {
 }
 
 impl Stages {
-    /// Continues with the first stage that still has rows to decode, and splits its columns among `threads`. Page
-    /// headers are read from `bytes`.
+    /// Continues with the first stage that still has rows to decode, and splits its columns among `threads` threads.
+    /// The page headers are read from `bytes`.
     pub(crate) fn share(&mut self, threads: usize, bytes: &mut dyn FileBytes) {
-        // A limit may end a stage before all of its rows are tested.
+        // A limit may have ended the stage before all of its rows were tested.
         if let Some(stage) = self.shared
             && let Some(rows) = self.rows.get_mut(stage).filter(|rows| !rows.is_tested())
         {
@@ -104,10 +104,10 @@ impl Stages {
         }
     }
 
-    /// Returns the state of the stage shared by threads. At most `most` rows need to be found.
+    /// Returns the state of the stage that threads share. At most `most` rows need to be found.
     ///
     /// # Errors
-    /// The due error.
+    /// Returns the due error.
     pub(crate) fn poll_shared(&mut self, most: u64) -> Result<SharedStep> {
         if let Some(error) = self.error.take() {
             return Err(error);
@@ -119,7 +119,7 @@ impl Stages {
             if self.is_stage_over(most) {
                 return Ok(SharedStep::Split);
             }
-            // A thread tests the gathered batch, but an error is due at once.
+            // A thread tests the gathered batch later, but an error of a column is due at once.
             if let Some(set) = self.sets.get_mut(stage) {
                 set.gather(None)?;
             }
@@ -136,7 +136,7 @@ impl Stages {
         Ok(assembly.map_or(SharedStep::Pending, SharedStep::Batch))
     }
 
-    /// Returns true if the stage shared by threads has tested all rows. The last testing stage is also over once
+    /// Returns true if the stage that threads share has tested all rows. The last testing stage is also over once
     /// `most` selected rows are found.
     pub(crate) fn is_stage_over(&self, most: u64) -> bool {
         let Some((stage, rows)) = self
@@ -149,7 +149,7 @@ impl Stages {
         self.error.is_none() && (rows.is_tested() || has_enough)
     }
 
-    /// Returns the number of rows known so far that a stage still has to decode.
+    /// Returns the number of rows, as far as they are known, that a stage still has to decode.
     fn rows_of(&self, stage: usize) -> u64 {
         match stage.checked_sub(1).and_then(|below| self.rows.get(below)) {
             Some(below) => below.num_selected(),
@@ -160,7 +160,7 @@ impl Stages {
         }
     }
 
-    /// Takes the parts of the next batch of a stage.
+    /// Takes everything needed to assemble a stage's next batch.
     fn assembly(&mut self, stage: usize) -> Option<Box<Assembly>> {
         let rows_left = self.rows_of(stage);
         let assembler = self.sets.get_mut(stage)?.take_assembler()?;
@@ -176,7 +176,8 @@ impl Stages {
         }))
     }
 
-    /// Takes the most urgent task of the stage shared by threads, among the batches up to `ahead` after the due one.
+    /// Takes the most urgent task of the stage that threads share. Its batch is at most `ahead` batches after the due
+    /// one.
     pub(crate) fn take_task(&mut self, ahead: u64) -> Option<StageTask> {
         let stage = self.shared.filter(|_| self.error.is_none())?;
         let is_tested = self.rows.get(stage).map(SelectedRows::is_tested);
@@ -204,10 +205,10 @@ impl Stages {
         self.error.is_none() && set.is_some_and(|set| set.has_task(ahead))
     }
 
-    /// Takes back a task after it ran. Returns the batch if it is of the last stage.
+    /// Takes back a task after it ran. Returns the batch that it completed, if this batch is from the last stage.
     ///
     /// # Errors
-    /// The error of a batch of the last stage.
+    /// Returns the error of a batch in the last stage.
     pub(crate) fn deliver(&mut self, task: StageTask) -> Result<Option<RecordBatch>> {
         match task {
             StageTask::Column { stage, task } => {
@@ -222,7 +223,7 @@ impl Stages {
 
     fn deliver_batch(&mut self, assembly: Box<Assembly>) -> Result<Option<RecordBatch>> {
         let stage = assembly.stage;
-        // A limit may have ended the stage in the meantime.
+        // A limit may have ended the stage while the task was running.
         if self.shared.is_some_and(|shared| stage < shared) {
             return Ok(None);
         }
@@ -268,7 +269,7 @@ impl Stages {
         self.sets.get(stage).map(ColumnSet::batches_left)
     }
 
-    /// Returns true if a column was split at a wrong row. One thread must then decode the row group.
+    /// Returns true if a column was split at a wrong row. One thread must then decode the row group again.
     pub(crate) fn is_split_wrong(&self) -> bool {
         self.sets.iter().any(ColumnSet::is_split_wrong)
     }
