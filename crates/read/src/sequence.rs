@@ -36,7 +36,7 @@ pub struct ReadSequence {
     is_short: bool,
     /// The number of times that we may still try the due row group again after it was refused the memory of one page.
     tries_left: u32,
-    /// True if the driver waits for memory when the pool refuses the bytes of a page, instead of failing at once.
+    /// True if the driver waits for memory instead of failing at once when the pool refuses the bytes of a page.
     may_wait: bool,
     /// True if the last step was refused memory, and can be tried again.
     is_refused: bool,
@@ -220,7 +220,7 @@ impl ReadSequence {
         self.losses.append(losses);
     }
 
-    /// Records that an error lost `rows` rows of a row group, if the options allow us to go on after it.
+    /// Records that `rows` rows of a row group were lost by an error, if the options allow us to go on after it.
     ///
     /// # Errors
     /// Returns the error itself if they do not.

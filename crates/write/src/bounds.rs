@@ -1,4 +1,4 @@
-//! The bounds of values, computed from the values or from dictionary indices.
+//! The bounds of values, which are computed from the values themselves or from dictionary indices.
 
 use super::options::StatisticsLevel;
 use super::settings::ColumnSettings;
@@ -22,7 +22,7 @@ impl Bounds {
         }
     }
 
-    /// Computes the bounds of the values to which `indices` refer. Each value is visited once.
+    /// Computes the bounds of the values to which `indices` refer. It visits each distinct value only once.
     pub(crate) fn of_indices(
         settings: &ColumnSettings,
         dictionary: &Dictionary,
@@ -44,7 +44,7 @@ impl Bounds {
             |values| update(builder, values),
         );
         if builder.nan_count().is_some_and(|count| count > 0) {
-            // So far, each distinct value was counted only once.
+            // NaNs are counted in each slot, but so far each distinct value was counted only once, so we count again.
             dictionary.with_values(indices.iter().copied(), |values| {
                 let mut all = self::builder(settings);
                 update(&mut all, values);
@@ -54,7 +54,7 @@ impl Bounds {
         bounds
     }
 
-    /// Widens the bounds.
+    /// Widens the bounds to include these values.
     pub(crate) fn update(&mut self, values: &Values<'_>) {
         if let Some(builder) = &mut self.builder {
             update(builder, values);
@@ -66,14 +66,14 @@ impl Bounds {
         self.builder.as_ref().map_or(0, BoundsBuilder::heap_bytes)
     }
 
-    /// Widens the bounds by other bounds of the same column.
+    /// Widens the bounds to include other bounds of the same column.
     pub(crate) fn merge(&mut self, other: &Self) {
         if let (Some(builder), Some(other)) = (&mut self.builder, &other.builder) {
             builder.merge(other);
         }
     }
 
-    /// Returns the bounds in their stored form.
+    /// Returns the bounds in the form in which they are stored.
     pub(crate) fn encode(&self, settings: &ColumnSettings) -> EncodedBounds {
         self.builder
             .as_ref()
@@ -83,7 +83,7 @@ impl Bounds {
     }
 }
 
-/// Creates the builder for the bounds of a column.
+/// Creates the builder for a column's bounds.
 fn builder(settings: &ColumnSettings) -> BoundsBuilder {
     let leaf = &settings.leaf;
     BoundsBuilder::new(leaf.order, leaf.physical_type).shortened(settings.truncate_bounds)

@@ -1,4 +1,4 @@
-//! A column chunk: its metadata, collected page by page, and the finished chunk.
+//! A column chunk: its metadata, which is collected page by page, and the finished chunk.
 
 use std::sync::Arc;
 
@@ -26,13 +26,14 @@ use herringbone_core::encoding::length;
 use herringbone_core::levels::EncodedLevels;
 use herringbone_core::statistics::{ColumnIndexBuilder, EncodedBounds, PageSummary};
 
-/// A column chunk ready for the file. Offsets count from the start of the chunk.
+/// A column chunk, ready for the file. Its offsets count from the chunk's start, because its place in the file is not
+/// known yet.
 #[derive(Debug)]
 pub struct EncodedColumn {
-    /// The dictionary page; empty if there is none.
+    /// The dictionary page. It is empty if there is none.
     pub(crate) dictionary_page: Vec<u8>,
     pub(crate) data_pages: ChunkedBuffer,
-    /// The metadata. Offsets and paths are filled in when the place in the file is known.
+    /// The chunk's metadata. Offsets and paths are filled in when the place in the file is known.
     pub(crate) metadata: ColumnMetaData,
     pub(crate) offset_index: Option<OffsetIndex>,
     pub(crate) column_index: Option<ColumnIndex>,
@@ -40,9 +41,9 @@ pub struct EncodedColumn {
     pub(crate) bloom_filter: Option<Vec<u8>>,
     pub(crate) num_rows: u64,
     /// The number of values that get a key when the column is read as dictionaries. These are the values of the
-    /// dictionary page, and all values of pages without indices.
+    /// dictionary page, and all values in pages without indices.
     pub(super) keyed_values: u64,
-    /// The form of the chunk, and the reasons for it.
+    /// The chunk's form, and the reasons for it.
     pub(super) choice: ChunkChoice,
 }
 
@@ -62,7 +63,7 @@ impl EncodedColumn {
             + self.metadata_bytes()
     }
 
-    /// Returns the number of bytes that remain reserved after the pages have been returned.
+    /// Returns the number of bytes that remain reserved after the pages have been written.
     pub(super) fn metadata_bytes(&self) -> usize {
         heap_bytes::by_metadata(&self.metadata)
             + heap_bytes::by_indexes(self.column_index.as_ref(), self.offset_index.as_ref())
@@ -72,7 +73,7 @@ impl EncodedColumn {
 /// A column chunk, complete except for its data pages.
 #[derive(Debug)]
 pub struct EndedColumn {
-    /// The chunk without data pages and offset index. Its sizes do not include them.
+    /// The chunk without data pages and offset index. Its sizes do not include these.
     column: EncodedColumn,
     num_pages: usize,
     has_offset_index: bool,
@@ -86,7 +87,7 @@ impl EndedColumn {
     /// Adds the data pages to the chunk.
     ///
     /// # Errors
-    /// [Argument](herringbone_format::ErrorKind::Argument) if their number does not match that of the chunk.
+    /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if their number does not match the chunk.
     pub fn with_pages(self, pages: ChunkPages) -> Result<EncodedColumn> {
         if pages.num_pages() != self.num_pages {
             return Err(Error::argument(
@@ -105,7 +106,8 @@ impl EndedColumn {
     }
 }
 
-/// The metadata of a column chunk under construction, while its pages are passed to a [`PageSink`].
+/// The metadata of a column chunk under construction, which is collected while the chunk's pages are passed to a
+/// [`PageSink`].
 pub(crate) struct ChunkBuilder {
     settings: Arc<ColumnSettings>,
     version: DataPageVersion,
@@ -121,14 +123,14 @@ pub(crate) struct ChunkBuilder {
     encodings: Vec<PageEncodingStats>,
     rep_histogram: Vec<u64>,
     def_histogram: Vec<u64>,
-    /// Memory for the next page.
+    /// The memory for the next page.
     buffers: PageBuffers,
     /// The cipher of the pages, if they are to be encrypted.
     cipher: Option<ChunkCipher>,
     num_data_pages: usize,
 }
 
-/// The entries of a dictionary page.
+/// The entries for a dictionary page.
 pub(crate) struct DictionaryEntries<'a> {
     /// The entries in PLAIN.
     pub(crate) plain: &'a [u8],
@@ -141,9 +143,9 @@ pub(crate) struct DictionaryEntries<'a> {
 pub(crate) struct DataPage<'a> {
     pub(crate) levels: &'a EncodedLevels,
     pub(crate) encoding: Encoding,
-    /// The bounds of its values.
+    /// The bounds of the page's values.
     pub(crate) bounds: &'a Bounds,
-    /// The number of bytes in its byte arrays.
+    /// The number of bytes in the page's byte arrays.
     pub(crate) byte_array_bytes: usize,
 }
 
@@ -169,12 +171,12 @@ impl ChunkBuilder {
         }
     }
 
-    /// Sets the version of all data pages, before the first one is written.
+    /// Sets the version of all data pages. It must be called before the first one is written.
     pub(crate) fn choose_version(&mut self, version: DataPageVersion) {
         self.version = version;
     }
 
-    /// Sets the compression of pages, unless one has been written already.
+    /// Sets the compression of pages, unless a page has been written already.
     pub(crate) fn choose_compression(&mut self, compression: Compression) {
         if self.num_data_pages == 0 {
             self.compression = compression;
@@ -186,12 +188,13 @@ impl ChunkBuilder {
         self.buffers.heap_bytes() + self.bounds.heap_bytes() + self.column_index.heap_bytes()
     }
 
-    /// Passes a data page to the sink. `append_values` appends the bytes passed to it and the values section to a
-    /// buffer. It records the offsets at which bytes of another kind begin, and returns the offset at which the
-    /// appended bytes start.
+    /// Passes a data page to the sink.
+    ///
+    /// `append_values` appends the bytes passed to it and the values section to a buffer. It records the offsets at
+    /// which bytes of another kind begin, and returns the offset at which the appended bytes start.
     ///
     /// # Errors
-    /// Limit if the page is larger than its header can record; errors of the sink.
+    /// Fails with `Limit` if the page is larger than its header can record, and with the sink's errors.
     pub(crate) fn data_page(
         &mut self,
         page: &DataPage<'_>,
@@ -266,7 +269,7 @@ impl ChunkBuilder {
         usize::try_from(self.num_levels).unwrap_or(usize::MAX)
     }
 
-    /// Returns true if levels and values are not compressed or encrypted together.
+    /// Returns true if levels and values are neither compressed nor encrypted together.
     fn levels_are_apart(&self) -> bool {
         let together = match self.version {
             DataPageVersion::V1 => self.compression != Compression::Uncompressed,
@@ -292,7 +295,7 @@ impl ChunkBuilder {
         }
     }
 
-    /// Returns the dictionary page with these entries, and its size before compression in bytes.
+    /// Returns the dictionary page with these entries, and the page's size before compression in bytes.
     fn dictionary_page(&self, entries: DictionaryEntries<'_>) -> Result<(Vec<u8>, usize)> {
         let DictionaryEntries {
             plain,
@@ -326,12 +329,15 @@ impl ChunkBuilder {
         Ok((page, uncompressed))
     }
 
-    /// Finishes the chunk except for its data pages. `stored_as` and `estimates` report its form and the alternatives.
-    /// `choice` passes them to the next row group. `distinct` is the number of distinct values, if known. `statistics`
-    /// are the further statistics supplied by the caller's factories.
+    /// Finishes the chunk except for its data pages.
+    ///
+    /// `stored_as` and `estimates` report the chunk's form and the alternatives, and `choice` passes them to the next
+    /// row group. `distinct` is the number of distinct values, if it is known. `statistics` are the additional
+    /// statistics from the caller's factories.
     ///
     /// # Errors
-    /// Limit if the dictionary page is larger than its header can record; errors of codecs and of encryption.
+    /// Fails with `Limit` if the dictionary page is larger than its header can record, and with the errors of codecs
+    /// and of encryption.
     pub(crate) fn finish(
         mut self,
         (stored_as, estimates, choice): (StoredAs, Vec<EncodingEstimate>, Option<CarriedChoice>),
@@ -438,7 +444,7 @@ impl ChunkBuilder {
         self.compression.codec()
     }
 
-    /// Returns each encoding in the chunk once, including those of levels.
+    /// Returns each encoding in the chunk once, including the encoding of levels.
     fn all_encodings(&self) -> Vec<Encoding> {
         let mut all: Vec<Encoding> = Vec::new();
         let leaf = &self.settings.leaf;
@@ -471,7 +477,7 @@ impl ChunkBuilder {
     }
 }
 
-/// Writes levels of version 1, with their lengths.
+/// Writes levels of version 1, each section with its length before it.
 fn levels_v1(
     page: &DataPage<'_>,
     out: &mut Vec<u8>,
@@ -491,7 +497,7 @@ fn levels_v1(
     Ok(PageHeader::new(PageType::DataPage, 0, 0).data_page_header(page_header))
 }
 
-/// Writes levels of version 2, whose lengths are in the header.
+/// Writes levels of version 2. Their lengths are in the header.
 fn levels_v2(page: &DataPage<'_>, out: &mut Vec<u8>) -> Result<PageHeader> {
     let levels = page.levels;
     out.extend_from_slice(&levels.rep);
@@ -508,7 +514,7 @@ fn levels_v2(page: &DataPage<'_>, out: &mut Vec<u8>) -> Result<PageHeader> {
     Ok(PageHeader::new(PageType::DataPageV2, 0, 0).data_page_header_v2(page_header))
 }
 
-/// Converts a size or number to the type of the format.
+/// Converts a size or number to the format's type.
 fn count(value: u64) -> Result<i64> {
     i64::try_from(value)
         .map_err(|_| Error::beyond_format("bytes or values", value, i64::MAX as u64))

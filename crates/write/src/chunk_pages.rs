@@ -1,4 +1,4 @@
-//! The data pages of a column chunk, as stored in the file.
+//! The data pages of a column chunk, in the form in which the file stores them.
 
 use herringbone_format::{OffsetIndex, PageLocation, Result};
 
@@ -13,14 +13,14 @@ pub struct ChunkPages {
     pages: ChunkedBuffer,
     num_pages: usize,
     offset_index: OffsetIndexBuilder,
-    /// The bytes of headers, and of bodies before compression.
+    /// The byte count of headers, and of bodies before compression.
     pub(super) uncompressed: u64,
     /// The maximum number of bytes that compression had to reserve.
     scratch_bytes: usize,
 }
 
 impl ChunkPages {
-    /// The number of pages.
+    /// Returns the number of pages.
     #[must_use]
     pub fn num_pages(&self) -> usize {
         self.num_pages
@@ -38,10 +38,11 @@ impl ChunkPages {
         self.pages.heap_bytes() + self.offset_index.heap_bytes() + self.scratch_bytes
     }
 
-    /// Appends the next page. Returns memory for a later page.
+    /// Appends the next page. Returns the memory of a page to be used for a later one.
     ///
     /// # Errors
-    /// [Limit](herringbone_format::ErrorKind::Limit) if the page is larger than the offset index can record.
+    /// Fails with [`Limit`](herringbone_format::ErrorKind::Limit) if the page is larger than the offset index can
+    /// record.
     pub fn push(&mut self, page: FinishedPage) -> Result<PageBuffers> {
         let mut buffers = page.buffers;
         let start = self.pages.len();
@@ -59,13 +60,13 @@ impl ChunkPages {
         Ok(buffers.into_next())
     }
 
-    /// Returns the pages, and their offsets in a chunk in which they begin at `data_offset`.
+    /// Returns the pages, and their offsets in a chunk whose first data page is at `data_offset`.
     pub(super) fn finish(self, data_offset: i64) -> (ChunkedBuffer, OffsetIndex) {
         (self.pages, self.offset_index.finish(data_offset))
     }
 }
 
-/// Finishes each page at once.
+/// A sink that finishes each page at once.
 impl PageSink for ChunkPages {
     fn page(&mut self, page: UnfinishedPage) -> Result<PageBuffers> {
         self.push(page.finish()?)

@@ -1,27 +1,26 @@
-//! A buffer that grows without moving its bytes, as a list of parts.
+//! A buffer in parts, which grows without moving its bytes.
 
 use std::mem;
 
 use bytes::Bytes;
 
-/// The maximum capacity, in bytes, of a part to which smaller buffers are copied. A single larger buffer may exceed
-/// it.
+/// The maximum capacity in bytes of a part to which smaller buffers are copied. A single larger buffer may exceed it.
 const PART_BYTES: usize = 1 << 20;
 
-/// The size, in bytes, from which a buffer becomes a part instead of being copied.
+/// The size in bytes from which on a buffer becomes a part of its own instead of being copied.
 const LARGE: usize = 1 << 18;
 
-/// Bytes in the order in which they were appended.
+/// A buffer that keeps bytes in the order in which they were appended.
 #[derive(Debug, Default)]
 pub(crate) struct ChunkedBuffer {
     parts: Vec<Bytes>,
-    /// The last part, to which bytes are copied.
+    /// The last part, to which bytes are still copied.
     open: Vec<u8>,
-    /// The minimum capacity of the next open part, in bytes. Short chunks need only short parts, and so do the bytes
-    /// between taken buffers.
+    /// The minimum capacity of the next open part in bytes. Short chunks need only short parts, and the bytes between
+    /// taken buffers do, too.
     room: usize,
     len: usize,
-    /// The bytes reserved by all parts. Taken buffers count with their length.
+    /// The number of bytes that all parts reserve. Taken buffers count with their length.
     reserved: usize,
 }
 
@@ -31,8 +30,8 @@ impl ChunkedBuffer {
         self.len
     }
 
-    /// Returns the number of reserved bytes. It depends on the appended bytes, not on the capacity of the buffers that
-    /// contained them.
+    /// Returns the number of reserved bytes. It depends on the appended bytes, and not on the capacity of the buffers
+    /// that contained them.
     pub(crate) fn heap_bytes(&self) -> usize {
         size_of::<Bytes>() * self.parts.capacity() + self.reserved
     }
@@ -48,7 +47,7 @@ impl ChunkedBuffer {
         self.len += bytes.len();
     }
 
-    /// Appends a copy of the bytes from `start` on, or takes a large buffer without a copy.
+    /// Appends a copy of the bytes from `start` on, or takes a large buffer without copying it.
     pub(crate) fn push_or_take(&mut self, bytes: &mut Vec<u8>, start: usize) {
         let appended = bytes.get(start..).unwrap_or_default();
         if appended.len() < LARGE {
@@ -56,7 +55,7 @@ impl ChunkedBuffer {
             return;
         }
         let mut part = mem::take(bytes);
-        // Compression in particular reserves much more than it needs.
+        // Compression in particular reserves much more than it needs, so we give the rest back.
         part.shrink_to_fit();
         let part = Bytes::from(part).slice(start..);
         self.len += part.len();

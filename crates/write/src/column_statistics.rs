@@ -15,11 +15,11 @@ use herringbone_core::encoding::physical_values::Values;
 
 /// A factory of column statistics.
 pub trait ColumnStatisticsFactory: Debug + Send + Sync {
-    /// Creates the statistics of one column chunk. Returns `None` if the column is not supported. Called once per
+    /// Creates the statistics of one column chunk. Returns `None` if the column is not supported. We call this once per
     /// column chunk, on any thread.
     ///
     /// # Errors
-    /// Any error, if the column cannot be written in this form.
+    /// May return any error, if the column cannot be written in this form.
     fn column(&self, column: &StatisticsColumn<'_>) -> Result<Option<Box<dyn ColumnStatistics>>>;
 }
 
@@ -27,15 +27,15 @@ pub trait ColumnStatisticsFactory: Debug + Send + Sync {
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct StatisticsColumn<'a> {
-    /// The path of the column, and the form of its values.
+    /// The column's path, and the form of its values.
     pub leaf: &'a WriteLeaf,
-    /// The schema element in the footer, including its annotation.
+    /// The column's schema element in the footer, including its annotation.
     pub element: &'a SchemaElement,
 }
 
-/// A collector of the statistics of one column chunk.
+/// A collector of one column chunk's statistics.
 ///
-/// Counts of distinct values, and a statistic that the format does not have:
+/// This example counts distinct values, and adds a statistic that the format does not have:
 ///
 /// ```
 /// use std::collections::HashSet;
@@ -87,8 +87,8 @@ pub struct StatisticsColumn<'a> {
 /// ```
 pub trait ColumnStatistics: Send {
     /// Processes values of the chunk. Each value that occurs is passed at least once, except for nulls. A value in
-    /// several slots may be passed once or repeatedly, because values in a dictionary are passed only once. So
-    /// statistics can record which values occur, but not their frequency.
+    /// several slots may be passed once or repeatedly, because values in a dictionary are passed only once. Statistics
+    /// can therefore record which values occur, but not how often.
     fn update(&mut self, values: ColumnValues<'_>);
 
     /// Returns the number of reserved bytes.
@@ -96,24 +96,24 @@ pub trait ColumnStatistics: Send {
         0
     }
 
-    /// Returns the statistics of the chunk.
+    /// Returns the statistics of the whole chunk.
     fn finish(self: Box<Self>) -> ChunkStatistics;
 }
 
-/// Statistics of a column chunk, in addition to those always collected.
+/// The statistics of a column chunk, in addition to the ones that the writer always collects.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct ChunkStatistics {
-    /// The bounds of geometries, and their types.
+    /// The bounds of geometries, and the types of these geometries.
     pub geospatial: Option<GeospatialStatistics>,
-    /// The number of distinct values without nulls. It replaces the writer's own count, which exists only if all pages of the
-    /// chunk use its dictionary.
+    /// The number of distinct values without nulls. It replaces the writer's own count, which exists only if all pages
+    /// of the chunk use its dictionary.
     pub distinct_count: Option<u64>,
-    /// Statistics that the format has no field for, such as sketches. They become the key-value metadata of the column chunk
-    /// (`ColumnMetaData.key_value_metadata`), which readers ignore unless they know the key.
+    /// Statistics for which the format has no field, such as sketches. They become the column chunk's key-value
+    /// metadata (`ColumnMetaData.key_value_metadata`), which readers ignore unless they know the key.
     pub key_values: Vec<KeyValue>,
-    /// True if bounds of the chunk and of its pages are omitted. Counts of nulls are kept. The column index is
-    /// omitted, as it cannot be written without bounds.
+    /// True if the bounds of the chunk and of its pages are omitted, but null counts are kept. The column index is
+    /// omitted as well, because it cannot be written without bounds.
     pub without_bounds: bool,
 }
 
@@ -124,7 +124,7 @@ impl ChunkStatistics {
         Self::default()
     }
 
-    /// Sets the bounds of geometries, and their types.
+    /// Sets the bounds of geometries, and the types of these geometries.
     #[must_use]
     pub fn geospatial(mut self, statistics: GeospatialStatistics) -> Self {
         self.geospatial = Some(statistics);
@@ -138,7 +138,7 @@ impl ChunkStatistics {
         self
     }
 
-    /// Adds a pair to the key-value metadata of the column chunk.
+    /// Adds a pair to the column chunk's key-value metadata.
     #[must_use]
     pub fn key_value(mut self, pair: impl Into<KeyValue>) -> Self {
         self.key_values.push(pair.into());
@@ -153,15 +153,15 @@ impl ChunkStatistics {
     }
 }
 
-/// Values of one physical type in their stored form, without nulls.
+/// Values of one physical type in the form in which they are stored, without nulls.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum ColumnValues<'a> {
-    /// BOOLEAN: `len` bits of `bits`, counted from the least significant, from bit `first` on.
+    /// BOOLEAN: the `len` bits in `bits` from bit `first` on, counted from the least significant bit.
     Boolean {
         /// The bits.
         bits: &'a [u8],
-        /// The bit of the first value.
+        /// The index of the first value's bit.
         first: usize,
         /// The number of values.
         len: usize,
@@ -174,7 +174,7 @@ pub enum ColumnValues<'a> {
     Float(&'a [f32]),
     /// DOUBLE.
     Double(&'a [f64]),
-    /// FIXED_LEN_BYTE_ARRAY or INT96: adjacent values of `width` bytes.
+    /// FIXED_LEN_BYTE_ARRAY or INT96: adjacent values of `width` bytes each.
     Fixed {
         /// The values.
         bytes: &'a [u8],

@@ -1,4 +1,4 @@
-//! Column chunks of other files, whose pages are copied without decoding them.
+//! Column chunks of other files, whose pages we copy without decoding them.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use super::options::UnsortedRows;
 use super::plan::WritePlan;
 use herringbone_core::created_by::CreatedBy;
 
-/// A column chunk whose pages are copied from another file. Offsets count from the start of the chunk, which takes
+/// A column chunk whose pages are copied from another file. Offsets count from the chunk's start. The chunk takes
 /// `total_compressed_size` bytes.
 #[derive(Debug)]
 pub struct CopiedChunk {
@@ -28,20 +28,20 @@ pub struct CopiedChunk {
 /// A file from which column chunks are copied.
 #[derive(Debug, Clone, Copy)]
 pub struct CopySource<'a> {
-    /// The metadata of the file.
+    /// The file's metadata.
     pub metadata: &'a FileMetadata,
-    /// The schema in that metadata.
+    /// The Parquet schema in this metadata.
     pub schema: &'a ParquetSchema,
     /// The schema of the batches that a read without options returns.
     pub arrow_schema: &'a Schema,
 }
 
 impl WritePlan {
-    /// Returns the leaf of another file for each column of this file, if its column chunks can be copied to this one.
+    /// Returns another file's leaf for each column of this file, if its column chunks can be copied to this file.
     ///
     /// # Errors
-    /// [Argument](herringbone_format::ErrorKind::Argument) if they cannot: a file is encrypted, a column is missing, or
-    /// has another type.
+    /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if they cannot be copied, because a file is
+    /// encrypted, or because a column is missing or has another type.
     pub fn check_copy(&self, source: CopySource<'_>) -> Result<Vec<usize>> {
         let theirs = source.metadata;
         let is_encrypted = theirs.decryption().is_some() || theirs.encryption_algorithm().is_some();
@@ -52,7 +52,7 @@ impl WritePlan {
         let mut writer = CreatedBy::new(created_by);
         let all = 0..source.schema.leaves().len();
         let mut orders = all.map(|leaf| source.schema.order(leaf));
-        // Other columns of this writer have no fault.
+        // This fault only concerns decimals that are compared as bytes, so other columns of the writer have none.
         writer.compares_decimals_as_bytes &=
             orders.any(|order| order == ColumnOrderKind::SignedBytes);
         if writer != CreatedBy::default() {
@@ -107,12 +107,12 @@ impl WritePlan {
         Ok(leaves)
     }
 
-    /// Returns true if a row group of another file, which is sorted as `metadata` declares, may declare the sorting
-    /// columns of this file. `leaves` are the leaves of its columns.
+    /// Returns true if a row group of another file may declare the sorting columns of this file, because it is sorted
+    /// as `metadata` declares. `leaves` are the leaves of its columns.
     ///
     /// # Errors
-    /// [Argument](herringbone_format::ErrorKind::Argument) if rows must be sorted, and those of the row group are not
-    /// declared to be.
+    /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if rows must be sorted, and the row group does
+    /// not declare that its rows are.
     pub fn is_copy_sorted(
         &self,
         metadata: &FileMetadata,
@@ -142,13 +142,13 @@ impl WritePlan {
     }
 
     /// Creates a copy of the chunk with this metadata, which starts at `start` in its file and has `num_rows` rows.
-    /// `column` is the ordinal of the column, and `order` the order that its file declares for the bounds.
+    /// `column` is the column's ordinal, and `order` is the order that the chunk's file declares for the bounds.
     ///
     /// Bounds are not copied if this file declares another order for them, or if old writers may have computed them
-    /// with a wrong one.
+    /// with a wrong order.
     ///
     /// # Errors
-    /// [Corrupt](herringbone_format::ErrorKind::Corrupt) if an offset lies outside the chunk.
+    /// Fails with [`Corrupt`](herringbone_format::ErrorKind::Corrupt) if an offset lies outside the chunk.
     pub fn copied_chunk(
         &self,
         column: usize,
@@ -199,7 +199,7 @@ impl WritePlan {
 }
 
 impl CopiedChunk {
-    /// Adds a bloom filter: its header, and its bits.
+    /// Adds a bloom filter, as its header followed by its bits.
     #[must_use]
     pub fn bloom_filter(mut self, bloom_filter: Option<Vec<u8>>) -> Self {
         self.bloom_filter = bloom_filter;
@@ -214,7 +214,7 @@ fn keep_sound(statistics: &mut Statistics, physical: Type, is_same_order: bool) 
         Type::Boolean | Type::Int32 | Type::Int64 | Type::Float | Type::Double
     );
     if !is_number {
-        // The deprecated bounds of bytes have no defined order.
+        // The deprecated bounds of byte types have no defined order.
         (statistics.min, statistics.max) = (None, None);
     }
     if !is_same_order {
@@ -223,7 +223,7 @@ fn keep_sound(statistics: &mut Statistics, physical: Type, is_same_order: bool) 
     }
 }
 
-/// Returns true if columns have the same levels and the same physical types.
+/// Returns true if two columns have the same levels and the same physical types.
 fn is_stored_alike(a: &ParquetSchema, node_a: usize, b: &ParquetSchema, node_b: usize) -> bool {
     let (a, b) = (subtree(a, node_a), subtree(b, node_b));
     let parts = |it: &SchemaNode| {

@@ -1,18 +1,18 @@
-//! The cost of reading, from a table. No clock is used.
+//! The cost of reading, from a table. We use no clock, so that equal values always produce equal bytes.
 //!
-//! Times are rough, in picoseconds, for readers on a common core of today. They exceed the times of this library if
-//! other readers take far longer: polars takes ten times as long for DELTA_BYTE_ARRAY. They need to be right only to a
-//! factor of two: a choice that such an error changes is not worth much either way.
+//! Times are rough, in picoseconds, for readers on a common core of today. They exceed the times of this library where
+//! other readers take far longer: for example, polars takes ten times as long for DELTA_BYTE_ARRAY. They need to be
+//! right only to a factor of two, because a choice that such an error changes is not worth much either way.
 
 use herringbone_format::Encoding;
 
 use crate::options::Prefer;
 use herringbone_core::compression::Compression;
 
-/// Returns the picoseconds that a stored byte may cost: the time in which storage delivers it.
+/// Returns the picoseconds that a stored byte may cost, which is the time in which storage delivers it.
 fn per_stored_byte(prefer: Prefer) -> u64 {
     match prefer {
-        // So high that times decide only between equal sizes.
+        // This is so high that times only decide between equal sizes.
         Prefer::Size => 1 << 30,
         Prefer::Balanced => 20_000,
         Prefer::ReadSpeed => 2_000,
@@ -26,7 +26,7 @@ fn per_decompressed_byte(compression: Compression) -> u64 {
         Compression::Lz4Raw => 300,
         Compression::Snappy => 400,
         Compression::Zstd(_) => 700,
-        // GZIP, BROTLI, and codecs whose cost is not known.
+        // These are GZIP, BROTLI, and codecs whose cost we do not know.
         _ => 2_500,
     }
 }
@@ -38,7 +38,7 @@ pub(super) enum Decoded {
     Indices,
 }
 
-/// Returns the picoseconds to decode a value and those per byte of its PLAIN form.
+/// Returns the picoseconds that decoding takes, for each value and for each byte of its PLAIN form.
 fn per_value(decoded: Decoded, are_byte_arrays: bool) -> (u64, u64) {
     match (decoded, are_byte_arrays) {
         (Decoded::Indices, false) => (500, 0),
@@ -50,7 +50,7 @@ fn per_value(decoded: Decoded, are_byte_arrays: bool) -> (u64, u64) {
         (Decoded::Values(Encoding::ByteStreamSplit), _) => (0, 100),
         (Decoded::Values(Encoding::Rle), _) => (300, 0),
         (Decoded::Values(Encoding::DeltaBinaryPacked), _) => (1_500, 0),
-        // ALP.
+        // This is ALP.
         (Decoded::Values(_), _) => (600, 0),
     }
 }
@@ -60,11 +60,11 @@ fn per_value(decoded: Decoded, are_byte_arrays: bool) -> (u64, u64) {
 pub(super) struct StoredSize {
     pub(super) num_values: u64,
     pub(super) plain_bytes: u64,
-    /// The decompressed byte count of the pages.
+    /// The byte count of the decompressed pages.
     pub(super) encoded_bytes: u64,
 }
 
-/// Returns the picoseconds to read values stored in this form.
+/// Returns the picoseconds that it takes to read values stored in this form.
 pub(super) fn reading(
     decoded: Decoded,
     are_byte_arrays: bool,
@@ -77,12 +77,12 @@ pub(super) fn reading(
         + counts.encoded_bytes * per_decompressed_byte(compression)
 }
 
-/// Combines bytes and the time to read them in one number.
+/// Combines a byte count and the time to read these bytes in one number.
 pub(super) fn total(prefer: Prefer, stored_bytes: u64, reading: u64) -> u128 {
     u128::from(stored_bytes) * u128::from(per_stored_byte(prefer)) + u128::from(reading)
 }
 
-/// Returns true if compressing `raw` bytes to `compressed` bytes is worth the time to decompress them.
+/// Returns true if compressing `raw` bytes to `compressed` bytes is worth the time that decompressing them takes.
 pub(crate) fn pays(
     prefer: Prefer,
     compression: Compression,
@@ -98,7 +98,7 @@ pub(crate) fn pays(
 mod tests {
     use super::*;
 
-    /// The costs of the table, added up for 1,000 values of 10 bytes that became 4,000 bytes.
+    /// The costs in the table, added up for 1,000 values of 10 bytes that became 4,000 bytes.
     #[test]
     fn a_read_costs_its_values_and_its_bytes() {
         let counts = StoredSize {

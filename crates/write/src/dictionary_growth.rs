@@ -1,44 +1,44 @@
-//! Predicts whether a dictionary can still pay, from how often values are new.
+//! Predicts whether a dictionary can still pay, from the share of new values.
 //!
-//! If `n` values are drawn uniformly from `d` distinct values, `d (1 - e^(-n/d))` of them are different. The next
-//! value is new with a probability of `e^(-n/d)`. So `d` follows from the share of new values among the most recent
-//! values. It predicts the share among future values.
+//! If `n` values are drawn uniformly from `d` distinct values, `d (1 - e^(-n/d))` of them are different, and the next
+//! value is new with a probability of `e^(-n/d)`. We can therefore compute `d` from the share of new values among the
+//! most recent ones, and predict the share among future values from it.
 //!
-//! Other values repeat for other reasons. Ascending timestamps repeat their predecessor, and a few values may be far
-//! more frequent than the rest. Their share of new values falls more slowly than the formula predicts, or not at all.
-//! So once there are further pages, the share in the most recent ones is compared with that in the first page.
-//! Differences within the range of chance count in favour of the dictionary.
+//! Not all values behave like this. Ascending timestamps repeat their predecessor, and a few values may be far more
+//! frequent than the rest. In these cases, the share of new values falls more slowly than the formula predicts, or not
+//! at all. So once there are further pages, we compare the share in the most recent ones with the share in the first
+//! page. Differences within the range of chance count in favour of the dictionary.
 
 use super::choice::Packing;
 
 /// The number of values after which the dictionary is accepted or rejected, if the row group is large enough.
 pub(super) const DECIDE_AFTER: usize = 1 << 18;
 
-/// The number of values seen before a dictionary can be given up. This is the first page of most columns.
+/// The number of values that must be seen before a dictionary can be given up. For most columns, this is the first
+/// page.
 const JUDGE_AFTER: usize = 1 << 13;
 
-/// The number of repeats among the most recent values before a dictionary can be judged. With fewer, the share may
-/// still change: values that repeat cyclically are all new at first.
+/// The number of repeats among the most recent values that we need to judge a dictionary. With fewer, the share may
+/// still change: for example, values that repeat cyclically are all new at first.
 const MIN_REPEATED: usize = 32;
 
-/// The bounds of the number of values after which a sampled trial can begin.
+/// The bounds for the number of values after which a sampled trial can begin.
 const SAMPLED_TRIAL_AFTER: std::ops::RangeInclusive<usize> = 1 << 8..=1 << 10;
 
 /// The part of a small row group after which a sampled trial can begin, as a divisor of its values.
 const PART_OF_FEW: usize = 4;
 
-/// The number of recent values per required repeat. With fewer repeats, a sampled trial begins. For many values,
-/// [`MIN_REPEATED`] repeats are sufficient.
+/// The number of recent values for which we require one repeat. With fewer repeats, a sampled trial begins. For many
+/// values, [`MIN_REPEATED`] repeats are sufficient.
 const REPEATED_PER_VALUES: usize = 128;
 
-/// The number of values after which a sampled trial ends, without further waiting for values that repeat.
+/// The number of values after which a sampled trial ends, because we do not wait any longer for values that repeat.
 pub(super) const SAMPLED_TRIAL_ENDS_AFTER: usize = 3 << 13;
 
-/// The minimum number of recent values from which the share of new values is computed. They start at a page boundary.
+/// The minimum number of recent values from which we compute the share of new values. They start at a page boundary.
 pub(super) const LAST_VALUES: usize = 1 << 12;
 
-/// Returns the number of values after which a sampled trial can begin, in a row group with `row_group_values`
-/// values.
+/// Returns the number of values after which a sampled trial can begin in a row group with `row_group_values` values.
 pub(super) fn sampled_trial_after(row_group_values: usize) -> usize {
     (row_group_values / PART_OF_FEW).clamp(*SAMPLED_TRIAL_AFTER.start(), *SAMPLED_TRIAL_AFTER.end())
 }
@@ -48,7 +48,7 @@ pub(super) fn sampled_trial_after(row_group_values: usize) -> usize {
 pub(super) struct Growth {
     /// The counts at the end of the first page, or zero if the last values start there.
     pub(super) first: Counts,
-    /// The counts before the last pages, which hold at least [`LAST_VALUES`] values.
+    /// The counts before the last pages. These pages have at least [`LAST_VALUES`] values.
     pub(super) before: Counts,
     pub(super) now: Counts,
 }
@@ -63,13 +63,13 @@ pub(super) struct Counts {
 /// The sizes of dictionary entries, and the number of values that refer to them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct EntrySizes {
-    /// The average size of an entry, in bytes.
+    /// The average size of an entry in bytes.
     pub(super) average: f64,
-    /// The average size of a value outside the dictionary, in bytes.
+    /// The average size of a value outside the dictionary in bytes.
     pub(super) value: f64,
     /// The maximum number of bytes that all entries together may take.
     pub(super) max_bytes: f64,
-    /// The expected number of values, at most [`DECIDE_AFTER`].
+    /// The expected number of values, which is at most [`DECIDE_AFTER`].
     pub(super) values: f64,
 }
 
@@ -81,10 +81,10 @@ struct NewValues {
     decay: f64,
 }
 
-/// The tolerance when shares are compared, in standard deviations.
+/// The tolerance in standard deviations when we compare shares.
 const DEVIATIONS: f64 = 2.0;
 
-/// The least relative decrease of a share per value. Avoids a division by zero.
+/// The least relative decrease of a share per value. It avoids a division by zero.
 const MIN_DECAY: f64 = 1e-12;
 
 impl Growth {
@@ -97,7 +97,7 @@ impl Growth {
     }
 
     /// Returns true if the dictionary saves nothing so far, and probably never will. Either nearly all recent values
-    /// are new, or the second half of the row group will not save anything either.
+    /// are new, or half of the row group's values were seen and the dictionary is not predicted to pay.
     pub(super) fn is_unlikely_to_pay_off(&self, sizes: EntrySizes) -> bool {
         let (values, totals) = (self.now.values, sizes.values as usize);
         if values < sampled_trial_after(totals) || self.saves(sizes) {
@@ -107,8 +107,8 @@ impl Growth {
         self.repeated() < few || values >= totals / 2 && !self.will_pay_off(sizes)
     }
 
-    /// Returns true if the dictionary will save bytes once all values are included, extrapolated from the most recent
-    /// values.
+    /// Returns true if the dictionary will save bytes once all values are included. This is extrapolated from the most
+    /// recent values.
     pub(super) fn will_pay_off(&self, sizes: EntrySizes) -> bool {
         if self.repeated() == 0 {
             return false;
@@ -131,7 +131,7 @@ impl Growth {
         let last = self.last();
         let last_middle = (self.before.values + self.now.values) as f64 / 2.0;
         let (first_middle, chance) = match self.first.values {
-            // The very first value was new.
+            // There is no first page to compare with, but the very first value was certainly new.
             0 => (0.0, 0.0),
             values => (
                 values as f64 / 2.0,
@@ -158,7 +158,7 @@ impl Growth {
         }
     }
 
-    /// Returns the number of last values that occurred before.
+    /// Returns the number of last values that had occurred before.
     fn repeated(&self) -> usize {
         let last = self.last();
         last.values.saturating_sub(last.entries)
@@ -171,7 +171,7 @@ impl Counts {
         self.entries.max(1) as f64 / self.values.max(1) as f64
     }
 
-    /// Returns the variance of the logarithm of the share, by chance.
+    /// Returns the variance by chance of the share's logarithm.
     fn variance(&self) -> f64 {
         (1.0 - self.share()) / self.entries.max(1) as f64
     }
@@ -183,14 +183,14 @@ impl NewValues {
         -self.share * (-self.decay * values).exp_m1() / self.decay
     }
 
-    /// Returns the number of next values expected to contain `new` new values.
+    /// Returns the expected number of next values that contain `new` new values.
     fn values_until(&self, new: f64) -> f64 {
         -(-new * self.decay / self.share).ln_1p() / self.decay
     }
 }
 
 impl EntrySizes {
-    /// Returns true if `entries` entries, and one index per value, take fewer bytes than `values` values.
+    /// Returns true if `entries` entries and one index per value take fewer bytes than the `values` values themselves.
     fn saves(self, values: f64, entries: f64) -> bool {
         let width = f64::from(Packing::TIGHT.width(entries as usize));
         entries * self.average + values * width / 8.0 < values * self.value

@@ -1,4 +1,4 @@
-//! Reports why columns are stored as they are.
+//! The report why columns are stored as they are.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,16 +8,16 @@ use herringbone_format::Encoding;
 use crate::options::DataPageVersion;
 use herringbone_core::compression::Compression;
 
-/// The form in which the values of a column chunk are stored.
+/// The form in which a column chunk's values are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StoredAs {
-    /// Values in this encoding.
+    /// The values themselves, in this encoding.
     Values(Encoding),
-    /// Indices of a dictionary.
+    /// Indices into a dictionary.
     #[non_exhaustive]
     Dictionary {
-        /// True if its entries are sorted.
+        /// True if the dictionary's entries are sorted.
         is_sorted: bool,
         /// True if indices have more bits than they need, so that they do not cross byte boundaries.
         is_aligned: bool,
@@ -40,21 +40,21 @@ impl fmt::Display for StoredAs {
     }
 }
 
-/// The estimated cost of the values of a column chunk in one form.
+/// The estimated cost of a column chunk's values in one form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EncodingEstimate {
-    /// The form of the values.
+    /// The form in which the values would be stored.
     pub stored_as: StoredAs,
-    /// The compression.
+    /// The compression of the pages.
     pub compression: Compression,
-    /// The size of the values seen, in bytes, including a dictionary.
+    /// The estimated size in bytes of all values seen. A dictionary is included.
     pub bytes: u64,
-    /// The time to decompress and decode them, in nanoseconds, from a table.
+    /// The estimated time to decompress and decode the values, in nanoseconds. It follows from a table of costs.
     pub nanoseconds: u64,
 }
 
-/// The form of one column chunk, and the alternatives considered.
+/// The form of one column chunk, and the alternatives that the writer considered.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -81,23 +81,23 @@ pub struct EncodingEstimate {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ColumnChoice {
-    /// The path of the column, as parts.
+    /// The column's path, in parts.
     pub path: Vec<String>,
-    /// The ordinal of the row group.
+    /// The ordinal of the chunk's row group.
     pub row_group: usize,
-    /// The form of the values. If a dictionary grew too large later, the values after it are in the cheapest other
+    /// The form of the values. If a dictionary grew too large later, the values after it have the cheapest other
     /// encoding.
     pub stored_as: StoredAs,
     /// The compression of pages.
     pub compression: Compression,
     /// The version of data pages.
     pub version: DataPageVersion,
-    /// The forms that were tried. Empty if the options left no choice, if there were too few values, or if the choice
-    /// for the previous row group was used.
+    /// The forms tried. There are none if the options left no choice, if there were too few values, or if the choice
+    /// for the previous row group was used again.
     pub estimates: Vec<EncodingEstimate>,
 }
 
-/// The choice for a column chunk, without its place in the file.
+/// The choice for a column chunk, without the chunk's place in the file.
 #[derive(Debug, Clone)]
 pub(crate) struct ChunkChoice {
     pub(crate) stored_as: StoredAs,
@@ -107,7 +107,7 @@ pub(crate) struct ChunkChoice {
 }
 
 impl ChunkChoice {
-    /// Adds the place in the file.
+    /// Adds the chunk's place in the file.
     pub(crate) fn of(&self, path: Vec<String>, row_group: usize) -> ColumnChoice {
         ColumnChoice {
             path,
@@ -120,10 +120,11 @@ impl ChunkChoice {
     }
 }
 
-/// A collector of reasons why columns are stored as they are, filled while a file is written.
+/// A collector of the reasons why columns are stored as they are. It is filled while a file is written.
 ///
 /// Clones share the collected choices. Pass one clone to
-/// [`WriteOptions::explanation`](crate::WriteOptions::explanation), and read from the other when the file is complete.
+/// [`WriteOptions::explanation`](crate::WriteOptions::explanation), and read from another one when the file is
+/// complete.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -158,7 +159,7 @@ impl Explanation {
         Self::default()
     }
 
-    /// Returns the column chunks collected so far, in the order of the file, and removes them.
+    /// Removes the choices collected so far, and returns them in file order.
     #[must_use]
     pub fn take(&self) -> Vec<ColumnChoice> {
         let mut choices = self.choices.lock().unwrap_or_else(PoisonError::into_inner);

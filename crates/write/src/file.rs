@@ -1,4 +1,4 @@
-//! Assembles a file from its column chunks: magic, row groups, bloom filters, page indexes, footer.
+//! Assembles a file from its column chunks: magic, row groups, bloom filters, page indexes and footer.
 //!
 //! ```text
 //! PAR1  (column chunks  bloom filters)*  column indexes  offset indexes  FileMetaData  length  PAR1
@@ -24,35 +24,36 @@ use super::copied_chunk::CopiedChunk;
 use super::heap_bytes;
 use super::plan::WritePlan;
 
-/// Assembles column chunks into a file. The returned bytes must be written in order, one after the other.
+/// An encoder that assembles column chunks into a file. The returned bytes must be written in order, one after the
+/// other.
 #[derive(Debug)]
 pub struct FileEncoder {
     plan: Arc<WritePlan>,
     /// The number of bytes returned so far.
     position: u64,
     row_groups: Vec<RowGroup>,
-    /// The offset of the row group under construction.
+    /// The offset of the row group under construction in the file.
     start: u64,
     /// The columns of the row group under construction.
     columns: Vec<OpenColumn>,
-    /// The page indexes of all column chunks, in the order of the file.
+    /// The page indexes of all column chunks, in file order.
     indexes: Vec<(Option<ColumnIndex>, Option<OffsetIndex>)>,
     num_rows: u64,
-    /// The bytes reserved by `row_groups` and `indexes`.
+    /// The bytes that `row_groups` and `indexes` reserve.
     metadata_bytes: usize,
-    /// Pairs added to the key-value metadata, replacing existing pairs with these keys.
+    /// Pairs added to the key-value metadata, where they replace existing pairs with the same keys.
     key_values: Vec<KeyValue>,
-    /// The number of values that readers may put into one dictionary array, per column.
+    /// The number of values that readers may put into one dictionary array, for each column.
     dictionary_values: Vec<DictionaryValues>,
 }
 
 /// The number of values that readers may put into one dictionary array.
 ///
-/// Arrow C++ starts a new dictionary at each dictionary page. It continues the last dictionary through pages without
-/// indices, across any number of row groups.
+/// Arrow C++ only starts a new dictionary at a dictionary page. Through pages without indices, it continues the last
+/// dictionary across any number of row groups.
 #[derive(Debug, Clone, Copy, Default)]
 struct DictionaryValues {
-    /// The number of values since the last dictionary page, including those of the page itself.
+    /// The number of values since the last dictionary page, including the values of this page itself.
     last: u64,
     most: u64,
 }
@@ -67,7 +68,7 @@ impl DictionaryValues {
     }
 }
 
-/// A returned column chunk of the row group under construction.
+/// A column chunk of the row group under construction, whose pages were already returned.
 #[derive(Debug)]
 struct OpenColumn {
     chunk: ColumnChunk,
@@ -76,18 +77,18 @@ struct OpenColumn {
     bloom_filter: Option<Vec<u8>>,
 }
 
-/// The last part of a file.
+/// The last part of a file, which follows the row groups.
 #[derive(Debug)]
 pub struct FileEnd {
     /// The page indexes, the footer and the magic bytes.
     pub bytes: Bytes,
-    /// The encoded `FileMetaData`, unencrypted. In a plaintext file, these are the footer's own bytes, so that the metadata
-    /// is encoded once.
+    /// The encoded `FileMetaData`, unencrypted. In a plaintext file, these are the footer's own bytes, so that we
+    /// encode the metadata only once.
     pub metadata: Bytes,
 }
 
 impl FileEncoder {
-    /// Creates an empty file with this plan.
+    /// Creates an empty file for this plan.
     #[must_use]
     pub fn new(plan: Arc<WritePlan>) -> Self {
         Self {
@@ -104,12 +105,12 @@ impl FileEncoder {
         }
     }
 
-    /// Adds pairs to the key-value metadata of the file. They replace existing pairs with the same keys.
+    /// Adds pairs to the file's key-value metadata. They replace existing pairs with the same keys.
     pub fn add_key_values(&mut self, key_values: Vec<KeyValue>) {
         self.key_values.extend(key_values);
     }
 
-    /// Returns the number of reserved bytes: the content of the footer, and page indexes.
+    /// Returns the number of bytes that the footer's content and the page indexes reserve.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         self.metadata_bytes
@@ -121,7 +122,7 @@ impl FileEncoder {
         self.num_rows
     }
 
-    /// Returns the finished row groups. Page indexes and bloom filters are not part of them yet.
+    /// Returns the finished row groups. They do not have the places of page indexes yet.
     #[must_use]
     pub fn row_groups(&self) -> &[RowGroup] {
         &self.row_groups
@@ -139,7 +140,7 @@ impl FileEncoder {
         self.position
     }
 
-    /// Returns the first bytes of the file.
+    /// Returns the first bytes of the file, which are the magic.
     #[must_use]
     pub fn start(&mut self) -> Vec<u8> {
         self.position += MAGIC.len() as u64;
@@ -154,11 +155,11 @@ impl FileEncoder {
         encryption.is_some_and(|encryption| encryption.encrypts_footer())
     }
 
-    /// Adds the next column chunk of the row group under construction.
+    /// Adds the next column chunk of the row group under construction, and returns its bytes.
     ///
     /// # Errors
-    /// [Argument](herringbone_format::ErrorKind::Argument) if the row group already has all its columns, or if its
-    /// other columns have a different number of rows.
+    /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if the row group already has all of its
+    /// columns, or if its other columns have a different number of rows.
     pub fn column(&mut self, mut column: EncodedColumn) -> Result<Vec<Bytes>> {
         self.begin_column(column.num_rows)?;
         self.explain(&column);
@@ -177,11 +178,11 @@ impl FileEncoder {
         Ok(out)
     }
 
-    /// Adds a chunk of another file as the next column chunk. The caller writes its bytes, which the file does not
-    /// return, before anything else.
+    /// Adds a chunk of another file as the next column chunk. The caller writes the chunk's bytes, which this encoder
+    /// does not return, before anything else.
     ///
     /// # Errors
-    /// See [`Self::column`].
+    /// Fails for the reasons that [`Self::column`] lists.
     pub fn copied_column(&mut self, chunk: CopiedChunk) -> Result<()> {
         self.begin_column(chunk.num_rows)?;
         let CopiedChunk {
@@ -192,7 +193,7 @@ impl FileEncoder {
             num_rows,
         } = chunk;
         if let Some(values) = self.dictionary_values.get_mut(self.columns.len()) {
-            // Each value may be a key of its own.
+            // We do not know the chunk's dictionary, so each value may be a key of its own.
             let chunk_values = u64::try_from(metadata.num_values).unwrap_or_default();
             values.last = values.last.saturating_add(chunk_values);
             values.most = values.most.max(values.last);
@@ -201,7 +202,7 @@ impl FileEncoder {
             + heap_bytes::by_indexes(column_index.as_ref(), offset_index.as_ref());
         self.place(&mut metadata, offset_index.as_mut());
         self.indexes.push((column_index, offset_index));
-        // Never negative: the metadata has been checked.
+        // The size is never negative, because the metadata has been checked.
         self.position += u64::try_from(metadata.total_compressed_size).unwrap_or_default();
         self.columns.push(OpenColumn {
             num_rows,
@@ -212,7 +213,7 @@ impl FileEncoder {
         Ok(())
     }
 
-    /// Checks that the row group has room for a column chunk of `num_rows` rows.
+    /// Checks that the row group has room for a column chunk with `num_rows` rows.
     fn begin_column(&mut self, num_rows: u64) -> Result<()> {
         if self.columns.is_empty() {
             self.start = self.position;
@@ -229,7 +230,7 @@ impl FileEncoder {
         Ok(())
     }
 
-    /// Adds the current position to the offsets of a chunk. Before, these count from its start.
+    /// Adds the current position to a chunk's offsets, which were counted from the chunk's start until now.
     fn place(&self, metadata: &mut ColumnMetaData, offset_index: Option<&mut OffsetIndex>) {
         let start = self.position as i64;
         metadata.data_page_offset += start;
@@ -242,12 +243,11 @@ impl FileEncoder {
         }
     }
 
-    /// Ends the row group, which has `num_rows` rows. Unless `is_sorted` is true, it does not declare the sorting
-    /// columns.
+    /// Ends the row group, which has `num_rows` rows. It only declares the sorting columns if `is_sorted` is true.
     ///
     /// # Errors
-    /// [Argument](herringbone_format::ErrorKind::Argument) if the row group lacks column chunks, or if these have a
-    /// different number of rows.
+    /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if the row group lacks column chunks, or if
+    /// these have a different number of rows.
     pub fn end_row_group(&mut self, num_rows: u64, is_sorted: bool) -> Result<Vec<Bytes>> {
         let columns = mem::take(&mut self.columns);
         if columns.len() != self.plan.num_columns()
@@ -284,13 +284,13 @@ impl FileEncoder {
                 .sorting_columns(sorting_columns.filter(|_| is_sorted))
                 .file_offset(start as i64)
                 .total_compressed_size(compressed)
-                // The format has 32 768 ordinals. Further row groups do not have one.
+                // The format has 32 768 ordinals, so further row groups do not have one.
                 .ordinal(i16::try_from(self.row_groups.len()).ok()),
         );
         Ok(out)
     }
 
-    /// Reports how a chunk of the row group under construction is stored, if an explanation is requested.
+    /// Reports how a chunk of the row group under construction is stored, if the options request an explanation.
     fn explain(&self, column: &EncodedColumn) {
         if let Some(explanation) = &self.plan.options.explanation {
             let path = column.metadata.path_in_schema.clone();
@@ -298,7 +298,7 @@ impl FileEncoder {
         }
     }
 
-    /// Returns the pages of a chunk in `out`.
+    /// Appends the pages of a chunk to `out`, and returns the chunk's metadata.
     fn chunk(&mut self, column: EncodedColumn, out: &mut Vec<Bytes>) -> ColumnChunk {
         let (mut metadata, mut offset_index) = (column.metadata, column.offset_index);
         self.place(&mut metadata, offset_index.as_mut());
@@ -317,11 +317,11 @@ impl FileEncoder {
         }
     }
 
-    /// Finishes the file with page indexes and footer.
+    /// Finishes the file with the page indexes and the footer.
     ///
     /// # Errors
-    /// [Limit](herringbone_format::ErrorKind::Limit) if the footer is larger than the format allows; errors of
-    /// encryption.
+    /// Fails with [`Limit`](herringbone_format::ErrorKind::Limit) if the footer is larger than the format allows, and
+    /// with the errors of encryption.
     pub fn finish(mut self) -> Result<FileEnd> {
         self.drop_indexes_of_single_pages();
         let mut writer = CompactWriter::new();
@@ -382,7 +382,7 @@ impl FileEncoder {
                 .is_some_and(|encryption| encryption.encrypts_footer()),
         };
         let metadata = match encryption {
-            // A copy, because a slice would keep the page indexes in memory.
+            // We copy the metadata, because a slice would keep the page indexes in memory.
             None => bytes.get(start..).unwrap_or_default().to_vec(),
             Some(_) => {
                 let mut writer = CompactWriter::new();
@@ -395,8 +395,8 @@ impl FileEncoder {
         Ok(FileEnd { bytes, metadata })
     }
 
-    /// Drops all page indexes if no chunk has more than one page. They would only repeat the metadata of the chunks. A
-    /// file has either all of them or none, because some readers use none if one is missing.
+    /// Drops all page indexes if each chunk has only one page, because they would only repeat the metadata of the
+    /// chunks. A file has either all of them or none, because some readers use none if one is missing.
     fn drop_indexes_of_single_pages(&mut self) {
         let num_pages = |index: &OffsetIndex| index.page_locations.len();
         let mut offset_indexes = self.indexes.iter().filter_map(|(_, index)| index.as_ref());
@@ -405,7 +405,7 @@ impl FileEncoder {
         }
     }
 
-    /// Returns the row group and the column of each chunk, in the order of the file.
+    /// Returns the row group and the column of each chunk, in file order.
     fn ordinals(&self) -> Vec<(usize, usize)> {
         let groups = self.row_groups.iter().enumerate();
         let columns = |(ordinal, group): (usize, &RowGroup)| {
@@ -443,7 +443,7 @@ impl FileEncoder {
     }
 }
 
-/// Returns the bytes before the tail of an encrypted file.
+/// Returns the bytes of an encrypted file that come before its tail.
 fn encrypted_footer(encryption: &dyn FileEncryption, parts: &FileMetadataParts) -> Result<Vec<u8>> {
     let mut sealed = parts.clone();
     for (row_group, group) in sealed.row_groups.iter_mut().enumerate() {
@@ -458,7 +458,7 @@ fn encrypted_footer(encryption: &dyn FileEncryption, parts: &FileMetadataParts) 
     encryption.seal_footer(writer.finish())
 }
 
-/// Writes an index, encrypted if there is a cipher for it. Returns its offset and length in the file.
+/// Writes an index, encrypted if there is a cipher for it. Returns the index's offset and length in the file.
 fn encode(
     writer: &mut CompactWriter,
     base: u64,

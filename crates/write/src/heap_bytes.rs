@@ -1,10 +1,10 @@
-//! The approximate memory of metadata, which grows with the pages and row groups of a file.
+//! The approximate memory that metadata takes, which grows with the pages and row groups of a file.
 
 use herringbone_format::{
     ColumnChunk, ColumnIndex, ColumnMetaData, OffsetIndex, PageLocation, Statistics,
 };
 
-/// Returns the number of bytes reserved by the metadata of a chunk for the footer.
+/// Returns the number of bytes that a chunk's metadata reserves until it is written to the footer.
 pub(super) fn by_metadata(metadata: &ColumnMetaData) -> usize {
     let path = &metadata.path_in_schema;
     let names: usize = path.iter().map(String::capacity).sum();
@@ -41,7 +41,7 @@ fn by_statistics(statistics: &Statistics) -> usize {
     bounds.into_iter().flatten().map(Vec::capacity).sum()
 }
 
-/// Returns the number of bytes reserved by the page indexes of a chunk.
+/// Returns the number of bytes that a chunk's page indexes reserve.
 pub(super) fn by_indexes(column: Option<&ColumnIndex>, offset: Option<&OffsetIndex>) -> usize {
     let column = column.map_or(0, |index| {
         index.null_pages.capacity()

@@ -1,14 +1,14 @@
-//! The end of a write before its rows are written.
+//! A way to end a write before all of its rows are written.
 
 use std::fmt::Debug;
 
 use herringbone_format::Result;
 
-/// The wish of a program to end a write early, such as for Ctrl-C.
+/// A program's way to end a write early, for example for Ctrl-C.
 ///
-/// Pages can take long to compress, so each thread asks before each of them, and between pieces of 128 KiB if the level is
-/// slow: from 13 on for zstd, and from 5 on for Brotli. The thread that writes also asks every 50 milliseconds while it waits
-/// for others.
+/// Pages can take long to compress, so each thread asks before each page. If the level is slow, from 13 on for zstd and
+/// from 5 on for Brotli, it also asks between pieces of 128 KiB. The thread that writes asks every 50 milliseconds,
+/// too, while it waits for others.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -35,9 +35,9 @@ use herringbone_format::Result;
 /// # assert!(options.interrupt.is_some_and(|it| it.check().is_err()));
 /// ```
 pub trait Interrupt: Debug + Send + Sync {
-    /// Fails if the write should end. After an error, all later calls fail.
+    /// Fails if the write should end. After an error, all later calls fail as well.
     ///
     /// # Errors
-    /// The error that the write returns.
+    /// Returns the error with which the write ends.
     fn check(&self) -> Result<()>;
 }

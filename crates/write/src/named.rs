@@ -1,7 +1,8 @@
-//! The options of a writer by name: one table for the command, for Python and for engines.
+//! The options of a writer by name, in one table for the command, for Python and for engines.
 //!
-//! A row has the name of a field of [`WriteOptions`] or [`ColumnOptions`], and reads its value from text. A host whose
-//! users know another name or value translates it before it asks this table.
+//! A row has the name of a field in [`WriteOptions`] or [`ColumnOptions`], and reads the field's value from text. A
+//! host whose users know another name or value translates it before it looks into this table, so that the table has
+//! only one name for each option.
 
 use herringbone_core::compression::Compression;
 use herringbone_format::{Encoding, Error, Result};
@@ -13,7 +14,7 @@ use super::options::{
     ColumnOptions, Compatibility, DataPageVersion, Prefer, StatisticsLevel, WriteOptions,
 };
 
-/// An option of a writer, by its name.
+/// A writer's option, by its name.
 ///
 /// ```
 /// use herringbone::{WriteOption, WriteOptions};
@@ -29,35 +30,36 @@ use super::options::{
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct WriteOption {
-    /// The field's name.
+    /// The name of the option's field.
     pub name: &'static str,
-    /// The kind of its value.
+    /// The kind of the option's value.
     pub kind: OptionKind,
-    /// The default, or how the writer chooses.
+    /// The default value, or the way in which the writer chooses one.
     pub default: &'static str,
-    /// The purpose, in one sentence without a period.
+    /// The option's purpose, in one sentence without a period.
     pub help: &'static str,
     choices: fn() -> Vec<String>,
     set: Set,
 }
 
-/// The kind of an option's value.
+/// The kind of value that an option has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OptionKind {
-    /// `on` or `off`; also `true` or `false`.
+    /// `on` or `off`, or equivalently `true` or `false`.
     Switch,
     /// A number.
     Count,
-    /// A number of bytes, such as `65536` or `64KiB`.
+    /// A number of bytes, for example `65536` or `64KiB`.
     Bytes,
     /// One of [`WriteOption::choices`].
     Choice,
-    /// One of [`WriteOption::choices`], with a level after a colon if it has levels, as in `zstd:9`.
+    /// One of [`WriteOption::choices`]. If the codec has levels, a level may follow after a colon, as in `zstd:9`.
     Codec,
-    /// `on`, or two sizes as in `256KiB..1MiB`.
+    /// `on`, or two sizes, as in `256KiB..1MiB`.
     Sizes,
-    /// A share between 0 and 1, with a number of distinct values after a colon if it is known, as in `0.01:5000`.
+    /// A share between 0 and 1. If the number of distinct values is known, it may follow after a colon, as in
+    /// `0.01:5000`.
     Share,
     /// Any text.
     Text,
@@ -69,7 +71,7 @@ enum Set {
     File(fn(&mut WriteOptions, &str) -> Result<()>),
 }
 
-/// Writes a row. `$read` makes the value of the field from text, or fails.
+/// Makes a row. `$read` converts text to the field's value, or fails.
 macro_rules! row {
     (
         $on:ident $set:ident [$($field:ident).+ $name:ident]
@@ -91,23 +93,23 @@ macro_rules! row {
     (@choices $choices:expr) => { || $choices.iter().map(ToString::to_string).collect() };
 }
 
-/// A row for the options of columns.
+/// Makes a row for an option of columns.
 macro_rules! column {
     ($name:ident $($rest:tt)*) => { row!(ColumnOptions Column [$name $name] $($rest)*) };
 }
 
-/// A row for the options of a file.
+/// Makes a row for an option of the whole file.
 macro_rules! file {
     ($name:ident $($rest:tt)*) => { row!(WriteOptions File [$name $name] $($rest)*) };
 }
 
-/// A row for the mapping of types.
+/// Makes a row for an option of the type mapping.
 macro_rules! schema {
     ($name:ident $($rest:tt)*) => { row!(WriteOptions File [schema.$name $name] $($rest)*) };
 }
 
 impl WriteOption {
-    /// All options, first those of columns.
+    /// All options. The options of columns are first.
     #[rustfmt::skip]
     pub const ALL: &'static [Self] = &[
         column!(compression Codec(Compression::NAMES) "zstd:1"
@@ -203,10 +205,10 @@ impl WriteOption {
             |text: &str| choose("condition", text, HINTS)),
     ];
 
-    /// Returns the option of this name.
+    /// Returns the option with this name.
     ///
     /// # Errors
-    /// [Argument](herringbone_format::ErrorKind::Argument) if no option has this name.
+    /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if no option has this name.
     pub fn named(name: &str) -> Result<&'static Self> {
         let known = Self::ALL.iter().find(|it| it.name == name);
         known.ok_or_else(|| {
@@ -218,22 +220,23 @@ impl WriteOption {
         })
     }
 
-    /// Returns true if columns may have values of their own.
+    /// Returns true if each column may have a value of its own.
     #[must_use]
     pub fn is_of_columns(&self) -> bool {
         matches!(self.set, Set::Column(_))
     }
 
-    /// Returns the possible values if they are few, or nothing.
+    /// Returns the option's possible values if they are few, and otherwise nothing.
     #[must_use]
     pub fn choices(&self) -> Vec<String> {
         (self.choices)()
     }
 
-    /// Fails if the option cannot have this value.
+    /// Checks that the option can have this value.
     ///
     /// # Errors
-    /// [Argument](herringbone_format::ErrorKind::Argument) with the possible values.
+    /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if it cannot. The message names the possible
+    /// values.
     pub fn check(&self, text: &str) -> Result<()> {
         match self.set {
             Set::Column(set) => set(&mut ColumnOptions::new(), text),
@@ -243,11 +246,11 @@ impl WriteOption {
 }
 
 impl ColumnOptions {
-    /// Sets the option of this name: see [`WriteOption::ALL`].
+    /// Sets the option with this name to a value. [`WriteOption::ALL`] lists the options.
     ///
     /// # Errors
-    /// [Argument](herringbone_format::ErrorKind::Argument) if columns have no option of this name, or if it cannot have
-    /// this value.
+    /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if columns have no option with this name, or if
+    /// the option cannot have this value.
     pub fn set(&mut self, name: &str, text: &str) -> Result<()> {
         match WriteOption::named(name)?.set {
             Set::Column(set) => set(self, text).map_err(|error| named(error, name)),
@@ -259,10 +262,12 @@ impl ColumnOptions {
 }
 
 impl WriteOptions {
-    /// Sets the option of this name, for all columns if it is one of columns: see [`WriteOption::ALL`].
+    /// Sets the option with this name to a value. An option of columns is set for all columns. [`WriteOption::ALL`]
+    /// lists the options.
     ///
     /// # Errors
-    /// [Argument](herringbone_format::ErrorKind::Argument) if no option has this name, or if it cannot have this value.
+    /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if no option has this name, or if it cannot
+    /// have this value.
     pub fn set(&mut self, name: &str, text: &str) -> Result<()> {
         match WriteOption::named(name)?.set {
             Set::Column(set) => set(&mut self.columns, text),
@@ -272,7 +277,7 @@ impl WriteOptions {
     }
 }
 
-/// Returns the error with the name of the option.
+/// Adds the option's name to an error.
 fn named(error: Error, name: &str) -> Error {
     Error::argument(format!("{name}: {}", error.message()))
 }
@@ -292,7 +297,7 @@ fn names_of<T>(values: &[(&'static str, T)]) -> Vec<&'static str> {
     values.iter().map(|(name, _)| *name).collect()
 }
 
-/// Returns the names of value encodings, without dictionaries, because these have an option of their own.
+/// Returns the names of value encodings. Dictionaries are not included, because they have an option of their own.
 fn value_encodings() -> Vec<String> {
     use Encoding::{PlainDictionary, RleDictionary};
     let encodings = Encoding::ALL.iter();
@@ -339,7 +344,7 @@ fn chunking(text: &str) -> Result<Option<ContentDefinedChunking>> {
 mod tests {
     use super::*;
 
-    /// A value of each kind, other than the default.
+    /// Returns a value of the option's kind that differs from the default.
     fn example(option: &WriteOption) -> String {
         match option.kind {
             OptionKind::Switch => if option.default == "on" { "off" } else { "on" }.to_owned(),
@@ -398,7 +403,7 @@ mod tests {
             options.set(option.name, option.default).unwrap();
             let is_unset =
                 |it: &WriteOptions| format!("{it:?}") == format!("{:?}", WriteOptions::new());
-            // Options without a default of their own type are set now, and settings.rs has their default.
+            // Options that have no default of their own type are set now, because their default is in settings.rs.
             assert!(
                 is_unset(&options) || option.is_of_columns() || option.name == "prefer",
                 "{}",

@@ -1,4 +1,4 @@
-//! The text of options with few values.
+//! The text form of options with only a few values.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,10 +9,10 @@ use herringbone_text::size::Size;
 use super::content_defined::ContentDefinedChunking;
 use super::options::{BloomFilterOptions, Compatibility, DataPageVersion, Prefer, StatisticsLevel};
 
-/// Returns the value of this name, in upper or lower case, and with hyphens or underscores.
+/// Returns the value with this name, which may be in upper or lower case, and with hyphens or underscores.
 ///
 /// # Errors
-/// Argument if no value has this name.
+/// Fails with `Argument` if no value has this name.
 pub(crate) fn choose<T: Copy>(what: &str, text: &str, values: &[(&str, T)]) -> Result<T> {
     let is_equal = |name: &str| name.eq_ignore_ascii_case(&text.replace('-', "_"));
     let known = values.iter().find(|(name, _)| is_equal(name));
@@ -25,11 +25,11 @@ pub(crate) fn choose<T: Copy>(what: &str, text: &str, values: &[(&str, T)]) -> R
     })
 }
 
-/// Implements the text of an enum: a name for each value, and a further name that `FromStr` accepts.
+/// Implements the text form of an enum. Each value has a name, and may have a further name that only `FromStr` accepts.
 macro_rules! names {
     ($what:literal $name:ident { $($variant:ident $text:literal $(or $other:literal)?,)+ }) => {
         impl $name {
-            /// All values.
+            /// All values of this enum.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
         }
 
@@ -46,7 +46,7 @@ macro_rules! names {
 
             /// # Errors
             ///
-            /// Argument if no value has this name, in upper or lower case.
+            /// Fails with `Argument` if no value has this name, in upper or lower case.
             fn from_str(text: &str) -> Result<Self> {
                 match text {
                     $($($other => Ok(Self::$variant),)?)+
@@ -82,7 +82,7 @@ names! { "level of statistics" StatisticsLevel {
 }}
 
 impl fmt::Display for ContentDefinedChunking {
-    /// Formats the sizes, as in `256KiB..1MiB`, and the level after a colon unless it is 0.
+    /// Formats the sizes as in `256KiB..1MiB`, followed by the level after a colon unless it is 0.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (min, max) = (Size(self.min_chunk_bytes), Size(self.max_chunk_bytes));
         match self.norm_level {
@@ -97,7 +97,7 @@ impl FromStr for ContentDefinedChunking {
 
     /// # Errors
     ///
-    /// Argument if the text is neither `on` nor two ascending sizes, with or without a level.
+    /// Fails with `Argument` if the text is neither `on` nor two ascending sizes, with or without a level.
     fn from_str(text: &str) -> Result<Self> {
         if text == "on" {
             return Ok(Self::new());
@@ -113,7 +113,7 @@ impl FromStr for ContentDefinedChunking {
                 "`{level}` is not a level; expected a number such as -1, 0 or 2"
             ))
         })?;
-        // A minimum of 0 bytes is allowed.
+        // A minimum of 0 bytes is allowed, unlike other sizes of 0.
         let min = if min == "0" { 0 } else { size(min)? };
         let max = size(max)?;
         if min >= max {
@@ -127,7 +127,7 @@ impl FromStr for ContentDefinedChunking {
 }
 
 impl fmt::Display for BloomFilterOptions {
-    /// Formats the share of false positives, and the number of distinct values after a colon if it is set.
+    /// Formats the share of false positives, followed by the number of distinct values after a colon if it is set.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.distinct_values {
             None => f.pad(&self.false_positives.to_string()),
@@ -141,7 +141,8 @@ impl FromStr for BloomFilterOptions {
 
     /// # Errors
     ///
-    /// Argument if the text is neither `on` nor a share between 0 and 1, with or without a number of distinct values.
+    /// Fails with `Argument` if the text is neither `on` nor a share between 0 and 1, with or without a number of
+    /// distinct values.
     fn from_str(text: &str) -> Result<Self> {
         if text == "on" {
             return Ok(Self::default());
@@ -162,20 +163,20 @@ impl FromStr for BloomFilterOptions {
     }
 }
 
-/// Returns a number of bytes.
+/// Returns the number of bytes that a text stands for.
 ///
 /// # Errors
-/// Argument if the text is not a number of bytes.
+/// Fails with `Argument` if the text is not a number of bytes.
 pub(crate) fn size(text: &str) -> Result<usize> {
     let size = text.parse::<Size>();
     size.map(|size| size.0)
         .map_err(|why| Error::argument(format!("`{text}`: {why}")))
 }
 
-/// Returns a number.
+/// Returns the number that a text stands for.
 ///
 /// # Errors
-/// Argument if the text is not a number, or the type cannot hold it.
+/// Fails with `Argument` if the text is not a number, or if the type cannot hold it.
 pub(crate) fn number<N: FromStr>(text: &str) -> Result<N> {
     text.parse()
         .map_err(|_| Error::argument(format!("`{text}` is not a number of at least 0")))

@@ -1,4 +1,4 @@
-//! Observers of the values of a column chunk: its bloom filter, and statistics supplied by the caller.
+//! The observers that see a column chunk's values: its bloom filter, and statistics that the caller supplies.
 
 use herringbone_format::Result;
 
@@ -8,7 +8,7 @@ use super::settings::ColumnSettings;
 use herringbone_core::bloom_filter::{BloomFilterBuilder, hash};
 use herringbone_core::encoding::physical_values::Values;
 
-/// Observers that receive every value at least once.
+/// The observers of a column chunk. They receive each value at least once.
 pub(super) struct Observers {
     pub(super) bloom_filter: Option<BloomFilterBuilder>,
     pub(super) statistics: Option<Box<dyn ColumnStatistics>>,
@@ -38,7 +38,7 @@ impl Observers {
     }
 }
 
-/// Creates the bloom filter of a column, if one is requested.
+/// Creates a column's bloom filter, if one is requested.
 pub(super) fn bloom_filter(settings: &ColumnSettings) -> Result<Option<BloomFilterBuilder>> {
     let builder = |options: BloomFilterOptions| {
         BloomFilterBuilder::new(
@@ -50,7 +50,7 @@ pub(super) fn bloom_filter(settings: &ColumnSettings) -> Result<Option<BloomFilt
     settings.bloom_filter.map(builder).transpose()
 }
 
-/// Inserts values into a bloom filter, in their PLAIN form without lengths.
+/// Inserts values into a bloom filter, in their PLAIN form but without lengths.
 fn insert(values: &Values<'_>, bloom_filter: &mut BloomFilterBuilder) {
     fn all(values: impl Iterator<Item: AsRef<[u8]>>, bloom_filter: &mut BloomFilterBuilder) {
         values.for_each(|value| bloom_filter.insert_hash(hash(value.as_ref())));

@@ -1,4 +1,4 @@
-//! Options that select the form of written files.
+//! The options that select the form of written files.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,8 +16,8 @@ use super::selector::ColumnSelector;
 use herringbone_core::compression::Compression;
 use herringbone_core::extension::ExtensionType;
 
-/// The readers for which a file is written. This limits the encodings of a column chunk. The writer chooses one of
-/// them by a sample of the values.
+/// The readers for which a file is written. They limit the encodings of a column chunk, among which the writer chooses
+/// by a sample of the values.
 ///
 /// | | `Widest` | `Modern` | `Newest` |
 /// |---|---|---|---|
@@ -30,7 +30,7 @@ use herringbone_core::extension::ExtensionType;
 /// | booleans | PLAIN | PLAIN, RLE | like `Modern` |
 /// | order of floating point bounds | that of the type | IEEE 754 total order | like `Modern` |
 ///
-/// Supported readers. Only the versions in the "checked" column were tested:
+/// The following readers are supported. We tested only the versions in the "checked" column:
 ///
 /// | | checked | not checked, according to their projects |
 /// |---|---|---|
@@ -39,12 +39,12 @@ use herringbone_core::extension::ExtensionType;
 /// | `Newest` without ALP | pyarrow 26.0, polars 2.1, Spark 4.3 | arrow-rs 53, parquet-java 1.15, DuckDB |
 /// | `Newest` with ALP | none of those four | |
 ///
-/// Spark before 4.3 rejects BYTE_STREAM_SPLIT if it reads columns as vectors, which is its default. **Spark 4.0.0
-/// reads wrong values** from pages in DELTA_LENGTH_BYTE_ARRAY, whichever program wrote them. Versions 4.0.5, 4.1.4 and
-/// 4.2.1 do not.
+/// Spark before 4.3 rejects BYTE_STREAM_SPLIT if it reads columns as vectors, which is its default. **Spark 4.0.0 reads
+/// wrong values** from pages in DELTA_LENGTH_BYTE_ARRAY, whichever program wrote them. Versions 4.0.5, 4.1.4 and 4.2.1
+/// do not.
 ///
-/// Readers that do not support the total order ignore those bounds. A reader that does not support an encoding fails
-/// at the first page in it.
+/// Readers that do not support the total order ignore these bounds. A reader that does not support an encoding fails at
+/// the first page that uses it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Compatibility {
@@ -53,17 +53,18 @@ pub enum Compatibility {
     Widest,
     /// Smaller files, for readers of the last two years.
     Modern,
-    /// All current features of the format, including ALP, for readers known to support them.
+    /// Readers known to support all current features of the format, including ALP.
     Newest,
 }
 
-/// The weight of the bytes of a file against the time of every read.
+/// The weight of a file's bytes against the time that every read of it takes.
 ///
-/// Times are estimated with a table of decoding costs, never with a clock. So equal values always produce equal bytes.
+/// We estimate times with a table of decoding costs, never with a clock, so that equal values always produce equal
+/// bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Prefer {
-    /// The fewest bytes.
+    /// The fewest bytes, whatever the time to read.
     Size,
     /// Few bytes, for storage that delivers some 50 MB/s.
     #[default]
@@ -78,7 +79,7 @@ pub enum Prefer {
 pub enum DataPageVersion {
     /// Levels and values are compressed together.
     V1,
-    /// Levels are stored uncompressed, and so are values that compression does not shrink.
+    /// Levels are stored uncompressed. Values that compression does not shrink are stored uncompressed, too.
     V2,
 }
 
@@ -86,13 +87,13 @@ pub enum DataPageVersion {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum StatisticsLevel {
-    /// No counts of nulls and no bounds, so filters cannot skip column chunks.
+    /// No null counts and no bounds, so that filters cannot skip column chunks.
     None,
-    /// Counts of nulls only.
+    /// Only null counts.
     Counts,
-    /// Counts of nulls, and bounds of column chunks.
+    /// Null counts, and the bounds of column chunks.
     Chunk,
-    /// Counts of nulls, bounds of column chunks, and bounds of pages in a column index.
+    /// Null counts, the bounds of column chunks, and the bounds of pages in a column index.
     Page,
 }
 
@@ -117,17 +118,17 @@ pub enum StatisticsLevel {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum UnsortedRows {
-    /// Rows are not checked: the caller guarantees that they are sorted.
+    /// Rows are not checked, because the caller guarantees that they are sorted.
     #[default]
     Unchecked,
-    /// The writer returns an error that names the first row out of order. The rows of the whole file must be sorted.
-    /// Only row groups ended by the caller are checked separately.
+    /// The writer returns an error that names the first row out of order. The rows of the whole file must be sorted,
+    /// and only row groups that the caller ends are checked separately.
     Error,
-    /// Such a row group does not declare the sorting columns. The others do.
+    /// A row group with unsorted rows does not declare the sorting columns, but the others do.
     OmitSortingColumns,
 }
 
-/// The bloom filter of a column.
+/// The options of a column's bloom filter.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -153,16 +154,16 @@ pub enum UnsortedRows {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct BloomFilterOptions {
-    /// The share of absent values that the filter does not rule out, between 0 and 1.
+    /// The share of absent values that the filter fails to rule out, between 0 and 1.
     pub false_positives: f64,
-    /// The number of distinct values per row group for which the filter is sized. Counted if `None`.
+    /// The number of distinct values per row group for which the filter is sized, or `None` to count them.
     pub distinct_values: Option<u64>,
-    /// The maximum size of a filter, in bytes.
+    /// The maximum size of a filter in bytes.
     pub max_bytes: usize,
 }
 
 impl BloomFilterOptions {
-    /// Creates options for a filter with this share of false positives.
+    /// Creates options for a filter with this share of false positives, whose size follows from the values.
     #[must_use]
     pub fn new(false_positives: f64) -> Self {
         Self {
@@ -185,11 +186,11 @@ impl Default for BloomFilterOptions {
 herringbone_format::setters! { BloomFilterOptions {
     /// Sets the number of distinct values per row group for which the filter is sized.
     distinct_values: u64 => Some;
-    /// Sets the maximum size of a filter, in bytes.
+    /// Sets the maximum size of a filter in bytes.
     max_bytes: usize;
 }}
 
-/// Options of columns. Options set to `None` are taken from more general options, and finally from
+/// The options of columns. If an option is `None`, we take it from more general options, and finally from
 /// [`WriteOptions::compatibility`].
 ///
 /// ```
@@ -214,35 +215,34 @@ herringbone_format::setters! { BloomFilterOptions {
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ColumnOptions {
-    /// The compression of pages: by default ZSTD level 1, or SNAPPY without the feature `zstd`. By default pages are
-    /// not compressed if that saves too little: see [`Prefer`].
+    /// The compression of pages. The default is ZSTD at level 1, or SNAPPY without the feature `zstd`. With the
+    /// default, pages are not compressed if that saves too little, as [`Prefer`] describes.
     pub compression: Option<Compression>,
-    /// The encoding of values outside a dictionary. By default it is chosen by a sample of the values. An encoding
-    /// that does not support the column's type is an error. RLE_DICTIONARY is equivalent to `dictionary(true)`.
+    /// The encoding of values outside a dictionary. By default, a sample of the values decides. It is an error if the
+    /// encoding does not support the column's type. RLE_DICTIONARY is equivalent to `dictionary(true)`.
     pub encoding: Option<Encoding>,
-    /// True if values use a dictionary for as long as its indices take fewer bytes than PLAIN values. By default a
+    /// True if values use a dictionary for as long as its indices take fewer bytes than PLAIN values. By default, a
     /// sample decides, unless an encoding is set.
     pub dictionary: Option<bool>,
-    /// The maximum size of a dictionary, in bytes; 1 MiB by default. An Arrow dictionary that fits is written
-    /// completely and in its order, including values that no slot uses. An ordered Arrow dictionary is always written
-    /// completely.
+    /// The maximum size of a dictionary in bytes, 1 MiB by default. An Arrow dictionary that fits is written completely
+    /// and in its order, including values that no slot uses. An ordered Arrow dictionary is always written completely,
+    /// because its order has a meaning.
     pub dictionary_bytes: Option<usize>,
-    /// The bounds to write; by default those of pages.
+    /// The bounds to write. By default, each page has bounds.
     pub statistics: Option<StatisticsLevel>,
-    /// True to write the number of distinct values of column chunks whose values are all in a dictionary; true by
-    /// default.
+    /// True if we write the number of distinct values for column chunks whose values are all in a dictionary, which is
+    /// the default.
     pub distinct_counts: Option<bool>,
-    /// The maximum length of strings and binary values in bounds, in bytes; 64 by default.
+    /// The maximum length of strings and binary values in bounds, in bytes. The default is 64.
     pub truncate_bounds: Option<usize>,
-    /// The bloom filter to write; none by default. The format has none for BOOLEAN columns: an option for all columns
-    /// leaves these out, and an option for such a column is an error.
+    /// The bloom filter to write, none by default. The format has no bloom filters for BOOLEAN columns. An option for
+    /// all columns therefore leaves these out, but an option for such a column is an error.
     pub bloom_filter: Option<BloomFilterOptions>,
-    /// The approximate number of bytes of values per page; 1 MiB by default. With
-    /// [content-defined chunking](WriteOptions::content_defined_chunking), the default is at least twice the size
-    /// of the largest chunk.
+    /// The approximate number of bytes that the values of a page take, 1 MiB by default. With [content-defined
+    /// chunking](WriteOptions::content_defined_chunking), the default is at least twice the size of the largest chunk.
     pub page_bytes: Option<usize>,
-    /// The maximum number of rows per page; 32 768 by default, and not limited by default with
-    /// [content-defined chunking](WriteOptions::content_defined_chunking).
+    /// The maximum number of rows per page, 32 768 by default. With [content-defined
+    /// chunking](WriteOptions::content_defined_chunking), there is no limit by default.
     pub page_rows: Option<usize>,
 }
 
@@ -251,21 +251,21 @@ herringbone_format::setters! { ColumnOptions {
     compression: Compression => Some;
     /// Sets the encoding of values outside a dictionary.
     encoding: Encoding => Some;
-    /// Switches dictionaries on or off.
+    /// Switches dictionaries on or off, instead of letting a sample decide.
     dictionary: bool => Some;
-    /// Limits the bytes of a dictionary.
+    /// Limits the size of a dictionary in bytes.
     dictionary_bytes: usize => Some;
     /// Sets the bounds to write.
     statistics: StatisticsLevel => Some;
-    /// Switches the numbers of distinct values on or off.
+    /// Switches the counts of distinct values on or off.
     distinct_counts: bool => Some;
-    /// Limits the bytes of bounds.
+    /// Limits the length of bounds in bytes.
     truncate_bounds: usize => Some;
-    /// Writes a bloom filter.
+    /// Writes a bloom filter with these options.
     bloom_filter: BloomFilterOptions => Some;
-    /// Sets the approximate bytes of a page.
+    /// Sets the approximate size of a page in bytes.
     page_bytes: usize => Some;
-    /// Sets the maximum number of rows of a page.
+    /// Sets the maximum number of rows in a page.
     page_rows: usize => Some;
 }}
 
@@ -276,13 +276,13 @@ impl ColumnOptions {
         Self::default()
     }
 
-    /// Returns the options of `other`, with those of `self` for all that `other` does not set.
+    /// Returns the options of `other`, completed by the options of `self` that `other` does not set.
     pub(crate) fn overridden_by(&self, other: &Self) -> Self {
         Self {
             compression: other.compression.or(self.compression),
             encoding: other.encoding.or(self.encoding),
             dictionary: other.dictionary.or(match other.encoding {
-                // An encoding set here overrides a dictionary requested in more general options.
+                // An encoding set here overrides a dictionary that more general options request.
                 Some(_) => None,
                 None => self.dictionary,
             }),
@@ -320,16 +320,16 @@ impl ColumnOptions {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SortingColumnOption {
-    /// The path of the column, as parts.
+    /// The column's path, in parts.
     pub path: Vec<String>,
-    /// True if values descend.
+    /// True if the values descend.
     pub descending: bool,
-    /// True if nulls come first.
+    /// True if nulls precede all values.
     pub nulls_first: bool,
 }
 
 impl SortingColumnOption {
-    /// Sorts by the column with this path: ascending, nulls last.
+    /// Sorts by the column with this path, with ascending values and with the nulls last.
     #[must_use]
     pub fn new<S: Into<String>>(path: impl IntoIterator<Item = S>) -> Self {
         Self {
@@ -339,13 +339,13 @@ impl SortingColumnOption {
         }
     }
 
-    /// Chooses the direction of the values.
+    /// Chooses whether the values descend.
     #[must_use]
     pub fn descending(self, descending: bool) -> Self {
         Self { descending, ..self }
     }
 
-    /// Chooses the place of the nulls.
+    /// Chooses whether nulls precede all values.
     #[must_use]
     pub fn nulls_first(self, nulls_first: bool) -> Self {
         Self {
@@ -355,7 +355,7 @@ impl SortingColumnOption {
     }
 }
 
-/// Options for writing a file. The default suits most files.
+/// The options for writing a file. The default suits most files.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -378,95 +378,100 @@ impl SortingColumnOption {
 pub struct WriteOptions {
     /// The readers for which the file is written.
     pub compatibility: Compatibility,
-    /// The options of all columns.
+    /// The options that apply to all columns.
     pub columns: ColumnOptions,
-    /// The options of some columns. If several select the same column, the last wins.
+    /// The options of some columns. If several of them select the same column, the last one wins.
     pub overrides: Vec<(ColumnSelector, ColumnOptions)>,
-    /// The weight of bytes against the time to read. If set, pages that hardly shrink are stored without the codec
-    /// even if the codec was requested. Otherwise this is done only with the default codec.
+    /// The weight of bytes against the time to read. If this is set, pages that hardly shrink are stored without the
+    /// codec even if you requested the codec. Otherwise, this happens only with the default codec.
     pub prefer: Option<Prefer>,
-    /// The collector of reasons why columns are stored as they are.
+    /// The collector that records why columns are stored as they are.
     pub explanation: Option<Explanation>,
-    /// The version of data pages; that of `compatibility` if `None`.
+    /// The version of data pages. If `None`, `compatibility` decides.
     pub data_page_version: Option<DataPageVersion>,
-    /// The version of the format that the footer declares: 1, the default, or 2. Readers ignore it.
+    /// The version of the format that the footer declares, 1 or 2. The default is 1, and readers ignore it.
     pub format_version: i32,
-    /// The sizes of pages that end by their content; by default, pages end by their numbers of rows and bytes.
+    /// The sizes of pages that end by their content. By default, pages end by their numbers of rows and bytes.
     ///
-    /// If rows are inserted, changed or deleted, the pages around them change, and the others contain the same values.
-    /// Stores that share equal parts of files profit from this. Pages also end at `page_rows` and `page_bytes` if you
-    /// set these, with their row group, and if the dictionary grows too large. Pages of equal values have equal bytes
-    /// if they are in PLAIN. Those of dictionary indices also depend on the order of the dictionary.
+    /// If rows are inserted, changed or deleted, only the pages around them change, and all others contain the same
+    /// values as before. Stores that share equal parts of files profit from this. If you set `page_rows` or
+    /// `page_bytes`, pages also end at these. They end with their row group, too, and if the dictionary grows too
+    /// large. Pages of equal values have equal bytes if they are in PLAIN, but pages of dictionary indices also depend
+    /// on the dictionary's order.
     ///
-    /// Row groups that you encode column by column do not continue the hash of the previous row group.
+    /// Row groups that you encode column by column do not continue the hash of the row group before them.
     pub content_defined_chunking: Option<ContentDefinedChunking>,
-    /// True if offset indexes are written, and column indexes of columns with bounds of pages. A file with only one
-    /// page per column chunk has neither, as they would repeat the metadata of the chunks.
+    /// True if offset indexes are written, and column indexes for columns with bounds of pages. A file in which each
+    /// column chunk has only one page has neither, because the indexes would repeat the chunks' metadata.
     pub page_index: bool,
     /// True if pages have a checksum.
     pub crc: bool,
     /// The maximum number of rows per row group.
     pub row_group_rows: usize,
-    /// The approximate size of a row group in the file, in bytes.
+    /// The approximate size of a row group in the file in bytes.
     pub row_group_bytes: usize,
-    /// The memory limit of the writer, in bytes. If it has reserved more after some rows, the row group ends early.
+    /// The memory limit of the writer in bytes. If the writer has reserved more after some rows, the row group ends
+    /// early.
     ///
-    /// Columns receive rows in slices of at most a sixteenth of the limit, but of at least 1024 rows. The memory may
-    /// exceed the limit by what one slice adds. It may also exceed the limit by the footer, which does not shrink if a
-    /// row group ends, and by the batches of the last slices. A limit below 16 MiB was exceeded by up to 40 percent for
-    /// a few slices, in which columns ended pages.
+    /// Columns receive rows in slices of at most a sixteenth of the limit, but of at least 1024 rows, so the memory may
+    /// exceed the limit by what one slice adds. The footer and the batches of the last slices can exceed it as well,
+    /// because the footer does not shrink when a row group ends. A limit below 16 MiB was exceeded by up to 40 percent
+    /// for a few slices, in which columns ended pages.
     pub memory_bytes: usize,
-    /// The columns by which the writer sorts rows, most significant first; empty to keep the order of rows. Equal rows
-    /// keep their order. Floats are sorted like their bounds. For [`Modern`](Compatibility::Modern) readers this is
-    /// the total order of IEEE 754. Otherwise both zeros are equal, and all NaNs are equal and greater than all
-    /// numbers. If the caller ends row groups, the rows of each are sorted separately. The file declares its order.
+    /// The columns by which the writer sorts rows, most significant first. If empty, the rows keep their order. Equal
+    /// rows keep their order in any case. Floats are sorted like their bounds: for [`Modern`](Compatibility::Modern)
+    /// readers, this is the total order of IEEE 754. For others, both zeros are equal, and all NaNs are equal and
+    /// greater than all numbers. If the caller ends row groups, the rows of each row group are sorted separately. The
+    /// file declares its order.
     ///
     /// The writer writes nothing to the file before it has received the last row. Rows that exceed `sort_memory_bytes`
-    /// are kept in temporary files. These are unnamed if the system supports that, and encrypted if the output is
+    /// wait in temporary files. These are unnamed if the system supports that, and encrypted if the output is
     /// encrypted.
     pub sort_by: Vec<SortingColumnOption>,
-    /// The maximum size of the rows sorted in memory, in bytes. Further rows are written to temporary files. At most
-    /// 65 of these files are open at once. The Arrow dictionaries of these rows stay in memory, and count. It is an
-    /// error if they exceed half of this limit, or 16 MiB if that is more.
+    /// The maximum size in bytes of the rows sorted in memory. Further rows are written to temporary files, of which at
+    /// most 65 are open at once. The Arrow dictionaries of these rows stay in memory, and count towards this limit. It
+    /// is an error if they exceed half of it, or 16 MiB if that is more.
     pub sort_memory_bytes: usize,
-    /// The folder of temporary files of a sort. If `None`, it is the folder of the file, or the temporary folder of
-    /// the system if the output is not a file.
+    /// The folder for the temporary files of a sort. If `None`, it is the output file's folder, or the system's
+    /// temporary folder if the output is not a file.
     pub sort_folder: Option<PathBuf>,
-    /// The columns by which the caller has sorted the rows, most significant first. For rows sorted by the writer,
+    /// The columns by which the caller has sorted the rows, most significant first. If the writer sorts the rows,
     /// `sort_by` takes their place.
     pub sorting_columns: Vec<SortingColumnOption>,
     /// The handling of rows not sorted by `sorting_columns`.
     pub unsorted_rows: UnsortedRows,
-    /// Pairs added to the metadata of the file unchanged; keys may repeat. They take precedence over the metadata of
+    /// Pairs added to the file's metadata unchanged. Keys may repeat. The pairs take precedence over the metadata of
     /// the Arrow schema.
     pub key_value_metadata: Vec<KeyValue>,
-    /// True if decimals with more digits than their type allows, and times of day from 24:00 on or below zero, are
-    /// written unchanged. By default they are an error. Arrow arrays and Parquet files may contain such values. Values
-    /// that the physical type cannot hold remain an error.
+    /// True if values outside the range of their type are written unchanged: decimals with more digits than their type
+    /// allows, and times of day from 24:00 on or below zero. Arrow arrays and Parquet files may contain such values,
+    /// which are an error by default. Values that the physical type cannot hold always remain an error.
     pub allow_out_of_range: bool,
-    /// The program that writes the file, by convention as `application version x (build y)`.
+    /// The program that writes the file, by convention in the form `application version x (build y)`.
     pub created_by: String,
-    /// The number of threads that encode, including the caller's; 0 means one per core.
+    /// The number of encoding threads, including the caller's. 0 means one thread per core.
     pub threads: usize,
-    /// The program's own threads. If `None`, a pool shared by all readers and writers of the process is used.
+    /// The program's own threads. If `None`, all readers and writers of the process share one pool of threads.
     pub spawn: Option<Arc<dyn Spawn>>,
-    /// The program's wish to end the write early, such as for Ctrl-C. See [`Interrupt`].
+    /// The program's way to end the write early, for example for Ctrl-C. See [`Interrupt`].
     pub interrupt: Option<Arc<dyn Interrupt>>,
-    /// True if the writer may make the C library of GNU/Linux retain freed memory for the next row group. This is a
-    /// permanent setting of the whole process. Without it, each row group may cause a page fault for every 4 KiB.
+    /// True if the writer may configure the C library of GNU/Linux to retain freed memory for the next row group.
+    /// Without this setting, each row group may take a page fault for every 4 KiB. The setting applies to the whole
+    /// process, and is permanent.
     pub tune_allocator: bool,
     /// The mapping of Arrow types.
     pub schema: WriteSchemaOptions,
-    /// The source of the keys for encryption; nothing is encrypted if `None`. With encryption, pages are of version 1
-    /// unless another is requested: writers disagree about the encryption of version 2.
+    /// The source of the encryption keys. If `None`, nothing is encrypted. With encryption, pages have version 1 unless
+    /// you request another one, because writers disagree about the encryption of version 2.
     pub encryption: Option<Arc<dyn Encryption>>,
-    /// Extension types that decide how fields are stored, with precedence over those of the library.
+    /// Extension types that decide how fields are stored. They take precedence over the library's own.
     pub extensions: Vec<Arc<dyn ExtensionType>>,
-    /// Factories of further statistics of columns. If several support the same column, the first is used.
+    /// Factories for additional statistics of columns. If several of them support the same column, the first one is
+    /// used.
     pub column_statistics: Vec<Arc<dyn ColumnStatisticsFactory>>,
 }
 
-/// The name of the library in the files it writes.
+/// The library's name in the files that it writes.
 pub const CREATED_BY: &str = concat!(
     "herringbone version ",
     env!("CARGO_PKG_VERSION"),
@@ -525,21 +530,21 @@ impl WriteOptions {
         Self::default()
     }
 
-    /// Adds an extension type.
+    /// Adds an extension type, which takes precedence over the library's own.
     #[must_use]
     pub fn extension(mut self, extension: impl ExtensionType + 'static) -> Self {
         self.extensions.push(Arc::new(extension));
         self
     }
 
-    /// Adds a factory of further statistics of columns.
+    /// Adds a factory for additional statistics of columns.
     #[must_use]
     pub fn column_statistics(mut self, factory: impl ColumnStatisticsFactory + 'static) -> Self {
         self.column_statistics.push(Arc::new(factory));
         self
     }
 
-    /// Sets a Parquet schema to follow, such as that of the file that contained the columns: see
+    /// Sets a Parquet schema to follow, for example the schema of the file that contained the columns. See
     /// [`WriteSchemaOptions::parquet_schema`].
     #[must_use]
     pub fn parquet_schema(mut self, schema: ParquetSchema) -> Self {
@@ -547,8 +552,8 @@ impl WriteOptions {
         self
     }
 
-    /// Sets the mapping of Arrow types. A [Parquet schema](Self::parquet_schema) set before is kept, unless `schema`
-    /// has one.
+    /// Sets the mapping of Arrow types. If a [Parquet schema](Self::parquet_schema) was set before, it is kept unless
+    /// `schema` has one.
     #[must_use]
     pub fn schema(mut self, mut schema: WriteSchemaOptions) -> Self {
         schema.parquet_schema = schema.parquet_schema.or(self.schema.parquet_schema);
@@ -556,7 +561,7 @@ impl WriteOptions {
         self
     }
 
-    /// Adds pairs to the metadata of the file.
+    /// Adds pairs to the file's metadata.
     #[must_use]
     pub fn key_value_metadata(
         mut self,
@@ -567,8 +572,8 @@ impl WriteOptions {
         self
     }
 
-    /// Sets the options of all columns: a write has no selection of columns. Options set before are kept unless `columns`
-    /// sets them.
+    /// Sets options for all columns. Unlike a read, a write has no selection of columns. Options set before are kept,
+    /// unless `columns` sets them.
     #[must_use]
     pub fn columns(mut self, columns: ColumnOptions) -> Self {
         self.columns = self.columns.overridden_by(&columns);
@@ -582,19 +587,20 @@ impl WriteOptions {
         self
     }
 
-    /// Sets the options of the columns below a path. Its parts are separated by dots, and `*` matches any characters.
+    /// Sets the options of the columns below a path. The path's parts are separated by dots, and `*` matches any
+    /// characters.
     #[must_use]
     pub fn column(self, pattern: &str, options: ColumnOptions) -> Self {
         self.column_override(ColumnSelector::Pattern(pattern.to_owned()), options)
     }
 
-    /// Sets the options of all columns of a physical type.
+    /// Sets the options of all columns with a physical type.
     #[must_use]
     pub fn physical_type(self, physical_type: Type, options: ColumnOptions) -> Self {
         self.column_override(ColumnSelector::PhysicalType(physical_type), options)
     }
 
-    /// Sets the options of the selected columns.
+    /// Sets the options of the columns that the selector selects.
     #[must_use]
     pub fn column_override(mut self, selector: ColumnSelector, options: ColumnOptions) -> Self {
         self.overrides.push((selector, options));
@@ -603,51 +609,51 @@ impl WriteOptions {
 }
 
 herringbone_format::setters! { WriteOptions {
-    /// Sets the readers.
+    /// Sets the readers for which the file is written.
     compatibility: Compatibility;
     /// Sets the weight of bytes against the time to read.
     prefer: Prefer => Some;
-    /// Sets the collector of reasons why columns are stored as they are.
+    /// Sets the collector that records why columns are stored as they are.
     explanation: Explanation => Some;
     /// Sets the version of data pages.
     data_page_version: DataPageVersion => Some;
     /// Sets the version of the format that the footer declares.
     format_version: i32;
-    /// Sets the sizes of pages that end by their content.
+    /// Lets pages end by their content, with these sizes.
     content_defined_chunking: ContentDefinedChunking => Some;
     /// Switches page indexes on or off.
     page_index: bool;
-    /// Switches checksums on or off.
+    /// Switches page checksums on or off.
     crc: bool;
-    /// Sets the maximum number of rows of a row group.
+    /// Sets the maximum number of rows in a row group.
     row_group_rows: usize;
-    /// Sets the approximate bytes of a row group.
+    /// Sets the approximate size of a row group in bytes.
     row_group_bytes: usize;
     /// Limits the bytes that the writer reserves.
     memory_bytes: usize;
     /// Sets the columns by which the writer sorts rows.
     sort_by: Vec<SortingColumnOption>;
-    /// Limits the bytes of rows sorted in memory.
+    /// Limits the size in bytes of the rows sorted in memory.
     sort_memory_bytes: usize;
-    /// Sets the folder of temporary files of a sort.
+    /// Sets the folder for the temporary files of a sort.
     sort_folder: PathBuf => Some;
     /// Declares the columns by which the caller has sorted the rows.
     sorting_columns: Vec<SortingColumnOption>;
     /// Sets the handling of unsorted rows.
     unsorted_rows: UnsortedRows;
-    /// Sets the program that writes.
+    /// Sets the name of the program that writes the file.
     created_by: String;
-    /// Sets the number of threads; 0 means one per core.
+    /// Sets the number of encoding threads. 0 means one thread per core.
     threads: usize;
-    /// Sets the program's own threads.
+    /// Encodes on the program's own threads instead of the process's shared pool.
     spawn: Arc<dyn Spawn> => Some;
     /// Sets the way in which the program ends a write early.
     interrupt: Arc<dyn Interrupt> => Some;
-    /// Allows or forbids tuning of the allocator.
+    /// Allows or forbids the writer to tune the allocator for the whole process.
     tune_allocator: bool;
     /// Allows or forbids values outside the range of their type.
     allow_out_of_range: bool;
-    /// Sets the source of the keys for encryption.
+    /// Sets the source of the encryption keys.
     encryption: Arc<dyn Encryption> => Some;
 }}
 

@@ -1,8 +1,8 @@
-//! Data pages on their way to the file: encoded, but not yet compressed or encrypted.
+//! Data pages on their way to the file: already encoded, but not compressed or encrypted yet.
 //!
-//! The values of a page can be encoded while earlier pages are compressed. So a column passes its pages to a
-//! [`PageSink`]. The sink finishes them at once, or hands them to other threads. [`ChunkPages`](super::ChunkPages)
-//! restores their order.
+//! While earlier pages are compressed, the values of the next page can be encoded. For this reason, a column passes its
+//! pages to a [`PageSink`], which finishes them at once or hands them to other threads.
+//! [`ChunkPages`](super::ChunkPages) restores their order.
 
 use std::mem;
 use std::sync::Arc;
@@ -15,17 +15,17 @@ use super::settings::ColumnSettings;
 use herringbone_core::compression::Compression;
 use herringbone_core::encoding::{BEHIND_PAGE, LARGE_PAGE, length};
 
-/// A consumer of the data pages of a column chunk.
+/// A consumer of a column chunk's data pages.
 pub trait PageSink {
-    /// Takes the next page. Returns memory for the page after it, from [`ChunkPages::push`](super::ChunkPages::push)
-    /// or from the page itself.
+    /// Takes the next page. Returns memory for the page after it, which is from
+    /// [`ChunkPages::push`](super::ChunkPages::push) or from the page itself.
     ///
     /// # Errors
-    /// See [`UnfinishedPage::finish`].
+    /// Fails for the reasons that [`UnfinishedPage::finish`] lists.
     fn page(&mut self, page: UnfinishedPage) -> Result<PageBuffers>;
 }
 
-/// A data page with encoded levels and values.
+/// A data page with encoded levels and values, which is not compressed or encrypted yet.
 #[derive(Debug)]
 pub struct UnfinishedPage {
     pub(super) settings: Arc<ColumnSettings>,
@@ -33,7 +33,7 @@ pub struct UnfinishedPage {
     /// The cipher, if the page is to be encrypted.
     pub(super) cipher: Option<ChunkCipher>,
     pub(super) place: PagePlace,
-    /// The header, without the fields known only after the page is finished.
+    /// The header, without the fields only known after the page is finished.
     pub(super) header: PageHeader,
     pub(super) buffers: PageBuffers,
 }
@@ -41,20 +41,20 @@ pub struct UnfinishedPage {
 /// The place of a page in its chunk.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PagePlace {
-    /// The number of data pages before it.
+    /// The number of data pages before the page.
     pub(super) ordinal: usize,
-    /// The number of rows before it.
+    /// The number of rows before the page.
     pub(super) first_row: u64,
-    /// The number of bytes in its byte arrays, for columns of byte arrays.
+    /// The number of bytes in the page's byte arrays, if the column has byte arrays.
     pub(super) byte_array_bytes: Option<i64>,
 }
 
 /// The bytes of a page. Their memory is reused from page to page.
 #[derive(Debug, Default)]
 pub struct PageBuffers {
-    /// Levels that are neither compressed nor encrypted.
+    /// Levels that we neither compress nor encrypt.
     pub(super) front: Vec<u8>,
-    /// The levels not in `front`, then the values. They begin at byte `start`.
+    /// The levels not in `front`, followed by the values. They begin at byte `start`.
     pub(super) body: Vec<u8>,
     pub(super) start: usize,
     /// The number of bytes of levels in the body.
@@ -62,28 +62,28 @@ pub struct PageBuffers {
     /// The offsets in the body at which bytes of another kind begin: levels of version 1, values, or sections of
     /// values.
     pub(super) section_starts: Vec<usize>,
-    /// The compressed body; empty if the body is not compressed.
+    /// The compressed body. It is empty if the body is not compressed.
     compressed: Vec<u8>,
-    /// The capacity of the body when it was full. The next body has the same capacity, whatever happened to this one.
-    /// The memory counted for a column must not depend on the thread that finishes its pages.
+    /// The capacity of the body when it was full. We give the next body the same capacity, whatever happened to this
+    /// one, because the memory counted for a column must not depend on the thread that finishes its pages.
     room: usize,
 }
 
-/// A data page as stored in the file.
+/// A data page in the form in which the file stores it.
 #[derive(Debug)]
 pub struct FinishedPage {
     pub(super) place: PagePlace,
-    /// The header, and the bytes that encryption adds between it and the body.
+    /// The header, and the bytes that encryption adds between the header and the body.
     pub(super) head: Vec<u8>,
     pub(super) buffers: PageBuffers,
-    /// The bytes of the header, and of the body before compression.
+    /// The byte count of the header, and of the body before compression.
     pub(super) uncompressed: u64,
-    /// The bytes that compression had to reserve.
+    /// The number of bytes that compression had to reserve.
     pub(super) scratch_bytes: usize,
 }
 
 impl PageBuffers {
-    /// Begins a page.
+    /// Begins a page with the capacity of the last one.
     pub(super) fn start(&mut self) {
         self.front.clear();
         self.body.clear();
@@ -93,8 +93,8 @@ impl PageBuffers {
         self.body.reserve_exact(self.room);
     }
 
-    /// Ends the page. If `is_encrypted` is true, the body is encrypted in place, and space is reserved for the bytes
-    /// that encryption appends.
+    /// Ends the page. If `is_encrypted` is true, the body is encrypted in place, so we reserve space for the bytes that
+    /// encryption appends.
     pub(super) fn end(&mut self, is_encrypted: bool) {
         if is_encrypted {
             self.body.reserve(BEHIND_PAGE);
@@ -115,7 +115,7 @@ impl PageBuffers {
         self.front.len() + self.body.len() - self.start
     }
 
-    /// Returns the stored form of the body, compressed or not, and the offset at which it starts.
+    /// Returns the body in the form in which it is stored, compressed or not, and the offset at which it starts.
     pub(super) fn stored(&mut self) -> (&mut Vec<u8>, usize) {
         match self.compressed.is_empty() {
             true => (&mut self.body, self.start),
@@ -123,16 +123,16 @@ impl PageBuffers {
         }
     }
 
-    /// Returns memory for the next page, after the stored bytes of this one were copied or taken.
+    /// Returns memory for the next page, after this page's stored bytes were copied or taken.
     pub(super) fn into_next(mut self) -> Self {
         if self.body.capacity() != self.room {
-            // The body is gone, or grew during encryption, or is too large to be retained.
+            // The body is gone, or it grew during encryption, or it is too large to be retained.
             self.body = Vec::new();
         }
         self
     }
 
-    /// Returns memory for the next page, while the stored bytes of this one are still needed.
+    /// Returns memory for the next page, while this page's stored bytes are still needed.
     fn next(&mut self) -> Self {
         let mut next = Self {
             front: Vec::with_capacity(self.front.capacity()),
@@ -175,9 +175,9 @@ impl UnfinishedPage {
     /// Compresses and encrypts the page, and writes its header.
     ///
     /// # Errors
-    /// [Limit](herringbone_format::ErrorKind::Limit) if the page is larger than its header can record;
-    /// [Feature](herringbone_format::ErrorKind::Feature) if the codec is not compiled in; errors of codecs and of
-    /// encryption. All name the column.
+    /// Fails with [`Limit`](herringbone_format::ErrorKind::Limit) if the page is larger than its header can record,
+    /// with [`Feature`](herringbone_format::ErrorKind::Feature) if the codec is not compiled in, and with the errors of
+    /// codecs and of encryption. Each error names the column.
     pub fn finish(self) -> Result<FinishedPage> {
         let settings = self.settings.clone();
         self.finish_page()
@@ -255,7 +255,7 @@ impl UnfinishedPage {
             .compress(self.compression, body, section_starts, compressed)
     }
 
-    /// Compresses the values alone, and only if that saves enough.
+    /// Compresses only the values, and only if that saves enough.
     fn compress_v2(&mut self) -> Result<()> {
         let PageBuffers {
             body,
@@ -296,7 +296,7 @@ impl FinishedPage {
     }
 }
 
-/// Completes and encodes a header. `body` is the body after it, in two pieces.
+/// Completes and encodes a header. `body` is the body that follows the header, in two pieces.
 pub(super) fn finish_header(
     header: &mut PageHeader,
     body: [&[u8]; 2],

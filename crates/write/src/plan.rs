@@ -1,4 +1,4 @@
-//! The plan of a write: the schema of the file, and the settings of each column.
+//! The plan of a write: the file's schema, and the settings of each column.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -39,13 +39,13 @@ pub(super) struct ColumnPlan {
 }
 
 impl WritePlan {
-    /// Plans a file for batches with this schema. If extension types have their own storage, this is the schema of the
-    /// [storage](super::StorageBatches). The `path` of the file, if it has one, is passed to encryption, which may use
+    /// Plans a file for batches with this schema. If extension types have a storage of their own, this is the schema of
+    /// the [storage](super::StorageBatches). The file's `path`, if it has one, is passed to encryption, which may use
     /// different keys for each file.
     ///
     /// # Errors
-    /// [Unsupported](herringbone_format::ErrorKind::Unsupported) if Parquet cannot represent a type;
-    /// [Argument](herringbone_format::ErrorKind::Argument) if options are invalid. Both name the column.
+    /// Fails with [`Unsupported`](herringbone_format::ErrorKind::Unsupported) if Parquet cannot represent a type, and
+    /// with [`Argument`](herringbone_format::ErrorKind::Argument) if options are invalid. Both errors name the column.
     pub fn new(schema: SchemaRef, options: &WriteOptions, path: Option<&Path>) -> Result<Self> {
         if options.row_group_rows == 0 {
             return Err(Error::argument("row_group_rows must be at least 1"));
@@ -106,36 +106,36 @@ impl WritePlan {
         &self.schema
     }
 
-    /// Returns the differences between the schema of the file and
+    /// Returns a warning for each difference between the file's schema and
     /// [`WriteSchemaOptions::parquet_schema`](herringbone_schema::WriteSchemaOptions::parquet_schema).
     #[must_use]
     pub fn warnings(&self) -> &[String] {
         &self.mapping.warnings
     }
 
-    /// Returns the options of the write.
+    /// Returns the options of this write.
     #[must_use]
     pub fn options(&self) -> &WriteOptions {
         &self.options
     }
 
-    /// Returns the number of columns of the file, counting all leaves.
+    /// Returns the number of the file's columns, counting all leaves.
     #[must_use]
     pub fn num_columns(&self) -> usize {
         self.columns.len()
     }
 
-    /// Returns the ordinal of the top-level field that contains a column.
+    /// Returns the ordinal of the column's top-level field, or `None` if there is no such column.
     #[must_use]
     pub fn field_of(&self, column: usize) -> Option<usize> {
         self.columns.get(column).map(|column| column.field)
     }
 
-    /// Creates a new chunk of a column in the row group with this ordinal. The choice of encodings made for `before`,
-    /// the chunk in the previous row group, may hold for this one. So the bytes of the file depend on `before`, too.
+    /// Creates a column's new chunk in the row group with this ordinal. The encodings chosen for `before`, the chunk in
+    /// the previous row group, may be used again. The bytes of the file therefore depend on `before`, too.
     ///
     /// # Errors
-    /// [Argument](herringbone_format::ErrorKind::Argument) if the column does not exist.
+    /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if the column does not exist.
     pub fn column_writer(
         &self,
         column: usize,
@@ -152,7 +152,7 @@ impl WritePlan {
         ColumnWriter::new(settings, path, cipher, statistics, before)
     }
 
-    /// Returns the cipher of a column chunk, if it is to be encrypted.
+    /// Returns the cipher of a column chunk, if the chunk is to be encrypted.
     pub(super) fn cipher(&self, row_group: usize, column: usize) -> Option<ChunkCipher> {
         let modules = self.encryption.as_ref()?.column(column)?;
         Some(ChunkCipher::new(modules, row_group, column))
@@ -176,10 +176,11 @@ impl WritePlan {
         self.encryption.is_some()
     }
 
-    /// Returns true if a row group of encoded columns, whose rows cannot be compared, declares the sorting columns.
+    /// Returns true if a row group of encoded columns may declare the sorting columns. The rows of such a row group
+    /// cannot be compared, so the options decide.
     ///
     /// # Errors
-    /// [Argument](herringbone_format::ErrorKind::Argument) if rows must be sorted.
+    /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if rows must be sorted.
     pub fn is_encoded_sorted(&self) -> Result<bool> {
         match self.options.unsorted_rows {
             UnsortedRows::Unchecked => Ok(true),
@@ -192,7 +193,7 @@ impl WritePlan {
         }
     }
 
-    /// Creates the further statistics of a column, if a factory supports it.
+    /// Creates a column's additional statistics, if a factory supports the column.
     fn column_statistics(
         &self,
         column: usize,
@@ -212,10 +213,11 @@ impl WritePlan {
         Ok(None)
     }
 
-    /// Creates the check that rows are sorted, if `unsorted_rows` requires it.
+    /// Creates the check that rows are sorted, if `unsorted_rows` requires one.
     ///
     /// # Errors
-    /// [Argument](herringbone_format::ErrorKind::Argument) if rows cannot be compared by one of the columns.
+    /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if rows cannot be compared by one of the
+    /// columns.
     pub fn sorting_check(&self) -> Result<Option<SortingCheck>> {
         if self.options.unsorted_rows == UnsortedRows::Unchecked || self.sorting_columns.is_none() {
             return Ok(None);
@@ -230,10 +232,11 @@ impl WritePlan {
         Ok(Some(SortingCheck::new(keys)))
     }
 
-    /// Returns the keys by which rows are sorted, if the options request sorting.
+    /// Returns the keys by which the writer sorts rows, if the options request sorting.
     ///
     /// # Errors
-    /// [Argument](herringbone_format::ErrorKind::Argument) if rows cannot be compared by one of the columns.
+    /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if rows cannot be compared by one of the
+    /// columns.
     pub fn sort_keys(&self) -> Result<Option<SortKeys>> {
         if self.options.sort_by.is_empty() {
             return Ok(None);
@@ -254,10 +257,10 @@ impl WritePlan {
         Ok(keys)
     }
 
-    /// Returns a cipher with its own key for temporary files, if the file is to be encrypted.
+    /// Returns a cipher with a key of its own for temporary files, if the file is to be encrypted.
     ///
     /// # Errors
-    /// See [`FileEncryption::temporary_cipher`].
+    /// Fails for the reasons that [`FileEncryption::temporary_cipher`] lists.
     pub fn temporary_cipher(&self) -> Result<Option<Arc<dyn ModuleCipher>>> {
         let encryption = self.encryption.as_ref();
         encryption
@@ -265,15 +268,16 @@ impl WritePlan {
             .transpose()
     }
 
-    /// Checks that a batch with this schema may be written: it must have the planned names, types and nullability.
+    /// Checks that a batch with this schema may be written. It must have the planned names, types and nullability.
     ///
     /// # Errors
-    /// [Argument](herringbone_format::ErrorKind::Argument) that names the difference.
+    /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if it does not. The message names the
+    /// difference.
     pub fn check(&self, schema: &Schema) -> Result<()> {
         check_schema(self.schema.fields(), schema.fields())
     }
 
-    /// Returns the order of each column's bounds.
+    /// Returns the order that each column's bounds have.
     pub(super) fn column_orders(&self) -> Vec<ColumnOrder> {
         let order = |column: &ColumnPlan| {
             let settings = &column.settings;
@@ -289,7 +293,7 @@ impl WritePlan {
     }
 }
 
-/// Returns an error if the fields of a batch differ from those of the file.
+/// Returns an error if a batch's fields differ from the file's.
 pub(super) fn check_schema(ours: &Fields, theirs: &Fields) -> Result<()> {
     if ours.len() != theirs.len() {
         return Err(Error::argument(format!(
@@ -339,7 +343,7 @@ fn mark_dictionaries(node: &WriteNode, leaves: &mut [Option<ArrowDictionary>]) {
     }
 }
 
-/// Returns the sorting columns that the file declares.
+/// Returns the sorting columns that the file declares, if any.
 fn declared(columns: &[ColumnPlan], options: &WriteOptions) -> Result<Option<Vec<SortingColumn>>> {
     let (said, by) = (&options.sorting_columns, &options.sort_by);
     if !by.is_empty() && !by.starts_with(said) {

@@ -1,9 +1,9 @@
-//! Selects the columns to which an option applies.
+//! The selection of the columns to which an option applies.
 
 use herringbone_format::Type;
 use herringbone_schema::WriteLeaf;
 
-/// A selector of the columns to which an option applies.
+/// A selector for the columns to which an option applies.
 ///
 /// ```
 /// use herringbone::format::Type;
@@ -18,18 +18,18 @@ use herringbone_schema::WriteLeaf;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ColumnSelector {
-    /// The column with this path, and all columns below it. Parts are those of the Parquet schema, but the names that
-    /// Parquet adds around elements and entries may be omitted.
+    /// The column with this path, and all columns below it. The parts are names in the Parquet schema, but you may omit
+    /// the names that Parquet adds around elements and entries.
     Path(Vec<String>),
-    /// Columns whose path matches, or that are below a matching path. The parts of a path are joined by dots, and `*`
+    /// Columns whose path matches, and columns below a matching path. The parts of a path are joined by dots, and `*`
     /// matches any characters.
     Pattern(String),
-    /// Columns of a physical type.
+    /// Columns with a physical type.
     PhysicalType(Type),
 }
 
 impl ColumnSelector {
-    /// Returns true if the column is selected.
+    /// Returns true if the selector selects the column.
     #[must_use]
     pub fn selects(&self, leaf: &WriteLeaf) -> bool {
         match self {
@@ -53,7 +53,8 @@ fn fits_or_lies_below(pattern: &str, path: &str) -> bool {
         .any(|(dot, _)| fits(pattern.as_bytes(), &path.as_bytes()[..dot]))
 }
 
-/// Returns true if `text` matches `pattern`. After a mismatch, matching resumes at the last star.
+/// Returns true if `text` matches `pattern`. After a mismatch, we resume at the last star, which then matches one more
+/// byte.
 fn fits(pattern: &[u8], text: &[u8]) -> bool {
     let (mut p, mut t) = (0, 0);
     let mut star = None;

@@ -15,19 +15,19 @@ use super::options::{
 use herringbone_core::compression::{Compression, compress_sections};
 use herringbone_core::encoding::{ValueEncoder, value_encoder};
 
-/// The largest `dictionary_bytes` allowed. A page is limited to fewer bytes, and hash tables count in 32 bits.
+/// The largest `dictionary_bytes` that we allow. A page is limited to fewer bytes, and hash tables count in 32 bits.
 const MAX_DICTIONARY_BYTES: usize = 1 << 30;
 
 /// The default number of bytes per page.
 const PAGE_BYTES: usize = 1 << 20;
 
-/// The maximum default number of bytes per page, for chunks of any size. A page header counts up to 2 GiB.
+/// The maximum of the default number of bytes per page, for chunks of any size. A page header can count up to 2 GiB.
 const MAX_DEFAULT_PAGE_BYTES: usize = 1 << 30;
 
-/// The properties of a column stored as a dictionary in Arrow.
+/// The properties of a column that Arrow stores as a dictionary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ArrowDictionary {
-    /// True if the order of its values is meaningful.
+    /// True if the order of the dictionary's values is meaningful.
     pub(crate) is_ordered: bool,
 }
 
@@ -36,22 +36,22 @@ pub(crate) struct ArrowDictionary {
 pub(crate) struct ColumnSettings {
     pub(crate) leaf: WriteLeaf,
     pub(crate) compression: Compression,
-    /// True if a codec that hardly saves bytes may be dropped.
+    /// True if a codec that saves hardly any bytes may be dropped.
     pub(crate) may_drop_codec: bool,
     pub(crate) prefer: Prefer,
     pub(crate) version: DataPageVersion,
-    /// True if pages may be of version 1 although `version` is 2.
+    /// True if pages may have version 1 although `version` is 2.
     pub(crate) may_be_version_1: bool,
-    /// The encodings allowed for values outside a dictionary. The first one is used unless another is better.
+    /// The encodings allowed for values outside a dictionary. We use the first one unless another is better.
     pub(crate) encodings: Vec<Encoding>,
     pub(crate) dictionary: bool,
     /// True if the caller requested a dictionary.
     pub(crate) dictionary_is_requested: bool,
-    /// True if the writer may choose the order of the entries.
+    /// True if the writer may choose the order of the dictionary's entries.
     pub(crate) may_sort_dictionary: bool,
     pub(crate) dictionary_bytes: usize,
-    /// Set if Arrow's dictionary is to be restored unchanged on reading. All its values are then written to the
-    /// dictionary page, in their order.
+    /// The dictionary's properties, if Arrow's dictionary is to be restored unchanged on reading. We then write all of
+    /// its values to the dictionary page, in their order.
     pub(crate) preserve_arrow_dictionary: Option<ArrowDictionary>,
     pub(crate) statistics: StatisticsLevel,
     pub(crate) distinct_counts: bool,
@@ -64,7 +64,7 @@ pub(crate) struct ColumnSettings {
     pub(crate) row_group_rows: usize,
     pub(crate) page_index: bool,
     pub(crate) crc: bool,
-    /// True if bounds of floating point numbers follow the total order.
+    /// True if the bounds of floating point numbers follow the total order.
     pub(crate) total_order: bool,
     pub(crate) interrupt: Option<Arc<dyn Interrupt>>,
 }
@@ -73,7 +73,7 @@ impl ColumnSettings {
     /// Creates the settings of a column. `arrow_dictionary` is set if the column is a dictionary in Arrow.
     ///
     /// # Errors
-    /// Argument if an option is invalid, or does not fit this column.
+    /// Fails with `Argument` if an option is invalid, or does not fit this column.
     pub(crate) fn new(
         leaf: &WriteLeaf,
         arrow_dictionary: Option<ArrowDictionary>,
@@ -85,7 +85,7 @@ impl ColumnSettings {
             .filter(|(selector, _)| selector.selects(leaf));
         let mut columns = options.columns.clone();
         if leaf.physical_type == Type::Boolean {
-            // Bloom filters of all columns are those of the columns that can have one.
+            // A bloom filter requested for all columns is meant only for the columns that can have one.
             columns.bloom_filter = None;
         }
         let chosen = selected.fold(columns, |chosen, (_, more)| chosen.overridden_by(more));
@@ -100,12 +100,12 @@ impl ColumnSettings {
         options: &WriteOptions,
     ) -> Result<Self> {
         let modern = options.compatibility != Compatibility::Widest;
-        // Arrow C++ restores dictionaries from PLAIN and dictionary pages only.
+        // Arrow C++ restores dictionaries only from PLAIN and dictionary pages.
         let readers = match arrow_dictionary {
             Some(_) => Compatibility::Widest,
             None => options.compatibility,
         };
-        // A dictionary requested as an encoding does not fix the encoding used after it.
+        // A dictionary requested as an encoding does not fix the encoding that is used after it.
         let asked = chosen
             .encoding
             .filter(|e| !matches!(e, Encoding::RleDictionary | Encoding::PlainDictionary));
@@ -120,7 +120,7 @@ impl ColumnSettings {
         }
         let dictionary = by_name || chosen.dictionary.unwrap_or(asked.is_none());
         let may_sort_dictionary = arrow_dictionary.is_none();
-        // Without the Arrow schema, readers do not know that the column was a dictionary.
+        // Without the Arrow schema, readers do not know that the column was a dictionary, so there is none to preserve.
         let hinted = options.schema.arrow_schema_hint != HintPolicy::None;
         let arrow_dictionary = arrow_dictionary.filter(|_| hinted);
         if !dictionary
@@ -173,10 +173,11 @@ impl ColumnSettings {
         Ok(settings)
     }
 
-    /// Compresses an input of several sections with a codec. At slow levels, asks meanwhile whether the write should end.
+    /// Compresses an input of several sections with a codec. At slow levels, it asks meanwhile whether the write should
+    /// end.
     ///
     /// # Errors
-    /// See [`compress_sections`].
+    /// Fails for the reasons that [`compress_sections`] lists.
     pub(crate) fn compress(
         &self,
         compression: Compression,
@@ -191,13 +192,13 @@ impl ColumnSettings {
         compress_sections(compression, input, section_starts, out, &ask)
     }
 
-    /// Returns the default encoding of values outside a dictionary, used unless another is better.
+    /// Returns the encoding of values outside a dictionary that we use unless another one is better.
     pub(crate) fn usual_encoding(&self) -> Encoding {
         let first = self.encodings.first().copied();
         first.unwrap_or(Encoding::Plain)
     }
 
-    /// Returns the maximum number of values of a row group, as implied by its number of rows.
+    /// Returns the maximum number of values in a row group that its number of rows implies.
     pub(crate) fn row_group_values(&self) -> usize {
         match self.leaf.max_rep_level {
             0 => self.row_group_rows,
@@ -205,16 +206,16 @@ impl ColumnSettings {
         }
     }
 
-    /// Returns true if all values must be in the dictionary, however large it grows.
+    /// Returns true if all values must be in the dictionary, however large it grows, because their order has a meaning.
     pub(crate) fn keeps_order(&self) -> bool {
         self.preserve_arrow_dictionary
             .is_some_and(|preserve_arrow_dictionary| preserve_arrow_dictionary.is_ordered)
     }
 
-    /// Creates an encoder of values for `encoding`.
+    /// Creates a value encoder for `encoding`.
     ///
     /// # Errors
-    /// Argument if the encoding does not support the column's type.
+    /// Fails with `Argument` if the encoding does not support the column's type.
     pub(crate) fn value_encoder(&self, encoding: Encoding) -> Result<Box<dyn ValueEncoder>> {
         let leaf = &self.leaf;
         value_encoder(
@@ -265,11 +266,11 @@ impl ColumnSettings {
     }
 }
 
-/// Returns the default limits of pages, in bytes and rows.
+/// Returns the default limits of pages, in bytes and in rows.
 fn default_page_limits(chunking: Option<ContentDefinedChunking>) -> (usize, usize) {
     match chunking {
         None => (PAGE_BYTES, 1 << 15),
-        // PLAIN strings have a length, which chunks do not count.
+        // Chunks do not count the lengths that PLAIN strings have, so the limit leaves room for them.
         Some(chunking) => {
             let bytes = chunking.max_chunk_bytes.saturating_mul(2);
             (bytes.clamp(PAGE_BYTES, MAX_DEFAULT_PAGE_BYTES), usize::MAX)
@@ -277,7 +278,7 @@ fn default_page_limits(chunking: Option<ContentDefinedChunking>) -> (usize, usiz
     }
 }
 
-/// Returns the encodings that readers support. The first one is usually best without a dictionary.
+/// Returns the encodings that readers support. The first one is usually the best without a dictionary.
 fn encodings(physical_type: Type, readers: Compatibility) -> Vec<Encoding> {
     use Encoding::{
         Alp, ByteStreamSplit, DeltaBinaryPacked, DeltaByteArray, DeltaLengthByteArray, Plain, Rle,

@@ -1,22 +1,22 @@
-//! Checks that rows are sorted as the file declares.
+//! The check that rows are sorted as the file declares.
 
 use herringbone_arrow::array::RecordBatch;
 use herringbone_format::{Error, Result};
 
 use super::sort_keys::{RowKeys, SortKeys};
 
-/// A check that compares each row with its predecessor, across all batches of a file.
+/// A check that compares each row with the row before it, across all batches of a file.
 pub struct SortingCheck {
     keys: SortKeys,
-    /// The rows of a batch.
+    /// The keys of a batch's rows.
     rows: RowKeys,
-    /// The last row of the previous batch, or `None` before the first row.
+    /// The key of the previous batch's last row, or `None` before the first row.
     last: Option<Vec<u8>>,
     num_rows: u64,
 }
 
 impl SortingCheck {
-    /// Creates a check by these columns.
+    /// Creates a check that compares rows by these keys.
     pub(super) fn new(keys: SortKeys) -> Self {
         Self {
             keys,
@@ -26,16 +26,16 @@ impl SortingCheck {
         }
     }
 
-    /// Forgets the last row. The order restarts with a row group that the caller ends.
+    /// Forgets the last row, because the order restarts with a row group that the caller ends.
     pub fn restart(&mut self) {
         self.last = None;
     }
 
-    /// Compares the rows of a batch with each other and with the last row before them.
+    /// Compares the rows of a batch with each other, and with the last row before them.
     ///
     /// # Errors
-    /// [Argument](herringbone_format::ErrorKind::Argument) that names the first row out of order, counted in the whole
-    /// file.
+    /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if a row is out of order. The message names the
+    /// first such row, counted in the whole file.
     pub fn check(&mut self, batch: &RecordBatch) -> Result<()> {
         match self.first_unsorted(batch)? {
             None => Ok(()),
@@ -45,11 +45,11 @@ impl SortingCheck {
         }
     }
 
-    /// Returns the first row of a batch that is less than its predecessor, counted in the whole file. Returns `None`
+    /// Returns the first row of a batch that is less than the row before it, counted in the whole file. Returns `None`
     /// if the rows are sorted.
     ///
     /// # Errors
-    /// [Argument](herringbone_format::ErrorKind::Argument) if the batch cannot be compared.
+    /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if the batch cannot be compared.
     pub fn first_unsorted(&mut self, batch: &RecordBatch) -> Result<Option<u64>> {
         self.rows.clear();
         self.keys.append(batch, &mut self.rows)?;

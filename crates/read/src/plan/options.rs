@@ -70,8 +70,8 @@ pub struct ReadOptions {
     /// The memory that several reads share. Each read takes at most [`Limits::memory_bytes`] of it.
     pub memory_pool: Option<Arc<dyn MemoryPool>>,
     /// True if the reader may configure the C library of GNU/Linux to retain freed memory for the next batch. Without
-    /// this setting, each batch may take a page fault for every 4 KiB. The setting applies to the whole process and is
-    /// permanent, so a program that does not want this can turn it off.
+    /// this setting, each batch may take a page fault for every 4 KiB. The setting applies to the whole process, and is
+    /// permanent.
     pub tune_allocator: bool,
     /// True if we verify the checksums of pages that have one.
     pub verify_crc: bool,

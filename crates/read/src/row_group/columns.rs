@@ -68,7 +68,7 @@ pub(super) struct TaskKey {
     pub(super) split: usize,
 }
 
-/// A unit of work on one column, which any thread can do.
+/// A unit of work on one column. Any thread can do it.
 pub enum ColumnTask {
     /// Decodes a lane's next column batch.
     Decode(DecodeTask),
@@ -163,7 +163,7 @@ pub(super) fn decode(
 }
 
 impl ColumnSet {
-    /// Opens the columns of a plan in a row group, or in a part of one.
+    /// Opens the columns of a plan in a row group or a part of it.
     ///
     /// # Errors
     /// Fails for the reasons that [`OpenRowGroup::new`] lists.

@@ -14,7 +14,7 @@ use herringbone_core::fetch::{FetchPolicy, requests};
 use herringbone_core::metrics::ReadCounts;
 use herringbone_filter::PruningStep;
 
-/// The result of pruning a row group, before its rows are decoded.
+/// The result of pruning a row group before its rows are decoded.
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;

@@ -25,7 +25,7 @@ use herringbone_core::page::{
 /// The number of columns from which on we compare a chunk's metadata with chunks decoded before, to decode it faster.
 const MANY_COLUMNS: usize = 64;
 
-/// The column chunks of a row group, ready to be decoded.
+/// The column chunks of a row group that are ready to be decoded.
 ///
 /// A [`ColumnChunkDecoder`] has buffers, so create each one only when it is due, and drop it once it [is
 /// done](ColumnChunkDecoder::is_done).
@@ -261,9 +261,9 @@ impl OpenRowGroup {
         Ok(column)
     }
 
-    /// Creates the counter for the rows in these pages of a column, which are adjacent in its chunk. The counter
-    /// retains the decompressed pages, so that the decoders of splits need not decompress them again. All pages of the
-    /// chunk must be [allowed](ChunkInPlan::allows).
+    /// Creates the counter for the rows in these pages, which are adjacent in their column chunk. The counter retains
+    /// the decompressed pages, so that the decoders of splits need not decompress them again. All pages of the chunk
+    /// must be [allowed](ChunkInPlan::allows).
     ///
     /// # Errors
     /// Fails with `Argument` if the read has no such column.
@@ -353,7 +353,7 @@ impl OpenRowGroup {
                         return ranges;
                     };
                     add_range(&mut ranges, page.range.start.max(start)..end.range.end);
-                    // This moves by at least one row, even if the map ends too early, so that the loop ends.
+                    // This moves by at least one row even if the map ends too early, so that the loop ends.
                     walk.advance_to(page.rows.end.max(walk.position() + 1));
                 }
                 SelectionRun::Unknown | SelectionRun::Done => return ranges,

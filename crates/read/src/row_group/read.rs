@@ -15,7 +15,7 @@ use herringbone_core::budget::{Budget, Reservation};
 use herringbone_core::fetch::FetchPolicy;
 use herringbone_core::loss::Losses;
 
-/// The read of one row group, or of a part of one.
+/// The read of one row group or a part of it.
 ///
 /// It is a state machine without I/O, which one thread polls, or whose tasks several threads take. Because it owns
 /// everything that it needs, it can move to another thread at any time.

@@ -233,8 +233,8 @@ impl Makers<'_> {
         })
     }
 
-    /// Returns the constant for a column that the file lacks. We list it as a leaf, so that predicates can test it,
-    /// because nothing else makes nulls in it.
+    /// Returns the constant for a column that the file lacks. We list it among the leaves, so that predicates can test
+    /// it, because nothing else makes nulls in it.
     fn root_constant(
         &mut self,
         field: &Field,

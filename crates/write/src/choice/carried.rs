@@ -1,27 +1,27 @@
 //! The encoding choice carried over from the previous row group.
 //!
-//! In small row groups, sampling the values would take as long as writing them. So a choice by a sample applies to some
-//! more values, in the row groups after it. A dictionary that was given up in one row group must show in the next one
-//! that it would pay.
+//! In small row groups, sampling the values would take as long as writing them. A choice by a sample therefore applies
+//! to some more values, in the row groups after it. A dictionary that was given up in one row group must show in the
+//! next one that it would pay.
 
 use super::packing::IndexForm;
 use super::{Choice, LevelForm};
 use herringbone_core::compression::Compression;
 use herringbone_format::Encoding;
 
-/// The number of values to which a choice applies. Nulls are included, and so are the values it was made for.
+/// The number of values to which a choice applies. This includes nulls, and the values for which the choice was made.
 const MAX_REUSED_VALUES: usize = 1 << 16;
 
-/// The maximum number of values of a chunk to which a choice applies, as a multiple of those it was made for. A choice
-/// by few values proves nothing about many.
+/// The maximum number of values in a chunk to which a choice applies, as a multiple of the values for which it was
+/// made. A choice by few values proves nothing about many.
 const MAX_REUSED_RATIO: usize = 2;
 
-/// The minimum number of values, nulls included, after which a dictionary that did not pay is tried again with all
+/// The minimum number of values, including nulls, after which we try a dictionary that did not pay again with all
 /// values.
 const RETRY_AFTER: usize = MAX_REUSED_VALUES;
 
-/// The multiple of the values it was tried with after which a dictionary that did not pay is tried again with all
-/// values.
+/// The number of values after which we try a dictionary that did not pay again with all values, as a multiple of the
+/// values with which it was tried.
 const RETRY_RATIO: usize = 8;
 
 /// The encoding choice carried over from the previous row group.
@@ -32,32 +32,31 @@ pub(crate) struct CarriedChoice {
     pub(super) encoding: Encoding,
     pub(super) compression: Compression,
     pub(crate) levels: LevelForm,
-    /// See [`Choice::rejected`].
+    /// The rejected dictionary's size, as in [`Choice::rejected`].
     pub(crate) rejected: Option<f64>,
-    /// The number of values, nulls included, since the last choice by a sample. If there was no sample, it exceeds
+    /// The number of values, including nulls, since the last choice by a sample. If there was no sample, it exceeds
     /// [`MAX_REUSED_VALUES`].
     since_sample: usize,
-    /// The number of values, nulls included, since the start of a row group that did not begin with a
-    /// sampled trial.
+    /// The number of values, including nulls, since the start of a row group that did not begin with a sampled trial.
     since_trial: usize,
-    /// The number of values, nulls included, of the row group for which the choice was made.
+    /// The number of values, including nulls, in the row group for which the choice was made.
     num_chosen_for: usize,
 }
 
-/// The source of a choice.
+/// The source from which a choice was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ChoiceSource {
-    /// A sample.
+    /// A sample of the values.
     Sample,
     /// The choice for the previous row group.
     Carried,
-    /// The usual forms: there are too few values, or only one possible form.
+    /// The usual forms, because there are too few values, or only one form is possible.
     Default,
 }
 
 impl CarriedChoice {
-    /// Creates the choice of a column chunk with `num_values` values, nulls included. `has_dictionary` is true if it
-    /// has a dictionary in the end. `carried` is the choice with which it began.
+    /// Creates the choice that a column chunk with `num_values` values, including nulls, passes on. `has_dictionary` is
+    /// true if the chunk has a dictionary in the end. `carried` is the choice with which the chunk began.
     pub(crate) fn new(
         choice: &Choice,
         levels: LevelForm,
@@ -105,7 +104,7 @@ impl CarriedChoice {
             && num_values <= self.num_chosen_for.saturating_mul(MAX_REUSED_RATIO)
     }
 
-    /// Returns this choice again, with [`ChoiceSource::Carried`].
+    /// Returns this choice again, with [`ChoiceSource::Carried`] as its source.
     pub(crate) fn reuse(&self) -> Choice {
         Choice {
             indices: self.indices,

@@ -1,4 +1,4 @@
-//! Estimates the size of values in an encoding, from a sample of them.
+//! Estimates the size that values take in an encoding, from a sample of them.
 
 use herringbone_format::{Encoding, Result, Type};
 use herringbone_kernels::hybrid::{self, Runs};
@@ -14,10 +14,10 @@ use herringbone_core::compression::Compression;
 use herringbone_core::encoding::dictionary::{Dictionary, ranks};
 use herringbone_core::encoding::physical_values::Values;
 
-/// The number of values per sampled value. A larger sample would take as long as writing the values.
+/// The number of values for each sampled value. A larger sample would take as long as writing the values.
 const SAMPLE_SHARE: usize = 32;
 
-/// The minimum and maximum number of values of a sample.
+/// The minimum and maximum number of values in a sample.
 const SAMPLE_VALUES: std::ops::RangeInclusive<usize> = 2048..=8192;
 
 /// The maximum number of bytes of a sample in PLAIN.
@@ -29,33 +29,33 @@ const SHARE_OF_FEW: usize = 8;
 /// The minimum of the limit that [`SHARE_OF_FEW`] sets for a sample, in values.
 const MIN_VALUES: usize = 256;
 
-/// The part of a sample to encode first, as a divisor of its values.
+/// The part of a sample that we encode first, as a divisor of its values.
 const FIRST_PART: usize = 4;
 
-/// The multiple of the best cost, as a fraction, above which an encoding is not tried further.
+/// The multiple of the best cost, as a fraction, above which we do not try an encoding any further.
 const MAX_COST_RATIO: (u128, u128) = (3, 2);
 
-/// The number of bytes of a dictionary per sampled byte.
+/// The number of bytes of a dictionary for each sampled byte.
 const DICTIONARY_SHARE: usize = 4;
 
-/// The minimum and maximum number of bytes of a dictionary sample. If there are few values, the lower bound is
+/// The minimum and maximum number of bytes in a dictionary sample. If there are few values, the lower bound is
 /// [`SHARE_OF_FEW`] of their bytes.
 const DICTIONARY_SAMPLE: std::ops::RangeInclusive<usize> = 8192..=16384;
 
-/// The minimum number of bytes of a dictionary sample, if there are few values.
+/// The minimum number of bytes in a dictionary sample if there are few values.
 const MIN_OF_DICTIONARY: usize = 2048;
 
-/// The maximum number of entries that are sorted.
+/// The maximum number of entries that we sort.
 const MAX_SORTED: usize = 1 << 14;
 
-/// The minimum number of values per entry for which entries are sorted.
+/// The minimum number of values per entry for which we sort entries.
 const VALUES_OF_SORTED: usize = 4;
 
-/// The maximum number of bytes of indices per byte of entries for which entries are sorted. Order reduces the
-/// dictionary page only.
+/// The maximum number of bytes of indices per byte of entries for which we sort entries. The order reduces only the
+/// dictionary page.
 const SHARE_OF_SORTED: usize = 8;
 
-/// An estimator for the size of values.
+/// A sampler that estimates the size of values.
 pub(super) struct Sampler<'a> {
     settings: &'a ColumnSettings,
     num_values: usize,
@@ -69,7 +69,7 @@ pub(super) struct Estimate {
     form: Form,
     pub(super) compression: Compression,
     stored_bytes: u64,
-    /// The time to read, in picoseconds.
+    /// The time that reading takes, in picoseconds.
     reading: u64,
 }
 
@@ -131,9 +131,9 @@ impl<'a> Sampler<'a> {
             .min(by_bytes.max(16))
     }
 
-    /// Returns the indices of the sample. One half is from the middle of the first page, the other from the middle of
-    /// the last page. A small sample is from the first page only. At the start of that page, indices are small because
-    /// there are few entries yet, which would mislead a codec.
+    /// Returns the indices of the sample. One half is from the middle of the first page, and the other half is from the
+    /// middle of the last page. A small sample is only from the first page. We avoid the start of that page, because
+    /// indices are small while there are few entries, which would mislead a codec.
     pub(super) fn indices(&self, pages: &[&[u32]]) -> Vec<u32> {
         let values = self.len();
         let (Some(first), Some(last)) = (pages.first(), pages.last()) else {
@@ -151,7 +151,7 @@ impl<'a> Sampler<'a> {
         sample
     }
 
-    /// Estimates the cost of values in each encoding, from a sample. `least` is the cost of the best other form.
+    /// Estimates the cost of values in each encoding from a sample. `least` is the cost of the best other form.
     pub(super) fn values(&self, sample: &Values<'_>, least: Option<u128>) -> Result<Vec<Estimate>> {
         let encodings = &self.settings.encodings;
         let all = |values: &Values<'_>| {
@@ -178,7 +178,8 @@ impl<'a> Sampler<'a> {
             .copied()
             .chain(least)
             .filter(|cost| is_near(*cost));
-        // If only one form is near the best, it is chosen without the whole sample, unless the codec may be dropped.
+        // If only one form is near the best, we choose it without encoding the whole sample, unless the codec may be
+        // dropped.
         if num_near.count() > 1 || self.may_drop_codec() {
             for ((encoding, estimates), cost) in encodings.iter().zip(&mut estimates).zip(costs) {
                 if is_near(cost) {
@@ -189,7 +190,8 @@ impl<'a> Sampler<'a> {
         Ok(estimates.concat())
     }
 
-    /// Estimates the cost of values in one encoding, from a sample: with the codec, and without if it may be dropped.
+    /// Estimates the cost of values in one encoding from a sample: with the codec, and also without it if it may be
+    /// dropped.
     fn encoded(&self, encoding: Encoding, values: &Values<'_>) -> Result<Vec<Estimate>> {
         let len = values.num_values();
         if len == 0 {
@@ -215,8 +217,8 @@ impl<'a> Sampler<'a> {
         Ok(self.estimates(form, decoded, counts, scaled(compressed)))
     }
 
-    /// Estimates the cost of values as indices, in each form that may be best. Returns the order of sorted entries as
-    /// well.
+    /// Estimates the cost of values as indices, in each form that may be the best. Also returns the order of the sorted
+    /// entries.
     pub(super) fn dictionary(
         &self,
         dictionary: &Dictionary,
@@ -227,7 +229,7 @@ impl<'a> Sampler<'a> {
         for packing in self.packings(dictionary.num_values()) {
             let encoded = self.packed(sample.iter().copied(), packing, dictionary.num_values());
             let compressed = self.compressed(&encoded)?;
-            // A form that has more bytes before the codec must save a minimum.
+            // A form with more bytes before the codec must save a minimum after it.
             let is_better = |least: usize| compressed + compressed / 128 < least;
             if best.is_none_or(|(_, _, least)| is_better(least)) {
                 best = Some((packing, encoded.len(), compressed));
@@ -242,8 +244,8 @@ impl<'a> Sampler<'a> {
             dictionary,
             &(0..dictionary.num_values() as u32).collect::<Vec<_>>(),
         )?;
-        // In order of appearance, the indices of a page are only as wide as the dictionary was then. Without a codec
-        // their size is known.
+        // In order of appearance, the indices of a page are only as wide as the dictionary was at that time. Without a
+        // codec, we know their size.
         let index_bytes = match self.settings.compression {
             Compression::Uncompressed => scaled(compressed).min(indexed.index_bytes as u64),
             _ => scaled(compressed),
@@ -288,7 +290,7 @@ impl<'a> Sampler<'a> {
         }
     }
 
-    /// Returns the packings of indices that may be best, the usual one first.
+    /// Returns the packings of indices that may be the best. The usual one is first.
     fn packings(&self, num_entries: usize) -> Vec<Packing> {
         let compression = self.settings.compression;
         let mut packings = vec![Packing::TIGHT];
@@ -325,7 +327,7 @@ impl<'a> Sampler<'a> {
         out
     }
 
-    /// Returns the size of the dictionary page with entries in this order, in bytes after the codec.
+    /// Returns the size in bytes, after the codec, of the dictionary page with the entries in this order.
     fn entries(&self, dictionary: &Dictionary, order: &[u32]) -> Result<u64> {
         let all = dictionary.plain_bytes();
         if self.settings.compression == Compression::Uncompressed {
@@ -343,7 +345,7 @@ impl<'a> Sampler<'a> {
         Ok(compressed * all as u64 / plain.len().max(1) as u64)
     }
 
-    /// Returns the number of stored bytes of a section.
+    /// Returns the number of bytes in which a section is stored.
     fn compressed(&self, bytes: &[u8]) -> Result<usize> {
         self.compressed_sections(bytes, &[])
     }
@@ -362,7 +364,8 @@ impl<'a> Sampler<'a> {
         })
     }
 
-    /// Returns true if the chunk may be stored without the codec. Pages of version 2 decide this individually.
+    /// Returns true if the chunk may be stored without the codec. Pages of version 2 decide this individually, so it
+    /// only concerns version 1.
     fn may_drop_codec(&self) -> bool {
         self.settings.may_drop_codec
             && self.settings.version == DataPageVersion::V1
@@ -386,7 +389,7 @@ impl<'a> Sampler<'a> {
             stored_bytes,
             reading,
         };
-        // Pages of version 2 are stored without the codec individually, and do not need to be decompressed then.
+        // Each page of version 2 may be stored without the codec, and then needs no decompression.
         let goes_without = matches!(form, Form::Values(_))
             && settings.version == DataPageVersion::V2
             && !settings.codec_pays(counts.encoded_bytes as usize, compressed as usize);
@@ -401,7 +404,7 @@ impl<'a> Sampler<'a> {
     }
 }
 
-/// Returns the size in PLAIN, in bytes, also for booleans.
+/// Returns the size of values in PLAIN in bytes. A boolean takes one bit.
 fn plain_bytes(values: &Values<'_>) -> usize {
     match values {
         Values::Boolean { len, .. } => len.div_ceil(8),

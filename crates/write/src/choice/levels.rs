@@ -1,4 +1,4 @@
-//! The form of the stored levels of a column chunk, chosen by the levels of its first page.
+//! The form of a column chunk's stored levels, which is chosen by the levels of its first page.
 
 use herringbone_format::Result;
 use herringbone_kernels::hybrid::Runs;
@@ -8,18 +8,19 @@ use crate::settings::ColumnSettings;
 use herringbone_core::compression::Compression;
 use herringbone_core::levels::{EncodedLevels, PageLevels};
 
-/// The part of the level bytes that pages of version 1 must save, as a divisor. Readers make better use of version 2.
+/// The part of the level bytes that pages of version 1 must save, as a divisor. It must be worth it, because readers
+/// make better use of version 2.
 const MIN_SHARE: usize = 8;
 
-/// The form of stored levels.
+/// The form in which levels are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LevelForm {
     pub(crate) runs: Runs,
-    /// Levels are compressed in version 1, and not in version 2.
+    /// The version of the pages. Levels are compressed in version 1, but not in version 2.
     pub(crate) version: DataPageVersion,
 }
 
-/// Returns the runs of levels if nothing is known about them.
+/// Returns the runs to use for levels about which nothing is known.
 pub(crate) fn usual_runs(compression: Compression) -> Runs {
     match compression {
         Compression::Snappy | Compression::Lz4Raw => Runs::Repetitive,
@@ -35,10 +36,10 @@ pub(super) fn counts_bytes(compression: Compression) -> bool {
     )
 }
 
-/// Chooses by the levels of the first page.
+/// Chooses the form of the levels by the levels of the first page.
 ///
 /// # Errors
-/// Feature if the codec is not compiled in; Io if its library fails.
+/// Fails with `Feature` if the codec is not compiled in, and with `Io` if its library fails.
 pub(crate) fn choose_levels(settings: &ColumnSettings, page: &PageLevels) -> Result<LevelForm> {
     let compression = settings.compression;
     let usual = LevelForm {
@@ -71,7 +72,7 @@ pub(crate) fn choose_levels(settings: &ColumnSettings, page: &PageLevels) -> Res
     })
 }
 
-/// Returns the size of levels after the codec, in bytes.
+/// Returns the size of levels after the codec in bytes.
 fn compressed_bytes(settings: &ColumnSettings, levels: &EncodedLevels) -> Result<usize> {
     let mut compressed = Vec::new();
     let all = [levels.rep.as_slice(), &levels.def].concat();

@@ -1,9 +1,9 @@
 //! Chooses how a column chunk is stored, from a sample of its values.
 //!
-//! The sample is encoded in every form that the profile allows, and compressed. The size extrapolated to all values
-//! seen is weighed against the time of a read, which is taken from a table. A part of the sample comes first: forms
-//! far from the best one are not tried further. The sample is at fixed rows of the row group, so neither threads nor
-//! batches change the choice.
+//! The sample is encoded in every form that the profile allows, and compressed. We extrapolate the size to all values
+//! seen, and weigh it against the time of a read, which is taken from a table. We begin with a part of the sample, and
+//! do not try forms any further that are far from the best one. The sample is at fixed rows of the row group, so that
+//! neither threads nor batches change the choice.
 
 mod carried;
 mod estimate;
@@ -25,50 +25,50 @@ use herringbone_core::compression::Compression;
 use herringbone_core::encoding::dictionary::Dictionary;
 use herringbone_core::encoding::physical_values::Values;
 
-/// The minimum number of bytes in PLAIN for which a sample is used. Below, a codec adds more to a page than could be
-/// saved.
+/// The minimum number of bytes in PLAIN for which we use a sample. With fewer bytes, a codec adds more to a page than
+/// it could save.
 const MIN_BYTES: usize = 512;
 
-/// The ratio of PLAIN bytes to bytes of dictionary and indices from which no other encoding is tried.
+/// The ratio of PLAIN bytes to the bytes of dictionary and indices from which on we try no other encoding.
 const OBVIOUS_RATIO: usize = 4;
 
 /// The form in which a column chunk is stored.
 #[derive(Debug)]
 pub(super) struct Choice {
-    /// The form of the indices, or `None` without a dictionary.
+    /// The form of the indices, or `None` if the chunk has no dictionary.
     pub(super) indices: Option<IndexForm>,
-    /// The order of the entries, if they are sorted.
+    /// The order of the dictionary's entries, if they are sorted.
     pub(super) order: Option<Vec<u32>>,
     /// The encoding of values outside the dictionary.
     pub(super) encoding: Encoding,
     pub(super) compression: Compression,
-    /// The bytes per value that a dictionary would have taken, before the codec. Set if a dictionary that saves bytes
-    /// was not chosen.
+    /// The number of bytes per value that a dictionary would have taken, before the codec. It is set if a dictionary
+    /// that saves bytes was not chosen.
     pub(super) rejected: Option<f64>,
-    /// The estimates from which the form was chosen.
+    /// The estimates from which we chose the form.
     pub(super) estimates: Vec<EncodingEstimate>,
     pub(super) source: ChoiceSource,
 }
 
-/// Values buffered for a choice, all of them in a dictionary.
+/// The values buffered for a choice, all of which are in a dictionary.
 pub(super) struct Indexed<'a> {
     pub(super) dictionary: &'a Dictionary,
     /// The indices of all values, page by page.
     pub(super) pages: Vec<&'a [u32]>,
-    /// The size of the indices in bytes, packed as tightly as each page allows.
+    /// The size of the indices in bytes, if they are packed as tightly as each page allows.
     pub(super) index_bytes: usize,
     /// The size of the values in PLAIN, in bytes.
     pub(super) plain_bytes: usize,
     /// True if the values are stored as indices whatever their cost.
     pub(super) is_requested: bool,
-    /// The choice of the previous row group, if it applies to these values.
+    /// The choice for the previous row group, if it applies to these values.
     pub(super) carried: Option<CarriedChoice>,
 }
 
 /// Chooses for values outside a dictionary. `values` are the first values, which take `plain_bytes` bytes in PLAIN.
 ///
 /// # Errors
-/// Feature if the codec is not compiled in; Io if its library fails.
+/// Fails with `Feature` if the codec is not compiled in, and with `Io` if its library fails.
 pub(super) fn choose_encoding(
     settings: &ColumnSettings,
     values: &Values<'_>,
@@ -84,7 +84,7 @@ pub(super) fn choose_encoding(
     Ok(Choice::cheapest(settings, &estimates, default))
 }
 
-/// Returns true if there is only one form for values outside a dictionary.
+/// Returns true if there is only one form for values outside a dictionary, so that there is nothing to choose.
 fn values_have_one_form(settings: &ColumnSettings) -> bool {
     let may_drop_codec = settings.may_drop_codec && settings.version == DataPageVersion::V1;
     settings.encodings.len() == 1 && !may_drop_codec
@@ -93,7 +93,7 @@ fn values_have_one_form(settings: &ColumnSettings) -> bool {
 /// Chooses for values that a dictionary did not receive, from one page of them.
 ///
 /// # Errors
-/// See [`choose_encoding`].
+/// Fails for the reasons that [`choose_encoding`] lists.
 pub(super) fn choose_for_trial_page(
     settings: &ColumnSettings,
     page: &mut TrialPage,
@@ -112,7 +112,7 @@ pub(super) fn choose_for_trial_page(
 /// Chooses for values in a dictionary.
 ///
 /// # Errors
-/// See [`choose_encoding`].
+/// Fails for the reasons that [`choose_encoding`] lists.
 pub(super) fn choose(settings: &ColumnSettings, indexed: &Indexed<'_>) -> Result<Choice> {
     let default = settings.usual_encoding();
     let dictionary = indexed.dictionary;
@@ -123,12 +123,12 @@ pub(super) fn choose(settings: &ColumnSettings, indexed: &Indexed<'_>) -> Result
         return Ok(Choice::unsampled(settings, form, default));
     }
     let is_obvious = saves && indexed_bytes * OBVIOUS_RATIO <= indexed.plain_bytes;
-    // A requested dictionary is used if indices take fewer bytes.
+    // A dictionary that the caller requested is used if its indices take fewer bytes.
     let is_settled = indexed.is_requested || settings.dictionary_is_requested && saves;
     let tries_values = !is_settled && !is_obvious;
     let has_codec = settings.compression != Compression::Uncompressed;
     if !saves && values_have_one_form(settings) || saves && !tries_values && !has_codec {
-        // Only one form is possible.
+        // Only one form is possible, so we need no sample.
         let form = saves.then(IndexForm::default);
         return Ok(Choice::unsampled(settings, form, default));
     }
@@ -204,7 +204,7 @@ impl Choice {
             all.min_by_key(|estimate| estimate.cost(settings.prefer))
         };
         let chosen = least(&|_| true);
-        // The encoding of values after a dictionary that grew too large.
+        // This is the encoding of the values after a dictionary that grew too large.
         let outside = least(&|estimate| estimate.encoding().is_some());
         Self {
             indices: chosen.and_then(Estimate::indices),

@@ -4,19 +4,19 @@ use herringbone_kernels::hybrid::Runs;
 
 use crate::explanation::StoredAs;
 
-/// The form of the indices of a column chunk.
+/// The form of a column chunk's indices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct IndexForm {
-    /// True if the entries of the dictionary are sorted.
+    /// True if the dictionary's entries are sorted.
     pub(crate) is_sorted: bool,
     pub(crate) packing: Packing,
 }
 
-/// The packing of indices.
+/// The packing of dictionary indices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Packing {
     pub(crate) runs: Runs,
-    /// True if indices end at byte boundaries, or never cross one. Codecs then see equal indices as equal bytes.
+    /// True if indices end at byte boundaries, or never cross one, so that codecs see equal indices as equal bytes.
     pub(crate) is_aligned: bool,
 }
 
@@ -39,7 +39,7 @@ impl Default for IndexForm {
 }
 
 impl Packing {
-    /// The packing with the fewest bits.
+    /// The packing that takes the fewest bits.
     pub(crate) const TIGHT: Self = Self {
         runs: Runs::Shortest,
         is_aligned: false,

@@ -1,20 +1,20 @@
-//! The memory that blocks of all columns of a thread share.
+//! The memory for blocks, which all columns of a thread share.
 
 use herringbone_core::array::Scratch;
 use herringbone_core::array::dictionary::Keyed;
 
 use crate::levels::LeafLevels;
 
-/// Memory reused for each block of any column. There is one per thread, so that it stays in the cache. No column
-/// counts it as its own memory.
+/// The memory reused for each block of any column. There is one per thread, so that it stays in the cache, and no
+/// column counts it as its own memory.
 pub struct BlockMemory {
     pub(super) levels: LeafLevels,
     pub(super) scratch: Scratch,
     pub(super) keyed: Keyed,
 }
 
-/// The maximum number of bytes of [`BlockMemory`] retained between blocks. Most blocks need less, and anything larger
-/// is freed.
+/// The maximum number of bytes of [`BlockMemory`] retained between blocks. Most blocks need less, and we free anything
+/// larger.
 const MAX_RETAINED_BYTES: usize = 2 << 20;
 
 impl Default for BlockMemory {

@@ -1,19 +1,19 @@
 //! One column of the row group under construction.
 //!
-//! Rows are processed in blocks: levels, then values without nulls, then indices or encoded values. A page ends when
+//! We process rows in blocks: first levels, then values without nulls, then indices or encoded values. A page ends when
 //! it has enough rows or bytes, or by its content with content-defined chunking. It always ends with a whole row, and
-//! never because an input array ends. The page is then passed to a [`PageSink`], so that no later page waits for the
-//! remaining work on it.
+//! never because an input array ends, so that pages do not depend on the arrays. The page is then passed to a
+//! [`PageSink`], so that no later page waits for the remaining work on it.
 //!
-//! The storage of values is chosen only after some pages ([`choice`](super::choice)). Until then, their indices are
-//! buffered. Then all are written as indices, or all as values, and in the second case the dictionary is dropped. If
-//! nearly all values were new to the dictionary, they are buffered as values meanwhile
-//! ([`SampledTrial`](super::page_values::SampledTrial)). A dictionary that grows too large later is closed: pages after
-//! that are written as values, and earlier pages stay. Without a dictionary, the values of the first page are buffered
-//! for the choice, and from time to time those of a later one.
+//! We choose how values are stored only after some pages ([`choice`](super::choice)), and buffer their indices until
+//! then. All of them are then written either as indices or as values, and in the second case the dictionary is dropped.
+//! If nearly all values were new to the dictionary, they are buffered as values meanwhile
+//! ([`SampledTrial`](super::page_values::SampledTrial)). A dictionary that grows too large later is closed: later pages
+//! are written as values, but earlier pages stay. Without a dictionary, the values of the first page are buffered for
+//! the choice, and from time to time the values of a later page.
 //!
-//! An Arrow dictionary column has a whole dictionary, in its own order, including values that no slot uses. It is
-//! copied unchanged before the slots are processed, unless it is unordered and too large.
+//! An Arrow dictionary column has a whole dictionary in its own order, including values that no slot uses. We copy it
+//! unchanged before we process the slots, unless it is unordered and too large.
 
 mod block_memory;
 mod pages;
@@ -46,16 +46,16 @@ pub struct ColumnWriter {
     settings: Arc<ColumnSettings>,
     path: Arc<LeafPath>,
     page: PageLevels,
-    /// The size of the page's values in PLAIN.
+    /// The size of the current page's values in PLAIN.
     page_size: PlainSize,
-    /// The rows collected since the last check for a full page.
+    /// The rows collected since we last checked whether the page is full.
     segment: Extent,
-    /// True if the rows offered last would exceed [`MAX_PAGE_VALUES`] in the page.
+    /// True if the last offered rows would exceed [`MAX_PAGE_VALUES`] in the page.
     is_counted_out: bool,
     /// The form of the stored levels, once it is chosen.
     levels: Option<LevelForm>,
     values: PageValues,
-    /// The choice of the previous row group.
+    /// The choice for the previous row group.
     carried: Option<CarriedChoice>,
     /// The form of the stored values, once it is chosen.
     choice: Option<Choice>,
@@ -68,11 +68,11 @@ pub struct ColumnWriter {
 }
 
 impl ColumnWriter {
-    /// Creates an empty column chunk whose pages are encrypted with `cipher`. `before` is the column's
-    /// chunk in the previous row group.
+    /// Creates an empty column chunk whose pages are encrypted with `cipher`. `before` is the column's chunk in the
+    /// previous row group.
     ///
     /// # Errors
-    /// Argument if the encoding does not support the column's type.
+    /// Fails with `Argument` if the encoding does not support the column's type.
     pub(crate) fn new(
         settings: Arc<ColumnSettings>,
         path: Arc<LeafPath>,
@@ -105,12 +105,13 @@ impl ColumnWriter {
         })
     }
 
-    /// Returns the approximate bytes that the chunk will take in the file, without pages already passed to the sink.
+    /// Returns the approximate number of bytes that the chunk will take in the file, without the pages already passed
+    /// to the sink.
     pub fn estimated_bytes(&self) -> usize {
         self.values.estimated_bytes()
     }
 
-    /// Returns the number of reserved bytes, without pages already passed to the sink.
+    /// Returns the number of reserved bytes, without the pages already passed to the sink.
     pub fn heap_bytes(&self) -> usize {
         self.chunk.heap_bytes()
             + self.values.heap_bytes()
@@ -119,11 +120,12 @@ impl ColumnWriter {
     }
 
     /// Appends rows of the top-level array that contains the column, and passes full pages to the sink. The memory may
-    /// differ from call to call.
+    /// be another one in each call.
     ///
     /// # Errors
-    /// [Argument](herringbone_format::ErrorKind::Argument) if a value cannot be stored;
-    /// [Limit](herringbone_format::ErrorKind::Limit) if one is too large for the format; errors of the sink.
+    /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if a value cannot be stored, with
+    /// [`Limit`](herringbone_format::ErrorKind::Limit) if a value is too large for the format, and with the sink's
+    /// errors.
     pub fn write(
         &mut self,
         array: &ArrayRef,

@@ -19,8 +19,8 @@ use crate::page_values::{
 };
 
 impl ColumnWriter {
-    /// Returns the maximum number of rows of the page. The first two pages are shorter while the dictionary is on
-    /// trial, because its indices are narrow while it is small. Pages that end by their content are not.
+    /// Returns the maximum number of rows in the page. The first two pages are shorter while the dictionary is on
+    /// trial, because its indices are narrow while it is small. This does not hold for pages that end by their content.
     pub(super) fn page_rows(&self) -> usize {
         let rows = self.settings.page_rows;
         match self.values.pages_on_trial() {
@@ -39,7 +39,7 @@ impl ColumnWriter {
             || (self.page.num_rows() > 0 && self.values.must_end_page(&self.settings))
     }
 
-    /// Writes or buffers the page under construction, and begins the next.
+    /// Writes or buffers the page under construction, and begins the next one.
     pub(super) fn finish_page(&mut self, sink: &mut dyn PageSink) -> Result<()> {
         self.choose_levels()?;
         let levels = self.page.finish_page();
@@ -64,7 +64,7 @@ impl ColumnWriter {
         self.values.end_full_dictionary(&self.settings)
     }
 
-    /// Chooses the form of the levels by the first page.
+    /// Chooses the form of the levels from the levels of the first page.
     fn choose_levels(&mut self) -> Result<()> {
         if self.levels.is_some() {
             return Ok(());
@@ -81,7 +81,7 @@ impl ColumnWriter {
         Ok(())
     }
 
-    /// Writes the page of values outside the dictionary. Chooses its encoding before, if it is on trial.
+    /// Writes a page of values outside the dictionary. If the page's encoding is on trial, chooses it first.
     fn end_encoded_page(
         &mut self,
         levels: &EncodedLevels,
@@ -190,7 +190,7 @@ impl ColumnWriter {
         let last = pages.len().saturating_sub(1);
         for (at, page) in pages.into_iter().enumerate() {
             let observers = &mut self.observers;
-            // The dictionary is dropped before the last page is encoded, so that both do not take memory at once.
+            // We drop the dictionary before the last page is encoded, so that both do not take memory at once.
             let last_dictionary = if at == last { dictionary.take() } else { None };
             if let Some(dictionary) = last_dictionary.as_ref().or(dictionary.as_ref()) {
                 dictionary.with_values(page.indices.iter().copied(), |all| {
@@ -207,7 +207,7 @@ impl ColumnWriter {
     /// Finishes the column chunk, and passes its last pages to the sink.
     ///
     /// # Errors
-    /// See [`Self::write`].
+    /// Fails for the reasons that [`Self::write`] lists.
     pub fn finish(self, sink: &mut dyn PageSink) -> Result<EndedColumn> {
         let settings = self.settings.clone();
         self.finish_chunk(sink)
@@ -260,7 +260,7 @@ impl ColumnWriter {
     }
 }
 
-/// Records the choice for the whole chunk.
+/// Records the choice made for the whole chunk.
 fn record_choice(chunk: &mut ChunkBuilder, recorded: &mut Option<Choice>, choice: Choice) {
     chunk.choose_compression(choice.compression);
     *recorded = Some(choice);

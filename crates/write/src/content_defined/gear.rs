@@ -1,17 +1,17 @@
 //! The tables of the gear hash.
 //!
-//! Other writers use these tables too: entry `b` of table `t` is the start of the MD5 digest (RFC 1321) of 64 bytes `t`
-//! followed by 64 bytes `b`, in big-endian order. The same tables give the same pages.
+//! Other writers use these tables too, so that we find the same pages. Entry `b` of table `t` is the start of the MD5
+//! digest (RFC 1321) of 64 bytes `t` followed by 64 bytes `b`, in big-endian order.
 
 use std::sync::LazyLock;
 
 /// The number of tables.
 pub(super) const NUM_TABLES: usize = 8;
 
-/// The numbers of the 256 bytes.
+/// The numbers for the 256 values of a byte.
 pub(super) type Gears = [u64; 256];
 
-/// The tables, calculated when the first column needs them.
+/// The tables, which are calculated when the first column needs them.
 pub(super) static TABLES: LazyLock<[Gears; NUM_TABLES]> =
     LazyLock::new(|| std::array::from_fn(|table| std::array::from_fn(|byte| gear(table, byte))));
 
@@ -43,7 +43,7 @@ fn md5(message: &[u8]) -> [u32; 4] {
     digest
 }
 
-/// Applies the 64 steps of a block to the four words.
+/// Applies the 64 steps for a block to the four words.
 fn rounds([mut a, mut b, mut c, mut d]: [u32; 4], words: &[u32; 16]) -> [u32; 4] {
     const SHIFTS: [[u32; 4]; 4] = [
         [7, 12, 17, 22],

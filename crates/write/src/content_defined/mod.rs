@@ -1,7 +1,7 @@
 //! Pages that end by their content.
 //!
-//! A hash rolls over the levels and the values of a column. A page begins at a row whose hash has a rare form. So an
-//! insertion changes the pages around it, and later pages begin at the same values as before.
+//! A hash rolls over a column's levels and values, and a page begins at a row whose hash has a rare form. An insertion
+//! therefore only changes the pages around it, and later pages begin at the same values as before.
 //!
 //! ```text
 //! rows     a b c d | e f g | h i j k | l m
@@ -9,8 +9,8 @@
 //! ```
 //!
 //! The hash is a gear hash: each byte shifts it by a bit and adds a number from a table. If each rare hash ended its
-//! page, sizes would vary widely. So a page ends only after eight such hashes, each of another table. FastCDC (Xia et
-//! al., 2016) describes the hash and the minimum before which bytes are skipped.
+//! page, page sizes would vary widely. For this reason, a page ends only after eight such hashes, each with another
+//! table. FastCDC (Xia et al., 2016) describes the hash, and the minimum before which bytes are skipped.
 
 mod gear;
 
@@ -24,8 +24,8 @@ use herringbone_core::levels::DefinitionLevels;
 
 /// The sizes of pages that end by their content.
 ///
-/// Sizes count the bytes of values before encoding, without the lengths of byte arrays. BOOLEAN values count one byte,
-/// and each definition and repetition level counts two.
+/// Sizes count the bytes of values before encoding, without the lengths of byte arrays. BOOLEAN values count one byte
+/// each, and each definition or repetition level counts two.
 ///
 /// ```
 /// use herringbone::{ContentDefinedChunking, WriteOptions};
@@ -39,12 +39,12 @@ use herringbone_core::levels::DefinitionLevels;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ContentDefinedChunking {
-    /// The number of bytes of a page before which it does not end by its content; 256 KiB by default.
+    /// The number of bytes before which a page does not end by its content, 256 KiB by default.
     pub min_chunk_bytes: usize,
-    /// The number of bytes after which a page ends whatever its content; 1 MiB by default. A row is never split.
+    /// The number of bytes after which a page ends whatever its content, 1 MiB by default. A row is never split.
     pub max_chunk_bytes: usize,
-    /// The weight of finding the same pages again against the number of pages; 0 by default. Each step doubles the
-    /// probability that a page ends, and halves it if negative. Values from -3 to 3 are useful.
+    /// The weight of finding the same pages again against the number of pages, 0 by default. Each step up doubles the
+    /// probability that a page ends, and each step down halves it. Values from -3 to 3 are useful.
     pub norm_level: i32,
 }
 
@@ -59,13 +59,13 @@ impl Default for ContentDefinedChunking {
 }
 
 impl ContentDefinedChunking {
-    /// Creates the default sizes.
+    /// Returns the default sizes.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets the number of bytes of a page before which it does not end by its content.
+    /// Sets the number of bytes before which a page does not end by its content.
     #[must_use]
     pub fn min_chunk_bytes(mut self, min_chunk_bytes: usize) -> Self {
         self.min_chunk_bytes = min_chunk_bytes;
@@ -86,7 +86,7 @@ impl ContentDefinedChunking {
         self
     }
 
-    /// Returns the bits of a hash that are all 0 if it is one of the hashes that end a page.
+    /// Returns the mask of hashes that end a page: all of its bits are 0 in such a hash.
     fn mask(&self) -> Result<u64> {
         let (min, max) = (self.min_chunk_bytes, self.max_chunk_bytes);
         if min >= max {
@@ -94,7 +94,8 @@ impl ContentDefinedChunking {
                 "min_chunk_bytes is {min}, and must be less than max_chunk_bytes, which is {max}"
             )));
         }
-        // The average size is midway. A page consists of the minimum, and of the bytes up to the last of the hashes.
+        // The average size is midway between the sizes. A page consists of the minimum, and of the bytes up to the last
+        // of the hashes.
         let bytes_per_hash = (max - min) / 2 / NUM_TABLES;
         let bits = i64::from(bytes_per_hash.checked_ilog2().unwrap_or(0));
         let bits = bits - i64::from(self.norm_level);
@@ -109,7 +110,7 @@ impl ContentDefinedChunking {
     }
 }
 
-/// The hash of the levels and values of a column. It continues across pages and row groups.
+/// The hash of a column's levels and values, which continues across pages and row groups.
 #[derive(Clone, Copy)]
 pub(crate) struct Chunker {
     min_bytes: usize,
@@ -117,11 +118,11 @@ pub(crate) struct Chunker {
     mask: u64,
     tables: &'static [Gears; NUM_TABLES],
     hash: u64,
-    /// The number of bytes since the start of the page.
+    /// The number of bytes since the page started.
     num_bytes: usize,
     /// The number of rows whose hash had the rare form, since a page last ended by its content.
     num_matches: usize,
-    /// True if the hash had the rare form since the last row was checked.
+    /// True if the hash has had the rare form since the last row was checked.
     is_match: bool,
 }
 
@@ -139,17 +140,17 @@ impl fmt::Debug for Chunker {
 /// The levels of some rows.
 pub(crate) struct RowLevels<'a> {
     pub(crate) num_rows: usize,
-    /// One repetition level per entry, or empty for a column without lists.
+    /// The repetition levels, one per entry. They are empty for a column without lists.
     pub(crate) rep: &'a [u8],
     pub(crate) def: &'a DefinitionLevels,
     pub(crate) max_def: u8,
 }
 
 impl Chunker {
-    /// Creates the hash of a column without values.
+    /// Creates the hash for a column without values.
     ///
     /// # Errors
-    /// Argument if the sizes contradict each other, or are too close.
+    /// Fails with `Argument` if the sizes contradict each other, or are too close.
     pub(crate) fn new(chunking: &ContentDefinedChunking) -> Result<Self> {
         Ok(Self {
             min_bytes: chunking.min_chunk_bytes,
@@ -163,7 +164,7 @@ impl Chunker {
         })
     }
 
-    /// Hashes the next rows. Returns those that begin pages, relative to the first.
+    /// Hashes the next rows. Returns the rows that begin pages, counted from the first.
     pub(crate) fn page_starts(&mut self, levels: &RowLevels<'_>, slots: &Slots<'_>) -> Vec<usize> {
         let (values, keys) = match slots {
             Slots::Values(values) => (values, None),
@@ -217,7 +218,7 @@ impl Chunker {
         }
     }
 
-    /// Hashes the rows. `roll_value` hashes the value of a slot.
+    /// Hashes the rows. `roll_value` hashes the value in a slot.
     fn starts(
         &mut self,
         levels: &RowLevels<'_>,
@@ -275,7 +276,7 @@ impl Chunker {
         }
     }
 
-    /// Returns true if the row hashed last begins a page.
+    /// Returns true if the last hashed row begins a page.
     fn begins_page(&mut self) -> bool {
         if std::mem::take(&mut self.is_match) {
             self.num_matches += 1;

@@ -6,7 +6,7 @@ use herringbone_arrow::array::{Array, RunArray};
 use herringbone_arrow::buffer::ArrowNativeType;
 use herringbone_arrow::schema::DataType;
 
-/// Returns the values to which the slots of the array refer.
+/// Returns the values to which the array's slots refer.
 pub(super) fn values(array: &dyn Array) -> Option<&dyn Array> {
     if let Some(dictionary) = array.as_any_dictionary_opt() {
         return Some(dictionary.values().as_ref());
@@ -39,7 +39,7 @@ pub(super) fn positions(array: &dyn Array) -> Option<Vec<usize>> {
     })
 }
 
-/// Returns the run of each slot.
+/// Returns the run to which each slot belongs.
 fn runs<R: RunEndIndexType>(array: &RunArray<R>) -> Vec<usize> {
     let ends = array.run_ends();
     let (first, len) = (ends.offset(), ends.len());

@@ -1,6 +1,6 @@
 //! Repetition and definition levels under construction.
 
-/// One pair of levels per entry. There are no repetition levels before the first list.
+/// Pairs of levels, one per entry. There are no repetition levels before the first list.
 #[derive(Debug, Default)]
 pub(super) struct Entries {
     pub(super) rep: Vec<u8>,
@@ -13,7 +13,7 @@ impl Entries {
         self.rep.capacity() + self.def.capacity()
     }
 
-    /// Replaces the levels by `rep` repetition levels of 0 and `def` definition levels of `level`.
+    /// Replaces the levels with `rep` repetition levels of 0, and with `def` definition levels of `level`.
     pub(super) fn fill(&mut self, rep: usize, def: usize, level: u8) {
         self.rep.clear();
         self.rep.resize(rep, 0);
@@ -21,7 +21,7 @@ impl Entries {
         self.def.resize(def, level);
     }
 
-    /// Sets the definition levels of entries at `slot_def` or more to those in `levels`, in order.
+    /// Sets the definition levels of entries at `slot_def` or more to the levels in `levels`, in their order.
     pub(super) fn set_levels(&mut self, slot_def: u8, levels: &mut Vec<u8>) {
         if levels.len() == self.def.len() {
             std::mem::swap(&mut self.def, levels);
@@ -42,7 +42,7 @@ impl Entries {
         set_some(rest, slot_def, levels);
     }
 
-    /// Raises definition levels of `from` or more to `to`.
+    /// Raises definition levels of at least `from` to `to`.
     pub(super) fn raise(&mut self, from: u8, to: u8) {
         if from < to {
             for level in &mut self.def {
@@ -51,9 +51,9 @@ impl Entries {
         }
     }
 
-    /// Expands the `i`th entry with a definition level of `slot_def` or more to `lengths[i]` entries with the levels
-    /// of elements. The first of them keeps the repetition level of the entry. An entry of length 0 is unchanged, and
-    /// so are all other entries.
+    /// Expands the `i`th entry with a definition level of at least `slot_def` to `lengths[i]` entries, which have the
+    /// levels of elements. The first of them keeps the entry's repetition level. An entry of length 0 is unchanged, and
+    /// all other entries are, too.
     pub(super) fn expand(
         &self,
         lengths: &[usize],

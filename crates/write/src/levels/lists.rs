@@ -1,4 +1,4 @@
-//! The positions of list elements, for every kind of list.
+//! The positions of list elements, for each kind of list.
 
 use std::ops::Range;
 
@@ -9,21 +9,21 @@ use herringbone_arrow::schema::DataType;
 
 use super::slots::push;
 
-/// The positions of the elements of one array's lists. Element 0 is the first element in any of these lists.
+/// The positions of the elements in one array's lists. Element 0 is the first element in any of these lists.
 pub(super) struct Lists<'a> {
     layout: Layout<'a>,
-    /// The ordinal of that first element in the array of elements.
+    /// The ordinal of this first element in the array of elements.
     first: usize,
 }
 
 enum Layout<'a> {
-    /// Offsets of `List` and `Map`; there is one more offset than lists.
+    /// The offsets of `List` and `Map`. There is one more offset than lists.
     Offsets32(&'a [i32]),
-    /// Offsets of `LargeList`; there is one more offset than lists.
+    /// The offsets of `LargeList`. There is one more offset than lists.
     Offsets64(&'a [i64]),
-    /// Offsets and sizes of `ListView`.
+    /// The offsets and sizes of `ListView`.
     Views32(&'a [i32], &'a [i32]),
-    /// Offsets and sizes of `LargeListView`.
+    /// The offsets and sizes of `LargeListView`.
     Views64(&'a [i64], &'a [i64]),
     /// The size of `FixedSizeList`.
     Fixed(usize),
@@ -33,7 +33,7 @@ enum Layout<'a> {
 pub(super) struct Opened<'a> {
     pub(super) lists: Lists<'a>,
     pub(super) elements: &'a dyn Array,
-    /// The range of elements that the lists can refer to.
+    /// The range of elements to which the lists can refer.
     pub(super) window: Range<usize>,
 }
 
@@ -91,7 +91,7 @@ pub(super) fn open<'a>(array: &'a dyn Array, window: &Range<usize>) -> Option<Op
 }
 
 impl Lists<'_> {
-    /// Replaces `lengths` by the length of each list in `ranges`, null or not.
+    /// Replaces the content of `lengths` with the length of each list in `ranges`, null or not.
     pub(super) fn lengths(&self, ranges: &[Range<usize>], lengths: &mut Vec<usize>) {
         lengths.clear();
         for range in ranges {
@@ -110,8 +110,8 @@ impl Lists<'_> {
         }
     }
 
-    /// Replaces `out` by the elements of the lists in `ranges`. `hidden` is true if some of `lengths` are 0 although
-    /// the array has elements for these lists.
+    /// Replaces the content of `out` with the elements of the lists in `ranges`. `hidden` is true if some of `lengths`
+    /// are 0 although the array has elements for these lists.
     pub(super) fn elements(
         &self,
         ranges: &[Range<usize>],
@@ -137,7 +137,7 @@ impl Lists<'_> {
     }
 
     /// Returns the first element of a list. For the slot after the last list, it returns the end of the elements,
-    /// except for views.
+    /// except for views, which have no such slot.
     fn start(&self, slot: usize) -> usize {
         let start = match self.layout {
             Layout::Offsets32(offsets) => offsets[slot].as_usize(),
@@ -162,7 +162,7 @@ fn differences<O: OffsetSizeTrait>(offsets: &[O], slots: Range<usize>, lengths: 
     );
 }
 
-/// Returns the range of the elements of adjacent lists.
+/// Returns the range of the elements that adjacent lists have.
 fn offsets_window<O: OffsetSizeTrait>(offsets: &[O]) -> Range<usize> {
     match offsets {
         [first, .., last] => first.as_usize()..last.as_usize(),

@@ -4,17 +4,17 @@
 //! WriteNode → path to a leaf, + array → segments → levels, one pass per list → LeafLevels
 //! ```
 //!
-//! The path is split wherever the slots change: at each list or map, and at dictionaries and run-end encodings of
-//! nested values. Within such a `Segment`, slot `i` of a struct is slot `i` of its fields. So all nulls of its
-//! structs, of the list at its end or of the leaf are bitmaps over the same slots. Hence levels are computed from top
+//! We split the path wherever the slots change: at each list or map, and at dictionaries and run-end encodings of
+//! nested values. Within such a `Segment`, slot `i` of a struct is slot `i` of its fields. All nulls of its structs,
+//! and of the list or leaf at its end, are therefore bitmaps over the same slots. This lets us compute levels from top
 //! to bottom:
 //!
-//! 1. There is one *entry* per row at first. Entries with a definition level of at least the segment's `slot_def` have
+//! 1. At first, there is one *entry* per row. Entries with a definition level of at least the segment's `slot_def` have
 //!    a slot in the segment. The others ended at an empty or null list.
-//! 2. The bitmaps of a segment add to the levels of its slots, in words of 64 slots. Without nulls, there is nothing
-//!    to do, because the levels were filled in just before.
-//! 3. At a list, each entry expands to one entry per element, or remains one entry. All levels are filled with those
-//!    of an element. Then the previous entries are written to the starts of their lists.
+//! 2. The bitmaps of a segment add to the levels of its slots, in words of 64 slots. Without nulls, there is nothing to
+//!    do, because the levels were filled in just before.
+//! 3. At a list, each entry expands to one entry per element, or remains one entry. We fill all levels with the levels
+//!    of an element, and then write the previous entries to the starts of their lists.
 //!
 //! The module `column::nested` of `herringbone_core` does the reverse.
 
@@ -43,29 +43,29 @@ use segment::{End, Segment};
 
 /// The levels of one leaf and the positions of its values.
 ///
-/// The values of the column, in order, are the slots of `leaf` in `ranges` that are valid in `nulls`. There is one
-/// value for each entry with the highest definition level.
+/// The column's values, in order, are the slots of `leaf` in `ranges` that are valid in `nulls`. There is one value for
+/// each entry with the highest definition level.
 pub(crate) struct LeafLevels {
-    /// One repetition level per entry; empty for a column without lists.
+    /// The repetition levels, one per entry. They are empty for a column without lists.
     pub(crate) rep: Vec<u8>,
-    /// One definition level per entry.
+    /// The definition levels, one per entry.
     pub(crate) def: DefinitionLevels,
-    /// The slots of the leaf with an entry, in the order of the entries. Ranges are never empty, and adjacent ranges
-    /// are merged. With list views and dictionaries of nested values, slots may be repeated and in any order.
+    /// The leaf's slots with an entry, in the order of the entries. Ranges are never empty, and adjacent ranges are
+    /// merged. With list views and dictionaries of nested values, slots may be repeated and in any order.
     pub(crate) ranges: Vec<Range<usize>>,
-    /// The validity of each slot of `leaf`, or `None` if there are no nulls. A slot is null if the leaf is null there,
-    /// or a struct around it, up to the innermost list. For dictionaries and run-end encodings, the value counts.
-    /// Replaces the leaf's own validity.
+    /// The validity of each slot of `leaf`, or `None` if there are no nulls. It replaces the leaf's own validity. A
+    /// slot is null if the leaf is null there, or if a struct around it is, up to the innermost list. For dictionaries
+    /// and run-end encodings, the value counts.
     pub(crate) nulls: Option<NullBuffer>,
-    /// The leaf, or the part of it that these rows can reach. A dictionary or run-end encoding of values that are not
-    /// nested is unchanged.
+    /// The leaf, or the part of it that these rows can reach. A dictionary or run-end encoding is unchanged if its
+    /// values are not nested.
     pub(crate) leaf: ArrayRef,
-    /// An empty leaf.
+    /// An empty leaf, which replaces `leaf` when it is dropped.
     nothing: ArrayRef,
     scratch: Scratch,
 }
 
-/// Buffers reused by the next call.
+/// Buffers that the next call reuses.
 #[derive(Default)]
 struct Scratch {
     entries: Entries,
@@ -90,7 +90,7 @@ impl LeafLevels {
         }
     }
 
-    /// Returns the slots of the leaf with a value.
+    /// Returns the leaf's slots with a value.
     pub(crate) fn selected(&self) -> Selected<'_> {
         Selected {
             array: &self.leaf,
@@ -99,7 +99,7 @@ impl LeafLevels {
         }
     }
 
-    /// Drops the arrays.
+    /// Drops the arrays, so that only the buffers remain.
     pub(crate) fn release(&mut self) {
         if let DefinitionLevels::Validity(_) = self.def {
             self.def = DefinitionLevels::None;
@@ -126,11 +126,11 @@ impl LeafLevels {
     }
 }
 
-/// Computes the levels of the leaf at the end of `path` for `rows` of the top-level `array`, replacing the content of
-/// `out`.
+/// Computes the levels of the leaf at the end of `path` for `rows` of the top-level `array`, and replaces the content
+/// of `out` with them.
 ///
-/// About ten thousand rows per call are best. Then all data stays in the L2 cache, and a row takes a third of the time
-/// that it takes with a million rows.
+/// About ten thousand rows per call are best, because all data then stays in the L2 cache. A row takes a third of the
+/// time that it takes with a million rows.
 ///
 /// **Errors**: the array does not match the path, has fewer rows, or has a null although the path is not nullable.
 /// Nulls below a null struct, or in an element outside every list, are ignored.
@@ -163,7 +163,7 @@ fn levels(
     }
     scratch.entries.rep = std::mem::take(&mut out.rep);
     let flat = path.max_rep == 0;
-    // The bitmap of a single segment is sufficient.
+    // If there is only one segment, its bitmap is sufficient.
     let bits = flat && path.max_def <= 1 && segments.len() == 1;
     let first_level = segments.first().map_or(0, |segment| segment.base);
     scratch.entries.fill(
@@ -243,7 +243,7 @@ fn add_nulls(segment: &Segment<'_>, ranges: &[Range<usize>], scratch: &mut Scrat
     scratch.entries.set_levels(segment.slot_def, levels);
 }
 
-/// Converts levels of 0 and 1 to a bitmap. Returns `None` if all are 1.
+/// Converts levels of 0 and 1 to a bitmap. Returns `None` if all levels are 1.
 fn as_bits(levels: &[u8]) -> Option<NullBuffer> {
     let nulls = NullBuffer::new(BooleanBuffer::from_iter(
         levels.iter().map(|&level| level == 1),

@@ -15,20 +15,20 @@ pub(crate) enum Step {
         /// The ordinal of the field on the path.
         field: usize,
     },
-    /// A list of any kind, or a map. The next step of a map is the struct of its entries.
+    /// A list of any kind, or a map. The next step after a map is the struct of its entries.
     List {
         /// True if the file can store nulls here.
         nullable: bool,
-        /// The repetition level of an element that is not the first of its list.
+        /// The repetition level of all elements but the first one in a list.
         rep_level: u8,
     },
-    /// A run-end encoding of nested values, which are the next step. It is null if its value is, so the next step
-    /// determines whether it is nullable.
+    /// A run-end encoding of nested values, which are the next step. A slot is null if its value is null, so the next
+    /// step determines whether it is nullable.
     RunEnd,
-    /// A dictionary of nested values, which are the next step. It is null if its key or value is, so the next step
-    /// determines whether it is nullable.
+    /// A dictionary of nested values, which are the next step. A slot is null if its key or its value is null, so the
+    /// next step determines whether it is nullable.
     Dictionary,
-    /// The leaf, possibly in a dictionary or run-end encoding.
+    /// The leaf, which may be in a dictionary or run-end encoding.
     Leaf {
         /// True if the file can store nulls here.
         nullable: bool,
@@ -36,7 +36,7 @@ pub(crate) enum Step {
 }
 
 impl Step {
-    /// Returns true if nulls have their own definition level here, or `None` for encodings.
+    /// Returns true if nulls have a definition level of their own here, or `None` for encodings.
     pub(super) fn nullable(self) -> Option<bool> {
         match self {
             Self::Struct { nullable, .. }
@@ -54,9 +54,9 @@ pub(crate) struct LeafPath {
     pub(crate) steps: Vec<Step>,
     /// The definition level of a value that is not null.
     pub(crate) max_def: u8,
-    /// The number of lists.
+    /// The number of lists, which is the highest repetition level.
     pub(crate) max_rep: u8,
-    /// The names in the Parquet schema, below the root, for errors.
+    /// The column's names in the Parquet schema, below the root, for errors.
     pub(crate) column: Vec<String>,
 }
 
@@ -84,8 +84,8 @@ impl LeafPath {
     }
 }
 
-/// Returns the paths from a top-level field to the columns below it, in the order of the file. `leaves` are the leaves
-/// of the whole schema.
+/// Returns the paths from a top-level field to the columns below it, in file order. `leaves` are the leaves of the
+/// whole schema.
 ///
 /// **Errors**: a column without a leaf; more than 255 levels.
 pub(crate) fn paths(node: &WriteNode, leaves: &[WriteLeaf]) -> Result<Vec<LeafPath>> {

@@ -12,37 +12,38 @@ use super::lists::Lists;
 use super::path::Step;
 use super::{encoded, lists, slots};
 
-/// Arrays with the same slots: structs, each a field of the previous one, and the array below them.
+/// Arrays with the same slots: structs, each of them a field of the previous one, and the array below them.
 ///
 /// Slot 0 is the first slot that the selected rows can reach. If only the first `d` bitmaps in `masks` are set for a
 /// slot, its definition level is `base` plus the `levels` of these.
 pub(super) struct Segment<'a> {
     /// The minimum definition level of entries with a slot here.
     pub(super) slot_def: u8,
-    /// The definition level of a slot that is null in the first of `masks`, or of every slot if there are no masks.
+    /// The definition level of a slot that is null in the first of `masks`. If there are no masks, it is the level of
+    /// every slot.
     pub(super) base: u8,
-    /// The masks from the outermost array with nulls to the innermost. The last one is the validity of the array at
-    /// the end.
+    /// The masks of the arrays with nulls, from the outermost to the innermost. The last one is the validity of the
+    /// array at the end.
     pub(super) masks: Vec<Mask>,
-    /// Null slots of arrays that are not nullable. They are allowed only if no entry has them.
+    /// The null slots of arrays that are not nullable. They are allowed only if no entry has them.
     forbidden: Vec<BooleanBuffer>,
     /// The end of the segment.
     pub(super) end: End<'a>,
 }
 
-/// The validity of the slots of one array, combined with all arrays around it in its segment.
+/// The validity of one array's slots, combined with all arrays around it in its segment.
 pub(super) struct Mask {
     pub(super) valid: NullBuffer,
-    /// The number of definition levels that a valid slot has above a null one. There is one for this array, and one
-    /// for each nullable array below it that adds no nulls.
+    /// The number of definition levels by which a valid slot exceeds a null one. There is one level for this array, and
+    /// one for each nullable array below it that adds no nulls.
     pub(super) levels: u8,
 }
 
 /// The end of a segment.
 pub(super) enum End<'a> {
-    /// A list. Its elements are the next segment's slots.
+    /// A list. Its elements are the slots of the next segment.
     Lists { rep_level: u8, lists: Lists<'a> },
-    /// A dictionary or a run-end encoding. `positions` has the slot of the next segment for each slot, and arbitrary
+    /// A dictionary or a run-end encoding. `positions` has the next segment's slot for each slot, and arbitrary
     /// positions for nulls. The definition level of valid slots is `value_def`.
     Positions {
         positions: Vec<usize>,
@@ -53,7 +54,7 @@ pub(super) enum End<'a> {
 }
 
 impl Segment<'_> {
-    /// Returns an error for nulls of arrays that are not nullable.
+    /// Returns an error if arrays that are not nullable have nulls in these slots.
     pub(super) fn check_required(&self, ranges: &[Range<usize>]) -> Result<()> {
         let any = |forbidden: &BooleanBuffer| {
             let mut ranges = ranges.iter();
@@ -72,7 +73,8 @@ impl Segment<'_> {
 
 /// Splits the path from `array` along `steps`.
 ///
-/// A struct without fields has one field in the file. Its leaf is an array of nulls.
+/// A struct without fields has one field in the file, because Parquet has no form for it. This field's leaf is an array
+/// of nulls.
 pub(super) fn segments<'a>(
     steps: &[Step],
     array: &'a dyn Array,
@@ -143,7 +145,7 @@ struct Builder<'a> {
     base: u8,
     masks: Vec<Mask>,
     forbidden: Vec<BooleanBuffer>,
-    /// True if the nulls of the next array are those of the encoding around it, and already added.
+    /// True if the next array's nulls are the nulls of the encoding around it, which were already added.
     nulls_are_known: bool,
 }
 
@@ -160,7 +162,7 @@ impl<'a> Builder<'a> {
         }
         let around = self.masks.last().map(|mask| &mask.valid);
         let nulls = nulls.filter(|nulls| nulls.null_count() > 0);
-        // Null structs hide the slots below them.
+        // Null structs hide the slots below them, so only nulls in visible slots count.
         let valid = nulls.and_then(|nulls| {
             let valid = NullBuffer::union(around, Some(&nulls))?;
             let seen = around.map_or(0, NullBuffer::null_count);
@@ -189,7 +191,7 @@ impl<'a> Builder<'a> {
         self.end(End::Leaf(leaf), 0);
     }
 
-    /// Ends the segment. The slots of the next one belong to entries with a definition level of at least `slot_def`.
+    /// Ends the segment. The next segment's slots belong to entries with a definition level of at least `slot_def`.
     fn end(&mut self, end: End<'a>, slot_def: u8) {
         self.segments.push(Segment {
             slot_def: self.slot_def,
@@ -202,7 +204,7 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// Returns the nulls of the slots in `window`.
+/// Returns the nulls of the slots in `window`, or `None` if the array has no nulls.
 fn in_window(nulls: Option<&NullBuffer>, window: &Range<usize>) -> Option<NullBuffer> {
     let nulls = nulls.filter(|nulls| nulls.null_count() > 0)?;
     Some(match *window == (0..nulls.len()) {

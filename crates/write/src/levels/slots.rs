@@ -8,7 +8,7 @@ use herringbone_arrow::buffer::{BooleanBuffer, NullBuffer};
 /// A word in which each byte is 1.
 const ONES: u64 = 0x0101_0101_0101_0101;
 
-/// Appends a range, merged with the last one if they are adjacent.
+/// Appends a range, and merges it with the last one if they are adjacent.
 pub(super) fn push(ranges: &mut Vec<Range<usize>>, start: usize, len: usize) {
     if len == 0 {
         return;
@@ -26,7 +26,7 @@ pub(super) fn words(bits: &BooleanBuffer, first: usize, len: usize) -> impl Iter
     words.into_iter().chain(std::iter::once(last))
 }
 
-/// Adds `weight` to the levels whose bit is set. The bit of `levels[i]` is `first + i`.
+/// Adds `weight` to the levels whose bit is set. The bit for `levels[i]` is bit `first + i`.
 pub(super) fn add_bits(levels: &mut [u8], valid: &NullBuffer, first: usize, weight: u8) {
     let words = words(valid.inner(), first, levels.len());
     for (levels, word) in levels.chunks_mut(64).zip(words) {
@@ -39,7 +39,7 @@ pub(super) fn add_bits(levels: &mut [u8], valid: &NullBuffer, first: usize, weig
         for eight in eights {
             let added = spread(word as u8) * u64::from(weight);
             *eight = u64::from_le_bytes(*eight).wrapping_add(added).to_le_bytes();
-            // After eight shifts, the whole word has been used.
+            // After eight of these shifts, the whole word has been used.
             word >>= 8;
         }
         for level in rest {
@@ -49,15 +49,15 @@ pub(super) fn add_bits(levels: &mut [u8], valid: &NullBuffer, first: usize, weig
     }
 }
 
-/// Spreads bit `i` to byte `i`.
+/// Spreads the bits over a word, so that byte `i` has the value of bit `i`.
 fn spread(bits: u8) -> u64 {
-    // Byte i keeps only bit i. A byte that is not zero then carries into its highest bit.
+    // Byte i keeps only bit i. Adding 0x7f to a byte that is not zero then carries into its highest bit.
     let kept = (u64::from(bits) * ONES) & 0x8040_2010_0804_0201;
     ((kept + 0x7f * ONES) >> 7) & ONES
 }
 
-/// Sets the lengths of null lists to 0. Returns true if one of them was not 0. The lengths are those of the slots in
-/// `ranges`.
+/// Sets the lengths of null lists to 0. The lengths belong to the slots in `ranges`. Returns true if any of them was
+/// not 0 before.
 pub(super) fn clear_null(
     lengths: &mut [usize],
     valid: &NullBuffer,
@@ -83,7 +83,7 @@ pub(super) fn clear_null(
     cleared != 0
 }
 
-/// Replaces `out` by the slots `positions[slot]` of the valid slots in `ranges`.
+/// Replaces the content of `out` with the slots `positions[slot]` for the valid slots in `ranges`.
 pub(super) fn at_positions(
     positions: &[usize],
     valid: Option<&NullBuffer>,

@@ -12,12 +12,12 @@ use crate::choice::{CarriedChoice, Choice, Indexed, choose};
 use crate::dictionary_growth::{Counts, DECIDE_AFTER, EntrySizes, Growth, LAST_VALUES};
 use crate::settings::ColumnSettings;
 
-/// Indices, which may still be converted to values.
+/// Indices that may still be converted to values.
 pub(crate) struct DictionaryTrial {
     pub(crate) dictionary: Dictionary,
     pub(crate) page: IndexPage,
     pub(crate) pending: PendingPages,
-    /// True if the dictionary is kept although it saves nothing, because it has values that no slot uses.
+    /// True if the dictionary is kept even if it saves nothing, because it has values that no slot uses.
     pub(super) keeps_dictionary: bool,
 }
 
@@ -55,7 +55,7 @@ impl DictionaryTrial {
         is_full(&self.dictionary, settings)
     }
 
-    /// Returns true if the dictionary saves nothing, neither now nor later by all estimates.
+    /// Returns true if the dictionary saves nothing now, and by all estimates will not do so later.
     pub(super) fn cannot_pay_off(&self, settings: &ColumnSettings) -> bool {
         let growth = self.growth();
         growth.is_some_and(|growth| growth.cannot_pay_off(entry_sizes(&self.dictionary, settings)))
@@ -71,7 +71,7 @@ impl DictionaryTrial {
         growth.is_some_and(|growth| growth.is_unlikely_to_pay_off(sizes))
     }
 
-    /// Returns the growth of the dictionary, unless it is kept in any case.
+    /// Returns the dictionary's growth, unless it is kept in any case.
     fn growth(&self) -> Option<Growth> {
         if self.keeps_dictionary {
             return None;
@@ -93,7 +93,7 @@ impl DictionaryTrial {
         Some(Growth { first, before, now })
     }
 
-    /// Returns the number of all values, and of those in the dictionary.
+    /// Returns the number of all values, and the number of values in the dictionary.
     fn counts(&self) -> Counts {
         Counts {
             values: self.pending.num_values + self.page.num_values(),
@@ -108,11 +108,11 @@ impl DictionaryTrial {
             || self.cannot_pay_off(settings)
     }
 
-    /// Chooses the form of the buffered pages, and of the pages after them. `carried` is the choice of the previous
-    /// row group.
+    /// Chooses the form of the buffered pages and of the pages after them. `carried` is the choice for the previous row
+    /// group.
     ///
     /// # Errors
-    /// Feature if the codec is not compiled in; Io if its library fails.
+    /// Fails with `Feature` if the codec is not compiled in, and with `Io` if its library fails.
     pub(crate) fn choose(
         &self,
         settings: &ColumnSettings,
@@ -131,11 +131,11 @@ impl DictionaryTrial {
         choose(settings, &indexed)
     }
 
-    /// Continues with values, which receive those of the page under construction, as long as it is unclear whether
-    /// values repeat.
+    /// Continues with values as long as it is unclear whether values repeat. The values of the page under construction
+    /// are moved there, too.
     ///
     /// # Errors
-    /// Errors of encoders.
+    /// Returns the errors of encoders.
     pub(super) fn sample(self, settings: &ColumnSettings) -> Result<SampledTrial> {
         let before = self.counts();
         let mut trial = SampledTrial::new(settings, self.dictionary)?;
@@ -163,7 +163,7 @@ impl DictionaryTrial {
     }
 }
 
-/// Returns the sizes from which it is predicted whether the dictionary pays.
+/// Returns the sizes from which we predict whether the dictionary pays.
 pub(super) fn entry_sizes(dictionary: &Dictionary, settings: &ColumnSettings) -> EntrySizes {
     let average = dictionary.plain_bytes() as f64 / dictionary.num_values().max(1) as f64;
     EntrySizes {

@@ -1,4 +1,4 @@
-//! Values outside a dictionary, whose encoding is chosen from time to time.
+//! Values outside a dictionary, whose encoding is chosen anew from time to time.
 
 use std::mem;
 
@@ -17,17 +17,17 @@ use crate::observers::Observers;
 use crate::page::PageSink;
 use crate::settings::ColumnSettings;
 
-/// The number of pages of values after which their encoding is chosen again.
+/// The number of pages of values after which we choose their encoding again.
 const CHOOSE_AGAIN_AFTER: usize = 7;
 
-/// Values outside the dictionary.
+/// Values outside a dictionary.
 pub(crate) struct EncodedValues {
     encoder: Box<dyn ValueEncoder>,
     /// The encoding chosen last, or the usual one.
     encoding: Encoding,
     bounds: Bounds,
-    /// The number of pages since the encoding was chosen. `None` if the page under construction has PLAIN values, from
-    /// which its encoding is chosen.
+    /// The number of pages since the encoding was chosen. This is `None` if the page under construction has PLAIN
+    /// values, from which its encoding is chosen.
     pages_since_choice: Option<usize>,
     /// The dictionary of the pages before, if these have indices.
     pub(super) dictionary: Option<ChunkDictionary>,
@@ -37,7 +37,7 @@ impl EncodedValues {
     /// Creates a chunk without a dictionary, whose values have this encoding.
     ///
     /// # Errors
-    /// Argument if the encoding does not support the column's type.
+    /// Fails with `Argument` if the encoding does not support the column's type.
     pub(crate) fn new(settings: &ColumnSettings, encoding: Encoding) -> Result<Self> {
         Ok(Self {
             encoder: settings.value_encoder(encoding)?,
@@ -51,17 +51,18 @@ impl EncodedValues {
     /// Creates a chunk without a dictionary, whose first values decide about the encoding.
     ///
     /// # Errors
-    /// Argument if an encoding does not support the column's type.
+    /// Fails with `Argument` if an encoding does not support the column's type.
     pub(super) fn on_trial(settings: &ColumnSettings) -> Result<Self> {
         let mut values = Self::new(settings, settings.usual_encoding())?;
         values.begin_trial(settings)?;
         Ok(values)
     }
 
-    /// Continues with values outside the dictionary. If there are several encodings, the first values decide about it.
+    /// Continues with values outside the dictionary. If there are several encodings, the first of these values decide
+    /// which one is used.
     ///
     /// # Errors
-    /// Argument if an encoding does not support the column's type.
+    /// Fails with `Argument` if an encoding does not support the column's type.
     pub(super) fn after_dictionary(
         settings: &ColumnSettings,
         indexed: IndexedValues,
@@ -72,7 +73,7 @@ impl EncodedValues {
         Ok(values)
     }
 
-    /// Chooses the encoding by the next values, if there are several.
+    /// Lets the next values decide about the encoding, if there are several.
     fn choose_again(&mut self, settings: &ColumnSettings) -> Result<()> {
         match settings.encodings.len() {
             0 | 1 => Ok(()),
@@ -89,7 +90,7 @@ impl EncodedValues {
     /// Appends values to the page under construction.
     ///
     /// # Errors
-    /// Limit if the page would exceed the limits of its header.
+    /// Fails with `Limit` if the page would exceed the limits of its header.
     pub(crate) fn append(&mut self, values: &Values<'_>, observers: &mut Observers) -> Result<()> {
         self.encoder.append(values)?;
         self.bounds.update(values);
@@ -100,7 +101,7 @@ impl EncodedValues {
     /// Appends the values of `page`, which the dictionary did not receive.
     ///
     /// # Errors
-    /// Limit if the page would exceed the limits of its header.
+    /// Fails with `Limit` if the page would exceed the limits of its header.
     pub(crate) fn append_trial_page(
         &mut self,
         settings: &ColumnSettings,
@@ -120,16 +121,16 @@ impl EncodedValues {
         Ok(())
     }
 
-    /// Returns true if the encoding is chosen by the values of the page under construction.
+    /// Returns true if the values of the page under construction decide about the encoding.
     pub(crate) fn is_on_trial(&self) -> bool {
         self.pages_since_choice.is_none()
     }
 
-    /// Chooses the encoding by the `num_values` values of the page, and encodes them again. If they are too few, the
+    /// Chooses the encoding by the page's `num_values` values, and encodes them again. If there are too few values, the
     /// choice is left to the next page. This page then has the encoding chosen last, or the usual one.
     ///
     /// # Errors
-    /// Feature if the codec is not compiled in; Io if its library fails.
+    /// Fails with `Feature` if the codec is not compiled in, and with `Io` if its library fails.
     pub(crate) fn choose(
         &mut self,
         settings: &ColumnSettings,
@@ -157,7 +158,7 @@ impl EncodedValues {
     /// Writes the page, and starts the next one.
     ///
     /// # Errors
-    /// Errors of codecs, of encryption, and of the sink.
+    /// Returns the errors of codecs, of encryption and of the sink.
     pub(crate) fn write_page(
         &mut self,
         settings: &ColumnSettings,
@@ -185,7 +186,7 @@ impl EncodedValues {
     /// Continues in the chosen encoding, or with PLAIN values for the next choice.
     ///
     /// # Errors
-    /// Argument if an encoding does not support the column's type.
+    /// Fails with `Argument` if an encoding does not support the column's type.
     pub(crate) fn after_choice(
         &mut self,
         settings: &ColumnSettings,
@@ -198,10 +199,11 @@ impl EncodedValues {
         }
     }
 
-    /// Continues after one more page. From time to time the encoding is chosen again, because the values may have changed.
+    /// Continues after one more page. From time to time, the encoding is chosen again, because the values may have
+    /// changed.
     ///
     /// # Errors
-    /// Argument if an encoding does not support the column's type.
+    /// Fails with `Argument` if an encoding does not support the column's type.
     pub(crate) fn after_page(&mut self, settings: &ColumnSettings) -> Result<()> {
         let pages = self.pages_since_choice.map_or(1, |pages| pages + 1);
         self.pages_since_choice = Some(pages);

@@ -1,4 +1,4 @@
-//! Values stored as indices, with the dictionary that they refer to.
+//! Values stored as indices, with the dictionary to which they refer.
 
 use std::mem;
 
@@ -16,11 +16,11 @@ use crate::explanation::StoredAs;
 use crate::page::PageSink;
 use crate::settings::ColumnSettings;
 
-/// Indices of a chunk with a dictionary.
+/// The indices of a chunk with a dictionary.
 pub(crate) struct IndexedValues {
     pub(crate) dictionary: ChunkDictionary,
     pub(crate) page: IndexPage,
-    /// The encoding of values after the dictionary is full.
+    /// The encoding of the values that follow once the dictionary is full.
     pub(crate) encoding: Encoding,
 }
 
@@ -32,7 +32,7 @@ impl IndexedValues {
     /// Writes the page, and starts the next one.
     ///
     /// # Errors
-    /// Errors of codecs, of encryption, and of the sink.
+    /// Returns the errors of codecs, of encryption and of the sink.
     pub(crate) fn end_page(
         &mut self,
         settings: &ColumnSettings,
@@ -69,16 +69,16 @@ pub(super) fn is_full(dictionary: &Dictionary, settings: &ColumnSettings) -> boo
     !settings.keeps_order() && dictionary.plain_bytes() > settings.dictionary_bytes
 }
 
-/// The dictionary of the chunk, with the form of its indices.
+/// The chunk's dictionary, with the form of its indices.
 pub(crate) struct ChunkDictionary {
     pub(crate) entries: Dictionary,
     packing: Packing,
-    /// The number of entries when the dictionary was sorted, if it was.
+    /// The number of entries at the time when the dictionary was sorted, if it was.
     sorted_entries: Option<usize>,
 }
 
 impl ChunkDictionary {
-    /// Creates a dictionary whose indices are packed like this.
+    /// Creates a dictionary whose indices have this packing.
     pub(crate) fn new(entries: Dictionary, packing: Packing) -> Self {
         Self {
             entries,
@@ -87,7 +87,7 @@ impl ChunkDictionary {
         }
     }
 
-    /// Sorts the entries into `order`, in which they ascend, and changes the indices of buffered pages.
+    /// Sorts the entries into `order`, in which they ascend, and changes the indices of buffered pages accordingly.
     pub(crate) fn sort(&mut self, order: &[u32], pages: &mut [PendingPage]) {
         self.entries.reorder(order);
         let ranks = ranks(order);
@@ -115,7 +115,7 @@ impl ChunkDictionary {
     /// Writes the indices of `page`.
     ///
     /// # Errors
-    /// Errors of codecs, of encryption, and of the sink.
+    /// Returns the errors of codecs, of encryption and of the sink.
     pub(crate) fn write_page(
         &self,
         settings: &ColumnSettings,
@@ -147,8 +147,8 @@ impl ChunkDictionary {
 /// The indices of the page under construction.
 pub(crate) struct IndexPage {
     pub(super) indices: Vec<u32>,
-    /// The bounds of the page's values. Only numbers are included: checking each number is faster than finding the
-    /// indices in use.
+    /// The bounds of the page's values. They are only computed here for numbers, because for these, checking each value
+    /// is faster than finding the indices in use.
     pub(super) bounds: Bounds,
     /// True if `bounds` does not cover all values of the page, because some went to the dictionary only.
     pub(super) unbounded: bool,
@@ -172,7 +172,7 @@ impl IndexPage {
         dictionary.append(slots, &mut self.indices)
     }
 
-    /// Takes the finished page out, and starts the next one.
+    /// Takes out the finished page, and starts the next one.
     pub(super) fn take(
         &mut self,
         settings: &ColumnSettings,
@@ -190,7 +190,7 @@ impl IndexPage {
         }
     }
 
-    /// Returns the number of values, without nulls.
+    /// Returns the number of values in the page, without nulls.
     pub(super) fn num_values(&self) -> usize {
         self.indices.len()
     }
@@ -208,7 +208,7 @@ impl IndexPage {
 pub(crate) struct PendingPage {
     pub(crate) levels: EncodedLevels,
     pub(crate) indices: Vec<u32>,
-    /// The number of dictionary entries when the page ended. All indices are less than this.
+    /// The number of dictionary entries when the page ended. All indices in the page are less than this.
     num_entries: usize,
     /// The bounds of the values, if they were computed when the values arrived.
     bounds: Option<Bounds>,
@@ -216,7 +216,7 @@ pub(crate) struct PendingPage {
 }
 
 impl PendingPage {
-    /// Returns the number of values, and the number of entries when the page ended.
+    /// Returns the number of values in the page, and the number of entries when the page ended.
     pub(super) fn counts(&self) -> Counts {
         Counts {
             values: self.indices.len(),

@@ -1,4 +1,4 @@
-//! The values of the page under construction, and of pages buffered until a choice is made.
+//! The values of the page under construction, and of pages buffered until their form is chosen.
 
 mod dictionary_trial;
 mod encoded_values;
@@ -23,12 +23,12 @@ use super::observers::Observers;
 use super::options::DataPageVersion;
 use super::settings::ColumnSettings;
 
-/// The values of a column chunk under construction, in the form in which they are collected.
+/// The values of a column chunk under construction, in the form in which we collect them.
 #[derive(Default)]
 pub(super) enum PageValues {
-    /// Indices, which may still be converted to values.
+    /// Indices that may still be converted to values.
     DictionaryTrial(DictionaryTrial),
-    /// Values, which the dictionary may still receive. Those in the dictionary were all new.
+    /// Values that the dictionary may still receive. The values already in the dictionary were nearly all new.
     SampledTrial(SampledTrial),
     /// Indices.
     Indexed(IndexedValues),
@@ -40,10 +40,10 @@ pub(super) enum PageValues {
 }
 
 impl PageValues {
-    /// Creates a chunk without values. `carried` is the choice of the previous row group.
+    /// Creates a chunk without values. `carried` is the choice for the previous row group.
     ///
     /// # Errors
-    /// Argument if an encoding does not support the column's type.
+    /// Fails with `Argument` if an encoding does not support the column's type.
     pub(super) fn new(settings: &ColumnSettings, carried: Option<CarriedChoice>) -> Result<Self> {
         let leaf = &settings.leaf;
         let dictionary = match settings.dictionary {
@@ -53,7 +53,7 @@ impl PageValues {
         let may_drop_codec = settings.may_drop_codec
             && settings.version == DataPageVersion::V1
             && settings.compression != Compression::Uncompressed;
-        // A dictionary that did not pay in the previous row group must first show that it would.
+        // A dictionary that did not pay in the previous row group must first show that it would in this one.
         let starts_sampled = settings.preserve_arrow_dictionary.is_none()
             && !settings.dictionary_is_requested
             && carried.is_some_and(|carried| carried.needs_sampled_trial());
@@ -69,7 +69,8 @@ impl PageValues {
         })
     }
 
-    /// Returns the approximate bytes that the values will take in the file, without those already written as pages.
+    /// Returns the approximate number of bytes that the values will take in the file, without the values already
+    /// written in pages.
     pub(super) fn estimated_bytes(&self) -> usize {
         match self {
             Self::DictionaryTrial(trial) => trial.estimated_bytes(),
@@ -91,7 +92,8 @@ impl PageValues {
         }
     }
 
-    /// Returns true if values are added to the dictionary, or may be added later. Pages then end as if they were.
+    /// Returns true if values are added to the dictionary, or may be added later. In the second case, pages end as if
+    /// they were.
     pub(super) fn may_be_indices(&self) -> bool {
         matches!(
             self,
@@ -99,12 +101,12 @@ impl PageValues {
         )
     }
 
-    /// Returns true if no page is finished and values are added to a dictionary on trial.
+    /// Returns true if values are added to a dictionary on trial, and no page is finished yet.
     pub(super) fn is_first_page_of_trial(&self) -> bool {
         matches!(self, Self::DictionaryTrial(trial) if trial.num_pages() == 0)
     }
 
-    /// Returns the number of buffered pages, as long as the dictionary is on trial.
+    /// Returns the number of buffered pages while the dictionary is on trial, and otherwise `None`.
     pub(super) fn pages_on_trial(&self) -> Option<usize> {
         match self {
             Self::DictionaryTrial(trial) => Some(trial.num_pages()),
@@ -113,11 +115,11 @@ impl PageValues {
         }
     }
 
-    /// Returns the approximate bytes of the page under construction, whose values have this size. They are zero if the
-    /// segment is the page, which ends if the next row does not fit.
+    /// Returns the approximate number of bytes in the page under construction, whose values have this size. It is zero
+    /// if the current segment covers the whole page, because the page then ends if the next row does not fit.
     pub(super) fn page_bytes(&self, size: PlainSize) -> usize {
         match self {
-            // Indices usually take two bytes or less.
+            // We estimate two bytes per index, because indices usually take two bytes or less.
             Self::Indexed(values) => 2 * values.page.num_values(),
             Self::DictionaryTrial(_) => size.bytes / 2,
             Self::SampledTrial(_) => size.bytes,
@@ -125,7 +127,7 @@ impl PageValues {
         }
     }
 
-    /// Returns true if pages with rows must end here, because later values may be stored in another form.
+    /// Returns true if a page with rows must end here, because later values may be stored in another form.
     pub(super) fn must_end_page(&self, settings: &ColumnSettings) -> bool {
         match self {
             Self::DictionaryTrial(trial) => {
@@ -140,7 +142,8 @@ impl PageValues {
     /// Appends values to the page under construction.
     ///
     /// # Errors
-    /// Argument if an error came before; Limit if the page would exceed the limits of its header.
+    /// Fails with `Argument` if an error ended the chunk before, and with `Limit` if the page would exceed the limits
+    /// of its header.
     pub(super) fn append(&mut self, slots: &Slots<'_>, observers: &mut Observers) -> Result<()> {
         match self {
             Self::DictionaryTrial(trial) => trial.append(slots),
@@ -160,18 +163,17 @@ impl PageValues {
         }
     }
 
-    /// Keeps the dictionary although it saves nothing, because it has values that no slot uses.
+    /// Keeps the dictionary even if it saves nothing, because it has values that no slot uses.
     pub(super) fn keep_dictionary(&mut self) {
         if let Self::DictionaryTrial(trial) = self {
             trial.keeps_dictionary = true;
         }
     }
 
-    /// Buffers values of the page under construction and of later pages as values, if nearly all values are new to the
-    /// dictionary.
+    /// Buffers the values of this page and of later pages as values, if nearly all values are new to the dictionary.
     ///
     /// # Errors
-    /// Errors of encoders.
+    /// Returns the errors of encoders.
     pub(super) fn sample_if_new(&mut self, settings: &ColumnSettings) -> Result<()> {
         if let Self::DictionaryTrial(trial) = self
             && trial.is_unlikely_to_pay_off(settings)
@@ -182,10 +184,10 @@ impl PageValues {
         Ok(())
     }
 
-    /// Gives the buffered values to the dictionary if a sample of them shows that it will pay.
+    /// Gives the buffered values to the dictionary, if a sample of them shows that it will pay.
     ///
     /// # Errors
-    /// Errors of encoders.
+    /// Returns the errors of encoders.
     pub(super) fn resume_if_repeated(
         &mut self,
         settings: &ColumnSettings,
@@ -212,7 +214,7 @@ impl PageValues {
     /// Continues with values outside the dictionary if it is full.
     ///
     /// # Errors
-    /// Errors of encoders.
+    /// Returns the errors of encoders.
     pub(super) fn end_full_dictionary(&mut self, settings: &ColumnSettings) -> Result<()> {
         if let Self::Indexed(values) = self
             && values.is_full(settings)
@@ -223,7 +225,7 @@ impl PageValues {
         Ok(())
     }
 
-    /// Returns the dictionary of the chunk, after the last choice.
+    /// Returns the chunk's dictionary, after the last choice was made.
     pub(super) fn dictionary(&self) -> Option<&ChunkDictionary> {
         match self {
             Self::Indexed(values) => Some(&values.dictionary),
@@ -232,10 +234,10 @@ impl PageValues {
         }
     }
 
-    /// Returns the form in which the values of the chunk are stored, after the last choice.
+    /// Returns the form in which the chunk's values are stored, after the last choice was made.
     ///
     /// # Errors
-    /// Argument if an error came before.
+    /// Fails with `Argument` if an error ended the chunk before.
     pub(super) fn stored_as(&self) -> Result<StoredAs> {
         match self {
             Self::Indexed(values) => Ok(values.dictionary.stored_as()),
@@ -245,7 +247,7 @@ impl PageValues {
     }
 }
 
-/// Returns the error after another error ended the chunk.
+/// Returns the error for calls after another error has ended the chunk.
 fn failed() -> Error {
     Error::argument("an error ended this column chunk before")
 }

@@ -1,8 +1,9 @@
-//! Values buffered after nearly all values were new to a dictionary, which then receives only a sample of them.
+//! Values buffered because nearly all values were new to a dictionary, which then receives only a sample of them.
 //!
-//! Such a dictionary is usually given up in the end, and looking up new values is most of the work of writing them. It
-//! still pays if values repeat cyclically, or if the data changes. So the rest of the page and a few more pages are
-//! buffered as values. The dictionary receives only a sample of them, from which its size for all values is predicted.
+//! Such a dictionary is usually given up in the end, and looking up new values is most of the work of writing them. But
+//! it can still pay if values repeat cyclically, or if the data changes. We therefore buffer the rest of the page and a
+//! few more pages as values. The dictionary receives only a sample of them, from which we predict its size for all
+//! values.
 
 use std::mem;
 use std::ops::Range;
@@ -27,24 +28,24 @@ const BLOCK_VALUES: usize = 512;
 /// The number of values at the start of a block with which the dictionary is tested.
 const SAMPLED_VALUES: usize = 64;
 
-/// The share of a rejected dictionary's bytes per value that a new one may take to be tried. Only sizes after the
-/// codec show which form is better, and these are sizes before the codec.
+/// The share of a rejected dictionary's bytes per value that a new dictionary may take to be tried. It is below one,
+/// because only sizes after the codec show which form is better, and these are sizes before the codec.
 const BETTER_THAN_REJECTED: f64 = 0.75;
 
-/// Values, which the dictionary may still receive.
+/// Values that the dictionary may still receive.
 pub(crate) struct SampledTrial {
     pub(crate) dictionary: Dictionary,
-    /// The memory for the indices of tested values, which are not used.
+    /// The memory for the indices of tested values. The indices themselves are not used.
     indices: Vec<u32>,
-    /// The pages of indices before this trial.
+    /// The pages of indices finished before this trial.
     pub(crate) pending: PendingPages,
     pub(super) counts: SampledCounts,
-    /// The finished pages. The first values of the first page may be in the dictionary, because the trial began after
-    /// them.
+    /// The finished pages. The first values of the first page may already be in the dictionary, because the trial began
+    /// after them.
     pub(crate) pages: Vec<TrialPage>,
-    /// The encoder of the page under construction, which has the values in PLAIN.
+    /// The encoder of the page under construction, which has the page's values in PLAIN.
     pub(super) encoder: Box<dyn ValueEncoder>,
-    /// The bounds of the values of the page under construction.
+    /// The bounds of the values in the page under construction.
     pub(super) bounds: Bounds,
 }
 
@@ -52,7 +53,7 @@ impl SampledTrial {
     /// Creates a trial without values.
     ///
     /// # Errors
-    /// Argument if PLAIN does not support the column's type.
+    /// Fails with `Argument` if PLAIN does not support the column's type.
     pub(super) fn new(settings: &ColumnSettings, dictionary: Dictionary) -> Result<Self> {
         Ok(Self {
             dictionary,
@@ -82,7 +83,7 @@ impl SampledTrial {
     /// Buffers the page of values until its form is decided.
     ///
     /// # Errors
-    /// Argument if PLAIN does not support the column's type.
+    /// Fails with `Argument` if PLAIN does not support the column's type.
     pub(crate) fn end_page(
         &mut self,
         settings: &ColumnSettings,
@@ -100,13 +101,13 @@ impl SampledTrial {
         Ok(())
     }
 
-    /// Returns the number of finished pages, including those before this trial.
+    /// Returns the number of finished pages, including the pages before this trial.
     pub(super) fn num_pages(&self) -> usize {
         self.pending.pages.len() + self.pages.len()
     }
 
-    /// Returns true if the tested values show that the dictionary will pay. `carried` is the choice of the previous row
-    /// group.
+    /// Returns true if the tested values show that the dictionary will pay. `carried` is the choice for the previous
+    /// row group.
     pub(crate) fn will_pay_off(
         &self,
         settings: &ColumnSettings,
@@ -128,7 +129,7 @@ impl SampledTrial {
         growth.will_pay_off(sizes)
     }
 
-    /// Returns true if the trial ends without values that repeat.
+    /// Returns true if the trial ends because no values repeated for long enough.
     pub(crate) fn is_over(&self) -> bool {
         self.counts.all_values() >= SAMPLED_TRIAL_ENDS_AFTER
     }
@@ -136,7 +137,7 @@ impl SampledTrial {
     /// Adds the values of the finished pages to the dictionary. The page under construction must be empty.
     ///
     /// # Errors
-    /// Corrupt if pages do not have their number of values.
+    /// Fails with `Corrupt` if a page does not have its number of values.
     pub(crate) fn into_dictionary_trial(
         self,
         settings: &ColumnSettings,
@@ -152,11 +153,11 @@ impl SampledTrial {
         Ok(trial)
     }
 
-    /// Chooses the form of the finished pages, and of the pages after them, by the longest page. Returns `None` if
-    /// none is finished. `carried` is the choice of the previous row group.
+    /// Chooses the form of the finished pages and of the pages after them, by the longest page. Returns `None` if no
+    /// page is finished. `carried` is the choice for the previous row group.
     ///
     /// # Errors
-    /// Feature if the codec is not compiled in; Io if its library fails.
+    /// Fails with `Feature` if the codec is not compiled in, and with `Io` if its library fails.
     pub(crate) fn choose(
         &mut self,
         settings: &ColumnSettings,
@@ -173,7 +174,7 @@ impl SampledTrial {
         }))
     }
 
-    /// Returns the choice of the previous row group, if it applies to all values.
+    /// Returns the choice for the previous row group, if it applies to all values.
     fn reused(&self, carried: Option<CarriedChoice>) -> Option<CarriedChoice> {
         carried.filter(|carried| carried.applies_to(self.counts.all_values()))
     }
@@ -196,10 +197,10 @@ impl SampledTrial {
     }
 }
 
-/// The numbers of values of a sampled trial.
+/// The numbers of values in a sampled trial.
 #[derive(Debug, Default)]
 pub(super) struct SampledCounts {
-    /// The counts of the dictionary when the trial began.
+    /// The dictionary's counts when the trial began.
     before: Counts,
     /// The number of values since the trial began.
     num_values: usize,
@@ -210,7 +211,7 @@ pub(super) struct SampledCounts {
 }
 
 impl SampledCounts {
-    /// Creates the counts of a trial without values, after `before.values` values.
+    /// Creates the counts for a trial without values, which follows `before.values` values.
     pub(super) fn after(before: Counts) -> Self {
         Self {
             before,
@@ -218,7 +219,7 @@ impl SampledCounts {
         }
     }
 
-    /// Returns the number of values of the chunk, including those before the trial.
+    /// Returns the number of values in the chunk, including the values before the trial.
     fn all_values(&self) -> usize {
         self.before.values + self.num_values
     }
@@ -242,7 +243,7 @@ impl SampledCounts {
 /// A page of values that the dictionary may still receive.
 pub(crate) struct TrialPage {
     pub(crate) levels: EncodedLevels,
-    /// The encoder, which contains the values in PLAIN.
+    /// The encoder, which contains the page's values in PLAIN.
     pub(crate) encoder: Box<dyn ValueEncoder>,
     pub(crate) size: PlainSize,
     pub(crate) bounds: Bounds,
@@ -253,8 +254,8 @@ impl TrialPage {
         self.levels.num_levels - self.levels.num_nulls
     }
 
-    /// Takes the values out of the encoder and passes them to `visit`, with the emptied encoder and their size in
-    /// bytes.
+    /// Takes the values out of the encoder. Passes them to `visit`, together with the emptied encoder and the values'
+    /// size in bytes.
     pub(crate) fn with_values<R>(
         &mut self,
         leaf: &WriteLeaf,
@@ -280,8 +281,8 @@ impl TrialPage {
     }
 }
 
-/// Returns the parts of `range` that the dictionary receives. `range` is a range of values of a page. The parts depend
-/// on the positions in the page alone, not on the batches in which values arrive.
+/// Returns the parts of `range`, a range of a page's values, that the dictionary receives. The parts depend only on the
+/// positions in the page, and not on the batches in which values arrive.
 fn tested(range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     let blocks = range.start / BLOCK_VALUES..range.end.div_ceil(BLOCK_VALUES);
     let parts = blocks.map(move |block| {

@@ -25,7 +25,7 @@ pub(super) struct KeyColumn {
     pub(super) sorting: SortingColumn,
 }
 
-/// Reusable memory for the values of a column.
+/// Reusable memory for a column's values.
 pub(super) struct Decoded {
     levels: LeafLevels,
     scratch: Scratch,
@@ -41,11 +41,10 @@ impl Decoded {
         }
     }
 
-    /// Calls `visit` with the values of a column without nulls, and with a function that returns true for rows with a
-    /// value.
+    /// Calls `visit` with a column's values without nulls, and with a function that returns true for rows with a value.
     ///
     /// # Errors
-    /// Argument if the batch does not have the column, or a value does not fit its type.
+    /// Fails with `Argument` if the batch does not have the column, or if a value does not fit its type.
     pub(super) fn values(
         &mut self,
         column: &KeyColumn,
@@ -77,12 +76,12 @@ impl KeyColumn {
         self.settings.leaf.max_def_level > 0
     }
 
-    /// Returns the number of bytes of the column per row, if it is the same for all rows.
+    /// Returns the number of bytes that the column takes per row, if it is equal for all rows.
     pub(super) fn width(&self) -> Option<usize> {
         Some(usize::from(self.is_nullable()) + self.value_width()?)
     }
 
-    /// Returns the number of bytes per value, if it is the same for all values.
+    /// Returns the number of bytes per value, if it is equal for all values.
     fn value_width(&self) -> Option<usize> {
         let leaf = &self.settings.leaf;
         match leaf.physical_type {
@@ -91,7 +90,7 @@ impl KeyColumn {
         }
     }
 
-    /// Adds the number of bytes of this column to the length of each row.
+    /// Adds the number of bytes that this column takes to the length of each row.
     pub(super) fn add_lengths(
         &self,
         values: &Values<'_>,
@@ -119,7 +118,7 @@ impl KeyColumn {
         }
     }
 
-    /// Writes this column at the cursors of the rows, and advances them.
+    /// Writes this column at the cursors of the rows, and advances the cursors.
     pub(super) fn write(
         &self,
         values: &Values<'_>,
@@ -183,7 +182,7 @@ struct KeyRows<'a> {
 }
 
 impl KeyRows<'_> {
-    /// Writes values of a fixed width. `key` maps the ordinal of a value to its key.
+    /// Writes values of a fixed width. `key` maps a value's ordinal to its key.
     fn write_fixed<const N: usize>(&mut self, key: impl Fn(usize) -> [u8; N]) {
         if self.column.is_nullable() || self.column.sorting.descending {
             return self.write_each(N, |index, out| out.copy_from_slice(&key(index)));
@@ -194,7 +193,7 @@ impl KeyRows<'_> {
         }
     }
 
-    /// Writes values of `width` bytes with `write`. A null takes the same number of bytes.
+    /// Writes values that take `width` bytes, by calling `write` for each. A null takes the same number of bytes.
     fn write_each(&mut self, width: usize, write: impl Fn(usize, &mut [u8])) {
         self.write_rows(width, |index, out| {
             write(index, &mut out[..width]);
@@ -202,7 +201,7 @@ impl KeyRows<'_> {
         });
     }
 
-    /// Writes values of any length. `write` returns the length. A null takes no bytes.
+    /// Writes values of any length. `write` returns the length that it wrote. A null takes no bytes.
     fn write_any(&mut self, write: impl Fn(usize, &mut [u8]) -> usize) {
         self.write_rows(0, write);
     }

@@ -5,10 +5,10 @@
 //! column = [0 or 2 for a null, 1 for a value]  value      the first byte only if there may be nulls
 //! ```
 //!
-//! A value is encoded so that `memcmp` follows the order of its column. It is inverted if the column descends. Values
-//! of a fixed width keep that width, and so do their nulls. Texts end with a mark that is less than any continuation,
+//! A value is encoded so that `memcmp` follows its column's order, and inverted if the column descends. Values of a
+//! fixed width keep that width, and their nulls have it, too. Texts end with a mark that is less than any continuation,
 //! and numbers of any length begin with their length. Floats follow the total order of IEEE 754 if their column does.
-//! Otherwise zeros are equal, and NaNs are equal and greater than any number.
+//! Otherwise, zeros are equal, and NaNs are equal and greater than any number.
 
 mod column;
 mod values;
@@ -23,10 +23,10 @@ use super::levels::LeafPath;
 use super::settings::ColumnSettings;
 use column::{Decoded, KeyColumn};
 
-/// An encoder of the sort keys of rows.
+/// An encoder for the sort keys of rows.
 pub struct SortKeys {
     columns: Vec<KeyColumn>,
-    /// The number of bytes per row, if it is the same for all rows.
+    /// The number of bytes per row, if it is equal for all rows.
     width: Option<usize>,
     decoded: Decoded,
 }
@@ -35,7 +35,7 @@ pub struct SortKeys {
 #[derive(Debug, Default)]
 pub struct RowKeys {
     bytes: Vec<u8>,
-    /// The end of each row; empty if all rows have the same `width`.
+    /// The end of each row. There are none if all rows have the same `width`.
     ends: Vec<usize>,
     width: Option<usize>,
     num_rows: usize,
@@ -48,7 +48,7 @@ impl RowKeys {
         self.num_rows
     }
 
-    /// Returns the bytes of a row; empty if the row does not exist.
+    /// Returns the key bytes of a row. They are empty if the row does not exist.
     #[must_use]
     pub fn row(&self, row: usize) -> &[u8] {
         let range = match self.width {
@@ -62,7 +62,7 @@ impl RowKeys {
         self.bytes.get(range).unwrap_or_default()
     }
 
-    /// Replaces the rows from `first` on by the rows with these ordinals.
+    /// Replaces the rows from `first` on with the rows at these ordinals.
     pub fn rearrange(&mut self, first: usize, rows: &[usize]) {
         let start = match (self.width, first.checked_sub(1)) {
             (Some(width), _) => width * first,
@@ -107,10 +107,10 @@ impl SortKeys {
         }
     }
 
-    /// Adds the next column, less significant than those before.
+    /// Adds the next column, which is less significant than the columns before it.
     ///
     /// # Errors
-    /// Argument if its values have no order, or if a row may have several of them.
+    /// Fails with `Argument` if the column's values have no order, or if a row may have several of them.
     pub(super) fn push(
         &mut self,
         settings: Arc<ColumnSettings>,
@@ -138,20 +138,20 @@ impl SortKeys {
         Ok(())
     }
 
-    /// Returns the number of bytes per row, if it is the same for all rows.
+    /// Returns the number of bytes per row, if it is equal for all rows.
     #[must_use]
     pub fn width(&self) -> Option<usize> {
         self.width
     }
 
-    /// Appends the rows of a batch. `out` must be used with these keys only.
+    /// Appends the keys of a batch's rows. `out` must be used only with these keys.
     ///
     /// # Errors
-    /// [Argument](herringbone_format::ErrorKind::Argument) if the batch cannot be compared.
+    /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if the batch cannot be compared.
     pub fn append(&mut self, batch: &RecordBatch, out: &mut RowKeys) -> Result<()> {
         let num_rows = batch.num_rows();
         let mut end = out.bytes.len();
-        // The offset at which the next column of each row is written.
+        // Each row has a cursor: the offset at which its next column is written.
         let mut cursors = Vec::with_capacity(num_rows);
         if let Some(width) = self.width {
             cursors.extend((0..num_rows).map(|row| end + width * row));
@@ -177,7 +177,7 @@ impl SortKeys {
         out.width = self.width;
         out.num_rows += num_rows;
         if self.width.is_none() {
-            // A row ends after its last column.
+            // Each cursor is now at the end of its row, after the last column.
             out.ends.append(&mut cursors);
         }
         Ok(())

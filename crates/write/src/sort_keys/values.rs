@@ -1,6 +1,6 @@
-//! Encodes values as bytes in the order of the values.
+//! Encodes values as bytes that compare like the values.
 
-/// Returns the key of a float, in the total order of IEEE 754 or in the order of the type.
+/// Returns the key of a float, either in the total order of IEEE 754 or in the order of the type.
 pub(super) fn single_key(value: f32, total_order: bool) -> u32 {
     let bits = value.to_bits();
     match bits >> 31 {
@@ -10,7 +10,7 @@ pub(super) fn single_key(value: f32, total_order: bool) -> u32 {
     }
 }
 
-/// Returns the key of a double, in the total order of IEEE 754 or in the order of the type.
+/// Returns the key of a double, either in the total order of IEEE 754 or in the order of the type.
 pub(super) fn double_key(value: f64, total_order: bool) -> u64 {
     let bits = value.to_bits();
     match bits >> 63 {
@@ -20,7 +20,7 @@ pub(super) fn double_key(value: f64, total_order: bool) -> u64 {
     }
 }
 
-/// Converts a little-endian half-precision float to its key.
+/// Converts a little-endian half-precision float to its key, in place.
 pub(super) fn half_key(value: &mut [u8], total_order: bool) {
     let bits = u16::from_le_bytes(value.first_chunk().copied().unwrap_or_default());
     let (is_nan, is_zero) = (bits & 0x7fff > 0x7c00, bits & 0x7fff == 0);
@@ -32,7 +32,7 @@ pub(super) fn half_key(value: &mut [u8], total_order: bool) {
     value.copy_from_slice(&key.to_be_bytes());
 }
 
-/// Converts an INT96, which is nanoseconds and then a day, to its key.
+/// Converts an INT96, which has nanoseconds followed by a day, to its key in place.
 pub(super) fn timestamp_key(value: &mut [u8]) {
     let nanos = i64::from_le_bytes(value.first_chunk().copied().unwrap_or_default());
     let days = i32::from_le_bytes(value.last_chunk().copied().unwrap_or_default());
@@ -40,8 +40,8 @@ pub(super) fn timestamp_key(value: &mut [u8]) {
     value[4..].copy_from_slice(&(nanos ^ i64::MIN).to_be_bytes());
 }
 
-/// Writes bytes so that a prefix sorts first, whatever follows in the row. A zero is followed by 255, and the end is
-/// two zeros. Returns the number of bytes written.
+/// Writes bytes so that a prefix sorts before its continuations, whatever follows in the row. A zero is followed by
+/// 255, and two zeros mark the end. Returns the number of bytes written.
 pub(super) fn text_key(value: &[u8], out: &mut [u8]) -> usize {
     let mut at = 0;
     for (part, piece) in value.split(|byte| *byte == 0).enumerate() {
@@ -61,13 +61,13 @@ pub(super) fn text_length(value: &[u8]) -> usize {
     value.len() + value.iter().filter(|byte| **byte == 0).count() + 2
 }
 
-/// Writes a big-endian number of any length in two's complement: its sign, the number of its digits, and the digits.
+/// Writes a big-endian number of any length in two's complement, as its sign, the number of its digits, and the digits.
 /// Returns the number of bytes written.
 pub(super) fn number_key(value: &[u8], out: &mut [u8]) -> usize {
     let digits = significant(value);
     let is_negative = value.first().is_some_and(|byte| *byte >= 0x80);
     let length = digits.len() as u32;
-    // A negative number with more digits is less.
+    // A negative number with more digits is less, so we invert the length.
     let length = if is_negative { !length } else { length };
     out[0] = u8::from(!is_negative);
     out[1..5].copy_from_slice(&length.to_be_bytes());
@@ -80,7 +80,7 @@ pub(super) fn number_length(value: &[u8]) -> usize {
     5 + significant(value).len()
 }
 
-/// Returns the digits after those that only repeat the sign.
+/// Returns the digits that follow those which only repeat the sign.
 fn significant(value: &[u8]) -> &[u8] {
     let is_negative = value.first().is_some_and(|byte| *byte >= 0x80);
     let sign = if is_negative { 0xff } else { 0 };
@@ -145,7 +145,7 @@ mod tests {
         ];
         for (a, text) in texts.iter().enumerate() {
             for (b, other) in texts.iter().enumerate() {
-                // The next byte of the row.
+                // This stands for the next byte of the row.
                 let row = |text: &[u8], next| {
                     [key(text, text_length(text), text_key), vec![next]].concat()
                 };

@@ -5,7 +5,7 @@
 //! a: Struct<x, y>, a_norm: Double, b: Int64      the schema of the storage, chosen with the first batch
 //! ```
 //!
-//! An extension type may be anywhere in structs, lists and maps. All arrays around it are rebuilt.
+//! An extension type may be anywhere in structs, lists and maps, so we rebuild all arrays around it.
 
 mod nested;
 
@@ -28,15 +28,15 @@ use herringbone_core::extension::{ExtensionType, StorageWriter, WrittenField};
 pub struct StorageBatches {
     schema: SchemaRef,
     fields: Vec<StorageField>,
-    /// The schema of the storage, once it is chosen.
+    /// The storage schema, once it is chosen.
     storage: Option<SchemaRef>,
 }
 
-/// The number of rows per page of sibling columns that describe other columns. Such small pages allow readers to skip
+/// The number of rows per page in sibling columns that describe other columns. Such small pages allow readers to skip
 /// most values of the described columns.
 const PAGE_ROWS_BESIDE: usize = 1 << 11;
 
-/// Encryption that takes sibling columns into account.
+/// An encryption that takes sibling columns into account.
 #[derive(Debug)]
 struct WithSiblings {
     encryption: Arc<dyn Encryption>,
@@ -53,13 +53,13 @@ impl Encryption for WithSiblings {
     }
 }
 
-/// A field of the batches.
+/// A field of the batches, with its storage.
 struct StorageField {
-    /// The names from the top level down.
+    /// The names from the top level down to the field.
     path: Vec<String>,
     field: FieldRef,
     kind: Kind,
-    /// The stored fields; empty until they are chosen.
+    /// The stored fields. There are none until they are chosen.
     stored: Vec<FieldRef>,
 }
 
@@ -67,18 +67,19 @@ enum Kind {
     /// A field stored unchanged.
     Same,
     Extension(Box<dyn StorageWriter>),
-    /// The fields of a struct, not all of them stored unchanged.
+    /// The fields of a struct, some of which are not stored unchanged.
     Struct(Vec<StorageField>),
     /// The elements of a list, or the entries of a map.
     Elements(Box<StorageField>),
 }
 
 impl StorageBatches {
-    /// Creates a converter for batches of this schema, or returns `None` if they are stored unchanged.
+    /// Creates a converter for batches with this schema, or returns `None` if they are stored unchanged.
     ///
     /// # Errors
-    /// Errors of the extension types; [Unsupported](herringbone_format::ErrorKind::Unsupported) if one of them is in a
-    /// dictionary or in runs of groups.
+    /// Returns the errors of the extension types, and fails with
+    /// [`Unsupported`](herringbone_format::ErrorKind::Unsupported) if one of them is in a dictionary or in runs of
+    /// groups.
     pub fn new(schema: &SchemaRef, options: &WriteOptions) -> Result<Option<Self>> {
         if options.extensions.is_empty() {
             return Ok(None);
@@ -110,17 +111,18 @@ impl StorageBatches {
     /// Checks that a batch has the schema.
     ///
     /// # Errors
-    /// [Argument](herringbone_format::ErrorKind::Argument) that names the difference.
+    /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if it does not. The message names the
+    /// difference.
     pub fn check(&self, batch: &RecordBatch) -> Result<()> {
         check_schema(self.schema.fields(), batch.schema_ref().fields())
     }
 
-    /// Chooses the storage by the first batch with rows, or by an empty batch if there is none. Returns the schema of
-    /// the storage, for a [`WritePlan`](super::WritePlan).
+    /// Chooses the storage by the first batch with rows, or by an empty batch if there is none. Returns the storage
+    /// schema, for a [`WritePlan`](super::WritePlan).
     ///
     /// # Errors
-    /// [Argument](herringbone_format::ErrorKind::Argument) if the batch does not have the schema, or if sibling columns
-    /// have the same name; errors of the extension types.
+    /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if the batch does not have the schema, or if
+    /// sibling columns have the same name. The errors of the extension types are returned, too.
     pub fn choose(&mut self, first: &RecordBatch) -> Result<SchemaRef> {
         self.check(first)?;
         let stored = choose_all(&mut self.fields, first.columns())?;
@@ -130,11 +132,11 @@ impl StorageBatches {
         Ok(schema)
     }
 
-    /// Converts a batch to its storage, which must have been [chosen](Self::choose).
+    /// Converts a batch to its storage, which must have been [chosen](Self::choose) before.
     ///
     /// # Errors
-    /// [Argument](herringbone_format::ErrorKind::Argument) if the batch does not have the schema, or a value cannot be
-    /// stored.
+    /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if the batch does not have the schema, or if a
+    /// value cannot be stored.
     pub fn storage(&mut self, batch: &RecordBatch) -> Result<RecordBatch> {
         let not_chosen =
             || Error::argument("the storage of the extension types has not been chosen");
@@ -145,8 +147,9 @@ impl StorageBatches {
         RecordBatch::try_new_with_options(schema, arrays, &options).map_err(invalid)
     }
 
-    /// Returns the options for a file of the storage, which must have been [chosen](Self::choose). Sibling columns
-    /// that describe other columns are encrypted like those. Their pages are small unless another size is requested.
+    /// Returns the options for a file with the storage, which must have been [chosen](Self::choose) before. Sibling
+    /// columns that describe other columns are encrypted like these. Their pages are small, unless another size is
+    /// requested.
     #[must_use]
     pub fn options(&self, options: &WriteOptions) -> WriteOptions {
         let mut siblings = Vec::new();
@@ -159,7 +162,7 @@ impl StorageBatches {
                 let selector = ColumnSelector::Path(field.path.clone());
                 (selector, ColumnOptions::new().page_rows(PAGE_ROWS_BESIDE))
             };
-            // These are first, so that the caller's overrides win.
+            // We put these first, so that the caller's overrides win.
             let others = std::mem::take(&mut options.overrides);
             options.overrides = siblings.iter().map(small).chain(others).collect();
         }
@@ -172,18 +175,18 @@ impl StorageBatches {
         options
     }
 
-    /// Informs the extension types of the leaves whose keys a reader of the footer may lack. `leaves` are the paths of
-    /// these leaves.
+    /// Informs the extension types about the leaves whose keys a reader of the footer may lack. `leaves` are the paths
+    /// of these leaves.
     pub fn hide(&mut self, leaves: &[Vec<String>]) {
         for field in &mut self.fields {
             field.hide(leaves);
         }
     }
 
-    /// Returns the pairs that the extension types add to the key-value metadata of the file, after the last batch.
+    /// Returns the pairs that the extension types add to the file's key-value metadata. Call this after the last batch.
     ///
     /// # Errors
-    /// Errors of the extension types.
+    /// Returns the errors of the extension types.
     pub fn key_values(&mut self) -> Result<Vec<KeyValue>> {
         let mut pairs = Vec::new();
         for field in &mut self.fields {
@@ -205,7 +208,7 @@ fn storage_fields(
 }
 
 impl StorageField {
-    /// Creates a field below the one with the path `parent`, which is empty at the top level.
+    /// Creates a field below the field with the path `parent`, which is empty at the top level.
     fn new(
         parent: &[String],
         field: &FieldRef,
@@ -221,7 +224,7 @@ impl StorageField {
         })
     }
 
-    /// Chooses the stored fields.
+    /// Chooses the stored fields by the first array.
     fn choose(&mut self, first: &ArrayRef) -> Result<Vec<FieldRef>> {
         let fields = self.choose_by(first);
         self.stored = fields.map_err(|error| error.in_column(self.path.join(".")))?;
@@ -292,7 +295,7 @@ impl StorageField {
         arrays.into_iter().collect()
     }
 
-    /// Collects the sibling fields that describe those of extension types.
+    /// Collects the sibling fields that describe the fields of extension types.
     fn siblings(&self, out: &mut Vec<SiblingField>) {
         match &self.kind {
             Kind::Same => {}
@@ -306,7 +309,7 @@ impl StorageField {
                 );
             }
             Kind::Struct(fields) => fields.iter().for_each(|field| field.siblings(out)),
-            // Elements do not have siblings.
+            // A list cannot hold siblings of its elements.
             Kind::Elements(_) => {}
         }
     }

@@ -46,7 +46,7 @@ pub(super) fn list_type(list: &DataType, child: FieldRef) -> DataType {
     }
 }
 
-/// Returns all elements of lists, or entries of maps, including those outside every list.
+/// Returns all elements of lists, or all entries of maps, including those outside every list.
 pub(super) fn elements(array: &ArrayRef) -> Result<ArrayRef> {
     let values = match array.data_type() {
         DataType::List(_) => array.as_list_opt::<i32>().map(|list| list.values().clone()),
@@ -68,7 +68,7 @@ pub(super) fn elements(array: &ArrayRef) -> Result<ArrayRef> {
     values.ok_or_else(|| Error::argument("internal error: expected a list array"))
 }
 
-/// Returns the lists or maps with other elements.
+/// Returns the lists or maps with their elements replaced.
 pub(super) fn with_elements(
     data_type: &DataType,
     array: &ArrayRef,

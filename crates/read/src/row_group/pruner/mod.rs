@@ -59,7 +59,7 @@ pub(crate) struct Pruned {
     pub(crate) memory: Reservation,
 }
 
-/// The pruner of a row group, which determines the rows that a filter may select.
+/// A pruner, which determines the rows of a row group that a filter may select.
 pub(crate) struct RowGroupPruner {
     plan: Arc<ReadPlan>,
     budget: Arc<Budget>,
@@ -96,7 +96,7 @@ fn by_statistics(plan: &ReadPlan, row_group: &RowGroupPlan) -> Result<Vec<Verdic
         .collect()
 }
 
-/// Returns the verdict of the filter on all rows of a row group, based on the footer's statistics.
+/// Returns the filter's verdict on a whole row group, which the footer's statistics decide.
 ///
 /// # Errors
 /// Fails with `Corrupt` if the statistics are invalid, and with the errors of custom predicates.

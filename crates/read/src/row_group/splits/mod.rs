@@ -39,7 +39,7 @@ use herringbone_filter::pruning::IndexDecoder;
 /// many.
 const HEADER_BYTES: u64 = 512;
 
-/// The least work of decoding a value, in bytes. Even a value of few bits takes some time to decode.
+/// The least work in bytes of decoding a value, because even a value of few bits takes some time to decode.
 const BYTES_PER_VALUE: u64 = 8;
 
 /// The least work of a split, in decompressed bytes.

@@ -22,7 +22,7 @@ pub enum StageTask {
         /// The work to do.
         task: ColumnTask,
     },
-    /// Assembles a batch, and tests it unless it is from the last stage.
+    /// Assembles a batch and tests it, unless it is from the last stage.
     Batch(Box<Assembly>),
 }
 

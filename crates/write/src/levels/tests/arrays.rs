@@ -1,5 +1,5 @@
-//! Random nested arrays: every kind of list, structs, maps, dictionaries and runs. They have nulls at all levels, elements
-//! outside of all lists, and slices of slices.
+//! Random nested arrays: every kind of list, structs, maps, dictionaries and runs. They have nulls at all levels,
+//! elements outside of all lists, and slices of slices.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ impl Random {
         self.below(n) == 0
     }
 
-    /// Returns the nulls of `len` slots: none, few, many, or only nulls.
+    /// Returns the validity of `len` slots, with no nulls, few, many, or only nulls.
     fn nulls(&mut self, len: usize) -> Option<NullBuffer> {
         let rare = [0, 1, 2, 10, 100][self.below(5)];
         (rare > 0).then(|| (0..len).map(|_| !self.one_in(rare)).collect())
@@ -42,13 +42,14 @@ pub(super) fn struct_array(
     Arc::new(StructArray::new(fields.into(), columns, nulls))
 }
 
-/// Returns a field for an array: nullable if the array has nulls, and otherwise at random.
+/// Returns a field for an array. It is nullable if the array has nulls, and otherwise at random.
 fn field(name: &str, array: &ArrayRef, random: &mut Random) -> Field {
     let nullable = array.is_nullable() || random.one_in(2);
     Field::new(name, array.data_type().clone(), nullable)
 }
 
-/// Returns an array of `len` slots, sliced out of a longer one. Integers ascend, so that all values of an array differ.
+/// Returns an array of `len` slots, which is sliced out of a longer one. Integers ascend, so that all values of an
+/// array differ.
 pub(super) fn array(random: &mut Random, len: usize, depth: usize) -> ArrayRef {
     let before = random.below(3) * random.below(70);
     let whole = before + len + random.below(3);
@@ -86,7 +87,7 @@ fn ints(random: &mut Random, len: usize) -> ArrayRef {
     Arc::new(Int32Array::new(values.into(), random.nulls(len)))
 }
 
-/// Returns the values of dictionaries and runs: integers, or nested values.
+/// Returns the values for dictionaries and runs: integers, or nested values.
 fn encoded(random: &mut Random, len: usize, depth: usize) -> ArrayRef {
     match depth {
         0 => ints(random, len),
@@ -106,7 +107,7 @@ fn structs(random: &mut Random, len: usize, depth: usize) -> ArrayRef {
     struct_array(fields, columns, random.nulls(len))
 }
 
-/// Returns list lengths of at most 4, with few or many empty lists.
+/// Returns list lengths of at most 4, few or many of which are 0.
 fn lengths(random: &mut Random, len: usize) -> Vec<usize> {
     let (least, most) = ([0, 1][random.below(2)], 1 + random.below(5));
     (0..len)

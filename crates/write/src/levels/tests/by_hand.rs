@@ -1,4 +1,4 @@
-//! Levels from the Dremel paper and the documentation of the format, worked out by hand.
+//! Levels from the Dremel paper and from the format's documentation, worked out by hand.
 
 use std::sync::Arc;
 
@@ -76,7 +76,7 @@ fn dremel_name_language_country() {
     );
 }
 
-/// Returns a struct without nulls, with one list or one nullable leaf.
+/// Returns a struct without nulls, which has one list or one nullable leaf.
 fn struct_of(name: &str, child: ArrayRef) -> ArrayRef {
     let nullable = child.data_type() == &DataType::Int32;
     let field = Field::new(name, child.data_type().clone(), nullable);
@@ -125,7 +125,7 @@ fn a_list_of_lists() {
     );
 }
 
-/// Each null has the definition level of its outermost null array.
+/// The definition level of each null is the level of its outermost null array.
 #[test]
 fn structs_in_structs() {
     let leaf: ArrayRef = Arc::new(Int32Array::from(vec![Some(1), None, Some(3), Some(4)]));

@@ -69,7 +69,7 @@ fn runs_of_lists() {
     assert_eq!(shred(&rows, true), levels);
 }
 
-/// Without lists, nulls of the values are still a bitmap.
+/// Without lists, the nulls of the values are still a bitmap.
 #[test]
 fn a_dictionary_of_structs() {
     let child: ArrayRef = Arc::new(Int32Array::from(vec![Some(5), None]));

@@ -1,4 +1,4 @@
-//! Rejected arrays, and similar accepted ones.
+//! Arrays that are rejected, and similar ones that are accepted.
 
 use std::sync::Arc;
 

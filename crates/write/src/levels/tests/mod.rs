@@ -1,4 +1,5 @@
-//! Compares levels with hand-written ones and, for random arrays, with those of a slot-by-slot shredder.
+//! Compares levels with hand-written ones. For random arrays, compares them with the levels from a slot-by-slot
+//! shredder.
 
 mod arrays;
 mod by_hand;
@@ -17,7 +18,8 @@ use herringbone_arrow::schema::{DataType, Field};
 use super::path::Step;
 use super::{DefinitionLevels, LeafLevels, LeafPath, leaf_levels};
 
-/// Returns the leaf paths of a field in the file. Fields and list elements are nullable if their Arrow fields are.
+/// Returns the leaf paths that a field has in the file. Fields and list elements are nullable if their Arrow fields
+/// are.
 fn paths(field: &Field) -> Vec<LeafPath> {
     let mut paths = Vec::new();
     walk(field, &mut Vec::new(), 0, &mut |steps| {

@@ -1,4 +1,5 @@
-//! Computes levels slot by slot, by the definition of the format. Shares no code with the tested module.
+//! Computes levels slot by slot, by the format's definition. It shares no code with the tested module, so that both
+//! cannot have the same fault.
 
 use herringbone_arrow::array::cast::AsArray;
 use herringbone_arrow::array::types::{Int8Type, Int32Type};
@@ -25,8 +26,8 @@ pub(super) fn shred(steps: &[Step], array: &ArrayRef, rows: std::ops::Range<usiz
     out
 }
 
-/// Appends the levels of one slot. `levels` are the repetition level at its start and the definition level of the
-/// array around it.
+/// Appends the levels of one slot. `levels` has the repetition level at the slot's start, and the definition level of
+/// the array around it.
 fn slot(steps: &[Step], array: &ArrayRef, i: usize, levels: (u8, u8), out: &mut Shredded) {
     let (rep, def) = levels;
     let mut entry = |def| {

@@ -1,5 +1,5 @@
-//! Random arrays have the levels of the naive shredder, however they are split. Random schemas have the paths of their
-//! Arrow fields.
+//! Random arrays have the levels of the naive shredder, however they are split, and random schemas have the paths of
+//! their Arrow fields.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use super::{LeafLevels, LeafPath, leaf_levels, naive, paths, shredded};
 #[test]
 fn random_arrays() {
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
-    // Buffers are reused for all arrays.
+    // The buffers are reused for all arrays, as in a write.
     let mut out = LeafLevels::new();
     for round in 0..3000 {
         let len = random.below([8, 80, 300][round % 3]);

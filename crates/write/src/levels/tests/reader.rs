@@ -1,4 +1,4 @@
-//! Checks that our reader restores the written arrays from the levels.
+//! Checks that our reader restores the written arrays from their levels.
 
 use herringbone_arrow::array::cast::AsArray;
 use herringbone_arrow::array::{Array, ArrayRef};
