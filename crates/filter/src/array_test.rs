@@ -14,30 +14,31 @@ use super::nested;
 use super::position::TextForm;
 use super::predicate::Quantifier;
 
-/// The test results of one dictionary.
+/// The result of testing one dictionary.
 #[derive(Debug)]
 struct TestedDictionary {
     values: Weak<dyn Array>,
     accepted: Arc<AcceptedKeys>,
 }
 
-/// A test of an array.
+/// A test for the arrays of a column.
 #[derive(Debug)]
 pub struct ArrayTest {
-    /// The path of the column, from the root.
+    /// The column's path, from the root.
     path: Vec<String>,
-    /// The number of a row's values that must be accepted, for a column below a list.
+    /// The number of a row's values that must be accepted, if the column lies below a list.
     quantifier: Option<Quantifier>,
-    /// `None` if the test only rules out rows by metadata.
+    /// The test, or `None` if it only rules out rows by metadata.
     test: Option<LeafTest>,
-    /// The results for dictionaries in use. Consecutive batches share a dictionary, and each thread may have its own.
+    /// The results for the dictionaries in use. We keep them because consecutive batches share a dictionary. There may
+    /// be several, because each thread may have its own.
     dictionaries: Mutex<Vec<TestedDictionary>>,
 }
 
-/// Returns the field at a path. With `each`, the path may lead below lists.
+/// Returns the field at a path. With a `quantifier`, the path may lead below lists.
 ///
 /// # Errors
-/// Unsupported if there is no such field.
+/// Fails with `Unsupported` if there is no such field.
 fn field_at(tested: &Schema, path: &[String], quantifier: Option<Quantifier>) -> Result<FieldRef> {
     let unreachable = || Error::unsupported("a test of a field inside of an extension type");
     let (first, rest) = path.split_first().ok_or_else(unreachable)?;
@@ -60,10 +61,11 @@ pub(super) fn has_field(schema: &Schema, path: &[String], quantifier: Option<Qua
 }
 
 impl ArrayTest {
-    /// Returns the test of the field at a path of `tested`.
+    /// Creates the test for the field at a path of `tested`.
     ///
     /// # Errors
-    /// Argument if a literal cannot be compared with its values; Unsupported if there is no such field.
+    /// Fails with `Argument` if a literal cannot be compared with the field's values, and with `Unsupported` if there
+    /// is no such field.
     pub(super) fn new(tested: &Schema, path: &[String], asked: Asked<'_>) -> Result<Self> {
         let field = field_at(tested, path, asked.quantifier)?;
         let test = LeafTest::new(asked, field.data_type(), TextForm::of_field(&field))?;
@@ -73,7 +75,7 @@ impl ArrayTest {
         })
     }
 
-    /// Returns a test that only rules out rows by metadata, and does not look at values.
+    /// Creates a test that only rules out rows by metadata, and does not look at values.
     pub(super) fn without_values(path: &[String], asked: Asked<'_>) -> Self {
         Self {
             path: path.to_vec(),
@@ -83,12 +85,12 @@ impl ArrayTest {
         }
     }
 
-    /// Returns the test of the values, or `None` if it only rules out rows by metadata.
+    /// Returns the test for values, or `None` if there is only one for metadata.
     pub(super) fn test(&self) -> Option<&LeafTest> {
         self.test.as_ref()
     }
 
-    /// Returns the number of a row's values that must be accepted, for a column below a list.
+    /// Returns the number of a row's values that must be accepted, if the column lies below a list.
     pub(super) fn quantifier(&self) -> Option<Quantifier> {
         self.quantifier
     }
@@ -96,7 +98,7 @@ impl ArrayTest {
     /// Returns one bit per row, which is set if the row's value is accepted.
     ///
     /// # Errors
-    /// Argument if the column was not read.
+    /// Fails with `Argument` if the column was not read.
     pub(super) fn evaluate(&self, batch: &RecordBatch) -> Result<BooleanBuffer> {
         let Some(test) = &self.test else {
             return Ok(BooleanBuffer::new_set(batch.num_rows()));
@@ -121,7 +123,8 @@ impl ArrayTest {
         test.evaluate(array)
     }
 
-    /// Returns the accepted values of a dictionary. Each dictionary in use is tested only once, unless threads race.
+    /// Returns the values of a dictionary that the test accepts. Each dictionary in use is tested only once, unless
+    /// threads race.
     fn accepted_of(&self, test: &LeafTest, values: &ArrayRef) -> Result<Arc<AcceptedKeys>> {
         let lock = || {
             let tested = self.dictionaries.lock();

@@ -1,4 +1,4 @@
-//! Evaluation of predicates on record batches without a file.
+//! Evaluates predicates on record batches, without a file.
 
 use herringbone_arrow::array::{BooleanArray, RecordBatch};
 use herringbone_arrow::buffer::{BooleanBuffer, NullBuffer};
@@ -11,13 +11,13 @@ use super::leaf_test::Asked;
 use super::predicate::{Expression, Test};
 
 impl Predicate {
-    /// Evaluates the predicate on each row of a batch. A slot is null if the result is unknown; such a row is not
+    /// Evaluates the predicate on each row of a batch. A slot is null if the result is unknown, and such a row is not
     /// selected. Columns are found by their names.
     ///
     /// # Errors
-    /// [Unsupported](herringbone_format::ErrorKind::Unsupported) if a column does not exist;
-    /// [Argument](herringbone_format::ErrorKind::Argument) if a literal cannot be compared with the values of its
-    /// column; errors of custom predicates.
+    /// Fails with [`Unsupported`](herringbone_format::ErrorKind::Unsupported) if a column does not exist, with
+    /// [`Argument`](herringbone_format::ErrorKind::Argument) if a literal cannot be compared with its column's values,
+    /// and with the errors of custom predicates.
     pub fn evaluate(&self, batch: &RecordBatch) -> Result<BooleanArray> {
         let wanted = accepted(&self.0, false, batch)?;
         let refused = accepted(&self.0, true, batch)?;
@@ -25,15 +25,15 @@ impl Predicate {
         Ok(BooleanArray::new(wanted, Some(known)))
     }
 
-    /// Returns true if rows in which all tested columns are null are never selected. A custom predicate may select
-    /// such rows.
+    /// Returns true if the predicate never selects rows in which all tested columns are null. A custom predicate may
+    /// select such rows.
     #[must_use]
     pub fn rejects_nulls(&self) -> bool {
         rejects_nulls(&self.0, false)
     }
 }
 
-/// Returns the rows for which an expression, or its negation, is true.
+/// Returns the rows for which an expression is true, or its negation if `is_negated`.
 fn accepted(
     expression: &Expression,
     is_negated: bool,
@@ -72,7 +72,7 @@ fn accepted(
 fn rejects_nulls(expression: &Expression, is_negated: bool) -> bool {
     let mut parts = match expression {
         Expression::Test { column, test, .. } => {
-            // For a null in place of a list, the result is unknown.
+            // If there is a null in place of a list, the result is unknown.
             return is_negated || column.quantifier.is_some() || !matches!(test, Test::IsNull);
         }
         Expression::Rows(_) => return false,

@@ -19,7 +19,7 @@ use super::verdicts::{Verdict, Verdicts};
 use super::wanted_columns::as_wanted;
 use super::{LeafSource, Predicate, ResolvedLeaf, RowPredicate};
 
-/// A predicate for one file.
+/// A predicate bound to one file.
 #[derive(Debug)]
 pub struct BoundPredicate {
     root: Node,
@@ -32,22 +32,22 @@ enum Node {
     Test(usize),
     And(Vec<Self>),
     Or(Vec<Self>),
-    /// A condition that only rules out rows by metadata, and is not evaluated: a custom predicate implies it, or an
-    /// earlier stage tests it.
+    /// A condition that we do not evaluate, and use only to rule out rows by metadata. Either a custom predicate
+    /// implies it, or an earlier stage tests it.
     Implied(Box<Self>),
 }
 
-/// A test of a predicate for one file.
+/// A test in a predicate bound to one file.
 #[derive(Debug)]
 pub enum BoundTest {
     /// A test of one leaf.
     Leaf(Box<LeafNode>),
-    /// A test of a column whose values are not those of a single leaf of the file: a column of a wanted schema, or one
-    /// that an extension type converts.
+    /// A test of a column that does not have the values of a single leaf in the file, because it is a column of a
+    /// wanted schema, or because an extension type converts it.
     Unstored {
-        /// The test of the values.
+        /// The test of the column's values.
         test: ArrayTest,
-        /// The verdict on all rows of the file, reached without their values.
+        /// The verdict on all rows of the file, which is known without their values.
         verdict: Verdict,
     },
     /// A custom predicate.
@@ -59,11 +59,11 @@ pub enum BoundTest {
 pub struct LeafNode {
     /// The ordinal of the leaf in the Parquet schema.
     pub leaf: usize,
-    /// The test of the decoded array.
+    /// The test for the decoded array.
     array: ArrayTest,
-    /// The type of the column under a wanted schema.
+    /// The column's type under a wanted schema, if there is one.
     wanted: Option<DataType>,
-    /// The test of the bounds in statistics, if they can be compared.
+    /// The test for the bounds in statistics, if they can be compared.
     pub bounds: Option<BoundsTest>,
 }
 
@@ -74,22 +74,22 @@ pub struct TestedColumns<'a> {
     pub schema: &'a Schema,
     /// The leaves of these columns in the file, if the predicate has the paths of a wanted schema.
     pub resolved: Option<&'a [ResolvedLeaf]>,
-    /// The leaves of the file that an extension type converts in these batches. Their metadata describes the stored
-    /// values, which are not those that a predicate tests.
+    /// The file's leaves that an extension type converts in these batches. Their metadata describes the stored values,
+    /// which are not the values that a predicate tests.
     pub converted: Vec<usize>,
 }
 
-/// Returns those of some leaves that an extension type converts if these leaves alone are read.
+/// Returns the leaves that an extension type converts if these leaves alone are read.
 pub type ConvertedLeaves<'a> = dyn Fn(&[usize]) -> Result<Vec<usize>> + 'a;
 
 impl BoundPredicate {
-    /// Binds the last stage of a filter to a file. The operands in `passed` were tested before: they only rule rows out by
-    /// metadata. `tested` has the columns of each stage, those of the last one first. `converted` finds the leaves of
-    /// implied predicates that an extension type converts.
+    /// Binds the last stage of a filter to a file. The operands in `passed` were tested by earlier stages, so they only
+    /// help to rule out rows by metadata. `tested` has the columns of each stage, with the last stage first.
+    /// `converted` finds the leaves of implied predicates that an extension type converts.
     ///
     /// # Errors
-    /// [Argument](herringbone_format::ErrorKind::Argument) if a literal cannot be compared with the values of its
-    /// column.
+    /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if a literal cannot be compared with its
+    /// column's values.
     pub fn new(
         (last, passed): (&Predicate, Option<&Predicate>),
         metadata: &FileMetadata,
@@ -118,7 +118,7 @@ impl BoundPredicate {
         })
     }
 
-    /// Returns the tests of the predicate.
+    /// Returns the predicate's tests.
     pub fn tests(&self) -> &[BoundTest] {
         &self.tests
     }
@@ -126,12 +126,12 @@ impl BoundPredicate {
     /// Returns one bit per row, which is set if the row is selected.
     ///
     /// # Errors
-    /// Errors of custom predicates.
+    /// Returns the errors of custom predicates.
     pub fn evaluate(&self, batch: &RecordBatch) -> Result<BooleanBuffer> {
         self.root.evaluate(&self.tests, batch, None)
     }
 
-    /// Combines the verdicts of the tests into verdicts on the rows of a row group.
+    /// Combines the verdicts of the tests into verdicts on the rows of one row group.
     pub fn verdicts(&self, test_verdicts: &[Verdicts], num_rows: u64) -> Verdicts {
         self.root.verdicts(test_verdicts, num_rows)
     }
@@ -140,12 +140,14 @@ impl BoundPredicate {
 struct Binder<'a> {
     metadata: &'a FileMetadata,
     schema: &'a ParquetSchema,
-    /// The columns of each stage, those of the last one first.
+    /// The columns of each stage, with the last stage first.
     tested: &'a [TestedColumns<'a>],
     converted: &'a ConvertedLeaves<'a>,
-    /// The leaves of an implied predicate that an extension type converts. No stage has its columns.
+    /// The leaves of an implied predicate that an extension type converts. They are separate, because no stage has
+    /// their columns.
     converted_implied: Vec<usize>,
-    /// False for custom predicates that an earlier stage evaluates: each is bound by its own stage.
+    /// True if custom predicates are bound to batches. This is false for predicates that an earlier stage evaluates,
+    /// because each is bound by its own stage.
     looks_at_rows: bool,
     tests: Vec<BoundTest>,
 }
@@ -158,7 +160,7 @@ impl Binder<'_> {
         };
         Ok(match expression {
             Expression::Not(inner) => self.node(inner, !is_negated)?,
-            // `not (a and b)` is `not a or not b`.
+            // By De Morgan's laws, `not (a and b)` is `not a or not b`.
             Expression::And(parts) if is_negated => Node::Or(nodes(parts)?),
             Expression::Or(parts) if is_negated => Node::And(nodes(parts)?),
             Expression::And(parts) => Node::And(nodes(parts)?),
@@ -187,7 +189,7 @@ impl Binder<'_> {
         })
     }
 
-    /// Returns true if the predicate has the paths of a wanted schema, and not those of the file.
+    /// Returns true if the predicate has the paths of a wanted schema rather than the file's.
     fn has_wanted_schema(&self) -> bool {
         self.tested.iter().any(|tested| tested.resolved.is_some())
     }
@@ -212,7 +214,7 @@ impl Binder<'_> {
         }
         let mut node = self.add(BoundTest::Rows(Box::new(test)));
         if let Some(implied) = implied {
-            // Its columns are leaves of the file, and not columns of a wanted schema.
+            // The columns of an implied predicate are leaves of the file, and not columns of a wanted schema.
             let leaves = tested_leaves(&implied, self.schema)?;
             let mut file_binder = Binder {
                 tested: &[],
@@ -228,7 +230,7 @@ impl Binder<'_> {
         Ok(node)
     }
 
-    /// Creates a test of a leaf. `wanted` is its type under a wanted schema.
+    /// Creates the test of a leaf. `wanted` is the leaf's type under a wanted schema.
     fn leaf(
         &self,
         leaf: usize,
@@ -251,7 +253,7 @@ impl Binder<'_> {
         })))
     }
 
-    /// Creates a test of a column of a wanted schema.
+    /// Creates the test of a column in a wanted schema.
     fn wanted(&self, path: &[String], asked: Asked<'_>) -> Result<BoundTest> {
         let mut leaves = self
             .tested
@@ -280,7 +282,8 @@ impl Binder<'_> {
         Ok(BoundTest::Unstored { test, verdict })
     }
 
-    /// Creates a test of the array of a column. If no stage has columns, it only rules out rows by metadata.
+    /// Creates the test for a column's array. If there is no stage with columns, the test only rules out rows by
+    /// metadata.
     fn array(&self, path: &[String], asked: Asked<'_>) -> Result<ArrayTest> {
         match self.stage_of(path, asked) {
             Some(stage) => ArrayTest::new(stage.schema, path, asked),
@@ -288,7 +291,7 @@ impl Binder<'_> {
         }
     }
 
-    /// Returns the first stage that has the column at a path. It determines the type of the column.
+    /// Returns the first stage with the column at a path. This stage determines the column's type.
     fn stage_of(&self, path: &[String], asked: Asked<'_>) -> Option<&TestedColumns<'_>> {
         let has_column =
             |stage: &&TestedColumns<'_>| has_field(stage.schema, path, asked.quantifier);
@@ -298,8 +301,8 @@ impl Binder<'_> {
 }
 
 impl Node {
-    /// Returns one bit per row, which is set if the row is selected. Bits outside `among` are unspecified: a custom
-    /// predicate sees only the rows in `among`.
+    /// Returns one bit per row, which is set if the row is selected. A custom predicate sees only the rows in `among`,
+    /// so bits outside `among` are unspecified.
     fn evaluate(
         &self,
         tests: &[BoundTest],
@@ -335,7 +338,7 @@ impl Node {
         }
     }
 
-    /// Returns true if the node contains a custom predicate to evaluate.
+    /// Returns true if the node contains a custom predicate that must be evaluated.
     fn has_rows(&self, tests: &[BoundTest]) -> bool {
         match self {
             Self::Test(test) => matches!(tests.get(*test), Some(BoundTest::Rows(_))),
@@ -376,11 +379,11 @@ impl BoundTest {
         }
     }
 
-    /// Returns a verdict on all rows of a row group by its metadata, including its statistics.
+    /// Returns a verdict on a whole row group, based on its metadata including statistics.
     ///
     /// # Errors
-    /// [Corrupt](herringbone_format::ErrorKind::Corrupt) if the metadata of a column chunk cannot be decoded; errors of
-    /// custom predicates.
+    /// Fails with [`Corrupt`](herringbone_format::ErrorKind::Corrupt) if the metadata of a column chunk cannot be
+    /// decoded, and with the errors of custom predicates.
     pub fn verdict(&self, metadata: &FileMetadata, row_group: usize) -> Result<Verdict> {
         match self {
             Self::Leaf(leaf) => leaf.verdict(metadata, row_group),
@@ -391,10 +394,11 @@ impl BoundTest {
 }
 
 impl LeafNode {
-    /// Returns a verdict on rows whose values all occur in `values`, which are those of a dictionary.
+    /// Returns a verdict on rows whose values all occur in `values`, which are the values of a dictionary.
     ///
     /// # Errors
-    /// [Unsupported](herringbone_format::ErrorKind::Unsupported) if the test was not made for the layout of the array.
+    /// Fails with [`Unsupported`](herringbone_format::ErrorKind::Unsupported) if the test was not made for the array's
+    /// layout.
     pub fn verdict_of_values(&self, values: &ArrayRef) -> Result<Verdict> {
         let test = self.array.test();
         let Some(test) = test.filter(|test| test.is_of_values()) else {
@@ -403,7 +407,7 @@ impl LeafNode {
         let Some(values) = as_wanted(values, self.wanted.as_ref()) else {
             return Ok(Verdict::Some);
         };
-        // `all` accepts an empty list, whatever the values are.
+        // Since `all` accepts an empty list, the values cannot decide it.
         if self.array.quantifier() == Some(Quantifier::All) {
             return Ok(Verdict::Some);
         }

@@ -1,4 +1,4 @@
-//! A custom predicate for one file.
+//! A custom predicate bound to one file.
 //!
 //! ```text
 //! tested batch ── the named columns ── the remaining rows ──► test ──► one bit per row
@@ -19,16 +19,16 @@ use super::verdicts::Verdicts;
 use super::{RowPredicate, RowTest, Verdict, select};
 use crate::pruning::ColumnBoundsDecoder;
 
-/// A custom predicate, or its negation.
+/// A custom predicate, or the negation of one.
 pub struct BoundRows {
     predicate: Arc<dyn RowPredicate>,
     is_negated: bool,
-    /// `None` if the predicate only rules out rows by metadata.
+    /// The columns and their test, or `None` if the predicate only rules out rows by metadata.
     test: Option<(NamedColumns, RowTest)>,
-    /// The leaves whose page bounds the predicate looks at.
+    /// The leaves whose page bounds the predicate uses.
     pages: Vec<(usize, ColumnBoundsDecoder)>,
-    /// False if the names are those of a wanted schema, and the predicate does not know those of the file. It must not
-    /// see metadata of the file then.
+    /// True if the predicate may see the file's metadata. This is false if the names are from a wanted schema, unless
+    /// the predicate knows the file's own names.
     knows_metadata: bool,
 }
 
@@ -56,7 +56,7 @@ impl BoundRows {
     /// Binds the predicate to the batches of a schema.
     ///
     /// # Errors
-    /// Argument if the schema lacks a column that the predicate named; errors of the predicate.
+    /// Fails with `Argument` if the schema lacks a column that the predicate named, and with the predicate's errors.
     pub(super) fn with_columns(mut self, tested: &Schema) -> Result<Self> {
         let columns = NamedColumns::new(&*self.predicate, tested)?;
         let test = self.predicate.bind(&columns.schema)?;
@@ -64,10 +64,10 @@ impl BoundRows {
         Ok(self)
     }
 
-    /// Gives the predicate access to the metadata of a file.
+    /// Gives the predicate access to a file's metadata.
     ///
     /// # Errors
-    /// Argument if the file lacks a leaf whose page bounds the predicate looks at.
+    /// Fails with `Argument` if the file lacks a leaf whose page bounds the predicate uses.
     pub(super) fn with_metadata(
         mut self,
         metadata: &FileMetadata,
@@ -84,11 +84,11 @@ impl BoundRows {
         Ok(self)
     }
 
-    /// Returns one bit per row, which is set if the row is selected. The predicate sees only the rows in `among`; the
-    /// other bits are unspecified.
+    /// Returns one bit per row, which is set if the row is selected. The predicate sees only the rows in `among`, so
+    /// the other bits are unspecified.
     ///
     /// # Errors
-    /// Errors of the predicate; Argument if it answers for a different number of rows.
+    /// Returns the predicate's errors, and fails with `Argument` if it answers for a different number of rows.
     pub(super) fn evaluate(
         &self,
         batch: &RecordBatch,
@@ -117,7 +117,7 @@ impl BoundRows {
         Ok(bits.finish())
     }
 
-    /// Returns one bit per row of a batch of the named columns.
+    /// Returns one bit per row for a batch of the named columns.
     fn selected(&self, test: &RowTest, batch: &RecordBatch) -> Result<BooleanBuffer> {
         let found = test(batch)?;
         if found.len() != batch.num_rows() {
@@ -137,10 +137,10 @@ impl BoundRows {
         })
     }
 
-    /// Returns a verdict on all rows of a row group by its metadata.
+    /// Returns a verdict on a whole row group, based on its metadata.
     ///
     /// # Errors
-    /// Errors of the predicate.
+    /// Returns the predicate's errors.
     pub(super) fn verdict(&self, metadata: &FileMetadata, row_group: usize) -> Result<Verdict> {
         if !self.knows_metadata {
             return Ok(Verdict::Some);
@@ -148,16 +148,16 @@ impl BoundRows {
         Ok(self.of_predicate(self.predicate.verdict(metadata, row_group)?))
     }
 
-    /// Returns the leaves whose page bounds the predicate looks at.
+    /// Returns the leaves whose page bounds the predicate uses.
     pub fn page_leaves(&self) -> impl Iterator<Item = usize> {
         self.pages.iter().map(|(leaf, _)| *leaf)
     }
 
-    /// Returns a verdict on each page of a leaf. `rows` are the rows of each page.
+    /// Returns a verdict on each page of a leaf. `rows` has the rows of each page.
     ///
     /// # Errors
-    /// Errors of the predicate; [Argument](herringbone_format::ErrorKind::Argument) if it answers for a different
-    /// number of pages.
+    /// Returns the predicate's errors, and fails with [`Argument`](herringbone_format::ErrorKind::Argument) if it
+    /// answers for a different number of pages.
     pub fn verdicts_of_pages(
         &self,
         leaf: usize,
@@ -168,7 +168,7 @@ impl BoundRows {
         let mut known = Verdicts::all(num_rows, Verdict::Some);
         let columns_of_leaf = self.pages.iter().enumerate();
         for (column, (_, decoder)) in columns_of_leaf.filter(|(_, (it, _))| *it == leaf) {
-            // Damaged bounds do not rule out anything.
+            // Damaged bounds cannot rule out anything, so we skip the column.
             let Ok(bounds) = decoder.pages(columns, offsets, num_rows) else {
                 continue;
             };
@@ -189,8 +189,8 @@ impl BoundRows {
         Ok(known)
     }
 
-    /// Converts a verdict of the predicate to that of its negation, if it is negated. If the predicate selects none
-    /// of the rows, they may all be null, and the negation does not select nulls either.
+    /// Converts the predicate's verdict to the verdict of its negation, if it is negated. Where the predicate selects
+    /// none of the rows, they may all be null, and the negation does not select nulls either.
     fn of_predicate(&self, verdict: Verdict) -> Verdict {
         match (verdict, self.is_negated) {
             (Verdict::All, true) => Verdict::None,
@@ -200,11 +200,11 @@ impl BoundRows {
     }
 }
 
-/// The columns that a custom predicate named, in batches of one schema.
+/// The columns that a custom predicate named, in batches with one schema.
 #[derive(Debug)]
 struct NamedColumns {
     schema: SchemaRef,
-    /// For each column: the index of its root, followed by those of the fields that lead to it.
+    /// The place of each column: the index of its root, followed by the indexes of the fields that lead to it.
     places: Vec<Vec<usize>>,
 }
 
@@ -222,7 +222,7 @@ impl NamedColumns {
         })
     }
 
-    /// Returns the named columns of a batch.
+    /// Returns a batch's named columns.
     fn arrays(&self, batch: &RecordBatch) -> Result<Vec<ArrayRef>> {
         let missing = || Error::argument("a tested column was not read");
         let places = self.places.iter();
@@ -245,8 +245,8 @@ fn invalid(error: ArrowError) -> Error {
     Error::corrupt(error.to_string())
 }
 
-/// Finds the field at a path through structs. If the path leads into something other than a struct, returns that
-/// field.
+/// Finds the field at a path through structs. If the path leads into something other than a struct, returns the field
+/// at which this happens.
 fn find(tested: &Schema, path: &[String]) -> Option<(Vec<usize>, FieldRef)> {
     let (first, rest) = path.split_first()?;
     let (index, mut field) = tested.fields().find(first)?;
@@ -269,7 +269,7 @@ fn find(tested: &Schema, path: &[String]) -> Option<(Vec<usize>, FieldRef)> {
     Some((place, field))
 }
 
-/// Returns the array at a place, which is null wherever a struct around it is null.
+/// Returns the array at a place. It is null in each slot in which a struct around it is null.
 fn array_at(batch: &RecordBatch, place: &[usize]) -> Option<Result<ArrayRef>> {
     let (root, below) = place.split_first()?;
     let mut array = batch.columns().get(*root)?;

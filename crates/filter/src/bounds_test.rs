@@ -1,4 +1,4 @@
-//! Tests of a leaf by known bounds on the values of its rows, in a row group or a page.
+//! Tests of a leaf by known bounds on its values, in the rows of a row group or page.
 
 use herringbone_arrow::array::{Array as _, ArrayRef, new_null_array};
 use herringbone_arrow::schema::DataType;
@@ -16,29 +16,29 @@ use super::wanted_columns::BoundsCast;
 use crate::pruning::BoundsDecoder;
 use crate::pruning::index_trust::{IndexTrust, has_nulls_of_chunk, has_true_bounds};
 
-/// A test of bounds.
+/// A test for bounds instead of values.
 #[derive(Debug)]
 pub struct BoundsTest {
     decoder: BoundsDecoder,
     /// The conversion of bounds to the wanted type.
     cast: BoundsCast,
     test: LeafTest,
-    /// True if the older `min` and `max` follow the order of the column.
+    /// True if the older `min` and `max` follow the column's order.
     is_signed: bool,
-    /// True if `min_value` and `max_value` follow the order of the column.
+    /// True if `min_value` and `max_value` follow the column's order.
     is_ordered: bool,
     is_float: bool,
-    /// True if the column lies below a list. A row may then have no value or several, and one accepted value is
+    /// True if the column lies below a list. A row may then have no values or several, and a single accepted value is
     /// enough.
     is_below_list: bool,
     trust: IndexTrust,
-    /// The hashes of all values that the test accepts, as bloom filters compute them, if there are few.
+    /// The hashes of all values that the test accepts, as bloom filters compute them, if there are few such values.
     hashes: Option<Vec<u64>>,
 }
 
 impl BoundsTest {
-    /// Creates the test for bounds of a leaf. The leaf may have a different wanted type. Returns `None` if bounds
-    /// cannot decide the test.
+    /// Creates the test for a leaf's bounds. The leaf may have a different wanted type. Returns `None` if bounds cannot
+    /// decide the test.
     pub(super) fn new(
         metadata: &FileMetadata,
         schema: &ParquetSchema,
@@ -53,7 +53,7 @@ impl BoundsTest {
         };
         let form = TextForm::of_leaf(schema, leaf);
         let test = LeafTest::new(asked, cast.data_type(data_type), form).ok()?;
-        // Bounds do not cover empty or null lists.
+        // Bounds do not cover empty or null lists, about which these tests ask.
         let is_unknown = |quantifier| quantifier == Quantifier::All || !test.is_of_values();
         if asked.quantifier.is_some_and(is_unknown) {
             return None;
@@ -87,15 +87,16 @@ impl BoundsTest {
         })
     }
 
-    /// Returns the hashes of all values that the test accepts, as bloom filters compute them, if there are few.
+    /// Returns the hashes of all values that the test accepts, as bloom filters compute them, if there are few such
+    /// values.
     pub fn hashes(&self) -> Option<&[u64]> {
         self.hashes.as_deref()
     }
 
-    /// Returns a verdict on the `rows` rows of a column chunk by its statistics.
+    /// Returns a verdict on the `rows` rows of a column chunk, based on its statistics.
     ///
     /// # Errors
-    /// Unsupported if the column has no Arrow array.
+    /// Fails with `Unsupported` if the column has no Arrow array.
     pub(crate) fn verdict(&self, statistics: &Statistics, rows: u64) -> Result<Verdict> {
         let nulls = statistics.null_count;
         let nulls = nulls.and_then(|nulls| u64::try_from(nulls).ok());
@@ -117,11 +118,11 @@ impl BoundsTest {
         Ok(self.verdict_of(counts, bounds.next().flatten(), bounds.next().flatten()))
     }
 
-    /// Returns verdicts on the pages of a chunk by its column index. `pages` are the rows of each page, and `chunk`
-    /// has the statistics of the chunk. Without a known order, only null counts are used.
+    /// Returns verdicts on a chunk's pages, based on its column index. `pages` has the rows of each page, and `chunk`
+    /// has the chunk's statistics. Without a known order, we use only null counts.
     ///
     /// # Errors
-    /// [Unsupported](herringbone_format::ErrorKind::Unsupported) if the column has no Arrow array.
+    /// Fails with [`Unsupported`](herringbone_format::ErrorKind::Unsupported) if the column has no Arrow array.
     pub fn verdicts_of_pages(
         &self,
         index: &ColumnIndex,
@@ -149,7 +150,7 @@ impl BoundsTest {
         Ok(Verdicts::from_ends(verdicts))
     }
 
-    /// Returns the counts in a column index for a page of `rows` rows.
+    /// Returns the counts in a column index for a page with `rows` rows.
     fn counts(&self, index: &ColumnIndex, page: usize, rows: u64) -> Counts {
         let count = |counts: &Option<Vec<i64>>| {
             let count = counts.as_ref().and_then(|counts| counts.get(page).copied());
@@ -160,7 +161,7 @@ impl BoundsTest {
         Counts {
             nulls: match (is_said_to_be_null, nulls) {
                 (true, _) if !self.trust.is_null_page(index, page) => None,
-                // The flag or the count is wrong. Below lists, a page may have more nulls than rows.
+                // Either the flag or the count is wrong. Below lists, a page may have more nulls than rows.
                 (true, Some(nulls)) if nulls < rows || (nulls > rows && !self.is_below_list) => {
                     None
                 }
@@ -172,8 +173,8 @@ impl BoundsTest {
         }
     }
 
-    /// Returns true if the bounds of the pages reach those of their chunk, which has all values of the pages. A page
-    /// with unknown bounds may reach them.
+    /// Returns true if the pages' bounds reach the bounds of their chunk, as they must because the chunk has all values
+    /// of its pages. A page with unknown bounds may reach them.
     fn reaches(
         &self,
         index: &ColumnIndex,
@@ -210,8 +211,8 @@ impl BoundsTest {
         Ok(keys.collect())
     }
 
-    /// Converts bounds to the tested type. If one of them cannot be represented in it, neither may values be, and all
-    /// results are null.
+    /// Converts bounds to the tested type. If this type cannot represent one of them, it may not represent some values
+    /// either, so all results are null.
     fn bounds(&self, bounds: &[Option<&[u8]>]) -> Result<ArrayRef> {
         let decoded = self.decoder.decode(bounds)?;
         let data_type = self.cast.data_type(decoded.data_type());
@@ -227,7 +228,7 @@ impl BoundsTest {
             max,
             may_have_nan: self.is_float && counts.nans != Some(0),
         };
-        // Bounds in the wrong order are ignored.
+        // We ignore bounds in the wrong order.
         if let (Some(min), Some(max)) = (&facts.min, &facts.max)
             && min.is_above(max)
         {
@@ -240,7 +241,7 @@ impl BoundsTest {
     }
 }
 
-/// Counts for some rows. Unknown counts are `None`.
+/// The counts for some rows. Unknown counts are `None`.
 struct Counts {
     nulls: Option<u64>,
     nans: Option<u64>,

@@ -1,4 +1,4 @@
-//! Tests of byte arrays against the cuts of a set. The first eight bytes usually decide.
+//! Tests of byte arrays against the cuts of a set, which the first eight bytes usually decide.
 
 use std::cmp::Ordering;
 
@@ -10,17 +10,17 @@ use herringbone_kernels::range_compare::{between, first_bytes, first_of};
 
 use super::ranges::{Cut, Ranges};
 
-/// The number of cuts above which each value is located by binary search. Up to this number, all values are compared
-/// with one cut after another.
+/// The number of cuts above which we locate each value by binary search. Up to this number, we compare all values with
+/// each cut in turn.
 const MANY_CUTS: usize = 4;
 
-/// The number of bytes in [`first_of`].
+/// The number of bytes that [`first_of`] returns.
 const FIRST_BYTES: usize = 8;
 
 /// A set of byte arrays, prepared for testing many values.
 pub(super) struct ByteCuts<'a> {
     starts_inside: bool,
-    /// The first bytes of each cut, and the cut. Ascending.
+    /// The cuts in ascending order, each with its first bytes.
     cuts: Vec<(u64, &'a Cut<Vec<u8>>)>,
 }
 
@@ -33,7 +33,7 @@ impl<'a> ByteCuts<'a> {
         }
     }
 
-    /// Returns the slots of an array that are inside. The bits of null slots are unspecified.
+    /// Returns the slots of an array inside the set. The bits of null slots are unspecified.
     pub(super) fn accepted<T: ByteArrayType>(&self, array: &GenericByteArray<T>) -> BooleanBuffer
     where
         T::Native: AsRef<[u8]>,
@@ -53,7 +53,7 @@ impl<'a> ByteCuts<'a> {
         let first = |(slot, view): (usize, &u128)| {
             let length = *view as u32;
             match length <= MAX_INLINE_VIEW_LEN {
-                // The first eight bytes of the value follow its length.
+                // In such a view, the value's first eight bytes follow its length.
                 true => ((view >> 32) as u64).swap_bytes(),
                 false => first_of(array.value(slot).as_ref()),
             }
@@ -62,7 +62,7 @@ impl<'a> ByteCuts<'a> {
         self.accepted_of(array.len(), firsts, |slot| array.value(slot).as_ref())
     }
 
-    /// Returns the slots inside the set, of an array with these first bytes and values.
+    /// Returns the slots inside the set, for an array with these first bytes and values.
     fn accepted_of<'v>(
         &self,
         len: usize,
@@ -95,7 +95,7 @@ impl<'a> ByteCuts<'a> {
         BooleanBuffer::new(inside.into(), 0, len)
     }
 
-    /// Returns true if a value is inside.
+    /// Returns true if a value is inside the set.
     #[inline]
     pub(super) fn contains(&self, value: &[u8]) -> bool {
         let first = first_of(value);
@@ -111,7 +111,7 @@ impl<'a> ByteCuts<'a> {
 fn is_after(cut: &Cut<Vec<u8>>, value: &[u8]) -> bool {
     let order = match (cut.key.get(FIRST_BYTES..), value.get(FIRST_BYTES..)) {
         (Some(key), Some(value)) => key.cmp(value),
-        // The shorter one is a prefix of the other.
+        // At least one of them has fewer than eight bytes, so the shorter one is a prefix of the other.
         _ => cut.key.len().cmp(&value.len()),
     };
     match order {

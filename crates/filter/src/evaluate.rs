@@ -1,4 +1,4 @@
-//! Applies tests to arrays, and returns one bit per slot.
+//! Applies tests to arrays, with one resulting bit per slot.
 
 use herringbone_arrow::array::cast::AsArray as _;
 use herringbone_arrow::array::types::*;
@@ -14,10 +14,10 @@ use super::leaf_test::{Key, LeafTest};
 use super::ranges::Ranges;
 
 impl LeafTest {
-    /// Returns the accepted slots of an array, whose nulls are all in the array itself.
+    /// Returns the accepted slots of an array that has all nulls in itself, and not in arrays around it.
     ///
     /// # Errors
-    /// Unsupported if the test was not made for the layout of the array.
+    /// Fails with `Unsupported` if the test was not made for the array's layout.
     pub(super) fn evaluate(&self, array: &ArrayRef) -> Result<BooleanBuffer> {
         accepted(self, array)
     }
@@ -25,7 +25,7 @@ impl LeafTest {
     /// Returns the accepted slots of a dictionary array, given the `accepted` values of its dictionary.
     ///
     /// # Errors
-    /// See [`Self::evaluate`].
+    /// Fails for the reasons that [`Self::evaluate`] lists.
     pub(super) fn evaluate_keys(
         &self,
         array: &ArrayRef,
@@ -37,7 +37,7 @@ impl LeafTest {
     /// Returns the accepted values, ignoring nulls.
     ///
     /// # Errors
-    /// See [`Self::evaluate`].
+    /// Fails for the reasons that [`Self::evaluate`] lists.
     pub(super) fn evaluate_values(&self, values: &ArrayRef) -> Result<BooleanBuffer> {
         accepted_of_values(self, values)
     }
@@ -46,7 +46,7 @@ impl LeafTest {
 /// Returns the slots that a test accepts.
 ///
 /// # Errors
-/// Unsupported if the test does not apply to the layout of the array.
+/// Fails with `Unsupported` if the test does not apply to the array's layout.
 fn accepted(test: &LeafTest, array: &ArrayRef) -> Result<BooleanBuffer> {
     let bits = match array.data_type() {
         DataType::Dictionary(_, _) => {
@@ -66,7 +66,7 @@ fn accepted(test: &LeafTest, array: &ArrayRef) -> Result<BooleanBuffer> {
 /// Returns the slots of a dictionary array that a test accepts, given the accepted `values` of its dictionary.
 ///
 /// # Errors
-/// Unsupported if the array has no dictionary.
+/// Fails with `Unsupported` if the array has no dictionary.
 fn accepted_of_dictionary(
     test: &LeafTest,
     array: &ArrayRef,
@@ -74,7 +74,7 @@ fn accepted_of_dictionary(
 ) -> Result<BooleanBuffer> {
     macro_rules! keys {
         ($type:ty) => {
-            // The keys of null slots are unspecified.
+            // The keys of null slots are unspecified, but `nulls_too` replaces their bits.
             values.accepted(array.as_dictionary::<$type>().keys().values())
         };
     }
@@ -147,7 +147,7 @@ fn each_bytes(array: &ArrayRef, is_accepted: impl Fn(&[u8]) -> bool) -> Result<B
     macro_rules! each {
         ($array:expr) => {{
             let array = $array;
-            // Null slots have a value too, which may be empty.
+            // Null slots have a value as well, which may be empty, so we need not skip them.
             BooleanBuffer::collect_bool(array.len(), |slot| is_accepted(array.value(slot).as_ref()))
         }};
     }
@@ -163,9 +163,9 @@ fn each_bytes(array: &ArrayRef, is_accepted: impl Fn(&[u8]) -> bool) -> Result<B
     })
 }
 
-/// A number type of arrays. The keys of its values define their order.
+/// A number type of arrays, whose values are ordered by their keys.
 trait Ordered: OrderKey {
-    /// Clips `low..=high` to the keys that the type can represent. Returns `None` if none is left.
+    /// Clips `low..=high` to the keys that the type can represent. Returns `None` if none are left.
     fn clip(low: i256, high: i256) -> Option<(Self::Key, Self::Key)>;
 }
 
@@ -221,7 +221,7 @@ fn intervals<T: Ordered>(keys: &Ranges<i256>) -> Vec<(T::Key, T::Key)> {
     inclusive.collect()
 }
 
-/// The number of pieces up to which each has a pass of its own over the values.
+/// The number of pieces up to which each piece has its own pass over the values.
 const MAX_PASSES: usize = 8;
 
 fn numbers<T: Ordered>(keys: &Ranges<i256>, values: &[T]) -> BooleanBuffer {
@@ -234,12 +234,12 @@ fn numbers<T: Ordered>(keys: &Ranges<i256>, values: &[T]) -> BooleanBuffer {
     match intervals::<T>(keys).as_slice() {
         [] => BooleanBuffer::new_unset(values.len()),
         [(low, high)] => between(values, *low, *high),
-        // Two pieces are usually the complement of one interval.
+        // Two pieces are usually the complement of one interval, which takes only one pass.
         two @ [_, _] => match intervals::<T>(&keys.clone().complement()).as_slice() {
             [(low, high)] => !&between(values, *low, *high),
             _ => passes(two),
         },
-        // A pass over all values for each piece takes less time than a search for each value.
+        // For few pieces, a pass over all values for each piece takes less time than a search for each value.
         few if few.len() <= MAX_PASSES => passes(few),
         many => BooleanBuffer::collect_bool(values.len(), |slot| {
             let Some(key) = values.get(slot).map(|value| value.key()) else {
@@ -251,7 +251,7 @@ fn numbers<T: Ordered>(keys: &Ranges<i256>, values: &[T]) -> BooleanBuffer {
     }
 }
 
-/// Returns one bit per value: set if its key lies between `low` and `high`, both inclusive.
+/// Returns one bit per value, which is set if the value's key lies between `low` and `high`, both inclusive.
 fn between<T: Ordered>(values: &[T], low: T::Key, high: T::Key) -> BooleanBuffer {
     let words = herringbone_kernels::range_compare::between(values, (low, high));
     BooleanBuffer::new(words.into(), 0, values.len())
@@ -322,7 +322,7 @@ fn accepted_keys(keys: &Ranges<i256>, array: &ArrayRef) -> Result<BooleanBuffer>
     with_primitive!(array.data_type(), of, Err(no_layout(array.data_type())))
 }
 
-/// Returns the value of a slot as a key for comparisons, or `None` if it is null or its type has no order.
+/// Returns the value in a slot as a key for comparisons, or `None` if it is null or its type has no order.
 pub(super) fn key_at(array: &ArrayRef, slot: usize) -> Option<Key> {
     if array.is_null(slot) {
         return None;

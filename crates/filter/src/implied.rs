@@ -1,4 +1,4 @@
-//! Implied predicates on columns that are cheaper to read than those of the predicates themselves.
+//! Implied predicates on columns that are cheaper to read than the columns of the predicates themselves.
 
 use herringbone_format::Result;
 use herringbone_schema::ParquetSchema;
@@ -6,12 +6,12 @@ use herringbone_schema::ParquetSchema;
 use super::Predicate;
 use super::predicate::Expression;
 
-/// Returns a predicate that is true wherever all `operands` are true. Custom predicates that [request
-/// it](super::RowPredicate::tests_implied) are replaced by those that they imply, which test other columns. Returns
-/// `None` if nothing was replaced.
+/// Returns a predicate that is true for each row for which all `operands` are true. Custom predicates that [request
+/// it](super::RowPredicate::tests_implied) are replaced with the predicates that they imply, which test other columns.
+/// Returns `None` if nothing was replaced.
 ///
 /// # Errors
-/// Errors of the custom predicates.
+/// Returns the errors of the custom predicates.
 pub fn implied_first(operands: &[Predicate], schema: &ParquetSchema) -> Result<Option<Predicate>> {
     let operands = operands.iter().map(|operand| operand.0.clone());
     let mut replaced = false;
@@ -19,7 +19,7 @@ pub fn implied_first(operands: &[Predicate], schema: &ParquetSchema) -> Result<O
     Ok(implied.filter(|_| replaced).map(Predicate))
 }
 
-/// Returns `None` if nothing is implied.
+/// Returns the predicate that an expression implies, or `None` if it implies nothing.
 fn implied(
     expression: &Expression,
     schema: &ParquetSchema,
@@ -35,7 +35,8 @@ fn implied(
             *replaced |= implied.is_some();
             implied.map(|implied| implied.0)
         }
-        // The negation of a custom predicate does not imply anything.
+        // The negation of a custom predicate implies nothing, because the predicate may be false where the implied one
+        // is true.
         Expression::Not(_) => (!expression.has_rows()).then(|| expression.clone()),
         Expression::And(parts) => {
             let parts = parts

@@ -1,4 +1,4 @@
-//! Implication between predicates: whether all rows that one of them selects are selected by another.
+//! Implication between predicates: one implies another if all rows that it selects are selected by the other.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -6,15 +6,15 @@ use std::sync::Arc;
 use super::predicate::{Column, Comparison, Expression, Test};
 use super::{Literal, Predicate};
 
-/// The nesting depth up to which implications are looked for. The recursion stays within a small stack.
+/// The nesting depth up to which we look for implications, so that the recursion stays within a small stack.
 const MAX_DEPTH: usize = 64;
 
 impl Predicate {
     /// Returns true if the form of both predicates shows that `other` selects every row that this one selects.
     ///
-    /// The form shows it for equal parts, for `and` and `or` of them, and for comparisons of a column with literals of one
-    /// kind. Texts are compared for equality alone, because their order depends on the column's type. Returns false if
-    /// the form does not show it, although the rows of a file may.
+    /// The form shows this for equal parts, for `and` and `or` of them, and for comparisons of a column with literals
+    /// of one kind. We only compare texts for equality, because their order depends on the column's type. If the form
+    /// does not show it, this returns false, even if it holds for the rows of a file.
     ///
     /// ```
     /// use herringbone::filter::col;
@@ -58,7 +58,7 @@ fn implies(this: &Expression, other: &Expression, depth: usize) -> bool {
                 let is_comparable = is_same_column(column, other_column) && is_ieee == other_ieee;
                 is_comparable && test_implies(test, other_test)
             }
-            // Only `is null` selects nulls.
+            // Only `is null` selects nulls, so any other test implies `not is null`.
             Expression::Not(negated) => match &**negated {
                 Expression::Test {
                     column: other_column,
@@ -76,7 +76,7 @@ fn implies(this: &Expression, other: &Expression, depth: usize) -> bool {
     }
 }
 
-/// Returns true if both have the same form. Custom predicates are the same if they are one object.
+/// Returns true if both have the same form. Custom predicates are the same only if they are one object.
 fn is_same(this: &Expression, other: &Expression, depth: usize) -> bool {
     let Some(depth) = depth.checked_sub(1) else {
         return false;
@@ -110,7 +110,7 @@ fn is_same_column(this: &Column, other: &Column) -> bool {
     this.path == other.path && this.quantifier == other.quantifier
 }
 
-/// Returns true if each value that passes `this` passes `other`.
+/// Returns true if each value that passes `this` also passes `other`.
 fn test_implies(this: &Test, other: &Test) -> bool {
     match (this, other) {
         (Test::In(values), _) => values.iter().all(|value| passes(value, other)),
@@ -141,8 +141,8 @@ fn passes(value: &Literal, test: &Test) -> bool {
     }
 }
 
-/// Returns true if all values that pass a test lie on the side of `bound` that a comparison keeps. For the reason given at
-/// [`passes`], `<` follows from `<` alone.
+/// Returns true if all values that pass a test lie on the side of `bound` that a comparison keeps. For the reason given
+/// at [`passes`], `<` follows only from `<`.
 fn is_within(test: &Test, comparison: Comparison, bound: &Literal) -> bool {
     use Comparison::{Greater, GreaterOrEqual, Less, LessOrEqual};
     match (test, comparison) {
@@ -158,7 +158,7 @@ fn is_within(test: &Test, comparison: Comparison, bound: &Literal) -> bool {
     }
 }
 
-/// Compares two literals of one kind, whatever the type of the column is. Returns `None` if the order depends on it.
+/// Compares two literals of one kind, whatever the column's type is. Returns `None` if their order depends on it.
 fn order(this: &Literal, other: &Literal) -> Option<Ordering> {
     match (this, other) {
         (Literal::Boolean(a), Literal::Boolean(b)) => Some(a.cmp(b)),
@@ -227,7 +227,7 @@ mod tests {
         let no = [
             (a().ge(3), a().ge(5)),
             (a().ge(5), a().gt(5)),
-            // The column may round 6 to 5, if it has few digits.
+            // A column with few digits may round 6 to 5.
             (a().ge(6), a().gt(5)),
             (a().eq(6), a().gt(5)),
             (b().ge(7), a().ge(5)),

@@ -1,4 +1,4 @@
-//! Verdicts on rows by some of their columns, such as the partition columns of files.
+//! Verdicts on rows with only some known columns, for example the partition columns of files.
 
 use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::buffer::BooleanBuffer;
@@ -9,12 +9,12 @@ use super::leaf_test::Asked;
 use super::predicate::Expression;
 use super::{Predicate, Verdict};
 
-/// Returns a verdict for each row of `known`, which has some of the columns of the rows. A test of any other column is
-/// undecided, and so is a custom predicate.
+/// Returns a verdict for each row of `known`, which has only some of the rows' columns. A test of any other column is
+/// undecided, and a custom predicate is, too.
 ///
 /// # Errors
-/// [Argument](herringbone_format::ErrorKind::Argument) if a literal cannot be compared with the values of a known
-/// column.
+/// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if a literal cannot be compared with the values of
+/// a known column.
 pub fn verdicts_of_known(predicate: &Predicate, known: &RecordBatch) -> Result<Vec<Verdict>> {
     verdicts(&predicate.0, false, known)
 }
@@ -201,7 +201,7 @@ mod tests {
         assert_eq!(of(durations.clone(), p().gt(micros(5_001))), [None, All]);
         let beyond = crate::Literal::Duration(i128::MAX);
         assert_eq!(of(durations.clone(), p().lt(beyond)), [All, All]);
-        // A number is in the unit of the column.
+        // A number is in the column's unit.
         assert_eq!(of(durations, p().eq(6)), [None, All]);
         let prices = Decimal128Array::from(vec![150, 200]).with_precision_and_scale(5, 2);
         assert_eq!(of(Arc::new(prices.unwrap()), p().eq(2)), [None, All]);

@@ -1,4 +1,4 @@
-//! The test of a leaf, created for its Arrow type.
+//! The test of a leaf's values, created for the leaf's Arrow type.
 
 use herringbone_arrow::buffer::i256;
 use herringbone_arrow::schema::DataType;
@@ -14,31 +14,31 @@ use super::{Literal, Verdict};
 /// The values that a test accepts.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum LeafTest {
-    /// None, because the test compares with a null.
+    /// No values, because the test compares with a null.
     Nothing,
-    /// Nulls if `is_null`, and all other values otherwise.
+    /// Nulls if `is_null` is true, and otherwise all other values.
     Null { is_null: bool },
     /// Values with these keys.
     Keys(Ranges<i256>),
     /// Byte arrays in these ranges.
     Bytes(Ranges<Vec<u8>>),
-    /// Text that matches the pattern, or text that does not if negated.
+    /// Text that matches the pattern, or text that does not match if the test is negated.
     Like {
         pattern: LikePattern,
         is_negated: bool,
     },
 }
 
-/// Facts about the values of a column in some rows. Unknown facts are `None`.
+/// The facts about a column's values in some rows. Unknown facts are `None`.
 #[derive(Debug, Default)]
 pub(super) struct Facts {
     /// The number of rows without a value.
     pub(super) nulls: Option<u64>,
     /// The number of rows.
     pub(super) rows: u64,
-    /// A lower bound: no value is below it.
+    /// A lower bound, below which there is no value.
     pub(super) min: Option<Key>,
-    /// An upper bound: no value is above it.
+    /// An upper bound, above which there is no value.
     pub(super) max: Option<Key>,
     /// True if there may be NaNs, which bounds do not cover.
     pub(super) may_have_nan: bool,
@@ -52,12 +52,12 @@ pub(super) enum Key {
 }
 
 impl Key {
-    /// Returns true if this is the key of NaN, among keys of floating-point numbers.
+    /// Returns true if this is the key of NaN among the keys of floating-point numbers.
     pub(super) fn is_nan(&self) -> bool {
         *self == Self::Number(nan())
     }
 
-    /// Returns true if this key is above another one of the same type.
+    /// Returns true if this key is above another key of the same type.
     pub(super) fn is_above(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Number(one), Self::Number(other)) => one > other,
@@ -67,14 +67,14 @@ impl Key {
     }
 }
 
-/// A test requested for the values of a column.
+/// A test requested for a column's values.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Asked<'a> {
     pub(super) test: &'a Test,
     pub(super) is_negated: bool,
     /// True if floating-point numbers compare as in IEEE 754.
     pub(super) is_ieee: bool,
-    /// The number of a row's values that must be accepted, for a column below a list.
+    /// The number of a row's values that must be accepted, if the column lies below a list.
     pub(super) quantifier: Option<Quantifier>,
 }
 
@@ -95,7 +95,7 @@ impl LeafTest {
     /// Creates the test for values of `data_type`. `form` is the meaning of text literals.
     ///
     /// # Errors
-    /// Argument if a literal cannot be compared with the values.
+    /// Fails with `Argument` if a literal cannot be compared with the values.
     pub(super) fn new(asked: Asked<'_>, data_type: &DataType, form: TextForm) -> Result<Self> {
         let Asked {
             test, is_negated, ..
@@ -111,7 +111,7 @@ impl LeafTest {
                     is_null: !is_negated,
                 });
             }
-            // In a column of nulls, a comparison does not accept anything.
+            // In a column of nulls, no comparison accepts anything.
             _ if value_type.is_null() => return Ok(Self::Nothing),
             Test::IsNan if value_type.is_floating() => Self::Keys(Ranges::points(vec![nan()])),
             Test::IsNan => {
@@ -173,8 +173,8 @@ impl LeafTest {
         })
     }
 
-    /// Creates the test for values between two literals, if one of them is null. Values on the wrong side of the other
-    /// literal are known not to lie between them. For all others, the result is unknown.
+    /// Creates the test for values between two literals if one of them is null. Values on the wrong side of the other
+    /// literal certainly do not lie between the two. For all other values, the result is unknown.
     fn between_null(
         (low, high): (&Literal, &Literal),
         asked: Asked<'_>,
@@ -185,7 +185,7 @@ impl LeafTest {
             Literal::Null => (Comparison::LessOrEqual, high),
             low => (Comparison::GreaterOrEqual, low),
         };
-        // Always created, so that a literal of the wrong kind is an error.
+        // We always create this test, so that a literal of the wrong kind is an error.
         let test = Test::Compare(comparison, literal.clone());
         let other = Self::new(
             Asked {
@@ -201,12 +201,12 @@ impl LeafTest {
         })
     }
 
-    /// Returns true if this tests values rather than nulls.
+    /// Returns true if the test is about values rather than nulls.
     pub(super) fn is_of_values(&self) -> bool {
         matches!(self, Self::Keys(_) | Self::Bytes(_) | Self::Like { .. })
     }
 
-    /// Returns the verdict on rows with these facts.
+    /// Returns the verdict on rows for which these facts hold.
     pub(super) fn verdict(&self, facts: &Facts) -> Verdict {
         let all_null = facts.nulls == Some(facts.rows);
         let no_null = facts.nulls == Some(0);
@@ -275,7 +275,7 @@ fn bytes_of(key: &Option<Key>) -> Option<&Vec<u8>> {
     }
 }
 
-/// Returns the type of the values in a dictionary or in runs, or the type itself otherwise.
+/// Returns the type of the values inside a dictionary or runs. For other types, returns the type itself.
 pub(super) fn value_type(data_type: &DataType) -> &DataType {
     match data_type {
         DataType::Dictionary(_, values) => value_type(values),
@@ -297,8 +297,8 @@ fn starting_with(prefix: Vec<u8>) -> Ranges<Vec<u8>> {
         key,
         is_after: false,
     };
-    // The least value above all values with the prefix: trailing 0xFF bytes are dropped, and the last byte is
-    // incremented.
+    // This is the least value above all values with the prefix. We drop trailing 0xFF bytes, and increment the last
+    // byte before them.
     let mut next = prefix.clone();
     while next.pop_if(|byte| *byte == u8::MAX).is_some() {}
     match next.last_mut() {
@@ -388,8 +388,8 @@ impl Values<'_> {
     }
 }
 
-/// Returns the keys for which a comparison with `key` is true. If not exact, the literal lies between `key` and the
-/// next key.
+/// Returns the keys for which a comparison with `key` is true. If `is_exact` is false, the literal lies between `key`
+/// and the next key.
 fn ordered<K: Ord + Clone>(comparison: Comparison, key: &K, is_exact: bool) -> Ranges<K> {
     let below = |is_after| {
         let key = key.clone();

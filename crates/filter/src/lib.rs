@@ -1,4 +1,4 @@
-//! Filters on rows by their values, and pruning by the metadata and indexes of a file.
+//! Filters, which select rows by their values, and pruning by a file's metadata and indexes.
 //!
 //! ```text
 //! Predicate ── bind: paths → leaves, literals → keys in the order of their type ──► BoundPredicate
@@ -6,8 +6,8 @@
 //!     arrays of the tested columns ──► one bit per row
 //! ```
 //!
-//! When a predicate is bound, its negations are pushed down to the comparisons. A row is selected if the whole predicate
-//! is true. A comparison with a null is never true, negated or not, as in SQL.
+//! When we bind a predicate, we push its negations down to the comparisons. A row is selected if the whole predicate is
+//! true. As in SQL, a comparison with a null is never true, whether it is negated or not.
 //!
 //! This crate is for the crates of this workspace. Its API changes with any release, except for the items that
 //! `herringbone` exports.

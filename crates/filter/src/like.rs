@@ -1,4 +1,4 @@
-//! `LIKE` of SQL: `%` matches any text, `_` any one character.
+//! SQL's `LIKE`, in which `%` matches any text, and `_` matches any one character.
 //!
 //! ```text
 //! pattern = first [ "%" middle "%" … "%" last ]
@@ -7,15 +7,15 @@
 //!     last     at the end of the text
 //! ```
 //!
-//! Without `_` between other characters of one middle piece, a match takes time proportional to the bytes of text and
-//! pattern together. With it, a match is tried at each character. The time is then proportional to the bytes of the
-//! text times those of the piece.
+//! Usually, a match takes time proportional to the bytes of text and pattern together. If a middle piece has `_`
+//! between other characters, however, we try a match at each character, which takes time proportional to the bytes of
+//! the text times the bytes of the piece.
 
 use memchr::memmem::Finder;
 
 use super::predicate::Like;
 
-/// A pattern of `LIKE`.
+/// A parsed pattern of `LIKE`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct LikePattern {
     /// True if texts are compared in lower case.
@@ -43,25 +43,26 @@ enum PatternPart {
 /// A piece between two `%`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Middle {
-    /// A number of arbitrary characters: `_` next to a `%` may trade places with it.
+    /// A number of arbitrary characters. They are a piece of their own, because `_` next to a `%` may trade places with
+    /// it.
     Characters(usize),
     Text(Needle),
-    /// Texts with `_` between them. The first and last parts are text.
+    /// Texts with `_` between them. The first and the last part are text.
     Mixed(Vec<PatternPart>),
 }
 
-/// A character of a pattern.
+/// A character of a pattern, with its meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Token {
     /// The character itself.
     Character(char),
-    /// `_`: any one character.
+    /// `_`, which matches any one character.
     One,
-    /// `%`: any text.
+    /// `%`, which matches any text.
     Any,
 }
 
-/// Splits a pattern into its characters, or returns `None` if it ends with the escape character.
+/// Splits a pattern into its characters. Returns `None` if it ends with the escape character.
 fn tokens(like: &Like) -> Option<Vec<Token>> {
     let mut tokens = Vec::new();
     let mut characters = like.pattern.chars();
@@ -80,7 +81,7 @@ fn tokens(like: &Like) -> Option<Vec<Token>> {
     Some(tokens)
 }
 
-/// Returns the lower case of a character, if it is one character.
+/// Returns the lower case of a character if that is a single character, and otherwise the character itself.
 fn lower(character: char) -> char {
     let mut lower = character.to_lowercase();
     match (lower.next(), lower.next()) {
@@ -90,7 +91,7 @@ fn lower(character: char) -> char {
 }
 
 impl LikePattern {
-    /// Creates the pattern, or returns `None` if it ends with its escape character.
+    /// Creates the pattern. Returns `None` if it ends with its escape character.
     pub(super) fn new(like: &Like) -> Option<Self> {
         let tokens = tokens(like)?;
         let mut pieces = tokens.split(|token| *token == Token::Any);
@@ -106,7 +107,7 @@ impl LikePattern {
         })
     }
 
-    /// Returns the bytes that all matches begin with, and true if every text with this prefix matches.
+    /// Returns the bytes with which all matches begin. The flag is true if every text with this prefix matches.
     pub(super) fn prefix(&self) -> (&[u8], bool) {
         if self.ignores_case {
             return (&[], false);
@@ -120,7 +121,7 @@ impl LikePattern {
         (prefix, is_text && self.after.as_ref().is_some_and(is_open))
     }
 
-    /// Returns true if the whole of `text` matches.
+    /// Returns true if the pattern matches the whole `text`.
     pub(super) fn matches(&self, text: &[u8]) -> bool {
         if self.ignores_case
             && let Ok(text) = std::str::from_utf8(text)
@@ -185,7 +186,7 @@ fn parts(piece: &[Token]) -> Vec<PatternPart> {
     parts
 }
 
-/// Splits the text between two `%` into the pieces to search for.
+/// Splits the text between two `%` into the pieces for which we search.
 fn middle(piece: &[Token]) -> impl Iterator<Item = Middle> + use<> {
     let mut parts = parts(piece);
     let characters = |part: Option<&PatternPart>| match part {
@@ -211,7 +212,7 @@ fn middle(piece: &[Token]) -> impl Iterator<Item = Middle> + use<> {
         .flatten()
 }
 
-/// Returns the text after the parts if it begins with them.
+/// Returns the text that follows the parts, if the text begins with them.
 fn without_prefix<'t>(text: &'t [u8], parts: &[PatternPart]) -> Option<&'t [u8]> {
     parts.iter().try_fold(text, |text, part| match part {
         PatternPart::Text(prefix) => text.strip_prefix(prefix.as_slice()),
@@ -228,7 +229,7 @@ fn ends_with(text: &[u8], parts: &[PatternPart]) -> bool {
     rest.is_some()
 }
 
-/// Returns true if a byte is a UTF-8 continuation byte, which is not the first one of a character. In bytes that are
+/// Returns true if a byte is a UTF-8 continuation byte, which is never the first byte of a character. In bytes that are
 /// not UTF-8, a character ends before the next byte that could begin one.
 fn continues(byte: &u8) -> bool {
     byte & 0xc0 == 0x80
@@ -252,7 +253,7 @@ fn without_last_characters(mut text: &[u8], count: usize) -> Option<&[u8]> {
     Some(text)
 }
 
-/// A text to search for, in time proportional to the searched text.
+/// A text to search for, which takes time proportional to the searched text.
 #[derive(Debug, Clone)]
 struct Needle(Box<Finder<'static>>);
 

@@ -1,10 +1,10 @@
-//! Values to compare columns with.
+//! Values with which columns are compared.
 
 use std::fmt;
 
 use herringbone_arrow::buffer::i256;
 
-/// A value to compare a column with. It is cast to the type of the column when the predicate is bound to a file. So
+/// A value with which a column is compared. It is cast to the column's type when the predicate is bound to a file, so
 /// `5` works for integers of any width, floating-point numbers and decimals.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -15,12 +15,12 @@ pub enum Literal {
     Boolean(bool),
     /// A whole number.
     Integer(i128),
-    /// A floating-point number. NaN equals itself and is above all other numbers.
+    /// A floating-point number. NaN equals itself, and is above all other numbers.
     ///
     /// In a column of floating-point numbers, a literal of any kind is rounded to the nearest number of the column's
-    /// type. A literal beyond the range of the type, or too close to 0, equals none of its values.
+    /// type. A literal that lies beyond the type's range, or too close to 0, equals none of its values.
     Float(f64),
-    /// `unscaled` × 10^-`scale`.
+    /// A decimal, which is `unscaled` × 10^-`scale`.
     Decimal {
         /// The unscaled digits.
         unscaled: i256,
@@ -28,28 +28,28 @@ pub enum Literal {
         scale: i32,
     },
     /// Text. For columns of dates, times and timestamps, it is parsed as ISO 8601. For UUIDs, it is parsed as
-    /// `00112233-4455-6677-8899-aabbccddeeff`. For columns of other bytes, it represents its own bytes.
+    /// `00112233-4455-6677-8899-aabbccddeeff`. For columns of other bytes, it stands for its own bytes.
     Text(String),
-    /// Bytes. If the values of a column have a fixed length, the literal must have that length.
+    /// Bytes. If a column's values have a fixed length, the literal must have this length.
     Bytes(Vec<u8>),
-    /// Days since 1970-01-01.
+    /// A date, in days since 1970-01-01.
     Date(i32),
-    /// Nanoseconds since midnight.
+    /// A time of day, in nanoseconds since midnight.
     Time(i64),
-    /// Nanoseconds since 1970-01-01 00:00:00.
+    /// A timestamp, in nanoseconds since 1970-01-01 00:00:00.
     Timestamp {
         /// The number of nanoseconds, which may exceed 64 bits.
         nanos: i128,
-        /// True if counted in UTC. Otherwise the time zone is unspecified.
+        /// True if the nanoseconds are counted in UTC. Otherwise, the time zone is unspecified.
         is_utc: bool,
     },
-    /// Nanoseconds of a duration, which may exceed 64 bits. A column of durations can be compared with a number, too,
-    /// which is in the column's unit.
+    /// A duration in nanoseconds, which may exceed 64 bits. You can also compare a column of durations with a number,
+    /// which then is in the column's unit.
     Duration(i128),
 }
 
 impl Literal {
-    /// Returns the text of the literal for errors, truncated if it is long.
+    /// Returns the literal's text for errors, truncated if it is long.
     pub(super) fn shown(&self) -> String {
         const MAX_CHARACTERS: usize = 80;
         let text = self.to_string();
@@ -59,7 +59,7 @@ impl Literal {
         }
     }
 
-    /// Returns the kind of value, for errors.
+    /// Returns the literal's kind, for errors.
     pub(super) fn kind(&self) -> &'static str {
         match self {
             Self::Null => "null",

@@ -1,4 +1,4 @@
-//! Dates, times and timestamps in literals, parsed from ISO 8601 text.
+//! Dates, times and timestamps in literals, which are parsed from ISO 8601 text.
 
 use std::borrow::Cow;
 
@@ -9,18 +9,18 @@ const SECOND_NANOS: u32 = 1_000_000_000;
 /// The number of nanoseconds in a day.
 pub(super) const DAY: i64 = 86_400 * SECOND_NANOS as i64;
 
-/// Parses a date, and returns the days since 1970-01-01.
+/// Parses a date. Returns the days since 1970-01-01.
 pub(super) fn date(text: &str) -> Option<i32> {
     i32::try_from(iso8601::parse_date(text)?).ok()
 }
 
-/// Parses a time, and returns the nanoseconds since midnight.
+/// Parses a time of day. Returns the nanoseconds since midnight.
 pub(super) fn time(text: &str) -> Option<i64> {
     iso8601::parse_time(text)?.ticks(SECOND_NANOS).ok()
 }
 
-/// Parses a date, or a date and a time, and returns the nanoseconds since 1970. The flag is true if the text has an
-/// offset from UTC. The result is in UTC then.
+/// Parses a date, or a date with a time. Returns the nanoseconds since 1970. The flag is true if the text has an offset
+/// from UTC, in which case the result is in UTC.
 pub(super) fn timestamp(text: &str) -> Option<(i128, bool)> {
     if let Some(days) = date(text) {
         return Some((i128::from(days) * i128::from(DAY), false));
@@ -29,11 +29,11 @@ pub(super) fn timestamp(text: &str) -> Option<(i128, bool)> {
     Some((moment.utc_nanos(), moment.offset.is_some()))
 }
 
-/// Returns a timestamp with the colon that ISO 8601 wants in an offset such as `+0200`, or `+02`.
+/// Returns a timestamp with the colon that ISO 8601 wants in an offset, which a text with `+0200` or `+02` lacks.
 fn with_colon(text: &str) -> Cow<'_, str> {
     let offset = |digits: usize| {
         let (before, after) = text.split_at_checked(text.len().checked_sub(digits)?)?;
-        // The sign follows a time, not a part of a date.
+        // The sign must follow a time, because it would otherwise be a part of a date.
         let is_offset = before.ends_with(['+', '-'])
             && before.contains(':')
             && after.bytes().all(|byte| byte.is_ascii_digit());
@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn days_and_moments() {
-        // Known days: the Unix epoch, the day after a leap day, and the last day of 64-bit nanoseconds.
+        // These days are known: the Unix epoch, the day after a leap day, and the last day of 64-bit nanoseconds.
         assert_eq!(date("1970-01-01"), Some(0));
         assert_eq!(date("2000-03-01"), Some(11_017));
         assert_eq!(date("1969-12-31"), Some(-1));

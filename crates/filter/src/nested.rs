@@ -1,4 +1,4 @@
-//! Tests of columns below lists, which combine the bits of all values into one bit per row.
+//! Tests of columns below lists, which combine the bits of all of a row's values into one bit per row.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -16,16 +16,16 @@ use super::predicate::Quantifier;
 
 /// A step on the path to a column.
 enum PathStep<'a> {
-    /// A list with this element, and the rest of the path below it.
+    /// A list with this element field, and the rest of the path below it.
     List(&'a FieldRef, &'a [String]),
-    /// A struct: the index of its field, and the rest of the path below that field.
+    /// A struct, with the index of its field and the rest of the path below this field.
     Struct(usize, &'a [String]),
-    /// The column.
+    /// The column itself, at which the path ends.
     Leaf,
 }
 
 /// Returns the step at a field of this type, where `path` is the rest of the path. The path may omit groups that only
-/// form a list, and the only field of a struct.
+/// form a list, and the field of a struct that has only one.
 fn place<'a>(data_type: &'a DataType, path: &'a [String]) -> Result<PathStep<'a>> {
     Ok(match data_type {
         DataType::List(element)
@@ -43,7 +43,7 @@ fn place<'a>(data_type: &'a DataType, path: &'a [String]) -> Result<PathStep<'a>
 }
 
 /// Returns the rest of a path below a list of `element`s. Files have one or two groups in between, whose names the
-/// Arrow schema may lack.
+/// Arrow schema may lack, so we skip them.
 fn below<'a>(path: &'a [String], element: &FieldRef) -> &'a [String] {
     let mut rests = (0..=2).filter_map(|groups| path.get(groups..));
     match path {
@@ -75,10 +75,10 @@ fn no_column() -> Error {
     Error::unsupported("a test of a column that is not found below its list")
 }
 
-/// Returns the field of the column at the end of a path below `from`.
+/// Returns the column's field, at the end of a path below `from`.
 ///
 /// # Errors
-/// Unsupported if there is no such column.
+/// Fails with `Unsupported` if there is no such column.
 pub(super) fn field<'a>(from: &'a FieldRef, path: &'a [String]) -> Result<&'a FieldRef> {
     let (mut at, mut path) = (from, path);
     loop {
@@ -93,10 +93,10 @@ pub(super) fn field<'a>(from: &'a FieldRef, path: &'a [String]) -> Result<&'a Fi
     }
 }
 
-/// Returns one bit per row, which is set if any or all of its values in the column at `path` are accepted.
+/// Returns one bit per row, which is set if any or all of the row's values in the column at `path` are accepted.
 ///
 /// # Errors
-/// Argument if the column was not read.
+/// Fails with `Argument` if the column was not read.
 pub(super) fn accepted_rows(
     test: &LeafTest,
     quantifier: Quantifier,
@@ -109,7 +109,7 @@ pub(super) fn accepted_rows(
     accepted(test, quantifier, rest, array)
 }
 
-/// Returns one bit per slot of an array on the way to the column. The schema bounds the depth of the recursion.
+/// Returns one bit per slot of an array on the way to the column. The schema's depth limits the recursion.
 fn accepted(
     test: &LeafTest,
     quantifier: Quantifier,
@@ -140,7 +140,7 @@ fn accepted(
     }
 }
 
-/// Returns the values of all lists of an array, and the range of values of each list.
+/// Returns the values of all lists in an array, and the range of values that each list has.
 fn lists(array: &ArrayRef) -> Result<(ArrayRef, Vec<Range<usize>>)> {
     fn between<O: OffsetSizeTrait>(offsets: &[O]) -> Vec<Range<usize>> {
         let ends = offsets.iter().skip(1).map(|end| end.as_usize());
@@ -184,7 +184,7 @@ fn lists(array: &ArrayRef) -> Result<(ArrayRef, Vec<Range<usize>>)> {
     })
 }
 
-/// Adjusts the accepted rows for null structs around the values: a value in a null struct counts as null.
+/// Adjusts the accepted rows for null structs around the values, because a value in a null struct counts as null.
 pub(super) fn within_structs(
     bits: BooleanBuffer,
     nulls: Option<&NullBuffer>,

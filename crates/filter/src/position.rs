@@ -1,8 +1,8 @@
 //! The position of a literal among the values of an Arrow type.
 //!
-//! Values of all types except byte arrays are ordered by a whole number, their *key*. Integers, dates, times and
-//! decimals are their own keys. The key of a floating-point number is its bits, rearranged so that they ascend: −0 is
-//! 0, and NaN is one value above all others.
+//! The values of all types except byte arrays are ordered by a whole number, which we call their *key*. Integers,
+//! dates, times and decimals are their own keys. The key of a floating-point number has its bits, rearranged so that
+//! they ascend: −0 is 0, and NaN is one value above all others.
 
 use herringbone_arrow::array::types::{ArrowPrimitiveType, Float16Type};
 use herringbone_arrow::buffer::i256;
@@ -14,7 +14,7 @@ use herringbone_schema::{LOGICAL_TYPE_KEY, ParquetSchema};
 use super::literal::Literal;
 use super::moment::{self, DAY};
 
-/// The position of a literal among the keys of a type: at `key`, or between it and the next key.
+/// The position of a literal among the keys of a type, which is either at `key` or between `key` and the next key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Position {
     pub(super) key: i256,
@@ -29,7 +29,7 @@ impl Position {
         }
     }
 
-    /// Returns the position of `numerator / denominator`. The denominator is positive.
+    /// Returns the position of `numerator / denominator`. The denominator must be positive.
     fn quotient(numerator: i128, denominator: i64) -> Self {
         let denominator = i128::from(denominator);
         Self {
@@ -47,16 +47,16 @@ impl Position {
     }
 }
 
-/// Returns the number with a key. The key of both zeros returns 0.
+/// Returns the number with a key. For the key of both zeros, returns 0.
 pub(super) fn float_of_key(key: i64) -> f64 {
     let bits = key ^ ((key >> 63).cast_unsigned() >> 1).cast_signed();
     f64::from_bits(bits.cast_unsigned())
 }
 
-/// Returns the position of `literal`, which is not null, among values of `data_type`.
+/// Returns the position of `literal`, which must not be null, among values of `data_type`.
 ///
 /// # Errors
-/// Argument if the two cannot be compared.
+/// Fails with `Argument` if the two cannot be compared.
 pub(super) fn position(literal: &Literal, data_type: &DataType) -> Result<Position> {
     use Literal as L;
     let found = match data_type {
@@ -67,7 +67,7 @@ pub(super) fn position(literal: &Literal, data_type: &DataType) -> Result<Positi
         DataType::Float16 | DataType::Float32 | DataType::Float64 => float(literal, data_type),
         DataType::Date32 => date(literal),
         DataType::Date64 => match literal {
-            // Days, stored in milliseconds.
+            // These are days, stored in milliseconds.
             _ if date(literal).is_none() => None,
             _ => timestamp(literal, None).map(|nanos| Position::quotient(nanos, 1_000_000)),
         },
@@ -98,16 +98,16 @@ pub(super) fn position(literal: &Literal, data_type: &DataType) -> Result<Positi
 /// The meaning of text literals for a column of bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TextForm {
-    /// The bytes of the text itself.
+    /// Text stands for its own bytes.
     Itself,
-    /// A UUID in hexadecimal digits.
+    /// Text is a UUID in hexadecimal digits.
     Uuid,
-    /// Not allowed: text cannot be compared with geometries.
+    /// Text is not allowed, because it cannot be compared with geometries.
     Geometry,
 }
 
 impl TextForm {
-    /// Returns the form for the values of a leaf of a file.
+    /// Returns the form for the values of a file's leaf.
     pub(super) fn of_leaf(schema: &ParquetSchema, leaf: usize) -> Self {
         match (schema.is_uuid(leaf), schema.is_geospatial(leaf)) {
             (true, _) => Self::Uuid,
@@ -116,7 +116,7 @@ impl TextForm {
         }
     }
 
-    /// Returns the form for the values of an array of this field.
+    /// Returns the form for the values of an array with this field.
     pub(super) fn of_field(field: &Field) -> Self {
         match field.extension_type_name() {
             Some("arrow.uuid") => Self::Uuid,
@@ -138,8 +138,8 @@ impl TextForm {
 /// Returns the bytes of a literal for a column of text or bytes.
 ///
 /// # Errors
-/// Argument if the literal cannot be converted to bytes, or has a different number of bytes than all values of the
-/// column.
+/// Fails with `Argument` if the literal cannot be converted to bytes, or if its byte count differs from the fixed size
+/// of the column's values.
 pub(super) fn bytes(literal: &Literal, data_type: &DataType, form: TextForm) -> Result<Vec<u8>> {
     let bytes = match (literal, form) {
         (Literal::Bytes(bytes), _) => bytes.clone(),
@@ -189,7 +189,7 @@ fn wrong_length(literal: &Literal, found: usize, expected: i32) -> Error {
 
 #[cold]
 fn not_comparable(literal: &Literal, data_type: &DataType) -> Error {
-    // A column alone is a condition only if it is boolean.
+    // A column alone is a condition only if it is boolean, so we show how to compare it.
     let advice = match literal {
         Literal::Boolean(true) => "; compare the column with a value, as in `c > 5`",
         _ => "",
@@ -222,8 +222,8 @@ fn date(literal: &Literal) -> Option<Position> {
     }
 }
 
-/// Returns nanoseconds since 1970. A literal without a zone is taken to be in UTC if the column is. A literal in UTC
-/// cannot be compared with a column in local time.
+/// Returns the nanoseconds since 1970. A literal without a zone is taken to be in UTC if the column is. A literal in
+/// UTC cannot be compared with a column in local time.
 fn timestamp(literal: &Literal, column_is_utc: Option<bool>) -> Option<i128> {
     let (nanos, is_utc) = match literal {
         Literal::Timestamp { nanos, is_utc } => (*nanos, *is_utc),
@@ -234,8 +234,8 @@ fn timestamp(literal: &Literal, column_is_utc: Option<bool>) -> Option<i128> {
     (!is_utc || column_is_utc != Some(false)).then_some(nanos)
 }
 
-/// Returns the position of a number among floating-point numbers. It is rounded to the nearest number, like a value
-/// of the column. A number that is too large for the type, or too close to 0, equals none of its values.
+/// Returns the position of a number among floating-point numbers. The number is rounded to the nearest one, as a value
+/// of the column would be. If it is too large for the type, or too close to 0, it equals none of the type's values.
 fn float(literal: &Literal, data_type: &DataType) -> Option<Position> {
     let (value, is_zero, is_infinite) = match literal {
         Literal::Float(value) => (*value, *value == 0.0, value.is_infinite()),
@@ -244,7 +244,7 @@ fn float(literal: &Literal, data_type: &DataType) -> Option<Position> {
             let value = special(text)?;
             (value, false, value.is_infinite())
         }
-        // Parses text, because that rounds only once.
+        // We parse the decimal as text, because that rounds only once.
         Literal::Decimal { unscaled, scale } => {
             let text = format!("{unscaled}e{}", -i64::from(*scale));
             (text.parse().ok()?, *unscaled == i256::ZERO, false)
@@ -253,7 +253,7 @@ fn float(literal: &Literal, data_type: &DataType) -> Option<Position> {
     };
     let nearest = nearest(value, data_type);
     let is_exact = nearest.is_infinite() == is_infinite && (nearest == 0.0) == is_zero;
-    // A number that is too large lies below +∞ or above −∞. One that is too small lies on its own side of 0.
+    // A number that is too large lies below +∞ or above −∞, and a number that is too small lies on its own side of 0.
     let is_below = !is_exact && nearest.is_infinite() == value.is_sign_positive();
     let key = float_key(nearest) - i64::from(is_below);
     Some(Position {
@@ -262,13 +262,13 @@ fn float(literal: &Literal, data_type: &DataType) -> Option<Position> {
     })
 }
 
-/// Returns NaN or an infinity from its name. Other numbers are not text.
+/// Returns NaN or an infinity from its name. Text of other numbers is not accepted.
 fn special(text: &str) -> Option<f64> {
     let value: f64 = text.parse().ok()?;
     (!value.is_finite() && text.ends_with(char::is_alphabetic)).then_some(value)
 }
 
-/// Returns the nearest number of a type, which a column of the type would have for the literal.
+/// Returns the nearest number of a type, which a column of this type would store for the literal.
 fn nearest(value: f64, data_type: &DataType) -> f64 {
     match data_type {
         DataType::Float16 => <Float16Type as ArrowPrimitiveType>::Native::from_f64(value).to_f64(),
@@ -277,7 +277,7 @@ fn nearest(value: f64, data_type: &DataType) -> f64 {
     }
 }
 
-/// Returns the position of a number among multiples of 10^-`scale`.
+/// Returns the position of a number among the multiples of 10^-`scale`.
 fn number(literal: &Literal, scale: i32) -> Option<Position> {
     match literal {
         Literal::Integer(value) => Some(scaled(i256::from_i128(*value), 0, scale)),
@@ -288,7 +288,7 @@ fn number(literal: &Literal, scale: i32) -> Option<Position> {
         Literal::Float(value) if value.is_nan() => Some(Position::beyond(true)),
         Literal::Float(value) if value.is_infinite() => Some(Position::beyond(*value > 0.0)),
         Literal::Float(value) => {
-            // The shortest digits that identify this number.
+            // These are the shortest digits that identify the number.
             let text = format!("{value:e}");
             let (digits, exponent) = text.split_once('e')?;
             let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
@@ -300,7 +300,7 @@ fn number(literal: &Literal, scale: i32) -> Option<Position> {
     }
 }
 
-/// Returns the position of `unscaled` × 10^-`from` among multiples of 10^-`to`.
+/// Returns the position of `unscaled` × 10^-`from` among the multiples of 10^-`to`.
 fn scaled(unscaled: i256, from: i32, to: i32) -> Position {
     let ten = i256::from_i128(10);
     let (is_negative, is_zero) = (unscaled < i256::ZERO, unscaled == i256::ZERO);
@@ -324,7 +324,7 @@ fn scaled(unscaled: i256, from: i32, to: i32) -> Position {
                 is_exact,
             }
         }
-        // Smaller than one step.
+        // The number is smaller than one step.
         None => Position {
             key: i256::from_i128(if is_negative { -1 } else { 0 }),
             is_exact: false,

@@ -1,11 +1,11 @@
-//! Predicates that select rows.
+//! The predicates that select rows.
 
 use std::fmt;
 use std::sync::Arc;
 
 use super::{Literal, RowPredicate};
 
-/// A predicate that selects rows by their values: tests of columns, and combinations of them.
+/// A predicate that selects rows by their values. It consists of tests of columns, and of combinations of such tests.
 ///
 /// As in SQL, a comparison with a null is neither true nor false. A row is selected if the whole predicate is true.
 ///
@@ -33,7 +33,7 @@ pub(super) enum Expression {
 }
 
 impl Expression {
-    /// Returns the tests and custom predicates in it, in their order.
+    /// Returns the tests and custom predicates in the expression, in their order.
     pub(super) fn parts(&self) -> Vec<&Self> {
         let (mut parts, mut left) = (Vec::new(), vec![self]);
         while let Some(expression) = left.pop() {
@@ -46,7 +46,7 @@ impl Expression {
         parts
     }
 
-    /// Returns true if it contains a custom predicate.
+    /// Returns true if the expression contains a custom predicate.
     pub(super) fn has_rows(&self) -> bool {
         self.parts()
             .iter()
@@ -54,7 +54,7 @@ impl Expression {
     }
 }
 
-/// A test of the value of one column.
+/// A test of one column's value.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Test {
     Compare(Comparison, Literal),
@@ -66,7 +66,7 @@ pub(super) enum Test {
     StartsWith(String),
 }
 
-/// A pattern of `LIKE` of SQL: `%` matches any text, `_` any one character.
+/// A pattern for SQL's `LIKE`, in which `%` matches any text, and `_` matches any one character.
 ///
 /// ```
 /// use herringbone::filter::{Like, col};
@@ -94,7 +94,7 @@ impl Like {
         }
     }
 
-    /// Sets the character after which `%`, `_` and the character itself stand for themselves.
+    /// Sets the escape character. After it, `%`, `_` and the character itself stand for themselves.
     #[must_use]
     pub fn escape(self, escape: char) -> Self {
         Self {
@@ -103,7 +103,7 @@ impl Like {
         }
     }
 
-    /// Compares the lower case of pattern and text, character by character.
+    /// Ignores case, by comparing the lower case of pattern and text character by character.
     #[must_use]
     pub fn ignore_case(self) -> Self {
         Self {
@@ -145,11 +145,11 @@ pub(super) enum Comparison {
     GreaterOrEqual,
 }
 
-/// A column from which predicates are built.
+/// A column from which you can build predicates.
 #[derive(Debug, Clone)]
 pub struct Column {
     pub(super) path: Vec<String>,
-    /// The number of a row's values that must pass, for a column below a list.
+    /// The number of a row's values that must pass, if the column lies below a list.
     pub(super) quantifier: Option<Quantifier>,
 }
 
@@ -163,8 +163,8 @@ pub(super) enum Quantifier {
 }
 
 impl Quantifier {
-    /// Returns the quantifier for the test, which is negated if `is_negated`: `not any` is `all not`, and `not all`
-    /// is `any not`.
+    /// Returns the quantifier for the test, negated if `is_negated` is true: `not any` is `all not`, and `not all` is
+    /// `any not`.
     pub(super) fn negated_if(self, is_negated: bool) -> Self {
         match (self, is_negated) {
             (Self::Any, false) | (Self::All, true) => Self::Any,
@@ -173,8 +173,8 @@ impl Quantifier {
     }
 }
 
-/// Returns the column at a path whose parts are separated by dots: `"a"`, or `"b.c"` for the field `c` of the struct
-/// `b`.
+/// Returns the column at a path whose parts are separated by dots. For example, `"a"` is a top-level column and `"b.c"`
+/// is the field `c` of the struct `b`.
 ///
 /// ```
 /// use herringbone::filter::col;
@@ -187,7 +187,7 @@ pub fn col(path: &str) -> Column {
     col_at(path.split('.'))
 }
 
-/// Returns the column at a path, given by its parts, which may contain dots.
+/// Returns the column at a path given by its parts. Unlike in [`col`], the parts may contain dots.
 ///
 /// ```
 /// use herringbone::filter::{col, col_at};
@@ -205,10 +205,11 @@ pub fn col_at<S: Into<String>>(path: impl IntoIterator<Item = S>) -> Column {
 }
 
 impl Column {
-    /// Tests whether any of a row's values in this column passes. The column lies below a list. The path may end at
+    /// Tests whether any of a row's values in this column passes. The column must lie below a list. The path may end at
     /// the list if there is only one column below it.
     ///
-    /// As in SQL, the result is unknown for a null in place of the list, and an empty list has no such value.
+    /// As in SQL, the result is unknown if there is a null in place of the list. An empty list has no value that
+    /// passes.
     ///
     /// ```
     /// use herringbone::filter::col;
@@ -223,7 +224,7 @@ impl Column {
         }
     }
 
-    /// Tests whether all of a row's values in this column pass. The column lies below a list. An empty list passes.
+    /// Tests whether all of a row's values in this column pass. The column must lie below a list. An empty list passes.
     /// If one of the values is null, the result is never true.
     #[must_use]
     pub fn all(self) -> Self {
@@ -233,7 +234,8 @@ impl Column {
         }
     }
 
-    /// Returns the negation of a test for each value: any value differs if not all are equal.
+    /// Returns the negation of a test for each value. It swaps any and all, because any value differs if not all are
+    /// equal.
     fn negated(self, test: impl FnOnce(Self) -> Predicate) -> Predicate {
         let quantifier = self
             .quantifier
@@ -334,14 +336,14 @@ impl Column {
 }
 
 impl Predicate {
-    /// Creates a predicate from a custom predicate.
+    /// Creates a predicate from a custom one.
     #[must_use]
     pub fn rows(predicate: impl RowPredicate + 'static) -> Self {
         Self(Expression::Rows(Arc::new(predicate)))
     }
 
-    /// Selects rows for which both predicates are true. A [custom predicate](RowPredicate) sees only the rows
-    /// accepted by the operands before it, so put cheap tests first.
+    /// Selects rows for which both predicates are true. Put cheap tests first, because a [custom
+    /// predicate](RowPredicate) sees only the rows that the operands before it accepted.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         let mut parts = match self.0 {
@@ -363,8 +365,8 @@ impl Predicate {
         Self(Expression::Or(parts))
     }
 
-    /// Compares floating-point numbers as in IEEE 754: NaN is not equal to any number, itself included, nor above or
-    /// below one. Otherwise NaN is a single number above all others.
+    /// Compares floating-point numbers as in IEEE 754, where NaN is not equal to any number, including itself, and is
+    /// neither above nor below one. Without this, NaN is a single number above all others.
     #[must_use]
     pub fn with_ieee_floats(mut self) -> Self {
         let mut expressions = vec![&mut self.0];

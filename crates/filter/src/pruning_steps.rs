@@ -2,8 +2,8 @@
 
 use herringbone_core::metrics::PruningStep;
 
-/// The set of [steps](PruningStep) that a read may take. A step is taken only if it may save work. The selected rows
-/// are the same with any set.
+/// The set of [steps](PruningStep) that a read may take. A step is taken only if it may save work, and the selected
+/// rows are the same with any set.
 ///
 /// ```
 /// use herringbone::ReadOptions;
@@ -24,19 +24,19 @@ impl PruningSteps {
         Self(u8::MAX)
     }
 
-    /// Returns no steps: the columns that a predicate tests are decoded for all rows.
+    /// Returns no steps. The columns that a predicate tests are then decoded for all rows.
     #[must_use]
     pub const fn none() -> Self {
         Self(0)
     }
 
-    /// Adds a step.
+    /// Adds a step to the set.
     #[must_use]
     pub const fn with(self, step: PruningStep) -> Self {
         Self(self.0 | (1 << step as u8))
     }
 
-    /// Removes a step.
+    /// Removes a step from the set.
     #[must_use]
     pub const fn without(self, step: PruningStep) -> Self {
         Self(self.0 & !(1 << step as u8))

@@ -9,21 +9,21 @@ use std::cmp::Ordering;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Ranges<K> {
-    /// True if values below all cuts are inside.
+    /// True if values below all cuts are inside the set.
     starts_inside: bool,
-    /// The places at which inside and outside alternate. Ascending and distinct.
+    /// The cuts at which inside and outside alternate. They are ascending and distinct.
     cuts: Vec<Cut<K>>,
 }
 
-/// A place immediately before or after a value.
+/// A cut immediately before or after a value.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Cut<K> {
     pub(super) key: K,
-    /// True if it is after the value.
+    /// True if the cut is after the value.
     pub(super) is_after: bool,
 }
 
-/// A piece between two cuts. `None` means that the piece has no bound on that side.
+/// A piece of a set between two cuts. `None` means that the piece has no bound on that side.
 type Piece<'a, K> = (Option<&'a Cut<K>>, Option<&'a Cut<K>>);
 
 impl<K: Ord + Clone> Ranges<K> {
@@ -35,7 +35,7 @@ impl<K: Ord + Clone> Ranges<K> {
         }
     }
 
-    /// Returns all values below a cut.
+    /// Returns the set of all values below a cut.
     pub(super) fn below(cut: Cut<K>) -> Self {
         Self {
             starts_inside: true,
@@ -60,7 +60,7 @@ impl<K: Ord + Clone> Ranges<K> {
         }
     }
 
-    /// Returns the values from one cut to another.
+    /// Returns the set of all values from one cut to another.
     pub(super) fn between(low: Cut<K>, high: Cut<K>) -> Self {
         match low < high {
             true => Self {
@@ -71,17 +71,17 @@ impl<K: Ord + Clone> Ranges<K> {
         }
     }
 
-    /// Returns true if values below all cuts are inside.
+    /// Returns true if values below all cuts are inside the set.
     pub(super) fn starts_inside(&self) -> bool {
         self.starts_inside
     }
 
-    /// Returns the places at which inside and outside alternate, ascending.
+    /// Returns the cuts at which inside and outside alternate, in ascending order.
     pub(super) fn cuts(&self) -> &[Cut<K>] {
         &self.cuts
     }
 
-    /// Returns the values of this set below a cut.
+    /// Returns the part of this set below a cut.
     pub(super) fn and_below(mut self, cut: Cut<K>) -> Self {
         let within = self.cuts.partition_point(|own| *own < cut);
         self.cuts.truncate(within);
@@ -97,7 +97,8 @@ impl<K: Ord + Clone> Ranges<K> {
         self
     }
 
-    /// Returns the pieces, each with its first and its last cut, or `None` if it is unbounded on that side.
+    /// Returns the pieces of the set, each with its first and its last cut. A cut is `None` if the piece is unbounded
+    /// on that side.
     pub(super) fn pieces(&self) -> Vec<Piece<'_, K>> {
         let mut pieces = Vec::new();
         let mut cuts = self.cuts.iter();
@@ -115,7 +116,7 @@ impl<K: Ord + Clone> Ranges<K> {
         pieces
     }
 
-    /// Returns true if a value is inside. `compare` returns the order of a key relative to the value.
+    /// Returns true if a value is inside the set. `compare` returns the order of a key relative to the value.
     pub(super) fn contains(&self, compare: impl Fn(&K) -> Ordering) -> bool {
         let passed = self.cuts.partition_point(|cut| match compare(&cut.key) {
             Ordering::Less => true,
@@ -125,10 +126,10 @@ impl<K: Ord + Clone> Ranges<K> {
         self.starts_inside != (passed % 2 == 1)
     }
 
-    /// Returns true if a value between two bounds, both inclusive, may be inside. An unknown bound does not limit the
-    /// values on its side.
+    /// Returns true if a value between two bounds, both inclusive, may be inside the set. An unknown bound does not
+    /// limit the values on its side.
     pub(super) fn touches(&self, min: Option<&K>, max: Option<&K>) -> bool {
-        // The number of cuts before the least value.
+        // This is the number of cuts before the least value.
         let passed = match min {
             None => 0,
             Some(min) => self
@@ -138,7 +139,7 @@ impl<K: Ord + Clone> Ranges<K> {
         if self.starts_inside != (passed % 2 == 1) {
             return true;
         }
-        // Values after the next cut are inside.
+        // The least value is outside, but values after the next cut are inside.
         match (self.cuts.get(passed), max) {
             (None, _) => false,
             (Some(_), None) => true,
@@ -146,7 +147,7 @@ impl<K: Ord + Clone> Ranges<K> {
         }
     }
 
-    /// Returns true if all values between two bounds, both inclusive, are inside.
+    /// Returns true if all values between two bounds, both inclusive, are inside the set.
     pub(super) fn covers(&self, min: Option<&K>, max: Option<&K>) -> bool {
         !self.clone().complement().touches(min, max)
     }

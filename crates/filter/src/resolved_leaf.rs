@@ -1,4 +1,4 @@
-//! Columns of a wanted schema that a predicate can name.
+//! The columns of a wanted schema that a predicate can name.
 
 use herringbone_arrow::schema::DataType;
 
@@ -7,15 +7,15 @@ use herringbone_core::cast::Constant;
 /// A column of a wanted schema, or a field of its structs, that is one leaf of the file or a constant.
 #[derive(Debug, Clone)]
 pub struct ResolvedLeaf {
-    /// The path of wanted names to the column, through structs only.
+    /// The wanted names on the path to the column, which leads through structs only.
     pub path: Vec<String>,
-    /// The origin of the values.
+    /// The origin of the column's values.
     pub source: LeafSource,
-    /// The wanted type.
+    /// The wanted type of the column.
     pub data_type: DataType,
 }
 
-/// The origin of the values of a field without fields of its own.
+/// The origin of a field's values, if the field has no fields of its own.
 #[derive(Debug, Clone)]
 pub enum LeafSource {
     /// The leaf of the file with this ordinal.

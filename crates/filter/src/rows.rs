@@ -1,4 +1,4 @@
-//! Custom predicates.
+//! The interface for custom predicates.
 
 use std::error::Error;
 use std::fmt;
@@ -12,20 +12,20 @@ use super::{Predicate, Verdict};
 use crate::pruning::ColumnBounds;
 use herringbone_core::extension::ExtensionColumnOption;
 
-/// An error of a custom predicate, which ends the read. The error of the read has it as its
-/// [source](std::error::Error::source). An error of this library is returned unchanged.
+/// An error of a custom predicate, which ends the read. The read's error has it as its
+/// [source](std::error::Error::source), but an error of this library is returned unchanged.
 pub type RowError = Box<dyn Error + Send + Sync>;
 
-/// The test of a bound [`RowPredicate`]. It returns one slot per row, which is true if the row is selected. If the
-/// slot is null, neither the predicate nor its negation selects the row.
+/// The test of a bound [`RowPredicate`]. It returns one slot per row, which is true if the row is selected. If the slot
+/// is null, neither the predicate nor its negation selects the row.
 pub type RowTest = Box<dyn Fn(&RecordBatch) -> Result<BooleanArray, RowError> + Send + Sync>;
 
-/// A custom predicate, which looks at Arrow arrays: a function, or a kind of test that the library lacks.
+/// A custom predicate that looks at Arrow arrays, for example a function, or a kind of test that the library lacks.
 ///
-/// In an [`and`](Predicate::and) it sees only the rows accepted by the operands before it, and its columns are
-/// decoded for these rows only. It sees them in the order of the read, in batches of any size. A read may drop work
-/// and repeat it, for example when memory is short. The predicate is then called again for the same rows. Several
-/// threads may call it at the same time.
+/// In an [`and`](Predicate::and), it sees only the rows that the operands before it accepted, and its columns are
+/// decoded only for these rows. It sees the rows in the order of the read, in batches of any size. A read may drop work
+/// and repeat it, for example when memory is short, and the predicate is then called again for these rows. Several
+/// threads may call it at once.
 ///
 /// ```
 /// # use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
@@ -70,69 +70,70 @@ pub type RowTest = Box<dyn Fn(&RecordBatch) -> Result<BooleanArray, RowError> + 
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait RowPredicate: fmt::Debug + Send + Sync {
-    /// Returns the columns that the predicate looks at, each as the path from the root to a field. A path through
-    /// structs selects the field at its end. A path into a list selects the list.
+    /// Returns the columns at which the predicate looks, each as the path from the root to a field. A path through
+    /// structs selects the field at its end, and a path into a list selects the whole list.
     fn columns(&self) -> Vec<Vec<String>>;
 
-    /// Returns further columns that the predicate looks at, which extension types create.
+    /// Returns further columns at which the predicate looks, and which extension types create.
     fn extension_columns(&self) -> Vec<ExtensionColumnOption> {
         Vec::new()
     }
 
-    /// Returns the test for one plan, for batches that have exactly these `columns`: the [named
-    /// columns](Self::columns) in their order, followed by the [extension columns](Self::extension_columns). It is
-    /// called once when a read is planned.
+    /// Returns the test for one plan. Its batches have exactly these `columns`: the [named columns](Self::columns) in
+    /// their order, followed by the [extension columns](Self::extension_columns). This is called once when a read is
+    /// planned.
     ///
     /// # Errors
-    /// Any error; the read is not planned.
+    /// May return any error, in which case the read is not planned.
     fn bind(&self, columns: &SchemaRef) -> Result<RowTest, RowError>;
 
     /// Returns true if the predicate was made for this very file. A read with a wanted schema then asks for the
-    /// [implied](Self::implied) predicate and for [verdicts](Self::verdict) as well. By default, it does not, because a
-    /// column of a wanted schema may have another name or type in the file.
+    /// [implied](Self::implied) predicate and for [verdicts](Self::verdict), too. By default, it does not ask, because
+    /// a column of a wanted schema may have another name or type in the file.
     fn knows_file(&self) -> bool {
         false
     }
 
-    /// Returns a predicate that is true wherever this one is true. A read prunes rows with its statistics, page
-    /// indexes and bloom filters, and tests its values only [on request](Self::tests_implied). Its columns are leaves
-    /// of the file, and need not be among the [columns](Self::columns) of this predicate. Its literals are compared with
-    /// values as the read returns them, after extension types converted them.
+    /// Returns a predicate that is true for each row for which this one is true. A read prunes rows with the implied
+    /// predicate by statistics, page indexes and bloom filters, but tests values with it only [on
+    /// request](Self::tests_implied). The columns of the implied predicate are leaves of the file, and need not be
+    /// among this predicate's [columns](Self::columns). Its literals are compared with values as the read returns them,
+    /// after extension types have converted them.
     ///
     /// # Errors
-    /// Any error; the read is not planned.
+    /// May return any error, in which case the read is not planned.
     fn implied(&self, _schema: &ParquetSchema) -> Result<Option<Predicate>, RowError> {
         Ok(None)
     }
 
-    /// Returns true if the [implied](Self::implied) predicate is to test rows before the columns of this one are
-    /// decoded. That pays if it looks at other columns, which have far fewer bytes.
+    /// Returns true if the [implied](Self::implied) predicate should test rows before this predicate's columns are
+    /// decoded. This pays if the implied predicate looks at other columns that have far fewer bytes.
     fn tests_implied(&self) -> bool {
         false
     }
 
-    /// Returns a verdict on all rows of a row group by its metadata. A read asks for it when it reaches the row group,
-    /// not when it is planned. The verdict may therefore depend on the rows read before.
+    /// Returns a verdict on a whole row group, based on its metadata. A read asks for it when it reaches the row group,
+    /// and not when it is planned, so that the verdict may depend on the rows read before.
     ///
     /// # Errors
-    /// Any error; the read ends with it.
+    /// May return any error, with which the read ends.
     fn verdict(&self, _metadata: &FileMetadata, _row_group: usize) -> Result<Verdict, RowError> {
         Ok(Verdict::Some)
     }
 
-    /// Returns the leaves of the file whose page bounds can be used to [rule pages out](Self::verdicts_of_pages),
-    /// each as its path in the Parquet schema. Bounds are those of the stored values, even if an extension type
-    /// converts the column.
+    /// Returns the leaves of the file whose page bounds can be used to [rule pages out](Self::verdicts_of_pages), each
+    /// as its path in the Parquet schema. The bounds are those of the stored values, even if an extension type converts
+    /// the column.
     fn page_columns(&self) -> Vec<Vec<String>> {
         Vec::new()
     }
 
-    /// Returns a verdict on the rows of each page of a column chunk. `column` is an index into
-    /// [`Self::page_columns`]. Pages of other columns are not considered: `All` means that all rows are selected,
-    /// whatever the other columns contain.
+    /// Returns a verdict on the rows of each page in a column chunk. `column` is an index into [`Self::page_columns`].
+    /// The pages of other columns are not considered, so `All` means that all rows are selected whatever the other
+    /// columns contain.
     ///
     /// # Errors
-    /// Any error; the read ends with it.
+    /// May return any error, with which the read ends.
     fn verdicts_of_pages(
         &self,
         _column: usize,

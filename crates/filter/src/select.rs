@@ -1,4 +1,4 @@
-//! Selection of slots from arrays.
+//! The selection of slots from arrays.
 
 use std::sync::Arc;
 
@@ -18,7 +18,8 @@ use herringbone_kernels::filter::arrays::{
 /// Returns the slots of `array` whose bit is set. `chosen` is the number of set bits.
 ///
 /// # Errors
-/// [Unsupported](herringbone_format::ErrorKind::Unsupported) if they are too long for the offsets of one array.
+/// Fails with [`Unsupported`](herringbone_format::ErrorKind::Unsupported) if the selected slots are too long for the
+/// offsets of one array.
 pub fn select(array: &ArrayRef, bits: &BooleanBuffer, chosen: usize) -> Result<ArrayRef> {
     if chosen == array.len() {
         return Ok(array.clone());
@@ -72,7 +73,7 @@ pub fn select(array: &ArrayRef, bits: &BooleanBuffer, chosen: usize) -> Result<A
     }
 }
 
-/// Selects from an array of numbers of one width, and returns `None` for other arrays.
+/// Selects from an array of fixed-width numbers. Returns `None` for other arrays.
 fn numbers(data: &ArrayData, bits: &BooleanBuffer, chosen: usize) -> Option<ArrayData> {
     match data.data_type().primitive_width()? {
         1 => fixed_width::<u8>(data, bits, chosen),

@@ -1,4 +1,4 @@
-//! Verdicts on rows, and runs of them in a row group.
+//! Verdicts on rows, and runs of equal verdicts in a row group.
 
 use std::ops::Range;
 
@@ -13,11 +13,11 @@ pub enum Verdict {
     All,
 }
 
-/// A verdict for each row of a row group.
+/// The verdicts on a row group's rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdicts {
-    /// The end of each run and its verdict. Ascending; the last run ends at the end of the row group. Adjacent runs
-    /// have different verdicts.
+    /// The runs of equal verdicts, each with its end and its verdict. The ends are ascending, and the last run ends
+    /// where the row group does. Adjacent runs have different verdicts.
     runs: Vec<(u64, Verdict)>,
 }
 
@@ -41,7 +41,7 @@ impl Verdicts {
         Self { runs }
     }
 
-    /// Returns the common verdict of all rows, or `Some` if they differ.
+    /// Returns the verdict that all rows have in common, or `Some` if they differ.
     pub fn whole(&self) -> Verdict {
         match self.runs.as_slice() {
             [(_, verdict)] => *verdict,
@@ -49,18 +49,17 @@ impl Verdicts {
         }
     }
 
-    /// Returns the verdicts on the conjunction of two conditions: the lesser verdict for each row.
+    /// Returns the verdicts on the conjunction of two conditions, which is the lesser verdict for each row.
     pub fn and(&self, other: &Self) -> Self {
         self.combine(other, Verdict::min)
     }
 
-    /// Returns the verdicts on the disjunction of two conditions: the greater verdict for each row.
+    /// Returns the verdicts on the disjunction of two conditions, which is the greater verdict for each row.
     pub(crate) fn or(&self, other: &Self) -> Self {
         self.combine(other, Verdict::max)
     }
 
-    /// Merges two sets of verdicts on the same condition. A row that `self` leaves undecided has the verdict of
-    /// `other`.
+    /// Merges two sets of verdicts on one condition. A row that `self` leaves undecided gets its verdict from `other`.
     pub fn refined(&self, other: &Self) -> Self {
         self.combine(other, |one, other| match one {
             Verdict::Some => other,
@@ -80,7 +79,7 @@ impl Verdicts {
         Self::from_ends(ends)
     }
 
-    /// Returns the parts of `ranges` whose verdict satisfies `is_wanted`. The ranges are ascending.
+    /// Returns the parts of `ranges` whose verdict satisfies `is_wanted`. The ranges must be ascending.
     pub fn within(
         &self,
         ranges: &[Range<u64>],

@@ -1,4 +1,5 @@
-//! Predicates on the columns of a wanted schema, which the file may store with other names or types, or not at all.
+//! Predicates on the columns of a wanted schema. The file may store these columns with other names or types, or not at
+//! all.
 
 use herringbone_arrow::array::{Array as _, ArrayRef};
 use herringbone_arrow::schema::DataType;
@@ -7,7 +8,7 @@ use super::Predicate;
 use super::predicate::Expression;
 use herringbone_core::cast::Cast;
 
-/// Returns the paths that a predicate looks at, with the names of the wanted schema.
+/// Returns the paths at which a predicate looks, in the names of the wanted schema.
 pub fn tested_paths(predicate: &Predicate) -> Vec<Vec<String>> {
     let parts = predicate.0.parts().into_iter();
     let paths = parts.flat_map(|part| match part {
@@ -20,16 +21,16 @@ pub fn tested_paths(predicate: &Predicate) -> Vec<Vec<String>> {
 
 /// The conversion of a file's bounds to the type in which wanted values are compared.
 ///
-/// All casts keep the order of values, so bounds remain bounds.
+/// All of these casts keep the order of values, so that bounds remain bounds.
 #[derive(Debug, Clone)]
 pub(super) enum BoundsCast {
-    /// No conversion: the file and the wanted type have the same order.
+    /// No conversion, because the file's type and the wanted type have the same order.
     Keep,
     Cast(Cast),
 }
 
 impl BoundsCast {
-    /// Creates the conversion for bounds of type `file`, or returns `None` if they cannot be compared.
+    /// Creates the conversion for bounds of the type `file`, or returns `None` if they cannot be compared.
     pub(super) fn new(file: &DataType, wanted: &DataType) -> Option<Self> {
         let wanted = values_type(wanted);
         if *file == wanted {
@@ -46,8 +47,8 @@ impl BoundsCast {
         }
     }
 
-    /// Returns true if values have the same keys as those of type `file`. The bytes of a value in the file then
-    /// follow from its key.
+    /// Returns true if values have the same keys as values of the type `file`. In this case, the bytes of a value in
+    /// the file follow from its key.
     pub(super) fn keeps_keys(&self, file: &DataType) -> bool {
         use DataType as T;
         let wanted = self.data_type(file);
@@ -59,7 +60,7 @@ impl BoundsCast {
             )
     }
 
-    /// Converts the bounds. Returns `None` if one of them cannot be represented in the wanted type.
+    /// Converts the bounds. Returns `None` if the wanted type cannot represent one of them.
     pub(super) fn apply(&self, bounds: &ArrayRef) -> Option<ArrayRef> {
         match self {
             Self::Keep => Some(bounds.clone()),
@@ -68,8 +69,8 @@ impl BoundsCast {
     }
 }
 
-/// Converts the values of a column to the wanted type, ignoring differences in layout. Returns `None` if one of them
-/// cannot be represented in it.
+/// Converts a column's values to the wanted type, but ignores differences in layout. Returns `None` if the wanted type
+/// cannot represent one of them.
 pub(super) fn as_wanted(values: &ArrayRef, wanted: Option<&DataType>) -> Option<ArrayRef> {
     let Some(wanted) = wanted else {
         return Some(values.clone());
@@ -81,7 +82,7 @@ pub(super) fn as_wanted(values: &ArrayRef, wanted: Option<&DataType>) -> Option<
     Cast::new(file, wanted)?.apply(values).ok()
 }
 
-/// Returns the type of the values in dictionaries and runs.
+/// Returns the type of the values inside dictionaries and runs.
 fn inner_type(data_type: &DataType) -> &DataType {
     match data_type {
         DataType::Dictionary(_, values) => inner_type(values),
@@ -90,7 +91,7 @@ fn inner_type(data_type: &DataType) -> &DataType {
     }
 }
 
-/// Returns the type of the values of an array, in the layout of bounds.
+/// Returns the type of an array's values, in the layout that bounds have.
 fn values_type(data_type: &DataType) -> DataType {
     match inner_type(data_type) {
         DataType::LargeUtf8 | DataType::Utf8View => DataType::Utf8,

@@ -110,7 +110,7 @@ impl ReadSequence {
         &self.budget
     }
 
-    /// Returns what the read has counted so far, such as requests and pages.
+    /// Returns the counts of the read so far, such as its requests and pages.
     #[must_use]
     pub fn metrics(&self) -> ReadMetrics {
         self.budget.read_metrics()

@@ -428,9 +428,9 @@ pub struct WriteOptions {
     /// wait in temporary files. These are unnamed if the system supports that, and encrypted if the output is
     /// encrypted.
     pub sort_by: Vec<SortingColumnOption>,
-    /// The maximum size in bytes of the rows sorted in memory. Further rows are written to temporary files, of which at
-    /// most 65 are open at once. The Arrow dictionaries of these rows stay in memory, and count towards this limit. It
-    /// is an error if they exceed half of it, or 16 MiB if that is more.
+    /// The maximum size in bytes of the rows sorted in memory. Further rows are written to temporary files, and at most
+    /// 65 of these are open at once. The Arrow dictionaries of these rows stay in memory, and count towards this limit.
+    /// It is an error if they exceed half of it, or 16 MiB if that is more.
     pub sort_memory_bytes: usize,
     /// The folder for the temporary files of a sort. If `None`, it is the output file's folder, or the system's
     /// temporary folder if the output is not a file.

@@ -1,4 +1,4 @@
-//! Bloom filters, probed in place in the file. A probe reads the header, and one block per value.
+//! Bloom filters that we probe in place in the file. A probe reads the header, and then one block per value.
 
 use std::ops::Range;
 
@@ -15,18 +15,18 @@ use herringbone_schema::ParquetSchema;
 
 use crate::{Literal, hashes_of_value};
 
-/// The number of bytes to read first. It far exceeds the size of a header, and the bytes that encryption adds to the
-/// bits.
+/// The number of bytes that we read first. It far exceeds the size of a header, and the number of bytes that encryption
+/// adds to the bits.
 const USUAL_HEADER: u64 = 64;
 
-/// The bloom filter of a column chunk (format, "Parquet Bloom Filter").
+/// A probe of a column chunk's bloom filter (format, "Parquet Bloom Filter").
 ///
 /// ```text
 /// poll_header → Need(range) → supply → poll_header → Ready(header)
 /// hash of a value → poll → Need(32 bytes of the file) → supply → poll → Ready(maybe, or no)
 /// ```
 ///
-/// In an encrypted filter, all bits are one module, which is read once and retained.
+/// In an encrypted filter, all bits are one module, so we read them once and retain them.
 ///
 /// ```
 /// # use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
@@ -61,25 +61,25 @@ const USUAL_HEADER: u64 = 64;
 #[derive(Debug, Clone)]
 pub struct BloomFilterProbe {
     start: u64,
-    /// The number of bytes of header and bits, according to the metadata of the chunk.
+    /// The byte count of header and bits, according to the chunk's metadata.
     length: Option<i32>,
     file_length: u64,
-    /// The path of the column, for errors.
+    /// The column's path, for errors.
     column: String,
-    /// The bytes supplied last, and their offset in the file.
+    /// The bytes supplied last, with their offset in the file.
     bytes: (u64, Bytes),
-    /// The header, and the offset of the bits.
+    /// The header, with the offset of the bits.
     header: Option<(BloomFilterHeader, u64)>,
     cipher: Option<ChunkCipher>,
-    /// All bits, decrypted, and the end of their module.
+    /// All bits, decrypted, with the end of their module.
     decrypted: Option<(Bytes, u64)>,
 }
 
 impl BloomFilterProbe {
-    /// Returns the filter of a column chunk in a file of `file_length` bytes, if it has one.
+    /// Creates the probe for a column chunk's filter, if it has one, in a file of `file_length` bytes.
     ///
     /// # Errors
-    /// [Corrupt](herringbone_format::ErrorKind::Corrupt) if the filter lies outside the file.
+    /// Fails with [`Corrupt`](herringbone_format::ErrorKind::Corrupt) if the filter lies outside the file.
     pub fn new(metadata: &ColumnMetaData, file_length: u64) -> Result<Option<Self>> {
         let Some(offset) = metadata.bloom_filter_offset else {
             return Ok(None);
@@ -100,13 +100,13 @@ impl BloomFilterProbe {
         }))
     }
 
-    /// Sets the cipher of the filter. `None` means that it is not encrypted.
+    /// Sets the filter's cipher. `None` means that the filter is not encrypted.
     #[must_use]
     pub fn encrypted(self, cipher: Option<ChunkCipher>) -> Self {
         Self { cipher, ..self }
     }
 
-    /// Supplies the requested bytes of the file, which start at `offset`.
+    /// Supplies requested bytes of the file, which start at `offset`.
     pub fn supply(&mut self, offset: u64, bytes: Bytes) {
         self.bytes = (offset, bytes);
     }
@@ -122,19 +122,20 @@ impl BloomFilterProbe {
         }
     }
 
-    /// Returns the bytes of a range of the file, if they are available.
+    /// Returns the bytes in a range of the file, if they are available.
     fn get(&self, range: &Range<u64>) -> Option<Bytes> {
         let available = self.available(range.start);
         let length = usize::try_from(range.end.checked_sub(range.start)?).ok()?;
         (length <= available.len()).then(|| available.slice(..length))
     }
 
-    /// Returns the header, or the range of the file needed to decode it.
+    /// Returns the header, or the range of the file that we need to decode it.
     ///
     /// # Errors
-    /// [Corrupt](herringbone_format::ErrorKind::Corrupt) if the header is invalid, or if the metadata of the chunk
-    /// contradicts it; [Limit](herringbone_format::ErrorKind::Limit) if the filter is larger than
-    /// [`Limits::bloom_filter_bytes`]; [Key](herringbone_format::ErrorKind::Key) if it is encrypted and not authentic.
+    /// Fails with [`Corrupt`](herringbone_format::ErrorKind::Corrupt) if the header is invalid, or if the chunk's
+    /// metadata contradicts it. Fails with [`Limit`](herringbone_format::ErrorKind::Limit) if the filter is larger than
+    /// [`Limits::bloom_filter_bytes`], and with [`Key`](herringbone_format::ErrorKind::Key) if it is encrypted and not
+    /// authentic.
     pub fn poll_header(&mut self, limits: &Limits) -> Result<Step<BloomFilterHeader>> {
         if let Some((header, _)) = &self.header {
             return Ok(Step::Ready(*header));
@@ -151,9 +152,9 @@ impl BloomFilterProbe {
         Ok(Step::Ready(header))
     }
 
-    /// Checks the size of the filter by its header, which has `header_bytes` bytes, against the metadata of the
-    /// chunk. If they differ, one of them is wrong. Bits read from a wrong place would rule out values that the chunk
-    /// has.
+    /// Checks the filter's size according to its header, which has `header_bytes` bytes, against the chunk's metadata.
+    /// If they differ, one of them is wrong, and we must not use the filter: bits from a wrong place would rule out
+    /// values that the chunk has.
     fn check_length(&self, header: &BloomFilterHeader, header_bytes: u64) -> Result<()> {
         let Some(length) = self.length else {
             return Ok(());
@@ -161,7 +162,7 @@ impl BloomFilterProbe {
         let found = header_bytes.saturating_add(num_bytes(header));
         let is_right = match (u64::try_from(length), &self.cipher) {
             (Ok(length), None) => found == length,
-            // The length includes the bytes that encryption adds.
+            // With encryption, the length includes the bytes that it adds.
             (Ok(length), Some(_)) => found <= length,
             (Err(_), _) => false,
         };
@@ -192,7 +193,7 @@ impl BloomFilterProbe {
         }
     }
 
-    /// Returns the range to read next if the available bytes do not contain the whole header.
+    /// Returns the range to read next, if the available bytes do not contain the whole header.
     fn need_more(&self) -> Result<Range<u64>> {
         let available = self.available(self.start).len() as u64;
         let wanted = (available * 2).max(USUAL_HEADER);
@@ -204,8 +205,8 @@ impl BloomFilterProbe {
         Ok(self.start..end)
     }
 
-    /// Returns the end of the filter in the file, if known. It is known once the header is decoded or, for an
-    /// encrypted filter, [with its bits](Self::poll_bits).
+    /// Returns the filter's end in the file, if we know it. We know it once the header is decoded or, for an encrypted
+    /// filter, [with its bits](Self::poll_bits).
     #[must_use]
     pub fn end(&self) -> Option<u64> {
         match (&self.header, &self.cipher, &self.decrypted) {
@@ -215,11 +216,11 @@ impl BloomFilterProbe {
         }
     }
 
-    /// Returns all bits of the filter, or the range of the file needed to decode them.
+    /// Returns all bits of the filter, or the range of the file that we need to decode them.
     ///
     /// # Errors
-    /// See [`Self::poll_header`]; also [Corrupt](herringbone_format::ErrorKind::Corrupt) if the bits lie outside the
-    /// file.
+    /// Fails for the reasons that [`Self::poll_header`] lists. Also fails with
+    /// [`Corrupt`](herringbone_format::ErrorKind::Corrupt) if the bits lie outside the file.
     pub fn poll_bits(&mut self, limits: &Limits) -> Result<Step<Bytes>> {
         if let Some((bits, _)) = &self.decrypted {
             return Ok(Step::Ready(bits.clone()));
@@ -278,11 +279,11 @@ impl BloomFilterProbe {
     }
 
     /// Returns true if the column chunk may contain a value with this [hash](herringbone_core::bloom_filter::hash()),
-    /// or the range of the file needed to decide. If false, it does not contain the value. Returns true if the format
-    /// does not define the filter's algorithm, hash or compression.
+    /// or the range of the file that we need to decide this. If the answer is false, the chunk does not contain the
+    /// value. If the format does not define the filter's algorithm, hash or compression, the answer is true.
     ///
     /// # Errors
-    /// See [`Self::poll_bits`].
+    /// Fails for the reasons that [`Self::poll_bits`] lists.
     pub fn poll(&mut self, hash: u64, limits: &Limits) -> Result<Step<bool>> {
         let header = match self.poll_header(limits)? {
             Step::Need(range) => return Ok(Step::Need(range)),
@@ -318,7 +319,7 @@ impl BloomFilterProbe {
     }
 }
 
-/// The bloom filter of a column chunk with all of its bits, for a cache.
+/// A column chunk's bloom filter with all of its bits, which you can keep in a cache.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -343,12 +344,12 @@ impl BloomFilterProbe {
 pub struct ColumnBloomFilter {
     schema: ParquetSchema,
     leaf: usize,
-    /// `None` if the format does not define the filter's algorithm, hash or compression.
+    /// The filter, or `None` if the format does not define its algorithm, hash or compression.
     filter: Option<BloomFilter>,
 }
 
 impl ColumnBloomFilter {
-    /// Creates the filter of a leaf from its header and its bits.
+    /// Creates a leaf's filter from its header and its bits.
     #[doc(hidden)] // For `ParquetFile`.
     #[must_use]
     pub fn new(
@@ -364,12 +365,12 @@ impl ColumnBloomFilter {
         }
     }
 
-    /// Returns false if the column chunk does not contain the value. Returns true if it may contain it, or if the
-    /// filter cannot decide that.
+    /// Returns false if the column chunk does not contain the value. Returns true if the chunk may contain it, or if
+    /// the filter cannot decide that.
     ///
     /// # Errors
-    /// [Argument](herringbone_format::ErrorKind::Argument) if the values of the column cannot be compared with the
-    /// literal.
+    /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if the column's values cannot be compared with
+    /// the literal.
     pub fn may_contain(&self, value: &Literal) -> Result<bool> {
         let hashes = hashes_of_value(&self.schema, self.leaf, value)?;
         let (Some(hashes), Some(filter)) = (hashes, &self.filter) else {

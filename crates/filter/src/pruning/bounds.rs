@@ -1,4 +1,4 @@
-//! Decoding of the bounds in statistics, which are PLAIN values, to Arrow values.
+//! Decodes the bounds in statistics, which are PLAIN values, to Arrow values.
 
 use herringbone_arrow::array::{ArrayRef, new_null_array};
 use herringbone_arrow::buffer::{Buffer, NullBuffer};
@@ -9,16 +9,15 @@ use herringbone_schema::{Conversion, Int96Overflow, ParquetSchema, SchemaOptions
 
 use herringbone_core::array::{LeafArray, LeafType, leaf_array};
 
-/// The byte width of the widest FixedSizeBinary that bounds are decoded to. A slot takes this memory even without a
+/// The byte width of the widest FixedSizeBinary to which we decode bounds. A slot takes this memory even without a
 /// bound, whereas a missing bound takes only one or two bytes of the file.
 const WIDEST_SLOT: usize = 64;
 
-/// A decoder for the bounds of one column.
+/// A decoder for one column's bounds.
 ///
-/// Bounds have the bytes of PLAIN values; byte arrays omit their length (parquet.thrift, `Statistics`). They are
-/// decoded to the Arrow type that the Parquet schema alone gives the column. The Arrow schema embedded in a file is
-/// ignored. Bounds of type FixedSizeBinary with more than 64 bytes are decoded to Binary, so that a missing bound
-/// does not take memory.
+/// Bounds have the bytes of PLAIN values, but byte arrays omit their length (parquet.thrift, `Statistics`). We decode
+/// them to the Arrow type that the Parquet schema alone gives the column, and ignore the Arrow schema embedded in a
+/// file. Bounds of type FixedSizeBinary with more than 64 bytes become Binary, so that a missing bound takes no memory.
 #[derive(Debug)]
 pub struct BoundsDecoder {
     field: Field,
@@ -26,10 +25,10 @@ pub struct BoundsDecoder {
 }
 
 impl BoundsDecoder {
-    /// Creates a decoder for bounds of the column at `leaf`.
+    /// Creates a decoder for the bounds of the column at `leaf`.
     ///
     /// # Errors
-    /// [Argument](herringbone_format::ErrorKind::Argument) if there is no such column.
+    /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if there is no such column.
     pub fn new(schema: &ParquetSchema, leaf: usize, options: &SchemaOptions) -> Result<Self> {
         let field = schema.leaf_field(leaf, options);
         let column = schema.leaves().get(leaf).zip(field);
@@ -54,7 +53,7 @@ impl BoundsDecoder {
         })
     }
 
-    /// Creates a decoder for bounds of a column that a read decodes to this type.
+    /// Creates a decoder for the bounds of a column that a read decodes to this type.
     pub(super) fn of_type(leaf_type: LeafType, name: &str) -> Self {
         Self {
             field: Field::new(name, leaf_type.data_type.clone(), true),
@@ -62,7 +61,7 @@ impl BoundsDecoder {
         }
     }
 
-    /// Returns the name and type of the values.
+    /// Returns the values' name and type, as a field.
     #[must_use]
     pub fn field(&self) -> &Field {
         &self.field
@@ -71,14 +70,14 @@ impl BoundsDecoder {
     /// Returns one value per bound. It is null if the bound is missing, or if its bytes are not a value of the type.
     ///
     /// # Errors
-    /// [Unsupported](herringbone_format::ErrorKind::Unsupported) if the column has no Arrow array.
+    /// Fails with [`Unsupported`](herringbone_format::ErrorKind::Unsupported) if the column has no Arrow array.
     pub fn decode(&self, bounds: &[Option<&[u8]>]) -> Result<ArrayRef> {
         let mut array = leaf_array(&self.leaf_type)?;
         let (values, validity) = self.plain(bounds, |_| true);
         if let Ok(values) = finish(&mut *array, values, &validity) {
             return Ok(values);
         }
-        // Some bytes are not a value of the type, so each bound is checked separately.
+        // Some bytes are not a value of the type, so we check each bound separately.
         let is_value = |bound: &[u8]| {
             let Ok(mut array) = leaf_array(&self.leaf_type) else {
                 return false;
@@ -92,8 +91,8 @@ impl BoundsDecoder {
         Ok(decoded.unwrap_or_else(|_| new_null_array(self.field.data_type(), bounds.len())))
     }
 
-    /// Encodes as a PLAIN page the bounds that have the length of a value and satisfy `keep`. Also returns which
-    /// bounds these are.
+    /// Encodes the bounds with a value's length that satisfy `keep` as a PLAIN page. Also returns which bounds these
+    /// are.
     fn plain(
         &self,
         bounds: &[Option<&[u8]>],

@@ -1,4 +1,4 @@
-//! Bounds and counts of a column as Arrow arrays, with one slot per row group or page.
+//! A column's bounds and counts as Arrow arrays, with one slot per row group or page.
 
 use std::sync::Arc;
 
@@ -20,17 +20,17 @@ use herringbone_core::array::LeafType;
 use super::BoundsDecoder;
 use super::index_trust::{IndexTrust, has_true_bounds};
 
-/// A file's metadata on the values of a leaf. The leaf may be nested. There is one slot per row group, or per page of
-/// a column chunk, in the order of the file. A slot is null if the metadata is missing or unusable.
+/// A file's metadata about a leaf's values. The leaf may be nested. There is one slot per row group, or per page of a
+/// column chunk, in file order. A slot is null if the metadata is missing or unusable.
 ///
 /// [`ColumnBoundsDecoder`] decodes bounds to the type that the Parquet schema alone gives the column. FixedSizeBinary
-/// of more than 64 bytes is an exception: its bounds are Binary, so that a null slot does not take memory. The plan of
-/// a read decodes them to the type of the batches. Bounds hold for all values that are neither null nor NaN: none is
-/// below `min` or above `max`, though neither need occur.
+/// of more than 64 bytes is an exception: its bounds are Binary, so that a null slot takes no memory. The plan of a
+/// read decodes bounds to the type of its batches. Bounds hold for all values that are neither null nor NaN: none is
+/// below `min` or above `max`, though neither of these need occur.
 ///
 /// Columns without an order, such as INT96 and geometries, have no bounds. A bound is null if it is NaN or does not
-/// have the bytes of a value. Both are null if the lower one is above the upper one. A floating-point bound of zero
-/// has the sign with which it holds for both zeros.
+/// have the bytes of a value. Both bounds are null if the lower one is above the upper one. A floating-point bound of
+/// zero has the sign with which it holds for both zeros.
 ///
 /// ```
 /// # use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
@@ -56,9 +56,9 @@ use super::index_trust::{IndexTrust, has_true_bounds};
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ColumnBounds {
-    /// Lower bounds.
+    /// The lower bounds.
     pub min: ArrayRef,
-    /// Upper bounds.
+    /// The upper bounds.
     pub max: ArrayRef,
     /// True if the lower bound is a value that occurs.
     pub is_min_exact: BooleanArray,
@@ -68,17 +68,18 @@ pub struct ColumnBounds {
     pub null_counts: UInt64Array,
     /// The number of NaNs.
     pub nan_counts: UInt64Array,
-    /// The number of distinct values. Few writers count them.
+    /// The number of distinct values, which few writers count.
     pub distinct_counts: UInt64Array,
     /// The number of rows.
     pub row_counts: UInt64Array,
 }
 
 impl ColumnBounds {
-    /// Creates the bounds of a column that the file lacks. All slots of `values` have its constant value, or null.
+    /// Creates the bounds of a column that the file lacks. All slots of `values` have the column's constant value, or
+    /// null.
     ///
     /// # Errors
-    /// [Unsupported](herringbone_format::ErrorKind::Unsupported) if the values cannot be compared.
+    /// Fails with [`Unsupported`](herringbone_format::ErrorKind::Unsupported) if the values cannot be compared.
     #[doc(hidden)] // For the plan of a read.
     pub fn of_constant(values: &ArrayRef, rows: &[u64]) -> Result<Self> {
         let is_null = values.logical_null_count() == values.len();
@@ -107,10 +108,10 @@ impl ColumnBounds {
         })
     }
 
-    /// Converts the bounds with a function that keeps their order. Bounds that it cannot convert are null.
+    /// Converts the bounds with a function that keeps their order. Bounds that the function cannot convert become null.
     ///
     /// # Errors
-    /// Errors of the function for a null.
+    /// Returns the error of the function if it cannot even convert a null.
     #[doc(hidden)] // For the plan of a read.
     pub fn converted(self, convert: impl Fn(&ArrayRef) -> Result<ArrayRef>) -> Result<Self> {
         let convert = |bounds: &ArrayRef| {
@@ -132,22 +133,22 @@ impl ColumnBounds {
     }
 }
 
-/// A decoder for the bounds and counts of one leaf.
+/// A decoder for one leaf's bounds and counts.
 #[derive(Debug)]
 pub struct ColumnBoundsDecoder {
     decoder: BoundsDecoder,
-    /// Decodes the usable bounds to the type of a read.
+    /// The decoder to the type of a read, which we apply to the usable bounds.
     read: Option<BoundsDecoder>,
     order: ColumnOrderKind,
-    /// True if `min_value` and `max_value` follow that order.
+    /// True if `min_value` and `max_value` follow the order in `order`.
     is_ordered: bool,
-    /// True if the older `min` and `max` follow that order. These are compared as signed values.
+    /// True if the older `min` and `max` follow the order in `order`. Writers compared these as signed values.
     is_signed: bool,
     leaf: usize,
     trust: IndexTrust,
 }
 
-/// The metadata on one row group or page.
+/// The metadata about one row group or page.
 #[derive(Default)]
 struct Slot<'a> {
     min: Option<&'a [u8]>,
@@ -193,7 +194,7 @@ impl ColumnBoundsDecoder {
         })
     }
 
-    /// Decodes bounds to the type to which a read decodes the leaf.
+    /// Makes the decoder decode bounds to the type to which a read decodes the leaf.
     #[doc(hidden)] // For the plan of a read.
     #[must_use]
     pub fn as_read(self, leaf_type: LeafType) -> Self {
@@ -204,17 +205,17 @@ impl ColumnBoundsDecoder {
         }
     }
 
-    /// Returns the name and type of the bounds.
+    /// Returns the bounds' name and type, as a field.
     #[must_use]
     pub fn field(&self) -> &Field {
         self.read.as_ref().unwrap_or(&self.decoder).field()
     }
 
-    /// Returns one slot for each of these row groups.
+    /// Returns the bounds with one slot for each of these row groups.
     ///
     /// # Errors
-    /// [Argument](herringbone_format::ErrorKind::Argument) if there is no such row group;
-    /// [Corrupt](herringbone_format::ErrorKind::Corrupt) if the metadata of a column chunk cannot be decoded.
+    /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if there is no such row group, and with
+    /// [`Corrupt`](herringbone_format::ErrorKind::Corrupt) if the metadata of a column chunk cannot be decoded.
     pub fn row_groups(
         &self,
         metadata: &FileMetadata,
@@ -223,7 +224,7 @@ impl ColumnBoundsDecoder {
         let mut chunks = Vec::new();
         for ordinal in row_groups {
             let rows = metadata.row_group_header(ordinal)?.num_rows;
-            // Without the key of a column, its metadata is unknown.
+            // Without a column's key, we do not know its metadata.
             let chunk = metadata.column_chunk(ordinal, self.leaf)?.meta_data;
             let statistics = chunk.and_then(|chunk| chunk.statistics);
             chunks.push((statistics.unwrap_or_default(), u64::try_from(rows).ok()));
@@ -238,10 +239,11 @@ impl ColumnBoundsDecoder {
         self.bounds(&slots)
     }
 
-    /// Returns one slot for each page of a column chunk in a row group of `num_rows` rows.
+    /// Returns the bounds with one slot for each page of a column chunk, in a row group with `num_rows` rows.
     ///
     /// # Errors
-    /// [Corrupt](herringbone_format::ErrorKind::Corrupt) if the indexes contradict each other or the row group.
+    /// Fails with [`Corrupt`](herringbone_format::ErrorKind::Corrupt) if the indexes contradict each other or the row
+    /// group.
     pub fn pages(
         &self,
         columns: &ColumnIndex,
@@ -271,7 +273,7 @@ impl ColumnBoundsDecoder {
         self.bounds(&slots)
     }
 
-    /// Returns the usable metadata from the statistics of a chunk.
+    /// Returns the usable metadata in a chunk's statistics.
     fn chunk<'a>(&self, statistics: &'a Statistics) -> Slot<'a> {
         let is_new = statistics.min_value.is_some() || statistics.max_value.is_some();
         let counts = Slot {
@@ -289,7 +291,7 @@ impl ColumnBoundsDecoder {
                 ..counts
             };
         }
-        // Writers of the older bounds compared values as signed, whatever the column was.
+        // The writers of the older bounds compared values as signed, whatever the column was.
         match self.is_signed {
             true => Slot {
                 min: statistics.min.as_deref(),
@@ -321,7 +323,7 @@ impl ColumnBoundsDecoder {
         };
         let counts = |count: fn(&Slot<'_>) -> Option<i64>| -> UInt64Array {
             let counts = slots.iter().map(count);
-            // Negative counts are ignored.
+            // We ignore negative counts.
             counts
                 .map(|count| count.and_then(|count| u64::try_from(count).ok()))
                 .collect()
@@ -345,7 +347,7 @@ fn as_read<'a>(
     usable: &ArrayRef,
     bounds: impl Iterator<Item = Option<&'a [u8]>>,
 ) -> Result<ArrayRef> {
-    // Zeros may have got another sign.
+    // Zeros may have received another sign, so we take their bytes from `usable`.
     let zeros = zeros(usable);
     let bounds = bounds.zip(&zeros).enumerate();
     let bounds: Vec<Option<&[u8]>> = bounds
@@ -357,7 +359,7 @@ fn as_read<'a>(
     read.decode(&bounds)
 }
 
-/// Returns the bytes of the floating-point bounds that are zero.
+/// Returns the bytes of the floating-point bounds that are zero, and `None` for all others.
 fn zeros(bounds: &ArrayRef) -> Vec<Option<Vec<u8>>> {
     macro_rules! of {
         ($type:ty, $zero:expr) => {
@@ -396,7 +398,7 @@ fn rows_of_pages(offsets: &OffsetIndex, num_rows: u64) -> Result<Vec<u64>> {
     })
 }
 
-/// Removes floating-point bounds that are NaN, and gives zeros the sign with which the bound holds for both.
+/// Removes floating-point bounds that are NaN, and gives zeros the sign with which the bound holds for both zeros.
 fn of_numbers(bounds: &ArrayRef, is_min: bool) -> Result<ArrayRef> {
     macro_rules! of {
         ($type:ty, $zero:expr) => {{
@@ -419,7 +421,7 @@ fn of_numbers(bounds: &ArrayRef, is_min: bool) -> Result<ArrayRef> {
     }
 }
 
-/// Returns the bounds with both set to null where the lower one is above the upper one.
+/// Sets both bounds to null in each slot in which the lower one is above the upper one.
 fn without_contradictions(min: ArrayRef, max: ArrayRef) -> Result<(ArrayRef, ArrayRef)> {
     let invalid = |error| Error::unsupported(format!("bounds cannot be compared: {error}"));
     if min.data_type().is_nested() || min.data_type().is_null() {

@@ -1,4 +1,5 @@
-//! Trust in column indexes. Some writers get parts of them wrong, which other parts of the file then contradict.
+//! The trust in column indexes. Some writers get parts of them wrong, which we notice because other parts of the file
+//! contradict them.
 
 use std::ops::Range;
 
@@ -7,24 +8,24 @@ use herringbone_schema::{ColumnOrderKind, Leaf};
 
 use herringbone_core::created_by::CreatedBy;
 
-/// Returns false if the writer is known to get the bounds of columns with this order wrong.
+/// Returns false if the file's writer is known to get the bounds of columns with this order wrong.
 pub fn has_true_bounds(metadata: &FileMetadata, order: ColumnOrderKind) -> bool {
     let writer = CreatedBy::new(metadata.created_by());
     !(writer.compares_decimals_as_bytes && order == ColumnOrderKind::SignedBytes)
 }
 
-/// The extent to which the column indexes of one column are trusted.
+/// The extent to which we trust one column's column indexes.
 #[derive(Debug, Clone, Copy)]
 pub struct IndexTrust {
     has_byte_arrays: bool,
-    /// True if the writer truncates upper bounds of byte arrays without raising them.
+    /// True if the writer truncates the upper bounds of byte arrays without raising them.
     truncates_upper_bounds: bool,
     max_rep_level: u8,
     max_def_level: u8,
 }
 
 impl IndexTrust {
-    /// Determines the trust in the indexes of `leaf` by the writer of the file.
+    /// Determines the trust in the indexes of `leaf`, based on the file's writer.
     pub fn new(metadata: &FileMetadata, leaf: &Leaf) -> Self {
         Self {
             has_byte_arrays: leaf.physical_type == Type::ByteArray,
@@ -34,25 +35,25 @@ impl IndexTrust {
         }
     }
 
-    /// Returns the lower bound of a page, or `None` if the index claims that the page has no values.
+    /// Returns a page's lower bound, or `None` if the index claims that the page has no values.
     pub(crate) fn min(self, index: &ColumnIndex, page: usize) -> Option<&[u8]> {
         let has_values = index.null_pages.get(page) == Some(&false);
         index.min_values.get(page).filter(|_| has_values)
     }
 
-    /// Returns the upper bound of a page. Returns `None` if the index claims that the page has no values, or if some
-    /// values may lie above the bound.
+    /// Returns a page's upper bound. Returns `None` if the index claims that the page has no values, or if some values
+    /// may lie above the bound.
     pub(crate) fn max(self, index: &ColumnIndex, page: usize) -> Option<&[u8]> {
         let has_values = index.null_pages.get(page) == Some(&false);
         let max = index.max_values.get(page).filter(|_| has_values)?;
-        // A bound that consists of 0xFF bytes may be a truncated value that could not be raised.
+        // A bound that consists only of 0xFF bytes may be a truncated value that could not be raised.
         let is_greatest = !max.is_empty() && max.iter().all(|byte| *byte == u8::MAX);
         let may_be_truncated = self.has_byte_arrays && (self.truncates_upper_bounds || is_greatest);
         (!may_be_truncated).then_some(max)
     }
 
     /// Returns true if a page has no values. Some writers claim this for pages of lists that have as many nulls as
-    /// rows. There, the definition level histogram must confirm it.
+    /// rows, so for lists, the definition level histogram must confirm it.
     pub(crate) fn is_null_page(self, index: &ColumnIndex, page: usize) -> bool {
         let is_said = index.null_pages.get(page) == Some(&true);
         let levels = self.levels_of(&index.definition_level_histograms, self.max_def_level, page);
@@ -63,7 +64,7 @@ impl IndexTrust {
             }
     }
 
-    /// Returns true if the level histograms, if present, count the rows of each page as the offset index does.
+    /// Returns true if the level histograms, where present, count the same rows in each page as the offset index.
     pub fn has_rows(self, index: &ColumnIndex, pages: &[Range<u64>]) -> bool {
         pages.iter().enumerate().all(|(page, rows)| {
             let rows = i64::try_from(rows.end - rows.start).ok();
@@ -73,7 +74,7 @@ impl IndexTrust {
                 0 => self
                     .levels_of(definition, self.max_def_level, page)
                     .map(|levels| levels.iter().fold(0, |sum, n| i64::saturating_add(sum, *n))),
-                // Each row starts with level 0.
+                // Each row starts with repetition level 0.
                 max => self
                     .levels_of(repetition, max, page)
                     .and_then(|levels| levels.first().copied()),
@@ -82,7 +83,7 @@ impl IndexTrust {
         })
     }
 
-    /// Extracts a page's count of each level up to `max_level` from a histogram over all pages.
+    /// Extracts a page's counts of each level up to `max_level` from a histogram that covers all pages.
     fn levels_of(
         self,
         histograms: &Option<Vec<i64>>,
@@ -92,12 +93,12 @@ impl IndexTrust {
         let length = usize::from(max_level) + 1;
         let start = page.checked_mul(length)?;
         let levels = histograms.as_ref()?.get(start..start.checked_add(length)?);
-        // Writers omit the histogram if a column has only one level.
+        // Writers omit the histogram if there is only one level in the column.
         levels.filter(|_| max_level > 0)
     }
 }
 
-/// Returns true if the null counts of all pages add up to the null count of the chunk, or if either is unknown.
+/// Returns true if the null counts of all pages add up to the null count of their chunk, or if either is unknown.
 pub(crate) fn has_nulls_of_chunk(index: &ColumnIndex, chunk: &Statistics) -> bool {
     let pages = index.null_counts.as_ref();
     let pages = pages.map(|counts| counts.iter().fold(0, |sum, n| i64::saturating_add(sum, *n)));

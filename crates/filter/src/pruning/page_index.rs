@@ -1,11 +1,11 @@
-//! The two indexes of a column chunk, located by its metadata.
+//! The two indexes of a column chunk, which its metadata locates.
 
 use std::ops::Range;
 
 use herringbone_format::modular_encryption::{ChunkCipher, ModuleKind};
 use herringbone_format::{ColumnChunk, ColumnIndex, Error, Limits, OffsetIndex, Result};
 
-/// A function that decodes the bytes of an index.
+/// A function that decodes an index from its bytes.
 type Decode<T> = fn(&[u8], &Limits) -> Result<T>;
 
 /// The location and decoding of one of the two indexes of a column chunk (format, "Page Index").
@@ -49,11 +49,11 @@ pub struct IndexDecoder<T> {
 }
 
 impl IndexDecoder<ColumnIndex> {
-    /// Returns the column index of a chunk in a file of `file_length` bytes, if it has one.
+    /// Returns the decoder for a chunk's column index, if it has one, in a file of `file_length` bytes.
     ///
     /// # Errors
-    /// [Corrupt](herringbone_format::ErrorKind::Corrupt) if the index lies outside the file;
-    /// [Limit](herringbone_format::ErrorKind::Limit) if it is longer than [`Limits::page_index_bytes`].
+    /// Fails with [`Corrupt`](herringbone_format::ErrorKind::Corrupt) if the index lies outside the file, and with
+    /// [`Limit`](herringbone_format::ErrorKind::Limit) if it is longer than [`Limits::page_index_bytes`].
     pub fn of_column(
         chunk: &ColumnChunk,
         file_length: u64,
@@ -71,10 +71,10 @@ impl IndexDecoder<ColumnIndex> {
 }
 
 impl IndexDecoder<OffsetIndex> {
-    /// Returns the offset index of a chunk in a file of `file_length` bytes, if it has one.
+    /// Returns the decoder for a chunk's offset index, if it has one, in a file of `file_length` bytes.
     ///
     /// # Errors
-    /// See [`IndexDecoder::of_column`].
+    /// Fails for the reasons that [`IndexDecoder::of_column`] lists.
     pub fn of_offsets(
         chunk: &ColumnChunk,
         file_length: u64,
@@ -119,23 +119,24 @@ impl<T> IndexDecoder<T> {
         }))
     }
 
-    /// Sets the cipher of the index. `None` means that it is not encrypted.
+    /// Sets the index's cipher. `None` means that the index is not encrypted.
     #[must_use]
     pub fn encrypted(self, cipher: Option<ChunkCipher>) -> Self {
         Self { cipher, ..self }
     }
 
-    /// Returns the range of the index in the file.
+    /// Returns the index's byte range in the file.
     #[must_use]
     pub fn range(&self) -> Range<u64> {
         self.range.clone()
     }
 
-    /// Decodes the index. `bytes` are the bytes of its range.
+    /// Decodes the index. `bytes` are the bytes in its range.
     ///
     /// # Errors
-    /// [Corrupt](herringbone_format::ErrorKind::Corrupt) or [Limit](herringbone_format::ErrorKind::Limit) if the index
-    /// cannot be decoded; [Key](herringbone_format::ErrorKind::Key) if it is encrypted and not authentic.
+    /// Fails with [`Corrupt`](herringbone_format::ErrorKind::Corrupt) or
+    /// [`Limit`](herringbone_format::ErrorKind::Limit) if the index cannot be decoded, and with
+    /// [`Key`](herringbone_format::ErrorKind::Key) if it is encrypted and not authentic.
     pub fn decode(&self, bytes: &[u8], limits: &Limits) -> Result<T> {
         let decoded = match &self.cipher {
             None => (self.decode)(bytes, limits),

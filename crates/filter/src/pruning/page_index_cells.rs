@@ -1,4 +1,4 @@
-//! A cache of decoded page indexes.
+//! The page indexes that reads have decoded, and a cache for them.
 
 use std::collections::HashMap;
 use std::fmt::Debug;
@@ -11,22 +11,22 @@ use herringbone_format::{ColumnIndex, OffsetIndex};
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct PageIndexCell {
-    /// The bounds and null counts of its pages, or `None` if the chunk has no column index.
+    /// The bounds and null counts of the chunk's pages, or `None` if the chunk has no column index.
     pub columns: Option<Arc<ColumnIndex>>,
-    /// The locations and first rows of its pages, or `None` if the chunk has no offset index.
+    /// The locations and first rows of the chunk's pages, or `None` if the chunk has no offset index.
     pub offsets: Option<Arc<OffsetIndex>>,
-    /// The first data page, or `None` if no read has looked at its header. A read compares it with the offset index before it
-    /// skips pages, because some writers count rows wrongly.
+    /// The first data page, or `None` if no read has looked at its header. A read compares it with the offset index
+    /// before it skips pages, because some writers count rows wrongly.
     pub first_page: Option<FirstPage>,
 }
 
-/// The first data page of a column chunk, by its header.
+/// The first data page of a column chunk, as its header describes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FirstPage {
-    /// The number of its levels: one per value or null.
+    /// The number of the page's levels, which is one per value or null.
     pub levels: u64,
-    /// The number of its rows, if the header has it.
+    /// The number of the page's rows, if the header has it.
     pub rows: Option<u64>,
 }
 
@@ -39,7 +39,7 @@ impl FirstPage {
 }
 
 impl PageIndexCell {
-    /// Creates the cell of a column chunk from its indexes.
+    /// Creates a column chunk's cell from its indexes.
     #[must_use]
     pub fn new(columns: Option<Arc<ColumnIndex>>, offsets: Option<Arc<OffsetIndex>>) -> Self {
         Self {
@@ -72,7 +72,7 @@ impl PageIndexCell {
     }
 }
 
-/// A cache of page indexes of the same file, which bounds their memory itself.
+/// A cache for the page indexes of one file. It must limit its memory itself.
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -111,23 +111,23 @@ pub trait PageIndexCache: Debug + Send + Sync {
     /// Returns the indexes of the column chunk with these ordinals of row group and leaf.
     fn get(&self, row_group: usize, leaf: usize) -> Option<PageIndexCell>;
 
-    /// Adds the indexes of the column chunk, which the read decoded.
+    /// Adds the column chunk's indexes, which a read has decoded.
     fn add(&self, row_group: usize, leaf: usize, cell: PageIndexCell);
 }
 
 /// The decoded page indexes of a file, by row group ordinal and leaf ordinal.
 ///
-/// The handle of a file shares them with the plans of its reads.
+/// The file's handle shares them with the plans of its reads.
 #[derive(Debug, Default)]
 pub struct PageIndexCells {
     cells: Mutex<HashMap<(usize, usize), PageIndexCell>>,
     is_frozen: bool,
-    /// The cache of the indexes that reads decode.
+    /// The cache for the indexes that reads decode, if the caller supplied one.
     cache: Option<Arc<dyn PageIndexCache>>,
 }
 
 impl PageIndexCells {
-    /// Creates empty cells in front of a cache.
+    /// Creates empty cells that look into a cache for the indexes that they lack.
     #[must_use]
     pub fn of_cache(cache: Arc<dyn PageIndexCache>) -> Self {
         Self {
@@ -136,7 +136,7 @@ impl PageIndexCells {
         }
     }
 
-    /// Returns a copy with the cells so far.
+    /// Returns a copy with the cells added so far.
     #[must_use]
     pub fn copied(&self) -> Self {
         Self {
@@ -146,7 +146,7 @@ impl PageIndexCells {
         }
     }
 
-    /// Returns a copy with the cells so far, to which no cells can be added.
+    /// Returns a copy with the cells added so far, to which no more can be added.
     #[must_use]
     pub fn frozen(&self) -> Self {
         Self {
@@ -155,22 +155,22 @@ impl PageIndexCells {
         }
     }
 
-    /// Returns the indexes of a column chunk, if they are cached.
+    /// Returns a column chunk's indexes, if they are in the cells or in the cache.
     #[must_use]
     pub fn get(&self, row_group: usize, leaf: usize) -> Option<PageIndexCell> {
         let own = self.lock().get(&(row_group, leaf)).cloned();
         own.or_else(|| self.cache.as_ref()?.get(row_group, leaf))
     }
 
-    /// Adds the indexes of a column chunk, unless the cells are [frozen](Self::frozen).
+    /// Adds a column chunk's indexes, unless the cells are [frozen](Self::frozen).
     pub fn insert(&self, row_group: usize, leaf: usize, cell: PageIndexCell) {
         if !self.is_frozen {
             self.lock().insert((row_group, leaf), cell);
         }
     }
 
-    /// Adds indexes, used by a read, to the cache if there is one. A cell of the file learns its first page, so that the next
-    /// use needs no header.
+    /// Adds indexes that a read has used to the cache, if there is one. If the cells have the column chunk already, its
+    /// cell receives the first page, so that the next use needs no header.
     pub fn add_found(&self, row_group: usize, leaf: usize, cell: PageIndexCell) {
         if !self.is_frozen
             && let Some(own) = self.lock().get_mut(&(row_group, leaf))
@@ -201,7 +201,7 @@ impl PageIndexCells {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<(usize, usize), PageIndexCell>> {
-        // A panic cannot leave the cells half changed.
+        // We ignore poisoning, because a panic cannot leave the cells half changed.
         self.cells.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

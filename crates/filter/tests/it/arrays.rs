@@ -1,4 +1,4 @@
-//! Arrays of numbers and texts, in the types and layouts of columns.
+//! Arrays of numbers and texts in the types and layouts that columns have.
 
 use std::sync::Arc;
 
@@ -7,7 +7,8 @@ use herringbone::arrow::array::*;
 use herringbone::arrow::buffer::i256;
 use herringbone::arrow::schema::{DataType, TimeUnit};
 
-/// Returns an array of whole numbers. Those of decimals are multiplied by a power of ten, so that they keep their value.
+/// Returns an array of whole numbers. For decimals, they are multiplied by a power of ten, so that they keep their
+/// value.
 pub(crate) fn numbers(data_type: &DataType, values: &[Option<i64>]) -> ArrayRef {
     use DataType as T;
     macro_rules! of {

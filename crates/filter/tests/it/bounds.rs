@@ -17,7 +17,7 @@ use crate::arrays::{numbers, texts};
 /// A function that makes a literal from a number.
 type ToLiteral = fn(i64) -> Literal;
 
-/// A row group's row count.
+/// The number of rows in a row group.
 const GROUP: usize = 8;
 
 /// Writes one column with row groups of 8 rows and pages of 4 rows.
@@ -36,7 +36,7 @@ fn plain() -> ColumnOptions {
     ColumnOptions::new().dictionary(false)
 }
 
-/// Returns the row groups that the footer leaves, and the numbers of rows that all steps rule out and accept.
+/// Returns the row groups that the footer leaves, and the numbers of rows that all steps together rule out and accept.
 fn pruned(file: &ParquetFile, predicate: &Predicate) -> (Vec<usize>, u64, u64) {
     let options = ReadOptions::new().filter(predicate.clone());
     let left = file.plan(&options).unwrap().prune().unwrap();
@@ -51,7 +51,7 @@ fn pruned(file: &ParquetFile, predicate: &Predicate) -> (Vec<usize>, u64, u64) {
     (left, ruled_out, accepted)
 }
 
-/// Numbers of differently stored types, each with its literals. 32 rows have the numbers 0 to 31.
+/// Returns the numbers 0 to 31 in differently stored types, each with the function that makes its literals.
 fn columns() -> Vec<(ArrayRef, ToLiteral)> {
     use DataType as T;
     let as_type = |data_type: T| numbers(&data_type, &(0..32).map(Some).collect::<Vec<_>>());
@@ -202,7 +202,7 @@ fn patterns_are_compared_by_their_prefix() {
     assert_eq!(left(col("c").starts_with("apple0")), [0]);
     let (_, _, accepted) = pruned(&file, &col("c").starts_with("ch"));
     assert_eq!(accepted, 8);
-    // Truncated bounds: upper bounds are raised.
+    // If bounds are truncated, upper bounds are raised.
     let file = written(&array, plain().truncate_bounds(2));
     let (left, _, accepted) = pruned(&file, &col("c").ge("cherry20"));
     assert_eq!((left, accepted), (vec![2, 3], 8));
@@ -222,7 +222,7 @@ fn by_step(file: &ParquetFile, predicate: Predicate, step: PruningStep) -> u64 {
         .rows_ruled_out
 }
 
-/// Even numbers, so that odd ones are within the bounds and in no dictionary or bloom filter.
+/// All numbers are even, so that odd ones are within the bounds, but in no dictionary or bloom filter.
 #[test]
 fn absent_values_are_ruled_out_by_dictionaries_and_bloom_filters() {
     let bloom = || {
@@ -307,7 +307,7 @@ fn bounds_are_arrays_of_the_column() {
                 .map(|slot| array.slice(slots.value(slot) as usize, 1))
                 .collect::<Vec<_>>()
         };
-        // A bound of zero holds for both zeros of floating-point numbers.
+        // Among floating-point numbers, a bound of zero holds for both zeros.
         let first = usize::from(name.is_floating());
         for (slot, expected) in at([0, 8, 16, 24]).into_iter().enumerate().skip(first) {
             assert_eq!(&bounds.min.slice(slot, 1), &expected, "{name}");
@@ -331,7 +331,7 @@ fn bounds_are_arrays_of_the_column() {
     }
 }
 
-/// The bounds of a column that a file lacks are its default, in each row group.
+/// The bounds of a column that the file lacks are its default in each row group.
 #[test]
 fn bounds_of_constants() {
     let file = written(&columns()[2].0, plain());

@@ -14,16 +14,17 @@ use herringbone::pruning::ColumnBounds;
 use herringbone::schema::ParquetSchema;
 use herringbone::{ColumnOptions, ParquetFile, ReadOptions, WriteOptions, Writer};
 
-/// Selects numbers except for multiples of three, and counts the rows that it sees. Multiples of five are null.
+/// A predicate that selects all numbers but multiples of three, and counts the rows that it sees. Multiples of five are
+/// null.
 #[derive(Debug, Clone, Default)]
 struct Custom {
     path: Vec<String>,
     seen: Arc<AtomicUsize>,
-    /// The verdicts on row groups and pages, by their order.
+    /// The verdicts on row groups and pages, in their order.
     row_groups: Vec<Verdict>,
     pages: Vec<Verdict>,
     implied: Option<Predicate>,
-    /// The number of results to leave out.
+    /// The number of results that the predicate leaves out, to break its contract.
     too_few: usize,
 }
 
@@ -95,7 +96,8 @@ impl RowPredicate for Custom {
     }
 }
 
-/// The numbers 1 to 80 in `n` and in `s.x`, in two row groups with four pages each. `s` is null in each fourth row.
+/// Returns the numbers 1 to 80 in `n` and in `s.x`, in two row groups with four pages each. `s` is null in each fourth
+/// row.
 fn batch() -> RecordBatch {
     let numbers = || Arc::new(Int32Array::from_iter_values(1..=80)) as ArrayRef;
     let fields = Fields::from(vec![Field::new("x", DataType::Int32, false)]);
@@ -166,7 +168,7 @@ fn a_custom_predicate_and_its_negation_leave_nulls_out() {
     assert_eq!(of(custom.predicate().not()), refused);
     assert_eq!(read(custom.predicate()), accepted);
     assert_eq!(read(custom.predicate().not()), refused);
-    // A struct around the column hides its values.
+    // A null struct around the column hides its values.
     let within = Custom::of(&["s", "x"]);
     let visible = numbers(|it| it % 3 > 0 && it % 5 > 0 && it % 4 > 0);
     assert_eq!(of(within.predicate()), visible);
@@ -181,7 +183,7 @@ fn a_custom_predicate_sees_the_rows_that_are_left() {
     let both = col("n").le(10).and(custom.predicate());
     assert_eq!(read(both), [1, 2, 4, 7, 8]);
     assert_eq!(custom.take_seen(), 10);
-    // In an `or`, it sees the rows that the operands before it refuse.
+    // In an `or`, the predicate sees the rows that the operands before it refuse.
     let either = col("n").between(5, 6).or(custom.predicate());
     let expected = numbers(|it| it == 5 || it == 6 || it % 3 > 0 && it % 5 > 0);
     assert_eq!(read(either), expected);
@@ -195,7 +197,7 @@ fn a_custom_predicate_sees_the_rows_that_are_left() {
 
 #[test]
 fn verdicts_and_implied_predicates_rule_rows_out() {
-    // The tested column is not emitted, so that accepted rows need no test.
+    // The tested column is not emitted, so accepted rows need no test.
     let tested = |custom: &Custom, predicate: Predicate| {
         custom.take_seen();
         let (batches, metrics) = batches(predicate, "s");
@@ -208,7 +210,7 @@ fn verdicts_and_implied_predicates_rule_rows_out() {
     };
     let of_second = numbers(|it| it > 40 && it % 3 > 0 && it % 5 > 0).len();
     assert_eq!(tested(&first, first.predicate()), (of_second, 40, 1));
-    // What selects none of the rows may be null in all of them.
+    // If a predicate selects none of the rows, it may be null for all of them, so its negation must test them.
     let refused = numbers(|it| it % 3 == 0 && it % 5 > 0).len();
     assert_eq!(tested(&first, first.predicate().not()), (refused, 80, 0));
     let all = Custom {

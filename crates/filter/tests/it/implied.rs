@@ -10,7 +10,8 @@ use herringbone_filter::{Like, Literal, Predicate, col, select};
 use crate::arrays::{numbers, texts};
 use crate::values::{predicates, selected};
 
-/// A predicate that implies another one selects no row that the other one refuses. The reverse of each is checked, too.
+/// A predicate that implies another one selects no row that the other one refuses. We check the reverse of each pair,
+/// too.
 #[test]
 fn what_implies_selects_no_other_rows() {
     let all: Vec<Option<i64>> = [None].into_iter().chain((-2..130).map(Some)).collect();
@@ -53,7 +54,7 @@ fn tighter_forms_imply_looser_ones() {
     };
     let c = || col("c");
     let less = |number: i32| c().lt(number);
-    // Each of the first implies the second, which does not imply the first.
+    // Each first predicate implies the second one, which does not imply the first.
     for (a, b) in [
         (less(5), less(6)),
         (less(5), c().le(5)),
@@ -86,12 +87,12 @@ fn tighter_forms_imply_looser_ones() {
         assert!(!b.implies(&a), "{b} does not imply {a}");
     }
     for (a, b) in [
-        // Both numbers may be rounded to one of the column's type.
+        // Both numbers may be rounded to one number of the column's type.
         (c().le(4), less(5)),
         (c().ge(5), c().gt(4)),
         (c().eq(5), less(6)),
         (c().is_in([4, 5]), less(6)),
-        // A text may name a date.
+        // A text may stand for a date.
         (c().lt("a"), c().lt("b")),
         (less(5), col("d").lt(6)),
         (less(5), c().lt("6")),
@@ -112,7 +113,7 @@ fn tighter_forms_imply_looser_ones() {
     }
 }
 
-/// Each array's slot count.
+/// The number of slots in each array.
 const SLOTS: usize = 200;
 
 /// Returns arrays of all layouts.

@@ -30,7 +30,7 @@ fn list() -> ListArray {
 type Accepts = fn(i32) -> bool;
 type Test = fn(herringbone_filter::Column) -> Predicate;
 
-/// Predicates on numbers, each with a function that decides likewise.
+/// Returns predicates on numbers, each with a function that decides in the same way.
 fn tests() -> Vec<(Test, Accepts)> {
     vec![
         (|column| column.eq(5), |it| it == 5),
@@ -40,7 +40,7 @@ fn tests() -> Vec<(Test, Accepts)> {
     ]
 }
 
-/// Compares the rows with any and all values that a test accepts, in the column at a path.
+/// Compares the rows with the values that a test accepts in the column at a path, for any and for all values.
 fn check(array: &ArrayRef, path: &[&str], rows: &[Option<Vec<Option<i32>>>]) {
     let column = || col_at(path.iter().copied());
     for (test, accepts) in tests() {
@@ -88,7 +88,7 @@ fn check(array: &ArrayRef, path: &[&str], rows: &[Option<Vec<Option<i32>>>]) {
 fn lists_of_all_layouts() {
     let list = Arc::new(list()) as ArrayRef;
     check(&list, &["c"], &rows());
-    // The path may name the groups of the file, or the element of the Arrow type.
+    // The path may name the groups in the file, or the element in the Arrow type.
     check(&list, &["c", "list", "element"], &rows());
     check(&list, &["c", "item"], &rows());
     let item = || Arc::new(Field::new("item", DataType::Int32, true));
@@ -166,7 +166,7 @@ fn structs_and_maps_with_lists() {
     let maps = Arc::new(maps) as ArrayRef;
     check(&maps, &["c", "value"], &rows());
     check(&maps, &["c", "key_value", "value"], &rows());
-    // Lists in a list: all inner lists' numbers count for the row.
+    // With lists in a list, the numbers in all inner lists count for the row.
     let outer = OffsetBuffer::from_lengths([2, 0, 3, 2]);
     let item = Arc::new(Field::new("item", list().data_type().clone(), true));
     let nested = ListArray::new(item, outer, Arc::new(list()), None);
@@ -193,7 +193,7 @@ fn null_structs_hide_their_values() {
         selected(&structs, &x().is_not_null()),
         [true, false, false, true]
     );
-    // Also below a list.
+    // This also holds below a list.
     let element = Arc::new(Field::new("item", structs.data_type().clone(), true));
     let lists = ListArray::new(element, OffsetBuffer::from_lengths([2, 2]), structs, None);
     let lists = Arc::new(lists) as ArrayRef;

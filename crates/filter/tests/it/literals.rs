@@ -1,4 +1,4 @@
-//! Literals between, beyond and unlike the values of a column.
+//! Literals between, beyond or unlike a column's values.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use herringbone_filter::{Literal, Predicate, col};
 
 use crate::values::selected;
 
-/// Returns the comparisons `<`, `=` and `>` of each slot with a literal, one character per slot.
+/// Returns the results of `<`, `=` and `>` for each slot and a literal, as one character per slot.
 fn compared(array: &ArrayRef, literal: &Literal) -> String {
     let of = |predicate: Predicate| selected(array, &predicate);
     let (less, equal) = (
@@ -166,12 +166,12 @@ fn times_between_the_values_of_a_column() {
     assert_eq!(compared(&time, &Literal::Time(1_500)), "<<>");
 }
 
-/// Returns an array with one value of bytes.
+/// Returns an array with one value of these bytes.
 fn fixed_size(value: &[u8]) -> ArrayRef {
     Arc::new(FixedSizeBinaryArray::try_from_iter([value].into_iter()).unwrap())
 }
 
-/// Returns the error of a comparison.
+/// Returns the error with which a comparison fails.
 fn error(array: ArrayRef, predicate: &Predicate) -> String {
     let batch = RecordBatch::try_from_iter([("c", array)]).unwrap();
     predicate.evaluate(&batch).unwrap_err().to_string()

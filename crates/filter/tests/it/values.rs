@@ -1,4 +1,4 @@
-//! Compares values of all types and layouts, and checks the results against a loop over numbers.
+//! Comparisons of values in all types and layouts. The results must be those of a loop over numbers.
 
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ pub(crate) fn selected(array: &ArrayRef, predicate: &Predicate) -> Vec<bool> {
 
 type Accepts = fn(i8) -> bool;
 
-/// Predicates on numbers, each with a function that decides likewise.
+/// Returns predicates on numbers, each with a function that decides in the same way.
 pub(crate) fn predicates(literal: &dyn Fn(i8) -> Literal) -> Vec<(Predicate, Accepts)> {
     let is_in = |numbers: &[i8]| col("c").is_in(numbers.iter().map(|number| literal(*number)));
     vec![
@@ -65,7 +65,7 @@ pub(crate) fn predicates(literal: &dyn Fn(i8) -> Literal) -> Vec<(Predicate, Acc
         (is_in(&[0, 2, 100]).not(), |it| {
             it != 0 && it != 2 && it != 100
         }),
-        // More values than there are passes over an array.
+        // These are more values than there are passes over an array.
         (is_in(&[0, 3, 5, 7, 9, 11, 13, 15, 17, 100]), |it| {
             it == 0 || it == 100 || (3..=17).contains(&it) && it % 2 == 1
         }),
@@ -257,7 +257,7 @@ fn dictionaries_and_runs() {
     ] {
         check(&array, &NUMBERS, &|number| Literal::Text(text(number)));
     }
-    // Each number three times, but the last one once.
+    // Each number occurs three times, except for the last one, which occurs once.
     let numbers: Vec<_> = NUMBERS
         .iter()
         .flat_map(|number| [*number; 3])

@@ -132,7 +132,7 @@ impl ReadPlan {
         Ok(decoder.as_read(column.leaf_type.clone()))
     }
 
-    /// Checks the size of an array before we allocate it, because the number of slots follows from what the file
+    /// Checks the size of an array before we allocate it, because the number of slots follows from the file's own
     /// claims.
     fn check_bytes(&self, slots: usize, slot_bytes: usize) -> Result<()> {
         let limit = self.limits().batch_column_bytes;

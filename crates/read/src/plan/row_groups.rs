@@ -66,7 +66,7 @@ impl RowGroupPlan {
         self.num_wanted
     }
 
-    /// Returns the part of the row group from `row` on, of which `rows_before` selected rows were already emitted.
+    /// Returns the part of the row group from `row` on. Before it, `rows_before` selected rows were already emitted.
     pub(crate) fn after(&self, row: u64, rows_before: u64) -> Self {
         let ranges = intersection(&self.ranges, std::slice::from_ref(&(row..u64::MAX)));
         Self {

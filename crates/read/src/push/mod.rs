@@ -468,7 +468,7 @@ impl PushDecoder {
         self.sequence.replace_plan(plan);
     }
 
-    /// Returns what the read has counted so far, such as requests and pages.
+    /// Returns the counts of the read so far, such as its requests and pages.
     #[must_use]
     pub fn metrics(&self) -> ReadMetrics {
         self.sequence.metrics()

@@ -80,7 +80,7 @@ pub(crate) fn resolve(
     let mut leaves = search.leaves;
     leaves.sort_unstable();
     leaves.dedup();
-    // The hint has the layouts that these options select, where they are wanted, so we reset the options.
+    // If the layouts that these options select are wanted, the hint has them already, so we reset the options.
     let mut hinted = options.clone();
     hinted.arrow_schema = Some(Arc::new(Schema::new(hints)));
     (hinted.strings, hinted.lists) = (ByteLayout::Offsets, ListLayout::Offsets);
@@ -253,7 +253,7 @@ impl Makers<'_> {
         Ok(constant)
     }
 
-    /// Returns the constant for a field of which the file has none of the wanted subfields. For a struct that cannot be
+    /// Returns the constant for a field if the file lacks all of its wanted subfields. For a struct that cannot be
     /// null, the value is a struct of such constants.
     fn nothing(&self, field: &Field, path: &[String]) -> Result<Constant> {
         let DataType::Struct(fields) = field.data_type() else {

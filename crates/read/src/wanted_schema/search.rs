@@ -197,7 +197,7 @@ fn part(node: &Node, data_type: DataType, below: Below) -> FoundNode {
     }
 }
 
-/// Returns the part for a field of which the file has none of the wanted subfields.
+/// Returns the part for a field if the file lacks all of its wanted subfields.
 fn nothing(node: &Node) -> FoundNode {
     part(node, node.field.data_type().clone(), Below::Nothing)
 }

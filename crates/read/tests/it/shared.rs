@@ -33,7 +33,7 @@ struct Work {
     splits: usize,
 }
 
-/// Decodes a row group in tasks, of which up to `threads` are in progress. If `is_reversed`, the last one begun is
+/// Decodes a row group in tasks. Up to `threads` of them are in progress. If `is_reversed`, the last one begun is
 /// delivered first.
 fn by_tasks(
     row_group: &mut RowGroupRead,

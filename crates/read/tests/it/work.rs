@@ -78,7 +78,7 @@ fn decided(metrics: &ReadMetrics) -> Vec<(PruningStep, u64, u64)> {
 
 #[test]
 fn statistics_and_column_indexes_leave_the_rows_of_one_page() {
-    // Row 402 is in the second row group of 300 rows, where it is in the third page of 50 rows.
+    // Row 402 is in the second row group of 300 rows, and in its third page of 50 rows.
     let metrics = metrics(&file(options()), col("row").eq(402));
     assert_eq!((metrics.row_groups, metrics.row_groups_pruned), (4, 3));
     let expected = [

@@ -50,7 +50,7 @@ pub(super) struct Choice {
     pub(super) source: ChoiceSource,
 }
 
-/// The values buffered for a choice, all of which are in a dictionary.
+/// The values buffered for a choice, which are all in a dictionary.
 pub(super) struct Indexed<'a> {
     pub(super) dictionary: &'a Dictionary,
     /// The indices of all values, page by page.

@@ -67,7 +67,7 @@ enum Kind {
     /// A field stored unchanged.
     Same,
     Extension(Box<dyn StorageWriter>),
-    /// The fields of a struct, some of which are not stored unchanged.
+    /// The fields of a struct, which are not all stored unchanged.
     Struct(Vec<StorageField>),
     /// The elements of a list, or the entries of a map.
     Elements(Box<StorageField>),

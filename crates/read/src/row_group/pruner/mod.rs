@@ -41,7 +41,7 @@ const INDEX_GROWTH: u64 = 32;
 /// The share of a read's memory that the indexes of a row group may take: one part in `INDEX_SHARE`.
 const INDEX_SHARE: u64 = 16;
 
-/// The number of row groups of which we assume that one survives pruning. We fetch a row group's column chunks together
+/// The number of row groups among which we assume one to survive pruning. We fetch a row group's column chunks together
 /// with its indexes if the chunks cost less than this share of a round trip.
 const SURVIVING_ROW_GROUPS: u64 = 4;
 

@@ -139,7 +139,7 @@ impl Stages {
             failed: Vec::new(),
         };
         // We go from the last stage to the first. The verdicts of the pruning apply to the last stage. The rows that
-        // they leave undecided are tested in all stages, each of which sees only the rows that the stages before it
+        // they leave undecided are tested in all stages. Each of them sees only the rows that the stages before it
         // accept.
         let mut row_groups = Vec::new();
         for (ordinal, (filter, plan)) in plans.iter().rev().enumerate() {

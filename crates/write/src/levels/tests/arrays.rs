@@ -107,7 +107,7 @@ fn structs(random: &mut Random, len: usize, depth: usize) -> ArrayRef {
     struct_array(fields, columns, random.nulls(len))
 }
 
-/// Returns list lengths of at most 4, few or many of which are 0.
+/// Returns list lengths of at most 4, with few or many zeros.
 fn lengths(random: &mut Random, len: usize) -> Vec<usize> {
     let (least, most) = ([0, 1][random.below(2)], 1 + random.below(5));
     (0..len)
