@@ -35,7 +35,7 @@ pub struct ArrayTest {
     dictionaries: Mutex<Vec<TestedDictionary>>,
 }
 
-/// Returns the field at a path. With a `quantifier`, the path may lead below lists.
+/// Returns the field at a path, which may lead below lists if there is a `quantifier`.
 ///
 /// # Errors
 /// Fails with `Unsupported` if there is no such field.

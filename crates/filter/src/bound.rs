@@ -291,7 +291,7 @@ impl Binder<'_> {
         }
     }
 
-    /// Returns the first stage with the column at a path. This stage determines the column's type.
+    /// Returns the first stage with the column at a path, because this stage determines the column's type.
     fn stage_of(&self, path: &[String], asked: Asked<'_>) -> Option<&TestedColumns<'_>> {
         let has_column =
             |stage: &&TestedColumns<'_>| has_field(stage.schema, path, asked.quantifier);

@@ -201,7 +201,7 @@ impl BoundsTest {
         Ok(min.as_ref().is_none_or(reaches_min) && max.as_ref().is_none_or(reaches_max))
     }
 
-    /// Converts bounds to keys. A key is `None` if the bound is missing or unusable.
+    /// Converts bounds to keys, which are `None` if the bound is missing or unusable.
     fn keys(&self, bounds: &[Option<&[u8]>]) -> Result<Vec<Option<Key>>> {
         let values = self.bounds(bounds)?;
         let keys = (0..bounds.len()).map(|slot| {
@@ -241,7 +241,7 @@ impl BoundsTest {
     }
 }
 
-/// The counts for some rows. Unknown counts are `None`.
+/// The counts for some rows, which are `None` if unknown.
 struct Counts {
     nulls: Option<u64>,
     nans: Option<u64>,

@@ -33,7 +33,7 @@ impl<'a> ByteCuts<'a> {
         }
     }
 
-    /// Returns the slots of an array inside the set. The bits of null slots are unspecified.
+    /// Returns the slots of an array inside the set, with unspecified bits for null slots.
     pub(super) fn accepted<T: ByteArrayType>(&self, array: &GenericByteArray<T>) -> BooleanBuffer
     where
         T::Native: AsRef<[u8]>,

@@ -107,7 +107,7 @@ fn nulls_too(test: &LeafTest, array: &ArrayRef, bits: BooleanBuffer) -> BooleanB
     }
 }
 
-/// Returns the slots that a test accepts. The bits of null slots are unspecified.
+/// Returns the slots that a test accepts, with unspecified bits for null slots.
 fn accepted_of_values(test: &LeafTest, array: &ArrayRef) -> Result<BooleanBuffer> {
     match test {
         LeafTest::Nothing | LeafTest::Null { .. } => Ok(BooleanBuffer::new_unset(array.len())),
@@ -165,7 +165,7 @@ fn each_bytes(array: &ArrayRef, is_accepted: impl Fn(&[u8]) -> bool) -> Result<B
 
 /// A number type of arrays, whose values are ordered by their keys.
 trait Ordered: OrderKey {
-    /// Clips `low..=high` to the keys that the type can represent. Returns `None` if none are left.
+    /// Clips `low..=high` to the keys that the type can represent, or returns `None` if none are left.
     fn clip(low: i256, high: i256) -> Option<(Self::Key, Self::Key)>;
 }
 

@@ -29,7 +29,7 @@ pub(super) enum LeafTest {
     },
 }
 
-/// The facts about a column's values in some rows. Unknown facts are `None`.
+/// The facts about a column's values in some rows, which are `None` if unknown.
 #[derive(Debug, Default)]
 pub(super) struct Facts {
     /// The number of rows without a value.

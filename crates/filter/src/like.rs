@@ -47,7 +47,7 @@ enum Middle {
     /// it.
     Characters(usize),
     Text(Needle),
-    /// Texts with `_` between them. The first and the last part are text.
+    /// Texts with `_` between them, so that the first and the last part are text.
     Mixed(Vec<PatternPart>),
 }
 
@@ -62,7 +62,7 @@ enum Token {
     Any,
 }
 
-/// Splits a pattern into its characters. Returns `None` if it ends with the escape character.
+/// Splits a pattern into its characters, or returns `None` if it ends with the escape character.
 fn tokens(like: &Like) -> Option<Vec<Token>> {
     let mut tokens = Vec::new();
     let mut characters = like.pattern.chars();
@@ -91,7 +91,7 @@ fn lower(character: char) -> char {
 }
 
 impl LikePattern {
-    /// Creates the pattern. Returns `None` if it ends with its escape character.
+    /// Creates the pattern, or returns `None` if it ends with its escape character.
     pub(super) fn new(like: &Like) -> Option<Self> {
         let tokens = tokens(like)?;
         let mut pieces = tokens.split(|token| *token == Token::Any);

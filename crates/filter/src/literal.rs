@@ -9,7 +9,7 @@ use herringbone_arrow::buffer::i256;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Literal {
-    /// A null. Comparisons with it are never true.
+    /// A null, with which comparisons are never true.
     Null,
     /// True or false.
     Boolean(bool),
@@ -30,7 +30,7 @@ pub enum Literal {
     /// Text. For columns of dates, times and timestamps, it is parsed as ISO 8601. For UUIDs, it is parsed as
     /// `00112233-4455-6677-8899-aabbccddeeff`. For columns of other bytes, it stands for its own bytes.
     Text(String),
-    /// Bytes. If a column's values have a fixed length, the literal must have this length.
+    /// Bytes, which must have the length of a column's values if that is fixed.
     Bytes(Vec<u8>),
     /// A date, in days since 1970-01-01.
     Date(i32),

@@ -9,12 +9,12 @@ const SECOND_NANOS: u32 = 1_000_000_000;
 /// The number of nanoseconds in a day.
 pub(super) const DAY: i64 = 86_400 * SECOND_NANOS as i64;
 
-/// Parses a date. Returns the days since 1970-01-01.
+/// Parses a date, and returns the days since 1970-01-01.
 pub(super) fn date(text: &str) -> Option<i32> {
     i32::try_from(iso8601::parse_date(text)?).ok()
 }
 
-/// Parses a time of day. Returns the nanoseconds since midnight.
+/// Parses a time of day, and returns the nanoseconds since midnight.
 pub(super) fn time(text: &str) -> Option<i64> {
     iso8601::parse_time(text)?.ticks(SECOND_NANOS).ok()
 }

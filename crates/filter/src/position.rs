@@ -29,7 +29,7 @@ impl Position {
         }
     }
 
-    /// Returns the position of `numerator / denominator`. The denominator must be positive.
+    /// Returns the position of `numerator / denominator`, whose denominator must be positive.
     fn quotient(numerator: i128, denominator: i64) -> Self {
         let denominator = i128::from(denominator);
         Self {
@@ -47,7 +47,7 @@ impl Position {
     }
 }
 
-/// Returns the number with a key. For the key of both zeros, returns 0.
+/// Returns the number with a key, which is 0 for the key of both zeros.
 pub(super) fn float_of_key(key: i64) -> f64 {
     let bits = key ^ ((key >> 63).cast_unsigned() >> 1).cast_signed();
     f64::from_bits(bits.cast_unsigned())
@@ -262,7 +262,7 @@ fn float(literal: &Literal, data_type: &DataType) -> Option<Position> {
     })
 }
 
-/// Returns NaN or an infinity from its name. Text of other numbers is not accepted.
+/// Returns NaN or an infinity from its name, but does not accept the text of other numbers.
 fn special(text: &str) -> Option<f64> {
     let value: f64 = text.parse().ok()?;
     (!value.is_finite() && text.ends_with(char::is_alphabetic)).then_some(value)

@@ -94,7 +94,7 @@ impl Like {
         }
     }
 
-    /// Sets the escape character. After it, `%`, `_` and the character itself stand for themselves.
+    /// Sets the escape character, after which `%`, `_` and the character itself stand for themselves.
     #[must_use]
     pub fn escape(self, escape: char) -> Self {
         Self {

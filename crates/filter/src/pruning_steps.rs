@@ -24,7 +24,7 @@ impl PruningSteps {
         Self(u8::MAX)
     }
 
-    /// Returns no steps. The columns that a predicate tests are then decoded for all rows.
+    /// Returns no steps, so that the columns that a predicate tests are decoded for all rows.
     #[must_use]
     pub const fn none() -> Self {
         Self(0)

@@ -11,7 +11,7 @@ use std::cmp::Ordering;
 pub(super) struct Ranges<K> {
     /// True if values below all cuts are inside the set.
     starts_inside: bool,
-    /// The cuts at which inside and outside alternate. They are ascending and distinct.
+    /// The cuts at which inside and outside alternate, ascending and distinct.
     cuts: Vec<Cut<K>>,
 }
 

@@ -73,7 +73,7 @@ pub fn select(array: &ArrayRef, bits: &BooleanBuffer, chosen: usize) -> Result<A
     }
 }
 
-/// Selects from an array of fixed-width numbers. Returns `None` for other arrays.
+/// Selects from an array of fixed-width numbers, or returns `None` for other arrays.
 fn numbers(data: &ArrayData, bits: &BooleanBuffer, chosen: usize) -> Option<ArrayData> {
     match data.data_type().primitive_width()? {
         1 => fixed_width::<u8>(data, bits, chosen),

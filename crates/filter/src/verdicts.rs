@@ -79,7 +79,7 @@ impl Verdicts {
         Self::from_ends(ends)
     }
 
-    /// Returns the parts of `ranges` whose verdict satisfies `is_wanted`. The ranges must be ascending.
+    /// Returns the parts of `ranges`, which must be ascending, whose verdict satisfies `is_wanted`.
     pub fn within(
         &self,
         ranges: &[Range<u64>],

@@ -60,7 +60,7 @@ impl BoundsCast {
             )
     }
 
-    /// Converts the bounds. Returns `None` if the wanted type cannot represent one of them.
+    /// Converts the bounds, or returns `None` if the wanted type cannot represent one of them.
     pub(super) fn apply(&self, bounds: &ArrayRef) -> Option<ArrayRef> {
         match self {
             Self::Keep => Some(bounds.clone()),

@@ -30,7 +30,7 @@ use herringbone_core::statistics::{ColumnIndexBuilder, EncodedBounds, PageSummar
 /// known yet.
 #[derive(Debug)]
 pub struct EncodedColumn {
-    /// The dictionary page. It is empty if there is none.
+    /// The dictionary page, which is empty if there is none.
     pub(crate) dictionary_page: Vec<u8>,
     pub(crate) data_pages: ChunkedBuffer,
     /// The chunk's metadata. Offsets and paths are filled in when the place in the file is known.
@@ -73,7 +73,7 @@ impl EncodedColumn {
 /// A column chunk, complete except for its data pages.
 #[derive(Debug)]
 pub struct EndedColumn {
-    /// The chunk without data pages and offset index. Its sizes do not include these.
+    /// The chunk without data pages and offset index, which its sizes do not include.
     column: EncodedColumn,
     num_pages: usize,
     has_offset_index: bool,
@@ -497,7 +497,7 @@ fn levels_v1(
     Ok(PageHeader::new(PageType::DataPage, 0, 0).data_page_header(page_header))
 }
 
-/// Writes levels of version 2. Their lengths are in the header.
+/// Writes levels of version 2, whose lengths are in the header.
 fn levels_v2(page: &DataPage<'_>, out: &mut Vec<u8>) -> Result<PageHeader> {
     let levels = page.levels;
     out.extend_from_slice(&levels.rep);

@@ -20,7 +20,7 @@ pub(crate) struct ChunkedBuffer {
     /// taken buffers do, too.
     room: usize,
     len: usize,
-    /// The number of bytes that all parts reserve. Taken buffers count with their length.
+    /// The number of bytes that all parts reserve, where taken buffers count with their length.
     reserved: usize,
 }
 

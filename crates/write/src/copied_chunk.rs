@@ -13,7 +13,7 @@ use super::options::UnsortedRows;
 use super::plan::WritePlan;
 use herringbone_core::created_by::CreatedBy;
 
-/// A column chunk whose pages are copied from another file. Offsets count from the chunk's start. The chunk takes
+/// A column chunk whose pages are copied from another file. Offsets count from the start of the chunk, which takes
 /// `total_compressed_size` bytes.
 #[derive(Debug)]
 pub struct CopiedChunk {

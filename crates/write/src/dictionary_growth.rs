@@ -48,7 +48,7 @@ pub(super) fn sampled_trial_after(row_group_values: usize) -> usize {
 pub(super) struct Growth {
     /// The counts at the end of the first page, or zero if the last values start there.
     pub(super) first: Counts,
-    /// The counts before the last pages. These pages have at least [`LAST_VALUES`] values.
+    /// The counts before the last pages, which have at least [`LAST_VALUES`] values.
     pub(super) before: Counts,
     pub(super) now: Counts,
 }
@@ -84,7 +84,7 @@ struct NewValues {
 /// The tolerance in standard deviations when we compare shares.
 const DEVIATIONS: f64 = 2.0;
 
-/// The least relative decrease of a share per value. It avoids a division by zero.
+/// The least relative decrease of a share per value, which avoids a division by zero.
 const MIN_DECAY: f64 = 1e-12;
 
 impl Growth {

@@ -48,7 +48,7 @@ pub struct EncodingEstimate {
     pub stored_as: StoredAs,
     /// The compression of the pages.
     pub compression: Compression,
-    /// The estimated size in bytes of all values seen. A dictionary is included.
+    /// The estimated size in bytes of all values seen, including a dictionary.
     pub bytes: u64,
     /// The estimated time to decompress and decode the values, in nanoseconds. It follows from a table of costs.
     pub nanoseconds: u64,

@@ -105,7 +105,7 @@ impl FileEncoder {
         }
     }
 
-    /// Adds pairs to the file's key-value metadata. They replace existing pairs with the same keys.
+    /// Adds pairs to the file's key-value metadata, where they replace existing pairs with the same keys.
     pub fn add_key_values(&mut self, key_values: Vec<KeyValue>) {
         self.key_values.extend(key_values);
     }
@@ -122,7 +122,7 @@ impl FileEncoder {
         self.num_rows
     }
 
-    /// Returns the finished row groups. They do not have the places of page indexes yet.
+    /// Returns the finished row groups, which do not have the places of page indexes yet.
     #[must_use]
     pub fn row_groups(&self) -> &[RowGroup] {
         &self.row_groups

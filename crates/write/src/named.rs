@@ -71,7 +71,7 @@ enum Set {
     File(fn(&mut WriteOptions, &str) -> Result<()>),
 }
 
-/// Makes a row. `$read` converts text to the field's value, or fails.
+/// Makes a row, in which `$read` converts text to the field's value, or fails.
 macro_rules! row {
     (
         $on:ident $set:ident [$($field:ident).+ $name:ident]
@@ -109,7 +109,7 @@ macro_rules! schema {
 }
 
 impl WriteOption {
-    /// All options. The options of columns are first.
+    /// All options, starting with the options of columns.
     #[rustfmt::skip]
     pub const ALL: &'static [Self] = &[
         column!(compression Codec(Compression::NAMES) "zstd:1"

@@ -8,7 +8,7 @@ use super::settings::ColumnSettings;
 use herringbone_core::bloom_filter::{BloomFilterBuilder, hash};
 use herringbone_core::encoding::physical_values::Values;
 
-/// The observers of a column chunk. They receive each value at least once.
+/// The observers of a column chunk, which receive each value at least once.
 pub(super) struct Observers {
     pub(super) bloom_filter: Option<BloomFilterBuilder>,
     pub(super) statistics: Option<Box<dyn ColumnStatistics>>,

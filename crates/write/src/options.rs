@@ -79,7 +79,7 @@ pub enum Prefer {
 pub enum DataPageVersion {
     /// Levels and values are compressed together.
     V1,
-    /// Levels are stored uncompressed. Values that compression does not shrink are stored uncompressed, too.
+    /// Levels are stored uncompressed, and so are values that compression does not shrink.
     V2,
 }
 
@@ -228,12 +228,12 @@ pub struct ColumnOptions {
     /// and in its order, including values that no slot uses. An ordered Arrow dictionary is always written completely,
     /// because its order has a meaning.
     pub dictionary_bytes: Option<usize>,
-    /// The bounds to write. By default, each page has bounds.
+    /// The bounds to write, which are those of pages by default.
     pub statistics: Option<StatisticsLevel>,
     /// True if we write the number of distinct values for column chunks whose values are all in a dictionary, which is
     /// the default.
     pub distinct_counts: Option<bool>,
-    /// The maximum length of strings and binary values in bounds, in bytes. The default is 64.
+    /// The maximum length in bytes of strings and binary values in bounds, 64 by default.
     pub truncate_bounds: Option<usize>,
     /// The bloom filter to write, none by default. The format has no bloom filters for BOOLEAN columns. An option for
     /// all columns therefore leaves these out, but an option for such a column is an error.
@@ -387,7 +387,7 @@ pub struct WriteOptions {
     pub prefer: Option<Prefer>,
     /// The collector that records why columns are stored as they are.
     pub explanation: Option<Explanation>,
-    /// The version of data pages. If `None`, `compatibility` decides.
+    /// The version of data pages, or `None` to let `compatibility` decide.
     pub data_page_version: Option<DataPageVersion>,
     /// The version of the format that the footer declares, 1 or 2. The default is 1, and readers ignore it.
     pub format_version: i32,
@@ -464,7 +464,7 @@ pub struct WriteOptions {
     /// The source of the encryption keys. If `None`, nothing is encrypted. With encryption, pages have version 1 unless
     /// you request another one, because writers disagree about the encryption of version 2.
     pub encryption: Option<Arc<dyn Encryption>>,
-    /// Extension types that decide how fields are stored. They take precedence over the library's own.
+    /// Extension types that decide how fields are stored, with precedence over the library's own.
     pub extensions: Vec<Arc<dyn ExtensionType>>,
     /// Factories for additional statistics of columns. If several of them support the same column, the first one is
     /// used.

@@ -54,7 +54,7 @@ pub(super) struct PagePlace {
 pub struct PageBuffers {
     /// Levels that we neither compress nor encrypt.
     pub(super) front: Vec<u8>,
-    /// The levels not in `front`, followed by the values. They begin at byte `start`.
+    /// The levels not in `front`, followed by the values. The whole begins at byte `start`.
     pub(super) body: Vec<u8>,
     pub(super) start: usize,
     /// The number of bytes of levels in the body.
@@ -62,7 +62,7 @@ pub struct PageBuffers {
     /// The offsets in the body at which bytes of another kind begin: levels of version 1, values, or sections of
     /// values.
     pub(super) section_starts: Vec<usize>,
-    /// The compressed body. It is empty if the body is not compressed.
+    /// The compressed body, which is empty if the body is not compressed.
     compressed: Vec<u8>,
     /// The capacity of the body when it was full. We give the next body the same capacity, whatever happened to this
     /// one, because the memory counted for a column must not depend on the thread that finishes its pages.

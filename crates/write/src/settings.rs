@@ -278,7 +278,7 @@ fn default_page_limits(chunking: Option<ContentDefinedChunking>) -> (usize, usiz
     }
 }
 
-/// Returns the encodings that readers support. The first one is usually the best without a dictionary.
+/// Returns the encodings that readers support, starting with the one that is usually the best without a dictionary.
 fn encodings(physical_type: Type, readers: Compatibility) -> Vec<Encoding> {
     use Encoding::{
         Alp, ByteStreamSplit, DeltaBinaryPacked, DeltaByteArray, DeltaLengthByteArray, Plain, Rle,

@@ -100,7 +100,7 @@ impl BloomFilterProbe {
         }))
     }
 
-    /// Sets the filter's cipher. `None` means that the filter is not encrypted.
+    /// Sets the filter's cipher, or `None` if the filter is not encrypted.
     #[must_use]
     pub fn encrypted(self, cipher: Option<ChunkCipher>) -> Self {
         Self { cipher, ..self }

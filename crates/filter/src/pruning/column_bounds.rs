@@ -165,7 +165,7 @@ impl ColumnBoundsDecoder {
     /// Creates a decoder for the leaf with this ordinal.
     ///
     /// # Errors
-    /// [Argument](herringbone_format::ErrorKind::Argument) if there is no such leaf.
+    /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if there is no such leaf.
     pub fn new(metadata: &FileMetadata, schema: &ParquetSchema, leaf: usize) -> Result<Self> {
         let decoder = BoundsDecoder::new(schema, leaf, &SchemaOptions::default())?;
         let order = schema.order(leaf);

@@ -119,7 +119,7 @@ impl<T> IndexDecoder<T> {
         }))
     }
 
-    /// Sets the index's cipher. `None` means that the index is not encrypted.
+    /// Sets the index's cipher, or `None` if the index is not encrypted.
     #[must_use]
     pub fn encrypted(self, cipher: Option<ChunkCipher>) -> Self {
         Self { cipher, ..self }

@@ -72,7 +72,7 @@ impl PageIndexCell {
     }
 }
 
-/// A cache for the page indexes of one file. It must limit its memory itself.
+/// A cache for the page indexes of one file, which must limit its memory itself.
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;

@@ -44,7 +44,7 @@ pub(crate) struct Record {
 pub(crate) enum ArrayNode {
     /// The array of one column.
     Leaf { column: usize },
-    /// A struct. It is null in a slot if any record of its validity has a null there. Without records, it is never
+    /// A struct, which is null in a slot if any record of its validity has a null there. Without records, it is never
     /// null.
     Struct {
         fields: Fields,
@@ -121,7 +121,7 @@ pub(crate) struct ArrayTree {
     pub(crate) storages: Vec<ArrayNode>,
     /// The extension columns, which follow the roots.
     pub(crate) extension_columns: Vec<StorageColumn>,
-    /// The shared lists. An outer list comes before the lists within it.
+    /// The shared lists, where an outer list precedes the lists within it.
     pub(crate) shared_lists: Vec<SharedList>,
 }
 

@@ -42,7 +42,7 @@ struct StatedNulls {
 impl NullColumns for StatedNulls {
     fn is_all_null(&self, leaf: usize) -> bool {
         let is_null = |row_group: usize| {
-            // If the metadata cannot be decoded, the answer is unknown. Reading the column reports the error.
+            // If the metadata cannot be decoded, the answer is unknown, and reading the column reports the error.
             let chunk = self.metadata.column_chunk(row_group, leaf).ok()?;
             let metadata = chunk.meta_data?;
             let nulls = metadata.statistics?.null_count?;

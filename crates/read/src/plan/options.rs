@@ -48,7 +48,7 @@ pub struct ReadOptions {
     /// Ranges of rows, counted from the file's first row, or `None` for all rows. Ranges may overlap and be in any
     /// order. Each row is read once, in the order of the file.
     pub row_ranges: Option<Vec<Range<u64>>>,
-    /// Selections of rows. The read returns only the rows that all of them select.
+    /// Selections of rows, which restrict the read to the rows that all of them select.
     pub row_selections: Vec<RowSelection>,
     /// The predicate that rows must satisfy, or `None` to select all rows.
     pub filter: Option<Predicate>,
@@ -67,7 +67,7 @@ pub struct ReadOptions {
     pub threads: usize,
     /// The program's own threads. If `None`, all readers and writers of the process share one pool of threads.
     pub spawn: Option<Arc<dyn Spawn>>,
-    /// The memory that several reads share. Each read takes at most [`Limits::memory_bytes`] of it.
+    /// The memory that several reads share, although each read takes at most [`Limits::memory_bytes`] of it.
     pub memory_pool: Option<Arc<dyn MemoryPool>>,
     /// True if the reader may configure the C library of GNU/Linux to retain freed memory for the next batch. Without
     /// this setting, each batch may take a page fault for every 4 KiB. The setting applies to the whole process, and is
@@ -86,7 +86,7 @@ pub struct ReadOptions {
     pub wanted_schema: Option<WantedSchema>,
     /// The file's keys, for calls that open it. A file that is already open has its keys.
     pub decryption: Option<Arc<dyn Decryption>>,
-    /// Extension types that map fields. They take precedence over the library's own.
+    /// Extension types that map fields, with precedence over the library's own.
     pub extensions: Vec<Arc<dyn ExtensionType>>,
     /// Columns that extension types create, which follow the columns of `projection`.
     pub extension_columns: Vec<ExtensionColumnOption>,
@@ -140,7 +140,7 @@ impl Default for ReadOptions {
 herringbone_format::setters! { ReadOptions {
     /// Selects columns with any kind of [`Projection`].
     projection: Projection;
-    /// Selects row groups by their ordinals. They are read in this order.
+    /// Selects row groups by their ordinals, in whose order they are read.
     row_groups: impl IntoIterator<Item = usize> => |ordinals| Some(Vec::from_iter(ordinals));
     /// Selects ranges of rows, counted from the file's first row.
     row_ranges: impl IntoIterator<Item = Range<u64>> => |ranges| Some(Vec::from_iter(ranges));
@@ -201,7 +201,7 @@ impl ReadOptions {
         self
     }
 
-    /// Adds a selection of rows. The read returns only the rows that all selections keep.
+    /// Adds a selection of rows, so that the read returns only the rows that all selections keep.
     #[must_use]
     pub fn row_selection(mut self, selection: RowSelection) -> Self {
         self.row_selections.push(selection);

@@ -58,13 +58,13 @@ impl RowSelection {
         Self::delete(rows.into_iter().map(|row| row..row.saturating_add(1)))
     }
 
-    /// Keeps the rows whose bit is set. Rows after the last bit are left out.
+    /// Keeps the rows whose bit is set, and leaves out those after the last bit.
     #[must_use]
     pub fn keep_bits(bits: &BooleanBuffer) -> Self {
         Self::keep(ranges_of(bits))
     }
 
-    /// Leaves out the rows whose bit is set. Rows after the last bit are kept.
+    /// Leaves out the rows whose bit is set, but keeps those after the last bit.
     #[must_use]
     pub fn delete_bits(bits: &BooleanBuffer) -> Self {
         Self::delete(ranges_of(bits))
@@ -229,7 +229,7 @@ pub(crate) fn within(ranges: &[Range<u64>], rows: &Range<u64>) -> Vec<Range<u64>
         .collect()
 }
 
-/// Returns the rows in both lists of ranges. The lists must be normalized.
+/// Returns the rows in both lists of ranges, which must be normalized.
 pub(crate) fn intersection(a: &[Range<u64>], b: &[Range<u64>]) -> Vec<Range<u64>> {
     let (mut a, mut b) = (a.iter().peekable(), b.iter().peekable());
     let mut both = Vec::new();

@@ -79,7 +79,7 @@ pub enum RowGroupPoll {
     Finished,
 }
 
-/// A batch that waits until it is due. Meanwhile, it counts as memory of the read.
+/// A batch that waits until it is due, and counts as memory of the read meanwhile.
 pub struct WaitingBatch {
     /// The batch.
     pub batch: RecordBatch,
@@ -186,7 +186,7 @@ impl DetachedRowGroup {
         self.read.budget().is_short()
     }
 
-    /// Takes the row group apart. It restarts at the `first` batch, which was not emitted.
+    /// Takes the row group apart, after moving it back to the `first` batch that was not emitted.
     pub(super) fn into_parts(mut self, first: Option<&WaitingBatch>) -> (RowGroupRead, ByteStore) {
         let position = first.map(|first| first.position).or(self.failed_at);
         if let Some(position) = position {

@@ -34,7 +34,7 @@ pub struct ByteStore {
 pub struct Wanted {
     /// The ranges to fetch, which are ascending and disjoint.
     ranges: Vec<Range<u64>>,
-    /// The ranges for which decoders wait. Decoders have reserved memory for them.
+    /// The ranges for which decoders wait, and for which they have reserved memory.
     due: Vec<Range<u64>>,
 }
 
@@ -55,7 +55,7 @@ struct Piece {
 }
 
 impl ByteStore {
-    /// Creates an empty store. Its bytes will count as memory of the read with this budget.
+    /// Creates an empty store, whose bytes will count as memory of the read with this budget.
     #[must_use]
     pub fn new(budget: Arc<Budget>, policy: &FetchPolicy) -> Self {
         Self {
@@ -240,7 +240,7 @@ impl ByteStore {
         self.pieces.insert(start, joined);
     }
 
-    /// Moves the bytes of `ranges` to another store. The bytes are shared rather than copied.
+    /// Moves the bytes of `ranges` to another store by sharing rather than copying them.
     pub(super) fn split_off(&mut self, ranges: &[Range<u64>]) -> Self {
         let mut parts = Vec::new();
         for range in ranges {
@@ -270,7 +270,7 @@ impl ByteStore {
         other
     }
 
-    /// Adds the bytes of another store. Bytes for which the budget has no room are dropped.
+    /// Adds the bytes of another store, but drops those for which the budget has no room.
     pub(super) fn join(&mut self, mut other: Self) {
         let pieces = std::mem::take(&mut other.pieces);
         drop(other);

@@ -359,7 +359,7 @@ impl ColumnSet {
         }
     }
 
-    /// Takes the most urgent task. Its batch is at most `ahead` batches after the due one.
+    /// Takes the most urgent task whose batch is at most `ahead` batches after the due one.
     pub(crate) fn take_task(&mut self, ahead: u64) -> Option<ColumnTask> {
         let latest = self.due().saturating_add(ahead);
         let (tasks, lanes) = (&mut self.tasks, &mut self.lanes);

@@ -108,7 +108,7 @@ struct Explained {
 }
 
 impl Explainer {
-    /// Begins the explanation of a read. The policy determines how requests are counted.
+    /// Begins the explanation of a read, in which the policy determines how requests are counted.
     #[must_use]
     pub fn new(plan: Arc<ReadPlan>, policy: FetchPolicy) -> Self {
         Self {

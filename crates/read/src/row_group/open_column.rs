@@ -27,13 +27,13 @@ pub(super) struct OpenColumn {
     is_over: bool,
     /// The due split, followed by the splits after it.
     splits: VecDeque<OpenSplit>,
-    /// The pages whose rows are still to be counted. Further splits depend on these counts.
+    /// The pages whose rows are still to be counted, because further splits depend on the counts.
     counting: Option<Box<Counting>>,
     /// The number of splits that have delivered all of their column batches.
     passed: usize,
 }
 
-/// A split of a column. Usually, it is the whole column.
+/// A split of a column, which usually is the whole column.
 #[derive(Default)]
 pub(super) struct OpenSplit {
     /// The decoder, or `None` while a thread has it, and after the last column batch.

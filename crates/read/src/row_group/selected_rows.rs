@@ -27,7 +27,7 @@ pub(crate) struct SelectedRows {
     filter: Arc<FilterPlan>,
     /// A cursor over the rows to test, positioned at the first untested row.
     walk: SelectionCursor,
-    /// The rows selected without a test and were not passed to the next stage yet.
+    /// The rows selected without a test that were not passed to the next stage yet.
     accepted: VecDeque<Range<u64>>,
     /// The number of rows, as far as they are known, that must still be tested.
     untested: u64,
@@ -176,7 +176,7 @@ impl SelectedRows {
         self.filter.is_like(filter)
     }
 
-    /// Uses another filter for the rows not tested so far. It must be [like](Self::is_like) this one.
+    /// Uses another filter, which must be [like](Self::is_like) this one, for the rows not tested so far.
     pub(crate) fn replace_filter(&mut self, filter: Arc<FilterPlan>) {
         if let Some(joiner) = &mut self.joiner {
             joiner.filter = filter.clone();
@@ -199,7 +199,7 @@ impl SelectedRows {
         }
     }
 
-    /// Ends the tests. Returns the rows selected without a test and were not returned before.
+    /// Ends the tests. Returns the rows selected without a test, unless they were returned before.
     pub(crate) fn end(&mut self) -> Vec<RowSelector> {
         self.walk.close();
         (self.untested, self.is_open) = (0, false);

@@ -10,7 +10,7 @@ use herringbone_schema::{FIELD_ID_KEY, Node};
 
 use super::{FieldMatching, FieldNames};
 
-/// The ordinals of fields by a property. `None` stands for several fields that share the property.
+/// The ordinals of fields by a property, where `None` stands for several fields that share it.
 type Ordinals<K> = HashMap<K, Option<usize>>;
 
 /// The fields in one group of the file, indexed by the properties at which a rule looks.

@@ -44,7 +44,7 @@ pub(super) fn distinct(slots: &ArrayRef) -> Result<Distinct> {
     })
 }
 
-/// Converts each slot to bytes that are equal if the values are. This includes nested values.
+/// Converts each slot, including nested ones, to bytes that are equal if the values are.
 fn comparable(slots: &ArrayRef) -> Result<Rows> {
     let field = SortField::new(slots.data_type().clone());
     let converter = RowConverter::new(vec![field]).map_err(invalid)?;

@@ -19,7 +19,7 @@ fn damaged(row_group: usize, leaf: usize, page: usize) -> Bytes {
     bytes.into()
 }
 
-/// Reads a file. Returns its batches and the reported losses.
+/// Reads a file, and returns its batches and the reported losses.
 fn read(file: &Bytes, options: &ReadOptions) -> Result<(Vec<RecordBatch>, Vec<Lost>), String> {
     let mut reader = open(file).read(options.clone()).unwrap();
     let mut batches = Vec::new();

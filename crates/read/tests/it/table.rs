@@ -22,7 +22,7 @@ pub(crate) const GROUP: usize = 300;
 /// The number of rows in the file.
 pub(crate) const ROWS: usize = 1_000;
 
-/// Returns a row's text. Each fifth row has none.
+/// Returns a row's text, which each fifth row lacks.
 pub(crate) fn text(row: usize) -> Option<String> {
     (!row.is_multiple_of(5)).then(|| format!("text {row}"))
 }

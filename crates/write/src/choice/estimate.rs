@@ -290,7 +290,7 @@ impl<'a> Sampler<'a> {
         }
     }
 
-    /// Returns the packings of indices that may be the best. The usual one is first.
+    /// Returns the packings of indices that may be the best, starting with the usual one.
     fn packings(&self, num_entries: usize) -> Vec<Packing> {
         let compression = self.settings.compression;
         let mut packings = vec![Packing::TIGHT];

@@ -16,7 +16,7 @@ const MIN_SHARE: usize = 8;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LevelForm {
     pub(crate) runs: Runs,
-    /// The version of the pages. Levels are compressed in version 1, but not in version 2.
+    /// The version of the pages, which matters because levels are compressed in version 1, but not in version 2.
     pub(crate) version: DataPageVersion,
 }
 

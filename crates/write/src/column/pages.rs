@@ -119,7 +119,7 @@ impl ColumnWriter {
         Ok(())
     }
 
-    /// Writes the buffered pages of indices. Returns the form of the pages after them.
+    /// Writes the buffered pages of indices, and returns the form of the pages after them.
     fn end_dictionary_trial(
         &mut self,
         trial: DictionaryTrial,
@@ -155,7 +155,7 @@ impl ColumnWriter {
         }))
     }
 
-    /// Writes the buffered pages of a trial as values. Returns the form of the pages after them.
+    /// Writes the buffered pages of a trial as values, and returns the form of the pages after them.
     fn end_sampled_trial(
         &mut self,
         mut trial: SampledTrial,

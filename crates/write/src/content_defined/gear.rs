@@ -22,7 +22,7 @@ fn gear(table: usize, byte: usize) -> u64 {
     u64::from(a.swap_bytes()) << 32 | u64::from(b.swap_bytes())
 }
 
-/// Returns the four words of a message's MD5 digest. Their bytes are in little-endian order.
+/// Returns the four words of a message's MD5 digest, whose bytes are in little-endian order.
 fn md5(message: &[u8]) -> [u32; 4] {
     let mut padded = message.to_vec();
     padded.push(0x80);

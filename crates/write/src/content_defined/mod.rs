@@ -140,7 +140,7 @@ impl fmt::Debug for Chunker {
 /// The levels of some rows.
 pub(crate) struct RowLevels<'a> {
     pub(crate) num_rows: usize,
-    /// The repetition levels, one per entry. They are empty for a column without lists.
+    /// The repetition levels, one per entry, or none if the column has no lists.
     pub(crate) rep: &'a [u8],
     pub(crate) def: &'a DefinitionLevels,
     pub(crate) max_def: u8,
@@ -164,7 +164,7 @@ impl Chunker {
         })
     }
 
-    /// Hashes the next rows. Returns the rows that begin pages, counted from the first.
+    /// Hashes the next rows, and returns those that begin pages, counted from the first.
     pub(crate) fn page_starts(&mut self, levels: &RowLevels<'_>, slots: &Slots<'_>) -> Vec<usize> {
         let (values, keys) = match slots {
             Slots::Values(values) => (values, None),
@@ -218,7 +218,7 @@ impl Chunker {
         }
     }
 
-    /// Hashes the rows. `roll_value` hashes the value in a slot.
+    /// Hashes the rows, using `roll_value` for the value in each slot.
     fn starts(
         &mut self,
         levels: &RowLevels<'_>,

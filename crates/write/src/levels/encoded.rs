@@ -21,7 +21,7 @@ pub(super) fn values(array: &dyn Array) -> Option<&dyn Array> {
     })
 }
 
-/// Returns the position of each slot's value. The positions of nulls are arbitrary.
+/// Returns the position of each slot's value, which is arbitrary for nulls.
 pub(super) fn positions(array: &dyn Array) -> Option<Vec<usize>> {
     if let Some(dictionary) = array.as_any_dictionary_opt() {
         return Some(match dictionary.values().is_empty() {

@@ -1,6 +1,6 @@
 //! Repetition and definition levels under construction.
 
-/// Pairs of levels, one per entry. There are no repetition levels before the first list.
+/// Pairs of levels, one per entry, without repetition levels before the first list.
 #[derive(Debug, Default)]
 pub(super) struct Entries {
     pub(super) rep: Vec<u8>,
@@ -99,7 +99,7 @@ impl Entries {
     }
 }
 
-/// Sets the levels of a few entries. Returns the unused rest of `levels`.
+/// Sets the levels of a few entries, and returns the unused rest of `levels`.
 fn set_some<'a>(def: &mut [u8], slot_def: u8, levels: &'a [u8]) -> &'a [u8] {
     let mut next = 0;
     for level in def {

@@ -17,9 +17,9 @@ pub(super) struct Lists<'a> {
 }
 
 enum Layout<'a> {
-    /// The offsets of `List` and `Map`. There is one more offset than lists.
+    /// The offsets of `List` and `Map`, one more than there are lists.
     Offsets32(&'a [i32]),
-    /// The offsets of `LargeList`. There is one more offset than lists.
+    /// The offsets of `LargeList`, one more than there are lists.
     Offsets64(&'a [i64]),
     /// The offsets and sizes of `ListView`.
     Views32(&'a [i32], &'a [i32]),

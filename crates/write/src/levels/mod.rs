@@ -46,7 +46,7 @@ use segment::{End, Segment};
 /// The column's values, in order, are the slots of `leaf` in `ranges` that are valid in `nulls`. There is one value for
 /// each entry with the highest definition level.
 pub(crate) struct LeafLevels {
-    /// The repetition levels, one per entry. They are empty for a column without lists.
+    /// The repetition levels, one per entry, or none if the column has no lists.
     pub(crate) rep: Vec<u8>,
     /// The definition levels, one per entry.
     pub(crate) def: DefinitionLevels,
@@ -132,8 +132,9 @@ impl LeafLevels {
 /// About ten thousand rows per call are best, because all data then stays in the L2 cache. A row takes a third of the
 /// time that it takes with a million rows.
 ///
-/// **Errors**: the array does not match the path, has fewer rows, or has a null although the path is not nullable.
-/// Nulls below a null struct, or in an element outside every list, are ignored.
+/// # Errors
+/// Fails with `Argument` if the array does not match the path, has fewer rows, or has a null although the path is not
+/// nullable. Nulls below a null struct, or in an element outside every list, are ignored.
 pub(crate) fn leaf_levels(
     path: &LeafPath,
     array: &ArrayRef,

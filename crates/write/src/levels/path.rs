@@ -63,7 +63,8 @@ pub(crate) struct LeafPath {
 impl LeafPath {
     /// Creates the path along `steps`.
     ///
-    /// **Errors**: more than 255 levels.
+    /// # Errors
+    /// Fails with `Unsupported` if there are more than 255 levels.
     pub(crate) fn new(steps: Vec<Step>, column: Vec<String>) -> Result<Self> {
         let nullable = steps.iter().filter(|step| step.nullable() == Some(true));
         let lists = steps
@@ -87,7 +88,8 @@ impl LeafPath {
 /// Returns the paths from a top-level field to the columns below it, in file order. `leaves` are the leaves of the
 /// whole schema.
 ///
-/// **Errors**: a column without a leaf; more than 255 levels.
+/// # Errors
+/// Fails with `Argument` if a column has no leaf, and with `Unsupported` if there are more than 255 levels.
 pub(crate) fn paths(node: &WriteNode, leaves: &[WriteLeaf]) -> Result<Vec<LeafPath>> {
     let mut walk = Walk {
         leaves,

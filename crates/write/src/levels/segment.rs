@@ -41,7 +41,7 @@ pub(super) struct Mask {
 
 /// The end of a segment.
 pub(super) enum End<'a> {
-    /// A list. Its elements are the slots of the next segment.
+    /// A list, whose elements are the slots of the next segment.
     Lists { rep_level: u8, lists: Lists<'a> },
     /// A dictionary or a run-end encoding. `positions` has the next segment's slot for each slot, and arbitrary
     /// positions for nulls. The definition level of valid slots is `value_def`.

@@ -35,7 +35,7 @@ const BETTER_THAN_REJECTED: f64 = 0.75;
 /// Values that the dictionary may still receive.
 pub(crate) struct SampledTrial {
     pub(crate) dictionary: Dictionary,
-    /// The memory for the indices of tested values. The indices themselves are not used.
+    /// The memory for the indices of tested values, which are not used themselves.
     indices: Vec<u32>,
     /// The pages of indices finished before this trial.
     pub(crate) pending: PendingPages,

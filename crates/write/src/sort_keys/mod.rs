@@ -35,7 +35,7 @@ pub struct SortKeys {
 #[derive(Debug, Default)]
 pub struct RowKeys {
     bytes: Vec<u8>,
-    /// The end of each row. There are none if all rows have the same `width`.
+    /// The end of each row, or nothing if all rows have the same `width`.
     ends: Vec<usize>,
     width: Option<usize>,
     num_rows: usize,
@@ -48,7 +48,7 @@ impl RowKeys {
         self.num_rows
     }
 
-    /// Returns the key bytes of a row. They are empty if the row does not exist.
+    /// Returns the key bytes of a row, or no bytes if the row does not exist.
     #[must_use]
     pub fn row(&self, row: usize) -> &[u8] {
         let range = match self.width {
@@ -144,7 +144,7 @@ impl SortKeys {
         self.width
     }
 
-    /// Appends the keys of a batch's rows. `out` must be used only with these keys.
+    /// Appends the keys of a batch's rows to `out`, which must be used only with these keys.
     ///
     /// # Errors
     /// Fails with [`Argument`](herringbone_format::ErrorKind::Argument) if the batch cannot be compared.

@@ -59,7 +59,7 @@ struct StorageField {
     path: Vec<String>,
     field: FieldRef,
     kind: Kind,
-    /// The stored fields. There are none until they are chosen.
+    /// The stored fields, which are empty until they are chosen.
     stored: Vec<FieldRef>,
 }
 

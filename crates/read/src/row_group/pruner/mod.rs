@@ -69,7 +69,7 @@ pub(crate) struct RowGroupPruner {
     verdicts: Verdicts,
     maps: Vec<(usize, Arc<PageMap>)>,
     memory: Reservation,
-    /// The steps still to be taken. The next one is the last in the list.
+    /// The steps still to be taken, with the next one last, so that we can pop it.
     steps: Vec<PruningStep>,
     lookups: Vec<Lookup>,
     /// The result of [`Self::planned`] for this many bytes. It is valid until the next lookup is done.
@@ -420,7 +420,7 @@ impl RowGroupPruner {
             .plan
             .metadata()
             .column_chunk(self.row_group.ordinal(), leaf);
-        // An undecodable chunk decides nothing. Reading its pages reports the error.
+        // An undecodable chunk decides nothing, and reading its pages reports the error.
         chunk.ok().filter(|chunk| chunk.meta_data.is_some())
     }
 
@@ -556,7 +556,8 @@ impl RowGroupPruner {
         size >= SMALL_CHUNK && data >= request_cost
     }
 
-    /// Continues a lookup. Returns false if bytes are missing. Damaged data does not decide anything.
+    /// Continues a lookup, and returns false if bytes are missing. Damaged data does not decide anything, because the
+    /// rows can still be tested.
     fn look_up(&mut self, lookup: &mut Lookup) -> Result<bool> {
         let found = match lookup.poll(self.plan.limits()) {
             Ok(None) => return Ok(false),

@@ -18,7 +18,7 @@ use herringbone_filter::pruning::{FirstPage, IndexDecoder, PageIndexCell};
 /// The number of bytes that we read for a page header. If the header turns out to be longer, we read twice as many.
 const USUAL_HEADER: u64 = 128;
 
-/// The lookup of a chunk's indexes. It requests all missing ranges at once.
+/// The lookup of a chunk's indexes, which requests all missing ranges at once.
 pub(super) struct PageIndex {
     /// The column index, if bounds or histograms are requested.
     bounds: Option<Index<ColumnIndex>>,

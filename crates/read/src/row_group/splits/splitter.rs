@@ -24,7 +24,7 @@ pub(super) struct Splitter {
     open: Option<ColumnSplit>,
     /// The work of the current split's pages so far.
     work: u64,
-    /// The first row of the next split. A batch starts at this row.
+    /// The first row of the next split, at which a batch starts.
     next: Option<u64>,
     /// The last page, with its work.
     last: Option<(PageOfRow, u64)>,
@@ -49,7 +49,7 @@ impl Splitter {
         }
     }
 
-    /// Adds the next page. Returns a split if this page completes it.
+    /// Adds the next page, and returns a split if this page completes it.
     pub(super) fn add(&mut self, page: DataPage) -> Option<ColumnSplit> {
         let place = page.place;
         let next = self.next.take_if(|first| place.rows_before > *first);

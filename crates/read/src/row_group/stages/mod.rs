@@ -38,9 +38,9 @@ pub use shared::{Assembly, SharedStep, StageTask};
 
 /// The columns of the row group, in stages.
 pub(crate) struct Stages {
-    /// One set of columns per stage. The last set is emitted.
+    /// One set of columns per stage, with the emitted one last.
     sets: Vec<ColumnSet>,
-    /// The rows to test in each stage. The last stage has none, because it only decodes.
+    /// The rows to test in each stage but the last one, which only decodes.
     rows: Vec<SelectedRows>,
     /// The rows that each of these stages found. This is `None` once all of the stage's rows are tested.
     found: Vec<Option<Found>>,
@@ -52,7 +52,7 @@ pub(crate) struct Stages {
     candidates: RowRanges,
     /// The memory that the row group's page maps take.
     _maps: Reservation,
-    /// The stage shared by threads, if any. The stages before it are done.
+    /// The stage that threads share, if any. All stages before it are done.
     shared: Option<usize>,
     /// The error to report once the row group is due.
     error: Option<Error>,
