@@ -1,8 +1,7 @@
 //! The options of a writer by name, in one table for the command, for Python and for engines.
 //!
 //! A row has the name of a field in [`WriteOptions`] or [`ColumnOptions`], and reads the field's value from text. A
-//! host whose users know another name or value translates it before it looks into this table, so that the table has
-//! only one name for each option.
+//! host whose users know another name or value translates it before it looks into this table.
 
 use herringbone_core::compression::Compression;
 use herringbone_format::{Encoding, Error, Result};
@@ -403,7 +402,7 @@ mod tests {
             options.set(option.name, option.default).unwrap();
             let is_unset =
                 |it: &WriteOptions| format!("{it:?}") == format!("{:?}", WriteOptions::new());
-            // Options that have no default of their own type are set now, because their default is in settings.rs.
+            // Options without a default of their own type are set now. Their default is in settings.rs.
             assert!(
                 is_unset(&options) || option.is_of_columns() || option.name == "prefer",
                 "{}",

@@ -414,9 +414,9 @@ pub struct WriteOptions {
     /// early.
     ///
     /// Columns receive rows in slices of at most a sixteenth of the limit, but of at least 1024 rows, so the memory may
-    /// exceed the limit by what one slice adds. The footer and the batches of the last slices can exceed it as well,
-    /// because the footer does not shrink when a row group ends. A limit below 16 MiB was exceeded by up to 40 percent
-    /// for a few slices, in which columns ended pages.
+    /// exceed the limit by the bytes that one slice adds. It may also exceed the limit by the footer, which does not
+    /// shrink when a row group ends, and by the batches of the last slices. A limit below 16 MiB was exceeded by up to
+    /// 40 percent for a few slices, in which columns ended pages.
     pub memory_bytes: usize,
     /// The columns by which the writer sorts rows, most significant first. If empty, the rows keep their order. Equal
     /// rows keep their order in any case. Floats are sorted like their bounds: for [`Modern`](Compatibility::Modern)

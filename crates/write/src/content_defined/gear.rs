@@ -1,7 +1,7 @@
 //! The tables of the gear hash.
 //!
-//! Other writers use these tables too, so that we find the same pages. Entry `b` of table `t` is the start of the MD5
-//! digest (RFC 1321) of 64 bytes `t` followed by 64 bytes `b`, in big-endian order.
+//! Other writers use these tables, too, and equal tables give equal pages. Entry `b` of table `t` is the start of the
+//! MD5 digest (RFC 1321) of 64 bytes `t` followed by 64 bytes `b`, in big-endian order.
 
 use std::sync::LazyLock;
 

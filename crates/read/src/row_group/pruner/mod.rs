@@ -197,7 +197,7 @@ impl RowGroupPruner {
                     }
                 };
                 match is_done {
-                    // A test may now be decided, so that its other lookups are not needed.
+                    // A test may now be decided, so its other lookups are not needed.
                     true => self.planned = None,
                     false => self.lookups.push(lookup),
                 }

@@ -1,5 +1,4 @@
-//! Computes levels slot by slot, by the format's definition. It shares no code with the tested module, so that both
-//! cannot have the same fault.
+//! Computes levels slot by slot, by the format's definition. It shares no code with the tested module.
 
 use herringbone_arrow::array::cast::AsArray;
 use herringbone_arrow::array::types::{Int8Type, Int32Type};
