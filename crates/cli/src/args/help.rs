@@ -234,18 +234,21 @@ Examples:
 pub(super) const SPLIT: &str = "\
 The rows of several files follow each other, as with `concat`. The parts keep their order, and
 the metadata, as `rewrite` does. The other options are those of `concat`. With --by, the rows
-are sorted by the column first, and a file is written for each of its values. Characters of a
-value that mean something in paths become %2F and the like. A null becomes
-__HIVE_DEFAULT_PARTITION__. If the path names the column too, as in city={city}, the files do
-not contain it: readers take it from the path. Folders are created. Parts get their names once
-all of them are complete, so a failure leaves none. This is true of stores such as S3, too; web
-servers take each part alone.
---json prints a line for each file: file, value, num_rows.
+are sorted by the column first, and a file is written for each of its values. Several columns,
+as in --by city,year, make a file for each combination of values that occurs, and the path has
+a place for each of them. Characters of a value that mean something in paths become %2F and the
+like. A null becomes __HIVE_DEFAULT_PARTITION__. If the path names the column too, as in
+city={city}, the files do not contain it: readers take it from the path. Folders are created.
+Parts get their names once all of them are complete, so a failure leaves none. This is true of
+stores such as S3, too; web servers take each part alone.
+--json prints a line for each file: file, value, num_rows. The value of several columns is an
+object.
 
 Examples:
   herringbone split trips.parquet -o 'part-{}.parquet' --part-rows 1000000
   herringbone split trips.parquet -o 'part-{}.parquet' --part-bytes 128MiB
-  herringbone split trips.parquet -o 'out/city={city}/trips.parquet' --by city";
+  herringbone split trips.parquet -o 'out/city={city}/trips.parquet' --by city
+  herringbone split trips.parquet -o 'out/city={city}/year={year}/trips.parquet' --by city,year";
 
 /// The text at the end of the help page for `concat`.
 pub(super) const CONCAT: &str = "\

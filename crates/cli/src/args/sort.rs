@@ -46,9 +46,10 @@ impl Sort {
         }
     }
 
-    /// Returns this order as the second one, after the order by `--by`'s column.
-    pub(crate) fn after(&self, column: &str) -> Self {
-        let mut sort_by = vec![SortKeys(vec![SortingColumnOption::new([column])])];
+    /// Returns this order after the order of the columns of `--by`.
+    pub(crate) fn after(&self, columns: &[String]) -> Self {
+        let first = columns.iter().map(|name| SortingColumnOption::new([name]));
+        let mut sort_by = vec![SortKeys(first.collect())];
         sort_by.extend(self.sort_by.iter().cloned());
         Self {
             sort_by,

@@ -10,13 +10,13 @@ use crate::base::failure::{Failure, Result};
 /// The options of `split`.
 #[derive(Debug, Args)]
 #[command(
-    override_usage = "herringbone split <FILE>... -o <PATTERN> <--part-rows N|--part-bytes SIZE|--by COLUMN>"
+    override_usage = "herringbone split <FILE>... -o <PATTERN> <--part-rows N|--part-bytes SIZE|--by COLUMNS>"
 )]
 #[command(group(ArgGroup::new("rule").required(true).args(["part_rows", "part_bytes", "by"])))]
 pub(crate) struct Split {
     #[command(flatten)]
     pub(crate) files: Files,
-    /// The files to write, with {} in place of the number of each, or {COLUMN} in place of its value
+    /// The files to write, with {} in place of the number of each, or {COLUMN} in place of its value in this column
     #[arg(short, long, value_name = "PATTERN")]
     pub(crate) output: PathBuf,
     /// Replace existing files
@@ -28,8 +28,8 @@ pub(crate) struct Split {
     /// Approximate size of each file, as long as the values of all of them are alike
     #[arg(long, value_name = "SIZE")]
     part_bytes: Option<Size>,
-    /// One file per value of this column
-    #[arg(long, value_name = "COLUMN")]
+    /// One file per value of this column, or per combination of values of several, as in `city,year`
+    #[arg(long, value_name = "COLUMNS")]
     by: Option<Columns>,
     /// Allow --by to write the values of an encrypted column into the names of files, in plaintext
     #[arg(long, requires = "by")]
@@ -51,8 +51,8 @@ pub(crate) enum SplitBy {
     Rows(u64),
     /// The approximate size of a part, in bytes.
     Bytes(usize),
-    /// The name of a column. Each of its values gets a file.
-    Column(String),
+    /// The values of columns.
+    Columns(Vec<String>),
 }
 
 impl Split {
@@ -67,7 +67,7 @@ impl Split {
     /// Returns the rule that the user asks for.
     ///
     /// # Errors
-    /// Fails with [`Failure::Usage`] if `--by` does not name exactly one column.
+    /// Usage if a column is named twice, or is inside another one.
     pub(crate) fn by(&self) -> Result<SplitBy> {
         if let Some(rows) = self.part_rows {
             return Ok(SplitBy::Rows(rows));
@@ -76,15 +76,23 @@ impl Split {
             return Ok(SplitBy::Bytes(size.0));
         }
         let paths = self.by.as_ref().map_or(&[][..], |columns| &columns.paths);
-        let [path] = paths else {
-            return Err(Failure::Usage("--by takes one column".into()));
-        };
-        match path.as_slice() {
-            [name] => Ok(SplitBy::Column(name.clone())),
-            parts => Err(Failure::Usage(format!(
-                "--by: `{0}` is inside a column; give it a name in the output, as in -c '*, name={0}' --by name",
-                parts.join(".")
-            ))),
+        let mut names: Vec<String> = Vec::new();
+        for path in paths {
+            match path.as_slice() {
+                [name] if names.contains(name) => {
+                    return Err(Failure::Usage(format!(
+                        "--by names the column `{name}` twice"
+                    )));
+                }
+                [name] => names.push(name.clone()),
+                parts => {
+                    return Err(Failure::Usage(format!(
+                        "--by: `{0}` is inside a column; give it a name in the output, as in -c '*, name={0}' --by name",
+                        parts.join(".")
+                    )));
+                }
+            }
         }
+        Ok(SplitBy::Columns(names))
     }
 }

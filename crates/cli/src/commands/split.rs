@@ -3,7 +3,6 @@
 mod pattern;
 
 use std::collections::HashSet;
-use std::slice;
 use std::sync::Arc;
 
 use herringbone::WriteOptions;
@@ -13,7 +12,7 @@ use herringbone_arrow::schema::{ArrowError, Field, SchemaRef};
 use herringbone_interchange::read::Work;
 use herringbone_interchange::write::value;
 use herringbone_rewrite::encryption::Protection;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::args::{Split, SplitBy};
 use crate::base::failure::{Failure, Result};
@@ -64,11 +63,13 @@ pub(crate) fn run(context: &Context, split: &Split, output: &mut Output<'_>) -> 
     let shape = Shape::new(request.columns, &schema)?;
     let unsorted = schema_of_sorted(shape.schema(), request.sort);
     let origins = shape.renamed();
-    if let (SplitBy::Column(column), false) = (&by, split.plaintext_names) {
-        check_names(&inputs, shape.path_of(column).unwrap_or_default())?;
+    if let (SplitBy::Columns(columns), false) = (&by, split.plaintext_names) {
+        for column in columns {
+            check_names(&inputs, shape.path_of(column).unwrap_or_default())?;
+        }
     }
     let sort = match &by {
-        SplitBy::Column(column) => Some(choice.sort.after(column)),
+        SplitBy::Columns(columns) => Some(choice.sort.after(columns)),
         SplitBy::Rows(_) | SplitBy::Bytes(_) => None,
     };
     let all = schema_of_sorted(&unsorted, sort.as_ref());
@@ -78,9 +79,12 @@ pub(crate) fn run(context: &Context, split: &Split, output: &mut Output<'_>) -> 
         Some(sort) => sorted(windowed(rows, Window::default()), &unsorted, sort)?,
         None => rows,
     };
-    let dropped = rule.column().filter(|_| pattern.names_column);
-    let schema = without(&all, dropped)?;
-    let cutter = Cutter::new(rows, rule, dropped);
+    let kept_columns = kept_columns(&all, &rule, &pattern);
+    let schema = match &kept_columns {
+        Some(columns) => Arc::new(all.project(columns).map_err(|error| failed(&error))?),
+        None => all,
+    };
+    let cutter = Cutter::new(rows, rule, kept_columns);
     let mut kept = carry_over::start(&split.rewriting.write, Protection::Keep, origins);
     for input in &inputs {
         let file = input.open()?;
@@ -94,7 +98,7 @@ pub(crate) fn run(context: &Context, split: &Split, output: &mut Output<'_>) -> 
     let first = inputs
         .first()
         .ok_or_else(|| Failure::Usage("no file is named".into()))?;
-    let place = (first, &split.destination(pattern.path("0")));
+    let place = (first, &split.destination(pattern.path(&[])));
     let (schema, material) = carry_over::apply(context, kept, &schema, place, &mut options)?;
     if material.is_some() {
         let message = "the key material of the file is in a file next to it, and cannot be split";
@@ -142,8 +146,11 @@ fn write(
     let mut lines = Vec::new();
     while let Some(part) = cutter.start()? {
         let before = cutter.rows_taken;
-        let (value, name) = part.map_or_else(|| (None, format!("{parts:05}")), Part::named);
-        let destination = split.destination(pattern.path(&name));
+        let (value, names) = match part {
+            Some(part) => (Some(part.value), part.names),
+            None => (None, vec![format!("{parts:05}")]),
+        };
+        let destination = split.destination(pattern.path(&names));
         if !paths.insert(destination.path.clone()) {
             return Err(Failure::Data(format!(
                 "--output: several values have the path {}; leave all but one of them out with --where",
@@ -178,18 +185,18 @@ fn write(
     Ok(())
 }
 
-/// Returns a schema without one of its columns.
-fn without(schema: &SchemaRef, column: Option<usize>) -> Result<SchemaRef> {
-    let Some(column) = column else {
-        return Ok(schema.clone());
+/// Returns the columns that the parts contain, or `None` for all of them: a column that the path names is left out.
+fn kept_columns(schema: &SchemaRef, rule: &Rule, pattern: &Pattern) -> Option<Vec<usize>> {
+    let Rule::Values(by, _) = rule else {
+        return None;
     };
-    let others: Vec<usize> = (0..schema.fields().len())
-        .filter(|at| *at != column)
+    let named: Vec<usize> = by
+        .iter()
+        .zip(&pattern.names_columns)
+        .filter_map(|(at, is_named)| is_named.then_some(*at))
         .collect();
-    schema
-        .project(&others)
-        .map(Arc::new)
-        .map_err(|error| failed(&error))
+    let all = 0..schema.fields().len();
+    (!named.is_empty()).then(|| all.filter(|at| !named.contains(at)).collect())
 }
 
 fn failed(error: &ArrowError) -> Failure {
@@ -200,8 +207,8 @@ fn failed(error: &ArrowError) -> Failure {
 enum Rule {
     /// The part has this many rows.
     Rows(u64),
-    /// The value of this column changes.
-    Value(usize, Box<RowConverter>),
+    /// Another value in one of these columns.
+    Values(Vec<usize>, Box<RowConverter>),
 }
 
 impl Rule {
@@ -217,27 +224,24 @@ impl Rule {
                 let rows = rows * *bytes as u128 / size.max(1);
                 Ok(Self::Rows(u64::try_from(rows).unwrap_or(u64::MAX).max(1)))
             }
-            SplitBy::Column(name) => {
-                let (at, field) = schema.fields().find(name).ok_or_else(|| {
-                    Failure::Usage(format!("--by: there is no column `{name}` in the output"))
-                })?;
-                if field.data_type().is_nested() {
-                    return Err(Failure::Usage(format!(
-                        "--by: `{name}` is not a column of single values; take a field with a name of its \
-                         own, as in -c '*, zip=addr.zip'"
-                    )));
+            SplitBy::Columns(names) => {
+                let (mut places, mut fields) = (Vec::new(), Vec::new());
+                for name in names {
+                    let (at, field) = schema.fields().find(name).ok_or_else(|| {
+                        Failure::Usage(format!("--by: there is no column `{name}` in the output"))
+                    })?;
+                    if field.data_type().is_nested() {
+                        return Err(Failure::Usage(format!(
+                            "--by: `{name}` is not a column of single values; take a field with a name of its \
+                             own, as in -c '*, zip=addr.zip'"
+                        )));
+                    }
+                    places.push(at);
+                    fields.push(SortField::new(field.data_type().clone()));
                 }
-                let fields = vec![SortField::new(field.data_type().clone())];
                 let order = RowConverter::new(fields).map_err(|error| failed(&error))?;
-                Ok(Self::Value(at, Box::new(order)))
+                Ok(Self::Values(places, Box::new(order)))
             }
-        }
-    }
-
-    fn column(&self) -> Option<usize> {
-        match self {
-            Self::Rows(_) => None,
-            Self::Value(at, _) => Some(*at),
         }
     }
 }
@@ -246,26 +250,26 @@ impl Rule {
 struct Cutter<'a> {
     source: Source<'a>,
     rule: Rule,
-    /// The index of the column that the parts leave out.
-    dropped: Option<usize>,
-    /// Rows that do not belong to a part yet.
+    /// The columns that the parts contain, or `None` for all of them.
+    kept_columns: Option<Vec<usize>>,
+    /// Rows that belong to no part yet.
     pending: Option<RecordBatch>,
     /// The number of rows that the current part may still take.
     left: u64,
-    /// The value that the current part's rows share.
-    value: Option<OwnedRow>,
+    /// The values of the current part, one per column of `--by`.
+    values: Option<OwnedRow>,
     rows_taken: u64,
 }
 
 impl<'a> Cutter<'a> {
-    fn new(source: Source<'a>, rule: Rule, dropped: Option<usize>) -> Self {
+    fn new(source: Source<'a>, rule: Rule, kept_columns: Option<Vec<usize>>) -> Self {
         Self {
             source,
             rule,
-            dropped,
+            kept_columns,
             pending: None,
             left: 0,
-            value: None,
+            values: None,
             rows_taken: 0,
         }
     }
@@ -285,36 +289,38 @@ impl<'a> Cutter<'a> {
         Ok(false)
     }
 
-    /// Starts the next part, if there are more rows. Returns the part's value, or `None` inside if
-    /// parts have numbers.
+    /// Starts the next part, if there are more rows. Returns its values, or `None` for a number.
     fn start(&mut self) -> Result<Option<Option<Part>>> {
         if self.is_at_end()? {
             return Ok(None);
         }
-        let (Rule::Value(at, order), Some(batch)) = (&self.rule, &self.pending) else {
+        let (Rule::Values(places, order), Some(batch)) = (&self.rule, &self.pending) else {
             if let Rule::Rows(rows) = &self.rule {
                 self.left = *rows;
             }
             return Ok(Some(None));
         };
-        let (array, schema) = (values(batch, *at)?.slice(0, 1), batch.schema());
+        let first = batch.slice(0, 1);
+        let arrays = values(&first, places)?;
         let rows = order
-            .convert_columns(slice::from_ref(&array))
+            .convert_columns(&arrays)
             .map_err(|error| failed(&error))?;
-        self.value = Some(rows.row(0).owned());
-        Ok(Some(Some(Part::of(schema.field(*at), &array)?)))
+        self.values = Some(rows.row(0).owned());
+        let schema = batch.schema();
+        let fields = places.iter().map(|at| schema.field(*at));
+        Ok(Some(Some(Part::of(fields.zip(&arrays))?)))
     }
 
     /// Returns how many of the pending rows belong to the current part.
     fn matching(&self, batch: &RecordBatch) -> Result<usize> {
-        let (Rule::Value(at, order), Some(value)) = (&self.rule, &self.value) else {
+        let (Rule::Values(places, order), Some(current)) = (&self.rule, &self.values) else {
             let left = usize::try_from(self.left).unwrap_or(usize::MAX);
             return Ok(left.min(batch.num_rows()));
         };
         let rows = order
-            .convert_columns(&[values(batch, *at)?])
+            .convert_columns(&values(batch, places)?)
             .map_err(|error| failed(&error))?;
-        Ok(rows.iter().take_while(|row| *row == value.row()).count())
+        Ok(rows.iter().take_while(|row| *row == current.row()).count())
     }
 
     fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
@@ -332,16 +338,11 @@ impl<'a> Cutter<'a> {
         self.left = self.left.saturating_sub(rows as u64);
         self.rows_taken += rows as u64;
         let batch = batch.slice(0, rows);
-        let Some(dropped) = self.dropped else {
-            return Ok(Some(batch));
-        };
-        let others: Vec<usize> = (0..batch.num_columns())
-            .filter(|at| *at != dropped)
-            .collect();
-        batch
-            .project(&others)
-            .map(Some)
-            .map_err(|error| failed(&error))
+        match &self.kept_columns {
+            Some(columns) => batch.project(columns).map_err(|error| failed(&error)),
+            None => Ok(batch),
+        }
+        .map(Some)
     }
 }
 
@@ -353,42 +354,51 @@ impl Iterator for Cutter<'_> {
     }
 }
 
-/// Returns a column's values with a single zero and a single NaN, because rows with equal values
-/// belong to one part.
-fn values(batch: &RecordBatch, at: usize) -> Result<ArrayRef> {
+/// Returns the values of columns. Both zeros are one value here, and so are all NaNs.
+fn values(batch: &RecordBatch, places: &[usize]) -> Result<Vec<ArrayRef>> {
     let missing = || Failure::Data("a column is missing in a batch".into());
-    batch
-        .columns()
-        .get(at)
-        .map(one_per_number)
-        .ok_or_else(missing)
+    let column = |at: &usize| batch.columns().get(*at).map(one_per_number);
+    places
+        .iter()
+        .map(|at| column(at).ok_or_else(missing))
+        .collect()
 }
 
-/// The value of a part, in JSON and as text. A null has no text.
+/// The values that all rows of a part have in the columns of `--by`.
 struct Part {
-    json: Value,
-    text: Option<String>,
+    /// The value in JSON. Values of several columns are an object.
+    value: Value,
+    /// The text of each value in paths.
+    names: Vec<String>,
 }
 
 impl Part {
-    /// Takes the first value of an array.
-    fn of(field: &Field, array: &ArrayRef) -> Result<Self> {
-        let values = value::of(field, array)?;
-        let mut json = String::new();
-        values.json(0, &mut json);
-        let json = serde_json::from_str(&json);
-        let json = json.map_err(|error| Failure::Data(error.to_string()))?;
-        let text = (!values.is_null(0)).then(|| {
+    /// Creates a part from the first value of each column.
+    fn of<'a>(columns: impl Iterator<Item = (&'a Field, &'a ArrayRef)>) -> Result<Self> {
+        let (mut object, mut names) = (Map::new(), Vec::new());
+        for (field, array) in columns {
+            let values = value::of(field, array)?;
+            let mut json = String::new();
+            values.json(0, &mut json);
+            let json =
+                serde_json::from_str(&json).map_err(|error| Failure::Data(error.to_string()))?;
+            object.insert(field.name().clone(), json);
             let mut text = String::new();
-            values.text(0, &mut text);
-            text
-        });
-        Ok(Self { json, text })
-    }
-
-    /// Returns the value in JSON, and its name in paths.
-    fn named(self) -> (Option<Value>, String) {
-        let name = self.text.map_or_else(|| NULL.into(), |text| escaped(&text));
-        (Some(self.json), name)
+            names.push(match values.is_null(0) {
+                true => NULL.into(),
+                false => {
+                    values.text(0, &mut text);
+                    escaped(&text)
+                }
+            });
+        }
+        let value = match object.len() {
+            1 => object
+                .into_iter()
+                .next()
+                .map_or(Value::Null, |(_, json)| json),
+            _ => Value::Object(object),
+        };
+        Ok(Self { value, names })
     }
 }

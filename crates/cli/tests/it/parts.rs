@@ -40,6 +40,81 @@ fn parts_need_few_descriptors_and_threads() {
     herringbone(&["count", "-w", "n >= 0", &folder.file("many")]).ok("1000\n");
 }
 
+/// The folders and their rows are those of duckdb's `copy t to 'out' (format parquet, partition_by (city, year))`.
+#[test]
+fn combinations_of_values_are_parts() {
+    let folder = Folder::new();
+    let text = "\
+        {\"id\":1,\"city\":\"Rome\",\"year\":2024}\n\
+        {\"id\":2,\"city\":\"Oslo\",\"year\":2024}\n\
+        {\"id\":3,\"city\":\"Rome\",\"year\":null}\n\
+        {\"id\":4,\"city\":null,\"year\":2023}\n\
+        {\"id\":5,\"city\":\"Rome\",\"year\":2024}\n\
+        {\"id\":6,\"city\":\"a/b=c\",\"year\":2023}\n\
+        {\"id\":7,\"city\":\"\",\"year\":2024}\n";
+    let (jsonl, file) = (folder.with("a.jsonl", text), folder.file("a.parquet"));
+    herringbone(&["convert", "-q", &jsonl, &file]).ok("");
+    let pattern = folder.file("out/city={city}/year={year}/p.parquet");
+    let split = [
+        "split",
+        "--json",
+        &file,
+        "-o",
+        &pattern,
+        "--by",
+        "city,year",
+    ];
+    let run = herringbone(&split);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let null = "__HIVE_DEFAULT_PARTITION__";
+    let parts = [
+        ("", "2024", "\"\"", "2024", &[7][..]),
+        ("Oslo", "2024", "\"Oslo\"", "2024", &[2]),
+        ("Rome", "2024", "\"Rome\"", "2024", &[1, 5]),
+        ("Rome", null, "\"Rome\"", "null", &[3]),
+        ("a%2Fb%3Dc", "2023", "\"a/b=c\"", "2023", &[6]),
+        (null, "2023", "null", "2023", &[4]),
+    ];
+    let mut lines = String::new();
+    for (city, year, city_value, year_value, ids) in parts {
+        let part = folder.file(&format!("out/city={city}/year={year}/p.parquet"));
+        let rows: String = ids.iter().map(|id| format!("{{\"id\":{id}}}\n")).collect();
+        herringbone(&["cat", &part]).ok(&rows);
+        lines += &format!(
+            "{{\"file\":\"{part}\",\"value\":{{\"city\":{city_value},\"year\":{year_value}}},\"num_rows\":{}}}\n",
+            ids.len()
+        );
+    }
+    assert_eq!(run.stdout, lines);
+    let ids = ["cat", "-c", "id", "-w", "city = 'Rome' and year is null"];
+    herringbone(&[&ids[..], &[&folder.file("out")]].concat()).ok("{\"id\":3}\n");
+}
+
+/// Of two columns, the files lack only the one that the path names.
+#[test]
+fn each_column_of_a_combination_has_a_place() {
+    let folder = Folder::new();
+    let text = "{\"id\":1,\"a\":\"x\",\"b\":0.0}\n{\"id\":2,\"a\":\"x\",\"b\":-0.0}\n{\"id\":3,\"a\":\"y\",\"b\":0.0}\n";
+    let (jsonl, file) = (folder.with("a.jsonl", text), folder.file("a.parquet"));
+    herringbone(&["convert", "-q", &jsonl, &file]).ok("");
+    let split = |pattern: &str, by: &str| {
+        let pattern = folder.file(pattern);
+        herringbone(&["split", "-q", &file, "-o", &pattern, "--by", by])
+    };
+    split("a={a}/{b}.parquet", "b,a").ok("");
+    herringbone(&["cat", &folder.file("a=x/0.0.parquet")])
+        .ok("{\"id\":1,\"b\":0.0}\n{\"id\":2,\"b\":-0.0}\n");
+    herringbone(&["cat", &folder.file("a=y/0.0.parquet")]).ok("{\"id\":3,\"b\":0.0}\n");
+    for (pattern, by, message) in [
+        ("{a}.parquet", "a,b", "as in out-{a}-{b}.parquet"),
+        ("{}.parquet", "a,b", "as in out-{a}-{b}.parquet"),
+        ("{a}-{b}.parquet", "a,a", "--by names the column `a` twice"),
+        ("{a}-{c}.parquet", "a,c", "--by: there is no column `c`"),
+    ] {
+        split(pattern, by).fails(2, message);
+    }
+}
+
 #[test]
 fn a_failure_leaves_no_part_and_no_folder() {
     let folder = Folder::new();

@@ -8,47 +8,77 @@ use crate::base::failure::{Failure, Result};
 /// The name of a folder for nulls, as in Hive.
 pub(super) const NULL: &str = "__HIVE_DEFAULT_PARTITION__";
 
-/// The path of each part, with a place for its number or value.
+/// The path of each part, with places for its number or its values.
 pub(super) struct Pattern {
-    before: String,
-    after: String,
-    /// True if the path names the column too, as in `city={city}`, so that the files do not contain it.
-    pub(super) names_column: bool,
+    /// The text before each place, and the index of the value that takes the place.
+    places: Vec<(String, usize)>,
+    /// The text after the last place.
+    end: String,
+    /// True for each column that the path names too, as in `city={city}`, so that the files do not contain it.
+    pub(super) names_columns: Vec<bool>,
 }
 
 impl Pattern {
+    /// Creates the pattern of a path.
+    ///
+    /// # Errors
+    /// Usage if the number or a value has no place, because parts would have the same path.
     pub(super) fn new(path: &Path, by: &SplitBy) -> Result<Self> {
         let usage = |text: String| Failure::Usage(format!("--output: {text}"));
         let text = path
             .to_str()
             .ok_or_else(|| usage("the path is not UTF-8".into()))?;
-        let name = match by {
-            SplitBy::Column(name) => name.as_str(),
-            SplitBy::Rows(_) | SplitBy::Bytes(_) => "",
+        let columns = match by {
+            SplitBy::Columns(names) => names.as_slice(),
+            SplitBy::Rows(_) | SplitBy::Bytes(_) => &[],
         };
-        let named = format!("{{{name}}}");
-        let places = [named.as_str(), "{}"];
-        let place = places.iter().find(|place| text.contains(**place));
-        let (before, after) = place.and_then(|place| text.split_once(*place)).ok_or_else(|| {
-            let shown = if name.is_empty() { "{}" } else { &named };
-            usage(format!(
-                "the name of each part needs a place for its number or value, as in out-{shown}.parquet"
-            ))
-        })?;
+        let named: Vec<String> = columns.iter().map(|name| format!("{{{name}}}")).collect();
+        let is_missing = |sign: &String| !text.contains(sign.as_str());
+        let signs = match named.as_slice() {
+            [] => vec!["{}".to_owned()],
+            [one] if is_missing(one) && text.contains("{}") => vec!["{}".to_owned()],
+            _ => named,
+        };
+        if signs.iter().any(is_missing) {
+            return Err(usage(format!(
+                "the name of each part needs a place for its number or value, as in out-{}.parquet",
+                signs.join("-")
+            )));
+        }
+        let (mut places, mut rest) = (Vec::new(), text);
+        let mut names_columns = vec![false; columns.len()];
+        loop {
+            let found = signs.iter().enumerate().filter_map(|(at, sign)| {
+                let (before, after) = rest.split_once(sign.as_str())?;
+                Some((at, before, after))
+            });
+            let Some((at, before, after)) = found.min_by_key(|(_, before, _)| before.len()) else {
+                break;
+            };
+            if let (Some(name), Some(names_column)) = (columns.get(at), names_columns.get_mut(at)) {
+                *names_column |= before.ends_with(&format!("{name}="));
+            }
+            places.push((before.to_owned(), at));
+            rest = after;
+        }
         Ok(Self {
-            names_column: !name.is_empty() && before.ends_with(&format!("{name}=")),
-            before: before.to_owned(),
-            after: after.to_owned(),
+            places,
+            end: rest.to_owned(),
+            names_columns,
         })
     }
 
-    /// Returns the path of a part. A name of its own must not be empty.
-    pub(super) fn path(&self, name: &str) -> PathBuf {
-        let name = match name.is_empty() && !self.names_column {
-            true => "%00",
-            false => name,
-        };
-        format!("{}{name}{}", self.before, self.after).into()
+    /// Returns the path of the part with these values. A name of its own must not be empty.
+    pub(super) fn path(&self, values: &[String]) -> PathBuf {
+        let mut path = String::new();
+        for (before, at) in &self.places {
+            path += before;
+            path += match values.get(*at).map_or("", String::as_str) {
+                "" if !self.names_columns.get(*at).is_some_and(|named| *named) => "%00",
+                name => name,
+            };
+        }
+        (path + &self.end).into()
     }
 }
 
@@ -98,18 +128,41 @@ mod tests {
         }
     }
 
+    fn pattern(path: &str, columns: &[&str]) -> Result<Pattern> {
+        let columns = columns.iter().map(|name| (*name).to_owned()).collect();
+        Pattern::new(Path::new(path), &SplitBy::Columns(columns))
+    }
+
+    fn path(pattern: &Pattern, values: &[&str]) -> String {
+        let values: Vec<String> = values.iter().map(|value| (*value).to_owned()).collect();
+        pattern.path(&values).to_str().unwrap().to_owned()
+    }
+
     #[test]
     fn patterns_have_a_place() {
-        let city = SplitBy::Column("city".into());
-        let pattern = Pattern::new(Path::new("out/city={city}/p.parquet"), &city).unwrap();
-        assert_eq!(pattern.path("Rome"), Path::new("out/city=Rome/p.parquet"));
-        assert_eq!(pattern.path(""), Path::new("out/city=/p.parquet"));
-        assert!(pattern.names_column);
-        let pattern = Pattern::new(Path::new("{}.parquet"), &SplitBy::Rows(1)).unwrap();
-        assert_eq!(pattern.path("00001"), Path::new("00001.parquet"));
-        let pattern = Pattern::new(Path::new("{city}/p.parquet"), &city).unwrap();
-        assert_eq!(pattern.path(""), Path::new("%00/p.parquet"));
-        assert!(Pattern::new(Path::new("out.parquet"), &city).is_err());
-        assert!(Pattern::new(Path::new("{zip}.parquet"), &city).is_err());
+        let city = pattern("out/city={city}/p.parquet", &["city"]).unwrap();
+        assert_eq!(path(&city, &["Rome"]), "out/city=Rome/p.parquet");
+        assert_eq!(path(&city, &[""]), "out/city=/p.parquet");
+        assert_eq!(city.names_columns, [true]);
+        let rows = Pattern::new(Path::new("{}.parquet"), &SplitBy::Rows(1)).unwrap();
+        assert_eq!(path(&rows, &["00001"]), "00001.parquet");
+        let city = pattern("{city}/p.parquet", &["city"]).unwrap();
+        assert_eq!(path(&city, &[""]), "%00/p.parquet");
+        assert!(pattern("out.parquet", &["city"]).is_err());
+        assert!(pattern("{zip}.parquet", &["city"]).is_err());
+    }
+
+    #[test]
+    fn patterns_have_a_place_for_each_column() {
+        let both = pattern("{b}/a={a}/{b}-{}.parquet", &["a", "b"]).unwrap();
+        assert_eq!(path(&both, &["1", "{a}"]), "{a}/a=1/{a}-{}.parquet");
+        assert_eq!(path(&both, &["", ""]), "%00/a=/%00-{}.parquet");
+        assert_eq!(both.names_columns, [true, false]);
+        for one in ["{a}.parquet", "{}.parquet", "{}-{}.parquet"] {
+            let Err(Failure::Usage(message)) = pattern(one, &["a", "b"]) else {
+                panic!("{one} has no place for `b`");
+            };
+            assert!(message.contains("as in out-{a}-{b}.parquet"), "{message}");
+        }
     }
 }

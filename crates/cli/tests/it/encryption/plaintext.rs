@@ -19,7 +19,22 @@ fn names_of_parts_have_no_encrypted_values() {
         herringbone(&[&split[..], &["--plaintext-names"]].concat()).ok("");
         std::fs::remove_dir_all(folder.file("out")).unwrap();
     }
-    // If the column gets a new name, it is still found to be encrypted.
+    // Neither does another column in front of it.
+    let pattern = folder.file("{other}-{name}.parquet");
+    herringbone(&[
+        "split",
+        &file,
+        "-o",
+        &pattern,
+        "-c",
+        "*,other=origin.latitude",
+        "--by",
+        "other,name",
+        "--keys",
+        &keys,
+    ])
+    .fails(3, "the column `name` is encrypted");
+    // A new name does not hide the column.
     let pattern = folder.file("{land}.parquet");
     let columns = [
         "-c",
