@@ -1,10 +1,11 @@
-//! The lowest layer of the command, which all others may use: failures and their advice, file names
-//! and URLs, type names, and text that is harmless on a terminal.
+//! The lowest floor: failures and their advice, names and URLs of files, names of types, words of a shell, and harmless
+//! text for a terminal.
 
 pub(crate) mod advice;
 pub(crate) mod failure;
 pub(crate) mod plural;
 pub(crate) mod random;
+pub(crate) mod shell;
 pub(crate) mod type_name;
 pub(crate) mod url;
 

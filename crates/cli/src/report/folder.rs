@@ -8,10 +8,10 @@ use super::facts::sql_type;
 use super::findings::{Finding, Findings};
 use super::html::{document, push_findings, push_summary, section};
 use super::markup::escaped;
-use super::mend::word;
 use crate::base::failure::Result;
 use crate::base::plural::{counted, size};
 use crate::base::printable::printable;
+use crate::base::shell::word;
 use crate::input::Input;
 use crate::render::table::shown;
 

@@ -1,6 +1,7 @@
 //! Composes the command that mends one finding, or all of them together.
 
 use super::facts::{Column, Facts};
+use crate::base::shell::word;
 
 /// A change to a file that mends a finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -98,16 +99,7 @@ fn kept(facts: &Facts, casts: &[(&[String], &str)], dropped: &[&Vec<String>]) ->
     items
 }
 
-/// Quotes a text so that a shell takes it as one word.
-pub(super) fn word(text: &str) -> String {
-    let is_plain = |character: char| character.is_alphanumeric() || "._-/=,:".contains(character);
-    match !text.is_empty() && text.chars().all(is_plain) {
-        true => text.to_owned(),
-        false => format!("'{}'", text.replace('\'', r"'\''")),
-    }
-}
-
-/// Returns a column's path in the syntax of --columns.
+/// Returns the path of a column in the syntax of --columns.
 fn path(names: &[String]) -> String {
     let is_plain = |character: char| character.is_alphanumeric() || character == '_';
     let names = names.iter().map(

@@ -4,6 +4,7 @@
 mod arrange;
 mod batches;
 mod explained;
+mod expression;
 mod preparation;
 mod print;
 mod request;
