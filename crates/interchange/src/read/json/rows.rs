@@ -14,6 +14,7 @@ use std::io::BufRead;
 use std::sync::Arc;
 
 use herringbone::Limits;
+use memchr::{memchr, memchr_iter};
 
 use crate::error::{Error, Result};
 use crate::read::foreign::NOT_UTF8;
@@ -151,6 +152,34 @@ impl<'a, R: BufRead> FileRows<'a, R> {
         )
     }
 
+    /// Reads a row that is alone on its line. Returns false, and reads nothing, if only a scan can tell where the row ends.
+    ///
+    /// Most JSON lines need no scan, because inside an object no `{` follows a `}`. So a line that ends with `}` before a
+    /// line that begins with `{` has whole rows, and only one of them if no `{` follows a `}` on the line.
+    fn line(&mut self, row: &mut Vec<u8>) -> Result<bool> {
+        let max = self.max_row_bytes;
+        let input = self.fill()?;
+        let Some(end) = memchr(b'\n', input) else {
+            return Ok(false);
+        };
+        let line = input.get(..end).unwrap_or_default().trim_ascii_end();
+        let begins_row = |at: usize| {
+            let before = line.get(..at).unwrap_or_default().trim_ascii_end();
+            matches!(before.last(), Some(&(b'}' | RECORD_SEPARATOR)))
+        };
+        if line.len() > max
+            || line.last() != Some(&b'}')
+            || input.get(end + 1) != Some(&b'{')
+            || memchr_iter(b'{', line).any(begins_row)
+        {
+            return Ok(false);
+        }
+        row.extend_from_slice(line);
+        let length = line.len();
+        self.consume(length, 0);
+        Ok(true)
+    }
+
     /// Reads to the end of an object. Returns false if it is a collection, and stops before its rows.
     fn object(&mut self, row: &mut Vec<u8>, mut scanner: Scanner) -> Result<bool> {
         loop {
@@ -214,6 +243,9 @@ impl<R: BufRead> RowTexts for FileRows<'_, R> {
             match byte {
                 b'{' if is_outside || self.next != Next::CommaOrEnd => {
                     let line = self.line;
+                    if is_outside && self.collection.is_none() && self.line(row)? {
+                        return Ok(Some(line));
+                    }
                     let in_collection = matches!(self.around.last(), Some(Around::Collection(_)));
                     let collection = self.collection.as_ref().filter(|_| !in_collection);
                     let key = collection.map(|collection| collection.key.clone());
@@ -462,6 +494,52 @@ mod tests {
                 assert_eq!(*seen.borrow(), collections, "{text}");
             }
         }
+    }
+
+    #[test]
+    fn rows_that_are_lines_are_like_all_others() {
+        let lines = [
+            r#"{"a":1}"#,
+            r#"{"a":"}"}  "#,
+            r#"{"a":[2]}{"a":3}"#,
+            "{\"a\":4} \u{1e} {\"a\":5}",
+            r#"{"a":{"b":{}},"c":[{},{}]}"#,
+            r#"{"a":{"b":"}"}"#,
+            r#","c":6}"#,
+            r#"{"a":"} {"}"#,
+            "",
+            r#"{"a":{}}"#,
+            " {}",
+            r#"{"a":7}"#,
+        ];
+        let expected = [
+            r#"1 {"a":1}"#,
+            r#"2 {"a":"}"}"#,
+            r#"3 {"a":[2]}"#,
+            r#"3 {"a":3}"#,
+            r#"4 {"a":4}"#,
+            r#"4 {"a":5}"#,
+            r#"5 {"a":{"b":{}},"c":[{},{}]}"#,
+            "6 {\"a\":{\"b\":\"}\"}\r\n,\"c\":6}",
+            r#"8 {"a":"} {"}"#,
+            r#"10 {"a":{}}"#,
+            "11 {}",
+            r#"12 {"a":7}"#,
+        ];
+        let text = lines.join("\r\n");
+        for size in [1, 2, 7, 20, 4096] {
+            let input = BufReader::with_capacity(size, text.as_bytes());
+            let mut file = FileRows::new("text".into(), input, None);
+            let (mut all, mut row) = (Vec::new(), Vec::new());
+            while let Some(line) = file.next_row(&mut row).ok().unwrap() {
+                all.push(format!("{line} {}", String::from_utf8_lossy(&row)));
+            }
+            assert_eq!(all, expected, "{size}");
+        }
+        // The limit of a row is that of lines, too.
+        let mut file = FileRows::new("text".into(), &b"{\"a\":12345}\n{}"[..], None);
+        file.max_row_bytes = 10;
+        assert!(file.next_row(&mut Vec::new()).is_err());
     }
 
     #[test]

@@ -33,6 +33,10 @@ where
         value.is_some()
     }
 
+    fn usual_number(&mut self, text: &str) -> bool {
+        self.usual(text)
+    }
+
     fn null(&mut self) {
         self.builder.append_null();
     }
