@@ -1,81 +1,73 @@
 //! Counts how often each text occurs.
 
 use std::cmp::Ordering;
-use std::collections::HashMap;
-use std::hash::{BuildHasher as _, BuildHasherDefault, Hasher, RandomState};
+use std::hash::BuildHasher as _;
+
+use hashbrown::{DefaultHashBuilder, HashTable};
 
 /// The memory that an entry takes in addition to its text, in bytes.
 const ENTRY: usize = 48;
 
-/// The mark that ends a chain of entries.
-const END: u32 = u32::MAX;
+/// The smallest number of candidates among which the most frequent texts are selected at once.
+const CANDIDATES: usize = 1024;
 
 /// Texts, and how often each occurs. All texts share one buffer, because many of them may differ,
 /// and each would need an allocation of its own otherwise.
 #[derive(Default)]
 pub(crate) struct Tally {
-    hashes: RandomState,
-    /// The newest entry for each hash, from which a chain leads to the older ones.
-    newest: HashMap<u64, u32, BuildHasherDefault<Same>>,
+    hashes: DefaultHashBuilder,
+    slots: HashTable<Slot>,
     entries: Vec<Entry>,
     text: String,
+}
+
+/// A place in the hash table. It keeps half of the hash, because a smaller table has fewer cache misses.
+struct Slot {
+    hash: u32,
+    /// The index of the entry.
+    at: u32,
 }
 
 struct Entry {
     /// The position in the buffer at which the text ends.
     end: usize,
     count: u64,
-    /// The previous entry that has the same hash.
-    before: u32,
-}
-
-/// A hasher that passes hashes through unchanged. This is safe because they are already random, so
-/// that a file cannot choose values that collide.
-#[derive(Default)]
-struct Same(u64);
-
-impl Hasher for Same {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
-        }
-    }
-
-    fn write_u64(&mut self, hash: u64) {
-        self.0 = hash;
-    }
 }
 
 impl Tally {
     /// Counts a text. Returns its place if it is new.
     pub(crate) fn add(&mut self, text: &str) -> Option<usize> {
         let hash = self.hashes.hash_one(text);
-        let newest = self.newest.entry(hash).or_insert(END);
-        let mut at = *newest;
-        while at != END {
-            let (start, entry) = place(&self.entries, at as usize);
-            let Some(entry) = entry else { break };
-            if self.text.get(start..entry.end) == Some(text) {
-                if let Some(entry) = self.entries.get_mut(at as usize) {
-                    entry.count += 1;
-                }
-                return None;
+        self.add_hashed(text, (hash >> 32) as u32)
+    }
+
+    fn add_hashed(&mut self, text: &str, hash: u32) -> Option<usize> {
+        let (entries, texts) = (&self.entries, &self.text);
+        let is_same = |slot: &Slot| {
+            let (start, entry) = place(entries, slot.at as usize);
+            let end = entry.map_or(0, |entry| entry.end);
+            slot.hash == hash && texts.get(start..end) == Some(text)
+        };
+        let found = self.slots.find(spread(hash), is_same);
+        if let Some(Slot { at, .. }) = found {
+            if let Some(entry) = self.entries.get_mut(*at as usize) {
+                entry.count += 1;
             }
-            at = entry.before;
+            return None;
         }
-        let place = self.entries.len();
-        let before = std::mem::replace(newest, place as u32);
+        let at = self.entries.len();
+        let slot = Slot {
+            hash,
+            at: at as u32,
+        };
+        self.slots
+            .insert_unique(spread(hash), slot, |slot| spread(slot.hash));
         self.text.push_str(text);
         self.entries.push(Entry {
             end: self.text.len(),
             count: 1,
-            before,
         });
-        Some(place)
+        Some(at)
     }
 
     /// Returns the number of different texts.
@@ -98,22 +90,40 @@ impl Tally {
     /// Returns the places of the most frequent texts. If texts are equally frequent, the one that
     /// sorts first comes first.
     pub(crate) fn most(&self, limit: usize) -> Vec<usize> {
-        let order = |a: &usize, b: &usize| -> Ordering {
-            let ((a, more), (b, less)) = (self.get(*a), self.get(*b));
-            less.cmp(&more).then_with(|| a.cmp(b))
-        };
-        let mut places: Vec<usize> = (0..self.entries.len()).collect();
-        if limit < places.len() {
-            // We only have to sort the texts that are returned.
-            places.select_nth_unstable_by(limit, order);
-            places.truncate(limit);
+        let order = |a: &usize, b: &usize| rank(self.get(*a), self.get(*b));
+        let room = limit.saturating_mul(2).max(CANDIDATES);
+        let mut best: Vec<usize> = Vec::new();
+        // Texts after this one are not among the best. Most of them need no more than this comparison, and it reads
+        // them in the order of their memory.
+        let mut last = None;
+        for at in 0..self.entries.len() {
+            if last.is_some_and(|last| rank(last, self.get(at)).is_lt()) {
+                continue;
+            }
+            best.push(at);
+            if best.len() > room {
+                best.select_nth_unstable_by(limit, order);
+                best.truncate(limit + 1);
+                last = best.last().map(|at| self.get(*at));
+            }
         }
-        places.sort_unstable_by(order);
-        places
+        best.sort_unstable_by(order);
+        best.truncate(limit);
+        best
     }
 }
 
-/// Returns an entry and the position at which its text starts.
+/// Returns the order of two texts with their counts.
+fn rank((a, more): (&str, u64), (b, less): (&str, u64)) -> Ordering {
+    less.cmp(&more).then_with(|| a.cmp(b))
+}
+
+/// Returns the hash that the table uses. It takes places from the low bits, and tags from the high ones.
+fn spread(hash: u32) -> u64 {
+    u64::from(hash) << 32 | u64::from(hash)
+}
+
+/// Returns an entry and where its text starts.
 fn place(entries: &[Entry], at: usize) -> (usize, Option<&Entry>) {
     let before = at.checked_sub(1).and_then(|before| entries.get(before));
     (before.map_or(0, |before| before.end), entries.get(at))
@@ -143,15 +153,31 @@ mod tests {
     #[test]
     fn equal_hashes_are_different_texts() {
         let mut tally = Tally::default();
-        for text in ["x", "y"] {
-            tally.add(text);
+        let new = ["x", "y", "x", "y", "z"].map(|text| tally.add_hashed(text, 7));
+        assert_eq!(new, [Some(0), Some(1), None, None, Some(2)]);
+        assert_eq!([0, 1, 2].map(|at| tally.get(at).1), [2, 2, 1]);
+    }
+
+    #[test]
+    fn the_most_frequent_of_many_are_those_of_a_sort() {
+        let mut tally = Tally::default();
+        // Each text occurs once to nine times, in no order.
+        let mut all: Vec<(u64, String)> = (0..5000_u64)
+            .map(|at| (at * 7919 % 9 + 1, format!("{:04}", at * 3571 % 5000)))
+            .collect();
+        for (count, text) in &all {
+            for _ in 0..*count {
+                tally.add(text);
+            }
         }
-        // We chain both entries by hand, as if their hashes were equal.
-        let hash = tally.hashes.hash_one("z");
-        tally.newest.insert(hash, 1);
-        tally.entries[1].before = 0;
-        assert_eq!(tally.add("z"), Some(2));
-        assert_eq!((tally.add("z"), tally.get(2)), (None, ("z", 2)));
-        assert_eq!((tally.get(0), tally.get(1)), (("x", 1), ("y", 1)));
+        all.sort_by(|(more, a), (less, b)| less.cmp(more).then_with(|| a.cmp(b)));
+        for limit in [0, 1, 10, 600, 4999, 5000, usize::MAX] {
+            let most = tally.most(limit);
+            let most: Vec<(u64, String)> = most
+                .into_iter()
+                .map(|at| (tally.get(at).1, tally.get(at).0.to_owned()))
+                .collect();
+            assert_eq!(most, all[..limit.min(5000)], "{limit}");
+        }
     }
 }
