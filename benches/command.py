@@ -1,4 +1,4 @@
-"""The command next to DuckDB: text to Parquet, Parquet to text, and sorting with default settings, taking turns.
+"""The command next to DuckDB: text to Parquet, Parquet to text, counts of values, and sorting with default settings, taking turns.
 
     python3 benches/command.py HERRINGBONE FOLDER [--rows N] [--sorted-rows N] [--turns N]
 
@@ -44,6 +44,14 @@ copy (select (random() * 1e9)::BIGINT as id, random() * 1000 as price,
 to '{table}' (compression zstd, compression_level 1)
 """
 
+DIFFERENT = """
+copy (with words as (select string_split('{words}', ' ') as w)
+      select w[1 + (random() * 26)::INT] || ' ' || w[1 + (random() * 26)::INT] || ' ' || w[1 + (random() * 26)::INT]
+             || ' ' || i as comment
+      from range(1000000) r(i), words)
+to '{table}' (compression zstd, compression_level 1)
+"""
+
 # Without what Python takes to start.
 DUCKDB = """
 import duckdb, time
@@ -51,7 +59,7 @@ connection = duckdb.connect()
 connection.execute("set threads = {threads}")
 connection.execute("set enable_progress_bar = false")
 before = time.process_time()
-connection.execute("{query}")
+connection.execute("{query}").fetchall()
 print(time.process_time() - before)
 """
 
@@ -61,7 +69,7 @@ PARQUET = "(format parquet, compression zstd, compression_level 1)"
 def of_command(arguments):
     """Processor seconds of a process."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(arguments, check=True)
+    subprocess.run(arguments, check=True, stdout=subprocess.DEVNULL)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
@@ -83,18 +91,27 @@ def main():
     import duckdb
 
     options.folder.mkdir(parents=True, exist_ok=True)
-    table, text, wide = (options.folder / name for name in ("lineitem.parquet", "lineitem.csv", "to-sort.parquet"))
+    table, text, lines = (options.folder / f"lineitem.{name}" for name in ("parquet", "csv", "jsonl"))
+    wide, different = (options.folder / f"{name}.parquet" for name in ("to-sort", "different"))
     ours, theirs, out = (options.folder / name for name in ("ours.parquet", "theirs.parquet", "out.csv"))
     connection = duckdb.connect()
     connection.execute("set threads = 1")
     connection.execute("select setseed(0.5)")
     connection.execute(LINEITEM.format(words=WORDS, rows=options.rows, table=table))
     connection.execute(f"copy (from '{table}') to '{text}' (header)")
+    connection.execute(f"copy (from '{table}') to '{lines}' (format json)")
+    connection.execute(DIFFERENT.format(words=WORDS, table=different))
     connection.execute(TO_SORT.format(rows=options.sorted_rows, table=wide))
-    zstd = ["--compression", "zstd:1"]
+    zstd = ["--force", "--compression", "zstd:1"]
     jobs = [
         ("CSV to Parquet", ["convert", text, ours, *zstd], f"copy (from '{text}') to '{theirs}' {PARQUET}"),
-        ("Parquet to CSV", ["convert", table, out], f"copy (from '{table}') to '{out}' (header)"),
+        ("JSON to Parquet", ["convert", lines, ours, *zstd], f"copy (from '{lines}') to '{theirs}' {PARQUET}"),
+        (
+            "freq of 1,000,000 different values",
+            ["freq", "-c", "comment", different],
+            f"select comment, count(*) from '{different}' group by 1 order by 2 desc, 1 limit 10",
+        ),
+        ("Parquet to CSV", ["convert", table, out, "--force"], f"copy (from '{table}') to '{out}' (header)"),
         (
             "sort by `id`",
             ["rewrite", wide, ours, *zstd, "--sort-by", "id"],
@@ -111,7 +128,7 @@ def main():
     for name, arguments, query in jobs:
         for threads in (1, 2):
             script = DUCKDB.format(threads=threads, query=query)
-            command = [options.herringbone, arguments[0], "--quiet", "--force", *arguments[1:]]
+            command = [options.herringbone, *arguments, "--quiet"]
             turns = [(of_command(command), of_script(script)) for _ in range(options.turns)]
             us, them = (statistics.median(times) for times in zip(*turns))
             print(f"| {name} | {threads} | {us:.2f} s | {them:.2f} s | {us / them:.2f} |", flush=True)
