@@ -90,7 +90,7 @@ fn combinations_of_values_are_parts() {
     herringbone(&[&ids[..], &[&folder.file("out")]].concat()).ok("{\"id\":3}\n");
 }
 
-/// Of two columns, the files lack only the one that the path names.
+/// The files lack only the column that the path names, of the two by which we split.
 #[test]
 fn each_column_of_a_combination_has_a_place() {
     let folder = Folder::new();
