@@ -1,4 +1,4 @@
-//! The memory of one read, shared by its columns, and the counts of its work.
+//! The memory of one read, which all of its columns share, and counts of its work.
 //!
 //! ```text
 //! Budget (memory_bytes) ─┬─ ColumnMemory, one per column: window, page body, dictionary, array
@@ -6,13 +6,14 @@
 //!                        └─ Reservation of the record batch under construction, of page maps, …
 //! ```
 //!
-//! Memory is reserved before it is allocated, based only on sizes in the file. A single thread decodes one column
-//! after the other. Several threads need more memory at a time, so the budget may refuse to them what it grants to
-//! one. The driver then drops the work ahead and continues with one column after the other.
+//! Memory is reserved before it is allocated, and a reservation depends only on sizes in the file. A single thread
+//! decodes one column after the other, but several threads need more memory at a time. So the budget may refuse memory
+//! to them that it would grant to one thread. The driver then drops the work ahead and continues with one column after
+//! the other.
 //!
-//! So a read that succeeds on one thread succeeds on any number of threads. The reverse does not hold: columns
-//! decoded side by side sometimes need less memory at a time, so a read may succeed on several threads and be refused
-//! on one.
+//! Because of this, a read that succeeds on one thread succeeds on any number of threads. Note that the reverse does
+//! not hold: columns that are decoded side by side sometimes need less memory at a time, so that a read may succeed on
+//! several threads and be refused on one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -34,7 +35,7 @@ pub struct Budget {
     limit: u64,
     /// The number of reserved bytes.
     used: AtomicU64,
-    /// The memory pool of the bytes, if many reads share one.
+    /// The memory pool that the bytes are taken from, if many reads share one.
     pooled: Option<PooledMemory>,
     /// The row groups and column chunks opened so far.
     opened: Mutex<Opened>,
@@ -42,32 +43,32 @@ pub struct Budget {
     outlook: Outlook,
 }
 
-/// The opened column chunks.
+/// The column chunks that a read has opened.
 #[derive(Debug, Default)]
 struct Opened {
-    /// The number of bytes of all opened column chunks.
+    /// The byte count of all opened column chunks.
     bytes: u64,
-    /// The byte counts per role and row group: of its column chunks, and of all column chunks opened up to and
-    /// including them.
+    /// Two byte counts for each role and row group: that row group's own column chunks, and all column chunks opened up
+    /// to and including them.
     row_groups: BTreeMap<(ColumnRole, usize), (u64, u64)>,
-    /// The row groups looked at, even if none of their columns was opened.
+    /// The row groups that the read looked at, even if it opened none of their columns.
     seen: BTreeSet<usize>,
 }
 
-/// The role of some columns of a plan.
+/// The role that some columns of a plan have in a read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ColumnRole {
     /// All selected rows of the columns are emitted.
     All,
-    /// A filter tests the columns. This number of stages follows.
+    /// A filter tests the columns, and this number of stages follows.
     Tested(usize),
-    /// The rows that such a stage selects are decoded.
+    /// Only the rows that such a stage selects are decoded.
     Selected(usize),
 }
 
 impl ColumnRole {
-    /// Adds a filter to columns of this role. Returns the role of the columns that it tests, and the role of the
-    /// other columns.
+    /// Adds a filter to columns of this role. Returns the role of the columns that the filter tests, followed by the
+    /// role of the other columns.
     pub fn with_filter(self) -> (Self, Self) {
         let later = match self {
             Self::All => 0,
@@ -78,13 +79,13 @@ impl ColumnRole {
 }
 
 impl Budget {
-    /// Creates a budget of [`Limits::memory_bytes`] free bytes.
+    /// Creates a budget with [`Limits::memory_bytes`] free bytes.
     #[must_use]
     pub fn new(limits: &Limits) -> Arc<Self> {
         Self::with_pool(limits, None)
     }
 
-    /// Creates a budget of [`Limits::memory_bytes`] free bytes, taken from a pool if there is one.
+    /// Creates a budget with [`Limits::memory_bytes`] free bytes, which are also taken from the pool if there is one.
     #[must_use]
     pub fn with_pool(limits: &Limits, pool: Option<Arc<dyn MemoryPool>>) -> Arc<Self> {
         Arc::new(Self {
@@ -97,19 +98,20 @@ impl Budget {
         })
     }
 
-    /// Returns true if more than half is in use, or if the pool refused memory. Nothing should be decoded ahead then.
+    /// Returns true if more than half of the memory is in use, or if the pool refused some. In this state you should
+    /// decode nothing ahead.
     #[must_use]
     pub fn is_short(&self) -> bool {
         let is_pool_short = self.pooled.as_ref().is_some_and(PooledMemory::is_short);
         is_pool_short || self.used() > self.limit / 2
     }
 
-    /// Counts requests to the file, and the bytes fetched.
+    /// Counts requests to the file, and the bytes that they fetched.
     pub fn add_fetched(&self, requests: u64, bytes: u64) {
         self.metrics.fetched.add_many(requests, bytes);
     }
 
-    /// Counts round trips. Each consists of one or more simultaneous requests.
+    /// Counts round trips. A round trip consists of one or more simultaneous requests.
     pub fn add_rounds(&self, rounds: u64) {
         self.metrics.rounds.add(rounds);
     }
@@ -120,14 +122,15 @@ impl Budget {
         self.limit.saturating_sub(self.used())
     }
 
-    /// Returns the number of bytes that may be requested ahead: half of the free ones, or fewer if the pool sets a limit.
+    /// Returns the number of bytes that may be requested ahead. This is half of the free bytes, or less if the pool
+    /// sets a limit.
     #[must_use]
     pub fn most_ahead(&self) -> u64 {
         let pooled = self.pooled.as_ref().map(PooledMemory::most_ahead);
         pooled.unwrap_or(u64::MAX).min(self.left() / 2)
     }
 
-    /// Asks the pool, if there is one, whether a refused read tries again.
+    /// Asks the pool whether a read that was refused memory should try again. Without a pool, it should not.
     pub fn poll_room(&self, context: &mut Context<'_>) -> Poll<bool> {
         match &self.pooled {
             Some(pooled) => pooled.poll_room(context),
@@ -135,7 +138,7 @@ impl Budget {
         }
     }
 
-    /// Returns the counts of the work so far.
+    /// Returns the counts of the read's work so far.
     #[must_use]
     pub fn read_metrics(&self) -> ReadMetrics {
         self.metrics.get(self.opened().seen.len() as u64)
@@ -147,7 +150,7 @@ impl Budget {
         self.metrics.columns.get().bytes
     }
 
-    /// Counts a row group of the read as looked at.
+    /// Records that the read looked at a row group.
     pub fn look_at(&self, index: usize) {
         self.opened().seen.insert(index);
     }
@@ -161,28 +164,28 @@ impl Budget {
         &self.metrics
     }
 
-    /// Returns the shares of rows that the steps of the filter left so far.
+    /// Returns the shares of rows that the filter's steps have left so far.
     #[must_use]
     pub fn outlook(&self) -> &Outlook {
         &self.outlook
     }
 
-    /// Returns true if an error is a refusal of a budget.
+    /// Returns true if a budget or its pool refused memory with this error.
     #[must_use]
     pub fn refused(error: &Error) -> bool {
         error.limit_name() == Some(LIMIT) || error.remedy() == Some(Remedy::EnlargeMemoryPool)
     }
 
-    /// Returns true if an error may be caused by other work of the read: by memory in use, or by row groups opened
-    /// out of order.
+    /// Returns true if other work of the read may be the cause of an error. For example, that work may have used up the
+    /// memory, or row groups may have been opened out of order.
     #[must_use]
     pub fn depends_on_others(error: &Error) -> bool {
         let limits = [Some("overlap_ratio"), Some("decompression_ratio")];
         Self::refused(error) || limits.contains(&error.limit_name())
     }
 
-    /// Counts column chunks of `bytes` bytes, unless they were counted before. Returns the number of bytes of all
-    /// column chunks of the read up to and including these.
+    /// Counts column chunks of `bytes` bytes, unless this row group was counted for this role before. Returns the byte
+    /// count of all column chunks that the read opened, up to and including these.
     pub fn open_row_group(&self, role: ColumnRole, index: usize, bytes: u64) -> u64 {
         let mut opened = self.opened();
         opened.seen.insert(index);
@@ -195,7 +198,7 @@ impl Budget {
         all
     }
 
-    /// Forgets the row groups from `index` on. They are opened again in order.
+    /// Forgets the row groups from `index` on, because they will be opened again in order.
     pub fn close_row_groups_from(&self, index: usize) {
         let mut opened = self.opened();
         opened.row_groups.retain(|(_, known), _| *known < index);
@@ -203,7 +206,7 @@ impl Budget {
     }
 
     fn used(&self) -> u64 {
-        // No other memory access depends on this number.
+        // Relaxed order is enough, because no other memory access depends on this number.
         self.used.load(Ordering::Relaxed)
     }
 
@@ -229,7 +232,7 @@ impl Budget {
     }
 }
 
-/// Memory reserved from a budget. It is released on drop.
+/// Memory reserved from a budget. Dropping the reservation releases it.
 #[derive(Debug)]
 pub struct Reservation {
     budget: Arc<Budget>,
@@ -249,12 +252,12 @@ impl Reservation {
         self.bytes
     }
 
-    /// Returns the budget of the reservation.
+    /// Returns the budget that the bytes were reserved from.
     pub fn budget(&self) -> &Arc<Budget> {
         &self.budget
     }
 
-    /// Returns the limit of the budget.
+    /// Returns the budget's limit in bytes.
     pub fn limit(&self) -> u64 {
         self.budget.limit
     }
@@ -262,8 +265,8 @@ impl Reservation {
     /// Changes the size of the reservation to `bytes` bytes.
     ///
     /// # Errors
-    /// [Limit](herringbone_format::ErrorKind::Limit) if the budget does not have enough bytes left. The reservation
-    /// then does not change.
+    /// Fails with [Limit](herringbone_format::ErrorKind::Limit) if the budget does not have enough bytes left. In this
+    /// case the reservation does not change.
     pub fn resize(&mut self, bytes: u64) -> Result<()> {
         match bytes.checked_sub(self.bytes) {
             Some(0) => {}
@@ -277,7 +280,7 @@ impl Reservation {
     /// Reserves `bytes` more bytes.
     ///
     /// # Errors
-    /// See [`Self::resize`].
+    /// Fails in the cases that [`Self::resize`] describes.
     pub fn add(&mut self, bytes: u64) -> Result<()> {
         self.resize(self.bytes.saturating_add(bytes))
     }
@@ -285,18 +288,18 @@ impl Reservation {
     /// Releases all bytes.
     pub fn release(&mut self) {
         let bytes = std::mem::take(&mut self.bytes);
-        // An atomic operation takes time, even with 0.
+        // We skip the call for an empty reservation, because an atomic operation takes time even if it subtracts 0.
         if bytes > 0 {
             self.budget.give_back(bytes);
         }
     }
 
-    /// Releases `bytes` bytes, or all if there are fewer.
+    /// Releases `bytes` bytes, or all of them if there are fewer.
     pub fn give_back(&mut self, bytes: u64) {
         drop(self.split(bytes));
     }
 
-    /// Splits off `bytes` bytes, or all if there are fewer.
+    /// Splits off `bytes` bytes into a reservation of their own, or all of them if there are fewer.
     pub(crate) fn split(&mut self, bytes: u64) -> Self {
         let bytes = bytes.min(self.bytes);
         self.bytes -= bytes;
@@ -313,20 +316,20 @@ impl Drop for Reservation {
     }
 }
 
-/// The purpose of memory in a column.
+/// The purpose that a column needs memory for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum MemoryUse {
     /// The column itself.
     Column,
-    /// Bytes of the file.
+    /// Bytes fetched from the file.
     Window,
-    /// The decrypted page.
+    /// The page after decryption.
     Decrypted,
-    /// The decompressed page.
+    /// The page after decompression.
     Body,
-    /// Values of the page that must be copied before use.
+    /// Values of the page that we must copy before we can use them.
     Copy,
-    /// The dictionary in the form needed for lookups.
+    /// The dictionary in the form that lookups need.
     Dictionary,
     /// The array under construction, and pages that it borrows from.
     Array,
@@ -334,7 +337,7 @@ pub(crate) enum MemoryUse {
 
 const NUM_USES: usize = MemoryUse::Array as usize + 1;
 
-/// The memory of one column.
+/// The memory that one column has reserved for each purpose.
 #[derive(Debug)]
 pub(crate) struct ColumnMemory {
     reservation: Reservation,
@@ -357,7 +360,7 @@ impl ColumnMemory {
     /// Changes the reservation for one purpose to `bytes` bytes.
     ///
     /// # Errors
-    /// Limit if the budget does not have enough bytes left. Nothing changes then.
+    /// Fails with Limit if the budget does not have enough bytes left. In this case nothing changes.
     pub(crate) fn resize(&mut self, part: MemoryUse, bytes: u64) -> Result<()> {
         let others = self.reservation.bytes - self.reserved(part);
         self.reservation.resize(others.saturating_add(bytes))?;
@@ -368,7 +371,7 @@ impl ColumnMemory {
     /// Reserves at least `bytes` bytes for one purpose.
     ///
     /// # Errors
-    /// See [`Self::resize`].
+    /// Fails in the cases that [`Self::resize`] describes.
     pub(crate) fn reserve(&mut self, part: MemoryUse, bytes: u64) -> Result<()> {
         if bytes <= self.reserved(part) {
             return Ok(());
@@ -376,19 +379,20 @@ impl ColumnMemory {
         self.resize(part, bytes)
     }
 
-    /// Returns the counts of the work so far.
+    /// Returns the counters of the read's work.
     pub(crate) fn metrics(&self) -> &Metrics {
         &self.reservation.budget.metrics
     }
 
-    /// Returns the number of free bytes of the budget.
+    /// Returns the number of bytes that are free in the budget.
     pub(crate) fn left(&self) -> u64 {
         let budget = &self.reservation.budget;
         budget.limit.saturating_sub(budget.used())
     }
 
-    /// Transfers the memory of the array to its column batch. After the last column batch, the column holds nothing.
-    /// If that column batch `borrows` pages or the dictionary, it takes over their memory too.
+    /// Transfers the array's memory to its column batch. After the last column batch, the column no longer holds any
+    /// memory. If the last column batch `borrows` pages or the dictionary, it takes over their memory too, because it
+    /// keeps them alive.
     pub(crate) fn hand_over(&mut self, is_last: bool, borrows: bool) -> Reservation {
         let bytes = match is_last && borrows {
             true => self.reservation.bytes,
@@ -458,11 +462,11 @@ mod tests {
         assert_eq!(open(ColumnRole::All, 0, 10), 10);
         assert_eq!(open(ColumnRole::All, 1, 5), 15);
         assert_eq!(open(ColumnRole::All, 0, 10), 10);
-        // A row group may be skipped.
+        // A row group may be skipped, because pruning ruled it out.
         assert_eq!(open(ColumnRole::All, 3, 1), 16);
         assert_eq!(open(ColumnRole::Selected(0), 3, 4), 20);
         assert_eq!(open(ColumnRole::All, 3, 1), 16);
-        // Row groups opened again in order are counted anew.
+        // Row groups that are opened again in order are counted anew.
         budget.close_row_groups_from(1);
         assert_eq!(open(ColumnRole::All, 0, 10), 10);
         assert_eq!(open(ColumnRole::All, 3, 1), 11);

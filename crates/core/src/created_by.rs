@@ -1,7 +1,7 @@
-//! Detects the writer of a file from `created_by`: old writers have faults that readers must handle.
+//! Detects the program that wrote a file from `created_by`, because old writers have faults that readers must handle.
 
-/// Writers based on segmentio/parquet-go, which was archived soon after the fault was fixed. Their versions do not
-/// show which release they were built with, so their upper bounds are never used.
+/// Writers based on segmentio/parquet-go, which was archived soon after the fault was fixed. Their versions do not show
+/// which release of parquet-go they were built with, so we never use their upper bounds.
 const CUTTING_WRITERS: [&str; 3] = [
     "github.com/segmentio/parquet-go",
     "github.com/grafana/phlare",
@@ -11,39 +11,41 @@ const CUTTING_WRITERS: [&str; 3] = [
 /// The known habits of the program that wrote a file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CreatedBy {
-    /// True if it compressed all pages, including version 2 data pages whose headers claim that they are not
-    /// compressed (ARROW-17100).
+    /// True if the writer compressed all pages. This includes version 2 data pages whose headers claim that they are
+    /// not compressed (ARROW-17100).
     pub(crate) compresses_all_pages: bool,
-    /// True if it appends eight zeros to the values of each data page.
+    /// True if the writer appends eight zeros to the values of each data page.
     pub(crate) appends_zeros: bool,
-    /// True if it truncates upper bounds of byte arrays in column indexes without incrementing them. Values may then
-    /// lie above the bounds (segmentio/parquet-go issue 495, fixed in April 2023).
+    /// True if the writer truncates the upper bounds of byte arrays in column indexes but does not increment them.
+    /// Values may then be greater than their bounds (segmentio/parquet-go issue 495, fixed in April 2023).
     pub truncates_upper_bounds: bool,
-    /// True if it compares the bounds of pages as bytes without a sign, to find those of a column chunk of decimals in
-    /// byte arrays. Some values are then outside of the bounds (polars 0.20 to 1.30).
+    /// True if the writer derives a column chunk's bounds from its pages' bounds, and compares them as unsigned bytes
+    /// even if they are decimals in byte arrays. Some values are then outside of the chunk's bounds (polars 0.20 to
+    /// 1.30).
     pub compares_decimals_as_bytes: bool,
-    /// True if it left the header of the dictionary page out of `total_compressed_size` (PARQUET-816). The last page
-    /// may then start after the end of its column chunk.
+    /// True if the writer left the dictionary page's header out of `total_compressed_size` (PARQUET-816). The last page
+    /// may then start after the end that the metadata gives for its column chunk.
     pub(crate) omits_dictionary_header: bool,
 }
 
 impl CreatedBy {
-    /// Returns the habits of the writer with this `created_by`.
+    /// Returns the known habits of the writer that `created_by` names.
     pub fn new(created_by: Option<&str>) -> Self {
         let (name, version) = name_and_version(created_by.unwrap_or_default());
         Self {
             omits_dictionary_header: name == "parquet-mr" && version < [1, 2, 9],
-            // Its last version was 1.5.1. Arrow before 3.0 still used this name and version.
+            // The last version of parquet-cpp was 1.5.1, but Arrow before 3.0 still used this name and version.
             compresses_all_pages: name == "parquet-cpp" && version < [2, 0, 0],
             appends_zeros: name == "fastparquet-python" || name == "fastparquet",
-            // Later versions state their number.
+            // Later versions of polars state their number, so the bare name means an old one.
             compares_decimals_as_bytes: created_by == Some("Polars"),
             truncates_upper_bounds: CUTTING_WRITERS.iter().any(|it| name.starts_with(it)),
         }
     }
 }
 
-/// Splits `parquet-cpp version 1.5.1-SNAPSHOT` into `parquet-cpp` and 1, 5, 1. Missing or invalid numbers are 0.
+/// Splits `parquet-cpp version 1.5.1-SNAPSHOT` into `parquet-cpp` and the numbers 1, 5 and 1. Missing or invalid
+/// numbers become 0.
 fn name_and_version(created_by: &str) -> (&str, [u32; 3]) {
     let (name, version) = created_by
         .split_once(" version ")

@@ -1,12 +1,12 @@
-//! Extension types: the half that converts arrays.
+//! The half of an extension type that converts arrays.
 //!
 //! ```text
 //! read     storage of a record batch ──► ExtensionType::make_array ──► array of the extension type
 //! write    array of a record batch ──► StorageWriter::arrays ──► storage, and sibling columns
 //! ```
 //!
-//! The half that maps fields is [`ExtensionMapping`]. If the arrays of an extension type are those of its storage, it
-//! needs only that half, and an empty implementation of this one.
+//! [`ExtensionMapping`] is the other half, which maps fields. If an extension type uses the arrays of its storage
+//! unchanged, it needs only that half, and an empty implementation of this one.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ pub use herringbone_schema::{
     VARIANT_EXTENSION_NAME,
 };
 
-/// A column built by an extension type, in addition to the columns of the projection.
+/// A column that an extension type builds, in addition to the columns of the projection.
 #[derive(Debug, Clone)]
 pub struct ExtensionColumnOption {
     /// The name of the column. Another column may have the same name.
@@ -30,11 +30,11 @@ pub struct ExtensionColumnOption {
     pub extension: Arc<dyn ExtensionType>,
 }
 
-/// An extension type: converts storage to Arrow arrays, and back.
+/// An extension type, which converts storage to Arrow arrays and back.
 ///
-/// `ReadOptions::extension` and `WriteOptions::extension` register it.
+/// You register it with `ReadOptions::extension` and `WriteOptions::extension`.
 ///
-/// The module `herringbone::extension` has an example that writes, too. This one reads a column of cents as euros:
+/// The module `herringbone::extension` has an example that also writes. Here we read a column of cents as euros:
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -78,17 +78,18 @@ pub struct ExtensionColumnOption {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait ExtensionType: ExtensionMapping {
-    /// Reading: returns the array of a field for which [`ExtensionMapping::to_arrow`] announced arrays. It has as
-    /// many slots as the storage, and the type of the field. Called once per record batch, on any of the threads that
-    /// assemble batches.
+    /// Returns the array for a field when a file is read, if [`ExtensionMapping::to_arrow`] announced that its arrays
+    /// differ from the storage. The array must have as many slots as the storage, and the field's type. This method is
+    /// called once per record batch, on any of the threads that assemble batches.
     ///
-    /// The storage has the type passed to `to_arrow`. The storage of an extension column may have more leaves than
-    /// the extension requested, if other columns requested them: look up fields by name.
+    /// The storage has the type that was passed to `to_arrow`. Note that the storage of an extension column may have
+    /// more leaves than the extension requested, because other columns may have requested them. So look up fields by
+    /// name.
     ///
     /// # Errors
     ///
-    /// [Corrupt](herringbone_format::ErrorKind::Corrupt) if stored values break the rules of the type. The read then
-    /// ends with this error.
+    /// Fails with [Corrupt](herringbone_format::ErrorKind::Corrupt) if stored values break the rules of the type. The
+    /// read then ends with this error.
     fn make_array(&self, storage: &ArrayRef, field: &Field) -> Result<ArrayRef> {
         let _ = storage;
         Err(Error::unsupported(format!(
@@ -97,42 +98,44 @@ pub trait ExtensionType: ExtensionMapping {
         )))
     }
 
-    /// Writing: returns an object for one file if the extension type keeps state that several fields of the file
-    /// share. The returned object then supplies their [writers](Self::storage_writer). Returns `None` if one object
-    /// serves all files.
+    /// Returns an object for one written file, if the extension type keeps state that several fields of this file
+    /// share. The returned object then supplies the fields' [writers](Self::storage_writer). The default is `None`,
+    /// which means that one object serves all files.
     ///
     /// # Errors
     ///
-    /// [Argument](herringbone_format::ErrorKind::Argument) if no file can be written from batches with this schema.
+    /// Fails with [Argument](herringbone_format::ErrorKind::Argument) if no file can be written from batches with this
+    /// schema.
     fn for_file(&self, schema: &Schema) -> Result<Option<Arc<dyn ExtensionType>>> {
         let _ = schema;
         Ok(None)
     }
 
-    /// Writing: returns the writer that converts the arrays of a field to their storage, if that has another type.
-    /// Returns `None` if the field does not belong to this extension type, or is its own storage.
+    /// Returns the writer that converts a field's arrays to their storage, if the storage has another type. Returns
+    /// `None` if the field does not belong to this extension type, or if the arrays are stored unchanged.
     ///
     /// # Errors
     ///
-    /// [Argument](herringbone_format::ErrorKind::Argument) if the field belongs to this extension type but is invalid.
+    /// Fails with [Argument](herringbone_format::ErrorKind::Argument) if the field belongs to this extension type but
+    /// is invalid.
     fn storage_writer(&self, written: &WrittenField<'_>) -> Result<Option<Box<dyn StorageWriter>>> {
         let _ = written;
         Ok(None)
     }
 }
 
-/// A field to be written, as passed to an extension type.
+/// A field to be written, as an extension type receives it.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct WrittenField<'a> {
     /// The field.
     pub field: &'a Field,
-    /// The names of the fields on the path from the top level down to the field.
+    /// The field names on the path from the top level down to the field.
     pub path: &'a [String],
 }
 
 impl<'a> WrittenField<'a> {
-    /// Describes the field with this path.
+    /// Describes the field at this path.
     #[doc(hidden)] // For `herringbone-write`.
     #[must_use]
     pub fn new(field: &'a Field, path: &'a [String]) -> Self {
@@ -140,12 +143,12 @@ impl<'a> WrittenField<'a> {
     }
 }
 
-/// Converts the arrays of one field of one file to their storage.
+/// A converter from one field's arrays in one file to their storage.
 ///
-/// The methods are called in this order: [`fields`](Self::fields) once, [`arrays`](Self::arrays) for each record
-/// batch, including the first, [`key_values`](Self::key_values) once.
+/// The methods are called in a fixed order: [`fields`](Self::fields) once, then [`arrays`](Self::arrays) for each
+/// record batch including the first, and [`key_values`](Self::key_values) once at the end.
 ///
-/// Degrees, stored as hundredths:
+/// This example stores degrees as hundredths:
 ///
 /// ```
 /// use std::sync::Arc;
@@ -178,43 +181,44 @@ impl<'a> WrittenField<'a> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait StorageWriter: Send + Sync {
-    /// Returns the storage field, followed by sibling columns to be added next to it, in the same struct or at the
-    /// top level. `first` contains the slots of the first record batch with rows: the form of the storage may depend
-    /// on it. It is empty if the file has no rows.
+    /// Returns the storage field, followed by sibling columns that will be added next to it, in the same struct or at
+    /// the top level. The argument `first` contains the slots of the first record batch that has rows, because the form
+    /// of the storage may depend on them. It is empty if the file has no rows.
     ///
-    /// The first field keeps the name of the original field. It also carries the name of an extension type, so that
-    /// [`ExtensionMapping::to_parquet`] is called for its annotation. Elements of a list cannot have sibling columns.
+    /// The first returned field keeps the original field's name. It also carries the name of an extension type, so that
+    /// [`ExtensionMapping::to_parquet`] is called to annotate it. List elements cannot have sibling columns.
     ///
     /// # Errors
     ///
-    /// Any error. Nothing is written then.
+    /// May fail with any error. In this case nothing is written.
     fn fields(&mut self, first: &ArrayRef) -> Result<Vec<FieldRef>>;
 
-    /// Returns the arrays of these fields, with as many slots as `array`. These include slots in null structs, and
-    /// list elements outside of all lists: they may have any value, and are not written.
+    /// Returns an array for each of these fields, with as many slots as `array`. Some of these slots lie in null
+    /// structs or outside of all lists. They may have any value, because they are not written.
     ///
     /// # Errors
     ///
-    /// [Argument](herringbone_format::ErrorKind::Argument) if a value cannot be stored. The file cannot be finished
-    /// then.
+    /// Fails with [Argument](herringbone_format::ErrorKind::Argument) if a value cannot be stored. After this the file
+    /// cannot be finished.
     fn arrays(&mut self, array: &ArrayRef) -> Result<Vec<ArrayRef>>;
 
-    /// Returns the names of columns that were supplied with the rows and reveal values of this field. They are
-    /// siblings, in the same struct or at the top level. They are encrypted like the field, unless they are
-    /// configured by their own names. The columns of [`fields`](Self::fields) need not be listed.
+    /// Returns the names of columns that the caller supplied with the rows and that reveal values of this field. They
+    /// are siblings, in the same struct or at the top level. We encrypt them like the field, unless they are configured
+    /// by their own names. You do not need to list the columns that [`fields`](Self::fields) adds.
     fn derived_columns(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// Notes that the column is encrypted, and that readers of the footer may not have its key. Anything that reveals
-    /// its values must stay out of the key-value metadata. Called before [`key_values`](Self::key_values).
+    /// Announces that the column is encrypted, and that not all readers of the footer have its key. So anything that
+    /// reveals the column's values must stay out of the key-value metadata. This method is called before
+    /// [`key_values`](Self::key_values).
     fn redact_values(&mut self) {}
 
-    /// Returns entries for the key-value metadata of the file. They replace other entries with the same keys.
+    /// Returns entries for the file's key-value metadata. They replace other entries that have the same keys.
     ///
     /// # Errors
     ///
-    /// Any error. The file cannot be finished then.
+    /// May fail with any error. After this the file cannot be finished.
     fn key_values(&mut self) -> Result<Vec<KeyValue>> {
         Ok(Vec::new())
     }

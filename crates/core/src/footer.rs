@@ -5,7 +5,7 @@
 //! "PARE" ... [crypto metadata, thrift] [metadata, encrypted] [length of both, u32] "PARE"
 //! ```
 //!
-//! The first request fetches a suffix of the file. For most files, it contains the whole metadata. If the metadata is
+//! The first request fetches a suffix of the file, which contains the whole metadata for most files. If the metadata is
 //! longer, a second request fetches only the missing part.
 
 use std::ops::Range;
@@ -21,10 +21,10 @@ use herringbone_format::{Error, FileMetadata, Limits, Result, encrypted};
 
 use crate::fetch::FetchPolicy;
 
-/// Decodes the metadata of a file from its last bytes, without I/O.
+/// A decoder for a file's metadata that starts from the last bytes of the file, and does no I/O.
 ///
-/// Bytes can be [supplied](Self::supply) before they are requested. For example, a source may report the length of
-/// the file only in its response to a request for a suffix. In that case, create the decoder after the response, and
+/// You can [supply](Self::supply) bytes before the decoder requests them. For example, some sources report a file's
+/// length only in their response to a request for a suffix. In that case, create the decoder after the response and
 /// supply the suffix at once.
 ///
 /// ```
@@ -55,25 +55,25 @@ pub struct FooterDecoder {
     suffix_bytes: u64,
     /// The bytes supplied so far, at the end of the file.
     end: Bytes,
-    /// The number of requested bytes at the end of the file.
+    /// The number of bytes at the end of the file that were requested so far.
     asked: u64,
     decryption: Option<Arc<dyn Decryption>>,
     path: Option<PathBuf>,
-    /// The object that decrypts the file, once the kind of encryption is known.
+    /// The object that decrypts the file, which is present once we know how the file is encrypted.
     file: Option<Arc<dyn FileDecryption>>,
 }
 
 /// The outcome of a step of a [`FooterDecoder`].
 ///
-/// The enum is exhaustive: a driver that ignored a step would never end, so it must not compile.
+/// The enum is exhaustive, because a driver that ignored a step would never end. So such a driver must not compile.
 #[derive(Debug)]
 pub enum FooterStep {
     /// The metadata.
     Ready(Box<FileMetadata>),
-    /// The range of the file that must be [supplied](FooterDecoder::supply). It ends at the end of the file, or at
-    /// the start of the bytes supplied before.
+    /// The byte range of the file that must be [supplied](FooterDecoder::supply). It extends to the end of the file, or
+    /// to the start of the bytes supplied before.
     Need(Range<u64>),
-    /// The key that must be [supplied](FooterDecoder::supply_key).
+    /// The request for a key that must be [supplied](FooterDecoder::supply_key).
     NeedKey(KeyRequest),
 }
 
@@ -93,7 +93,7 @@ impl FooterDecoder {
         }
     }
 
-    /// Sets the number of bytes at the end of the file that are requested first; 64 KiB by default.
+    /// Sets the number of bytes at the end of the file that are requested first, which is 64 KiB by default.
     #[must_use]
     pub fn suffix_bytes(self, suffix_bytes: u64) -> Self {
         Self {
@@ -102,7 +102,7 @@ impl FooterDecoder {
         }
     }
 
-    /// Sets the source of the keys of the file. The `path` is for sources whose keys depend on the file.
+    /// Sets the source of the file's keys. It receives the `path`, because the keys of some sources depend on the file.
     #[must_use]
     pub fn decryption(
         self,
@@ -119,7 +119,8 @@ impl FooterDecoder {
     /// Supplies the key for `request`.
     ///
     /// # Errors
-    /// [Argument](herringbone_format::ErrorKind::Argument) if no key can have this length, or none was requested.
+    /// Fails with [Argument](herringbone_format::ErrorKind::Argument) if no key can have this length, or if none was
+    /// requested.
     pub fn supply_key(&self, request: &KeyRequest, key: &[u8]) -> Result<()> {
         match &self.file {
             Some(file) => file.supply_key(request, key),
@@ -127,12 +128,12 @@ impl FooterDecoder {
         }
     }
 
-    /// Supplies the bytes that precede those supplied before; at first, the last bytes of the file.
+    /// Supplies the bytes that precede the ones supplied before. The first call supplies the last bytes of the file.
     pub fn supply(&mut self, bytes: Bytes) {
         let end = std::mem::take(&mut self.end);
         self.end = match bytes.try_into_mut() {
             Ok(bytes) if end.is_empty() => bytes.freeze(),
-            // A large footer is not copied if nothing else refers to its bytes.
+            // If nothing else refers to these bytes, we append to them in place, so that a large footer is not copied.
             Ok(mut bytes) => {
                 bytes.extend_from_slice(&end);
                 bytes.freeze()
@@ -142,20 +143,23 @@ impl FooterDecoder {
         };
     }
 
-    /// Returns the bytes supplied so far, at the end of the file.
+    /// Returns all bytes supplied so far, which end at the end of the file.
     #[must_use]
     pub fn into_supplied(self) -> Bytes {
         self.end
     }
 
-    /// Decodes the metadata, or returns the missing input: bytes of the file, or a key.
+    /// Decodes the metadata, or returns the input that is missing: bytes of the file, or a key.
     ///
     /// # Errors
-    /// [Corrupt](herringbone_format::ErrorKind::Corrupt) if the file is not a Parquet file;
-    /// [Limit](herringbone_format::ErrorKind::Limit) if its metadata is larger than allowed;
-    /// [Key](herringbone_format::ErrorKind::Key) if its footer is encrypted and there is no key for it, or it is not
-    /// authentic; [Argument](herringbone_format::ErrorKind::Argument) if fewer bytes were supplied than requested, or
-    /// more than the file has.
+    /// Fails with:
+    ///
+    /// - [Corrupt](herringbone_format::ErrorKind::Corrupt) if the file is not a Parquet file.
+    /// - [Limit](herringbone_format::ErrorKind::Limit) if its metadata is larger than allowed.
+    /// - [Key](herringbone_format::ErrorKind::Key) if its footer is encrypted and there is no key for it, or if the
+    ///   footer is not authentic.
+    /// - [Argument](herringbone_format::ErrorKind::Argument) if fewer bytes were supplied than requested, or more than
+    ///   the file has.
     pub fn poll(&mut self) -> Result<FooterStep> {
         let tail_bytes = FOOTER_TAIL_BYTES as u64;
         if self.file_length < tail_bytes + 4 {
@@ -198,7 +202,7 @@ impl FooterDecoder {
         let Some(from) = (self.end.len() as u64).checked_sub(needed) else {
             return self.need(needed);
         };
-        // The casts are lossless: these offsets are within the bytes, which are in memory.
+        // The casts are lossless, because these offsets lie within bytes that are in memory.
         let footer = self
             .end
             .slice(from as usize..self.end.len() - FOOTER_TAIL_BYTES);
@@ -236,7 +240,7 @@ impl FooterDecoder {
         Self::complete(metadata, file)
     }
 
-    /// Returns the object that decrypts the file. Opens it the first time.
+    /// Returns the object that decrypts the file, and creates it on the first call.
     fn open(&mut self, footer: FooterEncryption<'_>) -> Result<Option<Arc<dyn FileDecryption>>> {
         if let (None, Some(decryption)) = (&self.file, &self.decryption) {
             let file = FileToDecrypt::new(self.path.as_deref(), footer);
@@ -255,7 +259,7 @@ impl FooterDecoder {
         Ok(FooterStep::Ready(Box::new(metadata.with_decryption(file))))
     }
 
-    /// Requests the missing bytes of the last `bytes` bytes of the file.
+    /// Requests the part of the file's last `bytes` bytes that was not supplied yet.
     fn need(&mut self, bytes: u64) -> Result<FooterStep> {
         if bytes <= self.asked {
             return Err(Error::argument(format!(

@@ -1,20 +1,20 @@
-//! The base of the data path: pages ⇄ column batches of Arrow arrays.
+//! The base of the data path, which converts pages to column batches of Arrow arrays and back.
 //!
 //! ```text
 //! bytes → footer → column chunk → page → levels + values → Arrow arrays
 //! ```
 //!
-//! This crate does no I/O and does not spawn threads: its decoders return the ranges of bytes that they need, and are
-//! then supplied with the bytes. `herringbone-read` builds record batches with it, and `herringbone-write` builds
-//! column chunks.
+//! This crate does no I/O and does not spawn threads. Its decoders return the byte ranges that they need, and continue
+//! when the caller has supplied them. `herringbone-read` uses it to build record batches, and `herringbone-write` to
+//! build column chunks.
 //!
-//! This crate is for the crates of this workspace. Its API changes with any release, except for the items that
-//! `herringbone` exports.
+//! Only the other crates of this workspace should depend on this crate. Its API changes with any release, except for
+//! the items that `herringbone` exports.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-// In the order of data flow.
+// The modules are in the order of data flow.
 mod step;
 pub mod memory_pool;
 pub mod budget;
@@ -41,7 +41,7 @@ pub use step::Step;
 use herringbone_format::Error;
 use herringbone_kernels::Malformed;
 
-/// Converts the error of a kernel. The caller adds the location.
+/// Converts a kernel's error. The caller adds the location, which a kernel does not know.
 pub fn malformed(Malformed(message): Malformed) -> Error {
     Error::corrupt(message)
 }

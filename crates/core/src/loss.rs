@@ -1,11 +1,11 @@
-//! Data lost in a read, if the caller prefers part of a damaged file to an error.
+//! Data that a read lost because the caller prefers part of a damaged file to an error.
 
 use herringbone_format::{Error, ErrorKind};
 
-/// The reaction to damage.
+/// The way in which a read reacts to damage.
 ///
-/// Damage is any cause of an error of the kinds Corrupt, Unsupported and Limit, because a changed byte may look like
-/// any of them. Other errors, and damage to the footer, always end the read.
+/// Damage is any cause of an error whose kind is Corrupt, Unsupported or Limit, because a changed byte may look like
+/// any of them. Other errors always end the read, and so does damage to the footer.
 ///
 /// ```
 /// # use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
@@ -37,17 +37,17 @@ pub enum OnError {
     /// The read ends with the error.
     #[default]
     Fail,
-    /// The rest of the row group is left out: its rows from the damaged batch on.
+    /// The rest of the row group is left out, that is, its rows from the damaged batch on.
     SkipRowGroup,
-    /// The values of a damaged page become null. This works for nullable columns without lists, if the header of the
-    /// page is intact but its body is damaged, or its dictionary is missing. A struct around the column is null if
-    /// another column in it contains a null of the struct. It counts as present if all its columns are damaged or not
-    /// read. Any other damage costs the rest of the row group.
+    /// The values of a damaged page become null. This works for nullable columns without lists, if the page's header is
+    /// intact but its body is damaged, or if its dictionary is missing. A struct around the column becomes null if
+    /// another of its columns shows that the struct is null. It counts as present if all of its columns are damaged or
+    /// not read. Any other damage costs the rest of the row group.
     NullPage,
 }
 
 impl OnError {
-    /// Returns true if a read continues after the row group with the error.
+    /// Returns true if a read continues after the row group in which this error occurred.
     #[must_use]
     pub fn goes_on(self, error: &Error) -> bool {
         self != Self::Fail && is_damage(error)
@@ -66,7 +66,7 @@ pub(crate) fn is_damage(error: &Error) -> bool {
 pub struct Loss {
     /// The damage, with its location.
     pub error: Error,
-    /// The amount lost.
+    /// The amount of data that was lost.
     pub lost: Lost,
 }
 
@@ -94,14 +94,15 @@ pub struct Loss {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lost {
-    /// The number of rows missing from all batches. With a filter, it is an upper bound.
+    /// The number of rows that are missing from all batches. With a filter this is an upper bound.
     Rows(u64),
-    /// The number of values of one column that became null in their batches. It is 0 for a dictionary, because each
-    /// page that needs it is a loss of its own.
+    /// The number of one column's values that became null in their batches. It is 0 for a damaged dictionary, because
+    /// each page that needs the dictionary is recorded as its own loss.
     Values(u64),
 }
 
-/// The losses of a read: the first ones, and the number of the others. A small file may have very many.
+/// The first losses of a read, and the number of all others. We do not keep every loss, because even a small file may
+/// have very many.
 ///
 /// ```
 /// # use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
@@ -133,16 +134,16 @@ pub struct Losses {
 }
 
 impl Losses {
-    /// The maximum number of losses stored.
+    /// The maximum number of losses that are kept.
     pub const MAX: usize = 1000;
 
-    /// Returns the stored losses, in order.
+    /// Returns the losses that were kept, in order.
     #[must_use]
     pub fn kept(&self) -> &[Loss] {
         &self.kept
     }
 
-    /// Returns the number of losses not stored.
+    /// Returns the number of losses that were not kept.
     #[must_use]
     pub fn not_kept(&self) -> u64 {
         self.more
@@ -158,14 +159,14 @@ impl Losses {
         }
     }
 
-    /// Appends the losses of a later part of the read.
+    /// Appends the losses from a later part of the read.
     #[doc(hidden)] // For the crates of this workspace.
     pub fn append(&mut self, next: Self) {
         next.kept.into_iter().for_each(|loss| self.push(loss));
         self.more = self.more.saturating_add(next.more);
     }
 
-    /// Changes the error of each stored loss, for example to name its file.
+    /// Changes the error of each kept loss, for example to name its file.
     #[must_use]
     #[doc(hidden)] // For the crates of this workspace.
     pub fn map_errors(mut self, mut change: impl FnMut(Error) -> Error) -> Self {

@@ -1,4 +1,4 @@
-//! Memory shared by many reads.
+//! Memory that many reads share.
 
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -7,14 +7,13 @@ use std::task::{Context, Poll};
 
 use herringbone_format::{Error, Result};
 
-/// Memory shared by many reads, such as that of a query engine.
+/// A source of memory that many reads share, for example the memory of a query engine.
 ///
-/// A read takes bytes before it allocates them, in blocks of 64 KiB. It gives all of them back when it is
-/// dropped.
+/// A read takes bytes before it allocates them, in blocks of 64 KiB. It gives all of them back when it is dropped.
 ///
-/// A pool must not wait. If it refuses, the read drops the work ahead of its output and tries again. Until the pool
-/// grants a whole block once more, nothing is requested ahead. If the pool refuses the bytes of a single page, the read fails
-/// with an error of kind [Limit](herringbone_format::ErrorKind::Limit).
+/// A pool must not wait. If it refuses, the read drops the work ahead of its output and tries again. From then on, the
+/// read requests nothing ahead until the pool grants a whole block once more. If the pool refuses even the bytes for a
+/// single page, the read fails with an error of kind [Limit](herringbone_format::ErrorKind::Limit).
 ///
 /// ```
 /// use std::sync::atomic::{AtomicU64, Ordering};
@@ -39,29 +38,30 @@ use herringbone_format::{Error, Result};
 /// assert!(options.memory_pool.is_some());
 /// ```
 pub trait MemoryPool: Debug + Send + Sync {
-    /// Takes `bytes` bytes. Returns false if the pool does not have them.
+    /// Takes `bytes` bytes, or returns false if the pool does not have them.
     fn take(&self, bytes: u64) -> bool;
 
-    /// Gives back bytes taken earlier.
+    /// Gives back bytes that were taken earlier.
     fn give_back(&self, bytes: u64);
 
-    /// Returns the number of bytes that one read may hold before it needs them. By default, only the options of the read
-    /// limit them.
+    /// Returns the number of bytes that one read may hold before it needs them. By default there is no such limit,
+    /// apart from the limits in the read's options.
     fn most_ahead(&self) -> u64 {
         u64::MAX
     }
 
-    /// Decides whether an async read tries again after the pool refused it the bytes of a single page. While the answer is
-    /// pending, the read waits and holds nearly nothing. If the answer is false, as it is by default, the read fails.
+    /// Decides whether an async read tries again after the pool refused it the bytes for a single page. While the
+    /// answer is pending, the read waits and holds nearly no memory. If the answer is false, which is the default, the
+    /// read fails.
     ///
-    /// A pool must answer in the end. A read asks a few times per row group.
+    /// A pool must answer eventually. Expect a read to ask a few times per row group.
     fn poll_room(&self, context: &mut Context<'_>) -> Poll<bool> {
         let _ = context;
         Poll::Ready(false)
     }
 }
 
-/// A [`MemoryPool`] of a fixed number of bytes.
+/// A [`MemoryPool`] with a fixed number of bytes.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -80,7 +80,7 @@ pub struct SharedMemory {
 }
 
 impl SharedMemory {
-    /// Creates a pool of `bytes` bytes.
+    /// Creates a pool with `bytes` bytes.
     #[must_use]
     pub fn new(bytes: u64) -> Arc<Self> {
         Arc::new(Self {
@@ -89,7 +89,7 @@ impl SharedMemory {
         })
     }
 
-    /// Returns the number of bytes taken.
+    /// Returns the number of bytes that are taken.
     #[must_use]
     pub fn used(&self) -> u64 {
         self.used.load(Ordering::Relaxed)
@@ -108,15 +108,16 @@ impl MemoryPool for SharedMemory {
     }
 }
 
-/// The number of bytes taken from a pool at once. A read keeps others from the unused rest of a block.
+/// The number of bytes that we take from a pool at once. Other reads cannot use the rest of a block that a read does
+/// not need.
 const BLOCK: u64 = 64 << 10;
 
-/// The bytes that one read has taken from a pool. They are given back on drop.
+/// The bytes that one read has taken from a pool. Dropping this gives them back.
 #[derive(Debug)]
 pub(crate) struct PooledMemory {
     pool: Arc<dyn MemoryPool>,
     taken: Mutex<u64>,
-    /// True if the pool refused a block, and granted none since.
+    /// True if the pool refused a block and has not granted one since.
     is_short: AtomicBool,
 }
 
@@ -129,9 +130,9 @@ impl PooledMemory {
         }
     }
 
-    /// Returns true if the pool refused a block, and granted none since.
+    /// Returns true if the pool refused a block and has not granted one since.
     pub(crate) fn is_short(&self) -> bool {
-        // No other memory access depends on it.
+        // Relaxed order is enough, because no other memory access depends on this flag.
         self.is_short.load(Ordering::Relaxed)
     }
 
@@ -143,16 +144,16 @@ impl PooledMemory {
         }
     }
 
-    /// Asks the pool whether a refused read tries again.
+    /// Asks the pool whether a read that was refused memory should try again.
     pub(crate) fn poll_room(&self, context: &mut Context<'_>) -> Poll<bool> {
         self.pool.poll_room(context)
     }
 
-    /// Takes enough bytes from the pool to cover `used`: in whole blocks, or exactly as needed if the
-    /// pool refuses.
+    /// Takes enough bytes from the pool to cover `used`. We ask for whole blocks first, and for exactly the missing
+    /// bytes if the pool refuses.
     ///
     /// # Errors
-    /// Limit if the pool refuses.
+    /// Fails with Limit if the pool refuses those too.
     pub(crate) fn grow(&self, used: &AtomicU64) -> Result<()> {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         let missing = used.load(Ordering::Relaxed).saturating_sub(*taken);
@@ -170,7 +171,7 @@ impl PooledMemory {
         Err(Error::pool_refused(missing, *taken))
     }
 
-    /// Gives back the unused bytes, except for one block. Gives back all of them if the pool is short.
+    /// Gives back the unused bytes, but keeps one block for the next reservation unless the pool is short.
     pub(crate) fn shrink(&self, used: &AtomicU64) {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         let spare = taken.saturating_sub(used.load(Ordering::Relaxed));
@@ -210,7 +211,7 @@ mod tests {
         assert_eq!((pool.used(), memory.is_short()), (BLOCK, false));
         assert_eq!(memory.most_ahead(), u64::MAX);
         assert!(pool.take(2 * BLOCK + 10));
-        // Less than a block is left.
+        // The pool has less than a block left.
         assert!(grow(&memory, &used, BLOCK + 5));
         assert_eq!((pool.used(), memory.is_short()), (3 * BLOCK + 15, true));
         assert_eq!(memory.most_ahead(), 0);
@@ -223,7 +224,7 @@ mod tests {
         assert!(!memory.is_short());
         used.store(0, Ordering::Relaxed);
         memory.shrink(&used);
-        // One spare block, and the two bytes from before.
+        // The pool still counts one spare block, and the two bytes that were taken before.
         assert_eq!(pool.used(), BLOCK + 2);
         drop(memory);
         assert_eq!(pool.used(), 0);

@@ -1,11 +1,11 @@
-//! Counts of the work of a read.
+//! Counts of the work that a read does.
 
 use std::ops::AddAssign;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// The counts of a read so far. Repeated work counts again. With several threads, work ahead of the emitted batches
-/// counts as well.
+/// The counts of a read so far. Repeated work counts again, and with several threads, so does work ahead of the emitted
+/// batches.
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -23,45 +23,45 @@ use std::time::Duration;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReadMetrics {
-    /// The number of row groups pruned or opened.
+    /// The number of row groups that were pruned or opened.
     pub row_groups: u64,
     /// The number of row groups that pruning ruled out.
     pub row_groups_pruned: u64,
-    /// The results of each pruning step, in order. They are 0 for steps that were not taken.
+    /// The results of each pruning step, in order. They are 0 if a step was not taken.
     pub steps: Vec<StepMetrics>,
-    /// The number of data pages of row groups that statistics accepted, which column indexes were not asked about. They
-    /// are the pages of the first tested column, as its metadata counts them.
+    /// The number of data pages in row groups that statistics accepted, so that their column indexes were not read.
+    /// This counts the pages of the first tested column, as given by its metadata.
     pub pages_accepted: u64,
     /// The number of rows whose values were tested, once for each stage of the filter.
     pub rows_tested: u64,
     /// The number of rows that these tests selected, once for each stage of the filter.
     pub rows_found: u64,
-    /// The number of decompressed pages, including dictionaries.
+    /// The number of decompressed pages, including dictionary pages.
     pub pages_read: u64,
-    /// The number of data pages without a selected row whose bodies were not decoded.
+    /// The number of data pages whose bodies we did not decode, because they have no selected row.
     pub pages_skipped: u64,
     /// The reads of column data.
     pub columns: ReadCounts,
-    /// The requests to the file, and the bytes fetched. Bytes fetched twice count twice.
+    /// The requests to the file, and the bytes that they fetched. Bytes that were fetched twice count twice.
     pub fetched: ReadCounts,
-    /// The number of times that the read waited for requests. Simultaneous requests are one round.
+    /// The number of times that the read waited for requests. Simultaneous requests count as one round.
     pub rounds: u64,
 }
 
-/// A pruning step. Before decoding, it narrows down the rows of a row group that may be selected, or locates their
-/// pages.
+/// A pruning step. Before a row group is decoded, such a step narrows down the rows that may be selected, or locates
+/// their pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PruningStep {
-    /// Bounds and counts in the metadata of column chunks.
+    /// Bounds and counts in the column chunks' metadata.
     Statistics,
     /// Bloom filters of columns that are compared with a few values.
     BloomFilters,
     /// Dictionaries of tested columns, if all pages of a column refer to its dictionary.
     Dictionaries,
-    /// Bounds and counts of pages: column indexes, and the offset indexes of the same columns.
+    /// Bounds and counts of pages, from column indexes and the offset indexes of the same columns.
     ColumnIndexes,
-    /// Offset indexes of all columns, so that the headers of skipped pages are not read.
+    /// Offset indexes of all columns, which save us from reading the headers of skipped pages.
     PageMaps,
 }
 
@@ -75,7 +75,7 @@ impl PruningStep {
         Self::PageMaps,
     ];
 
-    /// The steps that read from the file, in order.
+    /// The steps that need to read from the file, in order.
     pub const LOOKUPS: [Self; 4] = [
         Self::BloomFilters,
         Self::Dictionaries,
@@ -88,28 +88,28 @@ impl PruningStep {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StepMetrics {
-    /// The step.
+    /// The step that the counts belong to.
     pub step: PruningStep,
-    /// The number of row groups whose last rows this step ruled out.
+    /// The number of row groups in which this step ruled out the last rows that were left.
     pub row_groups_ruled_out: u64,
-    /// The number of row groups whose last undecided rows this step accepted, without ruling out others.
+    /// The number of row groups in which this step accepted the last undecided rows without ruling out others.
     pub row_groups_accepted: u64,
     /// The number of rows that this step ruled out.
     pub rows_ruled_out: u64,
     /// The number of rows that this step accepted without a test.
     pub rows_accepted: u64,
-    /// The number of pages without a row that the filter may select, after
-    /// [`ColumnIndexes`](PruningStep::ColumnIndexes). They are pages of the first tested column with indexes. Pages without
-    /// wanted rows do not count.
+    /// The number of pages that have no row which the filter may select, after
+    /// [`ColumnIndexes`](PruningStep::ColumnIndexes). We count the pages of the first tested column with indexes,
+    /// without the pages that have no wanted rows anyway.
     pub pages_ruled_out: u64,
-    /// The number of pages of that column with such rows.
+    /// The number of that column's pages that do have such rows.
     pub pages_kept: u64,
-    /// The number of these rows.
+    /// The number of rows in the pages kept.
     pub rows_kept: u64,
-    /// The time in which bytes of this step were decoded and evaluated, without that of requests. It is 0 on platforms
+    /// The time that this step took to decode and evaluate bytes, without the time of requests. It is 0 on platforms
     /// without a clock.
     pub time: Duration,
-    /// The reads of this step.
+    /// The reads that this step caused.
     pub reads: ReadCounts,
 }
 
@@ -124,7 +124,7 @@ pub struct ReadCounts {
 }
 
 impl Default for ReadMetrics {
-    /// Returns the counts of a read before its start.
+    /// Returns the counts of a read that has not started.
     fn default() -> Self {
         Metrics::default().get(0)
     }
@@ -133,11 +133,11 @@ impl Default for ReadMetrics {
 impl AddAssign<&Self> for ReadMetrics {
     /// Adds the counts of another read.
     fn add_assign(&mut self, other: &Self) {
-        // Footers may claim any number of rows.
+        // The sums saturate, because footers may claim any number of rows.
         let add = |sum: &mut u64, more: u64| *sum = sum.saturating_add(more);
         add(&mut self.row_groups, other.row_groups);
         add(&mut self.row_groups_pruned, other.row_groups_pruned);
-        // All reads have all steps, in order.
+        // We can zip the steps, because all reads have all steps in order.
         for (step, other_step) in self.steps.iter_mut().zip(&other.steps) {
             add(
                 &mut step.row_groups_ruled_out,
@@ -179,7 +179,7 @@ pub struct Metrics {
     /// The row groups that pruning ruled out.
     pub row_groups_pruned: Counter,
     steps: [StepCounters; PruningStep::ALL.len()],
-    /// The pages of row groups that statistics accepted.
+    /// The pages in row groups that statistics accepted.
     pub pages_accepted: Counter,
     /// The rows whose values were tested.
     pub rows_tested: Counter,
@@ -207,22 +207,22 @@ pub struct StepCounters {
     pub pages_ruled_out: Counter,
     /// The pages that the step kept.
     pub pages_kept: Counter,
-    /// The rows of pages that the step kept.
+    /// The rows in the pages that the step kept.
     pub rows_kept: Counter,
-    /// The nanoseconds that the step took, without those of requests.
+    /// The nanoseconds that the step took, without the time of requests.
     pub nanos: Counter,
-    /// The reads of the step.
+    /// The reads that the step caused.
     pub reads: ReadCounters,
 }
 
-/// The counters of reads and of their bytes.
+/// The counters of reads and of the bytes read.
 #[derive(Debug, Default)]
 pub struct ReadCounters {
     requests: Counter,
     bytes: Counter,
 }
 
-/// A number that only grows. No other memory access depends on it.
+/// A number that only grows. Relaxed order is enough for it, because no other memory access depends on it.
 #[derive(Debug, Default)]
 pub struct Counter(AtomicU64);
 
@@ -245,7 +245,7 @@ impl Stopwatch {
     /// Starts the clock.
     #[must_use]
     pub fn start() -> Self {
-        // WebAssembly in a browser has no clock that the standard library knows.
+        // We leave out the clock here, because the standard library has none for WebAssembly in a browser.
         Self(
             #[cfg(not(target_family = "wasm"))]
             std::time::Instant::now(),
@@ -299,7 +299,7 @@ impl Metrics {
         }
     }
 
-    /// Returns the counts. `row_groups` is the number of row groups looked at.
+    /// Returns the counts. The caller passes the number of row groups looked at as `row_groups`.
     pub(crate) fn get(&self, row_groups: u64) -> ReadMetrics {
         let steps = PruningStep::ALL.iter().map(|step| {
             let counters = self.step(*step);

@@ -1,24 +1,27 @@
-//! A guess at the bytes that a filtered read will need, from its earlier row groups.
+//! A guess at the bytes that a filtered read will need, which it bases on its earlier row groups.
 
 use std::sync::{Mutex, PoisonError};
 
 use crate::fetch::{ChunkReads, FetchPolicy};
 
-/// The number of bytes that a read of a local file requests on suspicion, until earlier row groups show that it needs them.
+/// The number of bytes that a read of a local file requests on suspicion, until earlier row groups show that it needs
+/// more.
 const UNPROVEN_BYTES: u64 = 64 << 10;
 
-/// The number of rows of ten that a step must have left. Then later steps need nearly all of their pages.
+/// The number of rows, out of ten, that a step must have left so that we expect later steps to need nearly all of their
+/// pages.
 const NEEDED_OF_TEN: u64 = 9;
 
-/// The shares of rows that the steps of a filter left in earlier row groups: pruning is step 0, and the tests of rows
-/// are the steps after it.
+/// The shares of rows that a filter's steps left in earlier row groups. Pruning is step 0, and the tests of rows are
+/// the steps after it.
 ///
-/// A read requests the columns of a later step before the one before it is done if this is likely to pay off. A round trip
-/// to an object store costs as much as megabytes. A local file costs nearly nothing, so there the outlook decides.
+/// If this is likely to pay off, a read requests the columns of a later step before the previous step is done. A round
+/// trip to an object store costs as much as megabytes, so there we request them in any case. But a local request costs
+/// nearly nothing, so for local files the outlook decides.
 #[derive(Debug, Default)]
 pub struct Outlook(Mutex<Vec<Share>>);
 
-/// A share of rows, in any unit.
+/// A share of rows or bytes.
 #[derive(Debug, Default, Clone, Copy)]
 struct Share {
     left: u64,
@@ -38,7 +41,7 @@ impl Outlook {
         }
     }
 
-    /// Returns true if each of these steps left nearly all rows of earlier row groups.
+    /// Returns true if each of these steps left nearly all rows in earlier row groups.
     #[must_use]
     pub fn leaves_most(&self, mut steps: std::ops::Range<usize>) -> bool {
         let shares = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -49,7 +52,7 @@ impl Outlook {
         })
     }
 
-    /// Returns the number of bytes to request before these steps have shown that they are needed.
+    /// Returns the number of bytes that we request before these steps have shown that they are needed.
     #[must_use]
     pub fn unproven_bytes(&self, policy: &FetchPolicy, steps: std::ops::Range<usize>) -> u64 {
         match policy.chunk_reads {
@@ -72,7 +75,7 @@ mod tests {
         outlook.add(0, 90, 100);
         outlook.add(2, 5, 5);
         assert!(outlook.leaves_most(0..1));
-        // Nothing is known about step 1.
+        // Nothing is known about step 1 yet.
         assert!(!outlook.leaves_most(0..2));
         assert!(outlook.leaves_most(2..3));
         outlook.add(0, 89, 100);

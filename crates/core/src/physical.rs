@@ -1,8 +1,8 @@
-//! Decodes the pages of a column chunk one by one into levels and values of the physical type: the stored data,
+//! Decodes a column chunk's pages one by one into levels and values of the physical type. This is the stored data,
 //! before it becomes rows.
 //!
-//! To read rows, use `ReadPlan`. This module is for inspecting pages: to check the metadata against them, or to
-//! recover their contents if nothing else is left.
+//! This module is meant for inspecting pages, for example to check the metadata against them or to recover their
+//! contents if nothing else is left. To read rows, use `ReadPlan`.
 
 use std::sync::Arc;
 
@@ -24,15 +24,15 @@ use crate::page::body::{BodyDecoder, PageUse, check_sizes, verify_crc};
 use crate::page::decompression_limit::DecompressionLimit;
 use crate::page::{BLOCK_LEVELS, DataPage, Ending, MaxLevels, Page, PageEnd, PageStart};
 
-/// The number of value bytes decoded at once, unless a single value is longer.
+/// The number of value bytes that we decode at once, unless a single value is longer.
 const BLOCK_BYTES: usize = 1 << 20;
 /// The number of bytes in an INT96 value.
 const INT96_BYTES: usize = 12;
 
-/// Decodes pages of one column chunk. The caller must locate them.
+/// A decoder for the pages of one column chunk, which the caller must locate.
 ///
 /// Open a page with [`Self::open`], and retrieve its contents with [`Self::block`]. After an error the rest of that
-/// page is lost, but the next page can be opened.
+/// page is lost, but you can open the next page.
 ///
 /// ```
 /// # use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
@@ -64,7 +64,7 @@ pub struct PageDecoder {
     body: BodyDecoder,
     limits: Limits,
     memory: ColumnMemory,
-    /// The known habits of the writer of the file.
+    /// The known habits of the writer that made the file.
     created_by: CreatedBy,
     array: Box<dyn LeafArray>,
     page: Option<OpenPage>,
@@ -73,7 +73,7 @@ pub struct PageDecoder {
     def: Vec<u8>,
 }
 
-/// Decompresses pages of an unknown column. Only the codec must be known.
+/// A decompressor for pages whose column is unknown. You only need to know the codec.
 pub struct PageDecompressor {
     body: BodyDecoder,
     limits: Limits,
@@ -81,7 +81,7 @@ pub struct PageDecompressor {
 }
 
 impl PageDecompressor {
-    /// Creates a decompressor of pages that `codec` compressed. The decompressed bytes count against `budget`.
+    /// Creates a decompressor for pages that `codec` compressed. The decompressed bytes count against `budget`.
     #[must_use]
     pub fn new(
         codec: CompressionCodec,
@@ -101,12 +101,13 @@ impl PageDecompressor {
         }
     }
 
-    /// Returns the decompressed bytes of a page. For version 2 pages, these are the values without the levels, which
-    /// are never compressed.
+    /// Returns a page's decompressed bytes. For version 2 pages, these are the values without the levels, because
+    /// levels are never compressed there.
     ///
     /// # Errors
-    /// [Corrupt](herringbone_format::ErrorKind::Corrupt) if the body does not have the length in the header, or is not
-    /// valid for this codec; [Limit](herringbone_format::ErrorKind::Limit).
+    /// Fails with [Corrupt](herringbone_format::ErrorKind::Corrupt) if the body does not have the length in the header,
+    /// or is not valid for this codec, and with [Limit](herringbone_format::ErrorKind::Limit) if a size is larger than
+    /// allowed.
     pub fn decompress(&mut self, header: &PageHeader, body: Bytes) -> Result<Buffer> {
         check_sizes(header, &self.limits)?;
         self.memory.resize(MemoryUse::Window, body.len() as u64)?;
@@ -133,29 +134,29 @@ struct OpenPage {
     /// The number of non-null values, if the header counts them.
     num_non_null: Option<u64>,
     levels_left: usize,
-    /// The number of values not returned yet of the decoded levels.
+    /// The number of values that belong to the decoded levels but were not returned yet.
     values_left: usize,
 }
 
-/// A part of a page: levels, and the next values. If the values of the levels are too many bytes, they are split into
-/// several blocks, and only the first block has levels.
+/// A part of a page that has levels and the next values. If the values for these levels have too many bytes, they are
+/// split into several blocks. In this case only the first block has levels.
 #[derive(Debug)]
 pub struct Block<'a> {
-    /// The repetition levels; zeros if the column has only level 0.
+    /// The repetition levels, which are zeros if the column has only level 0.
     pub rep: &'a [u8],
-    /// The definition levels, one per repetition level; zeros if the column has only level 0.
+    /// The definition levels, one per repetition level. They are zeros if the column has only level 0.
     pub def: &'a [u8],
-    /// The values of the physical type, without nulls: Boolean, Int32, Int64, Float32, Float64, Binary, or
-    /// FixedSizeBinary for both FIXED_LEN_BYTE_ARRAY and INT96.
+    /// The values of the physical type, without nulls. Their type is Boolean, Int32, Int64, Float32, Float64, Binary,
+    /// or FixedSizeBinary for both FIXED_LEN_BYTE_ARRAY and INT96.
     pub values: ArrayRef,
 }
 
 impl PageDecoder {
-    /// Creates a decoder of pages of `leaf` that `codec` compressed. `created_by` is the writer of the file: some old
-    /// writers have faults. The decoder never uses more memory than [`Limits::memory_bytes`].
+    /// Creates a decoder for pages of `leaf` that `codec` compressed. You pass `created_by` from the file's metadata,
+    /// because some old writers have faults. The decoder never uses more memory than [`Limits::memory_bytes`].
     ///
     /// # Errors
-    /// [Unsupported](herringbone_format::ErrorKind::Unsupported) if no array can hold the values.
+    /// Fails with [Unsupported](herringbone_format::ErrorKind::Unsupported) if no array can hold the values.
     pub fn new(
         leaf: &Leaf,
         codec: CompressionCodec,
@@ -169,7 +170,7 @@ impl PageDecoder {
     /// Creates a decoder that shares a budget with other decoders. See [`Self::new`].
     ///
     /// # Errors
-    /// [Unsupported](herringbone_format::ErrorKind::Unsupported) if no array can hold the values.
+    /// Fails with [Unsupported](herringbone_format::ErrorKind::Unsupported) if no array can hold the values.
     #[doc(hidden)] // For the crates of this workspace.
     pub fn with_budget(
         leaf: &Leaf,
@@ -211,7 +212,7 @@ impl PageDecoder {
         })
     }
 
-    /// Adds the cipher of the pages, if there is one.
+    /// Adds the cipher that decrypts the pages, if there is one.
     #[must_use]
     pub fn encrypted(self, cipher: Option<ChunkCipher>) -> Self {
         Self {
@@ -220,11 +221,10 @@ impl PageDecoder {
         }
     }
 
-    /// Checks the sizes in a header, before any memory is allocated for the page. Returns the size of the body, in
-    /// bytes.
+    /// Checks the sizes in a header before any memory is allocated for the page. Returns the size of the body in bytes.
     ///
     /// # Errors
-    /// [Limit](herringbone_format::ErrorKind::Limit) if a size is too large, and
+    /// Fails with [Limit](herringbone_format::ErrorKind::Limit) if a size is too large, and with
     /// [Corrupt](herringbone_format::ErrorKind::Corrupt) if a size is negative.
     pub fn check_sizes(&self, header: &PageHeader) -> Result<u64> {
         check_sizes(header, &self.limits)
@@ -233,22 +233,22 @@ impl PageDecoder {
     /// Compares a body with the checksum in its header, if there is one.
     ///
     /// # Errors
-    /// [Corrupt](herringbone_format::ErrorKind::Corrupt) if they differ.
+    /// Fails with [Corrupt](herringbone_format::ErrorKind::Corrupt) if they differ.
     pub fn verify_crc(header: &PageHeader, body: &[u8]) -> Result<()> {
         verify_crc(header, body)
     }
 
-    /// Opens the page that starts at `start`. The entries of a dictionary page are returned as values without levels,
-    /// and serve the later data pages.
+    /// Opens the page that starts at `start`. If it is a dictionary page, you get its entries as values without levels,
+    /// and they also serve the later data pages.
     ///
     /// # Errors
-    /// [Corrupt](herringbone_format::ErrorKind::Corrupt), [Limit](herringbone_format::ErrorKind::Limit) or
-    /// [Unsupported](herringbone_format::ErrorKind::Unsupported) if the body contradicts the header. Does not check the
-    /// values themselves.
+    /// Fails with [Corrupt](herringbone_format::ErrorKind::Corrupt), [Limit](herringbone_format::ErrorKind::Limit) or
+    /// [Unsupported](herringbone_format::ErrorKind::Unsupported) if the body contradicts the header. Note that this
+    /// does not check the values themselves.
     pub fn open(&mut self, header: &PageHeader, start: &PageStart, body: Bytes) -> Result<()> {
         self.page = None;
         self.ending = Ending::Clean;
-        // Discards leftovers of an earlier page that ended with an error.
+        // An earlier page that ended with an error may have left values in the array, so we discard them.
         self.array.finish(None).ok();
         check_sizes(header, &self.limits)?;
         self.memory.resize(MemoryUse::Window, body.len() as u64)?;
@@ -264,8 +264,8 @@ impl PageDecoder {
         }
     }
 
-    /// Returns the number of bytes after the values of a fully read PLAIN page. Returns 0 for other encodings, which
-    /// contain their own number of values, or padding.
+    /// Returns the number of bytes after the values of a fully read PLAIN page. This is 0 for other encodings, because
+    /// they contain their own number of values, or padding.
     #[must_use]
     pub fn unused_bytes(&self) -> usize {
         self.array.rest().num_bytes()
@@ -275,21 +275,20 @@ impl PageDecoder {
     /// append.
     ///
     /// # Errors
-    /// [Corrupt](herringbone_format::ErrorKind::Corrupt) if other bytes follow.
+    /// Fails with [Corrupt](herringbone_format::ErrorKind::Corrupt) if other bytes follow.
     pub fn check_unused_bytes(&self) -> Result<()> {
         self.array.rest().check(self.created_by).map(drop)
     }
 
-    /// Returns true if padding follows the levels or values of the last page, or something in the form
-    /// of padding.
+    /// Returns true if padding follows the last page's levels or values, or something that looks like padding.
     #[must_use]
     pub fn is_padded(&self) -> bool {
         self.ending != Ending::Clean
     }
 
-    /// Returns true if the last page may have more levels than its header declares, because something in
-    /// the form of padding follows them. Only the other pages show whether it has: all headers of the chunk declare as
-    /// many levels as the chunk metadata unless one of them is wrong.
+    /// Returns true if the last page may have more levels than its header declares, because something that looks like
+    /// padding follows them. Only the other pages show whether it really has more: unless a header is wrong, all
+    /// headers of the chunk together declare as many levels as the chunk metadata.
     #[must_use]
     pub fn may_have_more_levels(&self) -> bool {
         self.ending == Ending::Open
@@ -329,11 +328,11 @@ impl PageDecoder {
         Ok(())
     }
 
-    /// Returns the next block of the page; `None` after the last block.
+    /// Returns the next block of the page, or `None` after the last block.
     ///
     /// # Errors
-    /// [Corrupt](herringbone_format::ErrorKind::Corrupt) if levels or values break the rules of their encoding, or end
-    /// early.
+    /// Fails with [Corrupt](herringbone_format::ErrorKind::Corrupt) if levels or values break the rules of their
+    /// encoding, or end early.
     pub fn block(&mut self) -> Result<Option<Block<'_>>> {
         let Some(page) = &mut self.page else {
             return Ok(None);
@@ -368,7 +367,7 @@ impl PageDecoder {
         }))
     }
 
-    /// Checks that a page has only padding after the levels and values returned. Extra bytes of PLAIN values are left
+    /// Checks that only padding follows the levels and values that we returned. Extra bytes after PLAIN values are left
     /// to [`Self::check_unused_bytes`].
     fn end(&mut self, page: &OpenPage) -> Result<Option<Block<'_>>> {
         let end = PageEnd {
@@ -386,7 +385,7 @@ impl PageDecoder {
     }
 }
 
-/// Returns the Arrow type with the bytes of the physical type.
+/// Returns the Arrow type that holds the bytes of the physical type.
 fn data_type(leaf: &Leaf) -> Result<DataType> {
     let fixed = |length: usize| {
         i32::try_from(length)

@@ -1,8 +1,9 @@
-//! The step results of a state machine without I/O.
+//! The step results of state machines that do no I/O.
 
 use std::ops::Range;
 
-/// The outcome of a step of a decoder: a result, or the byte range of the file that it needs first.
+/// The outcome of a decoder's step, which is either a result, or the byte range of the file that the decoder needs
+/// first.
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -24,6 +25,6 @@ use std::ops::Range;
 pub enum Step<T> {
     /// The result of the step.
     Ready(T),
-    /// The missing range. No progress is lost: call again once the range has been supplied.
+    /// The byte range that is missing. No progress is lost, so call again once the range has been supplied.
     Need(Range<u64>),
 }

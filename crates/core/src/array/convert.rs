@@ -1,4 +1,4 @@
-//! Conversion of the units stored in pages to the values of Arrow arrays.
+//! Converts the units that pages store to the values of Arrow arrays.
 
 use std::ops::Range;
 
@@ -15,16 +15,16 @@ use crate::encoding::plain::PlainDecoder;
 use crate::encoding::{Native, Page, ends_early};
 use crate::malformed;
 
-/// The size in bytes of a block of units that is decoded before its conversion. A block fits in the L1 cache.
+/// The size in bytes of a block of units that we decode before we convert it. Such a block fits in the L1 cache.
 pub(super) const BLOCK_BYTES: usize = 8192;
 
-/// Appends the values in the bytes of a PLAIN page, each of the given number of units.
+/// Appends the values from a PLAIN page's bytes. The number is how many units each value has.
 type Read = fn(&[u8], usize, &mut Vec<i64>) -> Result<(), Malformed>;
 
-/// A 64-bit representation of values that are wider in the array.
+/// A 64-bit representation for values that are wider in the array.
 pub(super) struct Short<T> {
     pub(super) read: Read,
-    /// Appends the array values of the 64-bit integers in the given bytes.
+    /// Appends the array values that the given 64-bit integers stand for.
     pub(super) widen: fn(&[u8], &mut Vec<T>),
 }
 
@@ -36,21 +36,22 @@ impl<T> Clone for Short<T> {
 
 impl<T> Copy for Short<T> {}
 
-/// A conversion of units to Arrow values.
+/// A conversion from units to Arrow values.
 pub(super) trait Convert<U: Native>: Send + Sync {
     /// The Arrow value, or an element of it.
     type To: ArrowNativeType;
 
-    /// Appends the Arrow values of the units in `bytes`, at any alignment.
+    /// Appends the Arrow values for the units in `bytes`, which may have any alignment.
     ///
     /// # Errors
-    /// For values that the Arrow type cannot represent.
+    /// Fails for values that the Arrow type cannot represent.
     fn convert(&self, bytes: &[u8], out: &mut Vec<Self::To>, lost: &mut Lost) -> Result<()>;
 
-    /// Converts the entries of a dictionary. Entries matter only if a row uses them, so entries that the type cannot
-    /// represent may be noted as lost.
+    /// Converts a dictionary's entries. An entry matters only if a row uses it, so entries that the type cannot
+    /// represent may be noted as lost instead of being an error.
     ///
     /// # Errors
+    /// Fails in the cases that [`Self::convert`] describes.
     /// See [`Self::convert`].
     fn convert_entries(
         &self,
@@ -61,20 +62,20 @@ pub(super) trait Convert<U: Native>: Send + Sync {
         self.convert(bytes, out, lost)
     }
 
-    /// Checks the dictionary entries used by rows.
+    /// Checks the dictionary entries that rows use.
     ///
     /// # Errors
-    /// If a used entry is lost and lost values are an error.
+    /// Fails if a used entry is lost and lost values are an error.
     fn check_used(&self, _lost: &Lost, _before: usize) -> Result<()> {
         Ok(())
     }
 
-    /// Returns the number of array elements per value of `units` units.
+    /// Returns the number of array elements for a value of `units` units.
     fn elements(&self, _units: usize) -> usize {
         1
     }
 
-    /// Converts and appends the next `n` values of `page`, each of `units` units.
+    /// Converts and appends the next `n` values of `page`. Each value has `units` units.
     fn decode(
         &self,
         page: &mut Page<U>,
@@ -99,8 +100,9 @@ pub(super) trait Convert<U: Native>: Send + Sync {
         Ok(())
     }
 
-    /// Appends a value for each slot: the next converted value of `page` if the bit is set, zero otherwise. Returns
-    /// false, without any effect, if it is just as simple to decode the values first and spread them afterwards.
+    /// Appends a value for each slot: the next converted value of `page` if the slot's bit is set, and zero otherwise.
+    /// Returns false without doing anything if it is just as simple to decode the values first and to spread them
+    /// afterwards.
     fn spread(
         &self,
         _page: &mut PlainDecoder,
@@ -112,7 +114,7 @@ pub(super) trait Convert<U: Native>: Send + Sync {
     }
 
     /// Converts and appends the values whose bit is set among the next `wanted.len()` values of `page`. Each value is
-    /// one unit. Returns false, without any effect, if they cannot be separated before they are converted.
+    /// one unit. Returns false without doing anything if the values cannot be separated before they are converted.
     fn append_wanted(
         &self,
         _page: &mut PlainDecoder,
@@ -122,7 +124,7 @@ pub(super) trait Convert<U: Native>: Send + Sync {
         Ok(false)
     }
 
-    /// Returns a shorter representation of dictionary entries, of `units` units each, than the one in the array.
+    /// Returns a representation for dictionary entries of `units` units each that is shorter than the one in the array.
     fn short(&self, _units: usize) -> Option<Short<Self::To>> {
         None
     }
@@ -133,7 +135,7 @@ pub(super) trait Convert<U: Native>: Send + Sync {
     }
 }
 
-/// The conversion of units that already are the Arrow values, element by element.
+/// The conversion for units that already are the Arrow values, element by element.
 pub(super) struct Identity;
 
 impl<U: Native + ArrowNativeType> Convert<U> for Identity {
@@ -187,11 +189,11 @@ impl<U: Native + ArrowNativeType> Convert<U> for Identity {
     }
 }
 
-/// A block-wise conversion that maps zeros to zeros.
+/// A conversion that works in blocks, and maps zeros to zeros.
 pub(super) struct Blocks<T> {
     convert: fn(&[u8], &mut Vec<T>) -> Result<(), Malformed>,
     short: Option<Short<T>>,
-    /// The remedy reported if a value cannot be converted.
+    /// The remedy that we report if a value cannot be converted.
     remedy: Option<Remedy>,
 }
 
@@ -204,7 +206,8 @@ impl<T> Blocks<T> {
         }
     }
 
-    /// Creates a conversion required only by the Arrow schema in the file.
+    /// Creates a conversion that only the Arrow schema in the file asks for. If it fails, the reader can ignore that
+    /// schema.
     pub(super) fn of_hint(convert: fn(&[u8], &mut Vec<T>) -> Result<(), Malformed>) -> Self {
         Self {
             remedy: Some(Remedy::IgnoreArrowSchema),
@@ -212,7 +215,8 @@ impl<T> Blocks<T> {
         }
     }
 
-    /// Creates a conversion required by the annotation of the column, which some stored values may violate.
+    /// Creates a conversion that the column's annotation asks for. Some stored values may violate the annotation, so
+    /// the reader can ignore it.
     pub(super) fn of_annotation(convert: fn(&[u8], &mut Vec<T>) -> Result<(), Malformed>) -> Self {
         Self {
             remedy: Some(Remedy::IgnoreAnnotations),
@@ -253,7 +257,7 @@ impl<U: Native, T: ArrowNativeType> Convert<U> for Blocks<T> {
         out: &mut Vec<T>,
     ) -> Result<bool> {
         let mut scratch = Vec::<U>::new();
-        // Spread before the values grow, and while they are in the L1 cache.
+        // We spread a block before its values grow, and while they are in the L1 cache.
         let block = BLOCK_BYTES / size_of::<U>();
         for start in slots.clone().step_by(block) {
             let end = slots.end.min(start.saturating_add(block));
@@ -278,7 +282,7 @@ impl<U: Native, T: ArrowNativeType> Convert<U> for Blocks<T> {
     }
 }
 
-/// Appends the next values of `page` at set bits of `validity`, and zeros elsewhere.
+/// Appends the next values of `page` at the set bits of `validity`, and zeros elsewhere.
 fn spread_plain<U: Native>(
     page: &mut PlainDecoder,
     validity: &Bitmap,
@@ -293,31 +297,32 @@ fn spread_plain<U: Native>(
     }
 }
 
-/// Flags of the values that became null because the Arrow type cannot represent them.
+/// Flags for the values that became null because the Arrow type cannot represent them.
 ///
-/// Empty while nothing is lost. After that, it contains one flag per value, 0 for lost values.
+/// This is empty while nothing is lost. After that, it contains one flag per value, which is 0 for lost values.
 #[derive(Default)]
 pub(super) struct Lost(Vec<u8>);
 
 impl Lost {
-    /// Appends a flag for each item of `lost`, after the flags of the first `len` values. True means lost.
+    /// Appends a flag for each item of `lost`, in which true means lost. The flags follow those for the first `len`
+    /// values.
     pub(super) fn note(&mut self, len: usize, lost: impl Iterator<Item = bool>) {
         self.0.resize(len, 1);
         self.0.extend(lost.map(|lost| u8::from(!lost)));
     }
 
-    /// Returns true if a value after the first `before` values is lost. Earlier flags are not checked,
-    /// because the flags of nulls among them have no meaning.
+    /// Returns true if a value after the first `before` values is lost. Earlier flags are not checked, because the
+    /// flags that belong to nulls among them have no meaning.
     pub(super) fn is_any_behind(&self, before: usize) -> bool {
         self.0.get(before..).is_some_and(|flags| flags.contains(&0))
     }
 
-    /// Returns the flags; empty if nothing is lost.
+    /// Returns the flags, which are empty if nothing is lost.
     pub(super) fn flags(&self) -> &[u8] {
         &self.0
     }
 
-    /// Returns the flags of the first `len` values, so that the flags of gathered values can be appended.
+    /// Returns the flags for the first `len` values, so that the caller can append the flags of gathered values.
     pub(super) fn vector(&mut self, len: usize) -> &mut Vec<u8> {
         self.0.resize(len, 1);
         &mut self.0
@@ -330,7 +335,7 @@ impl Lost {
         }
     }
 
-    /// Spreads the flags of the values appended last, in the same way as the values.
+    /// Spreads the flags of the values appended last, just as the values are spread.
     pub(super) fn expand(&mut self, validity: &Bitmap, start: usize, slots: usize) {
         if !self.0.is_empty() {
             let set = validity.set_in(start..start.saturating_add(slots));
@@ -339,14 +344,14 @@ impl Lost {
         }
     }
 
-    /// Drops flags in the same way as values are dropped.
+    /// Drops flags, just as values are dropped.
     pub(super) fn retain(&mut self, start: usize, wanted: &BooleanBuffer) {
         if !self.0.is_empty() {
             retain(&mut self.0, start, wanted);
         }
     }
 
-    /// Takes the flags, one per slot; `None` if nothing is lost.
+    /// Takes the flags, which are one per slot. Returns `None` if nothing is lost.
     pub(super) fn finish(&mut self) -> Option<Vec<bool>> {
         let flags = std::mem::take(&mut self.0);
         (!flags.is_empty()).then(|| flags.into_iter().map(|flag| flag != 0).collect())

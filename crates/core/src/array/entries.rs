@@ -1,4 +1,4 @@
-//! The entries of a dictionary page of fixed-width values, and their gathering by index.
+//! The entries of a dictionary page with fixed-width values, which are gathered by index.
 
 use herringbone_arrow::buffer::ArrowNativeType;
 use herringbone_kernels::plain;
@@ -7,12 +7,12 @@ use super::convert::{BLOCK_BYTES, Lost};
 use super::fixed_width_buffer::FixedWidthBuffer;
 use crate::encoding::dictionary::Indices;
 
-/// Dictionary entries for an array of values `T`.
+/// The dictionary entries for an array of values `T`.
 pub(super) enum Entries<T> {
-    /// Entries in the representation of the array.
+    /// Entries in the array's own representation.
     Whole { values: Vec<T>, lost: Lost },
-    /// Entries as shorter integers: a large dictionary occupies less of the caches, and less memory until the end of
-    /// the column chunk.
+    /// Entries as shorter integers. In this form a large dictionary takes up less of the caches, and less memory until
+    /// the column chunk ends.
     Short {
         values: Vec<i64>,
         widen: fn(&[u8], &mut Vec<T>),
@@ -20,7 +20,7 @@ pub(super) enum Entries<T> {
 }
 
 impl<T: ArrowNativeType> Entries<T> {
-    /// Appends the entries of the next `n` indices, of `elements` elements each.
+    /// Appends the entries at the next `n` indices. Each entry has `elements` elements.
     pub(super) fn gather(
         &self,
         indices: &mut Indices,

@@ -1,4 +1,4 @@
-//! Selects the layout of a leaf by its physical type and its Arrow type.
+//! Selects a leaf's layout by its physical type and its Arrow type.
 
 use std::sync::Arc;
 
@@ -19,7 +19,8 @@ use super::{LeafArray, LeafType, decimal, fixed_size_binary, interval, primitive
 /// Returns an empty array for `leaf`.
 ///
 /// # Errors
-/// [Unsupported](herringbone_format::ErrorKind::Unsupported) if the Arrow type cannot represent the values in the file.
+/// Fails with [Unsupported](herringbone_format::ErrorKind::Unsupported) if the Arrow type cannot represent the values
+/// in the file.
 pub fn leaf_array(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
     use DataType::*;
     if let Some(array) = dictionary_leaf_array(leaf)? {
@@ -55,17 +56,18 @@ pub(super) fn unsupported(leaf: &LeafType) -> Error {
     ))
 }
 
-/// Returns the array of `slots` fixed-width values.
+/// Returns an array of `slots` fixed-width values.
 ///
 /// # Errors
-/// Corrupt if the number of values or nulls does not match the number of slots.
+/// Fails with Corrupt if the number of values or nulls does not match the number of slots.
 pub(super) fn finish_fixed_width(
     data_type: &DataType,
     slots: usize,
     values: Buffer,
     nulls: Option<NullBuffer>,
 ) -> Result<ArrayRef> {
-    // A batch may have thousands of columns: `ArrayData` would take longer than decoding a short column.
+    // We construct primitive arrays directly. A batch may have thousands of columns, and `ArrayData` would take longer
+    // than it takes to decode a short column.
     macro_rules! finish_primitive {
         ($primitive:ty) => {
             finish_primitive::<$primitive>(data_type, slots, values, nulls)

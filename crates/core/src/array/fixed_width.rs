@@ -1,4 +1,4 @@
-//! Arrays of fixed-width values: all numbers, times, decimals, intervals and fixed-size binaries.
+//! Arrays of fixed-width values, which are all numbers, times, decimals, intervals and fixed-size binaries.
 
 use std::ops::Range;
 
@@ -16,20 +16,20 @@ use super::{LeafArray, LeafType, finish_fixed_width};
 use crate::encoding::{Native, Page, Rest, product};
 use crate::malformed;
 
-/// The threshold above which a dictionary is stored in the short representation, in bytes at the array's width.
+/// The size in bytes, at the array's width, above which we store a dictionary in the short representation.
 const LARGE_DICTIONARY: usize = 128 << 10;
 
-/// An array whose pages contain units `U`, converted by `C`.
+/// An array under construction whose pages contain units `U`, which `C` converts.
 pub(super) struct FixedWidth<U: Native, C: Convert<U>> {
     data_type: DataType,
     convert: C,
-    /// The number of units per value in the file.
+    /// The number of units that a value has in the file.
     units: usize,
     dictionary: Option<Entries<C::To>>,
     page: Page<U>,
     values: FixedWidthBuffer<C::To>,
     lost: Lost,
-    /// The number of array slots so far.
+    /// The number of slots that the array has so far.
     slots: usize,
 }
 
@@ -44,7 +44,7 @@ where
 }
 
 impl<U: Native, C: Convert<U>> FixedWidth<U, C> {
-    /// Creates an empty array of `data_type`, for values of `units` units in the file.
+    /// Creates an empty array of `data_type`, for values that have `units` units in the file.
     pub(super) fn new(data_type: DataType, units: usize, convert: C) -> Self {
         Self {
             data_type,
@@ -58,23 +58,24 @@ impl<U: Native, C: Convert<U>> FixedWidth<U, C> {
         }
     }
 
-    /// Returns the number of elements per value in Arrow.
+    /// Returns the number of elements that a value has in Arrow.
     fn elements(&self) -> usize {
         self.convert.elements(self.units)
     }
 
-    /// Returns the number of bytes per value in Arrow.
+    /// Returns the number of bytes that a value has in Arrow.
     fn width(&self) -> usize {
         self.elements().saturating_mul(size_of::<C::To>())
     }
 
-    /// Returns the short representation for a large dictionary. A small one stays in the L1 cache anyway.
+    /// Returns the short representation for a large dictionary. A small one does not need it, because it stays in the
+    /// L1 cache anyway.
     fn short(&self, num_values: usize) -> Option<Short<C::To>> {
         let is_large = num_values.saturating_mul(self.width()) > LARGE_DICTIONARY;
         self.convert.short(self.units).filter(|_| is_large)
     }
 
-    /// Appends the dictionary entries of the next `n` indices.
+    /// Appends the dictionary entries at the next `n` indices.
     fn gather(&mut self, n: usize) -> Result<()> {
         let elements = self.elements();
         product(n, elements)?;
@@ -148,14 +149,14 @@ impl<U: Native, C: Convert<U>> LeafArray for FixedWidth<U, C> {
 
     fn release_page(&mut self) {
         self.page = Page::Empty;
-        // Further values require a copy anyway. Copying now releases the page before the next one is installed.
+        // Further values require a copy anyway. If we copy now, we release the page before the next one is installed.
         if self.values.is_borrowed() {
             self.values.vector(0);
         }
     }
 
     fn values_that_fit(&mut self, n: usize, budget: usize) -> Result<usize> {
-        // Values of a run, and nulls, occupy no bytes of the page.
+        // We do not look at the page's length, because values of a run, and nulls, occupy no bytes of the page.
         Ok(n.min(budget / self.width().max(1)))
     }
 

@@ -1,4 +1,4 @@
-//! Fixed-width values under construction: a vector, or part of a page in place.
+//! Fixed-width values under construction, which are a vector, or part of a page in place.
 
 use herringbone_arrow::buffer::{ArrowNativeType, BooleanBuffer, Buffer};
 use herringbone_kernels::bitmap::Bitmap;
@@ -7,12 +7,12 @@ use herringbone_kernels::filter::{FILTER_ROOM, filter_plain, retain};
 use herringbone_kernels::plain::Plain;
 use herringbone_kernels::trim;
 
-/// The values of an array so far.
+/// The values that an array has so far.
 pub(super) struct FixedWidthBuffer<T> {
     owned: Vec<T>,
-    /// Aligned bytes of a page that already are the values; `owned` is empty in this case.
+    /// Aligned bytes of a page that already are the values. In this case `owned` is empty.
     borrowed: Option<Buffer>,
-    /// The largest number of values in the last finished array, as an estimate for the next one.
+    /// The largest number of values in the last finished array, which is our estimate for the next one.
     expected: usize,
     /// The largest number of values before some were dropped.
     most: usize,
@@ -35,7 +35,7 @@ impl<T: ArrowNativeType> FixedWidthBuffer<T> {
             .map_or(self.owned.len(), |buffer| buffer.len() / size_of::<T>())
     }
 
-    /// Returns the number of bytes held.
+    /// Returns the number of bytes that the values have.
     pub(super) fn bytes(&self) -> usize {
         self.len() * size_of::<T>()
     }
@@ -50,13 +50,13 @@ impl<T: ArrowNativeType> FixedWidthBuffer<T> {
         self.borrowed.is_some()
     }
 
-    /// Retains part of a page in place. It must be aligned for `T`.
+    /// Retains part of a page in place. The part must be aligned for `T`.
     pub(super) fn borrow(&mut self, buffer: Buffer) {
         debug_assert!(self.is_empty());
         self.borrowed = Some(buffer);
     }
 
-    /// Returns the values as a vector with room for `n` more. Values retained in place are copied.
+    /// Returns the values as a vector that has room for `n` more. Values that were retained in place are copied to it.
     pub(super) fn vector(&mut self, n: usize) -> &mut Vec<T> {
         if let Some(buffer) = self.borrowed.take() {
             let values = buffer.typed_data::<T>();
@@ -71,8 +71,8 @@ impl<T: ArrowNativeType> FixedWidthBuffer<T> {
         &mut self.owned
     }
 
-    /// Spreads the values appended last, `width` elements for each set bit, over the slots
-    /// `start..start + slots` of `validity`.
+    /// Spreads the values appended last over the slots `start..start + slots` of `validity`. There are `width` elements
+    /// for each set bit.
     pub(super) fn expand(&mut self, width: usize, validity: &Bitmap, start: usize, slots: usize) {
         let set = validity.set_in(start..start.saturating_add(slots));
         let base = self.len().saturating_sub(set * width);
@@ -84,8 +84,8 @@ impl<T: ArrowNativeType> FixedWidthBuffer<T> {
         }
     }
 
-    /// Drops the slots from `start` on whose bit is not set, each of `width` elements. Slot `start + i` belongs to bit
-    /// `i`.
+    /// Drops the slots from `start` on whose bit is not set. Each slot has `width` elements, and bit `i` belongs to
+    /// slot `start + i`.
     pub(super) fn retain(&mut self, width: usize, start: usize, wanted: &BooleanBuffer) {
         self.most = self.most.max(self.len());
         let values = self.vector(0);
@@ -96,7 +96,7 @@ impl<T: ArrowNativeType> FixedWidthBuffer<T> {
         }
     }
 
-    /// Appends the values whose bit is set among the values of a PLAIN page.
+    /// Appends those values of a PLAIN page whose bit is set.
     pub(super) fn filter_plain(&mut self, page: &[u8], wanted: &BooleanBuffer)
     where
         T: Plain,
@@ -120,7 +120,7 @@ impl<T: ArrowNativeType> FixedWidthBuffer<T> {
     }
 }
 
-/// Variant of [`expand`] for values of `width` elements each.
+/// Does what [`expand`] does, for values that have `width` elements each.
 fn expand_wide<T: Copy + Default>(
     out: &mut Vec<T>,
     width: usize,
@@ -131,13 +131,13 @@ fn expand_wide<T: Copy + Default>(
 ) {
     let mut dense_end = out.len();
     out.resize(base + slots * width, T::default());
-    // From the last slot backwards, so that no value is overwritten before it has moved.
+    // We go backwards from the last slot, so that no value is overwritten before it has moved.
     for slot in (0..slots).rev() {
         let to = base + slot * width;
         if validity.get(start + slot) {
             dense_end = dense_end.saturating_sub(width);
             if dense_end == to {
-                // No null precedes this value: the rest is in place.
+                // No null precedes this value, so the rest is in place already.
                 return;
             }
             out.copy_within(dense_end..dense_end + width, to);
@@ -147,7 +147,7 @@ fn expand_wide<T: Copy + Default>(
     }
 }
 
-/// Variant of [`retain`] for values of `width` elements each.
+/// Does what [`retain`] does, for values that have `width` elements each.
 fn retain_wide<T: Copy>(values: &mut Vec<T>, width: usize, start: usize, wanted: &BooleanBuffer) {
     let mut end = start * width;
     for (first, last) in wanted.set_slices() {

@@ -1,7 +1,8 @@
-//! Arrays made of the slots of several arrays.
+//! Makes one array from the slots of several arrays.
 //!
-//! The keys of a narrow dictionary may not reach all values of the joined arrays: 100 values each in two arrays with
-//! keys of type `Int8` are more than the 128 that such keys can number. Only the used values are kept then.
+//! If dictionary keys are narrow, they may not be able to number all values of the joined arrays. For example, two
+//! arrays with keys of type `Int8` and 100 values each have more than the 128 values that such keys can number. In this
+//! case we only keep the values that are used.
 
 use herringbone_arrow::array::cast::AsArray as _;
 use herringbone_arrow::array::types::{
@@ -17,11 +18,12 @@ use herringbone_format::{Error, Result};
 
 use super::dictionary::max_values;
 
-/// Starts an array of slots of `arrays`, which have one type. Use this instead of `MutableArrayData::new`, which panics if
-/// the values of dictionaries exceed their keys.
+/// Starts an array that takes slots from `arrays`, which must have one type. Use this instead of
+/// `MutableArrayData::new`, which panics if dictionaries have more values than their keys can number.
 ///
 /// # Errors
-/// [Limit](herringbone_format::ErrorKind::Limit) if the arrays have more dictionary values than their keys can number.
+/// Fails with [Limit](herringbone_format::ErrorKind::Limit) if the arrays have more dictionary values than their keys
+/// can number.
 pub fn slots_of<'a>(
     arrays: Vec<&'a ArrayData>,
     use_nulls: bool,
@@ -36,8 +38,9 @@ pub fn slots_of<'a>(
 /// Concatenates arrays of one type. Returns `None` if there are none.
 ///
 /// # Errors
-/// [Unsupported](herringbone_format::ErrorKind::Unsupported) if they are too long for the offsets of one array;
-/// [Limit](herringbone_format::ErrorKind::Limit) if they use more dictionary values than their keys can number.
+/// Fails with [Unsupported](herringbone_format::ErrorKind::Unsupported) if they are too long for the offsets of one
+/// array, and with [Limit](herringbone_format::ErrorKind::Limit) if they use more dictionary values than their keys can
+/// number.
 pub fn concat(arrays: &[ArrayRef]) -> Result<Option<ArrayRef>> {
     if let [array] = arrays {
         return Ok(Some(array.clone()));
@@ -57,14 +60,15 @@ pub fn concat(arrays: &[ArrayRef]) -> Result<Option<ArrayRef>> {
     Ok(Some(make_array(all.freeze())))
 }
 
-/// Returns the number of leading arrays that can be [concatenated](concat()), at least one. `arrays` is called again for
-/// each attempt.
+/// Returns the number of leading arrays that can be [concatenated](concat()), which is at least one. This function may
+/// call `arrays` several times, once for each attempt.
 pub fn num_joinable<I: ExactSizeIterator<Item = ArrayRef>>(arrays: impl Fn() -> I) -> usize {
     let (first, num_arrays) = (arrays().next(), arrays().len());
     if !first.is_some_and(|first| has_narrow_keys(first.data_type())) {
         return num_arrays;
     }
-    // There may be many arrays, and the first few have as many values as the keys can number.
+    // There may be many arrays, but often the first few already have as many values as the keys can number. So we start
+    // with a few and double their number.
     let mut window = 1_usize;
     loop {
         window = num_arrays.min(window.saturating_mul(2));
@@ -120,7 +124,7 @@ fn joinable(arrays: &[&ArrayData]) -> usize {
     found
 }
 
-/// The dictionaries of some arrays.
+/// The dictionaries that some arrays have.
 struct Dictionaries<'a> {
     key: &'a DataType,
     /// The number of values that the keys can number.
@@ -129,7 +133,7 @@ struct Dictionaries<'a> {
 }
 
 impl<'a> Dictionaries<'a> {
-    /// Returns `None` for arrays of another type.
+    /// Returns the arrays' dictionaries, or `None` for arrays of another type.
     fn of(arrays: &[&'a ArrayData]) -> Option<Self> {
         let DataType::Dictionary(key, _) = arrays.first()?.data_type() else {
             return None;
@@ -142,13 +146,13 @@ impl<'a> Dictionaries<'a> {
         })
     }
 
-    /// Returns true if all arrays share one dictionary, which is then kept as it is.
+    /// Returns true if all arrays share one dictionary, which is then kept unchanged.
     fn are_one(&self) -> bool {
         let mut neighbours = self.values.windows(2);
         neighbours.all(|pair| matches!(pair, [a, b] if a.ptr_eq(b)))
     }
 
-    /// Returns the number of values in the dictionary of the joined arrays.
+    /// Returns the number of values that the joined arrays' dictionary has.
     fn num_values(&self) -> usize {
         let lengths = self.values.iter().map(|values| values.len());
         match self.are_one() {
@@ -158,7 +162,7 @@ impl<'a> Dictionaries<'a> {
     }
 }
 
-/// Returns the children of the arrays: for each child of the type, those of all arrays.
+/// Returns the arrays' children, grouped by child: for each child of the type, the children of all arrays.
 fn children<'a>(arrays: &[&'a ArrayData]) -> Vec<Vec<&'a ArrayData>> {
     let num_children = arrays.first().map_or(0, |array| array.child_data().len());
     let child = |ordinal| {
@@ -169,8 +173,8 @@ fn children<'a>(arrays: &[&'a ArrayData]) -> Vec<Vec<&'a ArrayData>> {
     (0..num_children).map(child).collect()
 }
 
-/// Returns the number of values of a dictionary that joins those of the arrays, and the type of its keys, if these are
-/// too few.
+/// Returns the number of values in a joined dictionary and the type of its keys, if such keys cannot number all these
+/// values.
 fn excess(arrays: &[&ArrayData]) -> Option<(usize, DataType)> {
     let dictionaries = Dictionaries::of(arrays);
     if let Some(dictionaries) = &dictionaries {
@@ -185,7 +189,7 @@ fn excess(arrays: &[&ArrayData]) -> Option<(usize, DataType)> {
     children(arrays).iter().find_map(|child| excess(child))
 }
 
-/// Drops unused values of dictionaries too large to be joined.
+/// Drops unused values from dictionaries that are too large to be joined.
 fn fitted(mut arrays: Vec<ArrayData>) -> Result<Vec<ArrayData>> {
     let all: Vec<_> = arrays.iter().collect();
     if excess(&all).is_none() {
@@ -196,7 +200,7 @@ fn fitted(mut arrays: Vec<ArrayData>) -> Result<Vec<ArrayData>> {
             arrays = arrays.iter().map(with_used_values).collect::<Result<_>>()?;
         }
     } else {
-        // A copy has no child slots outside of its own slots.
+        // We copy the arrays, because a copy has no child slots outside of its own slots.
         arrays = arrays.iter().map(copied).collect::<Result<_>>()?;
     }
     let all: Vec<_> = arrays.iter().collect();
@@ -222,7 +226,7 @@ fn copied(array: &ArrayData) -> Result<ArrayData> {
     Ok(copy.freeze())
 }
 
-/// Returns a dictionary array whose dictionary has only the values that its keys use.
+/// Returns a dictionary array whose dictionary has only those values that its keys use.
 fn with_used_values(array: &ArrayData) -> Result<ArrayData> {
     let DataType::Dictionary(key, _) = array.data_type() else {
         return Ok(array.clone());
@@ -295,7 +299,7 @@ mod tests {
 
     use super::*;
 
-    /// An array with `used` slots, whose dictionary has 100 values.
+    /// Returns an array with `used` slots, whose dictionary has 100 values.
     fn dictionary(from: usize, used: usize) -> ArrayRef {
         let values = (from..from + 100).map(|i| Some(i.to_string()));
         let values: StringArray = values.collect();
@@ -304,7 +308,7 @@ mod tests {
         Arc::new(DictionaryArray::<Int8Type>::try_new(keys, Arc::new(values)).unwrap())
     }
 
-    /// The texts of a dictionary, or of its children.
+    /// Returns the texts of a dictionary array.
     fn texts(array: &ArrayRef) -> Vec<Option<String>> {
         let array = array.as_dictionary::<Int8Type>();
         let array = array.downcast_dict::<StringArray>().unwrap();
@@ -328,7 +332,7 @@ mod tests {
         let all = concat(&parts).unwrap().unwrap();
         let expected = [expected(0, 60), expected(1000, 10), expected(50, 58)].concat();
         assert_eq!(texts(&all), expected);
-        // 60 + 10 + 59 slots are more than the 128 values that such keys can number.
+        // The 60 + 10 + 59 slots are more than the 128 values that such keys can number.
         let parts = [dictionary(0, 60), dictionary(1000, 10), dictionary(50, 59)];
         assert_eq!(joinable_of(&parts), 2);
         let one = [dictionary(0, 100), dictionary(0, 100)];
@@ -359,7 +363,7 @@ mod tests {
                 None,
             ))
         };
-        // Four times 43 values, because each seventh of 50 slots is a null.
+        // The arrays use four times 43 values, because each seventh of 50 slots is a null.
         let parts = [list(0), list(500), list(900), list(700)];
         assert_eq!(concat(&parts).unwrap_err().kind(), ErrorKind::Limit);
         let parts = [list(0).slice(0, 2), list(500), list(900).slice(2, 1)];

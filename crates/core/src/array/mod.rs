@@ -1,14 +1,14 @@
-//! Arrow arrays, for reading and writing: one folder per Arrow layout.
+//! Reads and writes Arrow arrays, with one folder per Arrow layout.
 //!
 //! ```text
 //! NAME/read.rs    values section of a page → array        factory       selects the layout of a leaf
 //! NAME/write.rs   slots of an array → values of a page    leaf_values   the reverse
 //! ```
 //!
-//! When reading, a layout takes the values sections of one page after another. It appends their values directly to
-//! the buffers of the array under construction. It knows nothing about levels: the column passes it the number of
-//! non-null values to append, and the positions of the nulls afterwards. When writing, a layout returns the values
-//! of the slots selected by the levels, in the physical type. Encoders take them from there.
+//! When reading, a layout takes the values sections of one page after another, and appends their values directly to the
+//! buffers of the array under construction. It knows nothing about levels. Instead, the column passes it the number of
+//! non-null values to append, and the positions of the nulls afterwards. When writing, a layout returns the values at
+//! the slots that the levels select, in the physical type, and encoders take them from there.
 
 mod boolean;
 mod byte_layouts;
@@ -26,7 +26,7 @@ mod convert;
 mod entries;
 mod fixed_width;
 mod fixed_width_buffer;
-// Selection of a layout, and input shared by several layouts when writing.
+// These modules select a layout, and have the input that several layouts share when writing.
 mod factory;
 mod leaf_values;
 mod selected;
@@ -49,28 +49,28 @@ use herringbone_schema::{Conversion, Int96Overflow};
 
 use crate::encoding::Rest;
 
-/// The physical type of a leaf column in the file, and the Arrow type that it is read as.
+/// A leaf column's physical type in the file, and the Arrow type that it is read as.
 #[derive(Debug, Clone)]
 pub struct LeafType {
-    /// The physical type of the leaf.
+    /// The leaf's physical type.
     pub physical_type: Type,
-    /// The number of bytes of a FIXED_LEN_BYTE_ARRAY value; 0 for other types.
+    /// The number of bytes in a FIXED_LEN_BYTE_ARRAY value. This is 0 for other types.
     pub type_length: usize,
-    /// The Arrow type of the finished array.
+    /// The finished array's Arrow type.
     pub data_type: DataType,
-    /// The arithmetic between stored integers and integers of `data_type`.
+    /// The arithmetic between stored integers and the integers of `data_type`.
     pub conversion: Conversion,
-    /// The treatment of timestamps that do not fit `data_type`.
+    /// The way in which timestamps are treated that do not fit `data_type`.
     pub int96_overflow: Int96Overflow,
-    /// True if the order of dictionary values is significant: it is then that of the dictionary page.
+    /// True if the order of dictionary values is significant. In this case it must be the dictionary page's order.
     pub is_ordered: bool,
 }
 
-/// One leaf's Arrow layout under construction, over the pages of a column chunk.
+/// One leaf's Arrow layout, which is built up over a column chunk's pages.
 ///
-/// **Shapes**: `n` counts non-null values, `slots` counts array entries with nulls.
+/// **Shapes**: `n` counts non-null values, and `slots` counts array entries including nulls.
 pub trait LeafArray: Send + Sync {
-    /// Installs the dictionary page of the next column chunk: `num_values` PLAIN values.
+    /// Installs the next column chunk's dictionary page, which has `num_values` PLAIN values.
     fn set_dictionary(&mut self, values: &Buffer, num_values: usize) -> Result<()>;
 
     /// Releases the dictionary, because later pages are unlikely to need it. Returns false if the dictionary is part of
@@ -82,30 +82,31 @@ pub trait LeafArray: Send + Sync {
     /// Installs the values section of the next data page, which holds at most `num_values` values.
     fn set_page(&mut self, encoding: Encoding, values: Buffer, num_values: usize) -> Result<()>;
 
-    /// Releases the page, before the next one is installed. None of its values are needed any longer.
+    /// Releases the page before the next one is installed. The caller no longer needs any of its values.
     fn release_page(&mut self);
 
-    /// Returns the number of the next `n` values that fit into the remaining offsets and into `budget` bytes. Returns
-    /// `n` for fixed-width types. The call is cheap if all of them fit.
+    /// Returns how many of the next `n` values fit into the remaining offsets and into `budget` bytes. The default
+    /// returns `n`. The call is cheap if all of them fit.
     fn values_that_fit(&mut self, n: usize, _budget: usize) -> Result<usize> {
         Ok(n)
     }
 
-    /// Returns an upper bound for the bytes of the next `n` slots, including nulls. The bound is as tight as can be
-    /// computed cheaply.
+    /// Returns an upper bound for the bytes that the next `n` slots need, including nulls. The bound is as tight as can
+    /// be computed cheaply.
     fn most_bytes(&mut self, n: usize) -> usize;
 
-    /// Returns the bytes of a decoded dictionary of `num_values` entries from a page of `page_bytes` bytes.
+    /// Returns the bytes that a decoded dictionary needs, if it has `num_values` entries and its page has `page_bytes`
+    /// bytes.
     fn dictionary_bytes(&self, _page_bytes: usize, _num_values: usize) -> usize {
         0
     }
 
-    /// Returns the additional bytes of an installed page whose values section has `_value_bytes` bytes.
+    /// Returns the additional bytes that an installed page needs, if its values section has `_value_bytes` bytes.
     fn page_bytes(&self, _encoding: Encoding, _value_bytes: usize) -> usize {
         0
     }
 
-    /// Returns the bytes that [`Self::finish`] needs in addition to the bytes already held.
+    /// Returns the bytes that [`Self::finish`] needs in addition to the bytes that are already held.
     fn finishing_bytes(&self) -> usize {
         0
     }
@@ -118,13 +119,13 @@ pub trait LeafArray: Send + Sync {
     /// Appends the next `n` values of the page.
     fn append(&mut self, n: usize) -> Result<()>;
 
-    /// Appends the values whose bit is set among the next `wanted.len()` values of the page.
+    /// Appends the values whose bit is set among the page's next `wanted.len()` values.
     fn append_wanted(&mut self, wanted: &BooleanBuffer) -> Result<()>;
 
     /// Skips the next `n` values of the page.
     fn skip(&mut self, n: usize) -> Result<()>;
 
-    /// Returns the part of the page after the values that were appended or skipped.
+    /// Returns the part of the page that follows the values appended or skipped so far.
     fn rest(&self) -> Rest<'_>;
 
     /// Appends the next `n` values to the new slots `start..start + slots` of `validity`, in which `n` bits are set.
@@ -145,19 +146,19 @@ pub trait LeafArray: Send + Sync {
         Ok(())
     }
 
-    /// Performs [`Self::append_spread`] in one step if some of the slots are null. Returns false, without any effect,
-    /// if the values must be decoded before they are spread.
+    /// Performs [`Self::append_spread`] in one step, if some of the slots are null. Returns false without doing
+    /// anything if the values must be decoded before they can be spread.
     fn spread(&mut self, _n: usize, _validity: &Bitmap, _slots: Range<usize>) -> Result<bool> {
         Ok(false)
     }
 
-    /// Spreads values over nulls. The slots `start..start + slots` of `validity` are new, and the values of its set
-    /// bits were appended last. Not called if all of them are set.
+    /// Spreads values over nulls. The slots `start..start + slots` of `validity` are new, and the values for its set
+    /// bits were appended last. The caller skips this if all bits are set.
     fn expand(&mut self, validity: &Bitmap, start: usize, slots: usize) -> Result<()>;
 
-    /// Returns the bytes held by the unfinished array.
+    /// Returns the number of bytes that the unfinished array holds.
     fn bytes(&self) -> usize;
 
-    /// Returns the array of all slots since the last call, with `nulls` if there are any.
+    /// Returns the array of all slots that were added since the last call, with `nulls` if there are any.
     fn finish(&mut self, nulls: Option<NullBuffer>) -> Result<ArrayRef>;
 }

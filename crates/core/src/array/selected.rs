@@ -1,7 +1,7 @@
-//! Input of the layouts when writing: the non-null slots of a leaf array, as a slice.
+//! The layouts' input when writing: a leaf array's non-null slots, as a slice.
 //!
-//! If an array contains no nulls and its values are stored unchanged, its buffer is borrowed. Otherwise, the
-//! non-null slots are copied to scratch memory, which is reused between blocks. They are converted during the copy.
+//! If an array contains no nulls and its values are stored unchanged, we borrow its buffer. Otherwise we copy the
+//! non-null slots to scratch memory, which is reused between blocks, and convert them during the copy.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use herringbone_arrow::buffer::NullBuffer;
 use herringbone_format::{Error, Result};
 use herringbone_kernels::filter::filter;
 
-/// Scratch memory, reused for each block.
+/// Scratch memory that is reused for each block.
 #[derive(Debug, Default)]
 pub struct Scratch {
     pub(in crate::array) int32: Vec<i32>,
@@ -23,7 +23,7 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Returns the number of bytes held.
+    /// Returns the number of bytes that this memory holds.
     pub fn heap_bytes(&self) -> usize {
         4 * (self.int32.capacity() + self.float.capacity())
             + 8 * (self.int64.capacity() + self.double.capacity())
@@ -36,9 +36,9 @@ impl Scratch {
 pub struct Selected<'a> {
     /// The array.
     pub array: &'a ArrayRef,
-    /// The nulls of `array`.
+    /// The array's nulls.
     pub nulls: Option<&'a NullBuffer>,
-    /// The selected slots, in order. Null slots among them are left out.
+    /// The selected slots in order. Null slots among them are left out.
     pub ranges: &'a [Range<usize>],
 }
 
@@ -64,7 +64,7 @@ impl<'a> Selected<'a> {
         scratch
     }
 
-    /// Returns the values of a primitive array.
+    /// Returns a primitive array's values at the selected slots.
     pub(in crate::array) fn primitive<T: ArrowPrimitiveType>(
         &self,
         scratch: &'a mut Vec<T::Native>,
@@ -72,7 +72,7 @@ impl<'a> Selected<'a> {
         self.dense(self.array.as_primitive::<T>().values(), scratch)
     }
 
-    /// Fills `out` with the values of a primitive array, each converted to another type.
+    /// Fills `out` with a primitive array's values, each converted to another type.
     pub(in crate::array) fn mapped<T: ArrowPrimitiveType, U>(
         &self,
         out: &mut Vec<U>,
@@ -84,7 +84,7 @@ impl<'a> Selected<'a> {
         out.extend(values.iter().map(|value| with(*value)));
     }
 
-    /// Variant of [`Self::dense`] for memory with a shorter lifetime.
+    /// Does what [`Self::dense`] does, for memory with a shorter lifetime.
     pub(in crate::array) fn dense_local<'b, T: Copy + 'static>(
         &self,
         values: &'b [T],
@@ -97,7 +97,7 @@ impl<'a> Selected<'a> {
         this.dense(values, scratch)
     }
 
-    /// Fills `out` with the values of a primitive array, each converted to another type if it fits.
+    /// Fills `out` with a primitive array's values, each converted to another type if it fits.
     pub(in crate::array) fn checked<T: ArrowPrimitiveType, U>(
         &self,
         out: &mut Vec<U>,
@@ -114,7 +114,7 @@ impl<'a> Selected<'a> {
         Ok(())
     }
 
-    /// Fills `out` with the values of a primitive array, each converted to bytes.
+    /// Fills `out` with a primitive array's values, each converted to bytes.
     pub(in crate::array) fn bytes_of<T: ArrowPrimitiveType, const N: usize>(
         &self,
         out: &mut Vec<u8>,

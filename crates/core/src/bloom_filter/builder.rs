@@ -1,16 +1,16 @@
-//! Construction of a filter of the necessary size.
+//! Builds a filter that is as large as it needs to be.
 
 use super::{BloomFilter, most_blocks};
 use herringbone_format::{Error, Result};
 
-/// The number of collected hashes at which duplicates are removed for the first time.
+/// The number of collected hashes at which we remove duplicates for the first time.
 const FIRST_LOOK: usize = 1 << 12;
 
-/// A builder that accepts the hashes of values and creates the smallest filter of the required quality.
+/// A builder that accepts the hashes of values and creates the smallest filter that has the required quality.
 ///
-/// If the number of distinct values is given, the bits are set immediately. If there were fewer values, the filter
+/// If the number of distinct values is given, the bits are set immediately, and if there were fewer values, the filter
 /// is halved at the end. Otherwise, the builder retains the distinct hashes, 8 bytes each, until all values are
-/// inserted, or until the filter reaches its maximum size.
+/// inserted, or until the filter would reach its maximum size.
 #[derive(Debug, Clone)]
 pub struct BloomFilterBuilder {
     fpp: f64,
@@ -21,22 +21,23 @@ pub struct BloomFilterBuilder {
 /// The values inserted so far.
 #[derive(Debug, Clone)]
 enum Seen {
-    /// Hashes, possibly with duplicates. When there are `look` of them, duplicates are removed.
+    /// Hashes that may contain duplicates. When there are `look` of them, we remove the duplicates.
     Hashes { hashes: Vec<u64>, look: usize },
-    /// The bits of a filter of sufficient size.
+    /// The bits of a filter that is large enough.
     Filter(BloomFilter),
 }
 
 impl BloomFilterBuilder {
-    /// Creates a builder of a filter of at most `max_bytes` bytes, rounded down to a power of two from 32 to 2^30.
+    /// Creates a builder for a filter of at most `max_bytes` bytes, which is rounded down to a power of two from 32 to
+    /// 2^30.
     ///
-    /// The filter has at most the share `fpp` of false positives, as long as `max_bytes` suffices for it.
-    /// `distinct_values` is the expected number of distinct values, if known. If there are more, false positives become
-    /// more frequent.
+    /// The filter's share of false positives is at most `fpp`, as long as `max_bytes` suffices for this. Pass the
+    /// expected number of distinct values as `distinct_values` if you know it. If there are more values, false
+    /// positives become more frequent.
     ///
     /// # Errors
     ///
-    /// [Argument](herringbone_format::ErrorKind::Argument) if `fpp` is not between 0 and 1.
+    /// Fails with [Argument](herringbone_format::ErrorKind::Argument) if `fpp` is not between 0 and 1.
     pub fn new(distinct_values: Option<u64>, fpp: f64, max_bytes: usize) -> Result<Self> {
         if !(fpp > 0.0 && fpp < 1.0) {
             return Err(Error::argument(format!(
@@ -76,7 +77,7 @@ impl BloomFilterBuilder {
         }
     }
 
-    /// Removes duplicate hashes, and switches to a filter once it would reach its maximum size.
+    /// Removes duplicate hashes, and switches to a filter once the filter would reach its maximum size.
     #[cold]
     fn look_through(&mut self) {
         let Seen::Hashes { hashes, look } = &mut self.seen else {
@@ -91,7 +92,7 @@ impl BloomFilterBuilder {
         }
     }
 
-    /// Returns the number of bytes held.
+    /// Returns the number of bytes that the builder holds.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         match &self.seen {
@@ -124,8 +125,8 @@ fn filter_of(hashes: &[u64], blocks: usize) -> BloomFilter {
     filter
 }
 
-/// Returns the smallest number of blocks, a power of two of at most `most`, that is sufficient for `values`
-/// distinct values. The share of false positives must not exceed `fpp`, unless `most` is reached.
+/// Returns the smallest number of blocks that is sufficient for `values` distinct values. It is a power of two of at
+/// most `most`. The share of false positives does not exceed `fpp`, unless `most` is reached.
 fn blocks_for(values: u64, fpp: f64, most: usize) -> usize {
     let mut blocks = 1;
     while blocks < most && expected(values as f64 / blocks as f64) > fpp {
@@ -134,12 +135,12 @@ fn blocks_for(values: u64, fpp: f64, most: usize) -> usize {
     blocks
 }
 
-/// Returns the expected probability of a false positive, with `values_per_block` values per block on average.
+/// Returns the expected probability of a false positive if blocks have `values_per_block` values on average.
 ///
-/// The actual number of values per block has a Poisson distribution. With `k` values, a given bit of a block is
+/// The actual number of values per block has a Poisson distribution. If a block has `k` values, each of its bits is
 /// unset with a probability of (31/32)^k, and a look-up checks eight bits.
 pub(super) fn expected(values_per_block: f64) -> f64 {
-    // All bits are set in this case, and the probability of an empty block is too small for a float.
+    // All bits are set in this case. Besides, the probability of an empty block is too small for a float.
     if values_per_block > 500.0 {
         return 1.0;
     }

@@ -1,5 +1,5 @@
-//! Split block bloom filters, which rule out values that are not in a column chunk: BloomFilter, "Split Block Bloom
-//! Filter".
+//! Split block bloom filters, which rule out values that are not in a column chunk (BloomFilter, "Split Block Bloom
+//! Filter").
 //!
 //! ```text
 //! filter = header, block*                    32 bytes per block; a power of two of them if written by this crate
@@ -7,7 +7,7 @@
 //! hash   = | selects the block, 32 bits | times 8 odd numbers: one bit of each word, 32 bits |
 //! ```
 //!
-//! A `BloomFilterBuilder` accepts the hashes of values and determines the necessary size of the filter.
+//! A `BloomFilterBuilder` accepts the hashes of values and determines how large the filter must be.
 
 mod builder;
 #[cfg(test)]
@@ -24,7 +24,7 @@ use twox_hash::XxHash64;
 /// The number of bytes per block.
 pub const BLOCK_BYTES: usize = 32;
 
-/// The factors that select the bits in the words of a block, from the specification.
+/// The factors that select the bits in a block's words, from the specification.
 const SALT: [u32; 8] = [
     0x47b6_137b,
     0x4497_4d91,
@@ -36,7 +36,7 @@ const SALT: [u32; 8] = [
     0x5c6b_fb31,
 ];
 
-/// Returns the hash of a value: XXH64 with seed 0 of the PLAIN value, byte arrays without their length.
+/// Returns a value's hash, which is XXH64 with seed 0 of the PLAIN value. Byte arrays are hashed without their length.
 #[must_use]
 pub fn hash(value: &[u8]) -> u64 {
     XxHash64::oneshot(0, value)
@@ -54,26 +54,26 @@ pub fn hash(value: &[u8]) -> u64 {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BloomFilter {
-    /// The blocks. Their number is a power of two, unless another writer used a different one.
+    /// The blocks. Their number is a power of two, unless another writer chose a different one.
     blocks: Vec<[u32; 8]>,
 }
 
 impl BloomFilter {
-    /// Creates an empty filter of at most `bytes` bytes, rounded down to a power of two from 32 to 2^30.
+    /// Creates an empty filter of at most `bytes` bytes, which is rounded down to a power of two from 32 to 2^30.
     #[must_use]
     pub fn new(bytes: usize) -> Self {
         Self::with_blocks(most_blocks(bytes))
     }
 
-    /// Creates an empty filter of `blocks` blocks, a power of two.
+    /// Creates an empty filter with `blocks` blocks, which must be a power of two.
     fn with_blocks(blocks: usize) -> Self {
         Self {
             blocks: vec![[0; 8]; blocks],
         }
     }
 
-    /// Creates a filter from the bits that follow the header in a file. Returns `None` if they are empty or do not
-    /// consist of whole blocks.
+    /// Creates a filter from the bits that follow the header in a file. Returns `None` if there are no bits, or if they
+    /// do not consist of whole blocks.
     #[must_use]
     pub fn from_bits(bits: &[u8]) -> Option<Self> {
         let (blocks, rest) = bits.as_chunks::<BLOCK_BYTES>();
@@ -91,7 +91,7 @@ impl BloomFilter {
         self.blocks.capacity() * BLOCK_BYTES
     }
 
-    /// Returns the number of bytes of the bits, without the header.
+    /// Returns the byte count of the bits, without the header.
     #[must_use]
     pub(crate) fn num_bytes(&self) -> usize {
         self.blocks.len() * BLOCK_BYTES
@@ -115,10 +115,10 @@ impl BloomFilter {
         block.is_some_and(|block| has_bits(block, hash))
     }
 
-    /// Halves the filter as long as the probability of false positives is at most `fpp`.
+    /// Halves the filter as long as the probability of a false positive is at most `fpp`.
     ///
-    /// With twice as many blocks, a hash uses one more bit to select its block. A filter of half the size is therefore
-    /// this one with each pair of adjacent blocks merged.
+    /// If a filter has twice as many blocks, a hash uses one more bit to select its block. So a filter of half the size
+    /// is this one with each pair of adjacent blocks merged.
     pub(crate) fn fold_to(&mut self, fpp: f64) {
         while self.blocks.len() > 1 {
             let folded = || {
@@ -140,7 +140,7 @@ impl BloomFilter {
     pub fn encode_header(&self) -> Vec<u8> {
         let mut header = CompactWriter::new();
         BloomFilterHeader::new(
-            // The number of bytes is at most 2^30.
+            // The cast is lossless, because the byte count is at most 2^30.
             self.num_bytes() as i32,
             BloomFilterAlgorithm::Block,
             BloomFilterHash::Xxhash,
@@ -159,14 +159,14 @@ impl BloomFilter {
     }
 }
 
-/// Returns the index of the block, of `num_blocks`, selected by the upper half of a hash.
+/// Returns the index of the block, out of `num_blocks`, that the upper half of a hash selects.
 #[inline]
 pub fn block_of(hash: u64, num_blocks: usize) -> usize {
-    // Less than the number of blocks, which is at most 2^26.
+    // The cast is lossless, because the result is less than the number of blocks, which is at most 2^26.
     (((hash >> 32) * num_blocks as u64) >> 32) as usize
 }
 
-/// Returns true if a block, in its file format, contains all bits of a hash.
+/// Returns true if a block, in its file format, contains all bits that a hash selects.
 pub fn check_block(block: &[u8; BLOCK_BYTES], hash: u64) -> bool {
     has_bits(&words(block), hash)
 }
@@ -186,19 +186,19 @@ fn has_bits(block: &[u32; 8], hash: u64) -> bool {
     words.fold(true, |all, (word, mask)| all & (word & mask != 0))
 }
 
-/// Returns the greatest number of blocks, a power of two, that fits in `bytes` bytes; at least one.
+/// Returns the greatest number of blocks that fits in `bytes` bytes. It is a power of two, and at least one.
 fn most_blocks(bytes: usize) -> usize {
     let blocks = (bytes / BLOCK_BYTES).clamp(1, (1 << 30) / BLOCK_BYTES);
     1 << blocks.ilog2()
 }
 
-/// Returns the bits of a block selected by the lower half of a hash, one in each word.
+/// Returns the bits that the lower half of a hash selects in a block, one in each word.
 #[inline]
 fn mask(hash: u64) -> [u32; 8] {
     SALT.map(|salt| 1 << ((hash as u32).wrapping_mul(salt) >> 27))
 }
 
-/// Returns the union of the bits of two blocks.
+/// Returns the union of two blocks' bits.
 fn lay_over(a: &[u32; 8], b: &[u32; 8]) -> [u32; 8] {
     let mut both = *a;
     both.iter_mut()
@@ -207,8 +207,8 @@ fn lay_over(a: &[u32; 8], b: &[u32; 8]) -> [u32; 8] {
     both
 }
 
-/// Returns the probability that all bits of a random hash are set: the mean over all blocks of the product of the
-/// shares of set bits in the words.
+/// Returns the probability that all bits of a random hash are set. This is the mean, over all blocks, of the product of
+/// the shares of set bits in the block's words.
 fn probability(blocks: impl Iterator<Item = [u32; 8]>, count: usize) -> f64 {
     let share = |word: u32| f64::from(word.count_ones()) / 32.0;
     let sum: f64 = blocks

@@ -1,4 +1,4 @@
-//! Filters of other writers, and examples computed from the specification.
+//! Filters that other writers made, and examples computed from the specification.
 
 use super::builder::expected;
 use super::*;
@@ -9,13 +9,13 @@ fn hashes(count: u64) -> impl Iterator<Item = u64> {
     (0..count).map(|value| hash(&value.to_le_bytes()))
 }
 
-/// Returns the share of other numbers for which the filter has a false positive.
+/// Returns the share of other numbers for which the filter gives a false positive.
 fn wrongly_found(filter: &BloomFilter) -> f64 {
     let others = (0..100_000_u64).map(|value| hash(&(value | 1 << 40).to_le_bytes()));
     others.filter(|hash| filter.check_hash(*hash)).count() as f64 / 100_000.0
 }
 
-/// Returns the probability of a false positive according to the set bits.
+/// Returns the probability of a false positive, as computed from the set bits.
 fn likely(filter: &BloomFilter) -> f64 {
     probability(filter.blocks.iter().copied(), filter.blocks.len())
 }
@@ -29,7 +29,7 @@ fn encoded(filter: &BloomFilter) -> Vec<u8> {
 
 #[test]
 fn values_are_hashed_with_xxh64() {
-    // From the xxHash project.
+    // These hashes are from the xxHash project.
     assert_eq!(hash(b""), 0xef46_db37_51d8_e999);
     assert_eq!(hash(b"a"), 0xd24e_c4f1_a98c_6e5b);
     assert_eq!(hash(b"abc"), 0x44bc_2cf5_ad77_0999);
@@ -78,7 +78,7 @@ fn builders_find_the_size() {
         for count in [0, 1, 5, 300, 5000, 40_000] {
             let build = |distinct_values| {
                 let mut builder = BloomFilterBuilder::new(distinct_values, fpp, 1 << 20).unwrap();
-                // Each value three times.
+                // We insert each value three times.
                 (0..3).for_each(|_| hashes(count).for_each(|hash| builder.insert_hash(hash)));
                 builder.finish()
             };
@@ -89,7 +89,7 @@ fn builders_find_the_size() {
             // A filter of half the size would not suffice.
             let half = filter.num_bytes() as f64 / 64.0;
             assert!(filter.num_bytes() == 32 || expected(count as f64 / half) > fpp);
-            // With the exact number of values, the size is the same. With too large a number, it is not larger.
+            // With the exact number of values, the size is equal. With too large a number, it is not larger.
             assert_eq!(build(Some(count)).num_bytes(), filter.num_bytes());
             let folded = build(Some(100 * count));
             assert!(folded.num_bytes() <= filter.num_bytes(), "{count} {fpp}");
@@ -186,7 +186,7 @@ fn the_filter_in_a_file_bit_by_bit() {
     let Some(file) = official("data_index_bloom_encoding_stats.parquet") else {
         return;
     };
-    // The offset recorded in the metadata.
+    // This is the offset that the metadata records.
     let bytes = &file[192..];
     let (header, length) = BloomFilterHeader::decode_prefix(bytes, &Limits::default())
         .unwrap()
@@ -214,8 +214,8 @@ fn the_filter_in_a_file_bit_by_bit() {
     assert_eq!(encoded(&filter), &bytes[..end]);
 }
 
-/// By the formula of the specification, 1000 values and one false positive in 100 need 9,682 bits, which is between
-/// 1024 and 2048 bytes.
+/// By the specification's formula, 1000 values and one false positive in 100 need 9,682 bits, which is between 1024 and
+/// 2048 bytes.
 #[test]
 fn a_filter_is_as_large_as_its_values_ask() {
     let mut builder = BloomFilterBuilder::new(None, 0.01, 1 << 20).unwrap();

@@ -1,4 +1,4 @@
-//! Arrays in which all slots have equal values.
+//! Arrays in which all slots have the same value.
 
 use herringbone_arrow::array::{Array as _, ArrayRef, make_array, new_null_array};
 use herringbone_arrow::schema::DataType;
@@ -6,17 +6,17 @@ use herringbone_format::{Error, Result};
 
 use crate::array::join::slots_of;
 
-/// The value of a field missing from the file.
+/// The value of a field that is missing from the file.
 #[derive(Debug, Clone)]
 pub enum Constant {
     /// Null.
     Null(DataType),
-    /// The only slot of this array.
+    /// The value in the only slot of this array.
     Value(ArrayRef),
 }
 
 impl Constant {
-    /// Returns the approximate number of bytes of an array of `slots` slots.
+    /// Returns the approximate byte count of an array with `slots` slots.
     pub fn bytes(&self, slots: usize) -> usize {
         let slot_bytes = match self {
             Self::Null(data_type) => null_bytes(data_type),
@@ -28,10 +28,10 @@ impl Constant {
         slots.saturating_mul(slot_bytes)
     }
 
-    /// Returns an array of `slots` slots.
+    /// Returns an array with `slots` slots.
     ///
     /// # Errors
-    /// [Unsupported](herringbone_format::ErrorKind::Unsupported) if the values are too long for one array.
+    /// Fails with [Unsupported](herringbone_format::ErrorKind::Unsupported) if the values are too long for one array.
     pub fn array(&self, slots: usize) -> Result<ArrayRef> {
         match self {
             Self::Null(data_type) => Ok(new_null_array(data_type, slots)),
@@ -40,7 +40,7 @@ impl Constant {
     }
 }
 
-/// Returns the minimum number of bytes of a null, with its bits rounded up to one byte.
+/// Returns the minimum byte count of a null, whose bits are rounded up to one byte.
 pub fn null_bytes(data_type: &DataType) -> usize {
     match data_type {
         DataType::FixedSizeBinary(width) => usize::try_from(*width).unwrap_or(0).max(1),
@@ -62,7 +62,7 @@ fn repeated(value: &ArrayRef, slots: usize) -> Result<ArrayRef> {
     if slots == 0 {
         return Ok(value.slice(0, 0));
     }
-    // Doubles the array in each step.
+    // Each step doubles the array, so that few steps are needed.
     let mut array = value.clone();
     while array.len() < slots {
         let more = array.len().min(slots - array.len());

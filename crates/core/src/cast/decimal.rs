@@ -1,4 +1,4 @@
-//! Casts of integers and decimals to decimals with more digits.
+//! Casts of integers and decimals to decimals that have room for more digits.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use herringbone_format::Result;
 
 use super::{mismatch, out_of_range};
 
-/// Returns the numbers of digits before and after the decimal point.
+/// Returns a decimal's numbers of digits before and after the decimal point.
 pub(super) fn decimal_places(data_type: &DataType) -> Option<(i16, i16)> {
     match *data_type {
         DataType::Decimal32(precision, scale)
@@ -27,7 +27,7 @@ pub(super) fn decimal_places(data_type: &DataType) -> Option<(i16, i16)> {
     }
 }
 
-/// Returns the numbers of digits before and after the decimal point, for decimals and integer types.
+/// Returns the numbers of digits before and after the decimal point, for decimals and for integer types.
 pub(super) fn decimal_digits(data_type: &DataType) -> Option<(i16, i16)> {
     Some(match data_type {
         DataType::Int8 | DataType::UInt8 => (3, 0),
@@ -39,10 +39,11 @@ pub(super) fn decimal_digits(data_type: &DataType) -> Option<(i16, i16)> {
     })
 }
 
-/// Converts integers and decimals to decimals, multiplied by 10 to the power of `zeros`.
+/// Converts integers and decimals to decimals. Each value is multiplied by 10 to the power of `zeros`, because the
+/// target type has that many more digits after the decimal point.
 ///
 /// # Errors
-/// Unsupported if a value does not fit the target type.
+/// Fails with Unsupported if a value does not fit the target type.
 pub(super) fn decimal(array: &ArrayRef, to: &DataType, zeros: u32) -> Result<ArrayRef> {
     match array.data_type() {
         DataType::Int8 => decimal_from::<Int8Type>(array, to, zeros),

@@ -1,4 +1,5 @@
-//! Casts of arrays to a type that can represent each of their values, except for times if truncation is asked.
+//! Casts of arrays to a type that can represent each of their values. The one exception is times, which are truncated
+//! if you ask for it.
 
 use std::sync::Arc;
 
@@ -17,14 +18,14 @@ mod decimal;
 pub use constant::{Constant, null_bytes};
 use decimal::{decimal, decimal_digits, decimal_places};
 
-/// The casts of times.
+/// The way in which times are cast.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TimeCasts {
-    /// Times keep their value and their kind, or are errors.
+    /// Times keep their value and their kind. If this is impossible, the cast fails.
     #[default]
     Exact,
-    /// Times are truncated toward zero if the wanted unit is coarser. A timestamp without a time zone becomes one in UTC, and
-    /// the other way round.
+    /// Times are truncated toward zero if the wanted unit is coarser. A timestamp without a time zone can become a
+    /// timestamp in UTC, and the other way round.
     Loose,
 }
 
@@ -39,7 +40,7 @@ pub struct Cast {
 enum Kind {
     /// A number to a wider number.
     Widen,
-    /// An integer or decimal to a decimal: multiplication by this power of ten.
+    /// An integer or decimal to a decimal, which multiplies by this power of ten.
     Decimal(u32),
     /// A count of time units to another unit.
     Time(Factor),
@@ -47,9 +48,9 @@ enum Kind {
     Bytes,
     /// Bytes in UTF-8 to text.
     Text,
-    /// Nulls without a type.
+    /// Nulls without a type to nulls of the wanted type.
     Null,
-    /// A cast of the values of a dictionary.
+    /// A cast that applies to the values of a dictionary.
     Dictionary(Box<Cast>),
 }
 
@@ -58,18 +59,18 @@ enum Factor {
     Multiply(i64),
     /// Division, in which a remainder is an error.
     Divide(i64),
-    /// Division without the remainder.
+    /// Division in which the remainder is dropped.
     Truncate(i64),
 }
 
 impl Cast {
-    /// Creates a cast between two types. Returns `None` if the target type cannot represent the values of the source
-    /// type. A cast that depends on the values is checked by [`Self::apply`].
+    /// Creates a cast between two types. Returns `None` if the target type cannot represent the source type's values.
+    /// If it depends on the values whether the cast succeeds, then [`Self::apply`] checks them.
     pub fn new(from: &DataType, to: &DataType) -> Option<Self> {
         Self::with(TimeCasts::Exact, from, to)
     }
 
-    /// Creates a cast between two types as [`Self::new`] does, with this treatment of times.
+    /// Creates a cast between two types as [`Self::new`] does, but lets you choose how times are cast.
     pub fn with(times: TimeCasts, from: &DataType, to: &DataType) -> Option<Self> {
         use DataType as T;
         let kind = match (from, to) {
@@ -104,7 +105,8 @@ impl Cast {
         &self.to
     }
 
-    /// Returns the number of bytes of values that [`Self::apply`] allocates. Contiguous text and bytes are not copied.
+    /// Returns the number of value bytes that [`Self::apply`] allocates. Contiguous text and bytes need none, because
+    /// they are not copied.
     pub fn bytes(&self, array: &ArrayRef) -> usize {
         let slot = match &self.kind {
             Kind::Dictionary(cast) => {
@@ -112,7 +114,7 @@ impl Cast {
                 return array.map_or(0, |array| cast.bytes(array.values()));
             }
             Kind::Text => 0,
-            // An offset or a view in addition to the bytes.
+            // Each value needs an offset or a view in addition to its bytes.
             Kind::Bytes => match array.data_type() {
                 DataType::FixedSizeBinary(width) => usize::try_from(*width).unwrap_or(0) + 16,
                 _ => 0,
@@ -125,7 +127,7 @@ impl Cast {
     /// Casts the values of an array.
     ///
     /// # Errors
-    /// [Unsupported](herringbone_format::ErrorKind::Unsupported) if a value does not fit the target type.
+    /// Fails with [Unsupported](herringbone_format::ErrorKind::Unsupported) if a value does not fit the target type.
     pub fn apply(&self, array: &ArrayRef) -> Result<ArrayRef> {
         let to = &self.to;
         let cast = match &self.kind {
@@ -144,7 +146,7 @@ impl Cast {
     }
 }
 
-/// Declares the widening conversions of numbers. [`From`] implements all of them.
+/// Declares the widening conversions of numbers, which are conversions that [`From`] implements.
 macro_rules! widenings {
     ($($from:ident => $($to:ident)+;)*) => {
         fn is_widening(from: &DataType, to: &DataType) -> bool {
@@ -175,7 +177,7 @@ widenings! {
     Float32 => Float64;
 }
 
-/// Arrow's numeric types under the names of [`DataType`].
+/// Arrow's numeric types under the names that [`DataType`] uses.
 mod number {
     pub(super) use herringbone_arrow::array::types::{
         Float16Type as Float16, Float32Type as Float32, Float64Type as Float64, Int8Type as Int8,
@@ -184,7 +186,7 @@ mod number {
     };
 }
 
-/// Returns the number of units in a second.
+/// Returns the number of these units in a second.
 fn per_second(unit: TimeUnit) -> i64 {
     match unit {
         TimeUnit::Second => 1,
@@ -194,19 +196,19 @@ fn per_second(unit: TimeUnit) -> i64 {
     }
 }
 
-/// Returns the factor between two units of time. Returns `None` if the types do not represent the same kind of time.
+/// Returns the factor between two units of time, or `None` if the types do not represent the same kind of time.
 fn time_factor(times: TimeCasts, from: &DataType, to: &DataType) -> Option<Factor> {
     use DataType as T;
     let is_loose = times == TimeCasts::Loose;
     const SECONDS_OF_DAY: i64 = 86_400;
     let (from, to) = match (from, to) {
-        // A date has no time zone.
+        // A date has no time zone, so it only becomes a timestamp without one.
         (T::Date32, T::Timestamp(unit, None)) => {
             return Some(Factor::Multiply(SECONDS_OF_DAY * per_second(*unit)));
         }
         (T::Date32, T::Date64) => return Some(Factor::Multiply(SECONDS_OF_DAY * 1_000)),
         (T::Timestamp(from, None), T::Timestamp(to, None)) => (*from, *to),
-        // The time zone affects only the display of instants.
+        // Any two time zones will do here, because a time zone affects only how instants are displayed.
         (T::Timestamp(from, Some(_)), T::Timestamp(to, Some(_))) => (*from, *to),
         (T::Timestamp(from, None), T::Timestamp(to, Some(zone)))
         | (T::Timestamp(from, Some(zone)), T::Timestamp(to, None))
@@ -261,14 +263,14 @@ fn time(array: &ArrayRef, to: &DataType, factor: Factor) -> Result<ArrayRef> {
     relabelled(&cast, to)
 }
 
-/// Reinterprets the values as another type of the same width.
+/// Reinterprets the values as another type of equal width.
 fn relabelled(array: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
     let data = array.to_data().into_builder().data_type(to.clone());
     let data = data.build().map_err(|error| refused(array, to, &error))?;
     Ok(make_array(data))
 }
 
-/// Converts text, or fixed-size binary values, to bytes.
+/// Converts text or fixed-size binary values to bytes.
 fn bytes(array: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
     if let Some(array) = array.as_fixed_size_binary_opt() {
         return Ok(match to {

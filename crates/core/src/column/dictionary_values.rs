@@ -1,4 +1,4 @@
-//! The values of the dictionary of a column chunk, without its data pages.
+//! Reads the values of a column chunk's dictionary without its data pages.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::array::leaf_array;
 use crate::budget::{Budget, ColumnMemory, MemoryUse};
 use crate::page::{Page, PageReader, PageReaderChunk, PageReaderOptions};
 
-/// Reads the dictionary page of a column chunk.
+/// A reader for the dictionary page of a column chunk.
 pub struct DictionaryValues {
     plan: Arc<ColumnPlan>,
     pages: PageReader,
@@ -21,7 +21,7 @@ pub struct DictionaryValues {
 }
 
 impl DictionaryValues {
-    /// Creates a reader of the dictionary of a chunk. `place` is its range in the file.
+    /// Creates a reader for a chunk's dictionary, which lies at `place` in the file.
     pub fn new(
         plan: Arc<ColumnPlan>,
         (options, chunk): (Arc<PageReaderOptions>, PageReaderChunk),
@@ -42,10 +42,10 @@ impl DictionaryValues {
         self.pages.supply(offset, bytes);
     }
 
-    /// Returns the values of the dictionary; `None` if the chunk starts with another page.
+    /// Returns the dictionary's values, or `None` if the chunk starts with another page.
     ///
     /// # Errors
-    /// Any error in the page.
+    /// Fails with any error that the page causes.
     pub fn poll(&mut self) -> Result<Step<Option<ArrayRef>>> {
         if let Step::Need(range) = self.pages.header(&mut self.memory)? {
             return Ok(Step::Need(range));
@@ -58,7 +58,8 @@ impl DictionaryValues {
             return Ok(Step::Ready(None));
         };
         let mut array = leaf_array(&self.plan.leaf_type)?;
-        // Entries without any bytes are detected later as an error in the chunk.
+        // The number of entries is bounded by the bytes here. If it claims entries without any bytes, reading the chunk
+        // detects this later as an error.
         let entries = num_values.min(values.len());
         let bytes = array.dictionary_bytes(values.len(), entries);
         self.memory.reserve(MemoryUse::Dictionary, bytes as u64)?;

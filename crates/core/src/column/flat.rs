@@ -1,4 +1,4 @@
-//! Decoding of columns without repetition levels: each level is a row.
+//! Decodes columns without repetition levels, in which each level is a row.
 
 use herringbone_format::{Error, Result};
 
@@ -26,7 +26,7 @@ impl ColumnChunkDecoder {
                 }
                 continue;
             }
-            // Opening a page may have skipped rows.
+            // We look at the run again, because opening a page may have skipped rows.
             match self.rows.run() {
                 SelectionRun::Done | SelectionRun::Unknown => break,
                 SelectionRun::Skip(rows) => self.skip_flat(rows)?,
@@ -43,7 +43,7 @@ impl ColumnChunkDecoder {
         Ok(Step::Ready(()))
     }
 
-    /// Skips `rows` rows, or the rest of the open page.
+    /// Skips `rows` rows, but no further than the end of the open page.
     pub(super) fn skip_flat(&mut self, rows: usize) -> Result<()> {
         let rows = rows.min(self.pages.levels_left());
         let values = self.pages.skip_levels(rows)?;
@@ -52,9 +52,9 @@ impl ColumnChunkDecoder {
         Ok(())
     }
 
-    /// Takes `rows` rows, or the rest of the open page. Returns false if the column batch is full.
+    /// Takes `rows` rows, but no further than the end of the open page. Returns false if the column batch is full.
     fn take_flat(&mut self, rows: usize) -> Result<bool> {
-        // There are at most as many values as rows: if the rows fit as values, their values fit.
+        // There are at most as many values as rows. So if this many values fit, the values of this many rows fit too.
         let rows = rows.min(self.pages.levels_left());
         let rows = self.batch.fitting(rows, self.pages.is_lost())?;
         if rows == 0 {

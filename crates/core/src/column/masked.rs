@@ -1,4 +1,4 @@
-//! Decoding of rows selected by a mask: if runs are short, all rows are decoded, and the unselected ones are dropped.
+//! Decodes rows that are selected by a mask. If runs are short, this decodes all rows and drops the unselected ones.
 
 use herringbone_arrow::buffer::BooleanBuffer;
 use herringbone_format::Result;
@@ -7,13 +7,13 @@ use super::ColumnChunkDecoder;
 use super::selection::end_of_ones;
 use crate::page::BLOCK_LEVELS;
 
-/// The minimum length of a skipped gap, in words of a mask. A word stands for 64 rows, all unselected in a
-/// gap.
+/// The minimum length of a gap that is skipped, in words of the mask. A word stands for 64 rows, and in a gap none of
+/// them is selected.
 const GAP_WORDS: usize = 4;
 
 impl ColumnChunkDecoder {
     /// Returns the mask of the next rows, if selected and unselected rows are decoded together. A column that records
-    /// ancestors decodes run by run instead, because it cannot drop recorded levels.
+    /// ancestors decodes run by run instead, because it cannot drop levels that it has recorded.
     pub(super) fn mask(&self) -> Option<BooleanBuffer> {
         match self.batch.records_ancestors() {
             true => None,
@@ -21,11 +21,11 @@ impl ColumnChunkDecoder {
         }
     }
 
-    /// Takes up to `max_rows` of the next rows that `mask` selects, within the open page. Returns false if the column
+    /// Takes up to `max_rows` of the next rows that `mask` selects within the open page. Returns false if the column
     /// batch is full.
     pub(super) fn take_masked(&mut self, mask: &BooleanBuffer, max_rows: usize) -> Result<bool> {
         let left = self.pages.levels_left();
-        // A block stays in the L1 cache until its unselected rows are dropped.
+        // We take at most a block, so that it stays in the L1 cache until its unselected rows are dropped.
         let mask = mask.slice(0, mask.len().min(left).min(BLOCK_LEVELS));
         let rows = match stretch(&mask, max_rows) {
             Stretch::Unselected(rows) => return self.skip_flat(rows).map(|()| true),
@@ -47,16 +47,16 @@ impl ColumnChunkDecoder {
     }
 }
 
-/// The first rows of a mask.
+/// The first rows of a mask, and what to do with them.
 #[derive(Debug, PartialEq, Eq)]
 enum Stretch {
-    /// A number of rows, all unselected.
+    /// A number of rows, none selected.
     Unselected(usize),
-    /// A number of rows to be decoded together, because enough of them are selected.
+    /// A number of rows that are decoded together, because enough of them are selected.
     Selected(usize),
 }
 
-/// Returns the first rows of a mask, which must not be empty. At most `most` of them are selected.
+/// Returns the first rows of a mask, which must not be empty. At most `most` of the returned rows are selected.
 fn stretch(mask: &BooleanBuffer, most: usize) -> Stretch {
     let (mut selected, mut gap) = (0, 0);
     for (word, bits) in mask.bit_chunks().iter_padded().enumerate() {
@@ -100,7 +100,7 @@ mod tests {
         assert_eq!(stretch(&mask(10, &[3, 9]), 1), Selected(4));
         assert_eq!(stretch(&mask(200, &[3, 70, 199]), 2), Selected(71));
         assert_eq!(stretch(&mask(200, &[63, 64]), 1), Selected(64));
-        // Words without a selected row, in the middle and at the start.
+        // Words without a selected row are in the middle and at the start.
         assert_eq!(stretch(&mask(1000, &[3, 70, 900]), 9), Selected(128));
         assert_eq!(stretch(&mask(1000, &[900, 901]), 9), Unselected(900));
         assert_eq!(stretch(&mask(1000, &[200, 901]), 9), Selected(256));

@@ -1,8 +1,8 @@
-//! Decodes one leaf of one column chunk: pages in, column batches of an Arrow array out.
+//! Decodes one leaf of one column chunk: pages come in, and column batches of an Arrow array come out.
 //!
-//! A [`ColumnChunkDecoder`] is a state machine without I/O. [`ColumnChunkDecoder::poll`] decodes until the column
-//! batch has the requested rows. If bytes are missing, it stops with [`Step::Need`] without losing any progress. It
-//! consists of three parts:
+//! A [`ColumnChunkDecoder`] is a state machine without I/O. [`ColumnChunkDecoder::poll`] decodes until the column batch
+//! has the requested rows. If bytes are missing, it stops with [`Step::Need`], but without losing any progress, so you
+//! can supply the bytes and call it again. The decoder consists of three parts:
 //!
 //! ```text
 //! RowWalk        the rows of the row group: the next ones, selected or not, and the ends of column batches
@@ -12,15 +12,14 @@
 //!
 //! A page becomes part of a column batch in these steps:
 //!
-//! 1. `PageCursor::step` jumps by the page map, or decodes the header of the next page (`PageReader::header`).
+//! 1. `PageCursor::step` jumps by the page map, or decodes the next page's header (`PageReader::header`).
 //! 2. If no row of the page is selected, it returns the number of rows skipped, and the `RowWalk` advances past them.
 //! 3. Otherwise it reads the body (`PageReader::body`: checksum, decryption, decompression). The `BatchBuilder`
-//!    receives the values section or the dictionary. The cursor keeps the levels.
-//! 4. `fill_flat` or `fill_nested` gets the next run of rows from the walk, and from the builder how many of them
-//!    fit.
-//! 5. The builder takes the levels of selected rows from the cursor, and appends validity, ancestors and values.
-//!    Values of unselected rows are skipped. If runs are short, `take_masked` decodes all rows and drops the
-//!    unselected ones.
+//!    receives the values section or the dictionary, and the cursor keeps the levels.
+//! 4. `fill_flat` or `fill_nested` gets the next run of rows from the walk, and asks the builder how many of them fit.
+//! 5. The builder takes the selected rows' levels from the cursor, and appends validity, ancestors and values. Values
+//!    of unselected rows are skipped. But if runs are too short to be decoded one by one, `take_masked` decodes all
+//!    rows and drops the unselected ones.
 //! 6. `BatchBuilder::finish` returns the column batch, which owns its memory reservation.
 
 use std::ops::Range;
@@ -40,7 +39,7 @@ use crate::page::{
     BLOCK_LEVELS, PageMap, PageReader, PageReaderChunk, PageReaderOptions, PageStart, SharedPage,
 };
 
-// The parts of a column and the decoding of each kind of column.
+// The parts of a column and the functions that decode each kind of column.
 mod batch_builder;
 mod page_cursor;
 mod row_walk;
@@ -64,27 +63,27 @@ use row_walk::RowWalk;
 use selection::{RowRanges, RowSelector, SelectionCursor};
 use sibling_levels::{ListLevels, SharedListPlan};
 
-/// Heap bytes of a column in addition to its pages, dictionary and array.
+/// The heap bytes that a column needs in addition to its pages, dictionary and array.
 const COLUMN_BYTES: usize = 512;
 
 /// The facts about a leaf that do not depend on the row group.
 #[derive(Debug)]
 pub struct ColumnPlan {
-    /// Ordinal of the leaf in the Parquet schema.
+    /// The ordinal of the leaf in the Parquet schema.
     pub leaf: usize,
-    /// The Parquet schema, which contains the path of the leaf.
+    /// The Parquet schema, which contains the leaf's path.
     pub schema: ParquetSchema,
-    /// The types of the leaf in the file and in Arrow.
+    /// The leaf's types in the file and in Arrow.
     pub leaf_type: LeafType,
     /// The highest definition level.
     pub max_def_level: u8,
-    /// The highest repetition level; 0 if the leaf is not in a list.
+    /// The highest repetition level, which is 0 if the leaf is not in a list.
     pub max_rep_level: u8,
-    /// The lowest definition level at which the leaf has a slot: the innermost list has an element.
+    /// The lowest definition level at which the leaf has a slot, because the innermost list has an element there.
     pub slot_def: u8,
-    /// True if the leaf itself may be null, not only its ancestors.
+    /// True if the leaf itself may be null, and not only its ancestors.
     pub nullable: bool,
-    /// The ancestors that this leaf records.
+    /// The ancestors that this leaf records for itself and its siblings.
     pub nesting_plans: Vec<NestingPlan>,
     /// The lists above the leaf that also contain other leaves.
     pub shared_lists: Vec<SharedListPlan>,
@@ -92,51 +91,51 @@ pub struct ColumnPlan {
     pub null_pages: bool,
     /// The maximum number of slots in a column batch, unless a single row has more.
     pub max_slots: usize,
-    /// The size in bytes at which a column batch ends. A batch has at least one row.
+    /// The size in bytes at which a column batch ends. A batch always has at least one row.
     pub column_batch_bytes: usize,
-    /// The maximum number of bytes in one row. More are an error.
+    /// The maximum number of bytes in one row. A longer row is an error.
     pub row_bytes: usize,
 }
 
 impl ColumnPlan {
-    /// Returns the path of the leaf, for errors. It is not stored: names may be long, and shared by many leaves.
+    /// Returns the leaf's path, for errors. We do not store it, because names may be long and many leaves share them.
     pub fn path(&self) -> String {
         self.schema.column_path(self.leaf)
     }
 
-    /// Returns the parts of the path of the leaf.
+    /// Returns the parts of the leaf's path.
     pub fn path_parts(&self) -> Vec<String> {
         let parts = self.schema.path(self.leaf).into_iter();
         parts.map(str::to_owned).collect()
     }
 }
 
-/// The selected rows of a row group.
+/// The facts that a column needs to know about a row group's selected rows.
 #[derive(Debug, Clone)]
 pub struct ColumnRows {
     /// The ordinal of the row group in the file.
     pub row_group: usize,
     /// The number of rows in the row group, selected or not.
     pub num_rows: u64,
-    /// The selected rows known to the plan.
+    /// The selected rows that the plan already knows.
     pub ranges: RowRanges,
-    /// Selected rows after the ranges. More of them may become known during decoding.
+    /// The selected rows after the ranges. More of them may become known during decoding.
     pub selectors: Selectors,
     /// The number of rows per batch.
     pub batch_rows: usize,
-    /// The number of selected rows emitted before the first of these rows.
+    /// The number of selected rows that were emitted before the first of these rows.
     pub rows_before: u64,
 }
 
 impl ColumnRows {
-    /// Returns the number of known selected rows.
+    /// Returns the number of selected rows that are known.
     pub fn num_wanted(&self) -> u64 {
         let ranges = self.ranges.iter().map(|range| range.end - range.start);
         let selectors = self.selectors.pieces.iter().map(RowSelector::count);
         ranges.chain(selectors).sum()
     }
 
-    /// Returns a walk over the rows of the row group.
+    /// Returns a walk over the row group's rows.
     pub fn selection(&self) -> SelectionCursor {
         let mut selection = SelectionCursor::new(self.ranges.clone());
         let selectors = self.selectors.pieces.iter();
@@ -148,7 +147,7 @@ impl ColumnRows {
     }
 }
 
-/// Selected rows after the planned ranges.
+/// The selected rows that follow the planned ranges.
 #[derive(Debug, Clone, Default)]
 pub struct Selectors {
     /// The known selectors, in order.
@@ -157,48 +156,48 @@ pub struct Selectors {
     pub is_open: bool,
 }
 
-/// A split of a column chunk: the rows of whole batches.
+/// A split of a column chunk, which has the rows of whole batches.
 #[derive(Debug, Clone)]
 pub struct ColumnSplit {
-    /// The rows of the split, counted from the first row of the row group.
+    /// The split's rows, counted from the first row of the row group.
     pub rows: Range<u64>,
-    /// The page that contains the first row of the split.
+    /// The page that contains the split's first row.
     pub begin: PageOfRow,
     /// The page that contains the first row after the split, if there is one.
     pub end: Option<PageOfRow>,
-    /// The pages of the split that other splits decode too, in order.
+    /// The split's pages that other splits decode too, in order.
     pub shared: Vec<SharedPage>,
 }
 
-/// The data page that contains a certain row.
+/// A data page that contains a certain row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageOfRow {
     /// The page.
     pub page: PageStart,
-    /// The number of rows of the row group that start before the page.
+    /// The number of the row group's rows that start before the page.
     pub rows_before: u64,
 }
 
-/// Rows of one leaf with the ancestors that it records.
+/// Some rows of one leaf, together with the ancestors that the leaf records.
 #[derive(Debug)]
 pub struct ColumnBatch {
     /// The ordinal of the row group in the file.
     pub row_group: usize,
     /// The number of rows.
     pub rows: usize,
-    /// The slots of the leaf.
+    /// The leaf's slots.
     pub leaf: ArrayRef,
     /// The recorded ancestors, outermost first.
     pub nestings: Vec<Nesting>,
     /// The levels of each list that the leaf shares with other leaves.
     pub shared_lists: Vec<ListLevels>,
-    /// Damaged pages whose values are null.
+    /// The damaged pages whose values became null.
     pub losses: Losses,
-    /// The memory reserved for the column batch.
+    /// The memory that is reserved for the column batch.
     pub memory: Reservation,
 }
 
-/// The decoder of one leaf over one column chunk.
+/// A decoder for one leaf over one column chunk.
 pub struct ColumnChunkDecoder {
     plan: Arc<ColumnPlan>,
     rows: RowWalk,
@@ -207,7 +206,7 @@ pub struct ColumnChunkDecoder {
 }
 
 impl ColumnChunkDecoder {
-    /// Creates the decoder of one chunk of a row group.
+    /// Creates the decoder for one of a row group's chunks.
     pub fn new(
         plan: Arc<ColumnPlan>,
         rows: &ColumnRows,
@@ -223,7 +222,7 @@ impl ColumnChunkDecoder {
             ))));
         }
         let mut memory = ColumnMemory::new(budget);
-        // A level in the block of decoded levels takes two bytes.
+        // Each level in the block of decoded levels takes two bytes, one for repetition and one for definition.
         let block = usize::try_from(chunk.num_values).map_or(BLOCK_LEVELS, |n| n.min(BLOCK_LEVELS));
         let own = size_of::<Self>() + size_of::<PageReader>();
         let bytes = own + COLUMN_BYTES + 2 * block;
@@ -239,12 +238,12 @@ impl ColumnChunkDecoder {
         }))
     }
 
-    /// Selects more rows. They must lie after all rows selected so far.
+    /// Selects more rows, which must lie after all rows selected so far.
     pub fn extend_selection(&mut self, piece: RowSelector) {
         self.rows.extend(piece);
     }
 
-    /// Notes that no more rows will be selected.
+    /// Records that no more rows will be selected.
     pub fn close_selection(&mut self) {
         self.rows.close();
     }
@@ -254,7 +253,7 @@ impl ColumnChunkDecoder {
         self.pages.use_map(map);
     }
 
-    /// Restricts the column to the rows of `part`.
+    /// Restricts the column to the rows of `split`.
     pub fn restrict(&mut self, split: ColumnSplit) {
         self.rows.restrict(&split.rows);
         self.pages.restrict(split);
@@ -274,17 +273,17 @@ impl ColumnChunkDecoder {
         self.pages.supply(offset, bytes);
     }
 
-    /// Returns the range of the column chunk in the file.
+    /// Returns the column chunk's range in the file.
     pub fn chunk(&self) -> Range<u64> {
         self.pages.chunk()
     }
 
-    /// Returns the offset of the next page, and the remaining selected rows.
+    /// Returns the next page's offset, and the selected rows that remain.
     pub fn progress(&self) -> (u64, &SelectionCursor) {
         (self.pages.next_offset(), self.rows.selection())
     }
 
-    /// Returns the end of the column chunk in the file, or the end of the next needed pages if it is known.
+    /// Returns the end of the column chunk in the file, or of the next needed pages if that is known.
     pub fn chunk_end(&self) -> u64 {
         self.pages.end()
     }
@@ -295,16 +294,17 @@ impl ColumnChunkDecoder {
         self.rows.is_done()
     }
 
-    /// Returns the index, within the row group, of the batch to which the next column batch belongs.
+    /// Returns the index of the batch to which the next column batch belongs, counted within the row group.
     #[must_use]
     pub fn next_batch(&self) -> u64 {
         self.rows.next_batch()
     }
 
-    /// Returns the next column batch; `None` if no selected row is left.
+    /// Returns the next column batch, or `None` if no selected row is left.
     ///
-    /// Column batches end at multiples of the batch size, counted in selected rows of the row group. A column may end
-    /// a column batch early because of its bytes. At the next multiple, all columns of a row group are aligned again.
+    /// Column batches end at multiples of the batch size, counted in selected rows of the row group. A column may end a
+    /// column batch early because it has too many bytes, but at the next multiple all columns of a row group are
+    /// aligned again.
     pub fn poll(&mut self) -> Result<Step<Option<ColumnBatch>>> {
         self.decode().map_err(|error| {
             let error = self.pages.locate(error);
@@ -332,8 +332,8 @@ impl ColumnChunkDecoder {
         Ok(Step::Ready(Some(column_batch)))
     }
 
-    /// Opens a data page with undecoded levels, and skips pages without selected rows. Returns false after the last
-    /// page.
+    /// Opens a data page whose levels are not all decoded, and skips pages without selected rows. Returns false after
+    /// the last page.
     fn open_page(&mut self) -> Result<Step<bool>> {
         loop {
             match self.pages.step(&self.rows, &mut self.batch)? {
@@ -346,7 +346,7 @@ impl ColumnChunkDecoder {
     }
 }
 
-/// Returns the results of `make`. Cheap if there are no items, as in most columns.
+/// Returns the results of `make`. This is cheap if there are no items, which is the case for most columns.
 #[inline]
 pub fn each<T, U>(these: impl ExactSizeIterator<Item = T>, make: impl FnMut(T) -> U) -> Vec<U> {
     match these.len() {

@@ -1,5 +1,5 @@
-//! Decoding of columns with repetition levels. A row starts at a repetition level of 0 and ends at the start of the
-//! next row, which may be several pages later.
+//! Decodes columns with repetition levels. A row starts at a repetition level of 0 and ends where the next row starts,
+//! which may be several pages later.
 
 use herringbone_format::{Error, Result};
 use herringbone_kernels::nesting;
@@ -22,7 +22,7 @@ impl ColumnChunkDecoder {
             }
             let rep = self.pages.repetition();
             if rep.first() != Some(&0) {
-                // The rest of a row that started earlier.
+                // These levels are the rest of a row that started earlier.
                 if self.rows.position() == 0 {
                     return Err(Error::corrupt(
                         "the first repetition level of a column is not 0",
@@ -68,7 +68,7 @@ impl ColumnChunkDecoder {
         Ok(Step::Ready(()))
     }
 
-    /// Decodes the next block of levels, unless some are still unused. Returns false after the last page.
+    /// Decodes the next block of levels, unless some levels are still unused. Returns false after the last page.
     fn load_levels(&mut self) -> Result<Step<bool>> {
         if !self.pages.repetition().is_empty() {
             return Ok(Step::Ready(true));
@@ -79,12 +79,11 @@ impl ColumnChunkDecoder {
         }
     }
 
-    /// Returns the number of the next `rows` rows that fit into the column batch, and the number of their decoded
-    /// levels.
+    /// Returns how many of the next `rows` rows fit into the column batch, and how many decoded levels they have.
     fn fitting_rows(&mut self, mut rows: usize) -> Result<(usize, usize)> {
         loop {
             let (found, levels) = nesting::row_starts(self.pages.repetition(), rows);
-            // There are at most as many values as levels.
+            // There are at most as many values as levels, so it is enough if this many values fit.
             let fitting = if found <= 1 && self.batch.rows() == 0 {
                 self.batch.row_must_fit(levels)?;
                 levels

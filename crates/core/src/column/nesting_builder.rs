@@ -1,7 +1,7 @@
-//! The ancestors recorded by a leaf column: which structs and lists are null, and the lengths of the lists.
+//! The ancestors that a leaf column records: which structs and lists are null, and how long the lists are.
 //!
-//! Sibling leaves repeat the levels of their common ancestors. The first leaf below a struct or list therefore
-//! records it, and the others ignore it.
+//! Sibling leaves repeat the levels of their common ancestors. So only the first leaf below a struct or list records
+//! it, and the others ignore it.
 
 use herringbone_arrow::buffer::NullBuffer;
 use herringbone_format::Result;
@@ -11,10 +11,11 @@ use herringbone_kernels::trim;
 
 use crate::malformed;
 
-/// An ancestor to be recorded.
+/// An ancestor that a leaf is to record.
 #[derive(Debug, Clone)]
 pub enum NestingPlan {
-    /// A nullable struct. It has one bit for each position with a repetition level of at most `rep_level` and a
+    /// A nullable struct. It has one bit for each position whose repetition level is at most `rep_level` and whose
+    /// definition level is at least `slot_def`. The bit is set if the definition level is at least `valid_def`.
     /// definition level of at least `slot_def`. The bit is set if the definition level is at least `valid_def`.
     Struct {
         /// The highest repetition level at which a position has a slot.
@@ -33,7 +34,7 @@ pub enum NestingPlan {
     },
 }
 
-/// Offsets, as wide as the layout of the list requires.
+/// The offsets of a list, which are as wide as its layout requires.
 #[derive(Debug, Clone)]
 pub enum Offsets {
     /// The offsets of `List` and `Map`.
@@ -56,9 +57,9 @@ pub struct NestingBuilder {
 pub struct Nesting {
     /// The number of slots.
     pub slots: usize,
-    /// The validity of the slots; `None` if all are valid.
+    /// The validity of the slots, or `None` if all are valid.
     pub validity: Option<NullBuffer>,
-    /// The offsets of a list: one more than slots. `None` for a struct.
+    /// A list's offsets, which are one more than its slots. `None` for a struct.
     pub offsets: Option<Offsets>,
 }
 
@@ -116,7 +117,7 @@ impl NestingBuilder {
         offsets + self.validity.len() / 8
     }
 
-    /// Returns the ancestor recorded since the last call.
+    /// Returns the ancestor as recorded since the last call.
     pub fn finish(&mut self) -> Nesting {
         let slots = self.validity.len();
         let validity = self.validity.finish();
@@ -140,7 +141,7 @@ impl NestingBuilder {
     }
 }
 
-/// Returns the initial offsets of a list: a single 0.
+/// Returns a list's initial offsets, which are a single 0.
 fn first_offset(plan: &NestingPlan) -> Offsets {
     match plan {
         NestingPlan::List { large: true, .. } => Offsets::I64(vec![0]),

@@ -1,7 +1,8 @@
 //! Counts the rows that start in each page, if only the repetition levels show it.
 //!
-//! Headers of version 1 count levels, not rows. To decode pages of lists in parallel, a reader must first know which
-//! rows they contain. The pages decompressed for that purpose are stored for the later decoders.
+//! Version 1 headers count levels, not rows. To decode pages of lists in parallel, a reader must first know which rows
+//! they contain. We keep the pages that are decompressed for this purpose, so that the later decoders need not do it
+//! again.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -13,10 +14,10 @@ use crate::Step;
 use crate::budget::{Budget, ColumnMemory, Reservation};
 use crate::page::{Page, PageReader, PageReaderChunk, PageReaderOptions, SharedPage};
 
-/// Counts the rows that start in the pages of one column chunk, page by page.
+/// A counter of the rows that start in one column chunk's pages, page by page.
 pub struct RowCounter {
     pages: PageReader,
-    /// The pages not counted yet.
+    /// The pages that are not counted yet.
     uncounted: VecDeque<SharedPage>,
     max_rep_level: u8,
     memory: ColumnMemory,
@@ -55,12 +56,12 @@ impl RowCounter {
         self.pages.end()
     }
 
-    /// Returns the number of rows that start in the next page; `None` after the last page.
+    /// Returns the number of rows that start in the next page, or `None` after the last page.
     ///
     /// # Errors
-    /// [Corrupt](herringbone_format::ErrorKind::Corrupt), [Unsupported](herringbone_format::ErrorKind::Unsupported) or
-    /// [Limit](herringbone_format::ErrorKind::Limit), without a location: the decoder of the page reports the error in
-    /// more detail.
+    /// Fails with [Corrupt](herringbone_format::ErrorKind::Corrupt),
+    /// [Unsupported](herringbone_format::ErrorKind::Unsupported) or [Limit](herringbone_format::ErrorKind::Limit), but
+    /// without a location, because the page's decoder reports the error in more detail.
     pub fn poll(&mut self) -> Result<Step<Option<u64>>> {
         let Some(shared) = self.uncounted.front() else {
             return Ok(Step::Ready(None));
@@ -74,7 +75,7 @@ impl RowCounter {
             return Err(Error::corrupt("a page is no longer at the same offset"));
         }
         let mut memory = Reservation::new(self.budget.clone());
-        // If memory is too short for the body, it is decompressed again later.
+        // If memory is too short to keep the body, it is decompressed again later.
         let is_kept =
             self.pages.is_compressed() && memory.resize(u64::try_from(bytes).unwrap_or(0)).is_ok();
         let to_keep = Some(shared).filter(|_| is_kept);

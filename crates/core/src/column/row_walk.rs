@@ -1,4 +1,4 @@
-//! The walk of a column over the rows of its row group.
+//! The walk of a column over its row group's rows.
 
 use std::ops::Range;
 
@@ -8,16 +8,17 @@ use herringbone_format::{Error, Result};
 use super::ColumnRows;
 use super::selection::{RowSelector, SelectionCursor, SelectionRun};
 
-/// A column's walk over the selected and unselected rows of its row group. Also determines where column batches end.
+/// A column's walk over the selected and unselected rows of its row group. This also determines where column batches
+/// end.
 pub(super) struct RowWalk {
     selection: SelectionCursor,
     /// The number of rows in the row group.
     num_rows: u64,
-    /// The number of selected rows per batch: the distance between the fixed ends of column batches.
+    /// The number of selected rows per batch, which is the distance between the fixed ends of column batches.
     batch_rows: usize,
     /// The number of selected rows in earlier column batches.
     emitted: usize,
-    /// True if the last used level belongs to a selected row.
+    /// True if the last level that was used belongs to a selected row.
     is_in_selected_row: bool,
 }
 
@@ -32,7 +33,7 @@ impl RowWalk {
         }
     }
 
-    /// Returns the remaining selected rows.
+    /// Returns the selected rows that remain.
     pub(super) fn selection(&self) -> &SelectionCursor {
         &self.selection
     }
@@ -42,7 +43,7 @@ impl RowWalk {
         self.selection = self.selection.within(rows);
     }
 
-    /// Selects more rows. They must lie after all rows selected so far.
+    /// Selects more rows, which must lie after all rows selected so far.
     pub(super) fn extend(&mut self, piece: RowSelector) {
         self.selection.extend(piece);
     }
@@ -66,7 +67,7 @@ impl RowWalk {
         }
     }
 
-    /// Returns the mask of the next rows, if they are selected by a mask.
+    /// Returns the mask of the next rows, if a mask selects them.
     pub(super) fn mask(&self) -> Option<BooleanBuffer> {
         self.selection.mask()
     }
@@ -76,7 +77,7 @@ impl RowWalk {
         self.selection.position()
     }
 
-    /// Advances by `rows` rows: at most the length of [`Self::run`] or of the [mask](Self::mask).
+    /// Advances by `rows` rows, which is at most the length of [`Self::run`] or of the [mask](Self::mask).
     pub(super) fn advance(&mut self, rows: usize) {
         self.selection.advance(rows);
     }
@@ -101,7 +102,7 @@ impl RowWalk {
         self.batch_rows - self.emitted % self.batch_rows
     }
 
-    /// Returns the index, within the row group, of the batch to which the next column batch belongs.
+    /// Returns the index of the batch to which the next column batch belongs, counted within the row group.
     pub(super) fn next_batch(&self) -> u64 {
         (self.emitted / self.batch_rows) as u64
     }
@@ -111,10 +112,10 @@ impl RowWalk {
         self.emitted += rows;
     }
 
-    /// Checks at the end of the chunk that all selected rows have started.
+    /// Checks at the chunk's end that all selected rows have started.
     ///
     /// # Errors
-    /// Corrupt if the chunk has too few rows.
+    /// Fails with Corrupt if the chunk has too few rows.
     pub(super) fn check_end(&self) -> Result<()> {
         match self.run() {
             SelectionRun::Done | SelectionRun::Unknown => Ok(()),
@@ -129,7 +130,7 @@ impl RowWalk {
     /// Checks that another row may start after the last selected one.
     ///
     /// # Errors
-    /// Corrupt if all rows of the row group have already started.
+    /// Fails with Corrupt if all rows of the row group have already started.
     pub(super) fn check_not_full(&self) -> Result<()> {
         if self.position() == self.num_rows {
             return Err(Error::corrupt(format!(

@@ -1,4 +1,4 @@
-//! The selected rows of a row group.
+//! The rows of a row group that are selected.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -6,16 +6,16 @@ use std::sync::Arc;
 
 use herringbone_arrow::buffer::BooleanBuffer;
 
-/// Selected rows of one row group: ascending, disjoint, non-empty ranges, counted from its first row.
+/// Selected rows of one row group. They are ascending, disjoint, non-empty ranges, counted from its first row.
 pub type RowRanges = Arc<[Range<u64>]>;
 
-/// A piece of a selection of rows.
+/// A piece of a row selection.
 #[derive(Debug, Clone)]
 pub enum RowSelector {
     /// Ranges of rows.
     Ranges(RowRanges),
-    /// One bit per row, starting at the row `start`. The last bit is set. Used if runs are too short to be decoded
-    /// one by one.
+    /// One bit per row, starting at the row `start`. The last bit is set. We use a mask if runs are too short to be
+    /// decoded one by one.
     Mask {
         /// The row of the first bit.
         start: u64,
@@ -41,8 +41,8 @@ impl RowSelector {
         }
     }
 
-    /// Returns the end of the first `wanted` selected rows: one past the last of them. If `wanted` is 0, returns the
-    /// start.
+    /// Returns the end of the first `wanted` selected rows, that is, the row after the last of them. If `wanted` is 0,
+    /// this returns the start.
     pub fn end_of(&self, mut wanted: u64) -> u64 {
         if wanted == 0 {
             return self.start();
@@ -75,7 +75,7 @@ impl RowSelector {
         self.end()
     }
 
-    /// Returns the part of the selector within `rows`, or `None` if it selects no row there.
+    /// Returns the part of the selector that lies within `rows`, or `None` if it selects no row there.
     fn within(&self, rows: &Range<u64>) -> Option<Self> {
         match self {
             Self::Ranges(ranges) => {
@@ -99,7 +99,7 @@ impl RowSelector {
 
     /// Selects the rows from `start` on whose bits are set. Returns `None` if no bit is set.
     pub fn mask(start: u64, bits: BooleanBuffer) -> Option<Self> {
-        // A mask ends with a selected row, as ranges do.
+        // A mask ends with a selected row, just as ranges do.
         let last = (0..bits.len()).rev().find(|row| bits.value(*row))?;
         Some(Self::Mask {
             start,
@@ -107,7 +107,7 @@ impl RowSelector {
         })
     }
 
-    /// Returns the end: one past the last selected row.
+    /// Returns the end of the selector, that is, the row after the last selected one.
     pub fn end(&self) -> u64 {
         match self {
             Self::Ranges(ranges) => ranges.last().map_or(0, |range| range.end),
@@ -116,13 +116,13 @@ impl RowSelector {
     }
 }
 
-/// A walk over the selected and unselected rows of a row group. The selection may be extended during the walk.
+/// A walk over the selected and unselected rows of a row group. You can extend the selection during the walk.
 #[derive(Debug, Clone)]
 pub struct SelectionCursor {
     piece: RowSelector,
     /// The index of the first range of `piece` that does not end before `position`.
     next: usize,
-    /// The pieces after `piece`.
+    /// The pieces that follow `piece`.
     more: VecDeque<RowSelector>,
     /// True if more pieces may follow.
     is_open: bool,
@@ -155,8 +155,7 @@ impl SelectionCursor {
         }
     }
 
-    /// Divides the selected rows of the whole walk into portions of `portion` rows. Returns the first row of each
-    /// portion.
+    /// Divides all selected rows of the walk into portions of `portion` rows. Returns the first row of each portion.
     pub fn portions(&self, portion: u64) -> Vec<u64> {
         let mut firsts = Vec::new();
         // The number of rows that the earlier pieces and ranges contribute to the unfinished portion.
@@ -176,8 +175,8 @@ impl SelectionCursor {
                 RowSelector::Mask { start, bits } => {
                     for (word, mut left) in bits.bit_chunks().iter_padded().enumerate() {
                         let wanted = u64::from(left.count_ones());
-                        // The number of selected rows of this word before the next portion, and the number left in
-                        // the word.
+                        // The number of this word's selected rows before the next portion, and the number left in the
+                        // word.
                         let (mut before, mut rest) = ((portion - passed) % portion, wanted);
                         while before < rest {
                             left = (0..before).fold(left, |left, _| left & (left - 1));
@@ -194,7 +193,7 @@ impl SelectionCursor {
         firsts
     }
 
-    /// Returns a walk over the selected rows within `rows`.
+    /// Returns a walk over the selected rows that lie within `rows`.
     pub(crate) fn within(&self, rows: &Range<u64>) -> Self {
         let pieces = std::iter::once(&self.piece).chain(&self.more);
         let mut within = Self::new([].into());
@@ -209,13 +208,13 @@ impl SelectionCursor {
         self.is_open = true;
     }
 
-    /// Selects more rows. They must lie after all rows selected so far.
+    /// Selects more rows, which must lie after all rows selected so far.
     pub fn extend(&mut self, piece: RowSelector) {
         self.more.push_back(piece);
         self.leave_pieces();
     }
 
-    /// Notes that no more rows will be selected.
+    /// Records that no more rows will be selected.
     pub fn close(&mut self) {
         self.is_open = false;
     }
@@ -251,7 +250,7 @@ impl SelectionCursor {
         }
     }
 
-    /// Returns the rest of the mask, if the next rows are selected by a mask.
+    /// Returns the rest of the mask, if a mask selects the next rows.
     pub fn mask(&self) -> Option<BooleanBuffer> {
         let RowSelector::Mask { start, bits } = &self.piece else {
             return None;
@@ -260,7 +259,7 @@ impl SelectionCursor {
         Some(bits.slice(first, bits.len().checked_sub(first)?))
     }
 
-    /// Advances by `rows`: at most the length of [`Self::run`], or of the rest of the mask.
+    /// Advances by `rows`, which is at most the length of [`Self::run`] or of the rest of the mask.
     pub fn advance(&mut self, rows: usize) {
         self.position += rows as u64;
         if let RowSelector::Ranges(ranges) = &self.piece
@@ -275,7 +274,7 @@ impl SelectionCursor {
         }
     }
 
-    /// Advances to `row`. Does nothing if it is not after the current position.
+    /// Advances to `row`. This does nothing if `row` is not after the current position.
     pub fn advance_to(&mut self, row: u64) {
         self.position = self.position.max(row);
         self.leave_pieces();
@@ -292,7 +291,7 @@ impl SelectionCursor {
             self.piece = piece;
             self.next = 0;
         }
-        // Replaces an exhausted mask by empty ranges.
+        // An exhausted mask becomes empty ranges, because a mask must end with a selected row.
         if matches!(self.piece, RowSelector::Mask { .. }) && self.piece.end() <= self.position {
             self.piece = RowSelector::Ranges([].into());
             self.next = 0;
@@ -452,7 +451,7 @@ mod tests {
         let bits = BooleanBuffer::from(vec![true, false, true, true, false, true]);
         let mut walk = SelectionCursor::new(Arc::from([2..5, 6..7]));
         walk.extend(RowSelector::Mask { start: 10, bits });
-        // Selected: 2 3 4 6 10 12 13 15.
+        // The rows 2 3 4 6 10 12 13 15 are selected.
         assert_eq!(walk.portions(3), [2, 6, 13]);
         assert_eq!(walk.portions(1), [2, 3, 4, 6, 10, 12, 13, 15]);
         assert_eq!(walk.portions(100), [2]);

@@ -1,23 +1,23 @@
 //! The levels of a leaf that describe a list shared with other leaves.
 //!
-//! All leaves below a list repeat its levels. The first leaf builds the offsets. To detect files whose leaves
-//! describe different lists, wherever batches end, each leaf stores two bits per level for comparison. Offsets depend
-//! on these bits alone.
+//! All leaves below a list repeat its levels, and the first of them builds the offsets. Leaves in a damaged file may
+//! describe different lists. To detect this wherever batches end, each leaf stores two bits per level for comparison.
+//! Two bits are enough, because offsets depend on these alone.
 
 use herringbone_arrow::buffer::BooleanBuffer;
 use herringbone_kernels::nesting;
 
-/// A list with several leaves.
+/// A list that has several leaves.
 #[derive(Debug, Clone, Copy)]
 pub struct SharedListPlan {
     /// The repetition level of the list's elements.
     pub rep_level: u8,
-    /// The lowest definition level at which there is an element.
+    /// The lowest definition level at which the list has an element.
     pub element_def: u8,
 }
 
-/// The builder of the levels of a shared list. A level belongs to the list if its repetition level is at most that of
-/// the list's elements.
+/// A builder for the levels of a shared list. A level belongs to the list if its repetition level is at most the level
+/// of the list's elements.
 pub(crate) struct ListLevelsBuilder {
     plan: SharedListPlan,
     levels: nesting::ListLevels,
@@ -28,7 +28,7 @@ pub(crate) struct ListLevelsBuilder {
 pub struct ListLevels {
     /// Set if the level continues a list, unset if it starts one.
     goes_on: BooleanBuffer,
-    /// Set if there is an element.
+    /// Set if the list has an element there.
     has_element: BooleanBuffer,
 }
 
@@ -68,7 +68,7 @@ impl ListLevels {
         self.goes_on.len()
     }
 
-    /// Returns true if `n` levels from `start` on form the same lists as those of `other` from `other_start` on.
+    /// Returns true if the `n` levels from `start` on form the same lists as `other`'s levels from `other_start` on.
     pub fn same(&self, start: usize, other: &Self, other_start: usize, n: usize) -> bool {
         self.goes_on.slice(start, n) == other.goes_on.slice(other_start, n)
             && self.has_element.slice(start, n) == other.has_element.slice(other_start, n)

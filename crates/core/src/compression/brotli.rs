@@ -1,4 +1,4 @@
-//! BROTLI: one Brotli stream (RFC 7932), in pure Rust: Compression, "BROTLI".
+//! BROTLI, which is one Brotli stream (RFC 7932), in pure Rust (Compression, "BROTLI").
 
 use super::compressor::{Ask, Compress, PIECE, failed};
 use super::{BrotliLevel, COUNTED, Codec, broken, too_long};
@@ -8,8 +8,8 @@ use brotli::{BrotliDecompressStream, BrotliResult, BrotliState};
 use herringbone_format::Result;
 use std::io::{self, Read};
 
-/// The decoder of Brotli streams. Each page creates a new state. Its ring buffer is at most the 16 MiB window of
-/// RFC 7932, because large windows stay off.
+/// A decoder for Brotli streams. It creates a new state for each page. The state's ring buffer is at most the 16 MiB
+/// window of RFC 7932, because large windows stay off.
 pub(super) struct Brotli;
 
 impl Codec for Brotli {
@@ -40,10 +40,10 @@ impl Codec for Brotli {
     }
 }
 
-/// Counts the decompressed bytes of a stream, but stops once they exceed `uncompressed`.
+/// Counts a stream's decompressed bytes, but stops once they exceed `uncompressed`.
 ///
 /// # Errors
-/// Corrupt if the stream is malformed or ends early.
+/// Fails with Corrupt if the stream is malformed or ends early.
 pub(super) fn count(input: &[u8], uncompressed: usize) -> Result<usize> {
     let alloc = StandardAlloc::default;
     let mut state = BrotliState::new_strict(alloc(), alloc(), alloc());
@@ -70,10 +70,10 @@ pub(super) fn count(input: &[u8], uncompressed: usize) -> Result<usize> {
     }
 }
 
-/// Log2 of the window size. RFC 7932 allows up to 24.
+/// The binary logarithm of the window size. RFC 7932 allows up to 24.
 const WINDOW_BITS: i32 = 22;
 
-/// The encoder of Brotli streams.
+/// An encoder for Brotli streams.
 pub(super) struct BrotliCompressor(BrotliLevel);
 
 impl BrotliCompressor {
@@ -117,7 +117,7 @@ impl Compress for BrotliCompressor {
     }
 }
 
-/// A reader that asks after each piece.
+/// A reader that asks after each piece whether to continue.
 struct Pieces<'a> {
     input: &'a [u8],
     ask: Ask<'a>,

@@ -1,14 +1,14 @@
-//! Compression options for written pages: a codec and its level, and their names in text.
+//! The compression options for written pages, which are a codec and its level, and their names in text.
 
 use super::{BrotliLevel, GzipLevel, ZstdLevel};
 use herringbone_format::{CompressionCodec, Error, Result};
 use std::fmt;
 use std::str::FromStr;
 
-/// The compression of a column's pages when they are written.
+/// The way in which a column's pages are compressed when they are written.
 ///
-/// As text, it is the codec in lower case, followed by a colon and the level: `none`, `snappy`, `gzip:9`, `brotli`,
-/// `zstd:3`, `lz4_raw`. Without a level, the default level is used.
+/// As text, this is the codec in lower case, followed by a colon and the level: `none`, `snappy`, `gzip:9`, `brotli`,
+/// `zstd:3`, `lz4_raw`. Without a level, the codec's default level is used.
 ///
 /// ```
 /// use herringbone::{Compression, ZstdLevel};
@@ -23,24 +23,24 @@ use std::str::FromStr;
 pub enum Compression {
     /// No compression.
     Uncompressed,
-    /// Snappy: fast, with a low compression ratio.
+    /// Snappy, which is fast but has a low compression ratio.
     Snappy,
-    /// Gzip: small output, slow, supported by all readers.
+    /// Gzip, which is slow but gives small output that all readers support.
     Gzip(GzipLevel),
-    /// Brotli: even smaller and slower.
+    /// Brotli, which is even smaller and slower.
     Brotli(BrotliLevel),
-    /// Zstandard: from faster than Snappy to smaller than Gzip, depending on the level.
+    /// Zstandard, which ranges from faster than Snappy to smaller than Gzip, depending on the level.
     Zstd(ZstdLevel),
-    /// LZ4 blocks without framing: the fastest to read.
+    /// LZ4 blocks without framing, which are the fastest to read.
     Lz4Raw,
 }
 
 impl Compression {
-    /// The codecs in text, without a level.
+    /// The codecs' names in text, without a level.
     pub const NAMES: &'static [&'static str] =
         &["none", "snappy", "gzip", "brotli", "zstd", "lz4_raw"];
 
-    /// Returns the codec recorded in the column chunk.
+    /// Returns the codec that the column chunk's metadata records.
     #[must_use]
     pub fn codec(self) -> CompressionCodec {
         match self {
@@ -70,14 +70,15 @@ fn standard() -> Compression {
 }
 
 impl Default for Compression {
-    /// Returns ZSTD at level 1. Without the feature `zstd`, returns SNAPPY; without `snappy` as well, no compression.
+    /// Returns ZSTD at level 1. Without the feature `zstd` this is SNAPPY, and without `snappy` as well, it is no
+    /// compression.
     fn default() -> Self {
         standard()
     }
 }
 
 impl fmt::Display for Compression {
-    /// Formats the text accepted by [`Compression::from_str`], including the level if the codec has levels.
+    /// Formats the text that [`Compression::from_str`] accepts, including the level if the codec has levels.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Uncompressed => f.pad("none"),
@@ -95,7 +96,8 @@ impl FromStr for Compression {
 
     /// # Errors
     ///
-    /// Argument if the codec is unknown, or is supported only for reading. Also if it does not have levels, or if the
+    /// Fails with Argument if the codec is unknown or supported only for reading, if the text has a level but the codec
+    /// has none, or if the level is out of range.
     /// level is out of range.
     fn from_str(text: &str) -> Result<Self> {
         let (name, level) = match text.split_once(':') {
@@ -135,7 +137,7 @@ impl FromStr for Compression {
     }
 }
 
-/// Returns the error for an unknown codec, with a suggestion if only the colon before the level is missing.
+/// Returns the error for an unknown codec. It contains a suggestion if only the colon before the level is missing.
 #[cold]
 fn unknown(name: &str) -> Error {
     let codec = name.trim_end_matches(|it: char| it.is_ascii_digit());
@@ -194,7 +196,7 @@ mod tests {
             "zstd".parse::<Compression>().unwrap(),
             Compression::Zstd(ZstdLevel::default())
         );
-        // The best codec compiled in.
+        // This is the best codec that is compiled in.
         let best = match () {
             () if cfg!(feature = "zstd") => "zstd:1",
             () if cfg!(feature = "snappy") => "snappy",

@@ -1,39 +1,45 @@
-//! Compression of pages.
+//! Compresses pages.
 
 use super::compressor::{Ask, Compress};
 use super::{Compression, absent};
 use herringbone_format::Result;
 use std::cell::RefCell;
 
-/// The number of compressors that a thread retains: enough for a file whose columns use different ones.
+/// The number of compressors that a thread retains, which is enough for a file whose columns use different ones.
 const KEPT: usize = 8;
 
 thread_local! {
-    /// The compressors of this thread. The one used last is at the end.
+    /// This thread's compressors. The one used last is at the end.
     static COMPRESSORS: RefCell<Vec<Compressor>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Compresses a page and appends it to `out`. Uses the thread's compressor of this kind, which is created on first use.
+/// Compresses a page and appends it to `out`. This uses the thread's compressor of this kind, which is created when it
+/// is first needed.
 ///
 /// # Errors
 ///
-/// [Feature](herringbone_format::ErrorKind::Feature) if the codec was not compiled in; the error names the cargo
-/// feature. [Argument](herringbone_format::ErrorKind::Argument) if the input is larger than the codec allows.
-/// [Io](herringbone_format::ErrorKind::Io) if the library of the codec failed.
+/// Fails with:
+///
+/// - [Feature](herringbone_format::ErrorKind::Feature) if the codec was not compiled in. The error names the cargo
+///   feature.
+/// - [Argument](herringbone_format::ErrorKind::Argument) if the input is larger than the codec allows.
+/// - [Io](herringbone_format::ErrorKind::Io) if the codec's library failed.
 pub fn compress(compression: Compression, input: &[u8], out: &mut Vec<u8>) -> Result<()> {
     compress_sections(compression, input, &[], out, &|| Ok(()))
 }
 
-/// Calls [`compress`] for an input of several sections, such as levels followed by values, or the streams of
-/// BYTE_STREAM_SPLIT. `section_starts` contains the start of each section except the first, in ascending order.
+/// Does what [`compress`] does, for an input of several sections, such as levels followed by values, or the streams of
+/// BYTE_STREAM_SPLIT. The slice `section_starts` contains the start of each section except the first, in ascending
+/// order.
 ///
-/// At levels that may take seconds per page, the codec calls `ask` between pieces of the input. These levels are those
-/// of zstd from 13 on, of Brotli from 5 on, and of GZIP from 7 on. With the feature `libdeflate`, GZIP does not ask, because
-/// that library takes only a whole page, but it is fast. The compressed bytes do not depend on the calls.
+/// Some levels may take seconds per page, so at these levels the codec calls `ask` between pieces of the input. They
+/// are the levels of zstd from 13 on, of Brotli from 5 on, and of GZIP from 7 on. With the feature `libdeflate`, GZIP
+/// does not ask, because that library takes only a whole page, but it is fast. The compressed bytes do not depend on
+/// the calls.
 ///
 /// # Errors
 ///
-/// See [`compress`]. The error of `ask`.
+/// Fails in the cases that [`compress`] describes, and with the error that `ask` returns.
 pub fn compress_sections(
     compression: Compression,
     input: &[u8],
@@ -41,7 +47,7 @@ pub fn compress_sections(
     out: &mut Vec<u8>,
     ask: &dyn Fn() -> Result<()>,
 ) -> Result<()> {
-    // The compressor is taken out, because `ask` may run code that compresses, too.
+    // We take the compressor out of the list, because `ask` may run code that compresses, too.
     let known = COMPRESSORS.with_borrow_mut(|compressors| {
         let index = compressors
             .iter()
@@ -62,7 +68,7 @@ pub fn compress_sections(
     done
 }
 
-/// A compressor of pages with one codec. Reuse it for many pages, because its contexts are allocated once.
+/// A compressor for pages with one codec. Reuse it for many pages, because its contexts are allocated only once.
 pub(crate) struct Compressor {
     compression: Compression,
     inner: Box<dyn Compress>,
@@ -73,8 +79,8 @@ impl Compressor {
     ///
     /// # Errors
     ///
-    /// Feature if the codec was not compiled in; the error names the cargo feature. Io if the library of the codec
-    /// could not allocate memory.
+    /// Fails with Feature if the codec was not compiled in, in which case the error names the cargo feature, and with
+    /// Io if the codec's library could not allocate memory.
     pub(crate) fn new(compression: Compression) -> Result<Self> {
         let inner: Box<dyn Compress> = match compression {
             Compression::Uncompressed => Box::new(Uncompressed),
@@ -105,12 +111,12 @@ impl Compressor {
         Ok(Self { compression, inner })
     }
 
-    /// Appends the compressed `input` to `out`. The output of a codec for an empty `input` is seldom empty.
+    /// Appends the compressed `input` to `out`. Note that most codecs give some output even for an empty `input`.
     ///
     /// # Errors
     ///
-    /// Argument if the input is larger than the codec allows. Io if the library failed. The error of `ask`. On an
-    /// error, `out` is unchanged.
+    /// Fails with Argument if the input is larger than the codec allows, with Io if the library failed, and with the
+    /// error that `ask` returns. On an error, `out` is unchanged.
     pub(crate) fn compress_sections(
         &mut self,
         input: &[u8],
@@ -129,7 +135,7 @@ impl Compressor {
     }
 }
 
-/// A codec that stores bytes unchanged. Callers that can write the input directly should do so.
+/// A codec that stores bytes unchanged. Callers should write the input directly instead if they can.
 struct Uncompressed;
 
 impl Compress for Uncompressed {

@@ -1,4 +1,4 @@
-//! Pages compressed by this crate, read by the decompressors, which are tested with pages of other libraries.
+//! Pages that this crate compressed, read by the decompressors, which are tested with pages of other libraries.
 
 use super::compress::Compressor;
 use super::*;
@@ -22,7 +22,7 @@ const CHOICES: &[&str] = &[
     "zstd:19",
 ];
 
-/// Returns the choices whose codec is compiled in, each with a compressor.
+/// Returns the choices whose codec is compiled in, each with its compressor.
 fn compressors() -> impl Iterator<Item = (Compression, Compressor)> {
     CHOICES.iter().filter_map(|text| {
         let compression: Compression = text.parse().unwrap();
@@ -46,8 +46,8 @@ fn noise(length: usize) -> Vec<u8> {
     (0..length).map(|_| byte()).collect()
 }
 
-/// Returns pages of all kinds: empty, short, with and without patterns, larger than the blocks of Snappy and than
-/// the small tables of LZ4.
+/// Returns pages of all kinds: empty and short ones, with and without patterns, and larger than Snappy's blocks and
+/// LZ4's small tables.
 fn plain_pages() -> Vec<Vec<u8>> {
     vec![
         vec![],
@@ -67,7 +67,7 @@ fn pages_come_back() {
     for (compression, mut compressor) in compressors() {
         let mut decompressor = Decompressor::new(compression.codec()).unwrap();
         for plain in plain_pages() {
-            // After existing bytes, and twice, so that contexts are reused.
+            // We append to existing bytes, and compress twice, so that contexts are reused.
             for before in [&b""[..], b"before"] {
                 let mut out = before.to_vec();
                 compressor
@@ -98,14 +98,14 @@ fn patterns_shrink_and_noise_hardly_grows() {
         compressor
             .compress_sections(&noise(70_000), &[], &mut random, &|| Ok(()))
             .unwrap();
-        // The fastest level of zlib uses the fixed codes. Half of them have nine bits.
+        // The fastest level of zlib uses the fixed codes, and half of them have nine bits.
         assert!(random.len() < 75_000, "{compression} {}", random.len());
     }
 }
 
 #[test]
 fn the_compressors_of_a_thread() {
-    // More kinds than are retained, each more than once.
+    // There are more kinds than a thread retains, and each occurs more than once.
     for _again in 0..3 {
         for (compression, _) in compressors() {
             let mut page = Vec::new();
@@ -124,7 +124,7 @@ fn an_uncompressed_page_is_a_copy() {
     assert_eq!(page, b"xabc");
 }
 
-/// Returns the page of one byte in this form.
+/// Returns the compressed form of a page that has one byte.
 #[cfg(any(
     feature = "snappy",
     feature = "gzip",
@@ -140,21 +140,21 @@ fn page_of_one_byte(text: &str) -> Vec<u8> {
 #[cfg(feature = "snappy")]
 #[test]
 fn a_snappy_page_is_a_raw_block() {
-    // The length, then a literal of one byte.
+    // The page has the length, then a literal of one byte.
     assert_eq!(page_of_one_byte("snappy"), b"\x01\0a");
 }
 
 #[cfg(feature = "lz4")]
 #[test]
 fn an_lz4_page_is_a_bare_block() {
-    // A token: one literal, no match.
+    // The page has a token that stands for one literal and no match.
     assert_eq!(page_of_one_byte("lz4_raw"), b"\x10a");
 }
 
 #[cfg(feature = "zstd")]
 #[test]
 fn a_zstd_page_is_a_frame_that_says_its_size() {
-    // Magic number; one segment with a size of one byte, no checksum; the size.
+    // The page has the magic number, one segment with a size of one byte and no checksum, and the size.
     let page = page_of_one_byte("zstd");
     assert_eq!(page[..6], *b"\x28\xb5\x2f\xfd\x20\x01");
 }
@@ -165,7 +165,7 @@ fn a_gzip_page_is_one_member() {
     for text in ["gzip:1", "gzip:9"] {
         let page = page_of_one_byte(text);
         assert_eq!(page[..4], *b"\x1f\x8b\x08\0");
-        // CRC-32 of "a" and the size.
+        // The page ends with the CRC-32 of "a" and the size.
         assert!(page.ends_with(b"\x43\xbe\xb7\xe8\x01\0\0\0"));
     }
 }
@@ -188,7 +188,7 @@ fn brotli_in_rust_makes_sound_pages_too() {
     }
 }
 
-/// Frames of libzstd at various levels.
+/// The pure Rust decoder reads frames that libzstd writes at various levels.
 #[cfg(all(feature = "zstd", feature = "ruzstd"))]
 #[test]
 fn ruzstd_reads_what_libzstd_writes() {
@@ -225,7 +225,7 @@ fn zlib_makes_sound_pages_too() {
     }
 }
 
-/// Blocks end with their sections, but the output is one frame.
+/// Blocks end with their sections, but the output is still one frame.
 #[cfg(all(
     feature = "snappy",
     feature = "gzip",
@@ -234,7 +234,7 @@ fn zlib_makes_sound_pages_too() {
 ))]
 #[test]
 fn inputs_of_sections_come_back() {
-    // Two streams: one of random bytes, one of few distinct bytes.
+    // There are two streams, one of random bytes and one of few distinct bytes.
     let mut input = noise(40_000);
     input.extend((0..40_000_usize).map(|at| [1, 2, 7][(at * at) % 11 % 3]));
     for compression in ["snappy", "gzip", "zstd:1", "zstd:9", "lz4_raw"] {
@@ -248,7 +248,7 @@ fn inputs_of_sections_come_back() {
             decompress(compression.codec(), &out[5..], &mut back).unwrap();
             assert!(back == input, "{compression} {section_starts:?}");
         }
-        // Matches in an earlier section are found, and the section has its own codes.
+        // Matches in an earlier section are found, although the section has its own codes.
         let bytes = |section_starts: &[usize]| {
             let mut out = Vec::new();
             super::compress_sections(compression, &input, section_starts, &mut out, &|| Ok(()))
@@ -257,7 +257,7 @@ fn inputs_of_sections_come_back() {
         };
         let is_for = matches!(compression, Compression::Snappy | Compression::Zstd(_));
         assert_eq!(bytes(&[40_000]) < bytes(&[]), is_for, "{compression}");
-        // Sections that would leave too few bytes are ignored.
+        // Section starts that would leave too few bytes are ignored.
         assert_eq!(bytes(&[1, 2, 79_999]), bytes(&[]), "{compression}");
     }
 }
@@ -272,7 +272,7 @@ fn words(length: usize) -> Vec<u8> {
     text
 }
 
-/// Returns the compressed input and the number of questions. The answer number `end` is an error.
+/// Returns the compressed input and the number of questions asked. The answer to question `end` is an error.
 fn asked(
     compressor: &mut Compressor,
     (input, section_starts): (&[u8], &[usize]),
@@ -296,7 +296,8 @@ fn asked(
 
 #[test]
 fn slow_levels_ask_between_pieces() {
-    // Two pieces of 131,072 bytes and a rest: two questions. Two sections of 150,000 bytes have a piece and a rest each.
+    // The whole input has two pieces of 131,072 bytes and a rest, which makes two questions. Two sections of 150,000
+    // bytes have a piece and a rest each.
     let input = words(300_000);
     let cases: [(&str, &[usize], usize); 8] = [
         ("zstd:1", &[], 0),
@@ -322,7 +323,7 @@ fn slow_levels_ask_between_pieces() {
             let (ended, asks) = asked(&mut compressor, input, end);
             assert_eq!(ended.unwrap_err().message(), "that is enough", "{text}");
             assert_eq!(asks, end, "{text}");
-            // The compressor is as good as new.
+            // After the error, the compressor is as good as new.
             let (again, _) = asked(&mut compressor, input, usize::MAX);
             assert!(again.unwrap() == whole, "{text} after question {end}");
         }
@@ -332,7 +333,7 @@ fn slow_levels_ask_between_pieces() {
     }
 }
 
-/// A handler of a signal may write another file.
+/// A signal handler may write another file while a page is being compressed.
 #[cfg(feature = "zstd")]
 #[test]
 fn questions_may_compress() {
@@ -346,7 +347,7 @@ fn questions_may_compress() {
     assert!(nested.into_inner() == alone && within == alone);
 }
 
-/// The library itself compresses the input as a whole.
+/// The expected stream is from the library itself, which compresses the input as a whole.
 #[cfg(feature = "libbrotli")]
 #[test]
 fn pieces_leave_streams_of_brotli_as_they_are() {
@@ -387,7 +388,7 @@ fn pieces_hardly_change_the_size_of_frames() {
     }
 }
 
-/// The encoder asks even if libdeflate is compiled in, and writes the same stream as in one call.
+/// The encoder asks even if libdeflate is compiled in, and it writes the stream that a single call would write.
 #[cfg(feature = "gzip")]
 #[test]
 fn pieces_leave_streams_of_zlib_as_they_are() {

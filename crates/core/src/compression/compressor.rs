@@ -1,11 +1,13 @@
-//! The interface of a codec for compression, and helpers shared by several codecs.
+//! The interface that codecs implement for compression, and helpers that several codecs share.
 
 use herringbone_format::{Error, Result};
 
-/// A question between pieces of an input. An error ends the compression, which returns it.
+/// A question between pieces of an input, whether to continue. If the answer is an error, the compression ends and
+/// returns it.
 pub(super) type Ask<'a> = &'a dyn Fn() -> Result<()>;
 
-/// The number of bytes that a codec compresses before it asks again whether to continue. A block of zstd has this size.
+/// The number of bytes that a codec compresses before it asks again whether to continue. This is the size of a zstd
+/// block.
 #[cfg(any(
     feature = "gzip",
     feature = "brotli",
@@ -20,15 +22,15 @@ pub(super) trait Compress: Send + Sync {
     ///
     /// # Errors
     ///
-    /// Argument if the input is larger than the codec allows. Io if the library failed.
+    /// Fails with Argument if the input is larger than the codec allows, and with Io if the library failed.
     fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<()>;
 
     /// Compresses an input of several sections, which begin at `section_starts`, in ascending order. A codec may reset
-    /// its model there. A slow one takes the input in pieces, and asks before each of them.
+    /// its model there. A slow codec takes the input in pieces, and asks before each of them whether to continue.
     ///
     /// # Errors
     ///
-    /// See [`Self::compress`]. The error of `ask`.
+    /// Fails in the cases that [`Self::compress`] describes, and with the error that `ask` returns.
     fn compress_sections(
         &mut self,
         input: &[u8],
@@ -41,7 +43,7 @@ pub(super) trait Compress: Send + Sync {
     }
 }
 
-/// Returns the section starts of an input of `length` bytes that leave sections of at least `least` bytes.
+/// Returns those section starts of an input of `length` bytes that leave sections of at least `least` bytes.
 #[cfg(any(feature = "snappy", feature = "zstd"))]
 pub(super) fn far_apart(section_starts: &[usize], length: usize, least: usize) -> Vec<usize> {
     let mut last = 0;
@@ -59,9 +61,10 @@ pub(super) fn far_apart(section_starts: &[usize], length: usize, least: usize) -
         .collect()
 }
 
-/// Calls `fill` with `bound` zeroed bytes and appends those it wrote to `out`. `fill` returns their number.
+/// Calls `fill` with `bound` zeroed bytes and appends the bytes that it wrote to `out`. The closure returns their
+/// number.
 ///
-/// For libraries that write only to initialised memory.
+/// This is for libraries that write only to initialised memory.
 #[cfg(any(feature = "libdeflate", feature = "lz4"))]
 pub(super) fn append(
     out: &mut Vec<u8>,
@@ -75,7 +78,7 @@ pub(super) fn append(
     Ok(())
 }
 
-/// Returns the error of a library that failed to compress.
+/// Returns the error for a library that failed to compress.
 #[cold]
 #[allow(
     dead_code,

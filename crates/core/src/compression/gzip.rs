@@ -1,4 +1,4 @@
-//! GZIP: one or more gzip members (RFC 1952), through zlib-rs: Compression, "GZIP".
+//! GZIP, which is one or more gzip members (RFC 1952), through zlib-rs (Compression, "GZIP").
 //!
 //! ```text
 //! page   = member+
@@ -11,7 +11,7 @@ use super::{Codec, GzipLevel, broken, too_long};
 use flate2::{Decompress, FlushCompress, FlushDecompress, Status};
 use herringbone_format::Result;
 
-/// The decoder of gzip members, one after another.
+/// A decoder for gzip members, which decodes one after another.
 pub(super) struct Gzip(Decompress);
 
 impl Gzip {
@@ -20,14 +20,14 @@ impl Gzip {
     }
 
     /// Inflates the deflate stream at the front of `input` to the front of `output`. Returns the numbers of bytes read
-    /// and written.
+    /// and bytes written.
     fn inflate(&mut self, input: &[u8], output: &mut [u8]) -> Result<(usize, usize)> {
         self.0.reset(false);
         let status = self
             .0
             .decompress(input, output, FlushDecompress::Finish)
             .map_err(|error| broken("GZIP", error))?;
-        // Both fit, because neither exceeds the length of its slice.
+        // The casts are lossless, because neither number exceeds the length of its slice.
         let (read, written) = (self.0.total_in() as usize, self.0.total_out() as usize);
         match status {
             Status::StreamEnd => Ok((read, written)),
@@ -60,7 +60,7 @@ impl Codec for Gzip {
     }
 }
 
-/// The encoder of pages with one gzip member.
+/// An encoder for pages with one gzip member.
 #[cfg_attr(
     feature = "libdeflate",
     allow(dead_code, reason = "libdeflate makes them faster")
@@ -77,7 +77,7 @@ pub(super) struct GzipCompressor {
 )]
 impl GzipCompressor {
     pub(super) fn new(level: GzipLevel) -> Self {
-        // The level is not negative, because it was checked.
+        // The cast is lossless. The level is not negative, because it was checked.
         let number = flate2::Compression::new(level.get().unsigned_abs());
         Self {
             encoder: flate2::Compress::new(number, false),
@@ -101,13 +101,13 @@ impl Compress for GzipCompressor {
         out: &mut Vec<u8>,
         ask: Ask<'_>,
     ) -> Result<()> {
-        // No time, no flags, unknown system.
+        // The header has no time and no flags, and an unknown system.
         out.extend_from_slice(b"\x1f\x8b\x08\0\0\0\0\0\0\xff");
         self.encoder.reset();
-        // This is seldom too little: the fastest level expands data without patterns slightly.
+        // This is seldom too little, because even the fastest level expands data without patterns only slightly.
         out.reserve(input.len() + input.len() / 1024 + 64);
         loop {
-            // Fits, because it does not exceed the length of the input.
+            // The cast is lossless, because the number does not exceed the length of the input.
             let read = self.encoder.total_in() as usize;
             let rest = input.get(read..).unwrap_or_default();
             let (piece, flush) = match rest.get(..self.piece) {
@@ -128,14 +128,14 @@ impl Compress for GzipCompressor {
     }
 }
 
-/// Returns the eight bytes that follow the deflate stream of these uncompressed bytes.
+/// Returns the eight bytes that follow the deflate stream for these uncompressed bytes.
 fn member_trailer(uncompressed: &[u8]) -> [u8; 8] {
-    // The size is stored modulo 2^32.
+    // The format stores the size modulo 2^32.
     let size = uncompressed.len() as u32;
     (u64::from(size) << 32 | u64::from(crc32fast::hash(uncompressed))).to_le_bytes()
 }
 
-/// Returns the bytes after the header of the member at the front of `input`; `None` without a valid header.
+/// Returns the bytes after the header of the member at the front of `input`, or `None` if there is no valid header.
 fn skip_header(input: &[u8]) -> Option<&[u8]> {
     const HEADER_CRC: u8 = 1 << 1;
     const EXTRA: u8 = 1 << 2;

@@ -1,4 +1,4 @@
-//! The framing of Hadoop's codecs around LZ4 and LZO blocks: Compression, "LZ4".
+//! The framing that Hadoop's codecs put around LZ4 and LZO blocks (Compression, "LZ4").
 //!
 //! ```text
 //! page  = block*
@@ -6,18 +6,18 @@
 //! part  = u32 BE compressed size, that many bytes
 //! ```
 //!
-//! The uncompressed size of a part is not stored: it follows from decompressing the part.
+//! A part's uncompressed size is not stored, so we only know it after we have decompressed the part.
 
 use herringbone_format::{Error, Result};
 
 /// Decompresses the framed `input` to the front of `output` and returns the number of bytes written.
 ///
-/// `part` decompresses one part to the front of the given slice, which is the remainder of the block. It returns
-/// the number of bytes written.
+/// The closure `part` decompresses one part to the front of the given slice, which is the remainder of the block, and
+/// returns the number of bytes written.
 ///
 /// # Errors
 ///
-/// Corrupt if a size does not fit the available bytes, or if `part` fails.
+/// Fails with Corrupt if a size does not fit the available bytes, or if `part` fails.
 pub(super) fn decompress(
     mut input: &[u8],
     output: &mut [u8],
@@ -45,7 +45,7 @@ pub(super) fn decompress(
     Ok(written)
 }
 
-/// Takes the big-endian size at the front of `input`, and advances `input` past it.
+/// Takes the big-endian size off the front of `input`.
 fn take_size(input: &mut &[u8]) -> Result<usize> {
     let (size, rest) = input
         .split_first_chunk()
@@ -64,7 +64,7 @@ fn framing(what: &'static str) -> Error {
 mod tests {
     use super::*;
 
-    /// The part decoder of these tests, which copies bytes unchanged.
+    /// Copies bytes unchanged, as the part decoder of these tests.
     fn copy(input: &[u8], output: &mut [u8]) -> Result<usize> {
         output[..input.len()].copy_from_slice(input);
         Ok(input.len())

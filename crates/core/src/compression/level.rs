@@ -1,4 +1,4 @@
-//! Compression levels: one checked type for each codec with levels.
+//! Compression levels, with one checked type for each codec that has levels.
 
 use herringbone_format::{Error, Result};
 use std::fmt;
@@ -10,16 +10,16 @@ macro_rules! level {
         pub struct $name(i32);
 
         impl $name {
-            /// The lowest level: the fastest.
+            /// The lowest level, which is the fastest.
             pub const MIN: Self = Self($min);
-            /// The highest level: the smallest output.
+            /// The highest level, which gives the smallest output.
             pub const MAX: Self = Self($max);
 
             /// Creates this level.
             ///
             /// # Errors
             ///
-            /// [Argument](herringbone_format::ErrorKind::Argument) if the codec does not have this level.
+            /// Fails with [Argument](herringbone_format::ErrorKind::Argument) if the codec does not have this level.
             pub fn new(level: i32) -> Result<Self> {
                 if (Self::MIN.0..=Self::MAX.0).contains(&level) {
                     return Ok(Self(level));
@@ -54,18 +54,19 @@ macro_rules! level {
 }
 
 level! {
-    /// A level of GZIP, 1 to 9; 6 by default.
+    /// A level of GZIP from 1 to 9, which is 6 by default.
     GzipLevel, "GZIP", 1..=9, default 6
 }
 
 level! {
-    /// A level (quality) of BROTLI, 0 to 11; 4 by default. From 10 on, it is slower by an order of magnitude.
+    /// A level (quality) of BROTLI from 0 to 11, which is 4 by default. From 10 on, it is slower by an order of
+    /// magnitude.
     BrotliLevel, "BROTLI", 0..=11, default 4
 }
 
 level! {
-    /// A level of ZSTD, up to 22; 1 by default. Negative levels trade size for more speed. 0 stands for the default of
-    /// libzstd.
+    /// A level of ZSTD up to 22, which is 1 by default. Negative levels give up size for more speed. 0 stands for the
+    /// default of libzstd.
     ZstdLevel, "ZSTD", -131_072..=22, default 1
 }
 

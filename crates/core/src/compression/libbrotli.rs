@@ -1,4 +1,4 @@
-//! BROTLI: one Brotli stream (RFC 7932), through libbrotli: Compression, "BROTLI".
+//! BROTLI, which is one Brotli stream (RFC 7932), through libbrotli (Compression, "BROTLI").
 
 use super::compressor::{Ask, Compress, PIECE, failed};
 use super::{BrotliLevel, COUNTED, Codec, broken, too_long};
@@ -8,7 +8,7 @@ use brotlic::decode::DecoderInfo;
 use brotlic::{BrotliDecoder, BrotliEncoderOptions, CompressorWriter, Quality, WindowSize};
 use herringbone_format::Result;
 
-/// The decoder of Brotli streams. The library cannot reset its state, so each page creates a new one. Its ring
+/// A decoder for Brotli streams. The library cannot reset its state, so each page creates a new one. The state's ring
 /// buffer has at most 16 MiB, the largest window of RFC 7932, because large windows stay off.
 pub(super) struct Libbrotli;
 
@@ -26,10 +26,10 @@ impl Codec for Libbrotli {
     }
 }
 
-/// Counts the decompressed bytes of a stream, but stops once they exceed `uncompressed`.
+/// Counts a stream's decompressed bytes, but stops once they exceed `uncompressed`.
 ///
 /// # Errors
-/// Corrupt if the stream is malformed or ends early.
+/// Fails with Corrupt if the stream is malformed or ends early.
 pub(super) fn count(mut input: &[u8], uncompressed: usize) -> Result<usize> {
     let mut decoder = BrotliDecoder::new();
     let mut output = vec![0; COUNTED];
@@ -48,13 +48,13 @@ pub(super) fn count(mut input: &[u8], uncompressed: usize) -> Result<usize> {
     }
 }
 
-/// Log2 of the window size. RFC 7932 allows up to 24.
+/// The binary logarithm of the window size. RFC 7932 allows up to 24.
 const WINDOW_BITS: u8 = 22;
 
-/// The largest size that the library knows of an input.
+/// The largest input size that can be stated to the library.
 const MAX_HINT: u32 = 1 << 30;
 
-/// The encoder of Brotli streams. The library cannot reset its state, so each page creates a new one.
+/// An encoder for Brotli streams. The library cannot reset its state, so each page creates a new one.
 pub(super) struct LibbrotliCompressor(BrotliLevel);
 
 impl LibbrotliCompressor {
@@ -93,7 +93,7 @@ impl Compress for LibbrotliCompressor {
         };
         for (at, piece) in input.chunks(piece).enumerate() {
             if let Err(ended) = if at == 0 { Ok(()) } else { ask() } {
-                // A dropped stream compresses the bytes that it collected.
+                // We must take the stream apart, because dropping it would compress the bytes that it has collected.
                 drop(stream.into_parts());
                 return Err(ended);
             }

@@ -1,19 +1,19 @@
-//! GZIP through libdeflate, which decodes whole buffers two to three times as fast as a streaming inflate:
-//! Compression, "GZIP".
+//! GZIP through libdeflate, which decodes whole buffers two to three times as fast as a streaming inflate (Compression,
+//! "GZIP").
 //!
-//! It decodes one member and does not report where the member ended. A page is accepted as one valid member under
-//! two conditions: the member fills the output, and the size at the end of the page matches. Everything else,
-//! including errors, is left to the decoder that supports several members. (A second member with the very same
-//! bytes is not noticed: the output is correct up to the size declared by the page.)
+//! This library decodes one member and does not report where the member ended. So we accept a page as one valid member
+//! under two conditions: the member fills the output, and the size at the end of the page matches. Everything else,
+//! including errors, is left to the decoder that supports several members. (We do not notice a second member with the
+//! very same bytes, but the output is correct up to the size that the page declares.)
 
 use super::compressor::{Compress, append, failed};
 use super::{Codec, GzipLevel, gzip::Gzip};
 use herringbone_format::Result;
 
-/// The decoder of pages with one gzip member. Other pages are passed on.
+/// A decoder for pages with one gzip member, which passes on all other pages.
 pub(super) struct Libdeflate {
     whole: libdeflater::Decompressor,
-    /// The decoder for several members, created for the first page that needs it.
+    /// The decoder for several members, which is created for the first page that needs it.
     members: Option<Gzip>,
 }
 
@@ -28,7 +28,7 @@ impl Libdeflate {
 
 impl Codec for Libdeflate {
     fn decompress(&mut self, input: &[u8], output: &mut [u8]) -> Result<usize> {
-        // The size is stored modulo 2^32.
+        // The format stores the size modulo 2^32.
         let size = (output.len() as u32).to_le_bytes();
         if input.ends_with(&size) && self.whole.gzip_decompress(input, output) == Ok(output.len()) {
             return Ok(output.len());
@@ -39,13 +39,13 @@ impl Codec for Libdeflate {
     }
 }
 
-/// The encoder of pages with one gzip member.
+/// An encoder for pages with one gzip member.
 pub(super) struct LibdeflateCompressor(libdeflater::Compressor);
 
 impl LibdeflateCompressor {
     /// # Errors
     ///
-    /// Io if libdeflate does not have this level, which is not possible for a [`GzipLevel`].
+    /// Fails with Io if libdeflate does not have this level, which cannot happen for a [`GzipLevel`].
     pub(super) fn new(level: GzipLevel) -> Result<Self> {
         let level = libdeflater::CompressionLvl::new(level.get())
             .map_err(|_| failed("GZIP", format_args!("no level {level}")))?;

@@ -1,4 +1,4 @@
-//! LZ4_RAW, and the deprecated LZ4 in the three layouts of old files: Compression, "LZ4_RAW" and "LZ4".
+//! LZ4_RAW, and the deprecated LZ4 in the three layouts that old files have (Compression, "LZ4_RAW" and "LZ4").
 
 use super::compressor::{Compress, append, failed};
 use super::{Codec, broken, hadoop, too_long};
@@ -10,7 +10,7 @@ use lz4_flex::block::{
 use lz4_flex::frame::FrameDecoder;
 use std::io::Read;
 
-/// The decoder of LZ4_RAW: one LZ4 block without any framing.
+/// A decoder for LZ4_RAW, which is one LZ4 block without any framing.
 pub(super) struct Lz4Raw;
 
 impl Codec for Lz4Raw {
@@ -19,12 +19,12 @@ impl Codec for Lz4Raw {
     }
 }
 
-/// The encoder of LZ4_RAW: one LZ4 block without any framing.
+/// An encoder for LZ4_RAW, which is one LZ4 block without any framing.
 pub(super) struct Lz4RawCompressor(CompressTable);
 
 impl Lz4RawCompressor {
     pub(super) fn new() -> Self {
-        // Pages smaller than 64 KiB, for which a small table would do, are rare.
+        // A small table would do for pages smaller than 64 KiB, but these are rare.
         Self(CompressTable::large())
     }
 }
@@ -38,8 +38,8 @@ impl Compress for Lz4RawCompressor {
     }
 }
 
-/// The layout of an LZ4 page. The specification leaves it open. Existing files contain Hadoop's framing, the frame
-/// format of the lz4 tool, and blocks without framing.
+/// The layout of an LZ4 page, which the specification leaves open. Existing files contain Hadoop's framing, the lz4
+/// tool's frame format, and blocks without framing.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Layout {
     Hadoop,
@@ -47,9 +47,9 @@ enum Layout {
     Block,
 }
 
-/// The decoder of LZ4 in any layout.
+/// A decoder for LZ4 in any layout.
 pub(super) struct Lz4 {
-    /// The layout of the previous page, tried first: one writer wrote all pages of the column chunk.
+    /// The layout of the previous page. We try it first, because one writer wrote all pages of the column chunk.
     layout: Layout,
 }
 
@@ -85,7 +85,7 @@ impl Codec for Lz4 {
     }
 }
 
-/// Decompresses `input`, assuming this layout.
+/// Decompresses `input`, assuming that it has this layout.
 fn attempt(layout: Layout, input: &[u8], output: &mut [u8]) -> Result<usize> {
     match layout {
         Layout::Hadoop => hadoop::decompress(input, output, |part, uncompressed| {
@@ -96,7 +96,7 @@ fn attempt(layout: Layout, input: &[u8], output: &mut [u8]) -> Result<usize> {
     }
 }
 
-/// Decompresses one LZ4 block to the start of `output`. Returns the number of bytes written.
+/// Decompresses one LZ4 block to the start of `output`, and returns the number of bytes written.
 fn block(codec: &'static str, input: &[u8], output: &mut [u8]) -> Result<usize> {
     decompress_into(input, output).map_err(|error| match error {
         DecompressError::OutputTooSmall { .. } => too_long(codec),
@@ -104,7 +104,7 @@ fn block(codec: &'static str, input: &[u8], output: &mut [u8]) -> Result<usize> 
     })
 }
 
-/// Decompresses LZ4 frames to the start of `output`, one after another. Returns the number of bytes written.
+/// Decompresses LZ4 frames one after another to the start of `output`, and returns the number of bytes written.
 fn frames(mut input: &[u8], output: &mut [u8]) -> Result<usize> {
     const MAGIC: [u8; 4] = 0x184D_2204_u32.to_le_bytes();
 
@@ -114,7 +114,8 @@ fn frames(mut input: &[u8], output: &mut [u8]) -> Result<usize> {
             return Err(broken("LZ4", "bytes that do not start a frame"));
         }
         let mut decoder = FrameDecoder::new(input);
-        // A frame ends with a read of zero bytes. It is meaningful only for a non-empty buffer.
+        // A frame ends with a read of zero bytes. Such a read is meaningful only for a buffer that is not empty, so we
+        // probe with one byte.
         loop {
             let mut probe = [0];
             let rest = output.get_mut(written..).unwrap_or_default();

@@ -1,13 +1,13 @@
-//! LZO: LZO1X blocks in Hadoop's framing, as written by the codec of Hadoop and Hive, or one block without framing
-//! per page: Compression, "LZO".
+//! LZO, which is LZO1X blocks in Hadoop's framing, as the codec of Hadoop and Hive writes them, or one block without
+//! framing per page (Compression, "LZO").
 
 use super::{Codec, broken, hadoop, too_long};
 use herringbone_format::Result;
 
-/// The decoder of LZO, with or without framing.
+/// A decoder for LZO, with or without framing.
 #[derive(Default)]
 pub(super) struct Lzo {
-    /// True if the previous page had no framing: the whole column chunk has one writer.
+    /// True if the previous page had no framing. We try this first, because the whole column chunk has one writer.
     is_bare: bool,
 }
 
@@ -28,7 +28,8 @@ impl Codec for Lzo {
     }
 }
 
-/// Decompresses `input`, assuming one block without framing if `is_bare`, and Hadoop's framing otherwise.
+/// Decompresses `input`, assuming that it is one block without framing if `is_bare`, and that it has Hadoop's framing
+/// otherwise.
 fn attempt(is_bare: bool, input: &[u8], output: &mut [u8]) -> Result<usize> {
     match is_bare {
         true => block(input, output),

@@ -1,10 +1,10 @@
-//! Compressed pages: one file and one cargo feature for each codec.
+//! Compresses and decompresses pages, with one file and one cargo feature for each codec.
 //!
 //! Readers use [`decompress`]. Writers use [`compress`] and [`Compression`], which is a codec with its level.
 //!
-//! The header of a page declares its decompressed size. The codec receives a slice of that size and must fill it
-//! exactly. This slice is the bound. Whatever the compressed bytes claim, the codec writes nothing past the end of
-//! the slice, and no buffer grows with a number from the file.
+//! A page's header declares its decompressed size. The codec receives a slice of that size and must fill it exactly, so
+//! that this slice is the bound. Whatever the compressed bytes claim, the codec writes nothing past the end of the
+//! slice, and no buffer grows with a number from the file.
 //!
 //! | codec | feature | library |
 //! |---|---|---|
@@ -65,29 +65,32 @@ use herringbone_format::{CompressionCodec, Error, Result};
 
 /// A codec, with the scratch memory that it retains between pages.
 trait Codec: Send + Sync {
-    /// Decompresses all of `input` to the front of `output`. Returns the number of bytes written.
+    /// Decompresses all of `input` to the front of `output`, and returns the number of bytes written.
     ///
     /// # Errors
     ///
-    /// Corrupt if `input` violates the codec's format, ends early, or contains more than `output.len()` decompressed
-    /// bytes.
+    /// Fails with Corrupt if `input` violates the codec's format, ends early, or contains more than `output.len()`
+    /// decompressed bytes.
     fn decompress(&mut self, input: &[u8], output: &mut [u8]) -> Result<usize>;
 }
 
 thread_local! {
-    /// The decompressors of this thread, at most one for each codec.
+    /// This thread's decompressors, at most one for each codec.
     static DECOMPRESSORS: RefCell<Vec<Decompressor>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Decompresses a page with the thread's decompressor for `codec`, which is created on first use. Decompressors are
-/// kept by thread, because there are far fewer threads than open column chunks.
+/// Decompresses a page with the thread's decompressor for `codec`, which is created when it is first needed. We keep
+/// one per thread rather than one per column chunk, because there are far fewer threads than open column chunks.
 ///
 /// # Errors
 ///
-/// [Feature](herringbone_format::ErrorKind::Feature) if the codec was not compiled in; the error names the cargo
-/// feature. [Unsupported](herringbone_format::ErrorKind::Unsupported) if the specification does not define the codec.
-/// [Corrupt](herringbone_format::ErrorKind::Corrupt) if `input` violates the codec's format, or if its decompressed
-/// size differs from the length of `output`. On an error, the contents of `output` are unspecified.
+/// On an error, the contents of `output` are unspecified. Fails with:
+///
+/// - [Feature](herringbone_format::ErrorKind::Feature) if the codec was not compiled in. The error names the cargo
+///   feature.
+/// - [Unsupported](herringbone_format::ErrorKind::Unsupported) if the specification does not define the codec.
+/// - [Corrupt](herringbone_format::ErrorKind::Corrupt) if `input` violates the codec's format, or if its decompressed
+///   size differs from the length of `output`.
 pub fn decompress(codec: CompressionCodec, input: &[u8], output: &mut [u8]) -> Result<()> {
     DECOMPRESSORS.with_borrow_mut(|decompressors| {
         let known = decompressors.iter().position(|known| known.codec == codec);
@@ -105,12 +108,12 @@ pub fn decompress(codec: CompressionCodec, input: &[u8], output: &mut [u8]) -> R
     })
 }
 
-/// Checks that `input` can contain `uncompressed` bytes, without allocating memory for them. Sizes that pass the
-/// check may still be refused by [`decompress`].
+/// Checks that `input` can contain `uncompressed` bytes, without allocating memory for them. Note that [`decompress`]
+/// may still refuse a size that passes this check.
 ///
 /// # Errors
 ///
-/// Corrupt if it cannot contain this number of bytes.
+/// Fails with Corrupt if it cannot contain this number of bytes.
 pub(crate) fn check_uncompressed_size(
     codec: CompressionCodec,
     input: &[u8],
@@ -130,7 +133,7 @@ pub(crate) fn check_uncompressed_size(
             (input.len() / 4).saturating_mul(128 << 10) >= uncompressed
                 && zstd_content_size(input).is_none_or(|said| said == uncompressed as u64)
         }
-        // No other codec can encode as much in as few bytes.
+        // No other codec can encode as much in as few bytes, so we may have to count.
         CompressionCodec::Brotli => {
             input.len().saturating_mul(ORDINARY_RATIO) >= uncompressed
                 || brotli_count(input, uncompressed).is_ok_and(|counted| counted == uncompressed)
@@ -147,10 +150,10 @@ pub(crate) fn check_uncompressed_size(
     }
 }
 
-/// The compression ratio up to which a Brotli stream is decoded without a previous count of its bytes.
+/// The compression ratio up to which we decode a Brotli stream without counting its bytes first.
 const ORDINARY_RATIO: usize = 1024;
 
-/// The number of bytes decoded at a time while a Brotli stream is counted.
+/// The number of bytes that we decode at a time while we count a Brotli stream.
 #[cfg(any(feature = "brotli", feature = "libbrotli"))]
 const COUNTED: usize = 64 << 10;
 
@@ -170,19 +173,19 @@ fn zstd_content_size(_input: &[u8]) -> Option<u64> {
     None
 }
 
-/// A decompressor of pages with one codec. Reuse it for many pages, because its contexts are allocated once.
+/// A decompressor for pages with one codec. Reuse it for many pages, because its contexts are allocated only once.
 pub(crate) struct Decompressor {
     codec: CompressionCodec,
     inner: Box<dyn Codec>,
 }
 
 impl Decompressor {
-    /// Creates a decompressor for pages of a column chunk with this codec.
+    /// Creates a decompressor for the pages of a column chunk with this codec.
     ///
     /// # Errors
     ///
-    /// Feature if the codec was not compiled in; the error names the cargo feature. Unsupported if the specification
-    /// does not define the codec.
+    /// Fails with Feature if the codec was not compiled in, in which case the error names the cargo feature, and with
+    /// Unsupported if the specification does not define the codec.
     pub(crate) fn new(codec: CompressionCodec) -> Result<Self> {
         let inner: Box<dyn Codec> = match codec {
             CompressionCodec::Uncompressed => Box::new(Uncompressed),
@@ -211,14 +214,14 @@ impl Decompressor {
         Ok(Self { codec, inner })
     }
 
-    /// Decompresses all of `input` into all of `output`. `input` contains the compressed bytes of one page.
+    /// Decompresses all of `input`, which is one page's compressed bytes, into all of `output`.
     ///
     /// # Errors
     ///
-    /// Corrupt if `input` violates the codec's format, or if its decompressed size differs from the length of `output`.
-    /// On an error, the contents of `output` are unspecified.
+    /// Fails with Corrupt if `input` violates the codec's format, or if its decompressed size differs from the length
+    /// of `output`. On an error, the contents of `output` are unspecified.
     pub(crate) fn decompress(&mut self, input: &[u8], output: &mut [u8]) -> Result<()> {
-        // A section without bytes (the values of a v2 page of nulls alone) is empty in any codec.
+        // A section without bytes is empty in any codec. An example is the values section of a v2 page with only nulls.
         if input.is_empty() && output.is_empty() {
             return Ok(());
         }
@@ -234,7 +237,7 @@ impl Decompressor {
     }
 }
 
-/// A codec for bytes stored unchanged. Callers that can use a slice of the file instead should do so.
+/// A codec that stores bytes unchanged. Callers should use a slice of the file instead if they can.
 struct Uncompressed;
 
 impl Codec for Uncompressed {
@@ -247,7 +250,7 @@ impl Codec for Uncompressed {
     }
 }
 
-/// Returns the error for an unavailable codec.
+/// Returns the error for a codec that is not available.
 fn absent(codec: CompressionCodec) -> Error {
     let feature = match codec {
         CompressionCodec::Snappy => "snappy",
@@ -271,7 +274,7 @@ fn too_long(codec: &'static str) -> Error {
     ))
 }
 
-/// Returns the error for data that violates the codec's format; `reason` is the library's.
+/// Returns the error for data that violates the codec's format, with the library's `reason`.
 #[cold]
 #[allow(
     dead_code,

@@ -1,4 +1,4 @@
-//! ZSTD: one or more Zstandard frames (RFC 8878), in pure Rust, for reading only: Compression, "ZSTD".
+//! ZSTD, which is one or more Zstandard frames (RFC 8878), in pure Rust and for reading only (Compression, "ZSTD").
 
 use super::{Codec, broken, too_long};
 use ::ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
@@ -6,13 +6,13 @@ use ::ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 use herringbone_format::Result;
 use std::io::Read as _;
 
-/// The window size that every frame may use, in bytes. RFC 8878, section 3.1.1.1.2, recommends that decoders
-/// support it. The window of a frame with a declared size is not larger than this size.
+/// The window size in bytes that every frame may use. RFC 8878, section 3.1.1.1.2, recommends that decoders support
+/// this size. If a frame declares its size, its window is not larger than that.
 const WINDOW: usize = 8 << 20;
-/// The number of bytes decoded at a time, in addition to the window.
+/// The number of bytes that we decode at a time, in addition to the window.
 const BLOCKS: usize = 1 << 20;
 
-/// The decoder of Zstandard frames.
+/// A decoder for Zstandard frames.
 pub(super) struct Ruzstd(FrameDecoder);
 
 impl Ruzstd {
@@ -22,8 +22,8 @@ impl Ruzstd {
 }
 
 impl Ruzstd {
-    /// Decodes the frame at the front of `input` to the front of `output`, or skips it. Returns the number of bytes
-    /// written.
+    /// Decodes the frame at the front of `input` to the front of `output`, or skips it if it is a skippable frame.
+    /// Returns the number of bytes written.
     fn frame(&mut self, input: &mut &[u8], output: &mut [u8]) -> Result<usize> {
         let failed = |error: FrameDecoderError| broken("ZSTD", error);
         match self.0.init(&mut *input) {

@@ -1,4 +1,5 @@
-//! SNAPPY: the raw Snappy block format, without the framing of Snappy's own files: Compression, "SNAPPY".
+//! SNAPPY, which is the raw Snappy block format, without the framing that Snappy's own files have (Compression,
+//! "SNAPPY").
 
 use herringbone_format::{Error, Result};
 use herringbone_kernels::snappy::{Compressor, TooLong, decompress};
@@ -6,11 +7,11 @@ use herringbone_kernels::snappy::{Compressor, TooLong, decompress};
 use super::compressor::{Ask, Compress, far_apart};
 use super::{Codec, broken};
 
-/// The minimum number of bytes of a section with its own match search. After bytes without matches, the search
-/// would advance in large steps.
+/// The minimum byte count of a section that gets its own match search. A new search helps because, after bytes without
+/// matches, the old one would advance in large steps.
 const MIN_PART: usize = 256;
 
-/// The decoder of raw Snappy blocks, using the Snappy kernel.
+/// A decoder for raw Snappy blocks, which uses the Snappy kernel.
 pub(super) struct Snappy;
 
 impl Codec for Snappy {
@@ -19,7 +20,7 @@ impl Codec for Snappy {
     }
 }
 
-/// The encoder of raw Snappy blocks, using the Snappy kernel.
+/// An encoder for raw Snappy blocks, which uses the Snappy kernel.
 #[derive(Default)]
 pub(super) struct SnappyCompressor(Compressor);
 

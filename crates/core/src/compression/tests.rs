@@ -1,4 +1,4 @@
-//! Pages compressed by other libraries, intact and damaged.
+//! Pages that other libraries compressed, both intact and damaged.
 
 use super::*;
 use CompressionCodec::{Brotli, Gzip, Lz4, Lz4Raw, Lzo, Snappy, Zstd};
@@ -7,8 +7,8 @@ use herringbone_format::ErrorKind;
 /// The 20 bytes that each page of [`PAGES`] repeats eight times.
 const WORDS: &[u8] = b"herringbone parquet ";
 
-/// Pages with the same 160 decompressed bytes. Written by Arrow C++ (Snappy, Brotli, Zstandard, LZ4 blocks and frames)
-/// and zlib. Hadoop's framing and the LZO blocks were written by hand.
+/// Pages that all decompress to one text of 160 bytes. Arrow C++ (Snappy, Brotli, Zstandard, LZ4 blocks and frames) and
+/// zlib wrote most of them. Hadoop's framing and the LZO blocks were written by hand.
 const PAGES: &[(&str, CompressionCodec, &[u8])] = &[
     (
         "snappy",
@@ -119,7 +119,7 @@ fn pages() -> impl Iterator<Item = (&'static str, Decompressor, &'static [u8])> 
     })
 }
 
-/// Returns the slower decompressors of a codec. They are tested even if a faster one replaces them.
+/// Returns a codec's slower decompressors, which we test even if a faster one replaces them.
 fn others(codec: CompressionCodec) -> Vec<Decompressor> {
     let inner: Vec<Box<dyn Codec>> = match codec {
         #[cfg(feature = "brotli")]
@@ -169,7 +169,7 @@ fn truncated_pages_never_give_wrong_bytes() {
     for (name, mut decompressor, page) in pages() {
         for end in 0..page.len() {
             match decompress(&mut decompressor, &page[..end], plain.len()) {
-                // LZ4 frames decode without their end mark.
+                // LZ4 frames decode even without their end mark.
                 Ok(output) => assert!(output == plain && name.starts_with("lz4, "), "{name}"),
                 Err(error) => assert_eq!(error.kind(), ErrorKind::Corrupt),
             }
@@ -185,7 +185,7 @@ fn bytes_behind_the_data_are_an_error() {
         let longer = [page, &[0xee; 5]].concat();
         let error = decompress(&mut decompressor, &longer, 160).expect_err(name);
         assert_eq!(error.kind(), ErrorKind::Corrupt, "{name}");
-        // libdeflate does not report a second copy of the same member.
+        // libdeflate does not report a second copy of the member, so we leave out gzip.
         if name != "gzip" {
             let twice = [page, page].concat();
             let error = decompress(&mut decompressor, &twice, 160).expect_err(name);
@@ -230,7 +230,7 @@ fn random_bytes_do_not_panic() {
     };
     for (_, mut decompressor, page) in pages() {
         for length in 1..120 {
-            // The valid bytes at the start make the decoder read past the header.
+            // Valid bytes at the start make the decoder read past the header.
             for kept in [0, 4, 12, 30] {
                 let mut damaged = page[..kept.min(page.len())].to_vec();
                 damaged.extend((0..length).map(|_| byte()));

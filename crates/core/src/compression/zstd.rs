@@ -1,4 +1,4 @@
-//! ZSTD: one or more Zstandard frames (RFC 8878), through libzstd: Compression, "ZSTD".
+//! ZSTD, which is one or more Zstandard frames (RFC 8878), through libzstd (Compression, "ZSTD").
 
 use super::compressor::{Ask, Compress, PIECE, failed, far_apart};
 use super::{Codec, ZstdLevel, broken};
@@ -10,14 +10,14 @@ use ::zstd::zstd_safe::{
 use herringbone_format::{Error, Result};
 use std::io::Cursor;
 
-/// The decoder of Zstandard frames. libzstd decodes all frames of the input, including skippable ones. It decodes
+/// A decoder for Zstandard frames. libzstd decodes all frames of the input, including skippable ones, and it decodes
 /// directly into the output, which also serves as its window.
 pub(super) struct Zstd(::zstd::bulk::Decompressor<'static>);
 
 impl Zstd {
     /// # Errors
     ///
-    /// Io if libzstd could not allocate its context.
+    /// Fails with Io if libzstd could not allocate its context.
     pub(super) fn new() -> Result<Self> {
         Ok(Self(
             ::zstd::bulk::Decompressor::new().map_err(Error::from)?,
@@ -33,7 +33,7 @@ impl Codec for Zstd {
     }
 }
 
-/// Returns the number of bytes that a single frame claims to contain; `None` for several frames.
+/// Returns the number of bytes that a single frame claims to contain, or `None` if there are several frames.
 pub(super) fn content_size(input: &[u8]) -> Option<u64> {
     ::zstd::zstd_safe::find_frame_compressed_size(input)
         .ok()
@@ -42,13 +42,14 @@ pub(super) fn content_size(input: &[u8]) -> Option<u64> {
         .flatten()
 }
 
-/// The minimum number of bytes of a section for which the codec builds new code tables. These take up to 100 bytes.
+/// The minimum byte count of a section for which the codec builds new code tables. Below it they are not worthwhile,
+/// because they take up to 100 bytes.
 const MIN_PART: usize = 512;
 
 /// The first level that may take seconds for a page of text.
 const SLOW: i32 = 13;
 
-/// The encoder of pages with one Zstandard frame, which declares its decompressed size.
+/// An encoder for pages with one Zstandard frame, which declares its decompressed size.
 pub(super) struct ZstdCompressor {
     context: CCtx<'static>,
     /// The maximum number of bytes that the codec takes at once.
@@ -58,7 +59,7 @@ pub(super) struct ZstdCompressor {
 impl ZstdCompressor {
     /// # Errors
     ///
-    /// Io if libzstd could not allocate its context.
+    /// Fails with Io if libzstd could not allocate its context.
     pub(super) fn new(level: ZstdLevel) -> Result<Self> {
         let mut context = CCtx::try_create().ok_or_else(|| failed("ZSTD", "no memory"))?;
         let parameter = CParameter::CompressionLevel(level.get());
@@ -74,15 +75,15 @@ impl ZstdCompressor {
 impl Compress for ZstdCompressor {
     fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<()> {
         out.reserve(compress_bound(input.len()));
-        // libzstd writes to the reserved memory after the existing bytes. It need not be zeroed.
+        // libzstd writes to the reserved memory after the existing bytes, so we need not zero it.
         let mut tail = Cursor::new(out);
         tail.set_position(tail.get_ref().len() as u64);
         self.context.compress2(&mut tail, input).map_err(code)?;
         Ok(())
     }
 
-    /// Ends a block at the end of each section. Each block has its own codes for the bytes that are frequent in it.
-    /// Slow levels take each section in pieces.
+    /// Ends a block at the end of each section, because each block has its own codes for the bytes that are frequent in
+    /// it. At slow levels, we pass each section in pieces.
     fn compress_sections(
         &mut self,
         input: &[u8],
@@ -94,7 +95,7 @@ impl Compress for ZstdCompressor {
         if section_starts.is_empty() && input.len() <= self.piece {
             return self.compress(input, out);
         }
-        // A block has a header of 3 bytes, and each flush ends a block.
+        // Each flush ends a block, and a block has a header of 3 bytes.
         out.reserve(compress_bound(input.len()) + 16 * (section_starts.len() + 1));
         let size = Some(input.len() as u64);
         self.context.set_pledged_src_size(size).map_err(code)?;
@@ -121,7 +122,8 @@ impl Compress for ZstdCompressor {
 }
 
 impl ZstdCompressor {
-    /// Compresses a section and ends it. Asks before each piece but the first, because callers ask before the page.
+    /// Compresses a section and ends it. This asks before each piece but the first, because callers ask before the
+    /// page.
     fn section(
         &mut self,
         section: &[u8],

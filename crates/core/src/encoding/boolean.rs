@@ -1,4 +1,4 @@
-//! The booleans of a page in any encoding, for reading and writing.
+//! A page's booleans in any encoding, for reading and writing.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use super::rle::RleBooleans;
 use super::{Rest, ValueEncoder, mismatch};
 use crate::malformed;
 
-/// The remaining booleans of a data page.
+/// The booleans that remain in a data page.
 pub(crate) enum Booleans {
     /// One bit per value.
     Plain(PlainBooleans),
@@ -21,15 +21,15 @@ pub(crate) enum Booleans {
 }
 
 impl Booleans {
-    /// Creates a page without booleans.
+    /// Creates a page that has no booleans.
     pub(crate) fn empty() -> Self {
         Self::Plain(PlainBooleans::new(Buffer::default()))
     }
 
-    /// Creates a decoder for the booleans of a page.
+    /// Creates a decoder for a page's booleans.
     ///
     /// # Errors
-    /// Unsupported if the encoding does not apply to booleans, Corrupt if the runs end early.
+    /// Fails with Unsupported if the encoding does not apply to booleans, and with Corrupt if the runs end early.
     pub(crate) fn new(encoding: Encoding, values: Buffer) -> Result<Self> {
         match encoding {
             Encoding::Plain => Ok(Self::Plain(PlainBooleans::new(values))),
@@ -47,8 +47,8 @@ impl Booleans {
         }
     }
 
-    /// Appends the next `n` booleans at the set bits of the slots of `validity`, and false elsewhere. Returns false,
-    /// without any effect, if the booleans must be decoded before they are spread.
+    /// Appends the next `n` booleans at the set bits of `validity`'s slots, and false elsewhere. Returns false without
+    /// doing anything if the booleans must be decoded before they can be spread.
     pub(crate) fn spread(
         &mut self,
         n: usize,
@@ -62,7 +62,7 @@ impl Booleans {
         }
     }
 
-    /// Returns the part of the page after the consumed booleans.
+    /// Returns the part of the page that follows the consumed booleans.
     pub(crate) fn rest(&self) -> Rest<'_> {
         match self {
             Self::Plain(bits) => bits.rest(),
@@ -79,15 +79,15 @@ impl Booleans {
     }
 }
 
-/// The booleans of the page under construction, stored as bits until the page ends.
+/// The booleans of the page under construction, which stay bits until the page ends.
 pub(crate) struct BooleanEncoder {
     bits: Bitmap,
-    /// Appends the given number of bits in the encoding of the page.
+    /// Appends the given number of bits in the page's encoding.
     append: fn(&[u8], usize, &mut Vec<u8>),
 }
 
 impl BooleanEncoder {
-    /// Creates an encoder of pages whose values section is encoded by `append`.
+    /// Creates an encoder for pages whose values section `append` encodes.
     pub(crate) fn new(append: fn(&[u8], usize, &mut Vec<u8>)) -> Self {
         let bits = Bitmap::new();
         Self { bits, append }

@@ -1,4 +1,4 @@
-//! The byte arrays of a page without dictionary, in any layout.
+//! The byte arrays of a page without a dictionary, in any layout.
 
 mod each_value;
 
@@ -14,12 +14,12 @@ use super::delta_length_byte_array::DeltaLengthByteArray;
 use super::{Rest, ValueDecoder, byte_stream_split, ends_early};
 use crate::malformed;
 
-/// The number of bytes of the length that precedes a PLAIN value.
+/// The byte count of the length that precedes a PLAIN value.
 const LENGTH_BYTES: usize = 4;
 
-/// A sink for the byte arrays of a page. They are appended a few hundred at a time.
+/// A sink for a page's byte arrays, which receives a few hundred of them at a time.
 pub(crate) trait ByteSink {
-    /// Appends `n` PLAIN values from `position` on. Returns the position after them.
+    /// Appends `n` PLAIN values from `position` on, and returns the position after them.
     fn append_plain(
         &mut self,
         page: &Buffer,
@@ -27,7 +27,7 @@ pub(crate) trait ByteSink {
         n: usize,
     ) -> Result<usize, Malformed>;
 
-    /// Appends the values of `width` bytes from `position` to `end`.
+    /// Appends the values from `position` to `end`, which have `width` bytes each.
     fn append_fixed(
         &mut self,
         page: &Buffer,
@@ -36,7 +36,7 @@ pub(crate) trait ByteSink {
         width: usize,
     ) -> Result<(), Malformed>;
 
-    /// Appends values of these lengths from `position` on. Returns the position after them.
+    /// Appends values of these lengths from `position` on, and returns the position after them.
     fn append_lengths(
         &mut self,
         lengths: &[i32],
@@ -44,7 +44,8 @@ pub(crate) trait ByteSink {
         position: usize,
     ) -> Result<usize, Malformed>;
 
-    /// Appends values built from prefixes of `previous` and suffixes. Returns the number of bytes of the suffixes.
+    /// Appends values that are built from prefixes of `previous` and from suffixes. Returns the byte count of the
+    /// suffixes.
     fn append_delta_byte_array(
         &mut self,
         prefixes: &[i32],
@@ -54,41 +55,41 @@ pub(crate) trait ByteSink {
     ) -> Result<usize, Malformed>;
 }
 
-/// The remaining values of a data page without dictionary.
+/// The values that remain in a data page without a dictionary.
 pub(crate) enum ByteArrays {
     /// No values.
     Empty,
-    /// For each value, a length and its bytes.
+    /// A length and the bytes for each value.
     Plain {
         /// The values.
         values: Buffer,
-        /// The number of bytes consumed.
+        /// The number of bytes that were consumed.
         position: usize,
     },
-    /// Values of one length.
+    /// Values that all have one length.
     Fixed {
         /// The values.
         values: Buffer,
-        /// The number of bytes consumed.
+        /// The number of bytes that were consumed.
         position: usize,
-        /// The number of bytes per value; never 0.
+        /// The number of bytes per value, which is never 0.
         width: usize,
     },
     /// All lengths, then all bytes.
     DeltaLength(Box<DeltaLengthByteArray>),
-    /// For each value, the length of the prefix shared with its predecessor, and the suffix.
+    /// The length of the prefix that a value shares with its predecessor, and the suffix, for each value.
     Delta(Box<DeltaByteArray>),
 }
 
 impl ByteArrays {
-    /// Creates a decoder for a page of BYTE_ARRAY, or of FIXED_LEN_BYTE_ARRAY with the given `width`.
+    /// Creates a decoder for a page of BYTE_ARRAY, or of FIXED_LEN_BYTE_ARRAY if a `width` is given.
     ///
     /// # Errors
-    /// Unsupported if the encoding does not apply to byte arrays, Corrupt if a header is malformed.
+    /// Fails with Unsupported if the encoding does not apply to byte arrays, and with Corrupt if a header is malformed.
     pub(crate) fn new(encoding: Encoding, values: Buffer, width: Option<usize>) -> Result<Self> {
         let position = 0;
         Ok(match (encoding, width) {
-            // If all values are null, writers may omit the header of the encoding.
+            // If all values are null, writers may omit the encoding's header, so we do not ask for one.
             _ if values.is_empty() => Self::Empty,
             (_, Some(0)) => return Err(Error::unsupported("fixed-length values of 0 bytes")),
             (Encoding::Plain, None) => Self::Plain { values, position },
@@ -178,11 +179,11 @@ impl ByteArrays {
         }
     }
 
-    /// Returns the part of the page after the consumed values.
+    /// Returns the part of the page that follows the consumed values.
     pub(crate) fn rest(&self) -> Rest<'_> {
         match self {
             Self::Empty => Rest::Nothing,
-            // The length of a value is enough for an empty one.
+            // A length alone is enough for another value, because the value may be empty.
             Self::Plain { values, position } => Rest::bytes(values, *position, LENGTH_BYTES),
             Self::Fixed {
                 values,
@@ -194,7 +195,7 @@ impl ByteArrays {
         }
     }
 
-    /// Returns an upper bound for the bytes of the next `n` values. It is tight if that is cheap to compute.
+    /// Returns an upper bound for the bytes of the next `n` values. The bound is tight if it is cheap to compute one.
     pub(crate) fn most_bytes(&mut self, n: usize) -> usize {
         match self {
             Self::Empty => 0,
@@ -205,8 +206,8 @@ impl ByteArrays {
         }
     }
 
-    /// Returns the number of the next `n` values that fit into `budget` bytes, with `overhead` additional bytes per
-    /// value. Missing or malformed values are counted as fitting.
+    /// Returns how many of the next `n` values fit into `budget` bytes, with `overhead` additional bytes per value.
+    /// Missing or malformed values count as fitting, because the append will report them.
     pub(crate) fn values_that_fit(
         &mut self,
         n: usize,
@@ -229,7 +230,7 @@ impl ByteArrays {
     }
 }
 
-/// Returns the position after `n` values of `width` bytes.
+/// Returns the position after `n` values that have `width` bytes each.
 fn fixed_end(values: &Buffer, position: usize, width: usize, n: usize) -> Result<usize> {
     let end = n
         .checked_mul(width)

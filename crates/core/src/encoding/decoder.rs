@@ -1,7 +1,7 @@
-//! Selection of the decoder for an encoding and a type.
+//! Selects the decoder for an encoding and a type.
 //!
-//! A decoder is created per page and appends values directly to the given vector. It works in *units*: a number is
-//! one unit. A FIXED_LEN_BYTE_ARRAY or INT96 value consists of one-byte units, one for each of its bytes.
+//! Each page gets its own decoder, which appends values directly to the given vector. It works in *units*. A number is
+//! one unit, but a FIXED_LEN_BYTE_ARRAY or INT96 value consists of one-byte units, one for each of its bytes.
 
 use herringbone_arrow::buffer::Buffer;
 use herringbone_format::{Encoding, Error, Result};
@@ -15,7 +15,7 @@ use super::dictionary::Indices;
 use super::plain::PlainDecoder;
 use super::{Rest, alp, delta_binary_packed, ends_early, product};
 
-/// The remaining values of a data page.
+/// The values that remain in a data page.
 ///
 /// **Errors**: Corrupt if the page has fewer values, or if its bytes violate the encoding.
 pub(crate) trait ValueDecoder<U>: Send + Sync {
@@ -25,11 +25,11 @@ pub(crate) trait ValueDecoder<U>: Send + Sync {
     /// Skips the next `n` units.
     fn skip(&mut self, n: usize) -> Result<()>;
 
-    /// Returns true if the page has values after the consumed ones.
+    /// Returns true if the page has more values after the consumed ones.
     fn has_more(&self) -> bool;
 }
 
-/// A unit that pages decode to.
+/// A unit that pages are decoded to.
 pub(crate) trait Native: Plain {
     /// Returns the decoder for values of `units` units each, in an encoding other than PLAIN and dictionary. Returns
     /// `None` if the encoding does not apply to this type.
@@ -53,14 +53,15 @@ pub(crate) enum Page<U> {
 }
 
 impl<U: Native> Page<U> {
-    /// Creates the page of `values`, of `units` units each.
+    /// Creates the page for a values section whose values have `units` units each.
     ///
     /// # Errors
-    /// Unsupported if the encoding does not apply to the type, Corrupt if the bytes violate the encoding.
+    /// Fails with Unsupported if the encoding does not apply to the type, and with Corrupt if the bytes violate the
+    /// encoding.
     pub(crate) fn new(encoding: Encoding, values: Buffer, units: usize) -> Result<Self> {
         Ok(match encoding {
             Encoding::Plain => Self::Plain(PlainDecoder::new(values)),
-            // If all values are null, writers may omit the header of the encoding.
+            // If all values are null, writers may omit the encoding's header, so we do not ask for one.
             _ if values.is_empty() => Self::Empty,
             Encoding::RleDictionary | Encoding::PlainDictionary => {
                 Self::Dictionary(Indices::new(values)?)
@@ -73,7 +74,7 @@ impl<U: Native> Page<U> {
         })
     }
 
-    /// Appends the next `n` units of a page without dictionary.
+    /// Appends the next `n` units of a page that has no dictionary.
     pub(crate) fn extend(&mut self, n: usize, out: &mut Vec<U>) -> Result<()> {
         match self {
             Self::Plain(plain) => plain.extend(n, out),
@@ -83,7 +84,7 @@ impl<U: Native> Page<U> {
         }
     }
 
-    /// Skips the next `n` values, of `units` units each.
+    /// Skips the next `n` values, which have `units` units each.
     pub(crate) fn skip(&mut self, n: usize, units: usize) -> Result<()> {
         match self {
             Self::Plain(plain) => plain.skip::<U>(product(n, units)?),
@@ -94,7 +95,7 @@ impl<U: Native> Page<U> {
         }
     }
 
-    /// Returns the part of the page after the consumed values, of `units` units each.
+    /// Returns the part of the page that follows the consumed values, which have `units` units each.
     pub(crate) fn rest(&self, units: usize) -> Rest<'_> {
         match self {
             Self::Empty => Rest::Nothing,
@@ -105,7 +106,7 @@ impl<U: Native> Page<U> {
     }
 }
 
-/// The return type of [`Native::decoder`].
+/// The result of [`Native::decoder`].
 type Decoder<U> = Option<Box<dyn ValueDecoder<U>>>;
 
 macro_rules! native {
@@ -122,7 +123,7 @@ native! {
     i64: integers;
     f32: floats;
     f64: floats;
-    // FIXED_LEN_BYTE_ARRAY, of any length as bytes, or of the length of a number.
+    // These are FIXED_LEN_BYTE_ARRAY, as bytes for any length, or as a number if the length is a number's.
     u8: bytes;
     u16: fixed;
     u32: fixed;

@@ -1,6 +1,6 @@
-//! Selection of the encoder for an encoding and a physical type.
+//! Selects the encoder for an encoding and a physical type.
 //!
-//! An encoder collects the values of a page and produces the values section when the page ends.
+//! An encoder collects a page's values, and produces the values section when the page ends.
 
 use herringbone_format::{Encoding, Error, Result, Type};
 use herringbone_kernels::alp::AlpEncoder;
@@ -14,23 +14,23 @@ use crate::compression::Compression;
 
 /// The values of the page under construction.
 pub trait ValueEncoder: Send + Sync {
-    /// Appends values of the type that the encoder was created for.
+    /// Appends values, which must have the type that the encoder was created for.
     ///
     /// # Errors
-    /// [Limit](herringbone_format::ErrorKind::Limit) if the page would exceed the limits of its header.
+    /// Fails with [Limit](herringbone_format::ErrorKind::Limit) if the page would exceed the limits of its header.
     fn append(&mut self, values: &Values<'_>) -> Result<()>;
 
-    /// Returns the number of bytes of the values section so far. If the exact size is known only at the end, returns a
-    /// rough upper estimate.
+    /// Returns the byte count of the values section so far. If the exact size is known only at the end, this is a rough
+    /// upper estimate.
     fn page_bytes(&self) -> usize;
 
-    /// Appends the values section of the page to `out`, and starts the next page. Appends to `section_starts` the
-    /// positions in `out` at which bytes of another kind begin, such as values after their lengths. Codecs make use of
-    /// them.
+    /// Appends the page's values section to `out`, and starts the next page. Also appends to `section_starts` the
+    /// positions in `out` at which bytes of another kind begin, such as values after their lengths, because codecs make
+    /// use of them.
     fn finish_page(&mut self, out: &mut Vec<u8>, section_starts: &mut Vec<usize>);
 
-    /// Finishes the page with `front` before the values section. `out` must be empty. Returns the position in `out` of
-    /// the first byte of `front`, which is also the origin of the positions in `section_starts`.
+    /// Finishes the page with `front` before the values section. The vector `out` must be empty. Returns the position
+    /// in `out` at which `front` starts, which is also the origin of the positions in `section_starts`.
     fn finish_page_after(
         &mut self,
         front: &[u8],
@@ -42,15 +42,15 @@ pub trait ValueEncoder: Send + Sync {
         0
     }
 
-    /// Returns the number of bytes held.
+    /// Returns the number of bytes that the encoder holds.
     fn heap_bytes(&self) -> usize;
 }
 
-/// Returns the encoder of a column whose pages use this codec.
+/// Returns the encoder for a column whose pages use this codec.
 ///
 /// # Errors
-/// [Argument](herringbone_format::ErrorKind::Argument) if the encoding does not apply to the type, or is not an
-/// encoding of values.
+/// Fails with [Argument](herringbone_format::ErrorKind::Argument) if the encoding does not apply to the type, or is not
+/// an encoding of values.
 pub fn value_encoder(
     encoding: Encoding,
     physical_type: Type,
@@ -97,7 +97,7 @@ pub fn value_encoder(
 mod tests {
     use super::*;
 
-    /// Returns the bytes of a page after `front`, split into sections of one kind each.
+    /// Returns a page's bytes after `front`, split into sections that have one kind of bytes each.
     fn kinds(encoding: Encoding, physical_type: Type, values: &Values<'_>) -> Vec<Vec<u8>> {
         let mut encoder =
             value_encoder(encoding, physical_type, 4, Compression::Uncompressed).unwrap();
@@ -124,7 +124,8 @@ mod tests {
         assert_eq!((lengths.len(), &lengths[1][..]), (2, &b"axisaxleb"[..]));
         let deltas = kinds(Encoding::DeltaByteArray, Type::ByteArray, &arrays);
         assert_eq!((deltas.len(), &deltas[2][..]), (3, &b"axisleb"[..]));
-        // Blocks of 128 in 4 miniblocks: three prefixes, the first 0, and three lengths, the first 4 in zigzag.
+        // The page has blocks of 128 in 4 miniblocks: three prefixes starting with 0, and three lengths starting with 4
+        // in zigzag.
         assert_eq!(deltas[0][..5], [0x80, 1, 4, 3, 0]);
         assert_eq!(deltas[1][..5], [0x80, 1, 4, 3, 8]);
         let numbers = Values::Int32(&[0x0403_0201, 0x1413_1211]);

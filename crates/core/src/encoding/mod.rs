@@ -1,11 +1,11 @@
-//! The values of data pages, for reading and writing: one folder per encoding, independent of the Arrow layout.
+//! Reads and writes the values of data pages, with one folder per encoding. This is independent of the Arrow layout.
 //!
 //! ```text
 //! decoder   encoding + physical type → ValueDecoder      encoder   the reverse → ValueEncoder
 //! boolean, byte_array   types whose values are not appended as units
 //! ```
 
-// One folder per encoding: decoding its bytes to values, and back.
+// Each encoding has one folder, which decodes its bytes to values, and encodes them again.
 mod alp;
 pub(crate) mod byte_stream_split;
 mod delta_binary_packed;
@@ -14,7 +14,7 @@ mod delta_length_byte_array;
 pub mod dictionary;
 pub(crate) mod plain;
 mod rle;
-// Selection of the encoding's implementation, and types shared by several encodings.
+// These modules select an encoding's implementation, and have the types that several encodings share.
 pub(crate) mod boolean;
 pub(crate) mod byte_array;
 mod decoder;
@@ -29,11 +29,11 @@ pub(crate) use decoder::{Native, Page, ValueDecoder};
 pub use encoder::{ValueEncoder, value_encoder};
 pub use rest::Rest;
 
-/// The page size in bytes from which the memory of a page is not reused for the next one. Such a page has a few
-/// large values, and other pages may not have any.
+/// The page size in bytes from which we do not reuse a page's memory for the next one. Such a page has a few large
+/// values, and other pages may not have any.
 pub const LARGE_PAGE: usize = 8 << 20;
 
-/// The number of bytes reserved after a page for encryption, so that the page need not be moved.
+/// The number of bytes that we reserve after a page for encryption, so that the page need not be moved.
 pub const BEHIND_PAGE: usize = 16;
 
 /// Returns the error for a page with fewer values than its header or its levels require.
@@ -42,7 +42,7 @@ pub(crate) fn ends_early() -> Error {
     Error::corrupt("the values of the page end early")
 }
 
-/// Returns the number of units of `n` values of `units` units each.
+/// Returns the number of units that `n` values of `units` units each have.
 pub(crate) fn product(n: usize, units: usize) -> Result<usize> {
     n.checked_mul(units).ok_or_else(ends_early)
 }
@@ -50,14 +50,14 @@ pub(crate) fn product(n: usize, units: usize) -> Result<usize> {
 /// Converts a length to its stored type.
 ///
 /// # Errors
-/// [Limit](herringbone_format::ErrorKind::Limit) if it exceeds 2^31 - 1.
+/// Fails with [Limit](herringbone_format::ErrorKind::Limit) if it exceeds 2^31 - 1.
 pub fn length(bytes: usize) -> Result<i32> {
     i32::try_from(bytes).map_err(|_| {
         Error::beyond_format("bytes of a value or page", bytes as u64, i32::MAX as u64)
     })
 }
 
-/// Returns the error for values of a type other than the encoder's. This is a bug in this crate.
+/// Returns the error for values whose type is not the encoder's, which would be a bug in this crate.
 #[cold]
 pub(crate) fn mismatch() -> Error {
     Error::argument("the values have a different physical type than the column")

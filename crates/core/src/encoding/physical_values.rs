@@ -1,4 +1,4 @@
-//! The values of a leaf array in their stored form: without nulls, in the physical type.
+//! The values of a leaf array in their stored form, that is, without nulls and in the physical type.
 
 use std::ops::Range;
 
@@ -8,9 +8,9 @@ use herringbone_kernels::plain;
 /// Values of one physical type, without nulls.
 #[derive(Debug)]
 pub enum Values<'a> {
-    /// BOOLEAN: `len` bits of `bits` from bit `first` on.
+    /// BOOLEAN, as `len` of `bits` from bit `first` on.
     Boolean {
-        /// The packed bits, the least significant first.
+        /// The packed bits, with the least significant first.
         bits: &'a [u8],
         /// The index of the first bit.
         first: usize,
@@ -60,12 +60,12 @@ impl Values<'_> {
 }
 
 impl Values<'_> {
-    /// Returns the first `n` values, or fewer if there are not enough.
+    /// Returns the first `n` values, or fewer if there are not so many.
     pub fn front(&self, n: usize) -> Values<'_> {
         self.slice(0..n)
     }
 
-    /// Returns the values in `range`, without the part of it past the end.
+    /// Returns the values in `range`. If the range extends past the end, they are fewer.
     pub fn slice(&self, range: Range<usize>) -> Values<'_> {
         fn part<T>(values: &[T], range: Range<usize>) -> &[T] {
             let end = range.end.min(values.len());
@@ -90,7 +90,7 @@ impl Values<'_> {
     }
 }
 
-/// Calls `visit` with the values in `bytes`, which are in PLAIN form, given their type and its length.
+/// Calls `visit` with the values in `bytes`, which are in PLAIN form, given their type and the type's length.
 pub fn with_plain<R>(
     physical_type: Type,
     type_length: usize,
@@ -127,21 +127,21 @@ pub fn with_plain<R>(
     }
 }
 
-/// Values and, for arrays with a dictionary or runs, the value of each slot.
+/// Values, and, for arrays with a dictionary or runs, the value that each slot has.
 #[derive(Debug)]
 pub enum Slots<'a> {
     /// One value per slot.
     Values(Values<'a>),
     /// Slot `i` has the value `values[keys[i]]`.
     Keyed {
-        /// Indices of values.
+        /// The index of each slot's value.
         keys: &'a [u32],
-        /// The values of a dictionary or of runs.
+        /// The values of a dictionary, or the values of runs.
         values: Values<'a>,
     },
 }
 
-/// Returns the number of bytes per PLAIN value; `None` for BOOLEAN and BYTE_ARRAY.
+/// Returns the number of bytes per PLAIN value, or `None` for BOOLEAN and BYTE_ARRAY.
 pub fn plain_width(physical_type: Type, type_length: usize) -> Option<usize> {
     match physical_type {
         Type::Boolean | Type::ByteArray => None,
@@ -202,7 +202,7 @@ pub(crate) fn gathered<R>(
 pub struct PlainSize {
     /// The total number of bytes.
     pub bytes: usize,
-    /// The number of bytes of byte arrays, without their lengths; 0 for other types.
+    /// The byte count of byte arrays without their lengths, which is 0 for other types.
     pub byte_array_bytes: usize,
 }
 
@@ -215,7 +215,7 @@ impl Slots<'_> {
         }
     }
 
-    /// Returns the size of the slots in PLAIN form.
+    /// Returns the size that the slots have in PLAIN form.
     pub fn plain_size(&self) -> PlainSize {
         let (values, keys) = match self {
             Self::Values(values) => (values, None),
@@ -247,7 +247,7 @@ impl Slots<'_> {
         }
     }
 
-    /// Calls `visit` with the value of each slot.
+    /// Calls `visit` with each slot's value.
     pub fn with_values<R>(&self, visit: impl FnOnce(&Values<'_>) -> R) -> R {
         match self {
             Self::Values(values) => visit(values),

@@ -1,36 +1,36 @@
-//! The part of a page after the values declared by its header.
+//! The part of a page that follows the values which its header declares.
 //!
-//! A header that declares fewer values than its page has shifts the rows of all later pages. Many writers leave padding,
-//! though: DuckDB 1.3 a packed block, fastparquet a group and zeros, others a byte or two. Two questions separate
-//! padding from values:
+//! If a header declares fewer values than its page has, the rows of all later pages shift, so this is an error. But
+//! many writers leave padding: DuckDB 1.3 a packed block, fastparquet a group and zeros, others a byte or two. Two
+//! questions separate padding from values:
 //!
 //! 1. **Form**: is this something that writers leave? [`Rest`] and the kernels' [`Leftover`] answer it.
-//! 2. **Count**: does a count from elsewhere agree with the header? Headers count levels, so the column compares the sum
-//!    over all headers with the chunk metadata (`column/page_cursor/page_count.rs`). Only levels count the values of a
-//!    column with nulls, so [`Rest::check_after_levels`] compares these with counts of nulls.
+//! 2. **Count**: does a count from elsewhere agree with the header? Headers count levels, so the column compares the
+//!    sum over all headers with the chunk metadata (`column/page_cursor/page_count.rs`). In a column with nulls, only
+//!    levels count the values, so [`Rest::check_after_levels`] compares them with counts of nulls.
 
 use herringbone_format::{Error, Result};
 use herringbone_kernels::hybrid::{GROUP, Leftover, PACKED_BLOCK};
 
 use crate::created_by::CreatedBy;
 
-/// The greatest number of zeros that fastparquet leaves after a data page: eight after all values, and one more after
-/// booleans.
+/// The greatest number of zeros that fastparquet leaves after a data page. These are eight after all values, and one
+/// more after booleans.
 const FASTPARQUET_PADDING: usize = 9;
 
-/// Part of the values section of a page after the consumed values.
+/// The part of a page's values section that follows the consumed values.
 ///
-/// The unused bits of packed runs, of the last block of a delta encoding and of the last byte of booleans are
-/// padding. They do not count as a rest.
+/// The unused bits of packed runs, of a delta encoding's last block and of the last byte of booleans are padding, so
+/// they do not count as a rest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rest<'a> {
     /// Nothing.
     Nothing,
-    /// This many values, at least one, in a form that writers leave as padding.
+    /// Values in a form that writers leave as padding. The number of them is at least one.
     Padding(usize),
-    /// Values: the encoding stores its own number of values, which is larger.
+    /// Values that certainly are no padding, because the encoding stores its own number of values, which is larger.
     Values,
-    /// Bytes of PLAIN values.
+    /// Bytes after PLAIN values.
     Bytes {
         /// The bytes, at least one.
         bytes: &'a [u8],
@@ -50,7 +50,7 @@ impl From<Leftover> for Rest<'_> {
 }
 
 impl<'a> Rest<'a> {
-    /// Returns the bytes of a section from `position` on. A value takes at least `value_bytes` of them.
+    /// Returns a section's bytes from `position` on. A value takes at least `value_bytes` of them.
     pub(crate) fn bytes(section: &'a [u8], position: usize, value_bytes: usize) -> Self {
         match section.get(position..) {
             None | Some([]) => Self::Nothing,
@@ -77,11 +77,11 @@ impl<'a> Rest<'a> {
         }
     }
 
-    /// Checks the form of the rest. Returns `Padding` if its values may be padding or not, so that a count must
-    /// decide, and `Nothing` if it has no values.
+    /// Checks the form of the rest. Returns `Nothing` if the rest has no values. Returns `Padding` if it is open
+    /// whether its values are padding, so that a count must decide.
     ///
     /// # Errors
-    /// Corrupt if no writer leaves padding of this form.
+    /// Fails with Corrupt if no writer leaves padding of this form.
     pub(crate) fn check(self, created_by: CreatedBy) -> Result<Leftover> {
         match self {
             Self::Nothing => Ok(Leftover::Nothing),
@@ -105,11 +105,12 @@ impl<'a> Rest<'a> {
         }
     }
 
-    /// Checks the rest of a page whose definition levels count its values. Returns true if it is padding in place of
-    /// values. `counts` is only called if the form of the rest leaves the question open.
+    /// Checks the rest of a page whose definition levels count its values. Returns true if the rest is padding that has
+    /// the form of values. This calls `counts` only if the form of the rest leaves the question open.
     ///
     /// # Errors
-    /// Corrupt if the rest has values: a damaged definition level shifts the later values of the page.
+    /// Fails with Corrupt if the rest has values, because a damaged definition level shifts the later values of the
+    /// page.
     pub(crate) fn check_after_levels(
         self,
         created_by: CreatedBy,
@@ -117,7 +118,7 @@ impl<'a> Rest<'a> {
     ) -> Result<bool> {
         let values = match self.check(created_by)? {
             Leftover::Padding(values) if !matches!(self, Self::Bytes { .. }) => values,
-            // The form of these bytes is known, because only one writer leaves them.
+            // We know the form of these bytes, because only one writer leaves them.
             Leftover::Padding(_) | Leftover::Nothing => return Ok(false),
             Leftover::Values => return Err(more_than_declared("values")),
         };
@@ -139,13 +140,14 @@ impl<'a> Rest<'a> {
 /// The number of values in a page whose levels count them.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ValueCounts {
-    /// The number of definition levels of a value.
+    /// The number of definition levels that stand for a value.
     pub(crate) taken: usize,
-    /// The number of values by other metadata, if it is known.
+    /// The number of values according to other metadata, if it is known there.
     pub(crate) expected: Option<u64>,
 }
 
-/// Returns the error for a page with more of something than its header declares: the rows of later pages would shift.
+/// Returns the error for a page that has more of something than its header declares, because the rows of later pages
+/// would shift.
 #[cold]
 pub(crate) fn more_than_declared(what: &str) -> Error {
     Error::corrupt(format!("the page has more {what} than its header declares"))
@@ -163,7 +165,7 @@ mod tests {
     fn only_a_known_writer_may_leave_whole_values() {
         let zeros = Rest::bytes(&[7, 0, 0, 0, 0, 0, 0, 0, 0], 1, 4);
         assert_eq!(zeros.num_bytes(), 8);
-        // A count must decide, because they may also be a value.
+        // A count must decide, because these bytes may also be a value.
         assert_eq!(zeros.check(fastparquet()).unwrap(), Leftover::Padding(1));
         zeros.check(CreatedBy::default()).unwrap_err();
         let nine = Rest::bytes(&[0; 9], 0, 1);
@@ -193,7 +195,7 @@ mod tests {
         assert!(check(Rest::Padding(13), 99, Some(99)).unwrap());
         let error = check(Rest::Padding(8), 96, Some(97)).unwrap_err();
         assert!(error.message().contains("96") && error.message().contains("97"));
-        // Without another count, only whole units after whole units are padding.
+        // Without another count, only whole units after whole units count as padding.
         assert!(check(Rest::Padding(8), 96, None).unwrap());
         assert!(check(Rest::Padding(256), 512, None).unwrap());
         check(Rest::Padding(8), 95, None).unwrap_err();

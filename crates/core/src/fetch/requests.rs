@@ -4,13 +4,13 @@ use std::ops::Range;
 
 use super::{FetchPolicy, bytes};
 
-/// A range of the file to be read at once.
+/// A range of the file that is read at once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Request {
     /// The bytes to read.
     pub range: Range<u64>,
-    /// The wanted ranges in it, ascending and disjoint. The gaps between them are read over.
+    /// The wanted ranges in `range`, ascending and disjoint. The gaps between them are read over.
     pub wanted: Vec<Range<u64>>,
 }
 
@@ -22,13 +22,13 @@ impl Request {
         }
     }
 
-    /// Returns the number of bytes that the request fetches, gaps included.
+    /// Returns the number of bytes that the request fetches, including gaps.
     #[must_use]
     pub fn fetched_bytes(&self) -> u64 {
         length(&self.range)
     }
 
-    /// Returns the number of wanted bytes, without gaps.
+    /// Returns the number of wanted bytes, without the gaps.
     #[must_use]
     pub fn wanted_bytes(&self) -> u64 {
         self.wanted.iter().map(length).sum()
@@ -37,10 +37,10 @@ impl Request {
 
 /// The ascending and disjoint requests that fetch some ranges of a file.
 ///
-/// They are created one by one, so that a range of any length takes no memory.
+/// This is an iterator that creates them one by one, so that even a very long range takes no memory.
 #[derive(Debug, Clone)]
 pub struct Requests {
-    /// The remaining wanted ranges, disjoint and in descending order.
+    /// The wanted ranges that remain, disjoint and in descending order.
     wanted: Vec<Range<u64>>,
     max_gap: u64,
     max_bytes: u64,

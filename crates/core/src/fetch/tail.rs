@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use bytes::{Bytes, BytesMut};
 
-/// The last bytes of a file in memory, which came with its footer. Ranges within them are not requested again, nor are the
-/// parts within them of longer ranges.
+/// A file's last bytes, which came with its footer and are in memory. Ranges within them are not requested again. If a
+/// longer range extends into them, we only request its other part.
 ///
 /// ```text
 /// file     ├──────────────────────┬──────┤
@@ -19,19 +19,19 @@ pub struct Tail {
 }
 
 impl Tail {
-    /// Creates the tail of a file of `length` bytes.
+    /// Creates the tail for a file of `length` bytes.
     #[must_use]
     pub fn new(length: u64, bytes: Bytes) -> Self {
         Self::at(length.saturating_sub(bytes.len() as u64), bytes)
     }
 
-    /// Creates a part before the end, such as the page indexes.
+    /// Creates a part that lies before the end, such as the page indexes.
     #[must_use]
     pub fn at(start: u64, bytes: Bytes) -> Self {
         Self { start, bytes }
     }
 
-    /// Returns the range of the bytes in the file.
+    /// Returns the bytes' range in the file.
     #[must_use]
     pub fn range(&self) -> Range<u64> {
         self.start..self.start.saturating_add(self.bytes.len() as u64)
@@ -49,7 +49,7 @@ impl Tail {
         self.bytes.is_empty()
     }
 
-    /// Returns the bytes of a range that lies entirely in the tail.
+    /// Returns the bytes of a range, if it lies entirely in the tail.
     #[must_use]
     pub fn get(&self, range: &Range<u64>) -> Option<Bytes> {
         let from = usize::try_from(range.start.checked_sub(self.start)?).ok()?;
@@ -57,8 +57,8 @@ impl Tail {
         (from <= to && to <= self.bytes.len()).then(|| self.bytes.slice(from..to))
     }
 
-    /// Returns the part of a range before the tail, which may be empty, and the bytes of the rest. A range that ends before
-    /// the tail, or does not begin before its end, has no rest.
+    /// Returns the part of a range before the tail, which may be empty, and the bytes of the rest. There is no rest if
+    /// the range ends before the tail, or does not begin before its own end.
     #[must_use]
     pub fn split(&self, range: &Range<u64>) -> (Range<u64>, Bytes) {
         let middle = range.end.min(self.start).max(range.start);
@@ -69,7 +69,7 @@ impl Tail {
     }
 }
 
-/// Returns the bytes of a range from those of its parts.
+/// Returns a range's bytes, put together from its two parts.
 #[must_use]
 pub fn joined(head: Bytes, rest: Bytes) -> Bytes {
     match (head.is_empty(), rest.is_empty()) {
@@ -101,7 +101,7 @@ mod tests {
             (0..5, 0..5, ""),
             (0..3, 0..3, ""),
             (2..2, 2..2, ""),
-            // Beyond the end of the file: all is requested, and the store refuses it.
+            // These ranges end beyond the file. We request all of them, so that the store refuses them.
             (5..9, 5..9, ""),
             (4..9, 4..9, ""),
             (9..9, 9..9, ""),

@@ -8,7 +8,7 @@ use herringbone_format::{
 
 use super::*;
 
-/// Pseudorandom numbers: the upper half of a linear congruential generator.
+/// Pseudorandom numbers, which are the upper half of a linear congruential generator.
 struct Random(u64);
 
 impl Random {
@@ -37,7 +37,7 @@ fn ranges_of(ranges: &[Range<u64>], policy: &FetchPolicy) -> Vec<Range<u64>> {
 
 #[test]
 fn chunks_of_columns_and_row_groups_share_requests() {
-    // Three columns of two row groups, the second one stored first.
+    // There are three columns in two row groups, and the second row group is stored first.
     let chunks = [
         5000..5100,
         5100..5200,
@@ -92,7 +92,7 @@ fn random_ranges_are_covered_once_within_the_limits() {
             })
             .collect();
         let policy = policy(random.below(30), 1 + random.below(80));
-        // For each byte of the file: how often it is wanted, listed as wanted, and fetched.
+        // Counts how often each byte of the file is wanted, listed as wanted, and fetched.
         let mut bytes = vec![(0, 0, 0); file_length as usize];
         let slots = |range: &Range<u64>| range.start as usize..range.end as usize;
         for range in &wanted {
@@ -117,7 +117,7 @@ fn random_ranges_are_covered_once_within_the_limits() {
         assert!(bytes.iter().all(|byte| byte.2 <= 1), "{wanted:?}");
         let listed: u64 = requests.iter().map(Request::wanted_bytes).sum();
         assert_eq!(listed, bytes.iter().map(|byte| byte.0).sum::<u64>());
-        // Two requests that could be merged are merged, unless a range was split for its size.
+        // Two requests that could be merged are merged, unless a range was split because of its size.
         for pair in requests.windows(2) {
             let gap = pair[1].range.start - pair[0].range.end;
             let together = pair[1].wanted[0].end - pair[0].range.start;
@@ -126,8 +126,8 @@ fn random_ranges_are_covered_once_within_the_limits() {
     }
 }
 
-/// Returns the footer of a file with these row groups. The offsets of each are: the first column's dictionary, its
-/// first data page, and the row group as stated in the footer.
+/// Returns the footer of a file with these row groups. Each row group has three offsets: the first column's dictionary,
+/// its first data page, and the row group's own offset as the footer states it.
 fn footer(row_groups: &[(Option<i64>, i64, Option<i64>)]) -> FileMetadata {
     let row_group = |&(dictionary, data, stated): &(Option<i64>, i64, Option<i64>)| {
         let codec = CompressionCodec::Uncompressed;
@@ -147,8 +147,8 @@ fn footer(row_groups: &[(Option<i64>, i64, Option<i64>)]) -> FileMetadata {
 
 #[test]
 fn a_row_group_belongs_to_the_range_of_its_first_byte() {
-    // In the order of the footer, which is not that of the file. Some writers set the offset of a missing dictionary
-    // or of missing data pages to 0.
+    // The row groups are in the order of the footer, which differs from their order in the file. Some writers set the
+    // offset of a missing dictionary or of missing data pages to 0.
     let footer = footer(&[
         (Some(400), 450, None),
         (Some(0), 4, Some(200)),

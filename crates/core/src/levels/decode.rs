@@ -1,7 +1,8 @@
-//! Decodes the levels of one page in the form needed: bits for the validity of a flat column, otherwise bytes.
+//! Decodes the levels of one page into the form that the column needs: bits for the validity of a flat column, and
+//! bytes for all others.
 //!
-//! Level encodings: Encodings, "Run Length Encoding / Bit-Packing Hybrid (RLE = 3)" and the deprecated "Bit-packed
-//! (Deprecated) (BIT_PACKED = 4)".
+//! The level encodings are in Encodings, "Run Length Encoding / Bit-Packing Hybrid (RLE = 3)", and the deprecated
+//! "Bit-packed (Deprecated) (BIT_PACKED = 4)".
 
 use herringbone_arrow::buffer::Buffer;
 use herringbone_format::{Error, Result};
@@ -14,14 +15,14 @@ use super::{LevelSection, level_width};
 use crate::malformed;
 use crate::page::BLOCK_LEVELS;
 
-/// The remaining repetition or definition levels of a page.
+/// The repetition or definition levels of a page that were not taken yet.
 pub(crate) struct Levels {
     max_level: u8,
     source: Source,
 }
 
 enum Source {
-    /// No stored levels: all are equal.
+    /// No levels are stored, because all of them are equal.
     Constant(u8),
     Hybrid {
         decoder: HybridDecoder,
@@ -34,7 +35,7 @@ enum Source {
 }
 
 impl Levels {
-    /// Decodes the levels in `section`, none above `max_level`.
+    /// Creates the levels that are encoded in `section`. None of them may be above `max_level`.
     pub(crate) fn new(section: Option<LevelSection>, max_level: u8) -> Self {
         let source = match section {
             None => Source::Constant(0),
@@ -53,7 +54,7 @@ impl Levels {
         Self { max_level, source }
     }
 
-    /// Creates levels that all equal `level` and are not stored in a page.
+    /// Creates levels that all equal `level`, so that no page stores them.
     pub(crate) fn constant(level: u8, max_level: u8) -> Self {
         Self {
             max_level,
@@ -61,10 +62,11 @@ impl Levels {
         }
     }
 
-    /// Returns the part of the section after the taken levels.
+    /// Returns the part of the section that follows the levels taken so far.
     pub(crate) fn leftover(&self) -> Leftover {
         match &self.source {
-            // The number of these levels follows from that of the page.
+            // Nothing can be left over here, because the page's level count determines how many of these levels there
+            // are.
             Source::Constant(_) | Source::BitPacked { .. } => Leftover::Nothing,
             Source::Hybrid { decoder, bytes } => decoder.leftover(bytes),
         }
@@ -75,10 +77,10 @@ impl Levels {
         !matches!(self.source, Source::Constant(_))
     }
 
-    /// Returns how many of the first `n` levels of the section are the highest level. Decodes them once more.
+    /// Returns how many of the section's first `n` levels are the highest level. This decodes them once more.
     ///
     /// # Errors
-    /// Corrupt if there are fewer levels.
+    /// Fails with Corrupt if there are fewer levels.
     pub(crate) fn num_highest(&self, n: usize) -> Result<usize> {
         let mut levels = Self {
             max_level: self.max_level,
@@ -147,7 +149,7 @@ impl Levels {
         Ok(scratch.iter().filter(|&&level| level == 1).count())
     }
 
-    /// Skips the next `n` levels. Returns the number of zeros.
+    /// Skips the next `n` levels, and returns how many of them are zero.
     pub(crate) fn zeros(&mut self, n: usize, scratch: &mut Vec<u8>) -> Result<usize> {
         if self.max_level == 1 {
             return self.skip(n, scratch).map(|ones| n - ones);
@@ -157,7 +159,7 @@ impl Levels {
         Ok(n - nesting::count_ge(scratch, 1))
     }
 
-    /// Skips the next `n` levels. Returns how many of them are the highest level.
+    /// Skips the next `n` levels, and returns how many of them are the highest level.
     pub(crate) fn skip(&mut self, n: usize, scratch: &mut Vec<u8>) -> Result<usize> {
         match &mut self.source {
             Source::Constant(level) => Ok(if *level == self.max_level { n } else { 0 }),

@@ -1,5 +1,5 @@
-//! Collects and encodes the levels of the page under construction: Encodings, "Run Length Encoding / Bit-Packing
-//! Hybrid (RLE = 3)".
+//! Collects and encodes the levels of the page under construction (Encodings, "Run Length Encoding / Bit-Packing Hybrid
+//! (RLE = 3)").
 
 use herringbone_arrow::buffer::NullBuffer;
 use herringbone_format::Result;
@@ -15,7 +15,7 @@ use crate::malformed;
 pub struct PageLevels {
     max_def: u8,
     max_rep: u8,
-    /// The kind of runs to encode.
+    /// The kind of runs that we encode.
     runs: Runs,
     num_rows: usize,
     num_levels: usize,
@@ -23,12 +23,12 @@ pub struct PageLevels {
     def: Def,
 }
 
-/// The definition levels of the entries of a leaf.
+/// The definition levels for a leaf's entries.
 pub enum DefinitionLevels {
-    /// No levels: nothing can be null or empty, because the highest definition level is 0.
+    /// There are no levels. The highest definition level is 0, so nothing can be null or empty.
     None,
-    /// The validity, if the highest definition level is 1 and there are no lists: each level is a bit. Without a
-    /// buffer, all slots are valid.
+    /// The validity, for columns without lists whose highest definition level is 1, so that each level is a bit.
+    /// Without a buffer, all slots are valid.
     Validity(Option<NullBuffer>),
     /// One byte per level.
     Bytes(Vec<u8>),
@@ -36,13 +36,13 @@ pub enum DefinitionLevels {
 
 #[derive(Debug)]
 enum Def {
-    /// One bit per level, if the highest level is 1 and there are no lists.
+    /// One bit per level, for columns without lists whose highest level is 1.
     Bits(Bitmap),
-    /// One byte per level; empty if the highest level is 0.
+    /// One byte per level. This is empty if the highest level is 0.
     Bytes(Vec<u8>),
 }
 
-/// The encoded levels of a page and their counts. Does not include length prefixes.
+/// The encoded levels of a page and their counts. The bytes do not include length prefixes.
 #[derive(Debug, Default)]
 pub struct EncodedLevels {
     /// The encoded repetition levels.
@@ -51,13 +51,13 @@ pub struct EncodedLevels {
     pub def: Vec<u8>,
     /// The number of rows that start in the page.
     pub num_rows: usize,
-    /// The number of levels: values, nulls and empty lists.
+    /// The number of levels, which counts values, nulls and empty lists.
     pub num_levels: usize,
     /// The number of levels below the highest definition level.
     pub num_nulls: usize,
-    /// The number of occurrences of each repetition level; empty for columns without lists.
+    /// The number of occurrences of each repetition level. This is empty for columns without lists.
     pub rep_histogram: Vec<u64>,
-    /// The number of occurrences of each definition level; empty for columns whose highest definition level is 0.
+    /// The number of occurrences of each definition level. This is empty if the column's highest one is 0.
     pub def_histogram: Vec<u64>,
 }
 
@@ -70,7 +70,7 @@ impl EncodedLevels {
 }
 
 impl PageLevels {
-    /// Creates empty levels, to be encoded with this kind of runs.
+    /// Creates empty levels, which will be encoded with this kind of runs.
     pub fn new(max_def: u8, max_rep: u8, runs: Runs) -> Self {
         let def = if max_rep == 0 && max_def == 1 {
             Def::Bits(Bitmap::new())
@@ -107,8 +107,8 @@ impl PageLevels {
             }
     }
 
-    /// Appends the levels of `num_rows` rows. `rep` contains one repetition level per entry, or is empty for a column
-    /// without lists.
+    /// Appends the levels of `num_rows` rows. The slice `rep` contains one repetition level per entry, but is empty for
+    /// a column without lists.
     pub fn append(&mut self, rep: &[u8], def: &DefinitionLevels, num_rows: usize) -> Result<()> {
         self.num_rows += num_rows;
         self.rep.extend_from_slice(rep);
@@ -161,14 +161,14 @@ impl PageLevels {
         encoded
     }
 
-    /// Encodes the levels of the page with this kind of runs.
+    /// Encodes the page's levels with this kind of runs.
     pub fn encode(&self, runs: Runs) -> EncodedLevels {
         let mut encoded = EncodedLevels {
             num_rows: self.num_rows,
             num_levels: self.num_levels,
             ..EncodedLevels::default()
         };
-        // For levels of more than one bit, the shortest runs are just as repetitive.
+        // For levels of more than one bit, the shortest runs are just as repetitive, so we encode these instead.
         let runs_of_bytes = match runs {
             Runs::Long => Runs::Long,
             Runs::Shortest | Runs::Repetitive => Runs::Shortest,

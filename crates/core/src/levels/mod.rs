@@ -1,5 +1,5 @@
-//! Decoding and encoding of the repetition and definition levels of a page (Encodings, "Run Length Encoding /
-//! Bit-Packing Hybrid (RLE = 3)", and the deprecated BIT_PACKED).
+//! Decodes and encodes the repetition and definition levels of a page (Encodings, "Run Length Encoding / Bit-Packing
+//! Hybrid (RLE = 3)", and the deprecated BIT_PACKED).
 
 use herringbone_arrow::buffer::Buffer;
 
@@ -17,7 +17,7 @@ pub(crate) struct LevelSection {
     pub(crate) bytes: Buffer,
 }
 
-/// Returns the bit width of levels up to `max_level`.
+/// Returns the bit width that levels up to `max_level` need.
 pub(crate) fn level_width(max_level: u8) -> u8 {
     (u8::BITS - max_level.leading_zeros()) as u8
 }

@@ -1,4 +1,4 @@
-//! Turns the header and the body of a page into its sections: decryption, decompression, and splitting.
+//! Turns a page's header and body into sections, by decryption, decompression and splitting.
 
 use herringbone_arrow::buffer::Buffer;
 use herringbone_format::modular_encryption::{ChunkCipher, ModuleKind};
@@ -15,22 +15,22 @@ use crate::budget::{ColumnMemory, MemoryUse};
 use crate::compression::{check_uncompressed_size, decompress};
 use crate::created_by::CreatedBy;
 
-/// The size from which a decompressed page is checked for plausibility before memory is allocated for it. Large sizes
-/// are often false.
+/// The size from which we check that a decompressed page is plausible before we allocate memory for it, because large
+/// sizes are often false.
 const LARGE_BODY: usize = 16 << 20;
 
-/// The consumers that still need this page or an earlier one. Decides whether buffers can be reused.
+/// The consumers that still need this page or an earlier one, which decide whether we can reuse buffers.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct PageUse<'a> {
     /// True if parts of an earlier page are still in use.
     pub(crate) another: bool,
-    /// The shared page, if another split of the column chunk contains rows of it too.
+    /// The shared page, if another split of the column chunk also contains some of its rows.
     pub(crate) shared: Option<&'a SharedPage>,
-    /// True if the page is a dictionary, read before.
+    /// True if the page is a dictionary that was read before.
     pub(crate) is_again: bool,
 }
 
-/// Opens the pages of one column chunk, given their bodies.
+/// A decoder that opens the pages of one column chunk, given their bodies.
 pub(crate) struct BodyDecoder {
     codec: CompressionCodec,
     max_levels: MaxLevels,
@@ -38,14 +38,14 @@ pub(crate) struct BodyDecoder {
     created_by: CreatedBy,
     /// The cipher of the bodies, if they are encrypted.
     cipher: Option<ChunkCipher>,
-    /// The limit on the decompressed size of the pages.
+    /// The limit on the pages' decompressed size.
     decompression_limit: DecompressionLimit,
-    /// The size of the largest page so far, decompressed, and the number of page bodies in use at a time.
+    /// The decompressed size of the largest page so far, and the number of page bodies that are in use at a time.
     largest_body: u64,
     num_bodies: u64,
-    /// A buffer with the decrypted but still compressed body, for reuse.
+    /// A buffer with the decrypted but still compressed body, which we reuse.
     decrypted: Option<Buffer>,
-    /// Decompressed bodies, for reuse once they are no longer referenced. There is more than one only if arrays keep
+    /// Decompressed bodies, which we reuse once nothing refers to them. There is more than one only if arrays keep
     /// parts of pages in place.
     bodies: [Option<Buffer>; 2],
 }
@@ -56,7 +56,7 @@ impl BodyDecoder {
         self.max_levels.repetition == 0
     }
 
-    /// Creates a decoder of pages that `codec` compressed, with repetition and definition levels up to `max_levels`.
+    /// Creates a decoder for pages that `codec` compressed, with repetition and definition levels up to `max_levels`.
     pub(crate) fn new(
         codec: CompressionCodec,
         max_levels: MaxLevels,
@@ -81,20 +81,20 @@ impl BodyDecoder {
         Self { cipher, ..self }
     }
 
-    /// Returns true if pages are compressed, so that a decompressed page is worth keeping.
+    /// Returns true if pages are compressed, so that it is worth keeping a decompressed page.
     pub(crate) fn is_compressed(&self) -> bool {
         self.codec != CompressionCodec::Uncompressed
     }
 
-    /// Returns true if bodies are copied out of the bytes of the file. These bytes can then be dropped.
+    /// Returns true if we copy the bodies out of the file's bytes, so that these bytes can be dropped.
     pub(crate) fn copies(&self, header: &PageHeader) -> bool {
-        // Levels of version 2 pages are not compressed.
+        // The levels of version 2 pages are not compressed, so they stay in the file's bytes.
         let is_whole = header.type_ != PageType::DataPageV2;
         self.cipher.is_some() || (self.is_compressed() && is_whole)
     }
 
-    /// Opens the page of `header`. `ordinal` is the number of data pages of the chunk before it. Reserves memory for
-    /// `body`, decrypts it, decompresses it, and splits it into sections.
+    /// Opens the page that belongs to `header`, where `ordinal` is the number of the chunk's data pages before it. This
+    /// reserves memory for `body`, decrypts it, decompresses it, and splits it into sections.
     pub(crate) fn open(
         &mut self,
         (header, ordinal): (&PageHeader, usize),
@@ -104,11 +104,11 @@ impl BodyDecoder {
         memory: &mut ColumnMemory,
     ) -> Result<Page> {
         let is_encrypted = self.cipher.is_some();
-        // Bodies that are neither compressed nor encrypted stay in the bytes of the file.
+        // Bodies that are neither compressed nor encrypted stay in the file's bytes, so they need no memory here.
         if self.is_compressed() || is_encrypted {
             let uncompressed = u64::try_from(header.uncompressed_page_size).unwrap_or_default();
             self.largest_body = self.largest_body.max(uncompressed);
-            // A body left to another split stays in memory until that split takes it.
+            // A body that is left to another split stays in memory until that split takes it.
             let others = u64::from(page_use.another) + u64::from(page_use.shared.is_some());
             self.num_bodies = self.num_bodies.max(1 + others);
             let bodies = self.largest_body.saturating_mul(self.num_bodies);
@@ -124,8 +124,8 @@ impl BodyDecoder {
         self.decode((header, ordinal), body, page_use.shared, limits)
     }
 
-    /// Decodes the page of `header`. If it is `shared` and another split has decompressed it, it is not decompressed
-    /// again.
+    /// Decodes the page that belongs to `header`. If it is `shared` and another split has already decompressed it, we
+    /// use that split's body.
     fn decode(
         &mut self,
         (header, ordinal): (&PageHeader, usize),
@@ -146,7 +146,7 @@ impl BodyDecoder {
             let uncompressed_size = header.uncompressed_page_size as usize;
             let body = self.decrypt(header, ordinal, body)?;
             let values = self.decompress(body, uncompressed_size, None)?;
-            // A dictionary occurs once, and may be much larger than the later pages: its buffers are not reused.
+            // A dictionary occurs once, and may be much larger than the later pages, so we do not reuse its buffers.
             self.bodies = [None, None];
             self.decrypted = None;
             return Ok(Page::Dictionary { values, num_values });
@@ -245,7 +245,7 @@ impl BodyDecoder {
         })
     }
 
-    /// Returns a body, decrypted if it is encrypted.
+    /// Returns a body, which is decrypted if necessary.
     fn decrypt(&mut self, header: &PageHeader, ordinal: usize, body: Buffer) -> Result<Buffer> {
         let Some(cipher) = self.cipher.clone() else {
             return Ok(body);
@@ -275,7 +275,7 @@ impl BodyDecoder {
         Ok(plaintext)
     }
 
-    /// Decompresses a body to `uncompressed_size` bytes. Without a codec, returns the body itself.
+    /// Decompresses a body to `uncompressed_size` bytes. Without a codec, this returns the body itself.
     fn decompress(
         &mut self,
         body: Buffer,
@@ -285,7 +285,8 @@ impl BodyDecoder {
         if self.codec == CompressionCodec::Uncompressed {
             return uncompressed(body, uncompressed_size);
         }
-        // A page with only nulls may not contain any compressed bytes, not even an empty stream.
+        // A page with only nulls may not contain any compressed bytes, not even an empty stream. So we do not call the
+        // codec.
         if uncompressed_size == 0 {
             return Ok(Buffer::default());
         }
@@ -302,7 +303,7 @@ impl BodyDecoder {
         Ok(output)
     }
 
-    /// Stores a body for reuse.
+    /// Keeps a body, so that its buffer can be reused later.
     fn keep_body(&mut self, body: &Buffer) {
         if self.bodies[0].is_some() {
             self.bodies.swap(0, 1);
@@ -310,7 +311,7 @@ impl BodyDecoder {
         self.bodies[0] = Some(body.clone());
     }
 
-    /// Returns the buffer of an earlier page, if it is no longer referenced.
+    /// Returns the buffer of an earlier page, if nothing refers to it anymore.
     fn free_body(&mut self) -> Option<Vec<u8>> {
         self.bodies.iter_mut().find_map(|slot| {
             let held = slot.take()?.into_vec();
@@ -318,7 +319,7 @@ impl BodyDecoder {
         })
     }
 
-    /// Returns a buffer of `length` initialised bytes. Reuses the buffer of an earlier page if one is free.
+    /// Returns a buffer of `length` initialised bytes, in the buffer of an earlier page if one is free.
     fn spare_body(&mut self, length: usize) -> Result<Vec<u8>> {
         match self.free_body() {
             Some(mut body) if body.capacity() >= length => {
@@ -333,7 +334,8 @@ impl BodyDecoder {
     }
 }
 
-/// Fails if memory for `length` bytes cannot be reserved. A failed allocation would end the process.
+/// Fails if memory for `length` bytes cannot be reserved. We check this first, because a failed allocation would end
+/// the process.
 fn check_memory(length: usize) -> Result<()> {
     match length > LARGE_BODY {
         true => reserve(&mut Vec::new(), length),
@@ -353,7 +355,7 @@ fn reserve(bytes: &mut Vec<u8>, length: usize) -> Result<()> {
     })
 }
 
-/// Returns the number of level bytes of a version 2 data page, from its header; 0 for other pages.
+/// Returns the number of level bytes that a version 2 data page has according to its header, or 0 for other pages.
 fn level_bytes(header: &PageHeader) -> usize {
     let v2 = header.data_page_header_v2.as_ref();
     let levels = v2.map_or(0, |v2| {
@@ -363,7 +365,7 @@ fn level_bytes(header: &PageHeader) -> usize {
     usize::try_from(levels).unwrap_or(usize::MAX)
 }
 
-/// Returns an uncompressed body, after a check of its length.
+/// Returns an uncompressed body after checking its length.
 fn uncompressed(body: Buffer, uncompressed_size: usize) -> Result<Buffer> {
     if body.len() != uncompressed_size {
         return Err(Error::corrupt(format!(
@@ -374,7 +376,7 @@ fn uncompressed(body: Buffer, uncompressed_size: usize) -> Result<Buffer> {
     Ok(body)
 }
 
-/// Checks the sizes in a header. Returns the size of the body, in bytes.
+/// Checks the sizes in a header. Returns the size of the body in bytes.
 pub(crate) fn check_sizes(header: &PageHeader, limits: &Limits) -> Result<u64> {
     let negative = || Error::corrupt("page header has a negative size");
     let compressed = usize::try_from(header.compressed_page_size).map_err(|_| negative())?;
@@ -392,7 +394,7 @@ pub(crate) fn check_sizes(header: &PageHeader, limits: &Limits) -> Result<u64> {
     Ok(compressed as u64)
 }
 
-/// Returns the number of values that a page declares: entries of a dictionary, or levels.
+/// Returns the number of values that a page declares. For a dictionary these are its entries, otherwise its levels.
 pub fn num_values(header: &PageHeader) -> Result<usize> {
     let declared = header
         .num_values()
@@ -400,8 +402,8 @@ pub fn num_values(header: &PageHeader) -> Result<usize> {
     usize::try_from(declared).map_err(|_| Error::corrupt("page header has a negative value count"))
 }
 
-/// Compares a body with the checksum in its header, if there is one. A checksum of 0 counts as absent: old writers
-/// fill the field without computing a checksum.
+/// Compares a body with the checksum in its header, if there is one. A checksum of 0 counts as absent, because old
+/// writers fill the field without computing a checksum.
 pub(crate) fn verify_crc(header: &PageHeader, body: &[u8]) -> Result<()> {
     match header.crc {
         Some(crc) if crc != 0 && crc32fast::hash(body) != crc as u32 => {

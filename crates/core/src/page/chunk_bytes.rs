@@ -1,19 +1,20 @@
-//! The bytes of one column chunk, as supplied so far.
+//! The bytes of one column chunk that have been supplied so far.
 //!
-//! This module does not read. If bytes are missing, the caller passes their range up to the driver, and retries once
+//! This module does not read. If bytes are missing, the caller passes their range up to the driver, and tries again
+//! once the driver has supplied them.
 //! the driver has supplied it.
 
 use std::ops::Range;
 
 use bytes::{Buf as _, Bytes};
 
-/// At most one in `MAX_MOVED` bytes of a window is copied in order to free the other bytes.
+/// We copy at most one in `MAX_MOVED` bytes of a window in order to free the other bytes.
 const MAX_MOVED: usize = 8;
 
-/// A window on the file that moves forward over one column chunk.
+/// A window on the file, which moves forward over one column chunk.
 #[derive(Debug)]
 pub(crate) struct ChunkBytes {
-    /// The range of the chunk in the file.
+    /// The chunk's range in the file.
     chunk: Range<u64>,
     /// The file offset of the first byte of `window`.
     start: u64,
@@ -34,13 +35,13 @@ impl ChunkBytes {
         self.chunk.end
     }
 
-    /// Supplies bytes of the file. They replace the current window.
+    /// Supplies bytes of the file, which replace the current window.
     pub(crate) fn supply(&mut self, offset: u64, bytes: Bytes) {
         self.start = offset;
         self.window = bytes;
     }
 
-    /// Frees the bytes before `offset` if few bytes follow. These are copied.
+    /// Frees the bytes before `offset`, but only if few bytes follow, because these must be copied.
     pub(crate) fn free_before(&mut self, offset: u64) {
         let rest = self.available(offset);
         if rest.len() <= self.window.len() / MAX_MOVED {
@@ -64,7 +65,7 @@ impl ChunkBytes {
             .unwrap_or_default()
     }
 
-    /// Returns the bytes of `range`, if they are all available. The last bytes of a window are moved out of it.
+    /// Returns the bytes of `range` if all of them are available. If they end the window, they are moved out of it.
     pub(crate) fn take(&mut self, range: Range<u64>) -> Option<Bytes> {
         let from = usize::try_from(range.start.checked_sub(self.start)?).ok()?;
         let to = usize::try_from(range.end.checked_sub(self.start)?).ok()?;
@@ -74,7 +75,8 @@ impl ChunkBytes {
         if to < self.window.len() {
             return Some(self.window.slice(from..to));
         }
-        // The only owner of the bytes avoids the reference count.
+        // These are the last bytes of the window. We give it up, because the only owner of bytes avoids the reference
+        // count.
         let mut last = std::mem::take(&mut self.window);
         last.advance(from);
         self.start = range.end;

@@ -1,4 +1,4 @@
-//! Splits the body of a data page into sections.
+//! Splits a data page's body into sections.
 //!
 //! ```text
 //! v1, after decompression:  [length u32 | repetition levels] [length u32 | definition levels] [values]
@@ -13,7 +13,7 @@ use herringbone_format::{Encoding, Error, Result};
 
 use crate::levels::{LevelSection, level_width};
 
-/// Splits the levels section of a v1 page with levels up to `max_level` off the front of `body`.
+/// Splits the levels section of a v1 page, with levels up to `max_level`, off the front of `body`.
 pub(super) fn split_levels_v1(
     body: &mut Buffer,
     encoding: Encoding,
@@ -77,7 +77,7 @@ pub(super) fn split_levels_v2(
     }))
 }
 
-/// Removes the first `length` bytes of `body` and returns them. `length` must be within `body`.
+/// Removes the first `length` bytes of `body` and returns them. The caller has checked that `body` has so many.
 fn take_front(body: &mut Buffer, length: usize) -> Buffer {
     let front = body.slice_with_length(0, length);
     body.advance(length);

@@ -1,44 +1,44 @@
-//! Limits the decompressed size of the pages of a column chunk.
+//! Limits the decompressed size of a column chunk's pages.
 //!
-//! A compressed page of forty bytes may claim to contain a gigabyte. One such page may be valid: for example, a
-//! single long value of zeros. A chunk of many such pages would cause work that neither its bytes nor its values
-//! justify.
+//! A compressed page of forty bytes may claim to contain a gigabyte. One such page may be valid, for example if it has
+//! a single long value of zeros. But a chunk with many such pages would cause work that neither its bytes nor its
+//! values justify.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use herringbone_format::{Error, Limits, PageHeader, Result, Type};
 
-/// The number of bytes granted for the levels of a value.
+/// The number of bytes that we grant for the levels of each value.
 const LEVEL_BYTES: u64 = 8;
 
-/// The number of bytes granted for a value of variable length.
+/// The number of bytes that we grant for a value of variable length.
 const BYTE_ARRAY_BYTES: u64 = 256;
 
-/// The remaining decompressed bytes of a column chunk.
+/// The decompressed bytes that a column chunk may still have.
 #[derive(Debug, Clone)]
 pub struct DecompressionLimit {
     left: Left,
-    /// The number of decompressed bytes granted per compressed byte.
+    /// The number of decompressed bytes that we grant per compressed byte.
     ratio: u64,
-    /// The number of decompressed bytes granted per value.
+    /// The number of decompressed bytes that we grant per value.
     value_bytes: u64,
-    /// The compressed and decompressed size of the pages so far.
+    /// The compressed and decompressed size of all pages so far.
     compressed: u64,
     uncompressed: u64,
 }
 
 #[derive(Debug, Clone)]
 enum Left {
-    /// The bytes of one decoder.
+    /// The bytes that one decoder may use.
     Own(u64),
-    /// The bytes of all decoders of one chunk.
+    /// The bytes that all decoders of one chunk may use together.
     Shared(Arc<AtomicU64>),
 }
 
 impl DecompressionLimit {
-    /// Creates the limit of a chunk with values of this type. The base allowance equals the largest page that fits in
-    /// the read's memory limit. Such a page is never refused, whatever its compressed size.
+    /// Creates the limit for a chunk with values of this type. The base allowance equals the largest page that fits in
+    /// the read's memory limit, so that such a page is never refused, whatever its compressed size.
     pub fn new(limits: &Limits, physical_type: Type, type_length: usize) -> Self {
         let width = match physical_type {
             Type::Boolean => 1,
@@ -57,7 +57,7 @@ impl DecompressionLimit {
         }
     }
 
-    /// Lifts the limit, for pages counted before.
+    /// Lifts the limit, for pages that were counted before.
     pub fn unlimited(self) -> Self {
         Self {
             left: Left::Own(u64::MAX),
@@ -65,8 +65,8 @@ impl DecompressionLimit {
         }
     }
 
-    /// Lets all clones share the remaining bytes, for decoders of parts of one chunk. Parts spend in any order, so they may
-    /// be refused bytes that one decoder is granted.
+    /// Lets all clones share the remaining bytes. Use this if several decoders each decode a part of one chunk. Because
+    /// they spend the bytes in any order, they may be refused bytes that a single decoder would be granted.
     #[must_use]
     pub fn shared(self) -> Self {
         let left = match self.left {
@@ -76,11 +76,11 @@ impl DecompressionLimit {
         Self { left, ..self }
     }
 
-    /// Counts a page of `num_values` values. Its sizes must not be negative.
+    /// Counts a page of `num_values` values, whose sizes must not be negative.
     ///
     /// # Errors
-    /// [Limit](herringbone_format::ErrorKind::Limit) if the pages so far decompress to more than their bytes and values
-    /// justify.
+    /// Fails with [Limit](herringbone_format::ErrorKind::Limit) if the pages so far decompress to more than their bytes
+    /// and values justify.
     pub fn spend(&mut self, header: &PageHeader, num_values: usize) -> Result<()> {
         let compressed = u64::try_from(header.compressed_page_size).unwrap_or_default();
         let uncompressed = u64::try_from(header.uncompressed_page_size).unwrap_or_default();

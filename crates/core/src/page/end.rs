@@ -1,4 +1,4 @@
-//! The end of a data page: padding, or values that its header does not declare.
+//! Looks at the end of a data page, where padding may follow, or values that the header does not declare.
 
 use herringbone_format::Result;
 use herringbone_kernels::hybrid::Leftover;
@@ -8,39 +8,39 @@ use crate::encoding::Rest;
 use crate::encoding::rest::{ValueCounts, more_than_declared};
 use crate::levels::Levels;
 
-/// A data page whose declared levels and values are used up.
+/// A data page whose declared levels and values have all been taken.
 pub(crate) struct PageEnd<'a> {
     /// The repetition levels.
     pub(crate) repetition: &'a Levels,
     /// The definition levels.
     pub(crate) definition: &'a Levels,
-    /// The part of the values section after the values.
+    /// The part of the values section that follows the values.
     pub(crate) rest: Rest<'a>,
     /// The number of levels that the header declares.
     pub(crate) num_levels: usize,
-    /// The known habits of the writer of the file.
+    /// The known habits of the writer that made the file.
     pub(crate) created_by: CreatedBy,
 }
 
-/// The part of a data page after its levels and values.
+/// The part of a data page that follows its levels and values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ending {
     /// Nothing.
     Clean,
     /// Padding.
     Padded,
-    /// Padding, or levels that the header does not declare. The caller must compare the sum over all headers with the
-    /// chunk metadata.
+    /// Padding, or levels that the header does not declare. To know which, the caller must compare the sum over all
+    /// headers with the chunk metadata.
     Open,
 }
 
 impl PageEnd<'_> {
-    /// Returns the form of the part after the levels and values.
+    /// Returns the form of the part that follows the levels and values.
     ///
-    /// `num_non_null` returns the number of values by other metadata, if it is known.
+    /// The closure `num_non_null` returns the number of values according to other metadata, if it is known there.
     ///
     /// # Errors
-    /// Corrupt if the page has more levels or values than its header declares.
+    /// Fails with Corrupt if the page has more levels or values than its header declares.
     pub(crate) fn ending(self, num_non_null: impl FnOnce() -> Option<u64>) -> Result<Ending> {
         let mut is_open = false;
         for levels in [self.repetition, self.definition] {
@@ -59,7 +59,7 @@ impl PageEnd<'_> {
                 })
             })?;
         } else {
-            // Each level is a value.
+            // Without stored definition levels, each level is a value. So more values would also mean more levels.
             is_open |= self.rest.check(self.created_by)? != Leftover::Nothing;
         }
         Ok(match (is_open, is_padded) {

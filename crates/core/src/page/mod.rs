@@ -1,4 +1,5 @@
-//! Pages of a column chunk: header, checksum, decryption, decompression, and splitting into sections.
+//! The pages of a column chunk: their headers, checksums, decryption and decompression, and the sections that a body is
+//! split into.
 
 use std::ops::Range;
 
@@ -25,10 +26,10 @@ pub use shared::SharedPage;
 pub use walker::has_dictionary;
 pub use walker::{PageStart, PageWalker};
 
-/// The number of levels decoded at once. As bytes, they stay in the L1 cache.
+/// The number of levels that we decode at once. As bytes, this many stay in the L1 cache.
 pub(crate) const BLOCK_LEVELS: usize = 4096;
 
-/// The highest levels of a column.
+/// The highest levels that a column can have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MaxLevels {
     /// The highest repetition level.
@@ -40,7 +41,7 @@ pub struct MaxLevels {
 /// A decompressed page that contains values.
 #[derive(Debug)]
 pub(crate) enum Page {
-    /// PLAIN values. Data pages refer to them by index.
+    /// PLAIN values, to which data pages refer by index.
     Dictionary { values: Buffer, num_values: usize },
     /// Levels and values.
     Data(DataPage),
@@ -49,14 +50,14 @@ pub(crate) enum Page {
 /// A data page of either version, split into sections.
 #[derive(Debug)]
 pub(crate) struct DataPage {
-    /// The number of levels in the page: values, nulls and empty lists.
+    /// The number of levels in the page, which counts values, nulls and empty lists.
     pub(crate) num_values: usize,
-    /// The number of non-null values by the header. Only version 2 counts nulls, and below lists, writers disagree about
-    /// the empty ones, so it is `None` there.
+    /// The number of non-null values according to the header. Only version 2 counts nulls. If there are lists, this is
+    /// `None`, because writers disagree about whether empty ones count.
     pub(crate) num_non_null: Option<u64>,
-    /// The repetition levels; `None` if the column has only level 0.
+    /// The repetition levels, or `None` if the column has only level 0.
     pub(crate) repetition: Option<LevelSection>,
-    /// The definition levels; `None` if the column has only level 0.
+    /// The definition levels, or `None` if the column has only level 0.
     pub(crate) definition: Option<LevelSection>,
     /// The encoding of `values`.
     pub(crate) encoding: Encoding,
@@ -65,17 +66,17 @@ pub(crate) struct DataPage {
 }
 
 impl DataPage {
-    /// Returns the number of bytes of levels and values.
+    /// Returns the byte count of levels and values.
     pub(crate) fn bytes(&self) -> usize {
         let levels = [&self.repetition, &self.definition].into_iter().flatten();
         self.values.len() + levels.map(|section| section.bytes.len()).sum::<usize>()
     }
 
-    /// Returns the number of rows that start in the page, and true if the page starts with a new row. `max_level` is
-    /// the highest repetition level of the column.
+    /// Returns the number of rows that start in the page, and true if the page starts with a new row. The caller passes
+    /// the column's highest repetition level as `max_level`.
     ///
     /// # Errors
-    /// Corrupt if the levels end early.
+    /// Fails with Corrupt if the levels end early.
     pub(crate) fn row_starts(&self, max_level: u8) -> Result<(u64, bool)> {
         let mut levels = Levels::new(self.repetition.clone(), max_level);
         let (mut rows, mut starts_row) = (0, true);
@@ -95,15 +96,17 @@ impl DataPage {
     }
 }
 
-/// Returns the byte range of a column chunk in the file. Some old writers set the dictionary page offset to 0 if there is
-/// no dictionary page.
+/// Returns a column chunk's byte range in the file. Some old writers set the dictionary page offset to 0 if there is no
+/// dictionary page, so we ignore a 0 there.
 ///
 /// # Errors
-/// [Corrupt](herringbone_format::ErrorKind::Corrupt) if the chunk lies outside a file of `file_length` bytes.
+/// Fails with [Corrupt](herringbone_format::ErrorKind::Corrupt) if the chunk lies outside a file of `file_length`
+/// bytes.
 pub fn byte_range(metadata: &ColumnLayout, file_length: u64) -> Result<Range<u64>> {
     let data = metadata.data_page_offset;
     let start = match metadata.dictionary_page_offset {
-        // If there are no data pages, some writers set the offset of the first one to 0.
+        // If there are no data pages, some writers set the offset of the first one to 0, so the chunk starts at its
+        // dictionary.
         Some(dictionary) if dictionary > 0 && (dictionary < data || data == 0) => dictionary,
         _ => data,
     };

@@ -1,4 +1,4 @@
-//! The offsets and rows of the data pages of a column chunk, from its offset index.
+//! The offsets and rows of a column chunk's data pages, taken from its offset index.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -7,13 +7,13 @@ use herringbone_format::OffsetIndex;
 
 use super::PageStart;
 
-/// The page maps of some column chunks of a row group, each with the ordinal of its leaf.
+/// The page maps for some of a row group's column chunks, each with the ordinal of its leaf.
 pub type PageMaps = Arc<[(usize, Arc<PageMap>)]>;
 
-/// The data pages of a column chunk (format, "Page Index").
+/// A map of a column chunk's data pages (format, "Page Index").
 ///
-/// An index that contradicts itself does not become a map. Each user of a map checks whether it agrees with the
-/// pages.
+/// An index that contradicts itself does not become a map. But even a consistent map may be wrong, so each user of a
+/// map checks whether it agrees with the pages.
 #[derive(Debug)]
 pub struct PageMap {
     pages: Vec<MappedPage>,
@@ -28,17 +28,18 @@ struct MappedPage {
     first_row: u64,
 }
 
-/// The map entry of one page.
+/// One page as the map describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageInMap {
-    /// The range of its header and body in the file.
+    /// The byte range of the page's header and body in the file.
     pub range: Range<u64>,
-    /// Its rows, counted from the first row of the row group.
+    /// The page's rows, counted from the first row of the row group.
     pub rows: Range<u64>,
 }
 
 impl PageMap {
-    /// Creates the map of a chunk at `chunk` with `num_rows` rows. Returns `None` if the index contradicts itself.
+    /// Creates the map for a chunk that lies at `chunk` and has `num_rows` rows. Returns `None` if the index
+    /// contradicts itself.
     pub fn new(index: &OffsetIndex, chunk: &Range<u64>, num_rows: u64) -> Option<Self> {
         let mut pages = Vec::with_capacity(index.page_locations.len());
         let (mut end, mut next_row) = (chunk.start, 0);
@@ -53,7 +54,7 @@ impl PageMap {
                 && page.offset >= end
                 && match is_first {
                     true => page.first_row == 0,
-                    // Data pages follow each other without gaps.
+                    // Data pages must follow each other without gaps.
                     false => page.offset == end && page.first_row >= next_row,
                 };
             end = page.offset.checked_add(page.length)?;
@@ -78,18 +79,18 @@ impl PageMap {
         }
     }
 
-    /// Returns true if a page header or a histogram contradicts the map. In that case, neither the map nor the
-    /// headers are trusted.
+    /// Returns true if a page header or a histogram contradicts the map. In that case we trust neither the map nor the
+    /// headers.
     pub fn is_contradicted(&self) -> bool {
         self.is_contradicted
     }
 
-    /// Returns the number of data pages: at least one.
+    /// Returns the number of data pages, which is at least one.
     pub fn num_pages(&self) -> usize {
         self.pages.len()
     }
 
-    /// Returns the entry of the `index`-th data page.
+    /// Returns the map entry for the data page at `index`.
     pub fn get(&self, index: usize) -> Option<PageInMap> {
         let page = self.pages.get(index)?;
         let next = self.pages.get(index + 1);
@@ -106,9 +107,9 @@ impl PageMap {
         behind.saturating_sub(1)
     }
 
-    /// Returns the start of the page at `index`. `from` is another page, with a known number of pages before it. For
-    /// columns with lists, the number of levels before the page is unknown: `num_values_before` is then the number of
-    /// rows.
+    /// Returns the start of the page at `index`, counted from another page `from` whose number of preceding pages is
+    /// known. For columns with lists, we do not know how many levels precede the page, so `num_values_before` is then
+    /// the number of rows.
     pub fn start(&self, index: usize, from: PageStart) -> Option<PageStart> {
         let page = self.pages.get(index)?;
         Some(PageStart {

@@ -1,11 +1,11 @@
-//! Reads the pages of one column chunk, in order.
+//! Reads the pages of one column chunk in order.
 //!
 //! ```text
 //! [header | dictionary page]? ([header | data page])*      index pages and unknown pages: skipped
 //! ```
 //!
-//! Each header is read first and alone. If it shows that no row of the page is selected, the caller skips the body. A
-//! skipped body is not fetched, checked or decompressed.
+//! We read each header first and alone. If it shows that no row of the page is selected, the caller skips the body, so
+//! that it is neither fetched nor checked nor decompressed.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -26,24 +26,24 @@ use crate::Step;
 use crate::budget::{ColumnMemory, MemoryUse};
 use crate::created_by::CreatedBy;
 
-/// The minimum size of a request, in bytes, so that small pages share a read.
+/// The minimum size of a request in bytes, so that small pages share a read.
 const SMALLEST_WINDOW: u64 = 8 << 10;
 
-/// The usual size of a page header, in bytes. Only absurd files exceed it.
+/// The usual size of a page header in bytes. Only absurd files exceed it.
 const USUAL_HEADER: u64 = 128;
 
-/// The options shared by all column chunks of a read.
+/// The options that all column chunks of a read share.
 #[derive(Debug)]
 pub struct PageReaderOptions {
     /// The length of the file.
     pub file_length: u64,
-    /// True if page checksums are verified.
+    /// True if we verify page checksums.
     pub verify_crc: bool,
     /// The limits of the read.
     pub limits: Limits,
-    /// The known habits of the writer of the file.
+    /// The known habits of the writer that made the file.
     pub created_by: CreatedBy,
-    /// The metadata of the file, for counts that few pages need.
+    /// The file's metadata, for counts that only a few pages need.
     pub metadata: Arc<FileMetadata>,
 }
 
@@ -54,7 +54,7 @@ pub struct PageReaderChunk {
     pub row_group: usize,
     /// The ordinal of the leaf in the Parquet schema.
     pub leaf: usize,
-    /// The range of the chunk in the file.
+    /// The chunk's range in the file.
     pub range: Range<u64>,
     /// The number of levels in the whole chunk.
     pub num_values: u64,
@@ -66,11 +66,11 @@ pub struct PageReaderChunk {
     pub cipher: Option<ChunkCipher>,
     /// The highest levels of the column.
     pub max_levels: MaxLevels,
-    /// The limit on the decompressed size of the pages.
+    /// The limit on the pages' decompressed size.
     pub decompression_limit: DecompressionLimit,
 }
 
-/// The state of a [`PageReader`] before it counts levels.
+/// The state of a [`PageReader`] before it counts levels, so that it can return to it.
 #[derive(Debug)]
 pub(crate) struct PageReaderState {
     start: PageStart,
@@ -80,32 +80,32 @@ pub(crate) struct PageReaderState {
 }
 
 impl PageReaderState {
-    /// Returns the start of the page that the reader returns to.
+    /// Returns the start of the page to which the reader will return.
     pub(crate) fn start(&self) -> PageStart {
         self.start
     }
 }
 
-/// The reader of the pages of one column chunk.
+/// A reader for the pages of one column chunk.
 pub struct PageReader {
     options: Arc<PageReaderOptions>,
     row_group: usize,
     leaf: usize,
-    /// The range of the chunk in the file.
+    /// The chunk's range in the file.
     range: Range<u64>,
     /// The number of levels in the whole chunk.
     num_values: u64,
     bytes: ChunkBytes,
     walker: PageWalker,
     has_dictionary: bool,
-    /// True if the dictionary is read once more.
+    /// True if the reader reads the dictionary once more.
     is_again: bool,
-    /// True if the levels of all pages so far are counted. False if some pages with lists were skipped by an index,
-    /// which counts only rows.
+    /// True if the levels of all pages so far are counted. This is false if an index skipped some pages with lists,
+    /// because an index counts only rows.
     is_counted: bool,
-    /// The end of the next needed pages, if known. Bytes past it are not requested.
+    /// The end of the next needed pages, if it is known. We do not request bytes past it.
     wanted_end: u64,
-    /// The size of the largest data page so far, in bytes, header included.
+    /// The size of the largest data page so far in bytes, including its header.
     largest_page: u64,
     decoder: BodyDecoder,
 }
@@ -141,24 +141,24 @@ impl PageReader {
         self.bytes.supply(offset, bytes);
     }
 
-    /// Returns the end of the column chunk, or the end of the next needed pages if it is known. For drivers that
+    /// Returns the end of the column chunk, or of the next needed pages if that is known. This is for drivers that
     /// fetch more than the next page.
     pub(crate) fn end(&self) -> u64 {
         self.bytes.end().min(self.wanted_end)
     }
 
-    /// Returns the known habits of the writer of the file.
+    /// Returns the known habits of the writer that made the file.
     pub(crate) fn created_by(&self) -> CreatedBy {
         self.options.created_by
     }
 
-    /// Returns true if pages are compressed, so that a decompressed page is worth keeping.
+    /// Returns true if pages are compressed, so that it is worth keeping a decompressed page.
     pub(crate) fn is_compressed(&self) -> bool {
         self.decoder.is_compressed()
     }
 
-    /// Returns the header of the next page that contains values; `None` after the last page. Until [`Self::body`] or
-    /// [`Self::pass`] is called, it returns the same header again.
+    /// Returns the header of the next page that contains values, or `None` after the last page. It returns the same
+    /// header again until you call [`Self::body`] or [`Self::pass`].
     pub(crate) fn header(
         &mut self,
         memory: &mut ColumnMemory,
@@ -170,16 +170,17 @@ impl PageReader {
             }
             self.reserve_window(memory, USUAL_HEADER)?;
             if !self.decode_header()? {
-                // Grows up to twofold each time, because the header is decoded from its start again.
+                // The window grows up to twofold each time, because the header is decoded from its start again.
                 let position = self.walker.position();
                 let available = self.bytes.available(position).len() as u64;
                 let least = (available + 1).next_power_of_two().max(USUAL_HEADER);
                 self.reserve_windows(memory, least)?;
-                // The window is replaced, so it is dropped first.
+                // The window is about to be replaced, so we drop it first.
                 self.bytes.free_if_few(position, u64::MAX);
                 return Ok(Step::Need(self.window(position, least, least)));
             }
-            // Available bytes count like requested bytes.
+            // Bytes that are already available count like requested ones, so that the reserved memory does not depend
+            // on how the driver supplies bytes.
             let length = self.walker.header_bytes() as u64;
             self.reserve_windows(memory, length)?;
             let Some(header) = self.walker.header() else {
@@ -187,7 +188,7 @@ impl PageReader {
             };
             let carries_values = header.type_.carries_values();
             let body = check_sizes(header, &self.options.limits)?;
-            // A dictionary occurs once, and may be larger than any later page.
+            // A dictionary occurs once, and may be larger than any later page, so it does not count here.
             if header.type_ != PageType::DictionaryPage {
                 self.largest_page = self.largest_page.max(length + body);
             }
@@ -198,7 +199,7 @@ impl PageReader {
         Ok(Step::Ready(self.walker.header()))
     }
 
-    /// Reserves memory for the bytes of the chunk that are requested at once. At least `least` of them are needed.
+    /// Reserves memory for the bytes that we request at once from the chunk. At least `least` of them are needed.
     fn reserve_window(&self, memory: &mut ColumnMemory, least: u64) -> Result<()> {
         let chunk = &self.range;
         let window = self.usual_window().max(least).min(chunk.end - chunk.start);
@@ -215,11 +216,11 @@ impl PageReader {
         Ok(())
     }
 
-    /// Returns the usual size of a request, in bytes, if the page does not need more.
+    /// Returns the usual size of a request in bytes, if the page does not need more.
     fn usual_window(&self) -> u64 {
         match self.largest_page {
             0 => SMALLEST_WINDOW,
-            // Whole pages: an incomplete page would be read again together with the rest of it.
+            // We request whole pages, because an incomplete page would be read again together with the rest of it.
             page => {
                 let page = page + USUAL_HEADER;
                 page * (SMALLEST_WINDOW / page).max(1)
@@ -227,12 +228,12 @@ impl PageReader {
         }
     }
 
-    /// Decodes the header of the next page from the available bytes. Returns false if more bytes are needed.
+    /// Decodes the next page's header from the available bytes. Returns false if it needs more bytes.
     fn decode_header(&mut self) -> Result<bool> {
         let position = self.walker.position();
         let end = match self.options.created_by.omits_dictionary_header {
             true => self.walker.end(),
-            // The next pages belong to another column chunk.
+            // Nothing after the chunk's range belongs to it, because the next pages are another column chunk's.
             false => self.range.end,
         };
         if position >= end {
@@ -249,8 +250,8 @@ impl PageReader {
         )
     }
 
-    /// Returns the range to request, starting at `from`. It contains at least `needed` bytes, and `least` unless the
-    /// needed pages end before that.
+    /// Returns the range to request, starting at `from`. It contains at least `needed` bytes. It also contains at least
+    /// `least` bytes, unless the needed pages end before that.
     fn window(&self, from: u64, needed: u64, least: u64) -> Range<u64> {
         let end = from
             .saturating_add(self.usual_window().max(least))
@@ -259,7 +260,7 @@ impl PageReader {
         from..end.min(self.walker.end())
     }
 
-    /// Prepares to count the levels that the headers of the chunk declare. Returns the state to [return
+    /// Prepares to count the levels that the chunk's headers declare. Returns the state that you [return
     /// to](Self::return_to) afterwards.
     pub(crate) fn start_count(&mut self) -> PageReaderState {
         let state = PageReaderState {
@@ -268,7 +269,8 @@ impl PageReader {
             largest_page: self.largest_page,
             wanted_end: self.wanted_end,
         };
-        // The levels before the page are known, unless an index skipped some of them.
+        // We know how many levels precede the page, unless an index skipped some of them. In that case we count from
+        // the first page.
         let from = match self.is_counted {
             true => state.start,
             false => PageStart::first(self.range.start),
@@ -279,13 +281,13 @@ impl PageReader {
         state
     }
 
-    /// Counts the levels that the remaining headers declare. Bodies are not read.
+    /// Counts the levels that the remaining headers declare, without reading their bodies.
     ///
     /// # Errors
-    /// Corrupt if the headers declare more or fewer levels than the chunk metadata.
+    /// Fails with Corrupt if the headers declare more or fewer levels than the chunk metadata.
     pub(crate) fn count(&mut self, memory: &mut ColumnMemory) -> Result<Step<()>> {
         loop {
-            // Only headers are needed, so requests stay small.
+            // We only need headers, so this keeps the requests small.
             self.largest_page = 0;
             match self.header(memory)? {
                 Step::Need(range) => return Ok(Step::Need(range)),
@@ -295,7 +297,7 @@ impl PageReader {
         }
     }
 
-    /// Returns to the state before a count.
+    /// Returns to the state that the reader had before a count.
     pub(crate) fn return_to(&mut self, state: PageReaderState) {
         self.is_counted = state.is_counted;
         self.largest_page = state.largest_page;
@@ -303,11 +305,11 @@ impl PageReader {
         self.jump(state.start);
     }
 
-    /// Returns the number of non-null values in the only data page of the chunk, according to the chunk
-    /// metadata. Returns `None` if the page, of `num_levels` levels, is one of several, or if no metadata counts them.
+    /// Returns the number of non-null values in the chunk's only data page, according to the chunk metadata. Returns
+    /// `None` if this page of `num_levels` levels is one of several, or if no metadata counts its values.
     ///
-    /// A histogram of definition levels counts values exactly. Writers disagree about the empty lists in a
-    /// `null_count`, so it only counts without lists.
+    /// A histogram of definition levels counts values exactly. A `null_count` does so only for columns without lists,
+    /// because writers disagree about whether it includes empty lists.
     pub(crate) fn num_non_null(&self, num_levels: usize) -> Option<u64> {
         if num_levels as u64 != self.num_values {
             return None;
@@ -336,18 +338,18 @@ impl PageReader {
         Ok(())
     }
 
-    /// Jumps to the page at `start`. The page whose header was returned last is not read.
+    /// Jumps to the page at `start`. The page whose header was returned last is then not read.
     pub(crate) fn jump(&mut self, start: PageStart) {
         self.walker.jump(start);
     }
 
-    /// Jumps to a page by its offset in an index. If there are lists, the number of levels before it is unknown.
+    /// Jumps to a page by its offset in an index. If there are lists, we do not know how many levels precede it.
     pub(crate) fn jump_by_index(&mut self, start: PageStart) {
         self.is_counted &= self.decoder.is_flat();
         self.walker.jump(start);
     }
 
-    /// Returns the range of the column chunk in the file.
+    /// Returns the column chunk's range in the file.
     pub(crate) fn chunk(&self) -> Range<u64> {
         self.range.clone()
     }
@@ -357,7 +359,7 @@ impl PageReader {
         self.bytes.end()
     }
 
-    /// Announces the size of the next page in bytes, header included.
+    /// Announces the size of the next page in bytes, including its header.
     pub(crate) fn expect_page(&mut self, bytes: u64) {
         self.largest_page = self.largest_page.max(bytes);
     }
@@ -372,20 +374,20 @@ impl PageReader {
         self.walker.header().is_none().then(|| self.walker.start())
     }
 
-    /// Returns the start of the page whose header was returned last, or of the next one.
+    /// Returns the start of the page whose header was returned last, or of the next page if there is no such header.
     pub(crate) fn start(&self) -> PageStart {
         self.walker.start()
     }
 
-    /// Returns to the dictionary at `place`.
+    /// Returns to the dictionary at `place`, so that it is read again.
     pub(crate) fn read_dictionary_again(&mut self, place: PageStart) {
         self.jump(place);
         self.has_dictionary = false;
         self.is_again = true;
     }
 
-    /// Returns the page whose header was returned last. `another` is true if parts of an earlier page are still in
-    /// use. `shared` is the shared page if another split of the chunk contains rows of it too.
+    /// Returns the page whose header was returned last. Pass true for `another` if parts of an earlier page are still
+    /// in use. Pass the shared page as `shared` if another split of the chunk also contains some of its rows.
     pub(crate) fn body(
         &mut self,
         another: bool,
@@ -397,7 +399,7 @@ impl PageReader {
         self.reserve_window(memory, length + USUAL_HEADER)?;
         let (Some(body), Some(header)) = (self.bytes.take(range.clone()), self.walker.header())
         else {
-            // The window is replaced, so it is dropped first.
+            // The window is about to be replaced, so we drop it first.
             self.bytes.free_if_few(range.start, length);
             let window = self.window(range.start, length, length + USUAL_HEADER);
             return Ok(Step::Need(window));
@@ -406,7 +408,7 @@ impl PageReader {
             verify_crc(header, &body)?;
         }
         let is_dictionary = header.type_ == PageType::DictionaryPage;
-        // The format allows one dictionary per chunk. More would cause work that no value justifies.
+        // The format allows one dictionary per chunk, and more of them would cause work that no value justifies.
         if is_dictionary && std::mem::replace(&mut self.has_dictionary, true) {
             return Err(Error::corrupt("the column chunk has a second dictionary"));
         }
@@ -422,7 +424,7 @@ impl PageReader {
         self.check_num_values()?;
         self.walker.pass();
         if is_copied && length + length / 2 > self.usual_window() {
-            // The few remaining bytes are requested again, with the next page.
+            // Only a few bytes remain, so we request them again together with the next page.
             self.bytes.free_if_few(range.end, length);
             memory.resize(MemoryUse::Window, 0)?;
         } else if is_copied || self.is_compressed() {
@@ -431,7 +433,7 @@ impl PageReader {
         Ok(Step::Ready(page))
     }
 
-    /// Checks that the chunk does not have fewer values than its pages up to the current one.
+    /// Checks that the pages up to the current one do not have more values than the chunk metadata declares.
     fn check_num_values(&self) -> Result<()> {
         let Some(header) = self.walker.header() else {
             return Ok(());

@@ -1,4 +1,4 @@
-//! A page needed by several splits: the first of them decompresses it for all.
+//! A page that several splits need, so that the first of them decompresses it for all.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -7,8 +7,8 @@ use herringbone_arrow::buffer::Buffer;
 use super::PageStart;
 use crate::budget::Reservation;
 
-/// A page for the splits of a column chunk that contain its rows. Retains the decompressed body until all of them
-/// have taken it.
+/// A page for those splits of a column chunk that contain some of its rows. It retains the decompressed body until all
+/// of them have taken it.
 #[derive(Debug, Clone)]
 pub struct SharedPage {
     start: PageStart,
@@ -18,14 +18,14 @@ pub struct SharedPage {
 #[derive(Debug, Default)]
 struct Stored {
     body: Option<Buffer>,
-    /// The memory of the body, if it was decompressed before any split needed it.
+    /// The memory reserved for the body, if the body was decompressed before any split needed it.
     memory: Option<Reservation>,
     /// The number of splits that have yet to take the body.
     splits_left: usize,
 }
 
 impl SharedPage {
-    /// Creates a page for `splits` splits.
+    /// Creates a page that `splits` splits will take.
     #[must_use]
     pub fn new(start: PageStart, splits: usize) -> Self {
         let stored = Stored {
@@ -119,7 +119,7 @@ mod tests {
         let budget = Budget::new(&Limits::default());
         let mut memory = ColumnMemory::new(budget);
         let mut decode = || {
-            // No codec can decompress these bytes.
+            // No codec can decompress these bytes, so the page must come from the shared body.
             let damaged = Buffer::from(vec![0xff_u8; 3]);
             let page_use = PageUse {
                 shared: Some(&shared),
@@ -148,7 +148,7 @@ mod tests {
         assert!(shared.take().is_some());
         assert!(another.take().is_some());
         assert!(another.take().is_none());
-        // All splits have taken the page.
+        // Nothing is stored anymore, because all splits have taken the page.
         shared.store(Buffer::from(vec![1_u8]));
         assert!(shared.take().is_none());
     }

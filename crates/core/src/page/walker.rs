@@ -1,12 +1,12 @@
-//! Walks over the pages of one column chunk, header by header.
+//! Walks over one column chunk's pages, header by header.
 //!
 //! ```text
 //! [header | dictionary page]? ([header | data page])*      index pages and unknown pages may occur in between
 //! ```
 //!
-//! A [`PageWalker`] knows the position of the next header or body, and its page. It decodes headers, after decryption
-//! if the chunk is encrypted. It does not read, and it does not look at bodies: callers request the bytes themselves,
-//! and only those they need.
+//! A [`PageWalker`] knows the position of the next header or body, and the page that it belongs to. It decodes headers,
+//! and decrypts them first if the chunk is encrypted. It does not read, and it does not look at bodies. Callers request
+//! the bytes themselves, so that they fetch only those they need.
 
 use std::ops::Range;
 
@@ -17,26 +17,26 @@ use herringbone_format::{
 
 use super::byte_range;
 
-/// The number of bytes by which a chunk may extend past its declared end. Old writers left the dictionary page's
-/// header out of `total_compressed_size` (PARQUET-816).
+/// The number of bytes by which a chunk may extend past its declared end, because old writers left the dictionary
+/// page's header out of `total_compressed_size` (PARQUET-816).
 const CHUNK_SLACK: u64 = 100;
 
 /// The start of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PageStart {
-    /// The ordinal of the page in its chunk. Dictionary and unknown pages count.
+    /// The page's ordinal in its chunk. Dictionary and unknown pages count.
     pub ordinal: usize,
-    /// The number of data pages before it.
+    /// The number of data pages before this page.
     pub data_pages_before: usize,
-    /// The offset of its header in the file.
+    /// The file offset of the page's header.
     pub offset: u64,
-    /// The number of levels in the data pages before it.
+    /// The number of levels in the data pages before this page.
     pub num_values_before: u64,
 }
 
 impl PageStart {
-    /// Returns the first page of a chunk that starts at `offset`.
+    /// Returns the start of the first page in a chunk that starts at `offset`.
     #[must_use]
     pub fn first(offset: u64) -> Self {
         Self {
@@ -47,31 +47,31 @@ impl PageStart {
         }
     }
 
-    /// Adds the place of the page to an error, unless the error already has one.
+    /// Adds the page's place to an error, unless the error already has one.
     pub(crate) fn locate(&self, error: Error) -> Error {
         error.in_page(self.ordinal).at_offset(self.offset)
     }
 }
 
-/// A walk over the pages of one column chunk.
+/// A walk over one column chunk's pages.
 #[derive(Debug, Clone)]
 pub struct PageWalker {
-    /// The range of the chunk in the file.
+    /// The chunk's range in the file.
     chunk: Range<u64>,
     file_length: u64,
-    /// The current page: that of `header`, or the next page if there is no header.
+    /// The current page, to which `header` belongs. If there is no header, this is the next page.
     start: PageStart,
-    /// The header of the current page, and its size in bytes.
+    /// The current page's header, and its size in bytes.
     header: Option<(PageHeader, usize)>,
     encryption: Option<PageEncryption>,
 }
 
-/// The encryption of the pages of a chunk.
+/// The encryption of a chunk's pages.
 #[derive(Debug, Clone)]
 struct PageEncryption {
     cipher: ChunkCipher,
-    /// True if the metadata claims that the chunk has a dictionary. The type of a page is in its header, so it must
-    /// be known before the header is decrypted.
+    /// True if the metadata claims that the chunk has a dictionary. We must know a page's type before we decrypt its
+    /// header, but the header itself contains the type.
     has_dictionary: bool,
 }
 
@@ -88,18 +88,18 @@ impl PageWalker {
         }
     }
 
-    /// Starts before the first page of a chunk in a file of `file_length` bytes.
+    /// Starts before the chunk's first page, in a file of `file_length` bytes.
     ///
     /// # Errors
-    /// [Corrupt](ErrorKind::Corrupt) if the chunk lies outside the file.
+    /// Fails with [Corrupt](ErrorKind::Corrupt) if the chunk lies outside the file.
     pub fn of_chunk(chunk: &ReadableChunk, file_length: u64) -> Result<Self> {
         let range = byte_range(&chunk.layout, file_length)?;
         let cipher = chunk.cipher.clone();
         Ok(Self::new(range, file_length).encrypted(cipher, has_dictionary(&chunk.layout)))
     }
 
-    /// Adds the cipher of the pages, if there is one. `has_dictionary` is true if the metadata claims that the chunk
-    /// has a dictionary.
+    /// Adds the cipher for the pages, if there is one. Pass true for `has_dictionary` if the metadata claims that the
+    /// chunk has a dictionary.
     #[must_use]
     pub fn encrypted(self, cipher: Option<ChunkCipher>, has_dictionary: bool) -> Self {
         let encryption = cipher.map(|cipher| PageEncryption {
@@ -109,13 +109,13 @@ impl PageWalker {
         Self { encryption, ..self }
     }
 
-    /// Returns the range of the chunk in the file.
+    /// Returns the chunk's range in the file.
     #[must_use]
     pub fn chunk(&self) -> Range<u64> {
         self.chunk.clone()
     }
 
-    /// Returns the last possible end of the chunk.
+    /// Returns the last position at which the chunk can end.
     #[must_use]
     pub fn end(&self) -> u64 {
         let end = self.chunk.end.saturating_add(CHUNK_SLACK);
@@ -128,31 +128,31 @@ impl PageWalker {
         self.start
     }
 
-    /// Returns the header size of the current page, in bytes; 0 before the header is decoded.
+    /// Returns the size of the current page's header in bytes, or 0 before the header is decoded.
     #[must_use]
     pub fn header_bytes(&self) -> usize {
         self.header.as_ref().map_or(0, |(_, length)| *length)
     }
 
-    /// Returns the position of the next bytes: those of the header before it is decoded, and those of the body
+    /// Returns the position of the next bytes, which belong to the header before it is decoded, and to the body
     /// afterwards.
     #[must_use]
     pub fn position(&self) -> u64 {
         self.start.offset.saturating_add(self.header_bytes() as u64)
     }
 
-    /// Returns the header of the current page; `None` before it is decoded.
+    /// Returns the current page's header, or `None` before it is decoded.
     #[must_use]
     pub fn header(&self) -> Option<&PageHeader> {
         self.header.as_ref().map(|(header, _)| header)
     }
 
-    /// Decodes the header of the current page, at the start of `available`. Returns false if more bytes are needed.
-    /// `decode` is one of [`PageHeader`]'s decoders of a prefix.
+    /// Decodes the current page's header from the start of `available`. Returns false if it needs more bytes. Pass one
+    /// of [`PageHeader`]'s prefix decoders as `decode`.
     ///
     /// # Errors
-    /// [Corrupt](ErrorKind::Corrupt) if the header is missing, or the chunk ends inside it; [Limit](ErrorKind::Limit)
-    /// if it is too long.
+    /// Fails with [Corrupt](ErrorKind::Corrupt) if the header is missing or the chunk ends inside it, and with
+    /// [Limit](ErrorKind::Limit) if it is too long.
     #[inline]
     pub fn decode_header(
         &mut self,
@@ -160,11 +160,11 @@ impl PageWalker {
         limits: &Limits,
         decode: impl Fn(&[u8], &Limits) -> Result<Option<(PageHeader, usize)>>,
     ) -> Result<bool> {
-        // The available bytes may extend into the next chunk.
+        // The available bytes may extend into the next chunk, so we cut them off there.
         let ours = self.end().saturating_sub(self.start.offset);
         let ours = usize::try_from(ours).unwrap_or(usize::MAX);
         let available = available.get(..ours).unwrap_or(available);
-        // Page readers often call this before any bytes are available.
+        // We return early, because page readers often call this before any bytes are available.
         if available.is_empty() && ours > 0 {
             return Ok(false);
         }
@@ -181,8 +181,8 @@ impl PageWalker {
     /// Returns the range of the current page's body.
     ///
     /// # Errors
-    /// [Corrupt](ErrorKind::Corrupt) if its size is negative, or it extends past the end of the chunk;
-    /// [Argument](ErrorKind::Argument) if its header is not decoded yet.
+    /// Fails with [Corrupt](ErrorKind::Corrupt) if its size is negative or it extends past the end of the chunk, and
+    /// with [Argument](ErrorKind::Argument) if its header is not decoded yet.
     #[inline]
     pub fn body(&self) -> Result<Range<u64>> {
         let header = self
@@ -202,8 +202,8 @@ impl PageWalker {
         Ok(start..end)
     }
 
-    /// Returns the body size of the current page, from its header; `None` before the header is decoded, or if the
-    /// size is negative.
+    /// Returns the size of the current page's body according to its header. Returns `None` before the header is
+    /// decoded, or if the size is negative.
     #[must_use]
     pub fn body_bytes(&self) -> Option<u64> {
         self.bytes_of_body(self.header()?)
@@ -250,15 +250,15 @@ impl PageWalker {
     }
 }
 
-/// Returns true if the metadata claims that the chunk has a dictionary. Some writers set the offset to 0 if there is
-/// none.
+/// Returns true if the metadata claims that the chunk has a dictionary. An offset of 0 does not count, because some
+/// writers set it if there is none.
 pub fn has_dictionary(layout: &ColumnLayout) -> bool {
     layout
         .dictionary_page_offset
         .is_some_and(|offset| offset > 0)
 }
 
-/// Returns the encryption module kind of a page body.
+/// Returns the kind of encryption module that a page body is.
 pub(super) fn kind_of_body(header: &PageHeader) -> ModuleKind {
     match header.type_ {
         PageType::DictionaryPage => ModuleKind::DictionaryPage,
@@ -267,8 +267,8 @@ pub(super) fn kind_of_body(header: &PageHeader) -> ModuleKind {
 }
 
 impl PageEncryption {
-    /// Decrypts and decodes the header at `start`, at the start of `available`. Returns `None` if more bytes are
-    /// needed.
+    /// Decrypts and decodes the header of the page at `start`, which begins `available`. Returns `None` if it needs
+    /// more bytes.
     fn header(
         &self,
         start: PageStart,
@@ -281,7 +281,7 @@ impl PageEncryption {
         let dictionary_module = self.cipher.module(ModuleKind::DictionaryPageHeader);
         let (first, second) = match (start.ordinal, self.has_dictionary) {
             (0, true) => (dictionary_module, Some(data_module)),
-            // Some writers leave out the offset of the dictionary.
+            // We also try the key of a dictionary, because some writers leave out the offset of the dictionary.
             (0, false) => (data_module, Some(dictionary_module)),
             _ => (data_module, None),
         };
@@ -337,8 +337,8 @@ mod tests {
         walker.decode_header(&file[at..], &Limits::default(), decode)
     }
 
-    /// Returns a file with a dictionary of 3 bytes and two data pages of 5 and 7, after 4 bytes. Also returns the
-    /// page offsets.
+    /// Returns a file with a dictionary of 3 bytes and two data pages of 5 and 7, after 4 bytes, and the offsets of
+    /// these pages.
     fn file() -> (Vec<u8>, [u64; 3]) {
         let mut file = b"PAR1".to_vec();
         let mut starts = [0; 3];
@@ -407,7 +407,7 @@ mod tests {
         );
     }
 
-    /// Before its bytes are there, a header is waited for. After the last byte of the chunk, there is none.
+    /// A header whose bytes are missing is waited for, but after the chunk's last byte there is none.
     #[test]
     fn a_header_is_waited_for_while_the_chunk_has_bytes() {
         let (file, starts) = file();

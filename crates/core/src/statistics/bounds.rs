@@ -1,4 +1,4 @@
-//! Bounds of the values of a page or of a column chunk, with one kind of accumulator per order.
+//! The bounds of a page's or column chunk's values, with one kind of accumulator per order.
 
 use super::EncodedBounds;
 use super::bytes::{ByteOrder, ByteRange};
@@ -10,9 +10,9 @@ use herringbone_format::Type;
 use herringbone_kernels::min_max;
 use herringbone_schema::ColumnOrderKind;
 
-/// Accumulates the minimum and the maximum of values.
+/// An accumulator for the minimum and the maximum of values.
 ///
-/// The caller must pass values of the column's physical type. Other values are ignored.
+/// You must pass values of the column's physical type, because other values are ignored.
 ///
 /// ```
 /// use herringbone_core::statistics::BoundsBuilder;
@@ -31,7 +31,7 @@ pub struct BoundsBuilder {
     range: Range,
 }
 
-/// The bounds so far, in the type used for comparison.
+/// The bounds so far, in the type that we use for comparison.
 #[derive(Debug, Clone)]
 enum Range {
     /// The column has no order.
@@ -43,8 +43,8 @@ enum Range {
 }
 
 impl BoundsBuilder {
-    /// Creates a builder without values, for a column of this type and order. An order that does not apply to the
-    /// physical type is treated as undefined.
+    /// Creates a builder without values, for a column of this type and order. If an order does not apply to the
+    /// physical type, it counts as undefined.
     #[must_use]
     pub fn new(order: ColumnOrderKind, physical: Type) -> Self {
         use ColumnOrderKind::{
@@ -69,12 +69,13 @@ impl BoundsBuilder {
         Self { physical, range }
     }
 
-    /// Makes [`finish`](Self::finish) shorten bounds to at most `length` bytes, if possible. Of long values, only the
-    /// bytes needed for this are retained.
+    /// Makes [`finish`](Self::finish) shorten bounds to at most `length` bytes, if this is possible. The builder then
+    /// retains only as many bytes of long values as this needs.
     ///
-    /// Bounds of BYTE_ARRAY in unsigned order can be shortened. Bounds of fixed-length types stay whole, because a
+    /// Only bounds of BYTE_ARRAY in unsigned order can be shortened. Bounds of fixed-length types stay whole, because a
     /// shorter value is not valid for the type. Decimals stay whole, because shorter ones are different numbers. A
-    /// maximum also stays whole if it consists only of the greatest byte or character.
+    /// maximum also stays whole if it consists only of the greatest byte or character, because no shorter value is
+    /// greater.
     #[must_use]
     pub fn shortened(mut self, length: usize) -> Self {
         if let Range::Bytes(range) = &mut self.range
@@ -86,7 +87,7 @@ impl BoundsBuilder {
         self
     }
 
-    /// Returns the number of bytes held.
+    /// Returns the number of bytes that the builder holds.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         match &self.range {
@@ -95,7 +96,7 @@ impl BoundsBuilder {
         }
     }
 
-    /// Adds values of a BOOLEAN column: the bits from `first` to `first + n`, the lowest bit of a byte first.
+    /// Adds values of a BOOLEAN column. These are the bits from `first` to `first + n`, with a byte's lowest bit first.
     pub fn bits(&mut self, bits: &[u8], first: usize, n: usize) {
         if let Range::Unsigned(range) = &mut self.range
             && n > 0
@@ -153,7 +154,7 @@ impl BoundsBuilder {
         }
     }
 
-    /// Adds values of a FIXED_LEN_BYTE_ARRAY or INT96 column, `width` bytes each.
+    /// Adds values of a FIXED_LEN_BYTE_ARRAY or INT96 column, which have `width` bytes each.
     pub fn fixed(&mut self, bytes: &[u8], width: usize) {
         match &mut self.range {
             Range::Float(range) => range.halves(bytes),
@@ -167,14 +168,14 @@ impl BoundsBuilder {
         self.byte_arrays([value]);
     }
 
-    /// Adds values of a BYTE_ARRAY column. At most two of the values are copied.
+    /// Adds values of a BYTE_ARRAY column. This copies at most two of the values.
     pub fn byte_arrays<'a>(&mut self, values: impl IntoIterator<Item = &'a [u8]>) {
         if let Range::Bytes(range) = &mut self.range {
             range.arrays(values);
         }
     }
 
-    /// Adds the values of another builder for the same column.
+    /// Adds the values that another builder for this column has seen.
     pub fn merge(&mut self, other: &Self) {
         match (&mut self.range, &other.range) {
             (Range::Signed(range), Range::Signed(Some(other))) => widen(range, *other),
@@ -185,7 +186,7 @@ impl BoundsBuilder {
         }
     }
 
-    /// Returns the number of NaNs; `None` if the values are not floating-point numbers.
+    /// Returns the number of NaNs, or `None` if the values are not floating-point numbers.
     #[must_use]
     pub fn nan_count(&self) -> Option<i64> {
         match &self.range {
@@ -194,11 +195,11 @@ impl BoundsBuilder {
         }
     }
 
-    /// Returns the bounds in the form written to the file.
+    /// Returns the bounds in the form in which they are written to the file.
     ///
-    /// With `ieee_order`, floating-point numbers get the bounds of `IEEE_754_TOTAL_ORDER`: if all values are NaNs, the
-    /// least and the greatest of them. Without it, they get the bounds of `TYPE_ORDER`: never a NaN, and a zero gets
-    /// the sign that includes both zeros.
+    /// With `ieee_order`, floating-point numbers get the bounds that `IEEE_754_TOTAL_ORDER` defines: if all values are
+    /// NaNs, these are the least and the greatest of them. Without it, they get the bounds that `TYPE_ORDER` defines.
+    /// Such a bound is never a NaN, and a zero gets the sign that includes both zeros.
     #[must_use]
     pub fn finish(&self, ieee_order: bool) -> EncodedBounds {
         let encoded = match &self.range {
@@ -224,20 +225,20 @@ impl BoundsBuilder {
         }
     }
 
-    /// Encodes integers in the width of the physical type.
+    /// Encodes integers in the physical type's width.
     fn integers(&self, min: i64, max: i64) -> (Vec<u8>, Vec<u8>) {
         let width = match self.physical {
             Type::Boolean => 1,
             Type::Int32 => 4,
             _ => 8,
         };
-        // The value fits, because it was read from this width. The high bytes only repeat the sign.
+        // The value fits, because it was read from this width, so that the high bytes only repeat the sign.
         let encode = |value: i64| value.to_le_bytes().into_iter().take(width).collect();
         (encode(min), encode(max))
     }
 }
 
-/// Returns the bounds of byte arrays, shortened to at most `length` bytes if possible.
+/// Returns the bounds of byte arrays, which are shortened to at most `length` bytes if possible.
 fn shortened(min: &[u8], max: &[u8], length: usize) -> EncodedBounds {
     let raised = truncate::max(max, length);
     EncodedBounds {

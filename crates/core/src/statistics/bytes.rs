@@ -1,4 +1,4 @@
-//! Bounds of byte arrays.
+//! The bounds of byte arrays.
 
 use std::cmp::Ordering;
 
@@ -9,11 +9,12 @@ use super::truncate;
 /// The order of byte arrays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ByteOrder {
-    /// Byte by byte, unsigned. A prefix sorts first.
+    /// The unsigned order of bytes, in which a prefix sorts first.
     Unsigned,
-    /// Big-endian integers in two's complement, of any length.
+    /// The order of big-endian integers in two's complement, of any length.
     Signed,
-    /// Days (the last four bytes), then nanoseconds (the first eight), little-endian and signed.
+    /// The order of timestamps, which compares days (the last four bytes), then nanoseconds (the first eight). Both are
+    /// little-endian and signed.
     Int96,
 }
 
@@ -35,7 +36,8 @@ fn compare_signed(a: &[u8], b: &[u8]) -> Ordering {
         (false, true) => return Ordering::Greater,
         _ => {}
     }
-    // Without the leading bytes that only repeat the sign, the longer number is further from zero.
+    // We compare the numbers without the leading bytes that only repeat the sign. The longer one is then further from
+    // zero.
     let sign = if negative(a) { 0xff } else { 0 };
     let digits = |bytes: &[u8]| bytes.iter().skip_while(|byte| **byte == sign).count();
     let (digits_a, digits_b) = (digits(a), digits(b));
@@ -46,14 +48,14 @@ fn compare_signed(a: &[u8], b: &[u8]) -> Ordering {
     }
 }
 
-/// Returns the day and the nanosecond of the day of an INT96. Missing bytes are zeros.
+/// Returns an INT96's day and its nanosecond of the day. Missing bytes count as zeros.
 fn timestamp(bytes: &[u8]) -> (i32, i64) {
     let nanos = bytes.first_chunk().copied().unwrap_or_default();
     let days = bytes.last_chunk().copied().unwrap_or_default();
     (i32::from_le_bytes(days), i64::from_le_bytes(nanos))
 }
 
-/// The bounds of byte arrays so far.
+/// The bounds of the byte arrays so far.
 #[derive(Debug, Clone)]
 pub(super) struct ByteRange {
     order: ByteOrder,
@@ -63,7 +65,7 @@ pub(super) struct ByteRange {
 }
 
 impl ByteRange {
-    /// Returns the number of bytes held.
+    /// Returns the number of bytes that the bounds hold.
     pub(super) fn heap_bytes(&self) -> usize {
         let bounds = self.bounds.as_ref();
         bounds.map_or(0, |(min, max)| min.capacity() + max.capacity())
@@ -77,7 +79,8 @@ impl ByteRange {
         }
     }
 
-    /// Limits retained values to the bytes that determine bounds of `length` bytes. Applies to values added later.
+    /// Limits retained values to the bytes that determine bounds of `length` bytes. This applies only to values that
+    /// are added later.
     pub(super) fn shorten(&mut self, length: usize) {
         self.length = Some(length);
     }
@@ -97,14 +100,14 @@ impl ByteRange {
         Some((min, max))
     }
 
-    /// Adds values of `width` bytes each.
+    /// Adds values that have `width` bytes each.
     pub(super) fn fixed(&mut self, bytes: &[u8], width: usize) {
         if width == 0 {
             return;
         }
         let values = bytes.chunks_exact(width);
         match self.order {
-            // The first bytes of decimals are usually equal.
+            // We compare decimals as numbers, because their first bytes are usually equal.
             ByteOrder::Signed if width <= size_of::<i128>() => {
                 if let Some(found) = extremes_as_numbers(bytes, width) {
                     let [min, max] = found.map(i128::to_be_bytes);
@@ -118,7 +121,7 @@ impl ByteRange {
         }
     }
 
-    /// Adds values of any lengths.
+    /// Adds values that may have any length.
     pub(super) fn arrays<'a>(&mut self, values: impl IntoIterator<Item = &'a [u8]>) {
         let values = values.into_iter();
         let found = match self.order {
@@ -148,7 +151,7 @@ impl ByteRange {
         }))
     }
 
-    /// Widens the bounds to include another range. A bound is copied only if it changes.
+    /// Widens the bounds to include another range. We copy a bound only if it changes.
     fn widen(&mut self, found: Option<(&[u8], &[u8])>) {
         let Some((min, max)) = found else { return };
         let length = self.length;
@@ -168,15 +171,15 @@ impl ByteRange {
     }
 }
 
-/// Returns the prefix of a minimum that determines a bound of `length` bytes: `length + 1` bytes, or the whole
+/// Returns the prefix of a minimum that determines a bound of `length` bytes. This is `length + 1` bytes, or the whole
 /// value if it is shorter. Values with equal prefixes have equal bounds.
 fn needed(value: &[u8], length: Option<usize>) -> &[u8] {
     let needed = length.and_then(|length| value.get(..length.checked_add(1)?));
     needed.unwrap_or(value)
 }
 
-/// Returns the prefix of a maximum that determines a bound of `length` bytes. Returns the whole value if a shorter
-/// upper bound does not exist.
+/// Returns the prefix of a maximum that determines a bound of `length` bytes, or the whole value if there is no shorter
+/// upper bound.
 fn needed_of_max(value: &[u8], length: Option<usize>) -> &[u8] {
     match length {
         Some(length) if truncate::max(value, length).is_some() => needed(value, Some(length)),
@@ -184,8 +187,8 @@ fn needed_of_max(value: &[u8], length: Option<usize>) -> &[u8] {
     }
 }
 
-/// Returns the least and the greatest of big-endian integers of `width` bytes, 1 to 16. The leading bytes of the
-/// returned numbers are those of the values.
+/// Returns the least and the greatest of big-endian integers that have `width` bytes, which may be 1 to 16. The leading
+/// bytes of the returned numbers are the values' bytes.
 fn extremes_as_numbers(bytes: &[u8], width: usize) -> Option<[i128; 2]> {
     const BYTES: usize = size_of::<i128>();
     let sign_extension = -1 << (8 * (BYTES - width));
@@ -196,7 +199,7 @@ fn extremes_as_numbers(bytes: &[u8], width: usize) -> Option<[i128; 2]> {
         max = max.max(number);
     };
     let mut rest = bytes;
-    // Each load includes bytes of the following values.
+    // Each load also includes bytes of the following values, which are masked out.
     while let Some(bytes) = rest.first_chunk() {
         widen(*bytes);
         rest = rest.get(width..).unwrap_or_default();
@@ -211,8 +214,8 @@ fn extremes_as_numbers(bytes: &[u8], width: usize) -> Option<[i128; 2]> {
 
 /// Returns the minimum and the maximum in byte order, after `flip` is applied to the first eight bytes.
 ///
-/// Most comparisons are decided by these eight bytes, which are compared as one number. Most of the others are
-/// decided by the next eight. `flip` may be nonzero only if all values have equal lengths.
+/// These eight bytes decide most comparisons, and we compare them as one number. The next eight decide most of the
+/// others. The caller may pass a nonzero `flip` only if all values have equal lengths.
 fn extremes_by_prefix<'a>(
     mut values: impl Iterator<Item = &'a [u8]>,
     flip: u64,
@@ -222,7 +225,7 @@ fn extremes_by_prefix<'a>(
     let (mut min, mut max) = (first, first);
     let head = |prefix: u64| (prefix >> 56) as u8;
     for value in values {
-        // The first byte is often decisive, whatever the length.
+        // The first byte is often decisive, whatever the length, so we look at it before anything else.
         let first = value.first().copied().unwrap_or(0) ^ head(flip);
         if head(min.0) < first && first < head(max.0) {
             continue;
@@ -238,7 +241,7 @@ fn extremes_by_prefix<'a>(
     Some((min.1, max.1))
 }
 
-/// Returns true if `one` is less than `other`. Each is a prefix and the whole value.
+/// Returns true if `one` is less than `other`. Each of them is a prefix and the whole value.
 #[inline(always)]
 fn is_less(one: (u64, &[u8]), other: (u64, &[u8])) -> bool {
     if one.0 != other.0 {
@@ -250,7 +253,7 @@ fn is_less(one: (u64, &[u8]), other: (u64, &[u8])) -> bool {
     }
 }
 
-/// Returns bytes 8 to 15 in the form in which [`first_of`] returns bytes 0 to 7.
+/// Returns bytes 8 to 15, in the form in which [`first_of`] returns bytes 0 to 7.
 #[inline(always)]
 fn second(value: &[u8]) -> u64 {
     if let Some((_, rest)) = value.split_first_chunk::<8>() {
@@ -258,7 +261,7 @@ fn second(value: &[u8]) -> u64 {
             return u64::from_be_bytes(*second);
         }
         if let Some(last) = value.last_chunk() {
-            // Bytes that belong to the first eight are shifted out.
+            // The load includes bytes that belong to the first eight, and we shift these out.
             let missing = 8 * (8 - rest.len() as u32);
             return u64::from_be_bytes(*last).checked_shl(missing).unwrap_or(0);
         }
@@ -270,7 +273,7 @@ fn second(value: &[u8]) -> u64 {
 mod tests {
     use super::*;
 
-    /// Returns values of up to 20 bytes, many with long common prefixes.
+    /// Returns values of up to 20 bytes. Many of them have long common prefixes.
     fn texts() -> Vec<Vec<u8>> {
         let mut state = 7_u32;
         let mut next = move |n: u32| {

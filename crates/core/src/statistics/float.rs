@@ -1,7 +1,7 @@
-//! Bounds of floating-point numbers of all widths.
+//! The bounds of floating-point numbers of all widths.
 //!
-//! The numbers are stored as integer keys in the total order of IEEE 754. The zeros are adjacent: -0 has the key
-//! -1, and +0 has the key 0.
+//! We store the numbers as integer keys in the total order of IEEE 754. In this order the zeros are adjacent: -0 has
+//! the key -1, and +0 has the key 0.
 
 use super::range::widen;
 use herringbone_kernels::min_max;
@@ -28,7 +28,7 @@ impl Width {
         }
     }
 
-    /// Returns the key of the number with these little-endian bytes; `None` for a NaN, or for another width.
+    /// Returns the key of the number with these little-endian bytes. Returns `None` for a NaN, or if the width differs.
     pub(super) fn decode(self, bytes: &[u8]) -> Option<i64> {
         let (key, infinity) = match self {
             Self::Half => (
@@ -44,7 +44,8 @@ impl Width {
                 double_key(f64::INFINITY.to_bits()),
             ),
         };
-        // Keys of negative values are the complements of those of positive values.
+        // The range is symmetric, because the keys of negative values are the complements of the keys of positive
+        // values.
         (!infinity..=infinity).contains(&key).then_some(key)
     }
 }
@@ -64,13 +65,13 @@ fn double_key(bits: u64) -> i64 {
     bits ^ ((bits >> 63) & i64::MAX)
 }
 
-/// The bounds of floating-point numbers so far.
+/// The bounds of the floating-point numbers so far.
 #[derive(Debug, Clone)]
 pub(super) struct FloatRange {
     width: Width,
-    /// The keys of the least and the greatest value other than NaN.
+    /// The keys of the least and the greatest value, leaving out NaNs.
     range: Option<(i64, i64)>,
-    /// The keys of the least and the greatest NaN, used only if all values are NaNs.
+    /// The keys of the least and the greatest NaN, which are used only if all values are NaNs.
     nans: Option<(i64, i64)>,
     nan_count: i64,
 }
@@ -85,7 +86,7 @@ impl FloatRange {
         }
     }
 
-    /// Adds half-precision numbers of two bytes each.
+    /// Adds half-precision numbers, which have two bytes each.
     pub(super) fn halves(&mut self, bytes: &[u8]) {
         let infinity = half_key(half::f16::INFINITY.to_bits());
         for value in bytes.as_chunks().0 {
@@ -142,11 +143,11 @@ impl FloatRange {
         self.nan_count
     }
 
-    /// Returns the bounds of `IEEE_754_TOTAL_ORDER` if `ieee_order` is set, otherwise those of `TYPE_ORDER`.
+    /// Returns the bounds that `IEEE_754_TOTAL_ORDER` defines if `ieee_order` is set, otherwise those for `TYPE_ORDER`.
     pub(super) fn encode(&self, ieee_order: bool) -> Option<(Vec<u8>, Vec<u8>)> {
         let (min, max) = match (self.range, ieee_order) {
             (Some(range), true) => range,
-            // In an order that ignores the sign of zero, the bounds must include both zeros.
+            // This order ignores the sign of zero, so the bounds must include both zeros.
             (Some((min, max)), false) => (
                 if min == 0 { -1 } else { min },
                 if max == -1 { 0 } else { max },

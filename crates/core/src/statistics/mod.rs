@@ -1,4 +1,4 @@
-//! Metadata about the written values: bounds, counts and the page index.
+//! Metadata about the written values: their bounds and counts, and the page index.
 //!
 //! ```text
 //! values of a page ──► BoundsBuilder ──finish──► EncodedBounds ──► ColumnIndexBuilder ──► ColumnIndex
@@ -7,9 +7,9 @@
 //!                      BoundsBuilder of the chunk ──finish──► EncodedBounds ──► Statistics
 //! ```
 //!
-//! Bounds are computed from the dense physical values, in the order of the logical type, which is a
-//! [`ColumnOrderKind`](herringbone_schema::ColumnOrderKind). They are shortened only when they are encoded, so that
-//! merging pages loses nothing.
+//! Bounds are computed from the dense physical values, in the logical type's order, which is a
+//! [`ColumnOrderKind`](herringbone_schema::ColumnOrderKind). We shorten them only when we encode them, so that nothing
+//! is lost when the bounds of pages are merged.
 
 mod bounds;
 mod bytes;

@@ -1,26 +1,28 @@
-//! The page index of a column chunk, built page by page.
+//! Builds a column chunk's page index, page by page.
 
 use super::EncodedBounds;
 use super::encoded::compare;
 use herringbone_format::{BoundaryOrder, ByteArrays, ColumnIndex, OffsetIndex, PageLocation, Type};
 use herringbone_schema::ColumnOrderKind;
 
-/// The contents of the column index for one data page.
+/// The column index's contents for one data page.
 #[derive(Debug, Clone, Copy)]
 pub struct PageSummary<'a> {
     /// True if all values are null.
     pub null_page: bool,
-    /// The bounds of the valid values, if there are any.
+    /// The bounds of the non-null values, if there are any.
     pub bounds: &'a EncodedBounds,
     /// The number of nulls.
     pub null_count: i64,
-    /// The number of occurrences of each repetition level. Empty to omit them, which then applies to all pages.
+    /// The number of occurrences of each repetition level. Leave this empty to omit them, which you must then do for
+    /// all pages.
     pub repetition_levels: &'a [u64],
-    /// The number of occurrences of each definition level. Empty to omit them, which then applies to all pages.
+    /// The number of occurrences of each definition level. Leave this empty to omit them, which you must then do for
+    /// all pages.
     pub definition_levels: &'a [u64],
 }
 
-/// A builder of the [`ColumnIndex`] of a column chunk.
+/// A builder for a column chunk's [`ColumnIndex`].
 #[derive(Debug, Clone)]
 pub struct ColumnIndexBuilder {
     order: ColumnOrderKind,
@@ -32,11 +34,11 @@ pub struct ColumnIndexBuilder {
     nan_counts: Vec<i64>,
     repetition_levels: Vec<i64>,
     definition_levels: Vec<i64>,
-    /// The ordinal of the last page with bounds.
+    /// The ordinal of the last page that has bounds.
     last: Option<usize>,
     ascending: bool,
     descending: bool,
-    /// True if every page with values has bounds.
+    /// True if every page that has values also has bounds.
     complete: bool,
 }
 
@@ -61,7 +63,7 @@ impl ColumnIndexBuilder {
         }
     }
 
-    /// Returns the number of bytes held.
+    /// Returns the number of bytes that the builder holds.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         let counts = [
@@ -96,7 +98,7 @@ impl ColumnIndexBuilder {
         self.max_values.push(max);
         self.null_counts.push(page.null_count);
         self.nan_counts.extend(page.bounds.nan_count);
-        // Counts of values in memory fit in `i64`.
+        // The casts are lossless, because counts of values in memory fit in `i64`.
         let counts = |levels: &[u64]| levels.iter().map(|count| *count as i64).collect::<Vec<_>>();
         self.repetition_levels
             .extend(counts(page.repetition_levels));
@@ -104,12 +106,12 @@ impl ColumnIndexBuilder {
             .extend(counts(page.definition_levels));
     }
 
-    /// Compares the bounds with those of the last page, and notes the boundary orders that they rule out.
+    /// Compares the bounds with the last page's bounds, and notes which boundary orders they rule out.
     fn compare_with_last(&mut self, min: &[u8], max: &[u8]) {
         let compare = |a, b| compare(self.order, self.physical, a, b);
         let before = match self.last {
             Some(last) => self.min_values.get(last).zip(self.max_values.get(last)),
-            // The first bounds are compared with themselves. This fails only if they are NaNs.
+            // The first bounds are compared with themselves, which fails only if they are NaNs.
             None => Some((min, max)),
         };
         let orders = before
@@ -119,13 +121,13 @@ impl ColumnIndexBuilder {
                 self.ascending &= min.is_le() && max.is_le();
                 self.descending &= min.is_ge() && max.is_ge();
             }
-            // A binary search over pages of NaNs might give a wrong result.
+            // A binary search over pages of NaNs might give a wrong result, so there is no order.
             None => (self.ascending, self.descending) = (false, false),
         }
     }
 
-    /// Returns the index of all pages. Returns `None` if a page has values but no bounds, or if the type has no order. Such
-    /// a column chunk has no column index.
+    /// Returns the index of all pages. Returns `None` if a page has values but no bounds, or if the type has no order,
+    /// because such a column chunk has no column index.
     #[must_use]
     pub fn finish(self) -> Option<ColumnIndex> {
         if !self.complete {
@@ -146,7 +148,7 @@ impl ColumnIndexBuilder {
     }
 }
 
-/// A builder of the [`OffsetIndex`] of a column chunk whose position in the file is not yet known.
+/// A builder for the [`OffsetIndex`] of a column chunk whose position in the file is not known yet.
 #[derive(Debug, Clone, Default)]
 pub struct OffsetIndexBuilder {
     pages: Vec<PageLocation>,
@@ -154,7 +156,7 @@ pub struct OffsetIndexBuilder {
 }
 
 impl OffsetIndexBuilder {
-    /// Returns the number of bytes held.
+    /// Returns the number of bytes that the builder holds.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         size_of::<PageLocation>() * self.pages.capacity()
@@ -163,14 +165,14 @@ impl OffsetIndexBuilder {
 
     /// Adds the next data page, with its offset from the start of the chunk.
     ///
-    /// For BYTE_ARRAY columns, `byte_array_bytes` is the total length of the values, without their length prefixes. For
+    /// For BYTE_ARRAY columns, `byte_array_bytes` is the total length of the values without their length prefixes. For
     /// other columns, it is `None`.
     pub fn push(&mut self, page: PageLocation, byte_array_bytes: Option<i64>) {
         self.pages.push(page);
         self.byte_array_bytes.extend(byte_array_bytes);
     }
 
-    /// Returns the index of all pages of a chunk that starts at `chunk_offset` in the file.
+    /// Returns the index of all pages, for a chunk that starts at `chunk_offset` in the file.
     #[must_use]
     pub fn finish(mut self, chunk_offset: i64) -> OffsetIndex {
         for page in &mut self.pages {

@@ -1,4 +1,4 @@
-//! Bounds by the rules of the specification, worked out by hand.
+//! Bounds by the specification's rules, worked out by hand.
 
 use super::*;
 use herringbone_format::thrift::CompactWriter;
@@ -97,7 +97,7 @@ fn nans_are_counted_and_left_out() {
 
 #[test]
 fn nothing_but_nans() {
-    // By their bits: -NaN with a payload, -NaN, NaN with a payload.
+    // The NaNs are in the order of their bits: -NaN with a payload, -NaN, NaN with a payload.
     let nans = [0xffc0_0001_u32, 0xffc0_0000, 0x7fc0_0007].map(f32::from_bits);
     let mut page = builder(Float, Type::Float);
     page.f32(&nans[1..]);
@@ -113,7 +113,7 @@ fn nothing_but_nans() {
     let expected = (0xffc0_0001_u32.to_le_bytes(), 0x7fc0_0007_u32.to_le_bytes());
     assert_eq!(both(&bounds), (&expected.0[..], &expected.1[..]));
 
-    // After one value other than NaN, NaNs no longer affect the bounds.
+    // As soon as there is one value other than NaN, NaNs no longer affect the bounds.
     page.f32(&[1.0]);
     chunk.merge(&page);
     let bounds = chunk.finish(true);
@@ -126,7 +126,7 @@ fn nothing_but_nans() {
 
 #[test]
 fn half_floats() {
-    // 1.0, -2.0, NaN, -0.0 and -infinity.
+    // The values are 1.0, -2.0, NaN, -0.0 and -infinity.
     let bits = [0x3c00_u16, 0xc000, 0x7e00, 0x8000, 0xfc00];
     let bytes: Vec<u8> = bits.iter().flat_map(|bits| bits.to_le_bytes()).collect();
     let mut half = builder(Float16, Type::FixedLenByteArray).shortened(1);
@@ -145,7 +145,7 @@ fn half_floats() {
 
 #[test]
 fn decimals_of_different_lengths() {
-    // -1, 255, -256, 127, 0, -128, and -1 with more bytes than necessary.
+    // The values are -1, 255, -256, 127, 0, -128, and -1 with more bytes than necessary.
     let values: [&[u8]; 7] = [
         &[0xff],
         &[0, 0xff],
@@ -161,7 +161,7 @@ fn decimals_of_different_lengths() {
     assert_eq!(both(&bounds), (&[0xff, 0][..], &[0, 0xff][..]));
     assert!(bounds.min_exact && bounds.max_exact);
 
-    // The sorted order of all of them.
+    // These are all of the values in sorted order.
     let sorted: [&[u8]; 8] = [
         &[0x80, 0, 0],
         &[0xff, 0],
@@ -186,7 +186,7 @@ fn decimals_of_different_lengths() {
 #[test]
 fn decimals_of_one_length() {
     for width in [4_usize, 16] {
-        // 1, -1, 300 and -300.
+        // The values are 1, -1, 300 and -300.
         let encode = |value: i128| value.to_be_bytes()[16 - width..].to_vec();
         let bytes = [1, -1, 300, -300].map(encode).concat();
         let mut decimals = builder(SignedBytes, Type::FixedLenByteArray).shortened(2);
@@ -247,7 +247,7 @@ fn only_byte_arrays_are_shortened() {
 
 #[test]
 fn long_values_are_kept_as_far_as_bounds_go() {
-    // Values that are equal up to the length of a bound, up to one byte more, and further. Some cannot be incremented.
+    // The values are equal up to the length of a bound, up to one byte more, and further. Some cannot be incremented.
     let beginnings: [&[u8]; 6] = [
         b"abc",
         b"abcd",
@@ -314,7 +314,7 @@ fn without_values_or_order_there_are_no_bounds() {
     assert_eq!((nothing.min, nothing.nan_count), (None, Some(0)));
 }
 
-/// Returns the index of INT32 pages with these bounds; `None` is a page of nulls.
+/// Returns the index of INT32 pages with these bounds, in which `None` is a page of nulls.
 fn index(order: ColumnOrderKind, pages: &[Option<(i32, i32)>]) -> Option<ColumnIndex> {
     let mut index = ColumnIndexBuilder::new(order, Type::Int32);
     for page in pages {
@@ -357,7 +357,7 @@ fn pages_are_ordered_or_not() {
             "{pages:?}"
         );
     }
-    // -1 is the greatest of the unsigned numbers.
+    // In the unsigned order, -1 is the greatest number.
     let pages = [Some((0, 1)), Some((-1, -1))];
     assert_eq!(index(Unsigned, &pages).unwrap().boundary_order, Ascending);
     assert_eq!(index(Signed, &pages).unwrap().boundary_order, Descending);

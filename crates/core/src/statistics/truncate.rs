@@ -1,9 +1,9 @@
-//! Bounds of byte arrays, shorter than the values that they bound.
+//! Bounds of byte arrays that are shorter than the values that they bound.
 //!
-//! If the examined bytes are valid UTF-8, the shortened bound is valid UTF-8 as well. A bound must be a value of
-//! the column's type.
+//! If the examined bytes are valid UTF-8, the shortened bound is valid UTF-8 as well, because a bound must be a value
+//! of the column's type.
 
-/// Returns a lower bound of `value`, of at most `length` bytes: its prefix.
+/// Returns a lower bound of `value` that has at most `length` bytes, which is a prefix of the value.
 pub(super) fn min(value: &[u8], length: usize) -> Vec<u8> {
     let Some(front) = value.get(..length) else {
         return value.to_vec();
@@ -17,8 +17,9 @@ pub(super) fn min(value: &[u8], length: usize) -> Vec<u8> {
     }
 }
 
-/// Returns an upper bound of `value`, of at most `length` bytes: its prefix up to the last character or byte that
-/// can be incremented, with that one incremented. Returns `None` if there is no such bound shorter than `value`.
+/// Returns an upper bound of `value` that has at most `length` bytes. This is the value's prefix up to the last
+/// character or byte that can be incremented, with that one incremented. Returns `None` if there is no such bound that
+/// is shorter than `value`.
 pub(super) fn max(value: &[u8], length: usize) -> Option<Vec<u8>> {
     let front = value.get(..length)?;
     if front.len() == value.len() {
@@ -41,12 +42,12 @@ fn whole_characters(front: &[u8]) -> Option<&str> {
     }
 }
 
-/// Returns the least text of at most `length` bytes that is greater than every text starting with `text`, without
-/// using more characters.
+/// Returns the least text of at most `length` bytes that is greater than every text starting with `text`, and has no
+/// more characters than `text`.
 fn raise_character(text: &str, length: usize) -> Option<Vec<u8>> {
     text.char_indices().rev().find_map(|(start, character)| {
         let next = following(character)?;
-        // The next character may need an additional byte.
+        // The next character may need an additional byte, for which there may be no room.
         if start + next.len_utf8() > length {
             return None;
         }
@@ -59,13 +60,13 @@ fn raise_character(text: &str, length: usize) -> Option<Vec<u8>> {
 /// Returns the next character, if there is one.
 fn following(character: char) -> Option<char> {
     match character {
-        // The surrogates are in between. They are not characters.
+        // The surrogates lie in between, but they are not characters.
         '\u{d7ff}' => Some('\u{e000}'),
         _ => char::from_u32(u32::from(character) + 1),
     }
 }
 
-/// Returns the least byte array, no longer than `front`, that is greater than every array starting with `front`.
+/// Returns the least byte array that is greater than every array starting with `front`, and is no longer than `front`.
 fn raise_byte(front: &[u8]) -> Option<Vec<u8>> {
     let last = front.iter().rposition(|byte| *byte != 0xff)?;
     let mut raised = front.get(..=last)?.to_vec();
@@ -87,7 +88,7 @@ mod tests {
 
     #[test]
     fn text_is_cut_between_characters() {
-        // The example of the specification.
+        // This is the specification's example.
         assert_eq!(min(b"Blart Versenwald III", 1), b"B");
         assert_eq!(max(b"Blart Versenwald III", 1), Some(b"C".to_vec()));
         assert_eq!(min("häring".as_bytes(), 2), b"h");
@@ -101,12 +102,12 @@ mod tests {
 
     #[test]
     fn characters_that_cannot_be_raised() {
-        // The greatest character.
+        // The character is the greatest one, so it cannot be incremented.
         assert_eq!(max("a\u{10ffff}xyz".as_bytes(), 5), Some(b"b".to_vec()));
         assert_eq!(max("\u{10ffff}\u{10ffff}x".as_bytes(), 8), None);
-        // The last character before the surrogates.
+        // The character is the last one before the surrogates.
         assert_eq!(max("\u{d7ff}abc".as_bytes(), 3), Some("\u{e000}".into()));
-        // A character whose successor is longer, with and without room for it.
+        // The character's successor is longer, with and without room for it.
         assert_eq!(max("a\u{7f}bcd".as_bytes(), 2), Some(b"b".to_vec()));
         assert_eq!(max("a\u{7f}é".as_bytes(), 3), Some("a\u{80}".into()));
         assert_eq!(max("\u{7f}bcd".as_bytes(), 1), None);

@@ -1,4 +1,4 @@
-//! Booleans: the bits of a page are the bits of the array.
+//! Booleans, for which a page's bits are the array's bits.
 
 mod read;
 mod write;

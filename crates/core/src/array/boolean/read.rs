@@ -1,4 +1,4 @@
-//! Booleans: the bits of a page are the bits of the array.
+//! Reads booleans, for which a page's bits are the array's bits.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::array::LeafArray;
 use crate::encoding::Rest;
 use crate::encoding::boolean::Booleans;
 
-/// An array of booleans.
+/// An array of booleans under construction.
 pub(in crate::array) struct BooleanLeaf {
     page: Booleans,
     values: Bitmap,

@@ -1,4 +1,4 @@
-//! Conversion of array bits to page bits.
+//! Converts an array's bits to a page's bits.
 
 use herringbone_arrow::array::cast::AsArray;
 

@@ -1,4 +1,4 @@
-//! Binary, LargeBinary, Utf8 and LargeUtf8: values addressed by offsets.
+//! Binary, LargeBinary, Utf8 and LargeUtf8, whose values are addressed by offsets.
 
 use herringbone_arrow::array::{ArrayRef, OffsetSizeTrait};
 use herringbone_arrow::buffer::{BooleanBuffer, Buffer, NullBuffer};

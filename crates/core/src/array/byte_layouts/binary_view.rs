@@ -1,4 +1,4 @@
-//! BinaryView and Utf8View: values that stay in their pages.
+//! BinaryView and Utf8View, whose values stay in their pages.
 
 use herringbone_arrow::array::ArrayRef;
 use herringbone_arrow::buffer::{BooleanBuffer, Buffer, NullBuffer};
@@ -56,7 +56,7 @@ impl ByteSink for ViewBuilder {
 impl ByteLayout for ViewBuilder {
     type Dictionary = ViewDictionary;
 
-    /// The view, and the length that precedes the value in a PLAIN page.
+    /// Each value has its view, and the length that precedes it in a PLAIN page.
     const OVERHEAD: usize = VIEW + 4;
 
     const ENTRY: usize = VIEW;
@@ -108,7 +108,7 @@ impl ByteLayout for ViewBuilder {
     }
 
     fn data_room(&self) -> usize {
-        // If the last block is full, a new one is opened.
+        // There is always room, because a new block is opened if the last one is full.
         i32::MAX as usize
     }
 

@@ -1,4 +1,4 @@
-//! Byte arrays and strings in all of Arrow's layouts, with offsets or with views: LogicalTypes, "String Types".
+//! Byte arrays and strings in all of Arrow's layouts, with offsets or with views (LogicalTypes, "String Types").
 
 mod binary;
 mod binary_view;

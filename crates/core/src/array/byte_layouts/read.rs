@@ -1,4 +1,4 @@
-//! Byte arrays and strings in all of Arrow's layouts, from BYTE_ARRAY or FIXED_LEN_BYTE_ARRAY.
+//! Reads BYTE_ARRAY or FIXED_LEN_BYTE_ARRAY as byte arrays and strings, in all of Arrow's layouts.
 
 use herringbone_arrow::array::ArrayRef;
 use herringbone_arrow::buffer::{BooleanBuffer, Buffer, NullBuffer};
@@ -16,7 +16,7 @@ use crate::encoding::Rest;
 use crate::encoding::byte_array::{ByteArrays, ByteSink};
 use crate::malformed;
 
-/// Returns the array for a leaf that is read as Utf8, Binary, or one of their Large and View types; `None` for
+/// Returns the array for a leaf that is read as Utf8, Binary, or one of their Large and View types. Returns `None` for
 /// other leaves.
 pub(crate) fn byte_leaf_array(leaf: &LeafType) -> Option<Box<dyn LeafArray>> {
     let width = match leaf.physical_type {
@@ -35,21 +35,21 @@ pub(crate) fn byte_leaf_array(leaf: &LeafType) -> Option<Box<dyn LeafArray>> {
     })
 }
 
-/// A byte array layout under construction: pages are appended to it, dictionary entries are looked up.
+/// A byte array layout under construction, which can append pages and look up dictionary entries.
 pub(super) trait ByteLayout: ByteSink + Send + Sync {
-    /// A dictionary page, ready for look-ups.
+    /// A dictionary page that is ready for look-ups.
     type Dictionary: Send + Sync;
 
     /// The number of additional bytes per value.
     const OVERHEAD: usize;
 
-    /// The number of bytes per dictionary entry in addition to its page.
+    /// The number of bytes per dictionary entry, in addition to the dictionary page.
     const ENTRY: usize;
 
     /// Returns the length in bytes of the longest entry that a look-up copies.
     fn longest(dictionary: &Self::Dictionary) -> usize;
 
-    /// Reads a dictionary page of `n` byte arrays, each of `width` bytes if given.
+    /// Reads a dictionary page of `n` byte arrays. If a width is given, each array has `width` bytes.
     fn dictionary(
         &self,
         page: &Buffer,
@@ -83,7 +83,7 @@ pub(super) trait ByteLayout: ByteSink + Send + Sync {
     /// Returns the number of values so far.
     fn len(&self) -> usize;
 
-    /// Drops the values from `start` on whose bit is not set: value `start + i` belongs to bit `i`.
+    /// Drops the values from `start` on whose bit is not set. Bit `i` belongs to value `start + i`.
     fn retain(&mut self, start: usize, wanted: &BooleanBuffer) -> Result<(), Malformed>;
 
     /// Appends the entries at the indices whose bit is set among the next `wanted.len()` indices.
@@ -99,7 +99,7 @@ pub(super) trait ByteLayout: ByteSink + Send + Sync {
         self.retain(start, wanted)
     }
 
-    /// Returns the number of entries at the next `n` indices that fit into `budget` bytes.
+    /// Returns how many of the entries at the next `n` indices fit into `budget` bytes.
     fn fit_indices(
         &self,
         dictionary: &Self::Dictionary,
@@ -109,19 +109,19 @@ pub(super) trait ByteLayout: ByteSink + Send + Sync {
         budget: usize,
     ) -> usize;
 
-    /// Returns the number of bytes of values that can be addressed in addition to the present ones.
+    /// Returns the number of value bytes that can be addressed in addition to the present ones.
     fn data_room(&self) -> usize;
 
     /// Spreads values over nulls. See [`LeafArray::expand`].
     fn expand(&mut self, validity: &Bitmap, start: usize, slots: usize) -> Result<(), Malformed>;
 
-    /// Returns the number of bytes held.
+    /// Returns the number of bytes that the layout holds.
     fn bytes(&self) -> usize;
 
     /// Returns true if values stay in their pages.
     fn borrows_pages(&self) -> bool;
 
-    /// Returns the array of all slots since the last call.
+    /// Returns the array of all slots that were added since the last call.
     fn finish(&mut self, nulls: Option<NullBuffer>) -> Result<ArrayRef, Malformed>;
 }
 
@@ -200,7 +200,7 @@ impl<S: ByteLayout> LeafArray for ByteLeaf<S> {
 
     fn page_bytes(&self, encoding: Encoding, value_bytes: usize) -> usize {
         match (encoding, self.width) {
-            // The bytes of each value are reassembled first.
+            // The bytes of each value are reassembled first, which needs a copy of the page.
             (Encoding::ByteStreamSplit, Some(_)) => value_bytes,
             _ => 0,
         }

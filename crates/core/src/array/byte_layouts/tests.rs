@@ -1,4 +1,4 @@
-//! Pages built by hand from the specification, read into every layout.
+//! Pages that are built by hand from the specification and read into every layout.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use super::super::dictionary::dictionary_leaf_array;
 use super::byte_leaf_array;
 use crate::array::{LeafArray, LeafType};
 
-/// Encodes DELTA_BINARY_PACKED: blocks of 128 values in one miniblock, 32 bits per delta.
+/// Encodes DELTA_BINARY_PACKED with 32 bits per delta, in blocks of 128 values in one miniblock.
 fn delta(values: &[i32]) -> Vec<u8> {
     let uleb = |mut value: u64, out: &mut Vec<u8>| {
         while value >= 128 {
@@ -154,7 +154,7 @@ fn buffer(bytes: Vec<u8>) -> Buffer {
     Buffer::from_vec(bytes)
 }
 
-/// Returns text of many lengths. Neighbouring values share prefixes.
+/// Returns text of many lengths, in which neighbouring values share prefixes.
 fn text(n: usize) -> Vec<Vec<u8>> {
     (0..n)
         .map(|i| match i % 7 {
@@ -224,7 +224,7 @@ fn every_encoding_goes_into_every_layout() {
                 encoding,
                 Encoding::RleDictionary | Encoding::PlainDictionary
             ) {
-                // The padding of the last run looks like more indices.
+                // An index page may allow this, because the padding of the last run looks like more indices.
                 assert!(array.append(1).is_err(), "{encoding} {data_type}");
             }
             assert!(array.append(100).is_err());
@@ -370,7 +370,7 @@ fn pages_that_lie_are_corrupt() {
     for encoding in [Encoding::DeltaLengthByteArray, Encoding::DeltaByteArray] {
         assert_corrupt(encoding, &[], 1);
         assert_corrupt(encoding, &[128, 1], 1);
-        // A block size of 128, one miniblock, and 2^63 values, all zero.
+        // The header declares a block size of 128, one miniblock, and 2^63 values that are all zero.
         let header = [128, 1, 1, 255, 255, 255, 255, 255, 255, 255, 255, 127, 0];
         assert_corrupt(encoding, &header, huge);
         assert_corrupt(encoding, &[header.as_slice(), &header].concat(), huge);
@@ -405,7 +405,7 @@ fn pages_that_lie_are_corrupt() {
 
 #[test]
 fn repeated_prefixes_are_bounded_by_the_budget() {
-    // 20,000 values of 10,000 bytes, from a page of 10,001 bytes and a few more.
+    // The page has 10,001 bytes and a few more, but declares 20,000 values of 10,000 bytes.
     let prefixes = [&[0], [10_000; 20_000].as_slice()].concat();
     let suffixes = [&[10_000], [0; 20_000].as_slice()].concat();
     let page = [delta(&prefixes), delta(&suffixes), vec![b'x'; 10_000]].concat();
@@ -504,7 +504,7 @@ fn an_array_has_no_more_values_than_keys_can_say() {
     );
 }
 
-/// If a dictionary is larger than the keys can address, arrays contain only the values of their rows.
+/// If a dictionary is larger than the keys can address, arrays contain only the values that their rows use.
 #[test]
 fn a_dictionary_of_too_many_values_is_none() {
     let values: Vec<Vec<u8>> = (0..200).map(|i| format!("{i}").into_bytes()).collect();

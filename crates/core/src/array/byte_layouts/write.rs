@@ -1,4 +1,4 @@
-//! Conversion of array slots to byte arrays, which are not copied.
+//! Converts array slots to byte arrays, without copying them.
 
 use herringbone_arrow::array::cast::AsArray;
 use herringbone_arrow::array::types::{
@@ -18,7 +18,7 @@ use crate::encoding::physical_values::Values;
 /// Returns the selected slots as BYTE_ARRAY.
 ///
 /// # Errors
-/// Unsupported if the Arrow type is not a byte array type.
+/// Fails with Unsupported if the Arrow type is not a byte array type.
 pub(in crate::array) fn values<'a>(leaf: &WriteLeaf, selected: Selected<'a>) -> Result<Values<'a>> {
     Ok(Values::ByteArray(match &leaf.data_type {
         DataType::Utf8 => by_offsets::<Utf8Type>(selected),

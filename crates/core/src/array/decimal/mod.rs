@@ -1,4 +1,4 @@
-//! DECIMAL in integers and in big-endian bytes of fixed or varying length: LogicalTypes, "DECIMAL".
+//! DECIMAL, stored as integers or as big-endian bytes of fixed or varying length (LogicalTypes, "DECIMAL").
 
 mod read;
 mod unscaled;

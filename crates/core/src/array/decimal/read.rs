@@ -1,4 +1,4 @@
-//! Decimals from integers and from big-endian bytes of fixed or varying length.
+//! Reads decimals from integers, and from big-endian bytes of fixed or varying length.
 
 use herringbone_arrow::array::ArrayRef;
 use herringbone_arrow::buffer::{ArrowNativeType, BooleanBuffer, Buffer, NullBuffer, i256};
@@ -20,11 +20,11 @@ use crate::encoding::Rest;
 use crate::encoding::byte_array::ByteArrays;
 use crate::malformed;
 
-/// The maximum number of bytes of a BYTE_ARRAY decimal. A value of 256 bits needs 32 bytes; the others only repeat
+/// The maximum byte count of a BYTE_ARRAY decimal. A value of 256 bits needs 32 bytes, so all further bytes only repeat
 /// the sign.
 const MAX_BYTES: usize = 256;
 
-/// Returns the array for decimals stored as INT32, in a wider Arrow type.
+/// Returns the array for decimals that are stored as INT32 and read as a wider Arrow type.
 pub(in crate::array) fn from_int32(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
     Ok(match leaf.data_type {
         DataType::Decimal64(..) => converted::<i32, _>(leaf, Blocks::new(widen_32::<i64>)),
@@ -34,7 +34,7 @@ pub(in crate::array) fn from_int32(leaf: &LeafType) -> Result<Box<dyn LeafArray>
     })
 }
 
-/// Returns the array for decimals stored as INT64, in an Arrow type of another width.
+/// Returns the array for decimals that are stored as INT64 and read as an Arrow type of another width.
 pub(in crate::array) fn from_int64(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
     fn wider<T: Decimal + ArrowNativeType>(leaf: &LeafType) -> Box<dyn LeafArray> {
         let convert = Blocks::new(widen_64::<T>).with_short(Short {
@@ -54,7 +54,7 @@ pub(in crate::array) fn from_int64(leaf: &LeafType) -> Result<Box<dyn LeafArray>
     })
 }
 
-/// Returns the array for decimals stored as FIXED_LEN_BYTE_ARRAY.
+/// Returns the array for decimals that are stored as FIXED_LEN_BYTE_ARRAY.
 pub(in crate::array) fn from_fixed(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
     fn array<T: Decimal + ArrowNativeType>(leaf: &LeafType) -> Box<dyn LeafArray> {
         let width = leaf.type_length;
@@ -73,7 +73,7 @@ pub(in crate::array) fn from_fixed(leaf: &LeafType) -> Result<Box<dyn LeafArray>
     })
 }
 
-/// Returns the array for decimals stored as BYTE_ARRAY.
+/// Returns the array for decimals that are stored as BYTE_ARRAY.
 pub(in crate::array) fn from_byte_array(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
     let data_type = leaf.data_type.clone();
     Ok(match leaf.data_type {
@@ -106,7 +106,7 @@ fn narrow(bytes: &[u8], out: &mut Vec<i32>) -> Result<(), Malformed> {
     Ok(())
 }
 
-/// The conversion of big-endian numbers of `width` bytes.
+/// The conversion for big-endian numbers of `width` bytes.
 struct BigEndian<T> {
     width: usize,
     to: std::marker::PhantomData<fn() -> T>,
@@ -137,7 +137,7 @@ impl<T: Decimal + ArrowNativeType> Convert<u8> for BigEndian<T> {
     }
 }
 
-/// An array of decimals of varying length, each converted when it is read.
+/// An array of decimals of varying length. Each decimal is converted when it is read.
 struct ByteArrayDecimal<T> {
     data_type: DataType,
     dictionary: Option<Vec<T>>,
@@ -169,7 +169,7 @@ fn extend<T: Decimal>(values: &mut ByteArrays, n: usize, out: &mut Vec<T>) -> Re
 
 impl<T: Decimal + ArrowNativeType> LeafArray for ByteArrayDecimal<T> {
     fn set_dictionary(&mut self, values: &Buffer, num_values: usize) -> Result<()> {
-        // Each value is preceded by its length.
+        // Each value is preceded by its length, which bounds the number of entries.
         let most = values.len() / size_of::<u32>();
         let mut entries = Vec::with_capacity(num_values.min(most));
         let mut page = ByteArrays::new(Encoding::Plain, values.clone(), None)?;

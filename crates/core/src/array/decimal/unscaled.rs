@@ -1,4 +1,4 @@
-//! The unscaled integers of decimals in the form that the file stores: exact, or an error.
+//! Converts the unscaled integers of decimals to the form that the file stores. The result is exact, or an error.
 
 use std::fmt;
 
@@ -14,13 +14,14 @@ pub(super) trait Unscaled: Copy + fmt::Display {
     fn to_i128(self) -> Option<i128>;
     /// Converts to 256 bits.
     fn to_i256(self) -> i256;
-    /// Returns true if all of `values` have at most `digits` digits. `digits` must not exceed the precision of the
-    /// widest decimal of the type.
+    /// Returns true if all of `values` have at most `digits` digits. This number must not exceed the precision of the
+    /// type's widest decimal.
     fn all_within(values: &[Self], digits: u8) -> bool;
-    /// Appends all values as 64 bits. Returns false if one does not fit; the appended values then have no meaning.
+    /// Appends all values as 64 bits. Returns false if one does not fit. In this case the appended values have no
+    /// meaning.
     fn narrow(values: &[Self], out: &mut Vec<i64>) -> bool;
-    /// Appends all values as `width` bytes, most significant first. Returns false if one needs more bytes or if there
-    /// is no fast path; the appended bytes then have no meaning.
+    /// Appends all values as `width` bytes, most significant first. Returns false if one needs more bytes, or if there
+    /// is no fast path. In these cases the appended bytes have no meaning.
     fn append_big_endian(values: &[Self], width: usize, out: &mut Vec<u8>) -> bool;
 }
 
@@ -39,7 +40,7 @@ macro_rules! unscaled {
                 let Some(limit) = <$type>::checked_pow(10, digits.into()).map(|it| it - 1) else {
                     return true;
                 };
-                // One comparison per value, without branches, so that the compiler can vectorize it.
+                // We use one comparison per value without branches, so that the compiler can vectorize it.
                 let span = limit.cast_unsigned() * 2;
                 let beyond = |value: &$type| value.wrapping_add(limit).cast_unsigned() > span;
                 !values.iter().fold(false, |any, value| any | beyond(value))
@@ -68,7 +69,7 @@ fn none_fits<T>(_: &[T], _: usize, _: &mut Vec<u8>) -> bool {
     false
 }
 
-/// Appends numbers of at most 64 bits.
+/// Appends numbers that have at most 64 bits.
 fn each_fits<T: Copy + Into<i64>>(values: &[T], out: &mut Vec<i64>) -> bool {
     out.extend(values.iter().map(|value| (*value).into()));
     true
@@ -107,7 +108,7 @@ impl Unscaled for i256 {
     }
 }
 
-/// The power of ten that unscaled values are multiplied by, because Parquet has no negative scale.
+/// The power of ten by which unscaled values are multiplied, because Parquet has no negative scale.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rescale {
     power: u32,
@@ -127,7 +128,7 @@ impl Rescale {
         self.power == 0
     }
 
-    /// Returns the value to store, if it fits in 128 bits.
+    /// Returns the value to be stored, if it fits in 128 bits.
     #[inline]
     pub(super) fn apply<T: Unscaled>(self, value: T) -> Option<i128> {
         let value = value.to_i128()?;
@@ -137,7 +138,7 @@ impl Rescale {
         value.checked_mul(10_i128.checked_pow(self.power)?)
     }
 
-    /// Appends the value to store as `width` bytes, most significant first. Returns false if it needs more bytes.
+    /// Appends the value to be stored as `width` bytes, most significant first. Returns false if it needs more bytes.
     #[inline]
     pub(super) fn append_big_endian<T: Unscaled>(
         self,
@@ -159,8 +160,8 @@ impl Rescale {
     }
 }
 
-/// Appends the lowest `width` bytes of a number, with sign extension if `width` is larger. Returns false if the
-/// number needs more bytes.
+/// Appends a number's lowest `width` bytes, and extends the sign if `width` is larger than the number. Returns false if
+/// the number needs more bytes.
 #[inline]
 fn append_low(bytes: &[u8], width: usize, out: &mut Vec<u8>) -> bool {
     let sign = match bytes.first() {
@@ -185,8 +186,8 @@ fn append_low(bytes: &[u8], width: usize, out: &mut Vec<u8>) -> bool {
     }
 }
 
-/// Refuses unscaled values with more digits than the precision of the column, unless the leaf allows values out of
-/// range. Arrow does not check them.
+/// Refuses unscaled values with more digits than the column's precision, unless the leaf allows values out of range. We
+/// must check this, because Arrow does not.
 pub(super) fn check_digits<T: Unscaled + fmt::Display>(
     values: &[T],
     leaf: &WriteLeaf,
@@ -206,7 +207,7 @@ pub(super) fn check_digits<T: Unscaled + fmt::Display>(
     })
 }
 
-/// Returns the maximum number of digits of decimals of this type.
+/// Returns the maximum number of digits in decimals of this type.
 pub(super) fn digits(data_type: &DataType) -> Option<u8> {
     use DataType::{Decimal32, Decimal64, Decimal128, Decimal256};
     match data_type {

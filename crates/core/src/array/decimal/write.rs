@@ -1,4 +1,4 @@
-//! Conversion of decimals to integers and to big-endian bytes.
+//! Converts decimals to integers and to big-endian bytes.
 
 use herringbone_arrow::array::cast::AsArray;
 use herringbone_arrow::array::types::{
@@ -16,7 +16,7 @@ use crate::encoding::physical_values::Values;
 /// Returns the selected slots as numbers or bytes of the leaf's physical type.
 ///
 /// # Errors
-/// Argument if a value has more digits than the column allows.
+/// Fails with Argument if a value has more digits than the column allows.
 pub(in crate::array) fn values<'a>(
     leaf: &WriteLeaf,
     selected: Selected<'a>,
@@ -105,7 +105,7 @@ where
     Ok(())
 }
 
-/// Converts decimals to big-endian two's complement with the fewest bytes possible.
+/// Converts decimals to big-endian two's complement with as few bytes as possible.
 fn decimals<'a, T>(
     leaf: &WriteLeaf,
     selected: Selected<'a>,
@@ -115,7 +115,7 @@ where
     T: ArrowPrimitiveType,
     T::Native: Unscaled,
 {
-    /// The number of bytes of the widest decimal.
+    /// The byte count of the widest decimal.
     const WIDTH: usize = 32;
     decimal_bytes::<T>(leaf, selected, WIDTH, scratch)?;
     let shortest = |mut bytes: &'a [u8]| {
@@ -129,7 +129,7 @@ where
     Ok(scratch.chunks_exact(WIDTH).map(shortest).collect())
 }
 
-/// Converts decimals to big-endian two's complement of `width` bytes.
+/// Converts decimals to big-endian two's complement in `width` bytes.
 fn decimal_bytes<T>(
     leaf: &WriteLeaf,
     selected: Selected<'_>,

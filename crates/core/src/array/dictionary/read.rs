@@ -1,4 +1,4 @@
-//! Arrow's dictionary arrays: keys taken directly from the indices of the pages.
+//! Reads Arrow's dictionary arrays, whose keys we take directly from the indices in the pages.
 //!
 //! ```text
 //! dictionary page  → values   of every array of the column chunk, decoded once
@@ -6,11 +6,11 @@
 //! other pages      → keys that count up, and their values after those of the dictionary
 //! ```
 //!
-//! A dictionary page with more values than the keys can address is not used in this way. Its index pages are
-//! treated like other pages. Such a page can arise if a writer merged several small dictionaries, one per batch,
-//! into a larger one.
+//! If a dictionary page has more values than the keys can address, we cannot use it in this way, and treat its index
+//! pages like other pages. Such a dictionary page can arise if a writer merged several small dictionaries, one per
+//! batch, into a larger one.
 //!
-//! The values are a separate array, built by the layout of the value type.
+//! The values are a separate array, which the value type's layout builds.
 
 use herringbone_arrow::array::types::{
     Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
@@ -30,10 +30,10 @@ use crate::encoding::Rest;
 use crate::encoding::dictionary::Indices;
 use crate::malformed;
 
-/// Returns the array for a leaf that is read as a dictionary; `None` for other leaves.
+/// Returns the array for a leaf that is read as a dictionary. Returns `None` for other leaves.
 ///
 /// # Errors
-/// The errors of the value type's layout.
+/// Fails with the errors of the value type's layout.
 pub(crate) fn dictionary_leaf_array(leaf: &LeafType) -> Result<Option<Box<dyn LeafArray>>> {
     let DataType::Dictionary(key, value) = &leaf.data_type else {
         return Ok(None);
@@ -70,21 +70,21 @@ struct DictionaryLeaf {
     keys: KeyBuilder,
     /// The layout that converts dictionary pages to arrays.
     entries: Box<dyn LeafArray>,
-    /// Values of pages without indices, placed after all parts.
+    /// The values from pages without indices, which are placed after all parts.
     others: Box<dyn LeafArray>,
     num_others: usize,
     /// The decoded dictionary page.
     dictionary: Option<ArrayRef>,
-    /// The position of the first value of `dictionary` in the current array, once it is one of the parts.
+    /// The position of `dictionary`'s first value in the current array, once the dictionary is one of the parts.
     base: Option<usize>,
     /// True if the dictionary page has more values than the keys can address.
     is_too_large: bool,
-    /// True if the order of the values is significant.
+    /// True if the values' order is significant.
     is_ordered: bool,
-    /// The first `num_values` values of the current array.
+    /// The first `num_values` values of the current array, in parts.
     parts: Vec<ArrayRef>,
     num_values: usize,
-    /// The number of bytes of the parts that are not dictionaries.
+    /// The byte count of the parts that are not dictionaries.
     closed_bytes: usize,
     page: Page,
 }
@@ -95,7 +95,7 @@ enum Page {
 }
 
 impl DictionaryLeaf {
-    /// Adds the values of pages without indices to the parts.
+    /// Moves the values from pages without indices to the parts.
     fn close_others(&mut self) -> Result<()> {
         if self.num_others > 0 {
             self.closed_bytes += self.others.bytes();
@@ -106,7 +106,8 @@ impl DictionaryLeaf {
         Ok(())
     }
 
-    /// Adds the dictionary to the parts of the current array. Returns the position of its first value and its length.
+    /// Adds the dictionary to the current array's parts, unless it is there already. Returns the position of its first
+    /// value, and its length.
     fn open_dictionary(&mut self) -> Result<(usize, usize)> {
         let Some(dictionary) = self.dictionary.clone() else {
             return Err(Error::corrupt(
@@ -128,7 +129,7 @@ impl DictionaryLeaf {
         Ok((base, entries))
     }
 
-    /// Returns the number of values of the current array.
+    /// Returns the number of values in the current array.
     fn all_values(&self) -> usize {
         self.num_values + self.num_others
     }
@@ -197,11 +198,12 @@ impl LeafArray for DictionaryLeaf {
             Page::Indices(_) if self.base.is_some() || self.all_values() == 0 => Ok(fitting),
             Page::Indices(_) => {
                 let entries = self.dictionary.as_ref().map_or(0, |entries| entries.len());
-                // A dictionary that does not fit here is placed in a new array.
+                // If the dictionary does not fit here, we end the array, so that the dictionary is placed in a new one.
                 Ok(if entries <= values_left { fitting } else { 0 })
             }
             Page::Others => {
-                // Values may be much larger than keys. Only the values that fit need a key.
+                // Values may be much larger than keys, and only the values that fit need a key. So we count once
+                // without the keys, and once with keys for these values.
                 let fitting = self
                     .others
                     .values_that_fit(fitting.min(values_left), budget)?;
@@ -220,7 +222,7 @@ impl LeafArray for DictionaryLeaf {
     }
 
     fn dictionary_bytes(&self, page_bytes: usize, num_values: usize) -> usize {
-        // An array of the entries, which may be built from a dictionary in turn.
+        // This is an array of the entries, which may itself be built from a dictionary.
         let entries = self.entries.dictionary_bytes(page_bytes, num_values);
         entries.saturating_add(page_bytes)
     }
@@ -238,7 +240,7 @@ impl LeafArray for DictionaryLeaf {
         if self.parts.len() + usize::from(self.num_others > 0) < 2 {
             return keys;
         }
-        // All parts are concatenated into one array.
+        // All parts are concatenated into one new array.
         let parts = self.parts.iter().map(|part| slice_bytes(&part.to_data()));
         let parts = parts.fold(self.others.bytes(), usize::saturating_add);
         keys.saturating_add(parts)
@@ -305,7 +307,7 @@ impl LeafArray for DictionaryLeaf {
             && self.num_others == 0
             && let Some(dictionary) = self.dictionary.clone()
         {
-            // No row uses a value. The dictionary is returned nevertheless.
+            // We return the dictionary even though no row uses a value.
             self.parts.push(dictionary);
         }
         if self.parts.is_empty() || self.num_others > 0 {
@@ -337,7 +339,7 @@ impl LeafArray for DictionaryLeaf {
 /// Concatenates the values of all `parts`.
 ///
 /// # Errors
-/// Unsupported if the offsets of the value type cannot address all of them.
+/// Fails with Unsupported if the value type's offsets cannot address all of them.
 fn concatenated(parts: &[ArrayRef]) -> Result<ArrayRef> {
     let parts: Vec<_> = parts.iter().map(|part| part.to_data()).collect();
     let values = parts.iter().map(ArrayData::len).sum();
@@ -356,7 +358,7 @@ fn concatenated(parts: &[ArrayRef]) -> Result<ArrayRef> {
     Ok(make_array(all.freeze()))
 }
 
-/// Returns the bytes of the values of a part, which may be a slice of larger buffers.
+/// Returns the byte count of a part's values. The part may be a slice of larger buffers, which do not count.
 fn slice_bytes(part: &ArrayData) -> usize {
     part.get_slice_memory_size().unwrap_or(usize::MAX)
 }

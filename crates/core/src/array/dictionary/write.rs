@@ -1,4 +1,4 @@
-//! The slots of a leaf array: values, or keys if the array is dictionary or run-end encoded.
+//! Returns a leaf array's slots, as values, or as keys if the array is dictionary or run-end encoded.
 
 use std::ops::Range;
 
@@ -17,18 +17,18 @@ use crate::array::leaf_values::{may_be_refused, values};
 use crate::array::{Scratch, Selected};
 use crate::encoding::physical_values::Slots;
 
-/// Scratch memory for arrays with keys, reused for each block.
+/// Scratch memory for arrays with keys, which is reused for each block.
 #[derive(Debug, Default)]
 pub struct Keyed {
     keys: Vec<u32>,
-    /// The ranges of values referenced by a key.
+    /// The ranges of values that a key refers to.
     named: Vec<Range<usize>>,
-    /// The ordinal among the referenced values, indexed by the ordinal among all values.
+    /// The ordinal of a value among the referenced values, indexed by its ordinal among all values.
     ordinals: Vec<u32>,
 }
 
 impl Keyed {
-    /// Returns the number of bytes held.
+    /// Returns the number of bytes that this memory holds.
     pub fn heap_bytes(&self) -> usize {
         size_of::<u32>() * (self.keys.capacity() + self.ordinals.capacity())
             + size_of::<Range<usize>>() * self.named.capacity()
@@ -38,7 +38,7 @@ impl Keyed {
 /// Returns the selected slots without nulls.
 ///
 /// # Errors
-/// [Argument](herringbone_format::ErrorKind::Argument) if a value does not fit the stored type.
+/// Fails with [Argument](herringbone_format::ErrorKind::Argument) if a value does not fit the stored type.
 pub fn slots<'a>(
     leaf: &WriteLeaf,
     selected: Selected<'a>,
@@ -58,7 +58,7 @@ pub fn slots<'a>(
         }
         _ => return values(leaf, selected, scratch).map(Slots::Values),
     };
-    // Dictionaries may be run-end encoded, and vice versa.
+    // We repeat this, because dictionaries may be run-end encoded, and vice versa.
     loop {
         entries = match entries.data_type() {
             DataType::Dictionary(key_type, _) => keys_of_keys(key_type, entries, keys)?,
@@ -82,7 +82,7 @@ pub fn slots<'a>(
 }
 
 impl Keyed {
-    /// Finds the values referenced by keys. Unreferenced values may be null, or arbitrary.
+    /// Finds the values that keys refer to. The others may be null or arbitrary, so they must not be written.
     fn find_named(&mut self, entries: &ArrayRef, may_be_refused: bool) {
         const UNNAMED: u32 = u32::MAX;
         self.named.clear();
@@ -137,7 +137,7 @@ fn dictionary_keys<'a>(
         let all = array.keys().values();
         keys.clear();
         selected.for_each(|slot| {
-            // Keys of non-null slots are less than the number of values, so they fit.
+            // The keys of non-null slots are less than the number of values, so they fit.
             keys.push(all.get(slot).map_or(0, |key| key.as_usize() as u32));
         });
         array.values()
@@ -183,7 +183,7 @@ fn run_keys<'a>(
             while at < range.end {
                 let run_end = all.get(run).map_or(usize::MAX, |end| end.as_usize());
                 let end = run_end.saturating_sub(offset).min(range.end);
-                // `nulls` includes the nulls of the run's value, as well as those of enclosing structs.
+                // The mask `nulls` includes the nulls of the run's value, and also the nulls of enclosing structs.
                 let valid = match nulls {
                     None => end - at,
                     Some(nulls) => {
@@ -206,7 +206,7 @@ fn run_keys<'a>(
     }
 }
 
-/// Replaces keys of a dictionary's slots by keys of its values.
+/// Replaces keys that refer to a dictionary's slots by keys that refer to its values.
 fn keys_of_keys<'a>(
     key_type: &DataType,
     array: &'a ArrayRef,
@@ -238,7 +238,7 @@ fn keys_of_keys<'a>(
     })
 }
 
-/// Replaces the ordinals of run-end encoded slots by keys of the run values.
+/// Replaces keys that refer to run-end encoded slots by keys that refer to the run values.
 fn runs_of_keys<'a>(
     end_type: &DataType,
     array: &'a ArrayRef,

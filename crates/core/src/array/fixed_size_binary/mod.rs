@@ -1,4 +1,5 @@
-//! Fixed-size binaries and 16-bit floating-point numbers, byte for byte: LogicalTypes, "FLOAT16" and "UUID".
+//! Fixed-size binaries and 16-bit floating-point numbers, whose bytes are stored unchanged (LogicalTypes, "FLOAT16" and
+//! "UUID").
 
 mod read;
 mod write;

@@ -1,4 +1,4 @@
-//! FIXED_LEN_BYTE_ARRAY as fixed-size binaries and 16-bit floating-point numbers, byte for byte.
+//! Reads FIXED_LEN_BYTE_ARRAY as fixed-size binaries and 16-bit floating-point numbers, whose bytes stay unchanged.
 
 use herringbone_arrow::schema::DataType;
 use herringbone_format::Result;
@@ -7,10 +7,10 @@ use crate::array::convert::Identity;
 use crate::array::fixed_width::FixedWidth;
 use crate::array::{LeafArray, LeafType, timestamp_96, unsupported};
 
-/// Returns the array of a FIXED_LEN_BYTE_ARRAY or INT96 leaf whose bytes are not converted.
+/// Returns the array for a FIXED_LEN_BYTE_ARRAY or INT96 leaf whose bytes are not converted.
 ///
 /// # Errors
-/// Unsupported if the Arrow type has another length.
+/// Fails with Unsupported if the Arrow type has another length.
 pub(in crate::array) fn array(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
     let width = match leaf.physical_type {
         herringbone_format::Type::Int96 => timestamp_96::BYTES,
@@ -25,7 +25,7 @@ pub(in crate::array) fn array(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
         return Err(unsupported(leaf));
     }
     let data_type = leaf.data_type.clone();
-    // Values with the width of a number are moved as numbers, others byte by byte.
+    // Values that are as wide as a number are moved as numbers, and all others byte by byte.
     Ok(match width {
         2 => Box::new(FixedWidth::<u16, _>::new(data_type, 1, Identity)),
         4 => Box::new(FixedWidth::<u32, _>::new(data_type, 1, Identity)),

@@ -1,4 +1,4 @@
-//! Conversion of array bytes to page bytes.
+//! Converts an array's bytes to a page's bytes.
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ use crate::encoding::physical_values::Values;
 /// Returns the selected slots as FIXED_LEN_BYTE_ARRAY, INT96 or BYTE_ARRAY.
 ///
 /// # Errors
-/// Unsupported if the Arrow type cannot be mapped to the physical type. All values fit.
+/// Fails with Unsupported if the Arrow type cannot be mapped to the physical type. The values themselves always fit.
 pub(in crate::array) fn values<'a>(
     leaf: &WriteLeaf,
     selected: Selected<'a>,

@@ -1,4 +1,4 @@
-//! INTERVAL: months, days and milliseconds in FIXED_LEN_BYTE_ARRAY(12): LogicalTypes, "INTERVAL".
+//! INTERVAL, which is months, days and milliseconds in a FIXED_LEN_BYTE_ARRAY(12) (LogicalTypes, "INTERVAL").
 
 mod read;
 mod write;

@@ -1,4 +1,4 @@
-//! Intervals from FIXED_LEN_BYTE_ARRAY(12) INTERVAL: months, days and milliseconds.
+//! Reads intervals from INTERVAL, which is months, days and milliseconds in a FIXED_LEN_BYTE_ARRAY(12).
 
 use herringbone_arrow::buffer::IntervalMonthDayNano;
 use herringbone_arrow::schema::{DataType, IntervalUnit};
@@ -10,10 +10,10 @@ use crate::array::convert::{Blocks, Convert, Lost};
 use crate::array::fixed_width::FixedWidth;
 use crate::array::{LeafArray, LeafType, unsupported};
 
-/// Returns the array of an interval leaf.
+/// Returns the array for an interval leaf.
 ///
 /// # Errors
-/// Unsupported if the leaf has another length.
+/// Fails with Unsupported if the leaf has another length.
 pub(in crate::array) fn array(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
     let data_type = leaf.data_type.clone();
     Ok(match (&leaf.data_type, leaf.type_length) {
@@ -34,8 +34,8 @@ pub(in crate::array) fn array(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
     })
 }
 
-/// The conversion to intervals of months, days and nanoseconds. This Arrow type represents all three components,
-/// but only below 2^31; the format allows values below 2^32.
+/// The conversion to intervals of months, days and nanoseconds. This Arrow type represents all three components, but
+/// only below 2^31, while the format allows values below 2^32.
 struct MonthDayNano;
 
 impl Convert<u8> for MonthDayNano {

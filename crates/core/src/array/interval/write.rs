@@ -1,4 +1,4 @@
-//! Conversion of intervals to months, days and milliseconds.
+//! Converts intervals to months, days and milliseconds.
 
 use std::fmt;
 
@@ -16,7 +16,7 @@ use crate::encoding::physical_values::Values;
 /// Returns the selected slots as INTERVAL.
 ///
 /// # Errors
-/// Argument if a component is negative, or is not a whole number of milliseconds.
+/// Fails with Argument if a component is negative, or is not a whole number of milliseconds.
 pub(in crate::array) fn values<'a>(
     unit: IntervalUnit,
     selected: Selected<'a>,
@@ -48,7 +48,7 @@ pub(in crate::array) fn values<'a>(
     })
 }
 
-/// Encodes an INTERVAL: months, days and milliseconds, unsigned.
+/// Encodes an INTERVAL, whose months, days and milliseconds are unsigned.
 fn interval(months: i32, days: i32, millis: i64) -> Option<[u8; BYTES]> {
     let parts = [
         u32::try_from(months).ok()?,
@@ -72,7 +72,8 @@ fn day_time(value: IntervalDayTime) -> Option<[u8; BYTES]> {
     interval(0, value.days, value.milliseconds.into())
 }
 
-/// Encodes an interval of months, days and nanoseconds. The nanoseconds must be whole milliseconds.
+/// Encodes an interval of months, days and nanoseconds. The nanoseconds must be whole milliseconds, because INTERVAL
+/// stores nothing finer.
 fn month_day_nano(value: IntervalMonthDayNano) -> Option<[u8; BYTES]> {
     if value.nanoseconds % 1_000_000 != 0 {
         return None;

@@ -1,5 +1,5 @@
-//! Numbers, dates, times, timestamps and durations in INT32, INT64, FLOAT and DOUBLE: LogicalTypes, "Numeric Types"
-//! and "Temporal Types".
+//! Numbers, dates, times, timestamps and durations in INT32, INT64, FLOAT and DOUBLE (LogicalTypes, "Numeric Types" and
+//! "Temporal Types").
 
 mod read;
 mod times;

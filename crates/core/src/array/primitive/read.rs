@@ -1,6 +1,6 @@
-//! Numbers, dates, times and timestamps from INT32, INT64, FLOAT and DOUBLE.
+//! Reads numbers, dates, times and timestamps from INT32, INT64, FLOAT and DOUBLE.
 //!
-//! Most Arrow types have the same bits as the physical type, and values are copied unchanged. The exceptions are
+//! Most of these Arrow types have the physical type's bits, so we copy their values unchanged. The exceptions are
 //! narrower integers, and times in a unit other than the file's.
 
 use herringbone_arrow::schema::DataType;
@@ -15,10 +15,10 @@ use crate::array::{LeafArray, LeafType, decimal, unsupported};
 
 const MILLIS_PER_DAY: i64 = 86_400_000;
 
-/// Returns the array of a leaf with a numeric physical type.
+/// Returns the array for a leaf with a numeric physical type.
 ///
 /// # Errors
-/// Unsupported if the Arrow type cannot represent the physical type.
+/// Fails with Unsupported if the Arrow type cannot represent the physical type.
 pub(in crate::array) fn array(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
     match leaf.physical_type {
         Type::Int32 => from_int32(leaf),
@@ -35,7 +35,7 @@ pub(in crate::array) fn array(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
     }
 }
 
-/// Returns an array with the bits of the physical type.
+/// Returns an array that has the physical type's bits.
 fn same<U>(leaf: &LeafType) -> Box<dyn LeafArray>
 where
     U: crate::encoding::Native + herringbone_arrow::buffer::ArrowNativeType,
@@ -73,9 +73,10 @@ fn from_int64(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
     })
 }
 
-/// An integer type with fewer bits than the stored integer.
+/// An integer type that has fewer bits than the stored integer.
 trait Narrow {
-    /// The bias added to a number. The sum has no bit above `BITS` if the number fits, and at least one if it does not.
+    /// The bias that we add to a number. The sum has no bit above `BITS` if the number fits, and at least one if it
+    /// does not.
     const BIAS: i32;
     const BITS: u32;
     /// The error for a number that does not fit.
@@ -105,7 +106,7 @@ narrow! {
     u16 0 "INTEGER(16,false)" "0 to 65535",
 }
 
-/// Narrows the numbers. The excess bits are accumulated and checked once at the end, so that the loop has no branch.
+/// Narrows the numbers. We accumulate the excess bits and check them once at the end, so that the loop has no branch.
 fn narrow<T: Narrow>(bytes: &[u8], out: &mut Vec<T>) -> Result<(), Malformed> {
     let mut all = 0;
     out.extend(plain::values::<i32>(bytes).map(|value| {
@@ -123,7 +124,7 @@ fn days_to_millis(bytes: &[u8], out: &mut Vec<i64>) -> Result<(), Malformed> {
     Ok(())
 }
 
-/// The error for a fractional second. A file whose Arrow schema has whole seconds must not contain any.
+/// The error for a time with a fractional second, which a file must not contain if its Arrow schema has whole seconds.
 const FRACTION: Malformed =
     Malformed("a time has milliseconds, but the Arrow schema in the file declares whole seconds");
 

@@ -1,4 +1,4 @@
-//! Conversion of array slots to numbers of the physical type.
+//! Converts array slots to numbers of the physical type.
 
 use herringbone_arrow::array::types::{
     Date32Type, Date64Type, DurationMicrosecondType, DurationMillisecondType,
@@ -19,7 +19,7 @@ use crate::encoding::physical_values::Values;
 /// Returns the selected slots as numbers of the leaf's physical type.
 ///
 /// # Errors
-/// Argument if a value does not fit the stored type.
+/// Fails with Argument if a value does not fit the stored type.
 pub(in crate::array) fn values<'a>(
     leaf: &WriteLeaf,
     selected: Selected<'a>,

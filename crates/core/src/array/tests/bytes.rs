@@ -1,4 +1,4 @@
-//! Arrays from values that are bytes in the file: fixed-length, INT96 and decimals.
+//! Arrays whose values are bytes in the file: fixed-length values, INT96 and decimals.
 
 use herringbone_arrow::array::Array;
 use herringbone_arrow::array::cast::AsArray;
@@ -154,7 +154,7 @@ fn int96(day: i32, nanos: i64) -> Vec<u8> {
 
 #[test]
 fn timestamps_of_96_bits_that_overflow() {
-    // 1970-01-01 and the year 9999.
+    // These values are 1970-01-01 and a day in the year 9999.
     let bytes = [int96(2_440_588, 7), int96(5_373_484, 0)].concat();
     let mut leaf = leaf(
         Type::Int96,

@@ -1,4 +1,4 @@
-//! Arrays from pages written by hand from the specification.
+//! Arrays from pages that are written by hand from the specification.
 
 mod bytes;
 mod numbers;
@@ -23,7 +23,7 @@ fn leaf(physical_type: Type, type_length: usize, data_type: DataType) -> LeafTyp
     }
 }
 
-/// Returns a page in its own buffer. Its first byte is aligned for every type.
+/// Returns a page in its own buffer, so that its first byte is aligned for every type.
 fn page(bytes: impl AsRef<[u8]>) -> Buffer {
     Buffer::from_slice_ref(bytes.as_ref())
 }
@@ -56,7 +56,7 @@ fn read_dictionary(
     array.finish(None)
 }
 
-/// Encodes bit width 8 and one packed run of one-byte indices.
+/// Encodes indices of one byte, as bit width 8 and one packed run.
 fn index_page(indices: &[u8]) -> Vec<u8> {
     let groups = indices.len().div_ceil(8);
     let mut out = vec![8, (groups << 1 | 1) as u8];
@@ -85,7 +85,7 @@ fn delta(values: &[u32]) -> Vec<u8> {
     if values.len() > 1 {
         let mut body: Vec<u8> = values.windows(2).map(|w| (w[1] - w[0]) as u8).collect();
         body.resize(32, 0);
-        // Minimum delta 0, one miniblock of width 8, three without values.
+        // The minimum delta is 0. One miniblock has width 8, and three have no values.
         out.extend([0, 8, 0, 0, 0]);
         out.extend(body);
     }
@@ -118,7 +118,7 @@ fn nulls_from_any_physical_type() {
     array.append(0).unwrap();
     array.expand(&validity, 0, 2).unwrap();
     array.expand(&validity, 2, 3).unwrap();
-    // A value would be lost.
+    // A value must be an error, because it would be lost.
     assert_eq!(array.append(1).unwrap_err().kind(), ErrorKind::Corrupt);
     assert_eq!(array.finish(None).unwrap().len(), 5);
     assert_eq!(array.finish(None).unwrap().len(), 0);

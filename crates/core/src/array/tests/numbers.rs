@@ -99,7 +99,7 @@ fn a_dictionary_page_then_a_plain_one() {
     let leaf = leaf(Type::Int32, 0, DataType::Int32);
     let mut array = leaf_array(&leaf).unwrap();
     array.set_dictionary(&page([7, 0, 0, 0]), 1).unwrap();
-    // Width 0: all indices are 0 and a run has no value bytes.
+    // At width 0, all indices are 0 and a run has no value bytes.
     array
         .set_page(Encoding::RleDictionary, page([0, 6]), 3)
         .unwrap();
@@ -136,7 +136,7 @@ fn deltas_and_byte_streams() {
 
 #[test]
 fn narrower_integers() {
-    // Values that do not fit are errors, wherever they are.
+    // Values that do not fit are errors, wherever they stand.
     for (data_type, beyond) in [
         (DataType::Int8, [128, -129]),
         (DataType::UInt8, [256, -1]),
@@ -231,12 +231,12 @@ fn decimals_from_integers() {
 
 #[test]
 fn decimals_from_dictionaries_of_shorter_integers() {
-    // A dictionary of 256 entries retains the array's width. One of more than 8192 entries is stored in the short
+    // A dictionary of 256 entries retains the array's width, but one of more than 8192 entries is stored in the short
     // representation.
     for entries in [256, 10_000] {
         let mut unscaled: Vec<i64> = (0..entries).map(|i| i * 7_919 - 1_000_000).collect();
         unscaled[..4].copy_from_slice(&[0, -1, (1 << 55) - 1, -(1 << 55)]);
-        // More indices than are gathered in one block.
+        // There are more indices than are gathered in one block.
         let indices: Vec<u8> = (0..3000).map(|i| (i * 7 % 251) as u8).collect();
         let expected = || {
             indices
@@ -274,7 +274,7 @@ fn decimals_from_dictionaries_of_shorter_integers() {
 
 #[test]
 fn doubles_from_alp() {
-    // 4 values in a vector of up to 1024: exponent 2, factor 0, no exceptions, base 100, width 8.
+    // The page has 4 values in a vector of up to 1024: exponent 2, factor 0, no exceptions, base 100, width 8.
     let mut values = vec![0, 0, 10, 4, 0, 0, 0, 4, 0, 0, 0, 2, 0, 0, 0];
     values.extend(100i64.to_le_bytes());
     values.extend([8, 0, 1, 50, 255]);
@@ -282,7 +282,7 @@ fn doubles_from_alp() {
     let array = read(&leaf, Encoding::Alp, page(values), 4).unwrap();
     assert_eq!(
         array.as_primitive::<Float64Type>().values(),
-        // The multiplications follow the encoding. 3.55 would have been an exception.
+        // The expected values multiply just as the encoding does. 3.55 would have been an exception.
         &[1.0, 1.01, 1.5, 355.0 * 1e-2]
     );
 }
@@ -295,7 +295,7 @@ fn booleans_of_both_encodings() {
     ]);
     let array = read(&leaf, Encoding::Plain, page([0b0000_1101, 1]), 9).unwrap();
     assert_eq!(array.as_boolean(), &expected);
-    // Runs of two bytes each: nine packed values need two groups of eight.
+    // Runs of two bytes each, because nine packed values need two groups of eight.
     let runs = [3, 0, 0, 0, 5, 0b0000_1101, 1];
     let array = read(&leaf, Encoding::Rle, page(runs), 9).unwrap();
     assert_eq!(array.as_boolean(), &expected);

@@ -1,4 +1,4 @@
-//! Timestamps in INT96, and in the 96-bit counts of a FIXED_LEN_BYTE_ARRAY(12) TIMESTAMP: LogicalTypes, "TIMESTAMP".
+//! Timestamps in INT96, and in the 96-bit counts of a FIXED_LEN_BYTE_ARRAY(12) TIMESTAMP (LogicalTypes, "TIMESTAMP").
 
 mod read;
 mod write;

@@ -1,4 +1,4 @@
-//! Timestamps from INT96, and from the 96-bit counts of a FIXED_LEN_BYTE_ARRAY(12) TIMESTAMP.
+//! Reads timestamps from INT96, and from the 96-bit counts of a FIXED_LEN_BYTE_ARRAY(12) TIMESTAMP.
 
 use herringbone_arrow::schema::DataType;
 use herringbone_format::{Error, Remedy, Result, Type};
@@ -14,10 +14,10 @@ use crate::array::{LeafArray, LeafType, unsupported};
 
 const MILLIS_PER_SECOND: i64 = 1_000;
 
-/// Returns the array of a leaf with 96-bit timestamps.
+/// Returns the array for a leaf with 96-bit timestamps.
 ///
 /// # Errors
-/// Unsupported if the Arrow type is not a timestamp, or if the leaf has another length.
+/// Fails with Unsupported if the Arrow type is not a timestamp, or if the leaf has another length.
 pub(in crate::array) fn array(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
     let DataType::Timestamp(unit, _) = leaf.data_type else {
         return Err(unsupported(leaf));
@@ -59,7 +59,7 @@ struct Timestamp96 {
 }
 
 impl Timestamp96 {
-    /// Notes the lost values among those appended after the first `before` values.
+    /// Notes which values are lost among those appended after the first `before` values.
     fn note(&self, bytes: &[u8], before: usize, lost: &mut Lost) {
         let overflows = int96::overflows(bytes, self.layout, self.per_second);
         lost.note(before, overflows);

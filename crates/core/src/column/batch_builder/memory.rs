@@ -1,4 +1,4 @@
-//! The limits of a column batch, and the memory reserved for it.
+//! The limits of a column batch, and the memory that we reserve for it.
 
 use herringbone_format::{Error, Result};
 
@@ -7,14 +7,14 @@ use crate::budget::{MemoryUse, Reservation};
 use crate::column::nesting_builder::NestingBuilder;
 use crate::column::sibling_levels::ListLevelsBuilder;
 
-/// The maximum number of bytes per level in each recorder.
+/// The maximum number of bytes that each nesting builder records per level.
 const LEVEL_BYTES: usize = 9;
-/// The first size tried for values if little is left in the budget, in bytes.
+/// The first size in bytes that we try for values if little is left in the budget.
 const SMALL_RESERVE: usize = 64 << 10;
 
 impl BatchBuilder {
-    /// Transfers the memory of the column batch from the column to the returned reservation. `page_bytes` is the size
-    /// of the page that the column is about to leave, or 0.
+    /// Transfers the column batch's memory from the column to the returned reservation. The caller passes the size of
+    /// the page that the column is about to leave as `page_bytes`, or 0.
     pub(super) fn hand_over_memory(
         &mut self,
         is_last: bool,
@@ -25,7 +25,7 @@ impl BatchBuilder {
         let mut bytes = self.last_bytes.saturating_add(finishing);
         let borrows = self.array.borrows_pages();
         if borrows && !is_last {
-            // The page stays in memory with the column batch.
+            // The array borrows from the page, so the page stays in memory as long as the column batch does.
             bytes += page_bytes;
         }
         self.memory.resize(MemoryUse::Array, bytes as u64)?;
@@ -33,8 +33,8 @@ impl BatchBuilder {
         Ok(self.memory.hand_over(is_last, borrows))
     }
 
-    /// Returns how many of the next `n` values fit into the column batch: 0 only if it already contains rows or `n`
-    /// is 0. If the page `is_lost`, they are nulls.
+    /// Returns how many of the next `n` values fit into the column batch. This is 0 only if the batch already contains
+    /// rows or `n` is 0. If the page `is_lost`, the values are nulls.
     pub(in crate::column) fn fitting(&mut self, n: usize, is_lost: bool) -> Result<usize> {
         let used = self.used_bytes();
         if self.rows > 0 && used >= self.plan.column_batch_bytes {
@@ -54,20 +54,20 @@ impl BatchBuilder {
         self.row_must_fit(1).map(|()| 1)
     }
 
-    /// Returns the maximum number of slots for the next rows.
+    /// Returns the maximum number of slots that the next rows may have.
     fn slots_left(&self) -> usize {
         let max = match self.plan.max_rep_level {
             0 => self.plan.max_slots,
-            // When a row starts, its end is not known yet.
+            // When a row starts, we do not know yet where it ends, so the other half of the slots is left for it.
             _ => self.plan.max_slots / 2,
         };
         max.saturating_sub(self.validity.len())
     }
 
-    /// Reserves memory for a row with the next `n` values.
+    /// Reserves memory for a row that has the next `n` values.
     ///
     /// # Errors
-    /// Limit if the row exceeds the maximum row size, or the budget refuses.
+    /// Fails with Limit if the row exceeds the maximum row size, or if the budget refuses.
     pub(in crate::column) fn row_must_fit(&mut self, n: usize) -> Result<()> {
         let used = self.used_bytes();
         let budget = self.plan.row_bytes.saturating_sub(used);
@@ -85,7 +85,7 @@ impl BatchBuilder {
     /// Reserves memory for `n` more levels and their values.
     fn reserve(&mut self, n: usize) -> Result<()> {
         let used = self.array_bytes();
-        // Offsets and bits of ancestors and shared lists, and validity bits of the leaf.
+        // Levels need offsets and bits for ancestors and shared lists, and validity bits for the leaf.
         let nesting_builders = self.nesting_builders.len() * LEVEL_BYTES + self.shared_lists.len();
         let levels = n.saturating_mul(nesting_builders) + n / 8;
         let needed = |values: usize| (used.saturating_add(levels)).saturating_add(values) as u64;
@@ -94,14 +94,14 @@ impl BatchBuilder {
         if needed(values) <= reserved {
             return Ok(());
         }
-        // Grows like a vector.
+        // The reservation grows like a vector, so that we rarely ask for more.
         let ample = needed(values).max(self.last_bytes as u64).max(reserved * 2);
         for bytes in [ample, needed(values)] {
             if self.memory.resize(MemoryUse::Array, bytes).is_ok() {
                 return Ok(());
             }
         }
-        // The values may need much less than their maximum size.
+        // The values may need much less than their maximum size, so we try smaller sizes before we give up.
         let mut tried = SMALL_RESERVE;
         loop {
             let left = usize::try_from(self.memory.left().saturating_add(reserved));
@@ -117,14 +117,14 @@ impl BatchBuilder {
         }
     }
 
-    /// Returns the number of bytes of the array under construction, and of the pages that it borrows from.
+    /// Returns the byte count of the array under construction, including the pages that it borrows from.
     pub(super) fn array_bytes(&self) -> usize {
         self.used_bytes()
             .saturating_add(self.borrowed_bytes)
             .saturating_add(self.validity.len() / 8)
     }
 
-    /// Returns the number of bytes of values, offsets and bits in the column batch.
+    /// Returns the number of bytes that values, offsets and bits use in the column batch.
     fn used_bytes(&self) -> usize {
         let nesting_builders = self.nesting_builders.iter().map(NestingBuilder::bytes);
         let shared_lists = self.shared_lists.iter().map(ListLevelsBuilder::bytes);

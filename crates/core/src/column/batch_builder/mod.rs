@@ -1,5 +1,5 @@
-//! The column batch under construction: the array of the leaf, the records of its ancestors, and the memory of the
-//! column.
+//! The column batch under construction. It has the leaf's array, the records of the leaf's ancestors, and the column's
+//! memory.
 
 use std::sync::Arc;
 
@@ -20,22 +20,22 @@ use crate::page::BLOCK_LEVELS;
 
 mod memory;
 
-/// The builder of a column batch, which takes the values of the open page. Also owns the memory of the column.
+/// The builder of a column batch, which takes the open page's values. It also owns the column's memory.
 pub(super) struct BatchBuilder {
     plan: Arc<ColumnPlan>,
     row_group: usize,
     array: Box<dyn LeafArray>,
-    /// The validity of the slots of the leaf.
+    /// The validity of the leaf's slots.
     validity: Bitmap,
     nesting_builders: Vec<NestingBuilder>,
     shared_lists: Vec<ListLevelsBuilder>,
     rows: usize,
-    /// Damaged pages whose values are null in the column batch.
+    /// Damaged pages whose values became null in the column batch.
     losses: Losses,
     memory: ColumnMemory,
-    /// The number of bytes of earlier pages that the array borrows from.
+    /// The byte count of the earlier pages that the array borrows from.
     borrowed_bytes: usize,
-    /// The size of the last column batch, in bytes. The next batch reserves at least this much if the budget allows.
+    /// The size of the last column batch in bytes. If the budget allows, the next batch reserves at least this much.
     last_bytes: usize,
 }
 
@@ -60,13 +60,13 @@ impl BatchBuilder {
         }
     }
 
-    /// Returns the number of rows of the column batch so far.
+    /// Returns the number of rows that the column batch has so far.
     #[inline]
     pub(super) fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Returns true if the column records ancestors of the leaf.
+    /// Returns true if the column records the leaf's ancestors.
     pub(super) fn records_ancestors(&self) -> bool {
         !self.nesting_builders.is_empty()
     }
@@ -76,7 +76,7 @@ impl BatchBuilder {
         self.array_bytes() == 0
     }
 
-    /// Returns the memory of the column.
+    /// Returns the column's memory.
     pub(super) fn memory(&mut self) -> &mut ColumnMemory {
         &mut self.memory
     }
@@ -88,14 +88,15 @@ impl BatchBuilder {
             .in_row_group(self.row_group)
     }
 
-    /// Records the loss of `rows` values of a damaged page.
+    /// Records that a damaged page lost `rows` values.
     pub(super) fn lose(&mut self, error: Error, rows: usize) {
         let error = self.locate(error);
         let lost = Lost::Values(rows as u64);
         self.losses.push(Loss { error, lost });
     }
 
-    /// Finishes the column batch. `page_bytes` is the size of the page that the column is about to leave, or 0.
+    /// Finishes the column batch. The caller passes the size of the page that the column is about to leave as
+    /// `page_bytes`, or 0.
     pub(super) fn finish(&mut self, is_last: bool, page_bytes: usize) -> Result<ColumnBatch> {
         let memory = self.hand_over_memory(is_last, page_bytes)?;
         let nulls = self.validity.finish();
@@ -114,7 +115,7 @@ impl BatchBuilder {
 
 /// Methods for the pages that supply values.
 impl BatchBuilder {
-    /// Sets the data page that the next values are taken from.
+    /// Sets the data page that supplies the next values.
     pub(super) fn set_page(
         &mut self,
         encoding: Encoding,
@@ -126,7 +127,7 @@ impl BatchBuilder {
         self.array.set_page(encoding, values, num_values)
     }
 
-    /// Releases a page of `body_bytes` bytes. Its memory becomes free, unless the array borrows parts of it.
+    /// Releases a page of `body_bytes` bytes. This frees its memory, unless the array borrows parts of it.
     pub(super) fn release_page(&mut self, body_bytes: usize) {
         self.array.release_page();
         self.borrowed_bytes = match self.array.borrows_pages() {
@@ -135,19 +136,20 @@ impl BatchBuilder {
         };
     }
 
-    /// Returns true if the array borrows parts of pages or of the dictionary.
+    /// Returns true if the array borrows parts of pages or parts of the dictionary.
     pub(super) fn borrows_pages(&self) -> bool {
         self.array.borrows_pages()
     }
 
-    /// Returns the rest of the page, after the values taken or skipped so far.
+    /// Returns the part of the page that follows the values taken or skipped so far.
     pub(super) fn rest_of_page(&self) -> Rest<'_> {
         self.array.rest()
     }
 
-    /// Sets the dictionary for the values of later pages.
+    /// Sets the dictionary that the values of later pages refer to.
     pub(super) fn set_dictionary(&mut self, values: &Buffer, num_values: usize) -> Result<()> {
-        // Entries without any bytes are detected later as an error.
+        // The number of entries is bounded by the bytes here. If it claims entries without any bytes, we detect this
+        // later as an error.
         let entries = num_values.min(values.len());
         let bytes = self.array.dictionary_bytes(values.len(), entries);
         self.memory.reserve(MemoryUse::Dictionary, bytes as u64)?;
@@ -163,16 +165,16 @@ impl BatchBuilder {
         Ok(is_dropped)
     }
 
-    /// Skips the next `n` values of the page.
+    /// Skips the page's next `n` values.
     pub(super) fn skip_values(&mut self, n: usize) -> Result<()> {
         self.array.skip(n)
     }
 }
 
-/// Methods for columns without repetition levels: each level is a row.
+/// Methods for columns without repetition levels, in which each level is a row.
 impl BatchBuilder {
-    /// Appends the next `rows` rows of the open page. They must be in the page and fit. Returns the number of rows
-    /// appended: at most a block, unless levels are bits.
+    /// Appends the next `rows` rows of the open page, which must contain them, and they must fit. Returns the number of
+    /// rows appended, which is at most a block unless levels are bits.
     pub(super) fn append_rows(&mut self, pages: &mut PageCursor, mut rows: usize) -> Result<usize> {
         if self.plan.max_def_level == 0 {
             self.array.append(rows)?;
@@ -193,8 +195,8 @@ impl BatchBuilder {
         Ok(rows)
     }
 
-    /// Appends the rows selected by `mask` from the next `mask.len()` rows of the open page, at most a block.
-    /// `selected` is their number.
+    /// Appends the rows that `mask` selects among the open page's next `mask.len()` rows. The mask covers at most a
+    /// block, and `selected` is the number of rows that it selects.
     pub(super) fn append_selected(
         &mut self,
         pages: &mut PageCursor,
@@ -225,8 +227,8 @@ impl BatchBuilder {
         self.plan.max_def_level == 1 && self.nesting_builders.is_empty()
     }
 
-    /// Appends the validity of the next rows of the open page to `validity`: at most a block, unless levels are bits.
-    /// Returns the number of valid rows.
+    /// Appends the validity of the open page's next rows to `validity`. These are at most a block, unless levels are
+    /// bits. Returns the number of valid rows.
     fn read_validity(
         &mut self,
         pages: &mut PageCursor,
@@ -236,7 +238,8 @@ impl BatchBuilder {
         if self.levels_are_bits() {
             return pages.append_bits(rows, validity);
         }
-        // Structs above the leaf may be null too. The kernels treat an empty slice of repetition levels as zeros.
+        // Structs above the leaf may be null too, so we need the levels as numbers. The kernels treat an empty slice of
+        // repetition levels as zeros.
         let (rep, def) = (&[][..], pages.definition(rows)?);
         for nesting_builder in &mut self.nesting_builders {
             nesting_builder.record(rep, def)?;
@@ -249,7 +252,7 @@ impl BatchBuilder {
 
 /// Methods for columns with repetition levels.
 impl BatchBuilder {
-    /// Appends the slots and values of these levels, which must fit.
+    /// Appends the slots and values that belong to these levels. They must fit.
     pub(super) fn append_levels(&mut self, rep: &[u8], def: &[u8]) -> Result<()> {
         for nesting_builder in &mut self.nesting_builders {
             nesting_builder.record(rep, def)?;
@@ -271,7 +274,7 @@ impl BatchBuilder {
             .append_spread(values, &self.validity, start, slots)
     }
 
-    /// Counts rows whose levels were appended.
+    /// Counts rows whose levels have been appended.
     pub(super) fn add_rows(&mut self, rows: usize) {
         self.rows += rows;
     }

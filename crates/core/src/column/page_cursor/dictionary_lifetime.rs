@@ -1,13 +1,13 @@
-//! The time during which a column has its dictionary in memory.
+//! Decides how long a column keeps its dictionary in memory.
 //!
 //! ```text
 //! pages   dictionary | indices | indices | PLAIN | PLAIN | PLAIN | PLAIN | ...
 //! memory  ##############################
 //! ```
 //!
-//! Writers abandon a dictionary once it has grown too large. From then on, all pages of the column chunk are PLAIN.
-//! Therefore, the column drops the dictionary after the first page that does not need it. If a later page refers to
-//! it after all, the column reads it once more and keeps it.
+//! Writers abandon a dictionary once it has grown too large, and from then on all pages of the column chunk are PLAIN.
+//! So the column drops the dictionary after the first page that does not need it. If a later page refers to it after
+//! all, the column reads it once more and keeps it.
 
 use herringbone_format::Encoding;
 
@@ -16,7 +16,7 @@ use crate::page::PageStart;
 /// The state of a column's dictionary.
 #[derive(Default)]
 pub(super) struct DictionaryLifetime {
-    /// The place of the dictionary page; `None` before it was read.
+    /// The place of the dictionary page, or `None` before it was read.
     place: Option<PageStart>,
     /// True if the last data page did not need the dictionary.
     is_idle: bool,
@@ -30,14 +30,14 @@ enum State {
     Present,
     /// The dictionary was dropped.
     Dropped,
-    /// The dictionary is read once more, for the page at this place.
+    /// The dictionary is being read once more, for the page at this place.
     Returning(PageStart),
-    /// The dictionary stays in memory to the end of the chunk.
+    /// The dictionary stays in memory until the chunk ends.
     Permanent,
 }
 
 impl DictionaryLifetime {
-    /// Records that the dictionary page at `place` was read. If it was read once more, returns the data page to
+    /// Records that the dictionary page at `place` was read. If it was read once more, this returns the data page to
     /// continue with.
     pub(super) fn read(&mut self, place: PageStart) -> Option<PageStart> {
         self.place = Some(place);
@@ -60,7 +60,8 @@ impl DictionaryLifetime {
         matches!(self.state, State::Present) && self.place.is_some() && self.is_idle
     }
 
-    /// Records whether the dictionary was dropped. Otherwise it cannot be dropped at all.
+    /// Records whether the array dropped the dictionary. If not, it still needs the dictionary, which then stays for
+    /// good.
     pub(super) fn set_dropped(&mut self, is_dropped: bool) {
         self.state = if is_dropped {
             State::Dropped

@@ -7,7 +7,7 @@ use super::PageCursor;
 use crate::levels::Levels;
 use crate::page::{BLOCK_LEVELS, PageStart};
 
-/// A data page with levels left.
+/// A data page that has levels left.
 pub(super) struct OpenPage {
     pub(super) place: PageStart,
     pub(super) repetition: Levels,
@@ -17,13 +17,13 @@ pub(super) struct OpenPage {
     /// The number of non-null values, if the header counts them.
     pub(super) num_non_null: Option<u64>,
     pub(super) levels_left: usize,
-    /// The size of levels and values, in bytes.
+    /// The size of levels and values in bytes.
     pub(super) body_bytes: usize,
-    /// True if the page is damaged. Its values are then null.
+    /// True if the page is damaged, so that its values become null.
     pub(super) is_lost: bool,
 }
 
-/// Decoded levels, not used yet.
+/// Decoded levels, some already used.
 #[derive(Default)]
 pub(super) struct LevelBlock {
     rep: Vec<u8>,
@@ -38,15 +38,15 @@ impl LevelBlock {
     }
 }
 
-/// Levels of columns without repetition levels: each level is a row.
+/// Levels of columns without repetition levels, in which each level is a row.
 impl PageCursor {
-    /// Returns the number of undecoded levels of the open page.
+    /// Returns the number of levels in the open page that were not decoded yet.
     #[inline]
     pub(in crate::column) fn levels_left(&self) -> usize {
         self.page.as_ref().map_or(0, |page| page.levels_left)
     }
 
-    /// Skips levels of the open page, which must contain them. Returns the number of their values.
+    /// Skips levels of the open page, which must contain them. Returns the number of values that they have.
     pub(in crate::column) fn skip_levels(&mut self, levels: usize) -> Result<usize> {
         let Some(page) = &mut self.page else {
             return Ok(0);
@@ -55,14 +55,14 @@ impl PageCursor {
         page.definition.skip(levels, &mut self.block.def)
     }
 
-    /// Uses levels of the open page, which must contain them, without decoding: all are 0.
+    /// Uses levels of the open page, which must contain them. Nothing is decoded, because all of them are 0.
     pub(in crate::column) fn use_zeros(&mut self, levels: usize) {
         if let Some(page) = &mut self.page {
             page.levels_left -= levels;
         }
     }
 
-    /// Appends definition levels of 0 and 1 to `validity` as bits. Returns the number of ones.
+    /// Appends definition levels of 0 and 1 to `validity` as bits, and returns the number of ones.
     pub(in crate::column) fn append_bits(
         &mut self,
         levels: usize,
@@ -76,7 +76,7 @@ impl PageCursor {
         page.definition.extend_bitmap(levels, scratch, validity)
     }
 
-    /// Decodes the next definition levels of the open page, at most a block.
+    /// Decodes the open page's next definition levels. The caller asks for at most a block.
     pub(in crate::column) fn definition(&mut self, levels: usize) -> Result<&[u8]> {
         self.block.def.clear();
         if let Some(page) = &mut self.page {
@@ -87,9 +87,9 @@ impl PageCursor {
     }
 }
 
-/// Levels of columns with repetition levels, decoded block by block.
+/// Levels of columns with repetition levels, which are decoded block by block.
 impl PageCursor {
-    /// Decodes the next block of levels of the open page. The last block must be used up. Returns false if no page is
+    /// Decodes the open page's next block of levels. The last block must be used up before. Returns false if no page is
     /// open.
     pub(in crate::column) fn decode_block(&mut self) -> Result<bool> {
         let Some(page) = &mut self.page else {
@@ -106,13 +106,13 @@ impl PageCursor {
         Ok(true)
     }
 
-    /// Returns the decoded repetition levels that remain to be used.
+    /// Returns the decoded repetition levels that were not used yet.
     #[inline]
     pub(in crate::column) fn repetition(&self) -> &[u8] {
         &self.block.rep[self.block.next..]
     }
 
-    /// Uses the next `levels` decoded levels. Returns their repetition and definition levels.
+    /// Uses the next `levels` decoded levels, and returns their repetition and definition levels.
     pub(in crate::column) fn use_block(&mut self, levels: usize) -> (&[u8], &[u8]) {
         let from = self.block.next;
         self.block.next += levels;

@@ -1,11 +1,11 @@
-//! The use of a page map: a column jumps straight to the pages with selected rows.
+//! Uses a page map to jump straight to the pages with selected rows.
 //!
 //! A map is built from an offset index, which may contradict the pages. So the column checks that each page that it
-//! reads contains the mapped rows. A wrong map is dropped if it has not skipped any page yet. Otherwise, the column has
-//! lost track of its rows, and the read fails.
+//! reads contains the mapped rows. If the map is wrong but has not skipped any page yet, we drop it. Otherwise, the
+//! column has lost track of its rows, and the read fails.
 //!
-//! Two things are believed, because no page that is read contradicts them: an index that moves pages in the middle, if
-//! no page at their border is used; and a header by which a page is skipped without an index.
+//! We believe two things, because no page that is read contradicts them. One is an index that moves pages in the
+//! middle, if no page at their border is used. The other is a header by which a page is skipped without an index.
 
 use std::sync::Arc;
 
@@ -15,12 +15,12 @@ use super::{BatchBuilder, PageCursor, RowWalk};
 use crate::column::selection::SelectionRun;
 use crate::page::{DataPage, PageMap, PageStart};
 
-/// The page map of a column chunk, and the state of its use.
+/// A column chunk's page map, and the state of its use.
 pub(super) struct MapSeek {
     map: Arc<PageMap>,
-    /// True if the map has skipped pages.
+    /// True if the map has made the column skip pages.
     has_jumped: bool,
-    /// The ordinal of the data page jumped to last, until its rows are counted.
+    /// The ordinal of the data page that the column jumped to last, until that page's rows are counted.
     uncounted: Option<usize>,
 }
 
@@ -33,7 +33,7 @@ impl MapSeek {
         }
     }
 
-    /// Returns true if the map agrees that a data page starts here, with the row at `position`.
+    /// Returns true if the map agrees that a data page starts here, and that it starts with the row at `position`.
     fn agrees(&self, page: PageStart, position: u64) -> bool {
         let mapped = self.map.get(page.data_pages_before);
         mapped.is_some_and(|mapped| {
@@ -42,17 +42,17 @@ impl MapSeek {
     }
 }
 
-/// Returns the error of an index that disagrees with the pages about their rows.
+/// Returns the error for an index that disagrees with the pages about their rows.
 fn contradicted() -> Error {
     Error::corrupt("the offset index and the pages disagree about the rows of a page")
 }
 
 impl PageCursor {
-    /// Jumps to the next page with a selected row, unless that page follows anyway. Returns the number of skipped
-    /// rows, or `None` without a jump.
+    /// Jumps to the next page with a selected row, unless that page follows anyway. Returns the number of skipped rows,
+    /// or `None` if it did not jump.
     ///
     /// # Errors
-    /// Corrupt if the map is wrong and has already skipped pages.
+    /// Fails with Corrupt if the map is wrong and has already skipped pages.
     pub(super) fn jump_by_map(
         &mut self,
         rows: &RowWalk,
@@ -61,7 +61,7 @@ impl PageCursor {
         let (Some(used), Some(page)) = (&mut self.map, self.pages.next_start()) else {
             return Ok(None);
         };
-        // A split starts at its own first page.
+        // A split first jumps to its own first page, without the map.
         if self
             .split
             .as_ref()
@@ -83,13 +83,13 @@ impl PageCursor {
             SelectionRun::Take(rows) => (position, Some(position + rows as u64)),
             SelectionRun::Unknown | SelectionRun::Done => return Ok(None),
         };
-        // The last selected row may continue in the next page, whatever the index claims.
+        // The last selected row may continue in the next page, whatever the index claims, so we read that page.
         if self.plan.max_rep_level > 0 && rows.is_in_selected_row() {
             return Ok(None);
         }
         let next = map.page_of(row);
         if !is_behind {
-            // The dictionary page precedes the data pages.
+            // The dictionary page precedes the data pages. If we jump afterwards, we want nothing else before the jump.
             let end = if next > 0 { first } else { self.pages.end() };
             self.pages.set_wanted_end(end);
             return Ok(None);
@@ -114,14 +114,14 @@ impl PageCursor {
         self.pages.jump_by_index(start);
         used.has_jumped = true;
         used.uncounted = Some(next);
-        // The cast is lossless: the selection skips at least as many rows, and counts them in a `usize`.
+        // The cast is lossless, because the selection skips at least as many rows, and counts them in a `usize`.
         Ok(Some((mapped.rows.start - position) as usize))
     }
 
-    /// Compares the map with the number of rows in the header of the next page.
+    /// Compares the map with the number of rows in the next page's header.
     ///
     /// # Errors
-    /// Corrupt if the map is wrong and has already skipped pages.
+    /// Fails with Corrupt if the map is wrong and has already skipped pages.
     pub(super) fn check_map(&mut self, page: PageStart, rows: usize) -> Result<()> {
         let Some(used) = &self.map else {
             return Ok(());
@@ -136,11 +136,11 @@ impl PageCursor {
         }
     }
 
-    /// Compares the map with the number of rows that start in the first page after a jump. Counts them by repetition
-    /// levels, because headers do not always contain the number of rows. The page must start with a new row.
+    /// Compares the map with the number of rows that start in the first page after a jump. We count them by repetition
+    /// levels, because headers do not always contain the number of rows. The page must also start with a new row.
     ///
     /// # Errors
-    /// Corrupt if the numbers differ, or if the page continues a row.
+    /// Fails with Corrupt if the numbers differ, or if the page continues a row.
     pub(super) fn check_rows_of_page(&mut self, page: PageStart, opened: &DataPage) -> Result<()> {
         let Some(used) = &mut self.map else {
             return Ok(());
@@ -165,7 +165,7 @@ impl PageCursor {
     /// Drops a wrong map.
     ///
     /// # Errors
-    /// Corrupt if the map has already skipped pages.
+    /// Fails with Corrupt if the map has already skipped pages.
     fn drop_map(&mut self) -> Result<()> {
         match self.map.take() {
             Some(used) if used.has_jumped => Err(contradicted()),

@@ -1,4 +1,4 @@
-//! Moves a column through the pages of its chunk. It skips pages without a selected row, by their headers or by the
+//! Moves a column through the pages of its chunk. This skips pages without a selected row, by their headers or by the
 //! page map. It reads the dictionary before the pages that refer to it, and opens all other pages.
 
 use std::ops::Range;
@@ -30,20 +30,20 @@ use map_seek::MapSeek;
 use page_count::{CountCause, PageCount};
 use split_ends::SplitEnds;
 
-/// The position of a column among the pages of its chunk, and the levels of the open page.
+/// The position of a column among its chunk's pages, and the levels of the open page.
 pub(super) struct PageCursor {
     plan: Arc<ColumnPlan>,
-    /// Boxed: allocators are slower for allocations of more than a kilobyte.
+    /// The reader is boxed, because allocators are slower for allocations of more than a kilobyte.
     pages: Box<PageReader>,
     page: Option<OpenPage>,
     block: LevelBlock,
     count: PageCount,
     /// The page map, if the column uses one.
     map: Option<MapSeek>,
-    /// True if pages are skipped by the rows stated in their headers. If an index contradicts a header, only the body
-    /// of the page shows which of them is right.
+    /// True if we skip pages by the row counts in their headers. If an index contradicts a header, only the page's body
+    /// shows which of them is right, so we then read it.
     believes_headers: bool,
-    /// The ends of the split, if the column decodes only a part of the chunk. Few columns do.
+    /// The ends of the split, if the column decodes only a part of the chunk. They are boxed, because few columns do.
     split: Option<Box<SplitEnds>>,
     dictionary: DictionaryLifetime,
     dictionary_is_lost: bool,
@@ -53,21 +53,21 @@ pub(super) struct PageCursor {
 pub(super) enum PageStep {
     /// A page with undecoded levels is open.
     Levels,
-    /// A number of unselected rows, perhaps 0, was skipped. The cursor can make another step.
+    /// Some unselected rows were skipped, perhaps 0. The cursor can make another step.
     Skipped(usize),
     /// There are no more pages.
     End,
 }
 
-/// The next page, as described by its header.
+/// The next page as its header describes it.
 struct NextPage {
     start: PageStart,
     is_dictionary: bool,
-    /// True if its values are indices into the dictionary.
+    /// True if the page's values are indices into the dictionary.
     needs_dictionary: bool,
-    /// True if its header declares values and no rows.
+    /// True if the header declares values but no rows.
     lacks_rows: bool,
-    /// The number of rows of a data page, if its header contains it.
+    /// The number of rows in a data page, if its header contains it.
     rows: Option<usize>,
 }
 
@@ -97,7 +97,7 @@ impl PageCursor {
         self.map = self.believes_headers.then(|| MapSeek::new(map));
     }
 
-    /// Restricts the cursor to the pages of `part`.
+    /// Restricts the cursor to the pages of `split`.
     pub(super) fn restrict(&mut self, split: ColumnSplit) {
         self.split = Some(Box::new(SplitEnds::new(split)));
     }
@@ -107,18 +107,18 @@ impl PageCursor {
         self.split.as_ref().is_some_and(|split| split.is_wrong())
     }
 
-    /// Checks that the end of a split was reached, after all its rows up to `position` were taken.
+    /// Checks that the split's end was reached, after all its rows up to `position` were taken.
     ///
     /// # Errors
-    /// Corrupt if the next split starts with a different row than expected.
+    /// Fails with Corrupt if the next split starts with a different row than expected.
     pub(super) fn check_split_end(&mut self, position: u64) -> Result<()> {
-        // Below lists, the split looks into the next page for the end of its last row, and checks the page then.
+        // If there are lists, the split looks into the next page for the end of its last row, and checks the page then.
         let is_used_up = self.plan.max_rep_level == 0 && self.levels_left() == 0;
         let Some(split) = &mut self.split else {
             return Ok(());
         };
         if is_used_up {
-            // The split may end with the rows of a page.
+            // The split may end with the last row of a page. In this case the next page was not checked yet.
             split.check_page(self.pages.start(), position)?;
         }
         split.check_end()
@@ -129,34 +129,34 @@ impl PageCursor {
         self.pages.supply(offset, bytes);
     }
 
-    /// Returns the range of the column chunk in the file.
+    /// Returns the column chunk's range in the file.
     pub(super) fn chunk(&self) -> Range<u64> {
         self.pages.chunk()
     }
 
-    /// Returns the offset of the next page. Bytes before it are no longer needed.
+    /// Returns the next page's offset. Bytes before it are no longer needed.
     pub(super) fn next_offset(&self) -> u64 {
         self.count.start().unwrap_or(self.pages.start()).offset
     }
 
-    /// Returns the end of the column chunk in the file, or the end of the next needed pages if it is known.
+    /// Returns the end of the column chunk in the file, or of the next needed pages if that is known.
     pub(super) fn end(&self) -> u64 {
         self.pages.end()
     }
 
-    /// Returns true if the values of the open page are lost.
+    /// Returns true if the open page's values are lost.
     pub(super) fn is_lost(&self) -> bool {
         self.page.as_ref().is_some_and(|page| page.is_lost)
     }
 
-    /// Returns the size of the open page if all its levels are decoded, because the column is about to leave it.
-    /// Otherwise 0.
+    /// Returns the size of the open page if all of its levels are decoded, because the column is about to leave it.
+    /// Otherwise this is 0.
     pub(super) fn used_up_bytes(&self) -> usize {
         let page = self.page.as_ref().filter(|page| page.levels_left == 0);
         page.map_or(0, |page| page.body_bytes)
     }
 
-    /// Adds the place of the open page to an error.
+    /// Adds the open page's place to an error.
     pub(super) fn locate(&self, error: Error) -> Error {
         match &self.page {
             Some(page) => page.place.locate(error),
@@ -164,7 +164,7 @@ impl PageCursor {
         }
     }
 
-    /// Drops an idle dictionary, between two column batches.
+    /// Drops an idle dictionary between two column batches.
     pub(super) fn drop_dictionary(&mut self, batch: &mut BatchBuilder) -> Result<()> {
         if self.dictionary.is_idle() && batch.is_empty() {
             self.dictionary.set_dropped(batch.drop_dictionary()?);
@@ -185,8 +185,8 @@ impl PageCursor {
         if let Step::Need(range) = self.compare_count(batch)? {
             return Ok(Step::Need(range));
         }
-        // From here on, errors belong to the next page. The memory of the old page is free, unless the array borrows
-        // parts of it.
+        // From here on, errors belong to the next page. The old page's memory is free, unless the array borrows parts
+        // of the page.
         if let Some(left) = self.page.take() {
             batch.release_page(left.body_bytes);
         }
@@ -196,10 +196,10 @@ impl PageCursor {
     }
 
     /// Checks that a page contains only padding after its declared levels, once these are used up. Otherwise its header
-    /// is wrong, and later pages have different rows than they seem to.
+    /// is wrong, and later pages have different rows than they seem to have.
     ///
     /// # Errors
-    /// Corrupt if the page has more levels or values.
+    /// Fails with Corrupt if the page has more levels or values.
     pub(super) fn check_used_page(&mut self, batch: &BatchBuilder) -> Result<()> {
         let Some(page) = &self.page else {
             return Ok(());
@@ -265,7 +265,7 @@ impl PageCursor {
         self.read_page(&next, place, batch)
     }
 
-    /// Returns the next page, from its header; `None` after the last page.
+    /// Returns the next page as its header describes it, or `None` after the last page.
     fn next_page(&mut self, batch: &mut BatchBuilder) -> Result<Step<Option<NextPage>>> {
         let is_flat = self.plan.max_rep_level == 0;
         let header = match self.pages.header(batch.memory())? {
@@ -289,8 +289,7 @@ impl PageCursor {
         })))
     }
 
-    /// Jumps from the first data page to the first page of the split. Returns the number of rows skipped if it
-    /// jumped.
+    /// Jumps from the first data page to the split's first page. Returns the number of rows skipped if it jumped.
     fn jump_to_split(&mut self, next: &NextPage, rows: &RowWalk) -> Option<usize> {
         let split = self.split.as_mut().filter(|_| !next.is_dictionary)?;
         let begin = split.begin.take()?;
@@ -299,8 +298,8 @@ impl PageCursor {
         Some(before.min(rows.unselected()))
     }
 
-    /// Skips a page if its header shows that none of its rows is selected. Returns the number of its rows if it was
-    /// skipped.
+    /// Skips a page if its header shows that none of its rows is selected. Returns the number of its rows if it skipped
+    /// the page.
     fn skip_unselected(
         &mut self,
         next: &NextPage,
@@ -318,7 +317,7 @@ impl PageCursor {
         Ok(Some(rows))
     }
 
-    /// Returns to the dictionary if the page needs it and it was dropped. Returns true if it did.
+    /// Returns to the dictionary if the page needs it but it was dropped. The result is true if it did.
     fn return_to_dictionary(&mut self, next: &NextPage) -> bool {
         if !next.needs_dictionary {
             return false;
@@ -329,7 +328,7 @@ impl PageCursor {
             .is_some()
     }
 
-    /// Reads and opens the page. If it is damaged and damaged pages become nulls, opens a page of nulls instead.
+    /// Reads and opens the page. If it is damaged and damaged pages become nulls, this opens a page of nulls instead.
     fn read_page(
         &mut self,
         next: &NextPage,
@@ -356,7 +355,7 @@ impl PageCursor {
             self.pages.jump(page);
         }
         match opened {
-            // If the budget is too small, the page is not at fault.
+            // If the budget is too small, the page is not at fault, so it does not become null.
             Err(error) if self.plan.null_pages && is_damage(&error) && !Budget::refused(&error) => {
                 self.dictionary_is_lost |= next.is_dictionary;
                 let rows = next.rows.unwrap_or(0);
@@ -399,7 +398,7 @@ impl PageCursor {
         }
     }
 
-    /// Replaces a damaged page by nulls; a dictionary page has 0 rows, and so no nulls.
+    /// Replaces a damaged page by nulls. A dictionary page has 0 rows, so it becomes no nulls.
     fn open_lost(&mut self, rows: usize, place: PageStart) {
         let max_def = self.plan.max_def_level;
         self.page = Some(OpenPage {
@@ -415,16 +414,16 @@ impl PageCursor {
     }
 }
 
-/// Returns true if the values of a page are indices into the dictionary.
+/// Returns true if a page's values are indices into the dictionary.
 fn refers_to_dictionary(header: &PageHeader) -> bool {
     header.type_ != PageType::DictionaryPage && header.encoding().is_some_and(is_indices)
 }
 
-/// Compares the number of rows with the number of values in a version 2 page header of a column without lists. Returns
-/// true if it declares values and no rows: the library of hangxie does not set the number of rows.
+/// Compares the row count with the value count in a version 2 page header, for a column without lists. Returns true if
+/// the header declares values but no rows, because the library of hangxie does not set the number of rows.
 ///
 /// # Errors
-/// Corrupt if the numbers differ otherwise: nothing shows which of them is right.
+/// Fails with Corrupt if the numbers differ in another way, because nothing shows which of them is right.
 fn lacks_rows(header: &PageHeader) -> Result<bool> {
     match &header.data_page_header_v2 {
         Some(v2) if v2.num_rows == 0 => Ok(v2.num_values > 0),
@@ -436,12 +435,12 @@ fn lacks_rows(header: &PageHeader) -> Result<bool> {
     }
 }
 
-/// Returns the number of rows of a data page, if its header contains it. A page without levels has no rows, whatever
+/// Returns the number of rows in a data page, if its header contains it. A page without levels has no rows, whatever
 /// its body decompresses to.
 pub fn rows_of_page(header: &PageHeader, flat: bool) -> Option<usize> {
     let (num_values, num_rows) = match (&header.data_page_header, &header.data_page_header_v2) {
         (Some(v1), _) if header.type_ == PageType::DataPage => (v1.num_values, None),
-        // A page in which no row starts continues the last row, which may be selected.
+        // We leave out a count of 0. A page in which no row starts continues the last row, which may be selected.
         (_, Some(v2)) => (v2.num_values, Some(v2.num_rows).filter(|rows| *rows > 0)),
         _ => return None,
     };

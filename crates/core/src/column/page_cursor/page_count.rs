@@ -1,9 +1,9 @@
-//! The comparison of page headers with the chunk metadata.
+//! Compares page headers with the chunk metadata.
 //!
-//! If something follows a page's levels, it may be padding, or levels that the header does not declare. The rows of
-//! the page are right either way, since they are its first ones. Those of later pages would shift. So before the column
-//! opens the next page, it walks over the remaining headers of the chunk, once, and compares the number of levels that all
-//! headers declare with the chunk metadata. A single wrong header makes the two differ.
+//! If something follows a page's levels, it may be padding, or levels that the header does not declare. That page's
+//! rows are right either way, because they come first. But the rows of later pages would shift. So before the column
+//! opens the next page, it walks over the remaining headers of the chunk, once, and compares the number of levels that
+//! all headers declare with the chunk metadata. A single wrong header makes the two differ.
 
 use herringbone_format::{Error, Result};
 
@@ -21,7 +21,7 @@ pub(super) enum PageCount {
     Unneeded,
     /// A page must be compared before the next one is opened.
     Needed(CountCause),
-    /// Some headers are counted.
+    /// Some of the headers are counted.
     Started(Box<PageReaderState>, CountCause),
     /// The headers agree with the chunk metadata.
     Agrees,
@@ -30,9 +30,9 @@ pub(super) enum PageCount {
 /// The reason for the comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CountCause {
-    /// Something follows the levels of a page.
+    /// Something follows a page's levels.
     Ending,
-    /// The header of the next page declares these values and no rows.
+    /// The next page's header declares these values, but no rows.
     NoRows {
         /// The number of levels.
         num_values: usize,
@@ -40,7 +40,7 @@ pub(super) enum CountCause {
 }
 
 impl CountCause {
-    /// Returns an error of the comparison with its meaning.
+    /// Explains an error that the comparison found, by the reason for the comparison.
     fn explain(self, error: &Error) -> Error {
         let found = error.message();
         Error::corrupt(match self {
@@ -56,7 +56,7 @@ impl CountCause {
 }
 
 impl PageCount {
-    /// Requests a comparison, unless one was made. Returns true if one is due.
+    /// Requests a comparison, unless one was made already. Returns true if one is due.
     pub(super) fn request(&mut self, cause: CountCause) -> bool {
         if matches!(self, Self::Unneeded) {
             *self = Self::Needed(cause);
@@ -74,10 +74,10 @@ impl PageCount {
 }
 
 impl PageCursor {
-    /// Compares the levels in all headers with the chunk metadata, if a page requested it.
+    /// Compares the levels in all headers with the chunk metadata, if a page requested this.
     ///
     /// # Errors
-    /// Corrupt if the numbers differ, with both of them and the place of the page.
+    /// Fails with Corrupt if the numbers differ. The error has both of them and the place of the page.
     pub(super) fn compare_count(&mut self, batch: &mut BatchBuilder) -> Result<Step<()>> {
         let cause = match &self.count {
             PageCount::Unneeded | PageCount::Agrees => return Ok(Step::Ready(())),

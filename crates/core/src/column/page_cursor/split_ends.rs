@@ -1,17 +1,17 @@
-//! The ends of a split of a column chunk.
+//! The ends of a column chunk's split.
 
 use herringbone_format::{Error, Result};
 
 use crate::column::{ColumnSplit, PageOfRow};
 use crate::page::{PageStart, SharedPage};
 
-/// The ends of a split of a column chunk, and the column's progress towards them.
+/// The ends of a column chunk's split, and the column's progress towards them.
 pub(super) struct SplitEnds {
     /// The first page of the split, until the column has jumped to it.
     pub(super) begin: Option<PageOfRow>,
-    /// The page with the first row after the split, until it is checked. `None` for columns without lists.
+    /// The page with the first row after the split, until we have checked it. `None` if there is no such page.
     end: Option<PageOfRow>,
-    /// Pages that other splits decode too.
+    /// The pages that other splits decode too.
     shared: Vec<SharedPage>,
     is_wrong: bool,
 }
@@ -34,7 +34,7 @@ impl SplitEnds {
         found.ok().and_then(|index| self.shared.get(index))
     }
 
-    /// Checks the number of rows before `page`, which is the next page, against the expected number.
+    /// Compares the number of rows before `page`, which is the next page, with the expected number.
     pub(super) fn check_page(&mut self, page: PageStart, rows_before: u64) -> Result<()> {
         if let Some(end) = self.end.filter(|end| end.page.offset == page.offset) {
             if end.rows_before != rows_before {
@@ -45,7 +45,7 @@ impl SplitEnds {
         Ok(())
     }
 
-    /// Checks that the end of the split was reached, after all its rows were taken.
+    /// Checks that the split's end was reached, after all its rows were taken.
     pub(super) fn check_end(&mut self) -> Result<()> {
         match self.end {
             Some(_) => Err(self.wrong()),

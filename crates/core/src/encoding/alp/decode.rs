@@ -1,4 +1,4 @@
-//! Decoding of page bytes to values: Encodings, "Adaptive Lossless floating-Point (ALP = 10)".
+//! Decodes a page's bytes to values (Encodings, "Adaptive Lossless floating-Point (ALP = 10)").
 
 use herringbone_arrow::buffer::Buffer;
 use herringbone_format::Result;
@@ -7,14 +7,14 @@ use herringbone_kernels::alp::{AlpDecoder, AlpFloat};
 use crate::encoding::ValueDecoder;
 use crate::malformed;
 
-/// A position in the values of a page.
+/// A position in a page's values.
 pub(crate) struct Decoder<T> {
     values: Buffer,
     decoder: AlpDecoder<T>,
 }
 
 impl<T: AlpFloat> Decoder<T> {
-    /// Creates a decoder at the first value.
+    /// Creates a decoder that starts at the first value.
     pub(crate) fn new(values: Buffer) -> Result<Self> {
         let decoder = AlpDecoder::new(&values).map_err(malformed)?;
         Ok(Self { values, decoder })

@@ -1,5 +1,5 @@
-//! ALP: FLOAT and DOUBLE as scaled integers with exceptions (Encodings, "Adaptive Lossless
-//! floating-Point (ALP = 10)").
+//! ALP, which stores FLOAT and DOUBLE as scaled integers with exceptions (Encodings, "Adaptive Lossless floating-Point
+//! (ALP = 10)").
 
 mod decode;
 mod encode;

@@ -1,4 +1,4 @@
-//! Byte arrays passed to a function one by one.
+//! Passes byte arrays to a function one by one.
 
 use herringbone_arrow::buffer::Buffer;
 use herringbone_kernels::Malformed;

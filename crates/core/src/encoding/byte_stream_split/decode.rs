@@ -1,4 +1,4 @@
-//! Decoding of page bytes to values: Encodings, "Byte Stream Split (BYTE_STREAM_SPLIT = 9)".
+//! Decodes a page's bytes to values (Encodings, "Byte Stream Split (BYTE_STREAM_SPLIT = 9)").
 
 use std::ops::Range;
 
@@ -13,16 +13,16 @@ use crate::malformed;
 /// A position in numbers. Each number is one unit.
 pub(crate) struct Numbers(Streams);
 
-/// A position in values of any number of bytes. Each value is one unit.
+/// A position in values of any number of bytes. Each byte is one unit.
 pub(crate) struct Bytes(Streams);
 
 struct Streams {
     data: Buffer,
-    /// The number of bytes per value, and thus of streams.
+    /// The number of bytes per value, which is also the number of streams.
     width: usize,
     /// The total number of values.
     total: usize,
-    /// The number of consumed values.
+    /// The number of values that were consumed.
     passed: usize,
 }
 
@@ -55,7 +55,7 @@ impl Streams {
 }
 
 impl Numbers {
-    /// Creates a decoder at the first value.
+    /// Creates a decoder that starts at the first value.
     pub(crate) fn new<U>(data: Buffer) -> Result<Self> {
         Ok(Self(Streams::new(data, size_of::<U>())?))
     }
@@ -78,7 +78,7 @@ impl<U: Plain> ValueDecoder<U> for Numbers {
 }
 
 impl Bytes {
-    /// Creates a decoder at the first value of `width` bytes.
+    /// Creates a decoder that starts at the first value. Values have `width` bytes.
     pub(crate) fn new(data: Buffer, width: usize) -> Result<Self> {
         Ok(Self(Streams::new(data, width)?))
     }

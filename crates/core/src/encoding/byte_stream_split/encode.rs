@@ -1,4 +1,4 @@
-//! Encoding of values to page bytes: Encodings, "Byte Stream Split (BYTE_STREAM_SPLIT = 9)".
+//! Encodes values to a page's bytes (Encodings, "Byte Stream Split (BYTE_STREAM_SPLIT = 9)").
 
 use herringbone_format::Result;
 use herringbone_kernels::byte_stream_split;
@@ -7,7 +7,7 @@ use crate::encoding::ValueEncoder;
 use crate::encoding::physical_values::Values;
 use crate::encoding::plain::append_plain;
 
-/// The maximum number of streams that are reported separately to the codec.
+/// The maximum number of streams that we report to the codec as separate sections.
 const MAX_STREAMS: usize = 16;
 
 pub(crate) struct Split {
@@ -16,7 +16,7 @@ pub(crate) struct Split {
 }
 
 impl Split {
-    /// Creates an encoder for values of `width` bytes.
+    /// Creates an encoder for values that have `width` bytes.
     pub(crate) fn new(width: usize) -> Self {
         Self {
             width,

@@ -1,4 +1,4 @@
-//! DELTA_BINARY_PACKED: INT32 and INT64 as bit-packed differences (Encodings, "Delta Encoding
+//! DELTA_BINARY_PACKED, which stores INT32 and INT64 as bit-packed differences (Encodings, "Delta Encoding
 //! (DELTA_BINARY_PACKED = 5)").
 
 mod decode;

@@ -1,4 +1,4 @@
-//! Decoding of page bytes to values: Encodings, "Delta Strings (DELTA_BYTE_ARRAY = 7)".
+//! Decodes a page's bytes to values (Encodings, "Delta Strings (DELTA_BYTE_ARRAY = 7)").
 
 use herringbone_arrow::buffer::Buffer;
 use herringbone_format::{Error, Result};
@@ -10,21 +10,21 @@ use crate::encoding::delta_length_byte_array::{BLOCK, Lengths, fit};
 use crate::encoding::{ValueDecoder, ends_early};
 use crate::malformed;
 
-/// A position in the values of a page.
+/// A position in a page's values.
 pub(crate) struct DeltaByteArray {
     page: Buffer,
     prefixes: Lengths,
     suffixes: Lengths,
-    /// The position in the page of the next value's suffix.
+    /// The position in the page at which the next value's suffix starts.
     position: usize,
-    /// The value before the next one.
+    /// The value that precedes the next one, which shares a prefix with it.
     last: Vec<u8>,
     /// The length of each value, if the type has a fixed length.
     width: Option<usize>,
 }
 
 impl DeltaByteArray {
-    /// Creates a decoder at the first value. Values with a length other than `width` are errors.
+    /// Creates a decoder that starts at the first value. If a `width` is given, values of another length are errors.
     pub(crate) fn new(page: Buffer, width: Option<usize>) -> Result<Self> {
         let (prefixes, start) = Lengths::new(page.clone())?;
         let (suffixes, end) = Lengths::new(page.slice(start))?;
@@ -62,13 +62,13 @@ impl DeltaByteArray {
         self.append_to(n, &mut EachValue(|_: &[u8]| Ok(())))
     }
 
-    /// Returns true if there are values after the consumed ones.
+    /// Returns true if there are more values after the consumed ones.
     pub(crate) fn has_more(&self) -> bool {
         self.prefixes.has_more() || self.suffixes.has_more()
     }
 
-    /// Returns the number of bytes of the next `n` values. Malformed values are reported by the append that reaches
-    /// them.
+    /// Returns the byte count of the next `n` values. This ignores malformed values, because the append that reaches
+    /// them reports them.
     pub(crate) fn most_bytes(&mut self, n: usize) -> usize {
         match (self.prefixes.peek(n), self.suffixes.peek(n)) {
             (Ok(prefixes), Ok(suffixes)) => delta_byte_array_bytes(prefixes, suffixes).unwrap_or(0),
@@ -76,10 +76,10 @@ impl DeltaByteArray {
         }
     }
 
-    /// Returns the number of the next `n` values that fit into `budget` bytes, with `overhead` additional bytes per
-    /// value.
+    /// Returns how many of the next `n` values fit into `budget` bytes, with `overhead` additional bytes per value.
     ///
-    /// Values repeat prefixes of their predecessors, so the page size is not a bound.
+    /// We must add up the lengths, because values repeat prefixes of their predecessors, so that the page size is not a
+    /// bound.
     pub(crate) fn values_that_fit(
         &mut self,
         n: usize,
@@ -100,7 +100,7 @@ impl DeltaByteArray {
     }
 }
 
-/// Returns an error if a prefix and its suffix do not add up to `width`.
+/// Fails if a prefix and its suffix do not add up to `width`.
 fn check_width(prefixes: &[i32], suffixes: &[i32], width: Option<usize>) -> Result<()> {
     let Some(width) = width else {
         return Ok(());
@@ -117,16 +117,16 @@ fn wrong_width() -> Error {
     Error::corrupt("a fixed-length value of another length")
 }
 
-/// FIXED_LEN_BYTE_ARRAY values. All of them must have the length of the type.
+/// FIXED_LEN_BYTE_ARRAY values, which must all have the type's length.
 pub(crate) struct FixedLength {
     values: DeltaByteArray,
     width: usize,
-    /// Scratch memory for the bytes of values before their conversion to units.
+    /// Scratch memory for the values' bytes before they are converted to units.
     bytes: Vec<u8>,
 }
 
 impl FixedLength {
-    /// Creates a decoder at the first value of `width` bytes.
+    /// Creates a decoder that starts at the first value. Values have `width` bytes.
     pub(crate) fn new(page: Buffer, width: usize) -> Result<Self> {
         Ok(Self {
             values: DeltaByteArray::new(page, Some(width))?,
@@ -135,7 +135,7 @@ impl FixedLength {
         })
     }
 
-    /// Returns the number of values that consist of `units` units.
+    /// Returns the number of values that `units` units make up.
     fn num_values<U>(&self, units: usize) -> usize {
         (units * size_of::<U>())
             .checked_div(self.width)

@@ -1,4 +1,4 @@
-//! Encoding of values to page bytes: Encodings, "Delta Strings (DELTA_BYTE_ARRAY = 7)".
+//! Encodes values to a page's bytes (Encodings, "Delta Strings (DELTA_BYTE_ARRAY = 7)").
 
 use herringbone_format::Result;
 use herringbone_kernels::delta::{self, Blocks};
@@ -11,7 +11,7 @@ pub(crate) struct DeltaBytes {
     prefixes: Vec<i32>,
     suffixes: Vec<i32>,
     bytes: Vec<u8>,
-    /// The last value of the page so far.
+    /// The last value of the page so far, with which the next one may share a prefix.
     last: Vec<u8>,
 }
 

@@ -1,4 +1,4 @@
-//! DELTA_BYTE_ARRAY: the length of the prefix that each value shares with its predecessor, and the suffix
+//! DELTA_BYTE_ARRAY, which stores the length of the prefix that each value shares with its predecessor, and the suffix
 //! (Encodings, "Delta Strings (DELTA_BYTE_ARRAY = 7)").
 //!
 //! ```text

@@ -1,4 +1,4 @@
-//! Decoding of page bytes to values: Encodings, "Delta-length byte array (DELTA_LENGTH_BYTE_ARRAY = 6)".
+//! Decodes a page's bytes to values (Encodings, "Delta-length byte array (DELTA_LENGTH_BYTE_ARRAY = 6)").
 
 use herringbone_arrow::buffer::Buffer;
 use herringbone_format::Result;
@@ -8,19 +8,19 @@ use crate::encoding::byte_array::{ByteSink, EachValue};
 use crate::encoding::ends_early;
 use crate::malformed;
 
-/// The number of lengths unpacked at once. They stay in the L1 cache until they are used.
+/// The number of lengths that we unpack at once, so that they stay in the L1 cache until they are used.
 pub(crate) const BLOCK: usize = 2048;
 
-/// A position in the values of a page.
+/// A position in a page's values.
 pub(crate) struct DeltaLengthByteArray {
     page: Buffer,
     lengths: Lengths,
-    /// The position in the page of the next value's bytes.
+    /// The position in the page at which the next value's bytes start.
     position: usize,
 }
 
 impl DeltaLengthByteArray {
-    /// Creates a decoder at the first value.
+    /// Creates a decoder that starts at the first value.
     pub(crate) fn new(page: Buffer) -> Result<Self> {
         let (lengths, position) = Lengths::new(page.clone())?;
         Ok(Self {
@@ -50,18 +50,17 @@ impl DeltaLengthByteArray {
         self.append_to(n, &mut EachValue(|_: &[u8]| Ok(())))
     }
 
-    /// Returns true if there are values after the consumed ones.
+    /// Returns true if there are more values after the consumed ones.
     pub(crate) fn has_more(&self) -> bool {
         self.lengths.has_more()
     }
 
-    /// Returns the number of bytes of all remaining values.
+    /// Returns the byte count of all remaining values.
     pub(crate) fn most_bytes(&self) -> usize {
         self.page.len().saturating_sub(self.position)
     }
 
-    /// Returns the number of the next `n` values that fit into `budget` bytes, with `overhead` additional bytes per
-    /// value.
+    /// Returns how many of the next `n` values fit into `budget` bytes, with `overhead` additional bytes per value.
     pub(crate) fn values_that_fit(
         &mut self,
         n: usize,
@@ -77,10 +76,10 @@ impl DeltaLengthByteArray {
     }
 }
 
-/// Returns the number of `lengths` that fit into `budget` bytes, with `overhead` additional bytes per length.
+/// Returns how many values of these `lengths` fit into `budget` bytes, with `overhead` additional bytes per value.
 /// Returns `None` if all of them fit.
 ///
-/// An invalid length is reported by the append that reaches it.
+/// An invalid length counts as 0 here, because the append that reaches it reports it.
 pub(crate) fn fit(
     lengths: impl Iterator<Item = i32>,
     overhead: usize,
@@ -97,11 +96,11 @@ pub(crate) fn fit(
     None
 }
 
-/// Lengths encoded with DELTA_BINARY_PACKED.
+/// Lengths that are encoded with DELTA_BINARY_PACKED.
 pub(crate) struct Lengths {
     data: Buffer,
     decoder: DeltaDecoder<i32>,
-    /// Unpacked lengths. Those before `next` are consumed.
+    /// Unpacked lengths. The ones before `next` are consumed.
     ready: Vec<i32>,
     next: usize,
 }
@@ -120,7 +119,7 @@ impl Lengths {
         Ok((lengths, end))
     }
 
-    /// Returns the next `n` lengths without consuming them, or fewer if there are no more.
+    /// Returns the next `n` lengths without consuming them. There are fewer if the page has no more.
     pub(crate) fn peek(&mut self, n: usize) -> Result<&[i32]> {
         let ready = self.ready.len() - self.next;
         if ready < n {
@@ -135,7 +134,7 @@ impl Lengths {
         Ok(self.ready.get(self.next..end).unwrap_or_default())
     }
 
-    /// Returns the next `n` lengths without consuming them.
+    /// Returns the next `n` lengths without consuming them, and fails if there are fewer.
     pub(crate) fn exactly(&mut self, n: usize) -> Result<&[i32]> {
         let lengths = self.peek(n)?;
         if lengths.len() < n {
@@ -144,12 +143,12 @@ impl Lengths {
         Ok(lengths)
     }
 
-    /// Returns true if there are lengths after the consumed ones.
+    /// Returns true if there are more lengths after the consumed ones.
     pub(crate) fn has_more(&self) -> bool {
         self.next < self.ready.len() || self.decoder.left() > 0
     }
 
-    /// Consumes `n` lengths returned by [`Self::peek`].
+    /// Consumes `n` of the lengths that [`Self::peek`] returned.
     pub(crate) fn pass(&mut self, n: usize) {
         self.next = self.next.saturating_add(n).min(self.ready.len());
     }

@@ -1,4 +1,4 @@
-//! The indices of a page: Encodings, "Dictionary Encoding (PLAIN_DICTIONARY = 2 and RLE_DICTIONARY = 8)".
+//! Decodes a page's indices (Encodings, "Dictionary Encoding (PLAIN_DICTIONARY = 2 and RLE_DICTIONARY = 8)").
 //!
 //! ```text
 //! bit width (one byte, 0 to 32) | runs of indices, in the RLE and bit-packing hybrid
@@ -11,21 +11,21 @@ use herringbone_kernels::hybrid::HybridDecoder;
 use crate::encoding::Rest;
 use crate::malformed;
 
-/// The maximum bit width of an index in the format.
+/// The maximum bit width that the format allows for an index.
 const MAX_WIDTH: u8 = 32;
-/// The number of indices buffered between unpacking and copying.
+/// The number of indices that we buffer between unpacking and copying.
 const BLOCK: usize = 1024;
 
-/// A position in the indices of a page.
+/// A position in a page's indices.
 #[derive(Clone)]
 pub(crate) struct Indices {
-    /// The page from the first run on.
+    /// The page's bytes from the first run on.
     runs: Buffer,
     decoder: HybridDecoder,
 }
 
 impl Indices {
-    /// Creates a decoder at the first index.
+    /// Creates a decoder that starts at the first index.
     pub(crate) fn new(values: Buffer) -> Result<Self> {
         let Some(&width) = values.first() else {
             return Err(Error::corrupt(
@@ -43,12 +43,12 @@ impl Indices {
         })
     }
 
-    /// Returns the position and the runs that it refers to.
+    /// Returns the position, and the runs that it refers to.
     pub(crate) fn parts(&mut self) -> (&mut HybridDecoder, &[u8]) {
         (&mut self.decoder, &self.runs)
     }
 
-    /// Appends the dictionary entries of the next `n` indices.
+    /// Appends the dictionary entries at the next `n` indices.
     pub(crate) fn gather<T: Copy + 'static>(
         &mut self,
         n: usize,
@@ -60,7 +60,7 @@ impl Indices {
             .map_err(malformed)
     }
 
-    /// Appends the dictionary entries of the next `n` indices, of `width` elements each.
+    /// Appends the dictionary entries at the next `n` indices. Each entry has `width` elements.
     pub(crate) fn gather_wide<T: Copy>(
         &mut self,
         n: usize,
@@ -87,14 +87,14 @@ impl Indices {
         Ok(())
     }
 
-    /// Appends the next `n` indices, which may lie past the end of the dictionary.
+    /// Appends the next `n` indices. This does not check them, so they may lie past the end of the dictionary.
     pub(crate) fn extend(&mut self, n: usize, out: &mut Vec<u32>) -> Result<()> {
         self.decoder
             .extend_u32(&self.runs, n, out)
             .map_err(malformed)
     }
 
-    /// Returns the part of the page after the consumed indices.
+    /// Returns the part of the page that follows the consumed indices.
     pub(crate) fn rest(&self) -> Rest<'_> {
         self.decoder.leftover(&self.runs).into()
     }

@@ -1,4 +1,4 @@
-//! RLE_DICTIONARY, formerly PLAIN_DICTIONARY: indices into the dictionary page of the column chunk (Encodings,
+//! RLE_DICTIONARY, formerly PLAIN_DICTIONARY, which stores indices into the column chunk's dictionary page (Encodings,
 //! "Dictionary Encoding (PLAIN_DICTIONARY = 2 and RLE_DICTIONARY = 8)").
 
 mod decode;

@@ -1,4 +1,4 @@
-//! PLAIN booleans, one bit per value, the least significant first: Encodings, "Plain (PLAIN = 0)".
+//! PLAIN booleans, which have one bit per value with the least significant first (Encodings, "Plain (PLAIN = 0)").
 
 use std::ops::Range;
 
@@ -10,15 +10,15 @@ use herringbone_kernels::expand::spread_bits;
 use crate::encoding::{Rest, ends_early};
 use crate::malformed;
 
-/// A position in the bits of a page.
+/// A position in a page's bits.
 pub(crate) struct PlainBooleans {
     bits: Buffer,
-    /// The number of bits consumed.
+    /// The number of bits that were consumed.
     position: usize,
 }
 
 impl PlainBooleans {
-    /// Creates a decoder at the first bit.
+    /// Creates a decoder that starts at the first bit.
     pub(crate) fn new(bits: Buffer) -> Self {
         Self { bits, position: 0 }
     }
@@ -31,7 +31,7 @@ impl PlainBooleans {
         Ok(())
     }
 
-    /// Appends the next `n` booleans at the set bits of the slots of `validity`, and false elsewhere.
+    /// Appends the next `n` booleans at the set bits of `validity`'s slots, and false elsewhere.
     pub(crate) fn spread(
         &mut self,
         n: usize,
@@ -45,7 +45,7 @@ impl PlainBooleans {
         Ok(())
     }
 
-    /// Returns the bytes after the last consumed bit.
+    /// Returns the bytes that follow the last consumed bit.
     pub(crate) fn rest(&self) -> Rest<'_> {
         Rest::bytes(&self.bits, self.position.div_ceil(8), 1)
     }

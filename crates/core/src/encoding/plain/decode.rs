@@ -1,4 +1,4 @@
-//! Decoding of page bytes to values: Encodings, "Plain (PLAIN = 0)".
+//! Decodes a page's bytes to values (Encodings, "Plain (PLAIN = 0)").
 
 use herringbone_arrow::buffer::Buffer;
 use herringbone_format::Result;
@@ -9,12 +9,12 @@ use crate::encoding::{Rest, ends_early, product};
 /// A position in PLAIN values.
 pub(crate) struct PlainDecoder {
     values: Buffer,
-    /// The number of bytes consumed.
+    /// The number of bytes that were consumed.
     position: usize,
 }
 
 impl PlainDecoder {
-    /// Creates a decoder at the first value.
+    /// Creates a decoder that starts at the first value.
     pub(crate) fn new(values: Buffer) -> Self {
         Self {
             values,
@@ -28,7 +28,7 @@ impl PlainDecoder {
         Ok(())
     }
 
-    /// Returns the bytes not yet consumed. A value takes `value_bytes` of them.
+    /// Returns the bytes that were not consumed yet. A value takes `value_bytes` of them.
     pub(crate) fn rest(&self, value_bytes: usize) -> Rest<'_> {
         Rest::bytes(&self.values, self.position, value_bytes)
     }
@@ -47,7 +47,8 @@ impl PlainDecoder {
         Ok(taken)
     }
 
-    /// Consumes the next `n` units and returns them in place. Returns `None` if they are not aligned.
+    /// Consumes the next `n` units and returns them in place. Returns `None` and consumes nothing if they are not
+    /// aligned.
     pub(crate) fn slice<U: Plain>(&mut self, n: usize) -> Result<Option<Buffer>> {
         let start = self.position;
         let bytes = self.take::<U>(n)?;

@@ -1,4 +1,4 @@
-//! Encoding of values to page bytes: Encodings, "Plain (PLAIN = 0)".
+//! Encodes values to a page's bytes (Encodings, "Plain (PLAIN = 0)").
 
 use herringbone_format::Result;
 use herringbone_kernels::bytes::append_byte_arrays;
@@ -16,8 +16,8 @@ use crate::encoding::{BEHIND_PAGE, LARGE_PAGE, ValueEncoder, length, mismatch};
 #[derive(Default)]
 pub(crate) struct Plain {
     bytes: Vec<u8>,
-    /// The number of bytes reserved for levels before the values, so that the values need not be moved: the maximum of
-    /// all pages so far.
+    /// The number of bytes that we reserve for levels before the values, so that the values need not be moved. It is
+    /// the maximum over all pages so far.
     room: usize,
 }
 
@@ -57,7 +57,7 @@ impl ValueEncoder for Plain {
 
     fn finish_page_after(&mut self, front: &[u8], out: &mut Vec<u8>, _: &mut Vec<usize>) -> usize {
         if front.len() > self.room {
-            // The first page, or a page with more levels than any previous page.
+            // This is the first page, or a page with more levels than any previous one.
             let more = std::iter::repeat_n(0, front.len() - self.room);
             self.bytes.splice(0..0, more);
             self.room = front.len();
@@ -69,7 +69,7 @@ impl ValueEncoder for Plain {
         if self.bytes.len() >= LARGE_PAGE {
             *out = std::mem::take(&mut self.bytes);
         } else {
-            // The next page will have about this size.
+            // We keep this much memory, because the next page will have about this size.
             out.reserve(self.bytes.len() + BEHIND_PAGE);
             std::mem::swap(out, &mut self.bytes);
         }

@@ -1,5 +1,5 @@
-//! PLAIN: values back to back, byte arrays with a length prefix, booleans as bits, the least significant first
-//! (Encodings, "Plain (PLAIN = 0)").
+//! PLAIN, which stores values back to back. Byte arrays have a length prefix, and booleans are bits, with the least
+//! significant first (Encodings, "Plain (PLAIN = 0)").
 
 mod booleans;
 mod decode;

@@ -1,4 +1,4 @@
-//! Decoding of runs to booleans: Encodings, "Run Length Encoding / Bit-Packing Hybrid (RLE = 3)".
+//! Decodes runs to booleans (Encodings, "Run Length Encoding / Bit-Packing Hybrid (RLE = 3)").
 
 use herringbone_arrow::buffer::Buffer;
 use herringbone_format::{Error, Result};
@@ -8,10 +8,10 @@ use herringbone_kernels::hybrid::HybridDecoder;
 use crate::encoding::{Rest, ends_early};
 use crate::malformed;
 
-/// The number of bytes of the length before the runs.
+/// The byte count of the length that precedes the runs.
 pub(super) const LENGTH_BYTES: usize = 4;
 
-/// A position in the runs of a page.
+/// A position in a page's runs.
 pub(crate) struct RleBooleans {
     /// The runs, without their length.
     runs: Buffer,
@@ -20,10 +20,10 @@ pub(crate) struct RleBooleans {
 }
 
 impl RleBooleans {
-    /// Creates a decoder at the first boolean.
+    /// Creates a decoder that starts at the first boolean.
     ///
     /// # Errors
-    /// Corrupt if the page ends before the runs reach their declared length.
+    /// Fails with Corrupt if the page ends before the runs reach their declared length.
     pub(crate) fn new(values: &Buffer) -> Result<Self> {
         let length = values
             .first_chunk::<LENGTH_BYTES>()
@@ -44,7 +44,7 @@ impl RleBooleans {
         appended.map(drop).map_err(malformed)
     }
 
-    /// Returns the part of the page after the consumed booleans.
+    /// Returns the part of the page that follows the consumed booleans.
     pub(crate) fn rest(&self) -> Rest<'_> {
         self.decoder.leftover(&self.runs).into()
     }

@@ -1,4 +1,4 @@
-//! Byte arrays in a dictionary, of any length or of one fixed length.
+//! Byte arrays in a dictionary, which have any length or one fixed length.
 
 use herringbone_format::Result;
 use herringbone_kernels::byte_array_table::ByteArrayTable;
@@ -7,22 +7,22 @@ use crate::encoding::length;
 
 /// The maximum number of values for which the first append reserves memory.
 const FIRST_ROOM: usize = 64;
-/// The number of bytes reserved for each of the first values.
+/// The number of bytes that we reserve for each of the first values.
 const FIRST_BYTES: usize = 16;
 
-/// The values, in the form of the dictionary page.
+/// The values in the form that the dictionary page has.
 #[derive(Debug)]
 pub(super) struct ByteArrays {
     plain: Vec<u8>,
     /// The end of each value in `plain`.
     ends: Vec<usize>,
     table: ByteArrayTable,
-    /// The number of bytes of the length before each value.
+    /// The byte count of the length that precedes each value.
     prefix: usize,
 }
 
 impl ByteArrays {
-    /// Creates an empty dictionary. Values either have a length prefix, or all have one fixed length.
+    /// Creates an empty dictionary. Values either have a length prefix, or all of them have one fixed length.
     pub(super) fn new(with_lengths: bool) -> Self {
         Self {
             plain: Vec::new(),
@@ -58,10 +58,10 @@ impl ByteArrays {
             .unwrap_or_default()
     }
 
-    /// Appends the indices of values.
+    /// Appends the values' indices, and inserts new values.
     ///
     /// # Errors
-    /// Limit if a value is longer than the format allows.
+    /// Fails with Limit if a value is longer than the format allows.
     pub(super) fn append<'a>(
         &mut self,
         values: impl ExactSizeIterator<Item = &'a [u8]>,
@@ -84,10 +84,10 @@ impl ByteArrays {
         Ok(())
     }
 
-    /// Returns the index of a value. A new value is inserted.
+    /// Returns a value's index, and inserts the value if it is new.
     ///
     /// # Errors
-    /// See [`Self::append`].
+    /// Fails in the cases that [`Self::append`] describes.
     #[inline]
     pub(super) fn dictionary_index(&mut self, value: &[u8]) -> Result<u32> {
         let found = self.table.find(&self.plain, value);
@@ -97,7 +97,7 @@ impl ByteArrays {
     /// Inserts a new value and returns its index.
     ///
     /// # Errors
-    /// See [`Self::append`].
+    /// Fails in the cases that [`Self::append`] describes.
     #[inline(never)]
     fn insert(&mut self, value: &[u8], hash: u64) -> Result<u32> {
         let length = length(value.len())?;
@@ -107,12 +107,12 @@ impl ByteArrays {
         }
         self.plain.extend_from_slice(value);
         self.ends.push(self.plain.len());
-        // `MAX_DICTIONARY_BYTES` ensures that the start of every value fits in 32 bits, except possibly the last.
+        // Because of `MAX_DICTIONARY_BYTES`, the start of every value fits in 32 bits, except possibly the last one's.
         self.table.insert(&self.plain, value.len(), hash);
         Ok(dictionary_index)
     }
 
-    /// Reorders the values. `order` contains each index once.
+    /// Reorders the values. The slice `order` must contain each index once.
     pub(super) fn reorder(&mut self, order: &[u32]) {
         let mut plain = Vec::with_capacity(self.plain.len());
         let mut ends = Vec::with_capacity(order.len());

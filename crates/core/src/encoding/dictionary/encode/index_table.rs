@@ -1,24 +1,24 @@
-//! A hash table of indices: open addressing with linear probing.
+//! A hash table of indices, which uses open addressing with linear probing.
 //!
 //! ```text
 //! place (32 bits):  upper bits of the hash | index + 1        0 if the place is free
 //! ```
 //!
-//! The values are stored elsewhere. Places are small, so that even a table of many values stays in a near cache.
-//! They contain enough bits of the hash that the wrong value is rarely compared. An index takes as many bits as are
-//! needed to number the places.
+//! The values are stored elsewhere. Places are small, so that even a table for many values stays in a near cache. But
+//! they contain enough bits of the hash that we rarely compare a wrong value. An index takes as many bits as are needed
+//! to number the places.
 
-/// The number of places of a table with its first value.
+/// The number of places that a table has from its first value on.
 const FIRST_PLACES: usize = 1024;
 
-/// The maximum number of places of a table that fits in a near cache regardless of its occupancy.
+/// The maximum number of places with which a table fits in a near cache, so that we can leave most of them free.
 const SMALL_TABLE: usize = 1 << 16;
 
-/// Returns the number of places that may be occupied in a table of `places` places. With a lower share, the first
-/// place examined is more often the right one.
+/// Returns the number of places that may be occupied in a table of `places` places. If the share is lower, the first
+/// place that we look at is more often the right one.
 ///
-/// The limit is not a power of two. At powers of two, the lists of values and indices double as well, in all
-/// columns of a row group at once.
+/// The limit is not a power of two, because the lists of values and indices double at powers of two, in all columns of
+/// a row group at once. The tables should not grow at the same moment.
 fn room(places: usize) -> usize {
     match places <= SMALL_TABLE {
         true => places / 16 * 3,
@@ -36,7 +36,7 @@ impl IndexTable {
         self.places.capacity() * size_of::<u32>()
     }
 
-    /// Returns true if there is room for `num_indices` indices. Not all of them need to be in the table.
+    /// Returns true if there is room for `num_indices` indices, including the ones that are in the table already.
     #[inline]
     pub(super) fn has_room(&self, num_indices: usize) -> bool {
         num_indices <= room(self.places.len())
@@ -51,12 +51,13 @@ impl IndexTable {
         self.places = vec![0; places];
     }
 
-    /// Returns the index with this hash that satisfies `is_it`, or else the free place for it.
+    /// Returns the index with this hash for which `is_it` is true. If there is none, the error is the free place for
+    /// it.
     #[inline(always)]
     pub(super) fn find(&self, hash: u64, is_it: impl Fn(u32) -> bool) -> Result<u32, usize> {
         let mask = self.places.len().wrapping_sub(1);
         let mut at = hash as usize;
-        // An empty table does not have any places.
+        // An empty table does not have any places, so we cannot index it.
         while let Some(&place) = self.places.get(at & mask)
             && place != 0
         {
@@ -69,7 +70,7 @@ impl IndexTable {
         Err(at & mask)
     }
 
-    /// Stores an index at the free place found for its hash. The table must have room.
+    /// Stores an index at the free place that was found for its hash. The table must have room.
     #[inline]
     pub(super) fn put(&mut self, place: usize, hash: u64, index: u32) {
         let mask = self.places.len().wrapping_sub(1) as u32;
@@ -86,7 +87,7 @@ impl IndexTable {
     }
 }
 
-/// Returns the upper 32 bits of a hash. A place stores those of them that the index does not occupy.
+/// Returns a hash's upper 32 bits. A place stores the bits that the index does not occupy.
 #[inline(always)]
 fn tag(hash: u64) -> u32 {
     (hash >> 32) as u32
@@ -101,7 +102,7 @@ mod tests {
         let mut table = IndexTable::default();
         assert!(table.find(7, |_| true).is_err());
         table.clear(10);
-        // One pair with equal places and upper bits, then another place, then other upper bits.
+        // One pair has equal places and equal upper bits. Then follow another place, and other upper bits.
         let hashes = [7, 7, 8 | 1 << 62, 7 | 1 << 63];
         for (index, hash) in (0..).zip(hashes) {
             table.put_new(hash, index);
@@ -109,7 +110,7 @@ mod tests {
         for (index, hash) in (0..).zip(hashes) {
             assert_eq!(table.find(hash, |found| found == index), Ok(index));
         }
-        // The predicate is called only for indices with the given hash.
+        // The predicate is called only for indices that have the given hash.
         let asked = std::cell::RefCell::new(Vec::new());
         let found = table.find(7, |index| {
             asked.borrow_mut().push(index);

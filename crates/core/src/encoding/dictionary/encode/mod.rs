@@ -1,5 +1,5 @@
-//! Dictionaries under construction. Each value is stored once, in the order of first appearance, and is identified
-//! by its ordinal, the *index*: Encodings, "Dictionary Encoding (PLAIN_DICTIONARY = 2 and RLE_DICTIONARY = 8)".
+//! Dictionaries under construction. Each value is stored once, in the order of first appearance, and its ordinal
+//! identifies it. This is the *index* (Encodings, "Dictionary Encoding (PLAIN_DICTIONARY = 2 and RLE_DICTIONARY = 8)").
 
 mod byte_arrays;
 mod index_table;
@@ -21,13 +21,13 @@ const NONE: u32 = u32::MAX;
 /// The dictionary of a column chunk.
 pub struct Dictionary {
     entries: Entries,
-    /// The dictionary indices of the keyed values of one call, by ordinal among these values.
+    /// The dictionary indices for the keyed values of one call, by a value's ordinal among these values.
     keyed: Vec<u32>,
-    /// Flags by index, true if a slot uses the value. `None` as long as all values were added by slots.
+    /// Flags by index, which are true if a slot uses the value. This is `None` as long as slots added all values.
     used: Option<Vec<bool>>,
 }
 
-/// The values by physical type. Floating-point numbers are compared by their bits.
+/// The values by physical type. We compare floating-point numbers by their bits.
 enum Entries {
     Int32(Numbers<u32>),
     Int64(Numbers<u64>),
@@ -72,7 +72,7 @@ impl Dictionary {
         }
     }
 
-    /// Returns the indices of values used by slots, in ascending order.
+    /// Returns the indices of the values that slots use, in ascending order.
     pub fn used(&self) -> impl Iterator<Item = u32> + '_ {
         let is_used = |dictionary_index: &u32| match &self.used {
             None => true,
@@ -81,12 +81,12 @@ impl Dictionary {
         (0..self.num_values() as u32).filter(is_used)
     }
 
-    /// Returns the number of bytes of the dictionary page.
+    /// Returns the dictionary page's byte count.
     pub fn plain_bytes(&self) -> usize {
         self.plain().len()
     }
 
-    /// Returns the values in PLAIN form: the body of the dictionary page.
+    /// Returns the values in PLAIN form, which is the body of the dictionary page.
     pub fn plain(&self) -> &[u8] {
         match &self.entries {
             Entries::Int32(values) | Entries::Float(values) => plain::bytes(values.values()),
@@ -95,7 +95,7 @@ impl Dictionary {
         }
     }
 
-    /// Returns the number of bytes held.
+    /// Returns the number of bytes that the dictionary holds.
     pub fn heap_bytes(&self) -> usize {
         4 * self.keyed.capacity()
             + self.used.as_ref().map_or(0, Vec::capacity)
@@ -106,21 +106,21 @@ impl Dictionary {
             }
     }
 
-    /// Adds values that slots may or may not use. New values get ascending indices in the given order. Values already
-    /// present keep theirs.
+    /// Adds values that slots may or may not use. New values get ascending indices in the given order, and values that
+    /// are already present keep their indices.
     ///
     /// # Errors
-    /// See [`Self::append`].
+    /// Fails in the cases that [`Self::append`] describes.
     pub fn preload(&mut self, values: &Values<'_>) -> Result<()> {
         let known = self.num_values();
         self.used.get_or_insert_with(|| vec![true; known]);
         self.append_values(values, &mut Vec::new())
     }
 
-    /// Appends the indices of slots to `indices`, and new values to the dictionary.
+    /// Appends the slots' indices to `indices`, and new values to the dictionary.
     ///
     /// # Errors
-    /// [Limit](herringbone_format::ErrorKind::Limit) if a byte array is longer than the format allows.
+    /// Fails with [Limit](herringbone_format::ErrorKind::Limit) if a byte array is longer than the format allows.
     pub fn append(&mut self, slots: &Slots<'_>, indices: &mut Vec<u32>) -> Result<()> {
         match slots {
             Slots::Values(values) => {
@@ -179,7 +179,8 @@ impl Dictionary {
         Ok(())
     }
 
-    /// Looks up each value when a key first refers to it. After that, the key maps directly to the index.
+    /// Appends the indices for keys. We look up a value when a key first refers to it. After that, the key maps
+    /// directly to the index.
     fn append_keyed(
         &mut self,
         keys: &[u32],
@@ -280,7 +281,7 @@ impl Dictionary {
     }
 }
 
-/// Collects all items into a vector whose capacity is reserved up front.
+/// Collects all items into a vector whose capacity we reserve up front.
 fn with_room<T>(items: impl Iterator<Item = T>) -> Vec<T> {
     let mut all = Vec::with_capacity(items.size_hint().1.unwrap_or_default());
     all.extend(items);

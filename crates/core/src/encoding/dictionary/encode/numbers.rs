@@ -1,7 +1,7 @@
 //! Numbers in a dictionary.
 //!
-//! If the first numbers are close together, numbers in their vicinity are looked up directly in a table indexed by
-//! value. Other numbers are looked up by hash.
+//! If the first numbers are close together, we look up numbers in their vicinity directly in a table that is indexed by
+//! value. We look up all other numbers by hash.
 
 use herringbone_kernels::hash;
 
@@ -31,14 +31,14 @@ impl Bits for u64 {
 #[derive(Debug)]
 pub(super) struct Numbers<T> {
     values: Vec<T>,
-    /// For each number from `base` on, its index plus one, or 0 if it has none.
+    /// The index plus one of each number from `base` on, or 0 if the number has none.
     near: Vec<u32>,
     base: i64,
     far: IndexTable,
     seed: u64,
 }
 
-/// The place to store a new number, for later look-ups.
+/// The place at which a new number will be stored, so that later look-ups find it.
 #[derive(Debug, Clone, Copy)]
 enum FreePlace {
     Near(usize),
@@ -48,9 +48,9 @@ enum FreePlace {
 /// The count of first numbers from which a direct table is worth its memory.
 const NEAR_AFTER: usize = 128;
 
-/// The limit for the range of the first numbers, as a multiple of their count.
+/// The limit for the first numbers' range, as a multiple of their count.
 const NEAR_TIMES: u64 = 32;
-/// The limit for the range of the first numbers, whatever their count.
+/// The limit for the first numbers' range, whatever their count.
 const NEAR_RANGE: u64 = 1 << 15;
 
 /// The maximum number of values for which the first append reserves memory.
@@ -77,7 +77,7 @@ impl<T: Bits> Numbers<T> {
             + self.near.capacity() * size_of::<u32>()
     }
 
-    /// Appends the indices of values.
+    /// Appends the values' indices, and inserts new values.
     pub(super) fn append(
         &mut self,
         values: impl ExactSizeIterator<Item = T> + Clone,
@@ -99,13 +99,13 @@ impl<T: Bits> Numbers<T> {
     }
 
     /// Sets the indices of known values, up to the first unknown one. Returns that value, the place for it, and the
-    /// slot for its index. The dictionary does not change meanwhile, so all of it stays in registers.
+    /// slot for its index. The dictionary does not change meanwhile, so that all of it stays in registers.
     #[inline(always)]
     fn find_known<'a>(
         &self,
         pairs: &mut impl Iterator<Item = (T, &'a mut u32)>,
     ) -> Option<(T, FreePlace, &'a mut u32)> {
-        // Two loops, because one that also checks the direct table would run out of registers.
+        // There are two loops, because one that also checks the direct table would run out of registers.
         if self.near.is_empty() {
             pairs.find_map(|pair| set_if_known(pair, |value| self.find_far(value)))
         } else {
@@ -113,7 +113,7 @@ impl<T: Bits> Numbers<T> {
         }
     }
 
-    /// Allocates the direct table for the vicinity of the first numbers.
+    /// Allocates the direct table for the first numbers' vicinity, if they are close together.
     fn choose_near(&mut self, values: impl ExactSizeIterator<Item = T>) {
         let farthest = NEAR_RANGE.min(NEAR_TIMES * values.len() as u64);
         let (min, max) = values.fold((i64::MAX, i64::MIN), |(min, max), value| {
@@ -121,27 +121,27 @@ impl<T: Bits> Numbers<T> {
         });
         let range = max.wrapping_sub(min).cast_unsigned();
         if range < farthest {
-            // Later numbers may lie slightly outside.
+            // We leave a margin, because later numbers may lie slightly outside.
             let margin = range / 2 + 32;
             self.base = min.saturating_sub_unsigned(margin);
             self.near = vec![0; (range + 2 * margin) as usize + 1];
         }
     }
 
-    /// Returns the position of a number in the direct table. It is out of bounds for distant numbers.
+    /// Returns a number's position in the direct table, which is out of bounds for distant numbers.
     #[inline(always)]
     fn near_index(&self, value: T) -> usize {
         value.signed().wrapping_sub(self.base).cast_unsigned() as usize
     }
 
-    /// Returns the index of a value. A new value is inserted.
+    /// Returns a value's index, and inserts the value if it is new.
     #[inline]
     pub(super) fn dictionary_index(&mut self, value: T) -> u32 {
         self.find(value)
             .unwrap_or_else(|place| self.insert(value, place))
     }
 
-    /// Returns the index of a value if it is present. Otherwise, the error is the free place for it.
+    /// Returns a value's index if it is present. Otherwise, the error is the free place for it.
     #[inline(always)]
     fn find(&self, value: T) -> Result<u32, FreePlace> {
         let near = self.near_index(value);
@@ -151,7 +151,8 @@ impl<T: Bits> Numbers<T> {
         self.find_far(value)
     }
 
-    /// Returns the index of a value outside the direct table, or the place for it.
+    /// Returns the index of a value that lies outside the direct table. If it is not present, the error is the place
+    /// for it.
     #[inline(always)]
     fn find_far(&self, value: T) -> Result<u32, FreePlace> {
         let hash = self.hash(value);
@@ -184,7 +185,7 @@ impl<T: Bits> Numbers<T> {
         dictionary_index
     }
 
-    /// Rebuilds the hash table, with more places, from all values outside the direct table.
+    /// Rebuilds the hash table with more places, from all values that lie outside the direct table.
     fn list_far(&mut self) {
         self.far.clear(self.values.len());
         for (&value, index) in self.values.iter().zip(0..) {
@@ -194,9 +195,9 @@ impl<T: Bits> Numbers<T> {
         }
     }
 
-    /// Returns the indices in ascending order of their values as signed integers, if all values are in the direct
-    /// table, which has this order. Returns `None` if the table extends past the greatest number, because the least
-    /// number would follow it.
+    /// Returns the indices in ascending order of their values as signed integers. This is possible if all values are in
+    /// the direct table, which has this order. Returns `None` if the table extends past the greatest number, because
+    /// the least number would then follow it.
     pub(super) fn near_order(&self) -> Option<Vec<u32>> {
         self.base.checked_add_unsigned(self.near.len() as u64)?;
         let order = self.near.iter().filter_map(|known| known.checked_sub(1));
@@ -204,7 +205,7 @@ impl<T: Bits> Numbers<T> {
         (order.len() == self.values.len()).then_some(order)
     }
 
-    /// Reorders the values. `order` contains each index once.
+    /// Reorders the values. The slice `order` must contain each index once.
     pub(super) fn reorder(&mut self, order: &[u32]) {
         self.values = self.gather(order.iter().copied(), |value| value);
         for (&value, index) in self.values.iter().zip(0..) {
@@ -229,7 +230,7 @@ impl<T: Bits> Numbers<T> {
     }
 }
 
-/// Sets the index of a value if `find` knows it. Otherwise, returns the pair with the free place for it.
+/// Sets a value's index if `find` knows it. Otherwise, this returns the pair with the free place for the value.
 #[inline(always)]
 fn set_if_known<T: Copy>(
     (value, dictionary_index): (T, &mut u32),
@@ -282,7 +283,7 @@ mod tests {
         numbers.append([u64::MAX >> 1].into_iter(), &mut Vec::new());
         assert_eq!(numbers.near_order(), None);
         assert_eq!(Numbers::<u32>::new().near_order(), Some(Vec::new()));
-        // The least number follows the greatest one.
+        // In the direct table, the least number follows the greatest one.
         let mut numbers = Numbers::<u64>::new();
         numbers.append([i64::MAX as u64; 200].into_iter(), &mut Vec::new());
         numbers.append([i64::MIN as u64].into_iter(), &mut Vec::new());
@@ -304,7 +305,7 @@ mod tests {
             for part in values.chunks(600) {
                 numbers.append(part.iter().copied(), &mut indices);
             }
-            // The first of the distant numbers is also one of the near ones.
+            // The first of the distant numbers is also a near one, so one value fewer is stored.
             assert_eq!(numbers.values().len(), 1000 + 249);
             assert_eq!(numbers.gather(indices.into_iter(), |v| v), values);
         }

@@ -1,4 +1,4 @@
-//! Sorting of dictionary entries.
+//! Sorts dictionary entries.
 
 use std::cmp::Ordering;
 
@@ -9,8 +9,8 @@ use super::{ByteArrays, Dictionary, Entries, with_room};
 use crate::encoding::plain::append_plain;
 
 impl Dictionary {
-    /// Returns the indices of the entries in ascending order of the column. Returns `None` if there is no such order,
-    /// for example with NaN, or for byte arrays in an order other than unsigned bytes.
+    /// Returns the entries' indices in the column's ascending order. Returns `None` if there is no such order, for
+    /// example with NaN, or for byte arrays in an order other than unsigned bytes.
     pub fn sorted(&self, kind: ColumnOrderKind) -> Option<Vec<u32>> {
         let near = match (&self.entries, kind) {
             (Entries::Int32(entries), ColumnOrderKind::Signed) => entries.near_order(),
@@ -39,7 +39,8 @@ impl Dictionary {
                 if values.any(|bits| f32::from_bits(*bits).is_nan()) {
                     return None;
                 }
-                // Interpreted as integers, negative numbers would be in reverse order.
+                // We change the bits, because negative numbers would be in reverse order if we compared the bits as
+                // integers.
                 sort_by(&mut order, entries.values(), |bits| match bits >> 31 {
                     0 => bits | 1 << 31,
                     _ => !bits,
@@ -64,7 +65,7 @@ impl Dictionary {
         Some(order)
     }
 
-    /// Reorders the entries. `order` contains each index once.
+    /// Reorders the entries. The slice `order` must contain each index once.
     pub fn reorder(&mut self, order: &[u32]) {
         match &mut self.entries {
             Entries::Int32(entries) | Entries::Float(entries) => entries.reorder(order),
@@ -84,7 +85,7 @@ impl Dictionary {
     /// Returns some entries in PLAIN form.
     ///
     /// # Errors
-    /// [Limit](herringbone_format::ErrorKind::Limit) if a byte array is longer than the format allows.
+    /// Fails with [Limit](herringbone_format::ErrorKind::Limit) if a byte array is longer than the format allows.
     pub fn plain_of(&self, indices: &[u32]) -> Result<Vec<u8>> {
         let mut plain = Vec::new();
         self.with_values(indices.iter().copied(), |values| {
@@ -94,14 +95,14 @@ impl Dictionary {
     }
 }
 
-/// Sorts numeric entries by the keys used for comparison.
+/// Sorts numeric entries by the keys that we use to compare them.
 fn sort_by<T: Copy, K: Ord + Copy>(order: &mut Vec<u32>, values: &[T], key: impl Fn(T) -> K) {
     let key = |index: u32| values.get(index as usize).map(|value| key(*value));
     sort_by_key(order, key, |a, b| a.cmp(&b));
 }
 
-/// Compares eight bytes as a number, and whole arrays only if these are equal. The common prefix of all arrays is
-/// skipped.
+/// Sorts byte arrays. We skip the common prefix of all arrays, compare the next eight bytes as a number, and compare
+/// whole arrays only if these are equal.
 fn sort_byte_arrays(order: &mut Vec<u32>, values: &ByteArrays) {
     let first = order.first().map_or(&[][..], |index| values.get(*index));
     let same = |index: &u32| {
@@ -124,8 +125,8 @@ fn sort_byte_arrays(order: &mut Vec<u32>, values: &ByteArrays) {
     sort_by_key(order, key, |a, b| values.get(a).cmp(values.get(b)));
 }
 
-/// Sorts entries by their keys, which are stored next to the indices during the sort. `ties` compares entries with
-/// equal keys.
+/// Sorts entries by their keys, which we store next to the indices during the sort. The closure `ties` compares entries
+/// that have equal keys.
 fn sort_by_key<K: Ord + Copy>(
     order: &mut Vec<u32>,
     key: impl Fn(u32) -> Option<K>,
@@ -141,7 +142,7 @@ fn sort_by_key<K: Ord + Copy>(
     *order = keyed.into_iter().map(|(_, index)| index).collect();
 }
 
-/// Returns the position of each entry in this order.
+/// Returns the position that each entry has in this order.
 pub fn ranks(order: &[u32]) -> Vec<u32> {
     let mut ranks = vec![0; order.len()];
     for (rank, index) in (0..).zip(order) {
@@ -167,7 +168,7 @@ mod tests {
         dictionary
     }
 
-    /// For any common prefix, and for any number of bytes after it.
+    /// Covers any common prefix, and any number of bytes after it.
     #[test]
     fn byte_arrays_ascend_as_the_library_sorts_them() {
         for common in ["", "x", "a common beginning of more than eight bytes"] {
@@ -209,7 +210,7 @@ mod tests {
 
     #[test]
     fn entries_are_found_when_they_were_moved() {
-        // The first numbers are close together and are looked up by value, the others by hash.
+        // The first numbers are close together, so they are looked up by value, and the others by hash.
         let near: Vec<i64> = (0..2000).map(|i| (i * 7) % 601).collect();
         let far = (0..300).map(|i| ((i * 37) % 300) << 40);
         let all: Vec<i64> = near.iter().copied().chain(far).collect();
