@@ -1,4 +1,4 @@
-//! The header of a bloom filter. The bits of the filter follow it.
+//! The header of a bloom filter, which the filter's bits follow.
 
 use crate::{
     Error, Limits, Result,
@@ -8,19 +8,19 @@ use crate::{
     },
 };
 
-/// The maximum number of bytes in a bloom filter's header. Headers have fewer than 20, so there is room for
-/// later fields.
+/// The maximum number of bytes in a bloom filter's header. Headers have fewer than 20, so this leaves room for later
+/// fields.
 const HEADER_BYTES: usize = 1024;
 
 thrift_struct! {
     /// The header of a bloom filter.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct BloomFilterHeader {
-        /// The number of bytes in the filter's bits, not negative.
+        /// The byte count of the filter's bits, which is not negative.
         1: count num_bytes: i32,
         /// The algorithm that selects bits.
         2: required algorithm: BloomFilterAlgorithm,
-        /// The hash function of values.
+        /// The function that hashes values.
         3: required hash: BloomFilterHash,
         /// The compression of the bits.
         4: required compression: BloomFilterCompression,
@@ -35,7 +35,7 @@ macro_rules! single_union {
         pub enum $name {
             $(#[$variant_meta])*
             $variant,
-            /// An id unknown to this version; 0 if no field was set.
+            /// An id that this version does not know, or 0 if no field was set.
             Unknown(i16),
         }
 
@@ -63,7 +63,7 @@ macro_rules! single_union {
 single_union! {
     /// The algorithm that selects the bits of a bloom filter.
     BloomFilterAlgorithm {
-        /// Blocks of 256 bits; one bit per value in each 32-bit word of a block.
+        /// Blocks of 256 bits, in which a value sets one bit in each 32-bit word of a block.
         Block
     }
 }
@@ -71,7 +71,7 @@ single_union! {
 single_union! {
     /// The hash function for the values of a bloom filter.
     BloomFilterHash {
-        /// XXH64 with seed 0 of the PLAIN value; byte arrays are hashed without their length.
+        /// XXH64 with seed 0 of the PLAIN value. Byte arrays are hashed without their length.
         Xxhash
     }
 }
@@ -85,12 +85,12 @@ single_union! {
 }
 
 impl BloomFilterHeader {
-    /// Decodes the header at the start of `bytes`. Returns it with its number of bytes, or `None` if `bytes`
-    /// end inside the header.
+    /// Decodes the header at the start of `bytes`, and returns it with its byte count. Returns `None` if `bytes` end
+    /// inside the header.
     ///
     /// # Errors
-    /// [Corrupt](crate::ErrorKind::Corrupt), with the byte in the message; [Limit](crate::ErrorKind::Limit) if the
-    /// filter is larger than [`Limits::bloom_filter_bytes`].
+    /// Fails with [Corrupt](crate::ErrorKind::Corrupt) if the header is malformed, with the byte in the message,
+    /// and with [Limit](crate::ErrorKind::Limit) if the filter is larger than [`Limits::bloom_filter_bytes`].
     pub fn decode_prefix(bytes: &[u8], limits: &Limits) -> Result<Option<(Self, usize)>> {
         let allowed = HEADER_BYTES.min(limits.bloom_filter_bytes);
         let decoded = decode_prefix::<Self>(bytes, limits, "bloom_filter_bytes", allowed)?;
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn reads_the_header_that_writers_write() {
-        // `num_bytes` = 32 and the three unions, then bits.
+        // The bytes are `num_bytes` = 32 and the three unions, followed by bits.
         let bytes = [
             0x15, 0x40, 0x1c, 0x1c, 0, 0, 0x1c, 0x1c, 0, 0, 0x1c, 0x1c, 0, 0, 0, 0xaa, 0xbb,
         ];

@@ -1,4 +1,4 @@
-//! Column chunks: one column of one row group.
+//! Column chunks, each of which is one column of one row group.
 
 use crate::{
     CompressionCodec, Encoding, GeospatialStatistics, KeyValue, PageType, SizeStatistics,
@@ -7,7 +7,7 @@ use crate::{
 };
 
 thrift_struct! {
-    /// A column chunk: its location and its metadata.
+    /// A column chunk's location and metadata.
     ///
     /// ```
     /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -25,37 +25,37 @@ thrift_struct! {
     /// ```
     #[derive(Debug, Clone, PartialEq, Default)]
     pub struct ColumnChunk {
-        /// The path of the file with the data, relative to this file; absent if the data is in this file.
+        /// The path of the file that has the data, relative to this file. It is absent if the data is in this file.
         1: optional file_path: String,
-        /// Deprecated and unreliable.
+        /// A deprecated offset, which is unreliable.
         2: required file_offset: i64,
-        /// The metadata; absent if it is in `encrypted_column_metadata`.
+        /// The metadata, which is absent if it is in `encrypted_column_metadata`.
         3: optional meta_data: ColumnMetaData,
-        /// The offset of the offset index in the file.
+        /// The file offset of the offset index.
         4: optional offset_index_offset: i64,
         /// The size of the offset index in bytes.
         5: optional offset_index_length: i32,
-        /// The offset of the column index in the file.
+        /// The file offset of the column index.
         6: optional column_index_offset: i64,
         /// The size of the column index in bytes.
         7: optional column_index_length: i32,
-        /// The encryption of the chunk.
+        /// The way in which the chunk is encrypted.
         8: optional crypto_metadata: RawStruct,
-        /// The metadata, encrypted with the column's own key.
+        /// The metadata as encrypted with the column's own key.
         9: optional encrypted_column_metadata: Vec<u8>,
     }
 }
 
 thrift_struct! {
-    /// The fields of a [`ColumnChunk`] needed to read its pages. Other fields, such as statistics, are skipped,
-    /// which pays off for many thousands of chunks.
+    /// The fields of a [`ColumnChunk`] that we need to read its pages. We skip all other fields, such as statistics,
+    /// because this pays off for many thousands of chunks.
     #[derive(Debug, Clone, PartialEq, Default)]
     pub(crate) struct ColumnChunkLayout {
         /// The file that contains the chunk, if it is not this one.
         1: optional file_path: String,
-        /// The metadata needed to read pages.
+        /// The metadata that we need to read pages.
         3: optional meta_data: ColumnLayout,
-        /// The encryption of the chunk.
+        /// The way in which the chunk is encrypted.
         8: optional crypto_metadata: RawStruct,
         /// The metadata as a separate module.
         9: optional encrypted_column_metadata: Vec<u8>,
@@ -63,7 +63,7 @@ thrift_struct! {
 }
 
 thrift_struct! {
-    /// The fields of a [`ColumnMetaData`] needed to read pages.
+    /// The fields of a [`ColumnMetaData`] that are needed to read pages.
     #[derive(Debug, Clone, PartialEq)]
     pub struct ColumnLayout {
         /// The physical type.
@@ -72,13 +72,13 @@ thrift_struct! {
         4: required codec: CompressionCodec,
         /// The number of values including nulls, not negative.
         5: count num_values: i64,
-        /// The size of all pages after decompression in bytes, including their headers. For information only.
+        /// The size of all pages after decompression in bytes, including their headers. It is for information only.
         6: required total_uncompressed_size: i64,
         /// The size of all pages in the file in bytes, including their headers, not negative.
         7: count total_compressed_size: i64,
-        /// The offset of the first data page in the file, not negative.
+        /// The file offset of the first data page, not negative.
         9: count data_page_offset: i64,
-        /// The offset of the dictionary page in the file. Some writers use 0 for a missing dictionary page.
+        /// The file offset of the dictionary page. Some writers use 0 if there is no dictionary page.
         11: optional dictionary_page_offset: i64,
     }
 }
@@ -89,36 +89,36 @@ thrift_struct! {
     pub struct ColumnMetaData {
         /// The physical type.
         1: required type_: Type,
-        /// All encodings in the chunk, including those of levels.
+        /// All encodings in the chunk, including the encodings of levels.
         2: required encodings: Vec<Encoding>,
-        /// The path of the leaf without the root; empty if the writer omitted it.
+        /// The leaf's path without the root. It is empty if the writer omitted it.
         3: or_default path_in_schema: Vec<String>,
         /// The compression of pages.
         4: required codec: CompressionCodec,
         /// The number of values including nulls, not negative.
         5: count num_values: i64,
-        /// The size of all pages after decompression in bytes, including their headers. For information only:
-        /// in some files it is wrong.
+        /// The size of all pages after decompression in bytes, including their headers. Do not rely on it, because it
+        /// is wrong in some files.
         6: required total_uncompressed_size: i64,
         /// The size of all pages in the file in bytes, including their headers, not negative.
         7: count total_compressed_size: i64,
-        /// Key-value pairs added by the writer.
+        /// Key-value pairs that the writer added.
         8: optional key_value_metadata: Vec<KeyValue>,
-        /// The offset of the first data page in the file, not negative.
+        /// The file offset of the first data page, not negative.
         9: count data_page_offset: i64,
-        /// The offset of the index page; never written.
+        /// The offset of the index page, which is never written.
         10: optional index_page_offset: i64,
-        /// The offset of the dictionary page in the file. Some writers use 0 for a missing dictionary page.
+        /// The file offset of the dictionary page. Some writers use 0 if there is no dictionary page.
         11: optional dictionary_page_offset: i64,
-        /// Bounds and counts.
+        /// Bounds and counts of the values.
         12: optional statistics: Statistics,
         /// The number of pages for each page type and encoding.
         13: optional encoding_stats: Vec<PageEncodingStats>,
-        /// The offset of the bloom filter's header in the file.
+        /// The file offset of the bloom filter's header.
         14: optional bloom_filter_offset: i64,
         /// The size of the bloom filter in bytes, including its header.
         15: optional bloom_filter_length: i32,
-        /// The size of the values in memory, and histograms of levels.
+        /// The values' size in memory, and histograms of levels.
         16: optional size_statistics: SizeStatistics,
         /// Bounds of GEOMETRY or GEOGRAPHY values.
         17: optional geospatial_statistics: GeospatialStatistics,
@@ -126,12 +126,12 @@ thrift_struct! {
 }
 
 thrift_struct! {
-    /// The number of pages in a column chunk with a given type and encoding.
+    /// The number of a column chunk's pages that have a given type and encoding.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct PageEncodingStats {
-        /// The type.
+        /// The pages' type.
         1: required page_type: PageType,
-        /// The encoding.
+        /// The pages' encoding.
         2: required encoding: Encoding,
         /// The number of pages.
         3: required count: i32,
@@ -139,7 +139,7 @@ thrift_struct! {
 }
 
 impl ColumnMetaData {
-    /// Returns the fields needed to read pages.
+    /// Returns the fields that are needed to read pages.
     #[must_use]
     pub fn layout(&self) -> ColumnLayout {
         ColumnLayout {

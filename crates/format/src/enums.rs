@@ -1,8 +1,8 @@
 //! The enums of `parquet.thrift`.
 //!
-//! A file may contain ids assigned after this code was written. An unknown id of a storage format is kept as
-//! `Unknown`, so that the other columns stay readable and the error can name the id. Only [`Type`] and
-//! [`Repetition`] are closed: without them there is no schema.
+//! A file may contain ids that were assigned after this code was written. We keep an unknown id of a storage format as
+//! `Unknown`, so that the other columns stay readable and the error can name the id. Only [`Type`] and [`Repetition`]
+//! are closed, because without them there is no schema.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use crate::{
     thrift::{CompactReader, CompactWriter, Value, Wire},
 };
 
-/// An enum that retains unknown ids.
+/// Declares an enum that retains unknown ids.
 macro_rules! open_enum {
     (
         $(#[$meta:meta])*
@@ -21,12 +21,12 @@ macro_rules! open_enum {
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum $name {
             $( $(#[$variant_meta])* $variant, )+
-            /// An id unknown to this version.
+            /// An id that this version does not know.
             Unknown(i32),
         }
 
         impl $name {
-            /// All values known to this version.
+            /// All values that this version knows.
             pub const ALL: &'static [Self] = &[$( Self::$variant, )+];
 
             /// Returns the value with this Thrift id. Unknown ids are retained.
@@ -65,7 +65,7 @@ macro_rules! open_enum {
         }
 
         impl fmt::Display for $name {
-            /// Formats the name in the specification.
+            /// Formats the name that the specification uses.
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 match self {
                     $( Self::$variant => f.pad($text), )+
@@ -76,7 +76,7 @@ macro_rules! open_enum {
     };
 }
 
-/// An enum without unknown ids.
+/// Declares an enum that has no unknown ids.
 macro_rules! closed_enum {
     (
         $(#[$meta:meta])*
@@ -89,7 +89,7 @@ macro_rules! closed_enum {
         }
 
         impl $name {
-            /// All values known to this version.
+            /// All values that this version knows.
             pub const ALL: &'static [Self] = &[$( Self::$variant, )+];
 
             /// Returns the value with this Thrift id, if there is one.
@@ -135,7 +135,7 @@ macro_rules! closed_enum {
         }
 
         impl fmt::Display for $name {
-            /// Formats the name in the specification.
+            /// Formats the name that the specification uses.
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.pad(match self {
                     $( Self::$variant => $text, )+
@@ -154,15 +154,15 @@ closed_enum! {
         Int32 = 1 "INT32",
         /// Eight bytes, little-endian, signed.
         Int64 = 2 "INT64",
-        /// Twelve bytes; deprecated, used for timestamps by old writers.
+        /// Twelve bytes. Old writers used this deprecated type for timestamps.
         Int96 = 3 "INT96",
         /// IEEE 754 binary32.
         Float = 4 "FLOAT",
         /// IEEE 754 binary64.
         Double = 5 "DOUBLE",
-        /// Any number of bytes; a length precedes each value.
+        /// Any number of bytes, with a length before each value.
         ByteArray = 6 "BYTE_ARRAY",
-        /// The number of bytes per value given by the schema element's `type_length`.
+        /// A fixed number of bytes per value, which the schema element's `type_length` gives.
         FixedLenByteArray = 7 "FIXED_LEN_BYTE_ARRAY",
     }
 }
@@ -185,23 +185,24 @@ open_enum! {
     Encoding {
         /// Values one after another.
         Plain = 0 "PLAIN",
-        /// Indices into a dictionary: the older name, also used for the values of the dictionary page itself.
+        /// Indices into a dictionary, under an older name. The name is also used for the values of the dictionary page
+        /// itself.
         PlainDictionary = 2 "PLAIN_DICTIONARY",
         /// Runs of repeated or bit-packed values (the hybrid encoding).
         Rle = 3 "RLE",
-        /// Bit-packed levels, most significant bit first; deprecated.
+        /// Bit-packed levels with the most significant bit first, which is deprecated.
         BitPacked = 4 "BIT_PACKED",
-        /// Differences of integers, bit-packed in miniblocks.
+        /// Integers as differences, which are bit-packed in miniblocks.
         DeltaBinaryPacked = 5 "DELTA_BINARY_PACKED",
-        /// Lengths as differences, then all bytes.
+        /// All lengths as differences, then all bytes.
         DeltaLengthByteArray = 6 "DELTA_LENGTH_BYTE_ARRAY",
-        /// Shared prefix lengths, then the suffixes.
+        /// All lengths of shared prefixes, then all suffixes.
         DeltaByteArray = 7 "DELTA_BYTE_ARRAY",
         /// Indices into a dictionary.
         RleDictionary = 8 "RLE_DICTIONARY",
         /// The first bytes of all values, then all second bytes, and so on.
         ByteStreamSplit = 9 "BYTE_STREAM_SPLIT",
-        /// Floats as scaled integers, with exceptions.
+        /// Floating-point numbers as scaled integers, with exceptions.
         Alp = 10 "ALP",
     }
 }
@@ -211,7 +212,7 @@ impl std::str::FromStr for Encoding {
 
     /// # Errors
     ///
-    /// Argument if no encoding of [`Encoding::ALL`] has this name, in upper or lower case.
+    /// Fails with Argument if no encoding in [`Encoding::ALL`] has this name, in upper or lower case.
     fn from_str(text: &str) -> Result<Self> {
         let known = Self::ALL
             .iter()
@@ -227,8 +228,8 @@ impl std::str::FromStr for Encoding {
 }
 
 impl Encoding {
-    /// Returns the physical types whose values the encoding supports, according to `Encodings.md`. Empty if it
-    /// only encodes levels, or is unknown.
+    /// Returns the physical types whose values this encoding supports, according to `Encodings.md`. The list is empty
+    /// if the encoding is only for levels, or unknown.
     #[must_use]
     pub fn serves(self) -> &'static [Type] {
         use Type::{Boolean, ByteArray, Double, FixedLenByteArray, Float, Int32, Int64};
@@ -251,7 +252,7 @@ open_enum! {
     CompressionCodec {
         /// Not compressed.
         Uncompressed = 0 "UNCOMPRESSED",
-        /// Snappy, raw blocks.
+        /// Snappy in raw blocks.
         Snappy = 1 "SNAPPY",
         /// Gzip members.
         Gzip = 2 "GZIP",
@@ -259,7 +260,7 @@ open_enum! {
         Lzo = 3 "LZO",
         /// Brotli.
         Brotli = 4 "BROTLI",
-        /// LZ4 in Hadoop's framing, or any other form that old writers called LZ4; deprecated.
+        /// LZ4 in Hadoop's framing, or in any other form that old writers called LZ4. It is deprecated.
         Lz4 = 5 "LZ4",
         /// Zstandard frames.
         Zstd = 6 "ZSTD",
@@ -274,9 +275,9 @@ open_enum! {
     PageType {
         /// Levels and values, version 1.
         DataPage = 0 "DATA_PAGE",
-        /// Reserved, never written.
+        /// An index page, which is reserved but never written.
         IndexPage = 1 "INDEX_PAGE",
-        /// The values referenced by a chunk's dictionary indices.
+        /// The values that a chunk's dictionary indices refer to.
         DictionaryPage = 2 "DICTIONARY_PAGE",
         /// Levels and values, version 2.
         DataPageV2 = 3 "DATA_PAGE_V2",
@@ -284,7 +285,7 @@ open_enum! {
 }
 
 impl PageType {
-    /// Returns true if pages of this type contain values of the column. Other pages are skipped.
+    /// Returns true if pages of this type contain values of the column. Readers skip all other pages.
     #[must_use]
     pub fn carries_values(self) -> bool {
         matches!(
@@ -295,8 +296,8 @@ impl PageType {
 }
 
 open_enum! {
-    /// The older annotation of values, superseded by [`LogicalType`](crate::LogicalType). No further ones will
-    /// be added.
+    /// The older annotation of values, which [`LogicalType`](crate::LogicalType) supersedes. No further ones will be
+    /// added.
     ConvertedType {
         /// A string.
         Utf8 = 0 "UTF8",
@@ -308,7 +309,7 @@ open_enum! {
         List = 3 "LIST",
         /// A string from a fixed set.
         Enum = 4 "ENUM",
-        /// A decimal; scale and precision are in the schema element.
+        /// A decimal, whose scale and precision are in the schema element.
         Decimal = 5 "DECIMAL",
         /// Days since 1970-01-01.
         Date = 6 "DATE",
@@ -320,33 +321,33 @@ open_enum! {
         TimestampMillis = 9 "TIMESTAMP_MILLIS",
         /// Microseconds since the epoch.
         TimestampMicros = 10 "TIMESTAMP_MICROS",
-        /// Unsigned, 8 bits.
+        /// An unsigned integer of 8 bits.
         Uint8 = 11 "UINT_8",
-        /// Unsigned, 16 bits.
+        /// An unsigned integer of 16 bits.
         Uint16 = 12 "UINT_16",
-        /// Unsigned, 32 bits.
+        /// An unsigned integer of 32 bits.
         Uint32 = 13 "UINT_32",
-        /// Unsigned, 64 bits.
+        /// An unsigned integer of 64 bits.
         Uint64 = 14 "UINT_64",
-        /// Signed, 8 bits.
+        /// A signed integer of 8 bits.
         Int8 = 15 "INT_8",
-        /// Signed, 16 bits.
+        /// A signed integer of 16 bits.
         Int16 = 16 "INT_16",
-        /// Signed, 32 bits.
+        /// A signed integer of 32 bits.
         Int32 = 17 "INT_32",
-        /// Signed, 64 bits.
+        /// A signed integer of 64 bits.
         Int64 = 18 "INT_64",
         /// A JSON document.
         Json = 19 "JSON",
         /// A BSON document.
         Bson = 20 "BSON",
-        /// Months, days and milliseconds, each unsigned.
+        /// Months, days and milliseconds, which are all unsigned.
         Interval = 21 "INTERVAL",
     }
 }
 
 open_enum! {
-    /// The sort order of the bounds in a column index.
+    /// The sort order that the bounds in a column index have.
     #[non_exhaustive]
     BoundaryOrder {
         /// Not sorted.
@@ -359,7 +360,7 @@ open_enum! {
 }
 
 open_enum! {
-    /// The algorithm for edges between the points of a GEOGRAPHY.
+    /// The algorithm that computes the edges between a GEOGRAPHY's points.
     #[non_exhaustive]
     EdgeInterpolationAlgorithm {
         /// Great circles on a sphere.

@@ -1,7 +1,7 @@
 //! Errors and their location in a file.
 //!
-//! An [`Error`] is one word wide. It has an [`ErrorKind`], which classifies its cause, a [`Location`] in the
-//! file, and a message. It may have a [`Remedy`]. Code that detects a problem seldom knows its location, so
+//! An [`Error`] is one word wide. It has an [`ErrorKind`], which classifies its cause, a [`Location`] in the file, and
+//! a message. It may also have a [`Remedy`]. Code that detects a problem seldom knows where in the file it is, so
 //! callers add the location as the error propagates.
 
 use std::fmt;
@@ -29,7 +29,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 pub enum ErrorKind {
     /// The bytes break the specification.
     Corrupt,
-    /// The bytes are valid, but this feature of the format is not implemented.
+    /// The bytes are valid, but they use a feature of the format that is not implemented.
     Unsupported,
     /// The bytes exceed what [`Limits`](crate::Limits) allows.
     Limit,
@@ -60,7 +60,7 @@ impl fmt::Display for ErrorKind {
     }
 }
 
-/// The location of an error in a file. Each part is optional.
+/// The location of an error in a file, whose parts are all optional.
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -76,22 +76,22 @@ impl fmt::Display for ErrorKind {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Location {
-    /// Byte offset from the start of the file.
+    /// The byte offset from the start of the file.
     pub offset: Option<u64>,
-    /// Ordinal of the row group.
+    /// The ordinal of the row group.
     pub row_group: Option<usize>,
-    /// Path of the column in the Parquet schema, parts joined by dots.
+    /// The column's path in the Parquet schema, with its parts joined by dots.
     pub column: Option<String>,
-    /// Ordinal of the page in its column chunk, counting the dictionary page.
+    /// The ordinal of the page in its column chunk, counting the dictionary page.
     pub page: Option<usize>,
 }
 
 impl Location {
-    /// The maximum number of retained bytes of a column path. Longer paths are not useful, and a file may have
-    /// as many errors as pages.
+    /// The maximum number of bytes that we retain of a column path. Longer paths are not useful, and would take much
+    /// memory, because a file may have as many errors as pages.
     const LONGEST_COLUMN: usize = 1000;
 
-    /// Sets the column. An extremely long path is truncated.
+    /// Sets the column. If the path is extremely long, it is truncated.
     pub fn set_column(&mut self, path: impl fmt::Display) {
         let mut path = path.to_string();
         if path.len() > Self::LONGEST_COLUMN {
@@ -130,10 +130,10 @@ impl fmt::Display for Location {
     }
 }
 
-/// A choice that the caller can make to avoid the error for the same bytes.
+/// A choice that lets the caller avoid the error for the same bytes.
 ///
-/// Its text names options of this library. A program with its own options, such as a command, can build its own
-/// text from the parts of an [`Error`].
+/// A remedy's text names options of this library. If your program has options of its own, such as a command does, you
+/// can build your own text from the parts of an [`Error`].
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -148,21 +148,21 @@ impl fmt::Display for Location {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Remedy {
-    /// Raise the field of [`Limits`](crate::Limits) with this name.
+    /// Raise the field of [`Limits`](crate::Limits) that has this name.
     RaiseLimit(&'static str),
     /// Read pages without verifying their checksums.
     IgnoreChecksums,
-    /// Read without the embedded Arrow schema.
+    /// Read without the Arrow schema that is embedded in the file.
     IgnoreArrowSchema,
     /// Read a column as it is stored, and a map as a list of structs.
     IgnoreAnnotations,
-    /// Accept variants shredded against the rules of the format.
+    /// Accept variants that were shredded against the format's rules.
     LenientVariants,
-    /// Choose another unit for INT96 timestamps, or another treatment of values that it cannot represent.
+    /// Choose another unit for INT96 timestamps, or another treatment of values that the unit cannot represent.
     ChooseInt96Unit,
     /// Select columns by the ordinals of their leaves.
     ChooseLeaves,
-    /// Supply the schema of a file that has lost its own.
+    /// Supply the schema for a file that has lost its own.
     GiveSchema,
     /// Supply the number of rows per row group.
     GiveRowGroupRows,
@@ -170,15 +170,15 @@ pub enum Remedy {
     EnlargeMemoryPool,
     /// Supply decryption keys.
     GiveKeys,
-    /// Allow reading plaintext that should be encrypted.
+    /// Allow plaintext to be read where encryption is expected.
     AllowPlaintext,
     /// Allow an encryption algorithm.
     AllowAlgorithm,
-    /// Supply the prefix of additional authenticated data, which the file does not contain.
+    /// Supply the prefix of the additional authenticated data, which the file does not contain.
     SupplyAadPrefix,
-    /// Choose the folder for the temporary files of a sort, or sort more rows in memory.
+    /// Choose the folder for a sort's temporary files, or sort more rows in memory.
     ChooseSortFolder,
-    /// Exclude the column named by the error.
+    /// Exclude the column that the error names.
     LeaveOutColumn,
     /// Match the columns of several files by name.
     MergeByName,
@@ -192,9 +192,9 @@ pub enum Remedy {
     RaiseSortMemory,
     /// Write decimals with too many digits, and times outside a day, unchanged.
     AllowOutOfRange,
-    /// Read the files of a dataset by their own footers, without those in `_metadata`.
+    /// Read a dataset's files by their own footers, rather than by the footers in `_metadata`.
     UseOwnFooters,
-    /// Open the files with the column chunks, which are not in this one.
+    /// Open the files that have the column chunks, because this one does not have them.
     OpenChunkFiles,
 }
 
@@ -286,20 +286,20 @@ impl Error {
         Self::new(ErrorKind::Corrupt, message)
     }
 
-    /// Creates an error for valid bytes that need an unimplemented feature.
+    /// Creates an error for valid bytes that need a feature which is not implemented.
     #[cold]
     pub fn unsupported(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Unsupported, message)
     }
 
-    /// Creates an error for an exceeded limit. `limit` is the name of the field of [`Limits`](crate::Limits).
+    /// Creates an error for an exceeded limit. Pass the name of the field in [`Limits`](crate::Limits) as `limit`.
     #[cold]
     pub fn limit(limit: &'static str, asked: u64, allowed: u64) -> Self {
         let message = format!("{asked} is more than the limit `{limit}` of {allowed}");
         Self::new(ErrorKind::Limit, message).with_remedy(Remedy::RaiseLimit(limit))
     }
 
-    /// Creates an error for a memory pool that refused `asked` bytes to a read that holds `held` bytes.
+    /// Creates an error for a memory pool that refused `asked` bytes to a read which holds `held` bytes.
     #[cold]
     #[doc(hidden)] // For the crates of this workspace.
     pub fn pool_refused(asked: u64, held: u64) -> Self {
@@ -308,7 +308,8 @@ impl Error {
         Self::new(ErrorKind::Limit, message).with_remedy(Remedy::EnlargeMemoryPool)
     }
 
-    /// Creates an error for more of `what` than the format can represent. No limit can be raised to avoid it.
+    /// Creates an error for more of `what` than the format can represent. There is no limit that could be raised to
+    /// avoid it.
     #[cold]
     #[doc(hidden)] // For the crates of this workspace.
     pub fn beyond_format(what: &str, asked: u64, allowed: u64) -> Self {
@@ -328,14 +329,14 @@ impl Error {
         Self::new(ErrorKind::Argument, message)
     }
 
-    /// Returns true if the bytes of the file could not be had: the system failed to read or write, or the file was
-    /// replaced. This is not a fault of the file.
+    /// Returns true if the file's bytes were not available, because the system failed to read or write, or because the
+    /// file was replaced. In this case the file itself is not at fault.
     #[must_use]
     pub fn is_of_source(&self) -> bool {
         matches!(self.kind(), ErrorKind::Io | ErrorKind::Replaced)
     }
 
-    /// Creates an error whose message is that of `source`, which it keeps.
+    /// Creates an error that keeps `source` and has its message.
     #[must_use]
     pub fn with_source(
         kind: ErrorKind,
@@ -365,7 +366,7 @@ impl Error {
         &self.0.message
     }
 
-    /// Returns the name of the exceeded field of [`Limits`](crate::Limits), if there is one.
+    /// Returns the name of the field in [`Limits`](crate::Limits) that was exceeded, if this error has one.
     #[must_use]
     pub fn limit_name(&self) -> Option<&'static str> {
         match self.0.remedy {
@@ -393,10 +394,10 @@ impl Error {
         &self.0.location
     }
 
-    /// Begins the message with the name of the file, unless the message already contains it.
+    /// Puts the file's name at the start of the message, unless the message already contains it.
     ///
-    /// Readers of files with a path and the readers of datasets do this, so that a message can be understood without
-    /// the call that caused it.
+    /// Readers of files with a path and readers of datasets do this, so that a message can be understood without the
+    /// call that caused it.
     #[must_use]
     pub fn in_file(mut self, name: &str) -> Self {
         if name.is_empty() || self.names(name) {
@@ -406,28 +407,28 @@ impl Error {
         self
     }
 
-    /// Returns true if the message names a file: at its beginning, or as the end of a longer path.
+    /// Returns true if the message names a file, at its start or as the end of a longer path.
     fn names(&self, name: &str) -> bool {
         let rest = self.0.message.strip_prefix(name);
         rest.is_some_and(|rest| rest.starts_with([':', ',']))
             || self.0.message.contains(&format!("/{name}"))
     }
 
-    /// Adds the byte offset in the file, unless a more precise one is already known.
+    /// Adds the byte offset in the file, unless the error already has a more precise one.
     #[must_use]
     pub fn at_offset(mut self, offset: u64) -> Self {
         self.0.location.offset.get_or_insert(offset);
         self
     }
 
-    /// Adds the ordinal of the row group, unless already known.
+    /// Adds the row group's ordinal, unless the error already has one.
     #[must_use]
     pub fn in_row_group(mut self, row_group: usize) -> Self {
         self.0.location.row_group.get_or_insert(row_group);
         self
     }
 
-    /// Adds the column path, unless already known.
+    /// Adds the column's path, unless the error already has one.
     #[must_use]
     pub fn in_column(mut self, column: impl fmt::Display) -> Self {
         if self.0.location.column.is_none() {
@@ -436,7 +437,7 @@ impl Error {
         self
     }
 
-    /// Adds the ordinal of the page in its column chunk, unless already known.
+    /// Adds the page's ordinal in its column chunk, unless the error already has one.
     #[must_use]
     pub fn in_page(mut self, page: usize) -> Self {
         self.0.location.page.get_or_insert(page);
@@ -445,8 +446,8 @@ impl Error {
 }
 
 impl fmt::Display for Error {
-    /// Formats the error:
-    /// `corrupt file: page body ends early (column a.b, row group 0, page 3, offset 0x1f40)`.
+    /// Formats the error, for example as `corrupt file: page body ends early (column a.b, row group 0, page 3, offset
+    /// 0x1f40)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Inner {
             kind,
@@ -473,8 +474,8 @@ impl fmt::Debug for Error {
 }
 
 impl std::error::Error for Error {
-    /// Returns the error of the caller's code or of Arrow that caused this one. The message of an I/O error is part of this
-    /// one, so it is not returned here: see [`Error::io_error`].
+    /// Returns the error of the caller's code or of Arrow that caused this one. An I/O error is not returned here,
+    /// because its message is part of this error's message. Use [`Error::io_error`] to get it.
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         let source = self.0.source.as_ref()?;
         match source.downcast_ref::<std::io::Error>() {

@@ -9,16 +9,16 @@
 
 use std::fmt::Write as _;
 
-/// An extension of the footer: bytes in a writer-defined format.
+/// An extension of the footer, that is, bytes in a format that the writer defines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FooterExtension<'a> {
     bytes: &'a [u8],
 }
 
 impl<'a> FooterExtension<'a> {
-    /// The id of the field for extensions.
+    /// The id of the field that has extensions.
     pub const FIELD: i16 = 32767;
-    /// The id that Thrift decodes from the header shown in the specification.
+    /// The id that Thrift decodes from the header that the specification shows.
     const FIELD_WITHOUT_ZIGZAG: i16 = -16384;
 
     /// Returns true if a field with this id contains an extension.
@@ -30,13 +30,13 @@ impl<'a> FooterExtension<'a> {
         Self { bytes }
     }
 
-    /// Returns the bytes of the extension.
+    /// Returns the extension's bytes.
     #[must_use]
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
-    /// Returns the last 16 bytes formatted as a UUID; `None` if there are fewer.
+    /// Returns the last 16 bytes formatted as a UUID, or `None` if there are fewer.
     #[must_use]
     pub fn uuid(&self) -> Option<String> {
         let bytes: &[u8; 16] = self.bytes.last_chunk()?;
@@ -45,7 +45,7 @@ impl<'a> FooterExtension<'a> {
             if [4, 6, 8, 10].contains(&at) {
                 text.push('-');
             }
-            // Writing to a string never fails.
+            // The error is impossible, because writing to a string never fails.
             write!(text, "{byte:02x}").ok()?;
         }
         Some(text)

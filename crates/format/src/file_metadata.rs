@@ -1,8 +1,8 @@
 //! The metadata of a whole file.
 //!
-//! A wide file may have hundreds of thousands of column chunks, and a query needs only a few. Decoding a footer
-//! therefore takes one pass: metadata of the file and of row groups is decoded, but of each column chunk only
-//! the position is recorded. Column chunks are decoded on demand.
+//! A wide file may have hundreds of thousands of column chunks, but a query needs only a few of them. So we decode a
+//! footer in one pass that records only the position of each column chunk, and decodes everything else: the metadata of
+//! the file and its row groups. Column chunks are decoded on demand.
 
 use std::{
     fmt,
@@ -23,7 +23,7 @@ use crate::{
     },
 };
 
-/// The metadata of a file: `FileMetaData` in the specification, with its column chunks still encoded.
+/// A file's metadata, which the specification calls `FileMetaData`. Its column chunks are still encoded.
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -45,7 +45,7 @@ pub struct FileMetadata {
     max_depth: usize,
     encoded_len: usize,
     version: i32,
-    /// Empty after [`FileMetadata::take_schema`], until the schema is needed again.
+    /// The schema. It is empty after [`FileMetadata::take_schema`], until it is needed again.
     schema: OnceLock<Vec<SchemaElement>>,
     /// The position of `schema` in `bytes`.
     schema_position: usize,
@@ -57,15 +57,15 @@ pub struct FileMetadata {
     footer_signing_key_metadata: Option<Range<usize>>,
     extension: Option<Range<usize>>,
     row_groups: Vec<IndexedRowGroup>,
-    /// The position of each column chunk in `bytes`, one row group after another.
+    /// The position of each column chunk in `bytes`, one row group after the other.
     column_chunks: Vec<u32>,
-    /// The decryption of the file, if it is encrypted.
+    /// The object that decrypts the file, if the file is encrypted.
     decryption: Option<Arc<dyn FileDecryption>>,
     /// True if every row group has an ordinal.
     has_ordinals: bool,
 }
 
-/// A row group and the indices of its column chunks in `column_chunks`.
+/// A row group, and the indices that its column chunks have in `column_chunks`.
 #[derive(Debug, Clone)]
 struct IndexedRowGroup {
     header: RowGroupHeader,
@@ -73,16 +73,19 @@ struct IndexedRowGroup {
 }
 
 impl FileMetadata {
-    /// Decodes the metadata at the start of `bytes`, located at `base_offset` in the file. The offset is only
-    /// used in errors. The metadata keeps `bytes` alive.
+    /// Decodes the metadata at the start of `bytes`, which lie at `base_offset` in the file. We use this offset only
+    /// for errors. The metadata keeps `bytes` alive.
     ///
-    /// Bytes after the metadata are ignored: the signature of a signed footer is there.
+    /// Bytes after the metadata are ignored, because the signature of a signed footer is there.
     ///
     /// # Errors
-    /// [Corrupt](crate::ErrorKind::Corrupt) if the bytes break the protocol or lack a required field, except those of
-    /// column chunks; [Unsupported](crate::ErrorKind::Unsupported) if a physical type or a repetition is unknown;
-    /// [Limit](crate::ErrorKind::Limit) if the metadata exceeds `footer_bytes`, `schema_nodes`, `row_groups` or
-    /// `schema_depth` of the [`Limits`].
+    /// Fails with:
+    ///
+    /// - [Corrupt](crate::ErrorKind::Corrupt) if the bytes break the protocol or lack a required field. Column chunks
+    ///   are not checked here.
+    /// - [Unsupported](crate::ErrorKind::Unsupported) if a physical type or a repetition is unknown.
+    /// - [Limit](crate::ErrorKind::Limit) if the metadata exceeds `footer_bytes`, `schema_nodes`, `row_groups` or
+    ///   `schema_depth` of the [`Limits`].
     pub fn decode(bytes: Bytes, base_offset: u64, limits: &Limits) -> Result<Self> {
         let allowed = limits.footer_bytes.min(u64::from(u32::MAX));
         if bytes.len() as u64 > allowed {
@@ -97,7 +100,7 @@ impl FileMetadata {
         })
     }
 
-    /// Returns the metadata with an object that decrypts column chunks.
+    /// Returns the metadata together with an object that decrypts column chunks.
     #[must_use]
     pub fn with_decryption(self, decryption: Option<Arc<dyn FileDecryption>>) -> Self {
         let has_ordinals = self
@@ -111,28 +114,28 @@ impl FileMetadata {
         }
     }
 
-    /// Returns the object that decrypts column chunks, if the file is encrypted and there are keys.
+    /// Returns the object that decrypts column chunks, if the file is encrypted and we have keys.
     #[must_use]
     pub fn decryption(&self) -> Option<&Arc<dyn FileDecryption>> {
         self.decryption.as_ref()
     }
 
-    /// Returns the version of the format: 1 or 2. It does not identify the features used in the file.
+    /// Returns the format version, which is 1 or 2. Note that it does not show which features the file uses.
     #[must_use]
     pub fn version(&self) -> i32 {
         self.version
     }
 
-    /// Returns the nodes of the schema tree in depth-first order, root first.
+    /// Returns the schema tree's nodes in depth-first order, with the root first.
     #[must_use]
     pub fn schema(&self) -> &[SchemaElement] {
-        // Decoded successfully before, so it can be decoded again.
+        // The schema was decoded successfully before, so we can decode it again.
         let decode = || read_schema(&mut self.reader_at(self.schema_position), Wire::List);
         self.schema.get_or_init(|| decode().unwrap_or_default())
     }
 
-    /// Returns the owned nodes of the schema tree. To avoid keeping two copies of a large schema,
-    /// [`Self::schema`] decodes them again when needed.
+    /// Returns the schema tree's nodes as an owned list. We do not keep two copies of a large schema, so
+    /// [`Self::schema`] decodes them again when it needs them.
     #[must_use]
     pub fn take_schema(&mut self) -> Vec<SchemaElement> {
         match self.schema.take() {
@@ -141,7 +144,7 @@ impl FileMetadata {
         }
     }
 
-    /// Returns the metadata in separate memory, so that it does not keep other bytes of the file alive.
+    /// Returns the metadata in memory of its own, so that it does not keep the file's other bytes alive.
     #[must_use]
     pub fn detached(self) -> Self {
         Self {
@@ -150,8 +153,8 @@ impl FileMetadata {
         }
     }
 
-    /// Returns the number of heap bytes used by the metadata. Assumes that its memory is not shared, for
-    /// example because it is [detached](Self::detached). The object that decrypts the file is not counted.
+    /// Returns the number of heap bytes that the metadata uses. This assumes that nothing else shares its memory, for
+    /// example because it is [detached](Self::detached). The object that decrypts the file does not count.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         let schema = self.schema.get();
@@ -183,15 +186,14 @@ impl FileMetadata {
             + self.column_chunks.capacity() * size_of::<u32>()
     }
 
-    /// Returns the number of rows in the file according to the footer, not negative. Some writers leave it at
-    /// 0, so readers use [`Self::num_rows_of_row_groups`].
+    /// Returns the file's row count according to the footer, which is not negative. Some writers leave it at 0, so
+    /// readers use [`Self::num_rows_of_row_groups`].
     #[must_use]
     pub fn num_rows(&self) -> i64 {
         self.num_rows
     }
 
-    /// Returns the total number of rows in all row groups. A reader of the whole file returns this number of
-    /// rows.
+    /// Returns the total number of rows in all row groups, which is the number that a reader of the whole file returns.
     #[must_use]
     pub fn num_rows_of_row_groups(&self) -> u64 {
         let rows = self
@@ -201,7 +203,7 @@ impl FileMetadata {
         rows.fold(0, |sum, rows| sum.saturating_add(rows.unsigned_abs()))
     }
 
-    /// Returns the key-value pairs added by the writer; empty if absent.
+    /// Returns the key-value pairs that the writer added. The list is empty if it is absent.
     #[must_use]
     pub fn key_value_metadata(&self) -> &[KeyValue] {
         &self.key_value_metadata
@@ -213,7 +215,7 @@ impl FileMetadata {
         self.created_by.as_deref()
     }
 
-    /// Returns the order of each leaf's bounds. If absent, `min_value` and `max_value` cannot be used.
+    /// Returns the order of each leaf's bounds. If it is absent, `min_value` and `max_value` cannot be used.
     #[must_use]
     pub fn column_orders(&self) -> Option<&[ColumnOrder]> {
         self.column_orders.as_deref()
@@ -231,19 +233,19 @@ impl FileMetadata {
         self.bytes.get(self.footer_signing_key_metadata.clone()?)
     }
 
-    /// Returns the extension of the footer, if it has one.
+    /// Returns the footer's extension, if it has one.
     #[must_use]
     pub fn extension(&self) -> Option<FooterExtension<'_>> {
         let bytes = self.bytes.get(self.extension.clone()?);
         bytes.map(FooterExtension::new)
     }
 
-    /// Encodes the metadata of a file with other row groups. They are encoded one after the other, so only one of them is
-    /// decoded at a time. The number of rows is the sum of theirs. Encryption and the extension of the footer are left
-    /// out.
+    /// Encodes this file's metadata with other row groups. We encode them one after the other, so that only one of them
+    /// is decoded at a time. The new row count is the sum over these row groups. Encryption and the footer's extension
+    /// are left out.
     ///
     /// # Errors
-    /// The first error of the row groups.
+    /// Fails with the first error that the row groups have.
     pub fn encode_with(
         &self,
         row_groups: impl IntoIterator<Item = Result<RowGroup>>,
@@ -276,7 +278,7 @@ impl FileMetadata {
         Ok(writer.finish())
     }
 
-    /// Returns the number of bytes of the encoded metadata. A signature may follow them.
+    /// Returns the byte count of the encoded metadata. A signature may follow it.
     #[must_use]
     pub fn encoded_len(&self) -> usize {
         self.encoded_len
@@ -288,7 +290,7 @@ impl FileMetadata {
         self.row_groups.len()
     }
 
-    /// Returns the number of column chunks in a row group; 0 if there is no such row group.
+    /// Returns the number of column chunks in a row group, or 0 if there is no such row group.
     #[must_use]
     pub fn num_columns(&self, row_group: usize) -> usize {
         self.row_groups
@@ -296,10 +298,10 @@ impl FileMetadata {
             .map_or(0, |row_group| row_group.chunks.len())
     }
 
-    /// Returns a row group without its column chunks. Decodes nothing.
+    /// Returns a row group without its column chunks. This decodes nothing.
     ///
     /// # Errors
-    /// [Argument](crate::ErrorKind::Argument) if there is no such row group.
+    /// Fails with [Argument](crate::ErrorKind::Argument) if there is no such row group.
     pub fn row_group_header(&self, row_group: usize) -> Result<&RowGroupHeader> {
         self.indexed(row_group).map(|indexed| &indexed.header)
     }
@@ -307,8 +309,8 @@ impl FileMetadata {
     /// Decodes a row group with all its column chunks.
     ///
     /// # Errors
-    /// [Argument](crate::ErrorKind::Argument) if there is no such row group; also see
-    /// [`column_chunk`](Self::column_chunk).
+    /// Fails with [Argument](crate::ErrorKind::Argument) if there is no such row group, and in the cases that
+    /// [`column_chunk`](Self::column_chunk) describes.
     pub fn row_group(&self, row_group: usize) -> Result<RowGroup> {
         let header = self.row_group_header(row_group)?.clone();
         let columns = (0..self.num_columns(row_group))
@@ -325,21 +327,24 @@ impl FileMetadata {
         })
     }
 
-    /// Decodes the column chunk of a leaf in a row group. If its metadata is encrypted and its key is
-    /// available, `meta_data` contains the decrypted metadata.
+    /// Decodes a leaf's column chunk in a row group. If its metadata is encrypted and its key is available, `meta_data`
+    /// contains the decrypted metadata.
     ///
     /// # Errors
-    /// [Argument](crate::ErrorKind::Argument) if there is no such column chunk; [Corrupt](crate::ErrorKind::Corrupt) or
-    /// [Unsupported](crate::ErrorKind::Unsupported), with row group and offset, if it is invalid;
-    /// [Key](crate::ErrorKind::Key) if its metadata is not authentic.
+    /// Fails with:
+    ///
+    /// - [Argument](crate::ErrorKind::Argument) if there is no such column chunk.
+    /// - [Corrupt](crate::ErrorKind::Corrupt) or [Unsupported](crate::ErrorKind::Unsupported), with row group and
+    ///   offset, if it is invalid.
+    /// - [Key](crate::ErrorKind::Key) if its metadata is not authentic.
     pub fn column_chunk(&self, row_group: usize, leaf: usize) -> Result<ColumnChunk> {
         let mut chunk = self.decode_chunk(row_group, leaf)?;
         self.decrypt_chunk(row_group, leaf, &mut chunk)?;
         Ok(chunk)
     }
 
-    /// Returns the ordinal of a row group as used in its modules. This is its own ordinal, if all row groups
-    /// have one.
+    /// Returns the ordinal that a row group has in its modules. This is the ordinal that the row group states, if all
+    /// row groups state one.
     ///
     /// **Errors**: corrupt if the ordinal is negative.
     pub(crate) fn ordinal_of(&self, row_group: usize) -> Result<usize> {
@@ -352,7 +357,7 @@ impl FileMetadata {
         })
     }
 
-    /// Returns the limits for metadata stored as a separate module.
+    /// Returns the limits for metadata that is stored as a separate module.
     pub(crate) fn limits_of_metadata(&self) -> Limits {
         Limits {
             schema_depth: self.max_depth,
@@ -365,7 +370,7 @@ impl FileMetadata {
             .map_err(|error| error.in_row_group(row_group))
     }
 
-    /// Returns a reader at the start of a column chunk.
+    /// Returns a reader that starts at a column chunk.
     pub(crate) fn chunk_reader(&self, row_group: usize, leaf: usize) -> Result<CompactReader<'_>> {
         let chunks = self.indexed(row_group)?.chunks.clone();
         let position = self.column_chunks.get(chunks).unwrap_or_default().get(leaf);
@@ -396,7 +401,7 @@ impl FileMetadata {
 }
 
 impl fmt::Debug for FileMetadata {
-    /// Formats the metadata of the file, with only the numbers of row groups and column chunks.
+    /// Formats the file's metadata, but only the numbers of row groups and column chunks.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FileMetadata")
             .field("version", &self.version)
@@ -409,14 +414,14 @@ impl fmt::Debug for FileMetadata {
     }
 }
 
-/// Skips a binary value. Returns its position.
+/// Skips a binary value, and returns its position.
 fn binary(reader: &mut CompactReader<'_>) -> Result<Range<usize>> {
     let length = reader.binary()?.len();
     let end = reader.position();
     Ok(end.saturating_sub(length)..end)
 }
 
-/// The fields found so far in the pass over the footer.
+/// The fields that the pass over the footer has found so far.
 #[derive(Default)]
 struct Scan {
     version: Option<i32>,
@@ -436,7 +441,7 @@ struct Scan {
 }
 
 impl Scan {
-    /// Scans the footer. The caller must set the bytes, offset and depth of the result.
+    /// Scans the footer. The caller must set the result's bytes, offset and depth.
     fn run(mut self, bytes: &[u8], base_offset: u64, limits: &Limits) -> Result<FileMetadata> {
         let reader =
             &mut CompactReader::new(bytes, limits.schema_depth).with_base_offset(base_offset);
@@ -514,7 +519,7 @@ impl Scan {
         Ok(())
     }
 
-    /// Decodes a row group. Records only the positions of its column chunks.
+    /// Decodes a row group, but records only the positions of its column chunks.
     fn row_group(&mut self, reader: &mut CompactReader<'_>, wire: Wire) -> Result<IndexedRowGroup> {
         reader.expect(wire, Wire::Struct)?;
         let mut chunks = None;
@@ -557,7 +562,7 @@ impl Scan {
         reader.expect(wire, Wire::Struct)?;
         let first = self.column_chunks.len();
         for _ in 0..size {
-            // The cast is lossless: the footer's length fits in a u32.
+            // The cast is lossless, because the footer's length fits in a u32.
             self.column_chunks.push(reader.position() as u32);
             reader.skip_struct_cached(&mut self.shapes)?;
         }
@@ -586,18 +591,18 @@ fn write_field<T: Value>(writer: &mut CompactWriter, id: i16, value: &T) {
 }
 
 thrift_struct! {
-    /// `FileMetaData` with all its fields, for writing.
+    /// All fields of `FileMetaData`, for writing.
     #[derive(Debug, Clone, PartialEq)]
     pub struct FileMetadataParts {
         /// The version of the format.
         1: required version: i32,
-        /// The nodes of the schema tree in depth-first order, root first.
+        /// The schema tree's nodes in depth-first order, with the root first.
         2: required schema: Vec<SchemaElement>,
         /// The number of rows in the file, not negative.
         3: count num_rows: i64,
         /// The row groups.
         4: required row_groups: Vec<RowGroup>,
-        /// Key-value pairs added by the writer.
+        /// Key-value pairs that the writer added.
         5: optional key_value_metadata: Vec<KeyValue>,
         /// The name of the program that wrote the file.
         6: optional created_by: String,

@@ -1,27 +1,27 @@
-//! The first and last bytes of a file.
+//! A file's first and last bytes.
 //!
 //! ```text
 //! PAR1  column chunks, indexes, …  FileMetaData  length (4 bytes)  PAR1
 //! ```
 //!
-//! With an encrypted footer the magic is `PARE` at both ends.
+//! With an encrypted footer, the magic is `PARE` at both ends.
 
 use crate::{Error, Result};
 
-/// The first and last bytes of a file.
+/// The bytes at both ends of a file.
 pub const MAGIC: [u8; 4] = *b"PAR1";
 
-/// The first and last bytes of a file with an encrypted footer.
+/// The bytes at both ends of a file with an encrypted footer.
 pub const MAGIC_ENCRYPTED: [u8; 4] = *b"PARE";
 
-/// The number of bytes after the metadata: its length and the magic.
+/// The number of bytes after the metadata, which are its length and the magic.
 pub const FOOTER_TAIL_BYTES: usize = 8;
 
 /// The last eight bytes of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[doc(hidden)] // For the crates of this workspace.
 pub struct Tail {
-    /// The number of bytes of the metadata before the tail, including the signature of a signed footer.
+    /// The byte count of the metadata before the tail, including a signed footer's signature.
     pub metadata_length: u32,
     /// True if the metadata is encrypted.
     pub encrypted: bool,
@@ -31,7 +31,7 @@ impl Tail {
     /// Decodes the last eight bytes of a file.
     ///
     /// # Errors
-    /// [Corrupt](crate::ErrorKind::Corrupt) if they do not end with one of the two magics.
+    /// Fails with [Corrupt](crate::ErrorKind::Corrupt) if they do not end with one of the two magics.
     pub fn decode(bytes: &[u8; FOOTER_TAIL_BYTES]) -> Result<Self> {
         let [a, b, c, d, magic @ ..] = *bytes;
         let encrypted = match magic {

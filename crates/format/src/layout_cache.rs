@@ -1,8 +1,7 @@
-//! Layouts of column chunks whose metadata has the same structure as that of other chunks.
+//! Decodes column chunks faster if their metadata has the structure that another chunk's metadata has.
 //!
-//! The chunks of a wide table differ only in counts, offsets and bounds. If the bits that determine the
-//! structure of a struct equal those of an earlier chunk ([`ShapeCache`]), each integer is at the same position
-//! as in that chunk:
+//! The chunks of a wide table differ only in counts, offsets and bounds. If the bits that determine a chunk's structure
+//! equal an earlier chunk's bits ([`ShapeCache`]), each integer is at the same position as in that chunk:
 //!
 //! ```text
 //! ColumnChunk   26 00 | 1c 15 04 … 15 00 16 0a … 00 | 00
@@ -13,17 +12,17 @@ use crate::modular_encryption::KeyStep;
 use crate::thrift::{CompactReader, ShapeCache, Wire};
 use crate::{ColumnLayout, CompressionCodec, FileMetadata, ReadableChunk, Result, Type};
 
-/// The structures of column chunks decoded so far, for decoding further chunks faster.
+/// The structures of the column chunks decoded so far, which make it faster to decode further chunks.
 #[doc(hidden)] // For reads.
 #[derive(Debug, Default)]
 pub struct LayoutCache(ShapeCache<Option<FieldOffsets>>);
 
 impl FileMetadata {
-    /// Returns the readable chunk, see [`Self::readable_chunk`]. Faster if the chunk has the same structure as
-    /// one decoded with `cache` before.
+    /// Returns the readable chunk, as [`Self::readable_chunk`] does. This is faster if the chunk has the structure of
+    /// one that was decoded with `cache` before.
     ///
     /// # Errors
-    /// See [`Self::readable_chunk`].
+    /// Fails in the cases that [`Self::readable_chunk`] describes.
     #[doc(hidden)] // For reads.
     pub fn readable_chunk_cached(
         &self,
@@ -44,8 +43,8 @@ impl FileMetadata {
         }
     }
 
-    /// Returns the layout of a chunk with the structure of an earlier one, or `None` if anything about it is
-    /// wrong or unusual.
+    /// Returns the layout of a chunk that has an earlier one's structure. Returns `None` if anything about it is wrong
+    /// or unusual, because [`Self::readable_chunk`] handles these cases.
     fn cached_layout(
         &self,
         row_group: usize,
@@ -58,8 +57,7 @@ impl FileMetadata {
     }
 }
 
-/// The positions of the integers of a [`ColumnLayout`], in bytes from the start of the
-/// [`ColumnChunk`](crate::ColumnChunk).
+/// The positions of a [`ColumnLayout`]'s integers, in bytes from the start of the [`ColumnChunk`](crate::ColumnChunk).
 #[derive(Debug, Clone, Copy)]
 struct FieldOffsets {
     type_: usize,
@@ -72,8 +70,8 @@ struct FieldOffsets {
 }
 
 impl FieldOffsets {
-    /// Returns the positions in the chunk at the reader's position. Returns `None` if a required one is
-    /// missing, the chunk is in another file or encrypted, or it contains ids that a shape does not compare.
+    /// Returns the positions in the chunk that starts at the reader's position. Returns `None` if a required one is
+    /// missing, if the chunk is in another file or encrypted, or if it contains ids that a shape does not compare.
     fn of(mut chunk: CompactReader<'_>) -> Option<Self> {
         let start = chunk.position();
         let mut offsets = None;
@@ -125,7 +123,8 @@ impl FieldOffsets {
         })
     }
 
-    /// Decodes the integers at these positions of a chunk with the same structure; `None` if one is invalid.
+    /// Decodes the integers at these positions of a chunk that has this structure. Returns `None` if one of them is
+    /// invalid.
     fn layout(&self, chunk: &CompactReader<'_>) -> Option<ColumnLayout> {
         let integer = |offset: usize| chunk.varint_at(offset);
         let id = |offset| i32::try_from(integer(offset)?).ok();
@@ -150,7 +149,7 @@ mod tests {
     use super::*;
     use crate::tests::{decode, encoded, file};
 
-    /// Returns a footer with two alternating kinds of chunks and increasing offsets, without encryption.
+    /// Returns a footer without encryption that has two alternating kinds of chunks, and increasing offsets.
     fn footer() -> Vec<u8> {
         let mut parts = file();
         for row_group in &mut parts.row_groups {
@@ -168,7 +167,7 @@ mod tests {
         encoded(&parts)
     }
 
-    /// Decodes all chunks of a footer in both ways and compares the results. Returns the number of chunks
+    /// Decodes all chunks of a footer in both ways and compares the results. Returns the number of chunks that were
     /// decoded by positions.
     fn compare(footer: &[u8]) -> usize {
         let Ok(metadata) = decode(footer) else {
@@ -209,7 +208,7 @@ mod tests {
         }
     }
 
-    /// Returns true if a chunk of these fields, including its metadata, has positions.
+    /// Returns true if we can find the positions in a chunk that has these fields, including its metadata.
     fn has_offsets(fields: &[&[u8]]) -> bool {
         let chunk = [&fields.concat()[..], &[0]].concat();
         FieldOffsets::of(CompactReader::new(&chunk, 12)).is_some()
@@ -225,7 +224,7 @@ mod tests {
     fn ids_that_are_not_compared_have_no_offsets() {
         let offsets = |codec: &[u8]| has_offsets(&[&[0x3c], &metadata_with(codec)]);
         assert!(offsets(&[0x15, 12]));
-        // The same id as a separate varint; then text in place of the codec.
+        // The id comes as a separate varint. Then there is text in place of the codec.
         assert!(!offsets(&[0x05, 8, 12]));
         assert!(!offsets(&[0x18, 1, b'a']));
     }
@@ -233,12 +232,12 @@ mod tests {
     #[test]
     fn other_files_ciphers_and_what_is_no_struct_have_no_offsets() {
         let metadata = metadata_with(&[0x15, 12]);
-        // A path before the metadata; then an offset, a cipher, and a module after it.
+        // There is a path before the metadata, then an offset, a cipher, and a module after it.
         assert!(!has_offsets(&[&[0x18, 1, b'a', 0x2c], &metadata]));
         assert!(has_offsets(&[&[0x3c], &metadata, &[0x16, 8]]));
         assert!(!has_offsets(&[&[0x3c], &metadata, &[0x5c, 0]]));
         assert!(!has_offsets(&[&[0x3c], &metadata, &[0x68, 0]]));
-        // Text with the length and the bytes of the struct.
+        // The text has the length and the bytes of the struct.
         let text = [&metadata[1..], &[0; 7]].concat();
         assert_eq!(metadata[0] as usize, text.len());
         assert!(!has_offsets(&[&[0x38, metadata[0]], &text]));

@@ -1,10 +1,10 @@
 //! Limits on the resources that a file may use.
 //!
-//! A Parquet file claims sizes and counts long before its bytes confirm them. Each number that leads to an
-//! allocation, a loop or a recursion is compared with one of these limits first. Memory and time are therefore
-//! bounded by the bytes present in the file, or by a number that the caller chose.
+//! A Parquet file claims sizes and counts long before its bytes confirm them. We compare each number that leads to an
+//! allocation, a loop or a recursion with one of these limits first. So memory and time are bounded by the bytes that
+//! the file really has, or by a number that the caller chose.
 
-/// Upper bounds on the resources that a file may use. You can raise or lower each one.
+/// Upper bounds on the resources that a file may use. You can raise or lower each of them.
 ///
 /// ```
 /// use herringbone::{ErrorKind, Limits, ParquetFile};
@@ -21,39 +21,39 @@
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Bytes in the footer metadata.
+    /// The number of bytes in the footer metadata.
     pub footer_bytes: u64,
-    /// Depth of the schema tree, and of any nested Thrift value.
+    /// The depth of the schema tree, and of any nested Thrift value.
     pub schema_depth: usize,
-    /// Nodes in the schema tree.
+    /// The number of nodes in the schema tree.
     pub schema_nodes: usize,
-    /// Row groups in a file.
+    /// The number of row groups in a file.
     pub row_groups: usize,
-    /// Bytes in a page header.
+    /// The number of bytes in a page header.
     pub page_header_bytes: usize,
-    /// Bytes in a compressed or decompressed page.
+    /// The number of bytes in a page, both compressed and decompressed.
     pub page_bytes: usize,
-    /// Decompressed bytes per compressed byte, for all pages of a column chunk in total. Does not count the
-    /// bytes that their values account for, and a base allowance of one page: the smaller of `memory_bytes` and
-    /// `page_bytes`.
+    /// The number of decompressed bytes per compressed byte, in total over all pages of a column chunk. This does not
+    /// count the bytes that the pages' values account for. It also leaves out a base allowance of one page, which is
+    /// the smaller of `memory_bytes` and `page_bytes`.
     pub decompression_ratio: usize,
-    /// Levels in a page, including nulls.
+    /// The number of levels in a page, including nulls.
     pub page_values: usize,
-    /// Entries in a dictionary page.
+    /// The number of entries in a dictionary page.
     pub dictionary_values: usize,
-    /// Bytes in a column index or offset index.
+    /// The number of bytes in a column index or offset index.
     pub page_index_bytes: usize,
-    /// Bytes in a bloom filter.
+    /// The number of bytes in a bloom filter.
     pub bloom_filter_bytes: usize,
-    /// Bytes in a column of a record batch.
+    /// The number of bytes in a record batch's column.
     pub batch_column_bytes: usize,
-    /// Bytes in the column chunks of a read per byte of the file. More than one is possible only if column
+    /// The number of bytes in a read's column chunks per byte of the file. More than one is possible only if column
     /// chunks share bytes.
     pub overlap_ratio: usize,
-    /// Bytes that a read uses at a time, for all its columns: bytes read ahead, pages, dictionaries, and arrays
-    /// until their batch is emitted. Each column buffers a page. If a file with a thousand or more columns has
-    /// pages larger than their share, raise this limit to 1.1 times the total size of one page per column, or
-    /// read fewer columns at a time.
+    /// The number of bytes that a read uses at a time for all its columns. These are bytes read ahead, pages,
+    /// dictionaries, and arrays until their batch is emitted. Note that each column buffers a page. If a file with a
+    /// thousand or more columns has pages larger than their share, raise this limit to 1.1 times the total size of one
+    /// page per column, or read fewer columns at a time.
     pub memory_bytes: u64,
 }
 
@@ -87,32 +87,32 @@ impl Limits {
 }
 
 crate::setters! { Limits {
-    /// Limits bytes in the footer metadata.
+    /// Limits the bytes in the footer metadata.
     footer_bytes: u64;
     /// Limits the depth of the schema tree.
     schema_depth: usize;
-    /// Limits nodes in the schema tree.
+    /// Limits the nodes in the schema tree.
     schema_nodes: usize;
-    /// Limits row groups in a file.
+    /// Limits the row groups in a file.
     row_groups: usize;
-    /// Limits bytes in a page header.
+    /// Limits the bytes in a page header.
     page_header_bytes: usize;
-    /// Limits the bytes of pages, both compressed and decompressed.
+    /// Limits the bytes in a page, both compressed and decompressed.
     page_bytes: usize;
-    /// Limits decompressed bytes per compressed byte.
+    /// Limits the decompressed bytes per compressed byte.
     decompression_ratio: usize;
-    /// Limits the levels in a page. Nulls count.
+    /// Limits the levels in a page, including nulls.
     page_values: usize;
-    /// Limits entries in a dictionary page.
+    /// Limits the entries in a dictionary page.
     dictionary_values: usize;
-    /// Limits bytes in a column index or offset index.
+    /// Limits the bytes in a column index or offset index.
     page_index_bytes: usize;
-    /// Limits bytes in a bloom filter.
+    /// Limits the bytes in a bloom filter.
     bloom_filter_bytes: usize;
-    /// Limits bytes in a column of a record batch.
+    /// Limits the bytes in a record batch's column.
     batch_column_bytes: usize;
-    /// Limits bytes in the column chunks of a read per byte of the file.
+    /// Limits the bytes in a read's column chunks per byte of the file.
     overlap_ratio: usize;
-    /// Limits bytes that a read uses at a time.
+    /// Limits the bytes that a read uses at a time.
     memory_bytes: u64;
 }}

@@ -1,14 +1,14 @@
 //! The logical types of columns, and the orders of their bounds.
 //!
-//! `LogicalType`, `TimeUnit` and `ColumnOrder` are unions in `parquet.thrift`: the id of the only set field
-//! determines the variant. According to the specification, a reader that does not know an annotation reads the
-//! physical values and ignores bounds. Therefore unknown ids are retained.
+//! In `parquet.thrift`, `LogicalType`, `TimeUnit` and `ColumnOrder` are unions, so the id of the only set field
+//! determines the variant. The specification asks a reader that does not know an annotation to read the physical values
+//! and to ignore bounds. This is why we retain unknown ids.
 
 use std::fmt;
 
 use crate::EdgeInterpolationAlgorithm;
 
-/// The meaning of values; supersedes [`ConvertedType`](crate::ConvertedType).
+/// The meaning of values, which supersedes [`ConvertedType`](crate::ConvertedType).
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -24,86 +24,86 @@ use crate::EdgeInterpolationAlgorithm;
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum LogicalType {
-    /// UTF-8 text: LogicalTypes, "STRING".
+    /// UTF-8 text (LogicalTypes, "STRING").
     String,
-    /// A group with one repeated group of key and value: LogicalTypes, "Maps".
+    /// A group with one repeated group of key and value (LogicalTypes, "Maps").
     Map,
-    /// A group with one repeated field: LogicalTypes, "Lists".
+    /// A group with one repeated field (LogicalTypes, "Lists").
     List,
-    /// A string from a fixed set: LogicalTypes, "ENUM".
+    /// A string from a fixed set (LogicalTypes, "ENUM").
     Enum,
-    /// The value times 10<sup>-scale</sup>: LogicalTypes, "DECIMAL".
+    /// A decimal number, which is the value times 10<sup>-scale</sup> (LogicalTypes, "DECIMAL").
     Decimal {
         /// The number of digits after the decimal point.
         scale: i32,
         /// The total number of digits.
         precision: i32,
     },
-    /// Days since 1970-01-01: LogicalTypes, "DATE".
+    /// Days since 1970-01-01 (LogicalTypes, "DATE").
     Date,
-    /// Time of day since midnight: LogicalTypes, "TIME".
+    /// The time of day since midnight (LogicalTypes, "TIME").
     Time {
-        /// True if the time is in UTC, false if its time zone is unknown.
+        /// True if the time is in UTC. False if its time zone is unknown.
         is_adjusted_to_utc: bool,
         /// The unit of the value.
         unit: TimeUnit,
     },
-    /// Time since 1970-01-01 00:00:00: LogicalTypes, "TIMESTAMP".
+    /// The time since 1970-01-01 00:00:00 (LogicalTypes, "TIMESTAMP").
     Timestamp {
-        /// True if the value is an instant, false if it is a local date and time.
+        /// True if the value is an instant. False if it is a local date and time.
         is_adjusted_to_utc: bool,
         /// The unit of the value.
         unit: TimeUnit,
     },
-    /// An integer narrower than its physical type, or unsigned: LogicalTypes, "Signed Integers" and "Unsigned
-    /// Integers".
+    /// An integer that is narrower than its physical type, or unsigned (LogicalTypes, "Signed Integers" and "Unsigned
+    /// Integers").
     Integer {
-        /// 8, 16, 32 or 64 in a valid file.
+        /// The number of bits, which is 8, 16, 32 or 64 in a valid file.
         bit_width: i8,
         /// True if the integer is signed.
         is_signed: bool,
     },
-    /// Only nulls; the physical type is arbitrary: LogicalTypes, "UNKNOWN (always null)".
+    /// Only nulls, of an arbitrary physical type (LogicalTypes, "UNKNOWN (always null)").
     Unknown,
-    /// A JSON document in UTF-8: LogicalTypes, "JSON".
+    /// A JSON document in UTF-8 (LogicalTypes, "JSON").
     Json,
-    /// A BSON document: LogicalTypes, "BSON".
+    /// A BSON document (LogicalTypes, "BSON").
     Bson,
-    /// Sixteen bytes, big-endian: LogicalTypes, "UUID".
+    /// Sixteen bytes, big-endian (LogicalTypes, "UUID").
     Uuid,
-    /// IEEE 754 binary16 in two bytes, little-endian: LogicalTypes, "FLOAT16".
+    /// IEEE 754 binary16 in two bytes, little-endian (LogicalTypes, "FLOAT16").
     Float16,
-    /// A group of metadata and value (and `typed_value` when shredded): LogicalTypes, "VARIANT".
+    /// A group of metadata and value, and of `typed_value` when shredded (LogicalTypes, "VARIANT").
     Variant {
-        /// The version of the encoding; 1 if absent.
+        /// The version of the encoding, which is 1 if it is absent.
         specification_version: Option<i8>,
     },
-    /// Well-known binary with straight edges in the plane of its coordinates: LogicalTypes, "GEOMETRY".
+    /// Well-known binary, with straight edges in the plane of its coordinates (LogicalTypes, "GEOMETRY").
     Geometry {
-        /// The coordinate reference system; longitude and latitude if absent.
+        /// The coordinate reference system. If it is absent, coordinates are longitude and latitude.
         crs: Option<String>,
     },
-    /// Well-known binary with edges on a globe: LogicalTypes, "GEOGRAPHY".
+    /// Well-known binary, with edges on a globe (LogicalTypes, "GEOGRAPHY").
     Geography {
-        /// The coordinate reference system; longitude and latitude if absent.
+        /// The coordinate reference system. If it is absent, coordinates are longitude and latitude.
         crs: Option<String>,
-        /// The algorithm for edges; on a sphere if absent.
+        /// The algorithm that computes edges. If it is absent, edges lie on a sphere.
         algorithm: Option<EdgeInterpolationAlgorithm>,
     },
-    /// A group that references or contains a file: LogicalTypes, "FILE".
+    /// A group that references or contains a file (LogicalTypes, "FILE").
     File,
-    /// An annotation unknown to this version, or in an unknown form.
+    /// An annotation that this version does not know, or whose form it does not know.
     Unrecognized {
-        /// The id of the union field; 0 if no field was set.
+        /// The id of the union field, or 0 if no field was set.
         field_id: i16,
-        /// The struct of the field in the compact protocol, including the final zero byte; empty if the field
-        /// has another type. It is written as it was read.
+        /// The field's struct in the compact protocol, including the final zero byte. It is empty if the field has
+        /// another type. We write it as it was read.
         parameters: Vec<u8>,
     },
 }
 
 impl LogicalType {
-    /// Returns the number of heap bytes used by the annotation.
+    /// Returns the number of heap bytes that the annotation uses.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         match self {
@@ -115,7 +115,7 @@ impl LogicalType {
         }
     }
 
-    /// Returns one value of each known type. Hidden: used by tests of tables over logical types.
+    /// Returns one value of each known type. This is hidden, because only tests of tables over logical types use it.
     #[doc(hidden)]
     #[must_use]
     pub fn one_of_each() -> Vec<Self> {
@@ -162,7 +162,7 @@ impl LogicalType {
 }
 
 impl fmt::Display for LogicalType {
-    /// Formats with the names of the specification: `TIMESTAMP(isAdjustedToUTC=true, unit=MICROS)`.
+    /// Formats the type with the specification's names, for example as `TIMESTAMP(isAdjustedToUTC=true, unit=MICROS)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::String => f.write_str("STRING"),
@@ -217,7 +217,7 @@ impl fmt::Display for LogicalType {
     }
 }
 
-/// Formats the present arguments as `(a=1, b=2)`; empty if all are absent.
+/// Formats the arguments that are present as `(a=1, b=2)`, or as nothing if all are absent.
 fn arguments(f: &mut fmt::Formatter<'_>, parts: &[(&str, Option<&str>)]) -> fmt::Result {
     let mut open = "(";
     for (name, value) in parts {
@@ -229,7 +229,7 @@ fn arguments(f: &mut fmt::Formatter<'_>, parts: &[(&str, Option<&str>)]) -> fmt:
     f.write_str(if open == "(" { "" } else { ")" })
 }
 
-/// The unit of a TIME or TIMESTAMP.
+/// The unit of a TIME or TIMESTAMP value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TimeUnit {
     /// 10<sup>-3</sup> seconds.
@@ -241,7 +241,7 @@ pub enum TimeUnit {
 }
 
 impl fmt::Display for TimeUnit {
-    /// Formats the name in the specification.
+    /// Formats the name that the specification uses.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Millis => "MILLIS",
@@ -251,22 +251,22 @@ impl fmt::Display for TimeUnit {
     }
 }
 
-/// The order in which `min_value` and `max_value` are the bounds of a column.
+/// The order in which `min_value` and `max_value` bound a column's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ColumnOrder {
-    /// The order of the logical type, or of the physical type if the logical type has none.
+    /// The logical type's order, or the physical type's order if the logical type has none.
     TypeDefined,
-    /// The total order of IEEE 754, including NaNs.
+    /// The total order of IEEE 754, which includes NaNs.
     Ieee754Total,
-    /// INT96 timestamps by day, then by nanosecond of the day.
+    /// The order of INT96 timestamps by day, then by nanosecond of the day.
     Int96Timestamp,
-    /// An order unknown to this version: the bounds cannot be used. 0 if no field was set.
+    /// An order that this version does not know, so that the bounds cannot be used. The id is 0 if no field was set.
     Unknown(i16),
 }
 
 impl fmt::Display for ColumnOrder {
-    /// Formats the name in the specification.
+    /// Formats the name that the specification uses.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TypeDefined => f.pad("TYPE_ORDER"),

@@ -9,7 +9,7 @@ use crate::{
 };
 
 thrift_struct! {
-    /// The struct of each variant without parameters.
+    /// The struct that each variant without parameters has.
     pub(crate) struct Empty {}
 }
 
@@ -21,7 +21,7 @@ thrift_struct! {
 }
 
 thrift_struct! {
-    /// The struct of TIME and TIMESTAMP.
+    /// The struct that TIME and TIMESTAMP have.
     struct TimeType {
         1: required is_adjusted_to_utc: bool,
         2: required unit: UnitId,
@@ -42,14 +42,14 @@ thrift_struct! {
 }
 
 thrift_struct! {
-    /// The struct of GEOMETRY and GEOGRAPHY. GEOMETRY does not use `algorithm`.
+    /// The struct that GEOMETRY and GEOGRAPHY have. GEOMETRY does not use `algorithm`.
     struct GeospatialType {
         1: optional crs: String,
         2: optional algorithm: EdgeInterpolationAlgorithm,
     }
 }
 
-/// The id of the union field of a time unit.
+/// The id of a time unit's union field.
 struct UnitId(i16);
 
 impl UnitId {
@@ -85,7 +85,7 @@ impl Value for UnitId {
     }
 }
 
-/// Reads a union whose fields have no parameters. Returns the id of the field that it sets, or 0 if it sets none.
+/// Reads a union whose fields have no parameters. Returns the id of the field that is set, or 0 if none is.
 pub(crate) fn read_id(reader: &mut CompactReader<'_>, wire: Wire) -> Result<i16> {
     let id = read_union(reader, wire, |reader, field| {
         reader.skip(field.wire)?;
@@ -185,7 +185,7 @@ impl Value for LogicalType {
     }
 }
 
-/// Returns TIME for field 7, and TIMESTAMP for field 8; `None` if the unit is unknown.
+/// Returns TIME for field 7, and TIMESTAMP for field 8, or `None` if the unit is unknown.
 fn time(it: &TimeType, field_id: i16) -> Option<LogicalType> {
     let is_adjusted_to_utc = it.is_adjusted_to_utc;
     let unit = it.unit.unit()?;
@@ -201,7 +201,7 @@ fn time(it: &TimeType, field_id: i16) -> Option<LogicalType> {
     })
 }
 
-/// Reads an unrecognized variant, and keeps the bytes of its parameters.
+/// Reads a variant that we do not recognize, and keeps the bytes of its parameters.
 fn unrecognized(reader: &mut CompactReader<'_>, field: Field) -> Result<LogicalType> {
     let parameters = match field.wire {
         Wire::Struct => reader.raw_struct()?.to_vec(),
@@ -230,7 +230,7 @@ fn without_parameters(field_id: i16) -> Option<LogicalType> {
     })
 }
 
-/// Returns the id of the union field.
+/// Returns the id of the variant's union field.
 fn id(logical_type: &LogicalType) -> i16 {
     match logical_type {
         LogicalType::String => 1,
@@ -288,7 +288,8 @@ mod tests {
         LogicalType::read(&mut reader, Wire::Struct)
     }
 
-    /// Returns true if this id is recognized. An error also counts: a known id may lack required parameters here.
+    /// Returns true if this id is recognized. An error also counts, because a known id may lack required parameters
+    /// here.
     fn is_known(id: i16) -> bool {
         let mut writer = CompactWriter::new();
         write_union(&mut writer, id, &Empty {});

@@ -1,11 +1,11 @@
-//! The header before every page.
+//! The header that precedes every page.
 //!
 //! ```text
 //! column chunk   [page header, page body]*
 //! ```
 //!
-//! A header does not contain its own length. A reader without the whole chunk in memory decodes a prefix, and
-//! reads more bytes if the prefix ends too early.
+//! A header does not contain its own length. So a reader that does not have the whole chunk in memory decodes a prefix,
+//! and reads more bytes if the prefix ends too early.
 
 use crate::{
     Encoding, Limits, PageType, Result, Statistics,
@@ -19,15 +19,15 @@ use crate::{
 const LIMIT: &str = "page_header_bytes";
 
 thrift_struct! {
-    /// The header of a page. One of the four type-specific headers belongs to its type; this is not checked
-    /// here.
+    /// The header of a page. It should have the one of the four type-specific headers that belongs to its type, but
+    /// this is not checked here.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct PageHeader {
-        /// The type of the page.
+        /// The page's type.
         1: required type_: PageType,
-        /// The size of the body after decompression in bytes, not negative.
+        /// The body's size in bytes after decompression, not negative.
         2: count uncompressed_page_size: i32,
-        /// The size of the body in the file in bytes, not negative.
+        /// The body's size in bytes as stored in the file, not negative.
         3: count compressed_page_size: i32,
         /// The CRC-32 of the body as stored in the file.
         4: optional crc: i32,
@@ -54,7 +54,7 @@ thrift_struct! {
         3: required definition_level_encoding: Encoding,
         /// The encoding of the repetition levels.
         4: required repetition_level_encoding: Encoding,
-        /// Bounds and counts of the page.
+        /// Bounds and counts of the page's values.
         5: optional statistics: PageStatistics,
     }
 }
@@ -71,7 +71,7 @@ thrift_struct! {
     pub struct DictionaryPageHeader {
         /// The number of entries, not negative.
         1: count num_values: i32,
-        /// The encoding of the entries: PLAIN, or its older name PLAIN_DICTIONARY.
+        /// The encoding of the entries, which is PLAIN, or its older name PLAIN_DICTIONARY.
         2: required encoding: Encoding,
         /// True if the entries are in ascending order.
         3: optional is_sorted: bool,
@@ -79,8 +79,8 @@ thrift_struct! {
 }
 
 thrift_struct! {
-    /// The type-specific header of a data page version 2. Its levels precede the values in the body. They are
-    /// never compressed, and have no length prefixes.
+    /// The type-specific header of a data page version 2. Such a page has its levels before the values in the body.
+    /// They are never compressed, and have no length prefixes.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct DataPageHeaderV2 {
         /// The number of values including nulls, not negative.
@@ -95,14 +95,14 @@ thrift_struct! {
         5: count definition_levels_byte_length: i32,
         /// The size of the repetition levels in bytes, not negative.
         6: count repetition_levels_byte_length: i32,
-        /// True if the values are compressed; true if absent.
+        /// True if the values are compressed, which is also the default if the field is absent.
         7: or_true is_compressed: bool,
-        /// Bounds and counts of the page.
+        /// Bounds and counts of the page's values.
         8: optional statistics: PageStatistics,
     }
 }
 
-/// The bounds and counts of a page. They are kept as bytes until they are decoded.
+/// The bounds and counts of a page, which we keep as bytes until someone decodes them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageStatistics(Box<[u8]>);
 
@@ -110,7 +110,7 @@ impl PageStatistics {
     /// Decodes the statistics.
     ///
     /// # Errors
-    /// [Corrupt](crate::ErrorKind::Corrupt) if the bytes break the protocol.
+    /// Fails with [Corrupt](crate::ErrorKind::Corrupt) if the bytes break the protocol.
     pub fn decode(&self, limits: &Limits) -> Result<Statistics> {
         decode_whole(&self.0, limits, LIMIT, self.0.len(), "page statistics")
             .map(|(statistics, _)| statistics)
@@ -139,7 +139,7 @@ impl Value for PageStatistics {
 }
 
 impl PageHeader {
-    /// Returns the bounds and counts of the page, still encoded.
+    /// Returns the page's bounds and counts, still encoded.
     #[must_use]
     pub fn statistics(&self) -> Option<&PageStatistics> {
         match self.type_ {
@@ -149,8 +149,8 @@ impl PageHeader {
         }
     }
 
-    /// Returns the declared number of entries of a dictionary page, or of levels of a data page. Returns `None`
-    /// if the header of its type is missing, or the page does not carry values.
+    /// Returns the number of entries that a dictionary page declares, or the number of levels that a data page
+    /// declares. Returns `None` if the header for its type is missing, or if the page does not carry values.
     #[must_use]
     pub fn num_values(&self) -> Option<i32> {
         match self.type_ {
@@ -161,8 +161,8 @@ impl PageHeader {
         }
     }
 
-    /// Returns the encoding of the values; `None` if the header of its type is missing, or the page does not
-    /// carry values.
+    /// Returns the encoding of the values. Returns `None` if the header for its type is missing, or if the page does
+    /// not carry values.
     #[must_use]
     pub fn encoding(&self) -> Option<Encoding> {
         match self.type_ {
@@ -173,12 +173,12 @@ impl PageHeader {
         }
     }
 
-    /// Decodes the header at the start of `bytes`. Returns it with its number of bytes.
+    /// Decodes the header at the start of `bytes`, and returns it with its byte count.
     ///
     /// # Errors
-    /// [Corrupt](crate::ErrorKind::Corrupt), with the byte in the message, if the header breaks the protocol, lacks a
-    /// required field or has a negative size; [Limit](crate::ErrorKind::Limit) if it is longer than
-    /// [`Limits::page_header_bytes`].
+    /// Fails with [Corrupt](crate::ErrorKind::Corrupt), with the byte in the message, if the header breaks the
+    /// protocol, lacks a required field or has a negative size. Fails with [Limit](crate::ErrorKind::Limit) if it is
+    /// longer than [`Limits::page_header_bytes`].
     pub fn decode(bytes: &[u8], limits: &Limits) -> Result<(Self, usize)> {
         decode_whole(
             bytes,
@@ -189,14 +189,14 @@ impl PageHeader {
         )
     }
 
-    /// Decodes the header at the start of `bytes`, see [`Self::decode`]. Returns `None` if `bytes` end inside
-    /// the header, so more bytes are needed.
+    /// Decodes the header at the start of `bytes`, as [`Self::decode`] does, but returns `None` if `bytes` end inside
+    /// the header, so that more bytes are needed.
     pub fn decode_prefix(bytes: &[u8], limits: &Limits) -> Result<Option<(Self, usize)>> {
         decode_prefix(bytes, limits, LIMIT, limits.page_header_bytes)
     }
 
-    /// Decodes the header at the start of `bytes`, see [`Self::decode_prefix`]. Skips its statistics, which are
-    /// then absent. For readers of the page itself.
+    /// Decodes the header at the start of `bytes`, as [`Self::decode_prefix`] does, but skips its statistics, which are
+    /// then absent. Use this if you read the page itself.
     pub fn decode_prefix_without_statistics(
         bytes: &[u8],
         limits: &Limits,

@@ -1,4 +1,4 @@
-//! The page index: locations, bounds and counts of the pages of a column chunk.
+//! The page index, which has the locations, bounds and counts of a column chunk's pages.
 
 use crate::{
     BoundaryOrder, Error, Limits, Result,
@@ -9,9 +9,9 @@ thrift_struct! {
     /// The locations of a column chunk's data pages.
     #[derive(Debug, Clone, Default, PartialEq, Eq)]
     pub struct OffsetIndex {
-        /// One location per data page, in file order.
+        /// The locations of the data pages, one per page in file order.
         1: required page_locations: Vec<PageLocation>,
-        /// For each page, the number of bytes in its BYTE_ARRAY values without their lengths.
+        /// The byte count of each page's BYTE_ARRAY values without their lengths.
         2: optional unencoded_byte_array_data_bytes: Vec<i64>,
     }
 }
@@ -20,42 +20,42 @@ thrift_struct! {
     /// The location of a page.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct PageLocation {
-        /// The offset of its header in the file, not negative.
+        /// The file offset of the page's header, not negative.
         1: count offset: i64,
-        /// The size of header and body in the file in bytes, not negative.
+        /// The size of the page's header and body in bytes as stored in the file, not negative.
         2: count compressed_page_size: i32,
-        /// The ordinal of its first row in the row group, not negative.
+        /// The ordinal of the page's first row in the row group, not negative.
         3: count first_row_index: i64,
     }
 }
 
 thrift_struct! {
-    /// Bounds and counts of the data pages of a column chunk. Each list has one entry per page.
+    /// Bounds and counts of a column chunk's data pages. Each list has one entry per page.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct ColumnIndex {
         /// True for a page with only nulls, whose bounds are empty.
         1: required null_pages: Vec<bool>,
-        /// Lower bounds: PLAIN values, byte arrays without their length.
+        /// Lower bounds as PLAIN values. Byte arrays have no length prefix.
         2: required min_values: ByteArrays,
-        /// Upper bounds.
+        /// Upper bounds in the form that the lower bounds have.
         3: required max_values: ByteArrays,
-        /// The sort order of the bounds.
+        /// The sort order that the bounds have.
         4: required boundary_order: BoundaryOrder,
-        /// The numbers of nulls.
+        /// The null count of each page.
         5: optional null_counts: Vec<i64>,
-        /// The histograms of repetition levels: the counts of all levels of the first page, then those of the
-        /// next, and so on.
+        /// The histograms of repetition levels. These are the counts of all levels of the first page, then the counts
+        /// of the next page, and so on.
         6: optional repetition_level_histograms: Vec<i64>,
-        /// The histograms of definition levels: the counts of all levels of the first page, then those of the
-        /// next, and so on.
+        /// The histograms of definition levels. These are the counts of all levels of the first page, then the counts
+        /// of the next page, and so on.
         7: optional definition_level_histograms: Vec<i64>,
-        /// The numbers of NaNs.
+        /// The NaN count of each page.
         8: optional nan_counts: Vec<i64>,
     }
 }
 
 impl OffsetIndex {
-    /// Returns the number of heap bytes used by the index.
+    /// Returns the number of heap bytes that the index uses.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         let bytes = self.unencoded_byte_array_data_bytes.as_ref();
@@ -66,8 +66,9 @@ impl OffsetIndex {
     /// Decodes an offset index at the start of `bytes`.
     ///
     /// # Errors
-    /// [Corrupt](crate::ErrorKind::Corrupt), with the byte in the message; also if lists differ in length.
-    /// [Limit](crate::ErrorKind::Limit) if the index is longer than [`Limits::page_index_bytes`].
+    /// Fails with [Corrupt](crate::ErrorKind::Corrupt) if the index is malformed, with the byte in the message, or if
+    /// its lists differ in length. Fails with [Limit](crate::ErrorKind::Limit) if it is longer than
+    /// [`Limits::page_index_bytes`].
     pub fn decode(bytes: &[u8], limits: &Limits) -> Result<Self> {
         let allowed = limits.page_index_bytes;
         let (index, _) =
@@ -83,7 +84,7 @@ impl OffsetIndex {
 }
 
 impl ColumnIndex {
-    /// Returns the number of heap bytes used by the index.
+    /// Returns the number of heap bytes that the index uses.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         let counts = [
@@ -102,9 +103,9 @@ impl ColumnIndex {
     /// Decodes a column index at the start of `bytes`.
     ///
     /// # Errors
-    /// [Corrupt](crate::ErrorKind::Corrupt), with the byte in the message; also if lists differ in length, or the
-    /// length of a histogram is not a multiple of the number of pages. [Limit](crate::ErrorKind::Limit) if the index is
-    /// longer than [`Limits::page_index_bytes`].
+    /// Fails with [Corrupt](crate::ErrorKind::Corrupt) if the index is malformed, with the byte in the message. Also
+    /// fails with it if the lists differ in length, or if a histogram's length is not a multiple of the page count.
+    /// Fails with [Limit](crate::ErrorKind::Limit) if the index is longer than [`Limits::page_index_bytes`].
     pub fn decode(bytes: &[u8], limits: &Limits) -> Result<Self> {
         let allowed = limits.page_index_bytes;
         let (index, _) =
@@ -151,7 +152,7 @@ fn wrong_length(name: &str, length: usize, pages: usize) -> Error {
     Error::corrupt(format!("{name} has {length} entries for {pages} pages"))
 }
 
-/// A list of byte arrays in one allocation, because an index may have many thousands of short bounds.
+/// A list of byte arrays that share one allocation, because an index may have many thousands of short bounds.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ByteArrays {
     data: Vec<u8>,
@@ -178,7 +179,7 @@ impl ByteArrays {
         self.ends.is_empty()
     }
 
-    /// Returns the number of heap bytes used by the list.
+    /// Returns the number of heap bytes that the list uses.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         self.data.capacity() + size_of::<usize>() * self.ends.capacity()
@@ -195,7 +196,7 @@ impl ByteArrays {
         self.data.get(start..end)
     }
 
-    /// Iterates over all arrays in order.
+    /// Returns an iterator over all arrays in order.
     pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
         (0..self.len()).filter_map(|index| self.get(index))
     }

@@ -1,4 +1,4 @@
-//! Partial metadata, recovered from a damaged file or one without its end.
+//! Partial metadata, which is recovered from a file that is damaged or has lost its end.
 
 use crate::{
     KeyValue, Limits, Result, RowGroup, SchemaElement,
@@ -27,15 +27,15 @@ use crate::{
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct PartialMetadata {
-    /// The nodes of the schema tree.
+    /// The schema tree's nodes.
     pub schema: Vec<SchemaElement>,
-    /// The number of rows in the file, if decoded.
+    /// The file's row count, if it was decoded.
     pub num_rows: Option<i64>,
     /// The row groups up to the first one that cannot be decoded.
     pub row_groups: Vec<RowGroup>,
-    /// The key-value pairs added by the writer, if decoded.
+    /// The key-value pairs that the writer added, if they were decoded.
     pub key_value_metadata: Vec<KeyValue>,
-    /// The name of the program that wrote the file, if decoded.
+    /// The name of the program that wrote the file, if it was decoded.
     pub created_by: Option<String>,
 }
 
@@ -52,7 +52,7 @@ impl PartialMetadata {
             key_value_metadata: Vec::new(),
             created_by: None,
         };
-        // On an error, everything decoded before it is kept.
+        // We ignore an error, because everything decoded before it is still useful.
         partial.fields(&mut reader, limits, &mut schema).ok();
         partial.schema = schema?;
         Some(partial)

@@ -1,4 +1,4 @@
-//! Column chunks prepared for reading: their decrypted metadata, and the cipher of their pages.
+//! Column chunks that are prepared for reading, with their decrypted metadata and the cipher for their pages.
 
 use crate::modular_encryption::{ChunkCipher, KeyStep, ModuleKind};
 use crate::thrift::{RawStruct, Value, decode_whole};
@@ -26,18 +26,18 @@ const LIMIT: &str = "footer_bytes";
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ReadableChunk {
-    /// The locations of its pages, and the metadata needed to read them.
+    /// The locations of the chunk's pages, and the metadata that is needed to read them.
     pub layout: ColumnLayout,
-    /// The cipher of its pages; `None` if they are not encrypted.
+    /// The cipher for the chunk's pages, or `None` if they are not encrypted.
     pub cipher: Option<ChunkCipher>,
 }
 
 impl FileMetadata {
-    /// Returns a column chunk for reading its pages. Decodes only the metadata needed for that.
+    /// Returns a column chunk whose pages can be read. This decodes only the metadata that is needed for it.
     ///
     /// # Errors
-    /// See [`Self::column_chunk`]; also [Unsupported](ErrorKind::Unsupported) if the chunk is in another file;
-    /// [Key](ErrorKind::Key) if it is encrypted and its key is missing.
+    /// Fails in the cases that [`Self::column_chunk`] describes, with [Unsupported](ErrorKind::Unsupported) if the
+    /// chunk is in another file, and with [Key](ErrorKind::Key) if it is encrypted and its key is missing.
     pub fn readable_chunk(&self, row_group: usize, leaf: usize) -> Result<KeyStep<ReadableChunk>> {
         let chunk: ColumnChunkLayout = self.decode_chunk(row_group, leaf)?;
         if let Some(path) = &chunk.file_path {
@@ -61,11 +61,11 @@ impl FileMetadata {
         Ok(KeyStep::Ready(ReadableChunk { layout, cipher }))
     }
 
-    /// Returns the cipher for the modules of a column chunk, including its page indexes and bloom filter;
-    /// `None` if the chunk is not encrypted.
+    /// Returns the cipher for a column chunk's modules, including its page indexes and bloom filter. Returns `None` if
+    /// the chunk is not encrypted.
     ///
     /// # Errors
-    /// See [`Self::readable_chunk`].
+    /// Fails in the cases that [`Self::readable_chunk`] describes.
     pub fn cipher_of(
         &self,
         row_group: usize,
@@ -75,7 +75,7 @@ impl FileMetadata {
         self.chunk_cipher(row_group, leaf, chunk.crypto_metadata.as_ref())
     }
 
-    /// Sets the decrypted metadata of a decoded chunk, if its key is available.
+    /// Sets a decoded chunk's decrypted metadata, if its key is available.
     pub(crate) fn decrypt_chunk(
         &self,
         row_group: usize,
@@ -87,7 +87,7 @@ impl FileMetadata {
         }
         let cipher = match self.cipher_of(row_group, leaf, chunk) {
             Ok(KeyStep::Ready(cipher)) => cipher,
-            // Other columns can be inspected without this key.
+            // We go on without this key, so that other columns can be inspected.
             Ok(KeyStep::NeedKey(_)) => None,
             Err(error) if error.kind() == ErrorKind::Key => None,
             Err(error) => return Err(error),
@@ -117,7 +117,7 @@ impl FileMetadata {
         Ok(step.map(|modules| modules.map(|modules| ChunkCipher::new(modules, row_group, leaf))))
     }
 
-    /// Decrypts and decodes metadata stored as a separate module.
+    /// Decrypts and decodes metadata that is stored as a separate module.
     fn decrypted<T: Value>(
         &self,
         cipher: Option<&ChunkCipher>,
@@ -128,14 +128,14 @@ impl FileMetadata {
         };
         let metadata = cipher.decrypt(ModuleKind::ColumnMetadata, &module)?;
         let limits = self.limits_of_metadata();
-        // Some writers append bytes to it.
+        // Some writers append bytes to the metadata, so we do not require that it fills the module.
         let (decoded, _) =
             decode_whole(&metadata, &limits, LIMIT, metadata.len(), "column metadata")?;
         Ok(Some(decoded))
     }
 }
 
-/// Returns the error for encrypted content without keys.
+/// Returns the error for encrypted content for which there are no keys.
 #[cold]
 pub fn encrypted(what: &str) -> Error {
     Error::new(ErrorKind::Key, format!("{what}, but no keys were given"))

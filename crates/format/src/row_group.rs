@@ -1,4 +1,4 @@
-//! Row groups: some rows of all columns.
+//! Row groups, each of which has some rows of all columns.
 
 use crate::{ColumnChunk, thrift::thrift_struct};
 
@@ -17,24 +17,24 @@ thrift_struct! {
     /// ```
     #[derive(Debug, Clone, PartialEq)]
     pub struct RowGroup {
-        /// The column chunks: one per leaf of the schema, in schema order.
+        /// The column chunks, one per leaf of the schema and in schema order.
         1: required columns: Vec<ColumnChunk>,
-        /// The size of all pages after decompression in bytes. For information only.
+        /// The size of all pages after decompression in bytes. It is for information only.
         2: required total_byte_size: i64,
         /// The number of rows, not negative.
         3: count num_rows: i64,
-        /// The columns that the rows are sorted by.
+        /// The columns by which the rows are sorted.
         4: optional sorting_columns: Vec<SortingColumn>,
-        /// The offset of its first page in the file.
+        /// The file offset of the row group's first page.
         5: optional file_offset: i64,
-        /// The size of all pages in the file in bytes.
+        /// The size of all pages in bytes as stored in the file.
         6: optional total_compressed_size: i64,
         /// The ordinal of the row group in the file.
         7: optional ordinal: i16,
     }
 }
 
-/// A row group without its column chunks. The fields are those of [`RowGroup`].
+/// A row group without its column chunks. All other fields of [`RowGroup`] are present.
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -52,29 +52,29 @@ thrift_struct! {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RowGroupHeader {
-    /// The size of all pages after decompression in bytes. For information only.
+    /// The size of all pages after decompression in bytes. It is for information only.
     pub total_byte_size: i64,
     /// The number of rows, not negative.
     pub num_rows: i64,
-    /// The columns that the rows are sorted by.
+    /// The columns by which the rows are sorted.
     pub sorting_columns: Option<Vec<SortingColumn>>,
-    /// The offset of its first page in the file.
+    /// The file offset of the row group's first page.
     pub file_offset: Option<i64>,
-    /// The size of all pages in the file in bytes.
+    /// The size of all pages in bytes as stored in the file.
     pub total_compressed_size: Option<i64>,
     /// The ordinal of the row group in the file.
     pub ordinal: Option<i16>,
 }
 
 thrift_struct! {
-    /// A column that rows are sorted by.
+    /// A column by which rows are sorted.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct SortingColumn {
-        /// Ordinal of the leaf column.
+        /// The ordinal of the leaf column.
         1: required column_idx: i32,
-        /// True if values are in descending order.
+        /// True if the values are in descending order.
         2: required descending: bool,
-        /// True if nulls are first.
+        /// True if nulls come first.
         3: required nulls_first: bool,
     }
 }

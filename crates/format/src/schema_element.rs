@@ -5,24 +5,24 @@ use crate::{
     thrift::{CompactReader, CompactWriter, Value, Wire, required, thrift_struct},
 };
 
-/// The repetition that some writers use for a root without repetition.
+/// The repetition that some writers use for a root that has none.
 const NO_REPETITION: i32 = -1;
 
 thrift_struct! {
-    /// A node of the schema tree. The tree is stored as a list in depth-first order.
+    /// A node of the schema tree, which is stored as a list in depth-first order.
     ///
-    /// Not checked against other elements: `num_children` may be negative or too large.
+    /// An element is not checked against the others, so `num_children` may be negative or too large.
     #[derive(Debug, Clone, Default, PartialEq, Eq)]
     pub struct SchemaElement {
-        /// The physical type of a leaf; absent on a group.
+        /// The physical type of a leaf. It is absent on a group.
         1: optional type_: Type,
         /// The number of bytes per value of a FIXED_LEN_BYTE_ARRAY.
         2: optional type_length: i32,
-        /// The number of times that the field occurs in its parent; absent on the root.
+        /// The number of times that the field occurs in its parent. It is absent on the root.
         3: optional repetition_type: Repetition,
-        /// The name of the field.
+        /// The field's name.
         4: required name: String,
-        /// The number of fields in a group; absent on a leaf.
+        /// The number of fields in a group. It is absent on a leaf.
         5: optional num_children: i32,
         /// The older annotation.
         6: optional converted_type: ConvertedType,
@@ -30,15 +30,15 @@ thrift_struct! {
         7: optional scale: i32,
         /// The total number of digits, for [`ConvertedType::Decimal`].
         8: optional precision: i32,
-        /// The id of the field in the original schema.
+        /// The field's id in the original schema.
         9: optional field_id: i32,
-        /// The annotation; takes precedence over `converted_type`.
+        /// The annotation, which takes precedence over `converted_type`.
         10: optional logical_type: LogicalType,
     }
 }
 
 impl SchemaElement {
-    /// Returns the number of heap bytes used by the element.
+    /// Returns the number of heap bytes that the element uses.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         let logical_type = self.logical_type.as_ref();
@@ -47,7 +47,7 @@ impl SchemaElement {
 }
 
 thrift_struct! {
-    /// The root as stored in the file. Writers bend the rules here, because its fields are not needed.
+    /// The root as stored in the file. Writers bend the rules for it, because its fields are not needed.
     struct Root {
         1: optional type_: Type,
         2: optional type_length: i32,
@@ -63,7 +63,7 @@ thrift_struct! {
 }
 
 impl Root {
-    /// Returns the element. Removes a repetition of -1, and the type if there are children.
+    /// Returns the element. This removes a repetition of -1, and the type if there are children.
     fn element(self, reader: &CompactReader<'_>) -> Result<SchemaElement> {
         let repetition_type = match self.repetition_type {
             None | Some(NO_REPETITION) => None,
@@ -85,14 +85,14 @@ impl Root {
     }
 }
 
-/// Reads all nodes of a schema. The first one is its root.
+/// Reads all nodes of a schema, which start with its root.
 pub(crate) fn read_schema(
     reader: &mut CompactReader<'_>,
     wire: Wire,
 ) -> Result<Vec<SchemaElement>> {
     reader.expect(wire, Wire::List)?;
     let (wire, size) = reader.list()?;
-    // An element is larger in memory than in the file, so the claimed size is not fully reserved in advance.
+    // An element is larger in memory than in the file, so we do not reserve memory for the claimed number of elements.
     let reserve = size.min(reader.remaining() / size_of::<SchemaElement>() + 1);
     let mut elements = Vec::with_capacity(reserve);
     for ordinal in 0..size {
@@ -104,7 +104,8 @@ pub(crate) fn read_schema(
     Ok(elements)
 }
 
-/// A key and its value, added by the writer for its readers. Values should be UTF-8, but writers put any bytes there.
+/// A key and its value, which the writer added for its readers. Values should be UTF-8, but writers put any bytes
+/// there.
 ///
 /// ```
 /// use herringbone_format::KeyValue;
@@ -115,14 +116,14 @@ pub(crate) fn read_schema(
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct KeyValue {
-    /// The key. U+FFFD replaces bytes other than UTF-8.
+    /// The key, in which U+FFFD replaces bytes that are not UTF-8.
     pub key: String,
-    /// The bytes of the value.
+    /// The value's bytes.
     pub value: Option<Vec<u8>>,
 }
 
 impl KeyValue {
-    /// Creates a pair with a key and a value.
+    /// Creates a pair that has a key and a value.
     #[must_use]
     pub fn new(key: impl Into<String>, value: impl Into<Vec<u8>>) -> Self {
         Self {
@@ -131,7 +132,7 @@ impl KeyValue {
         }
     }
 
-    /// Creates a pair without a value.
+    /// Creates a pair that has no value.
     #[must_use]
     pub fn without_value(key: impl Into<String>) -> Self {
         Self {
@@ -146,14 +147,14 @@ impl KeyValue {
         str::from_utf8(self.value.as_deref()?).ok()
     }
 
-    /// Writes the pair as a struct of the compact protocol.
+    /// Writes the pair as a struct in the compact protocol.
     pub fn encode(&self, writer: &mut CompactWriter) {
         self.write(writer);
     }
 }
 
 impl<K: Into<String>, V: Into<Vec<u8>>> From<(K, V)> for KeyValue {
-    /// Creates a pair with a key and a value.
+    /// Creates a pair that has a key and a value.
     fn from((key, value): (K, V)) -> Self {
         Self::new(key, value)
     }
@@ -189,10 +190,10 @@ impl Value for KeyValue {
     }
 }
 
-/// Reads human-readable text, in which invalid UTF-8 must not make the file unreadable.
+/// Reads text for humans, in which invalid UTF-8 must not make the file unreadable.
 pub(crate) fn lossy_text(reader: &mut CompactReader<'_>, wire: Wire) -> Result<String> {
     reader.expect(wire, Wire::Binary)?;
-    // Replacing invalid bytes takes several times as long as validating, even if there are none.
+    // We validate first, because replacing invalid bytes takes several times as long, even if there are none.
     reader.binary().map(|bytes| match str::from_utf8(bytes) {
         Ok(text) => text.to_owned(),
         Err(_) => String::from_utf8_lossy(bytes).into_owned(),

@@ -1,9 +1,9 @@
-//! Setters of option structs, declared in one form for all crates.
+//! Setters for option structs, which all crates declare in one form.
 
-/// Declares methods that set one field each and return the options, so that calls can be chained.
+/// Declares methods that each set one field and return the options, so that calls can be chained.
 ///
-/// A row has the documentation, the name of the field, and the type of the argument. If the field has another type,
-/// `=> convert` names the function that makes it of the argument, such as `Some` or `Into::into`.
+/// A row has the documentation, the field's name, and the argument's type. If the field has another type, `=> convert`
+/// names the function that makes it from the argument, such as `Some` or `Into::into`.
 ///
 /// ```
 /// #[derive(Default)]
@@ -33,7 +33,7 @@ macro_rules! setters {
     (@value $name:ident) => { $name };
 }
 
-/// Collects texts, for setters of lists of names.
+/// Collects texts, for setters that take lists of names.
 #[doc(hidden)] // For the crates of this workspace.
 pub fn texts<S: Into<String>>(texts: impl IntoIterator<Item = S>) -> Vec<String> {
     texts.into_iter().map(Into::into).collect()

@@ -5,26 +5,26 @@ use crate::thrift::thrift_struct;
 thrift_struct! {
     /// Bounds and counts of a column chunk or a page.
     ///
-    /// Bounds are PLAIN values, except that byte arrays have no length. They are only valid in the column's
-    /// [`ColumnOrder`](crate::ColumnOrder). Counts are unchecked: files of broken writers contain negative
-    /// ones.
+    /// Bounds are PLAIN values, except that byte arrays have no length. They are valid only in the column's
+    /// [`ColumnOrder`](crate::ColumnOrder). Counts are not checked, and you may find negative ones in files that broken
+    /// writers made.
     #[derive(Debug, Clone, Default, PartialEq, Eq)]
     pub struct Statistics {
-        /// Upper bound in signed order; deprecated.
+        /// The deprecated upper bound, which is in signed order.
         1: optional max: Vec<u8>,
-        /// Lower bound in signed order; deprecated.
+        /// The deprecated lower bound, which is in signed order.
         2: optional min: Vec<u8>,
         /// The number of nulls.
         3: optional null_count: i64,
         /// The number of distinct values.
         4: optional distinct_count: i64,
-        /// Upper bound.
+        /// The upper bound in the column's order.
         5: optional max_value: Vec<u8>,
-        /// Lower bound.
+        /// The lower bound in the column's order.
         6: optional min_value: Vec<u8>,
-        /// True if `max_value` occurs; unknown if absent.
+        /// True if `max_value` occurs among the values. This is unknown if it is absent.
         7: optional is_max_value_exact: bool,
-        /// True if `min_value` occurs; unknown if absent.
+        /// True if `min_value` occurs among the values. This is unknown if it is absent.
         8: optional is_min_value_exact: bool,
         /// The number of NaNs.
         9: optional nan_count: i64,
@@ -32,10 +32,10 @@ thrift_struct! {
 }
 
 thrift_struct! {
-    /// The in-memory size of a column chunk.
+    /// The size that a column chunk has in memory.
     #[derive(Debug, Clone, Default, PartialEq, Eq)]
     pub struct SizeStatistics {
-        /// The number of bytes in all BYTE_ARRAY values, without their lengths.
+        /// The byte count of all BYTE_ARRAY values without their lengths.
         1: optional unencoded_byte_array_data_bytes: i64,
         /// The number of occurrences of each repetition level, starting at level 0.
         2: optional repetition_level_histogram: Vec<i64>,
@@ -45,35 +45,35 @@ thrift_struct! {
 }
 
 thrift_struct! {
-    /// Bounds of coordinates. If `xmin > xmax`, the box crosses the antimeridian.
+    /// The bounds of coordinates. If `xmin > xmax`, the box crosses the antimeridian.
     #[derive(Debug, Clone, Default, PartialEq)]
     pub struct BoundingBox {
-        /// Lower bound of x, or the western bound.
+        /// The lower bound of x, or the western bound.
         1: required xmin: f64,
-        /// Upper bound of x, or the eastern bound.
+        /// The upper bound of x, or the eastern bound.
         2: required xmax: f64,
-        /// Lower bound of y.
+        /// The lower bound of y.
         3: required ymin: f64,
-        /// Upper bound of y.
+        /// The upper bound of y.
         4: required ymax: f64,
-        /// Lower bound of z.
+        /// The lower bound of z.
         5: optional zmin: f64,
-        /// Upper bound of z.
+        /// The upper bound of z.
         6: optional zmax: f64,
-        /// Lower bound of m.
+        /// The lower bound of m.
         7: optional mmin: f64,
-        /// Upper bound of m.
+        /// The upper bound of m.
         8: optional mmax: f64,
     }
 }
 
 thrift_struct! {
-    /// Bounds and types of the geometries in a column chunk.
+    /// The bounds and types of a column chunk's geometries.
     #[derive(Debug, Clone, Default, PartialEq)]
     pub struct GeospatialStatistics {
-        /// Bounds of all coordinates.
+        /// The bounds of all coordinates.
         1: optional bbox: BoundingBox,
-        /// ISO codes of the geometry types that occur; unknown if absent or empty.
+        /// The ISO codes of the geometry types that occur. They are unknown if this is absent or empty.
         2: optional geospatial_types: Vec<i32>,
     }
 }

@@ -1,11 +1,11 @@
-//! The enums against the tables of `parquet.thrift` and `Encodings.md`.
+//! Compares the enums with the tables of `parquet.thrift` and `Encodings.md`.
 
 use herringbone_format::{
     BoundaryOrder, CompressionCodec, ConvertedType, EdgeInterpolationAlgorithm, Encoding, PageType,
     Repetition, Type,
 };
 
-/// Compares an enum with its names in the order of their ids. `-` is an id that the thrift file does not assign.
+/// Compares an enum with its names in the order of their ids. A `-` is an id that the thrift file does not assign.
 macro_rules! check {
     ($name:ident, $texts:literal) => {
         let mut known = $name::ALL.iter();

@@ -1,7 +1,7 @@
 //! The footers, indexes and page headers of the official test files.
 //!
-//! `PARQUET_TEST_DATA` is the `data` folder of apache/parquet-testing. Without it, these tests are skipped, with a
-//! message on standard error.
+//! `PARQUET_TEST_DATA` names the `data` folder of apache/parquet-testing. Without it, these tests are skipped, and
+//! print a message to standard error.
 
 #![allow(missing_docs, unreachable_pub, reason = "a test")]
 #![allow(
@@ -27,7 +27,7 @@ use herringbone_format::{
 };
 
 fn test_data() -> Option<PathBuf> {
-    // `bad_data` and others are next to the folder in the variable.
+    // Folders such as `bad_data` are next to the folder in the variable.
     let data = std::env::var_os("PARQUET_TEST_DATA").map(|data| PathBuf::from(data).join(".."));
     if data.is_none() {
         eprintln!("SKIPPED: set PARQUET_TEST_DATA to the `data` folder of apache/parquet-testing");
@@ -35,7 +35,7 @@ fn test_data() -> Option<PathBuf> {
     data
 }
 
-/// All files below `folder` that start like a Parquet file with a plaintext footer.
+/// Returns all files below `folder` that start like a Parquet file with a plaintext footer.
 fn parquet_files(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -50,7 +50,7 @@ fn parquet_files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// The whole file, and the range of its metadata.
+/// Returns the whole file, and the range of its metadata.
 fn read(path: &Path) -> Result<(Bytes, std::ops::Range<usize>)> {
     let bytes = Bytes::from(fs::read(path)?);
     let tail = bytes
@@ -69,7 +69,7 @@ fn metadata(path: &Path) -> Result<FileMetadata> {
     FileMetadata::decode(bytes.slice(range), offset, &Limits::default())
 }
 
-/// Decodes all of the metadata into a struct for writing.
+/// Decodes all of the metadata into a struct that can be written.
 fn parts(metadata: &FileMetadata) -> Result<FileMetadataParts> {
     Ok(FileMetadataParts::new(
         metadata.version(),
@@ -305,8 +305,7 @@ fn chunks(metadata: &FileMetadata) -> Vec<ColumnChunk> {
         .collect()
 }
 
-/// Iterates over the pages of a chunk. Checks that their values add up to those of the chunk, and returns the number
-/// of pages.
+/// Iterates over a chunk's pages. Checks that their values add up to the chunk's values, and returns the page count.
 fn check_pages(bytes: &[u8], chunk: &herringbone_format::ColumnMetaData) -> Result<usize> {
     let dictionary = chunk.dictionary_page_offset.filter(|&offset| offset > 0);
     let start = dictionary.map_or(chunk.data_page_offset, |offset| {
@@ -336,10 +335,10 @@ fn check_pages(bytes: &[u8], chunk: &herringbone_format::ColumnMetaData) -> Resu
     Ok(pages)
 }
 
-/// Decodes everything. Errors are accepted.
+/// Decodes everything, and accepts errors.
 fn exhaust(bytes: Vec<u8>) {
     if let Ok(metadata) = FileMetadata::decode(bytes.into(), 0, &Limits::default()) {
-        // `parts` is not used here, because it stops at the first error.
+        // We do not use `parts` here, because it stops at the first error.
         for row_group in 0..metadata.num_row_groups() {
             for leaf in 0..metadata.num_columns(row_group) {
                 drop(metadata.column_chunk(row_group, leaf));

@@ -1,4 +1,4 @@
-//! The interface for Parquet Modular Encryption, between readers and writers and an implementation that has the
+//! The interface for Parquet Modular Encryption, which connects readers and writers to an implementation that has the
 //! keys.
 //!
 //! ```text
@@ -6,8 +6,8 @@
 //! writing   Encryption ── open, once per file ──► FileEncryption ── column ──────────────────► ModuleCipher
 //! ```
 //!
-//! A *module* is a unit of encryption, such as the footer, a page, or a page header. A [`ModuleId`] identifies
-//! it. Algorithms and keys are implemented in the crate `herringbone-encryption`, not here.
+//! A *module* is a unit of encryption, such as the footer, a page, or a page header. A [`ModuleId`] identifies it. The
+//! crate `herringbone-encryption` implements algorithms and keys, not this one.
 
 mod module_id;
 mod reading;
@@ -24,26 +24,27 @@ pub use writing::{Encryption, FileEncryption, SiblingField};
 
 use crate::Result;
 
-/// The key of the key-value metadata in which our writer repeats the algorithm, where it is authenticated. The
-/// pair applies only to that file: it is not copied when rows are written to another file.
+/// The metadata key under which our writer repeats the encryption algorithm, because the key-value metadata is
+/// authenticated. The pair applies only to that file, so it is not copied when rows are written to another file.
 pub const ALGORITHM_KEY: &str = "herringbone:encryption_algorithm";
 
-/// Encrypts and decrypts the modules of a column in a file. Shared by threads.
+/// A cipher that encrypts and decrypts the modules of one column in a file. Several threads may share it.
 pub trait ModuleCipher: Send + Sync + fmt::Debug {
-    /// Returns the number of bytes in the module that starts with `start`, including any framing; `None` if
-    /// `start` is too short.
+    /// Returns the byte count of the module that starts with `start`, including any framing. Returns `None` if `start`
+    /// is too short to know it.
     ///
     /// # Errors
-    /// [Corrupt](crate::ErrorKind::Corrupt) if the module has more than `limit` bytes, or fewer than the minimum.
+    /// Fails with [Corrupt](crate::ErrorKind::Corrupt) if the module has more than `limit` bytes, or fewer than the
+    /// minimum.
     fn module_bytes(&self, id: &ModuleId, start: &[u8], limit: usize) -> Result<Option<usize>>;
 
-    /// Decrypts a whole `module` into `plaintext`, replacing its content. For a data page version 2, `levels`
-    /// is the number of bytes of its levels according to its header, because some writers leave levels outside
-    /// the module. Otherwise it is 0.
+    /// Decrypts a whole `module` into `plaintext`, and replaces its content. For a data page version 2, pass the byte
+    /// count of its levels according to its header as `levels`, because some writers leave levels outside the module.
+    /// For all other modules, pass 0.
     ///
     /// # Errors
-    /// [Key](crate::ErrorKind::Key) if the module is not authentic; [Corrupt](crate::ErrorKind::Corrupt) if its framing
-    /// is invalid. `plaintext` is then empty.
+    /// Fails with [Key](crate::ErrorKind::Key) if the module is not authentic, and with
+    /// [Corrupt](crate::ErrorKind::Corrupt) if its framing is invalid. In these cases, `plaintext` is empty afterwards.
     fn decrypt(
         &self,
         id: &ModuleId,
@@ -55,43 +56,46 @@ pub trait ModuleCipher: Send + Sync + fmt::Debug {
     /// Encrypts `plaintext` and appends the module to `module`.
     ///
     /// # Errors
-    /// [Argument](crate::ErrorKind::Argument) if an ordinal or the length is too large to be encrypted;
-    /// [Key](crate::ErrorKind::Key) if the key must not be used any more. Nothing is appended then.
+    /// Fails with [Argument](crate::ErrorKind::Argument) if an ordinal or the length is too large to be encrypted, and
+    /// with [Key](crate::ErrorKind::Key) if the key must not be used any more. In these cases nothing is appended.
     fn encrypt(&self, id: &ModuleId, plaintext: &[u8], module: &mut Vec<u8>) -> Result<()>;
 
-    /// Encrypts a data page: first its body in place, then its header. Appends the encrypted header to `head`,
-    /// followed by any bytes between header and body. The page consists of the bytes appended to `head`, then
-    /// the body. Returns the number of bytes in the header.
+    /// Encrypts a data page. This first encrypts its body in place, because the header contains the encrypted body's
+    /// length and checksum, and then its header. It appends the encrypted header to `head`, followed by any bytes
+    /// between header and body, so that the page consists of the bytes appended to `head` and then the body. Returns
+    /// the header's byte count.
     ///
     /// # Errors
-    /// See [`Self::encrypt`]; also errors of the header. The page and `head` are then unusable.
+    /// Fails in the cases that [`Self::encrypt`] describes, and with errors of the header. The page and `head` are then
+    /// unusable.
     fn encrypt_page(&self, page: PageToEncrypt<'_>, head: &mut Vec<u8>) -> Result<usize>;
 
-    /// Returns the number of bytes in a page's module that its header does not count in the page size.
-    /// According to the specification, all bytes are counted.
+    /// Returns the number of bytes in a page's module that its header does not count in the page size. According to the
+    /// specification, a header counts all bytes, so the default is 0.
     fn uncounted_bytes(&self, kind: ModuleKind) -> usize {
         let _ = kind;
         0
     }
 }
 
-/// Makes the header for an encrypted body. The arguments are the two parts of the body: the bytes to be
-/// appended to `head` after the header, and the bytes in place. The header contains their length and checksum.
+/// A closure that makes the header for an encrypted body, and puts the body's length and checksum into it. Its
+/// arguments are the two parts of the body: the bytes that will be appended to `head` after the header, and the bytes
+/// in place.
 pub type MakeHeader<'a> = dyn FnMut([&[u8]; 2]) -> Result<Vec<u8>> + 'a;
 
-/// A data page to be encrypted.
+/// A data page that is to be encrypted.
 pub struct PageToEncrypt<'a> {
-    /// The module of the header.
+    /// The header's module.
     pub header_id: ModuleId,
-    /// The module of the body.
+    /// The body's module.
     pub body_id: ModuleId,
-    /// The number of bytes of levels at the start of the body, for version 2; otherwise 0.
+    /// The byte count of the levels at the start of the body for version 2, otherwise 0.
     pub levels: usize,
-    /// The buffer with the body, starting at `start`.
+    /// The buffer that has the body, which begins at `start`.
     pub body: &'a mut Vec<u8>,
-    /// The position of the body in the buffer.
+    /// The body's position in the buffer.
     pub start: usize,
-    /// Makes the header, after the body is encrypted.
+    /// The closure that makes the header, after the body is encrypted.
     pub header: &'a mut MakeHeader<'a>,
 }
 
@@ -102,7 +106,7 @@ impl fmt::Debug for PageToEncrypt<'_> {
     }
 }
 
-/// The cipher for the modules of one column chunk, with the ordinals of that chunk.
+/// The cipher for the modules of one column chunk, together with the chunk's ordinals.
 #[derive(Debug, Clone)]
 pub struct ChunkCipher {
     modules: Arc<dyn ModuleCipher>,
@@ -111,7 +115,7 @@ pub struct ChunkCipher {
 }
 
 impl ChunkCipher {
-    /// Creates the cipher for a column chunk. `row_group` and `column` are ordinals.
+    /// Creates the cipher for the column chunk with the ordinals `row_group` and `column`.
     #[must_use]
     pub fn new(modules: Arc<dyn ModuleCipher>, row_group: usize, column: usize) -> Self {
         Self {
@@ -127,7 +131,7 @@ impl ChunkCipher {
         ModuleId::of_column(kind, self.row_group, self.column)
     }
 
-    /// Returns the id of the header or the body of a data page. `ordinal` does not count dictionary pages.
+    /// Returns the id of a data page's header or body. Dictionary pages do not count in `ordinal`.
     #[must_use]
     pub fn page(&self, kind: ModuleKind, ordinal: usize) -> ModuleId {
         ModuleId::of_page(kind, self.row_group, self.column, ordinal)
@@ -136,7 +140,7 @@ impl ChunkCipher {
     /// Decrypts a module that occurs once per chunk.
     ///
     /// # Errors
-    /// See [`ModuleCipher::decrypt`].
+    /// Fails in the cases that [`ModuleCipher::decrypt`] describes.
     pub fn decrypt(&self, kind: ModuleKind, module: &[u8]) -> Result<Vec<u8>> {
         let mut plaintext = Vec::new();
         self.modules
@@ -147,7 +151,7 @@ impl ChunkCipher {
     /// Encrypts a module that occurs once per chunk.
     ///
     /// # Errors
-    /// See [`ModuleCipher::encrypt`].
+    /// Fails in the cases that [`ModuleCipher::encrypt`] describes.
     pub fn encrypt(&self, kind: ModuleKind, plaintext: &[u8]) -> Result<Vec<u8>> {
         let mut module = Vec::new();
         self.modules
@@ -155,7 +159,7 @@ impl ChunkCipher {
         Ok(module)
     }
 
-    /// Returns the cipher of the column.
+    /// Returns the column's cipher.
     #[must_use]
     pub fn modules(&self) -> &dyn ModuleCipher {
         &*self.modules

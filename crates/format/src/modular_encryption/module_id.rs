@@ -1,20 +1,20 @@
-//! The identification of a module in a file.
+//! Identifies a module in a file.
 
 use std::fmt;
 
 use crate::{Error, Result};
 
-/// The maximum number of row groups, of columns, and of data pages per column chunk in an encrypted file. Their
-/// ordinals are signed 16-bit integers.
+/// The maximum number of row groups, of columns, and of data pages per column chunk in an encrypted file. There is a
+/// maximum because their ordinals are signed 16-bit integers.
 pub const MAX_ORDINALS: usize = 1 << 15;
 
-/// The content of a module. The numbers are those of section 4.4.2.
+/// The content of a module. The numbers are from section 4.4.2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum ModuleKind {
-    /// The metadata of the file.
+    /// The file's metadata.
     Footer = 0,
-    /// The metadata of a column chunk whose key is not the footer's.
+    /// The metadata of a column chunk that has a key other than the footer's.
     ColumnMetadata = 1,
     /// The body of a data page.
     DataPage = 2,
@@ -35,7 +35,7 @@ pub enum ModuleKind {
 }
 
 impl ModuleKind {
-    /// Returns true for the body of a page. In AES_GCM_CTR_V1, only page bodies are encrypted by CTR.
+    /// Returns true for the body of a page. In AES_GCM_CTR_V1, only page bodies are encrypted with CTR.
     #[must_use]
     pub fn is_page_body(self) -> bool {
         matches!(self, Self::DataPage | Self::DictionaryPage)
@@ -47,7 +47,7 @@ impl ModuleKind {
         matches!(self, Self::DataPage | Self::DataPageHeader)
     }
 
-    /// Returns the name for messages.
+    /// Returns the name that messages use.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -65,22 +65,22 @@ impl ModuleKind {
     }
 }
 
-/// The identification of a module in a file. Ordinals start at 0.
+/// The identification of a module in a file. All ordinals start at 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ModuleId {
-    /// The content of the module.
+    /// The module's content.
     pub kind: ModuleKind,
-    /// Ordinal of the row group; 0 for the footer.
+    /// The ordinal of the row group, which is 0 for the footer.
     pub row_group: usize,
-    /// Ordinal of the column chunk in its row group; 0 for the footer.
+    /// The ordinal of the column chunk in its row group, which is 0 for the footer.
     pub column: usize,
-    /// Ordinal of the data page in its column chunk, not counting the dictionary page; 0 for modules outside
+    /// The ordinal of the data page in its column chunk, not counting the dictionary page. It is 0 for modules outside
     /// data pages.
     pub page: usize,
 }
 
 impl ModuleId {
-    /// The module of the footer.
+    /// The footer's module.
     pub const FOOTER: Self = Self {
         kind: ModuleKind::Footer,
         row_group: 0,
@@ -94,7 +94,7 @@ impl ModuleId {
         Self::of_page(kind, row_group, column, 0)
     }
 
-    /// Returns the id of the body or the header of a data page.
+    /// Returns the id of a data page's body or header.
     #[must_use]
     pub fn of_page(kind: ModuleKind, row_group: usize, column: usize, page: usize) -> Self {
         Self {
@@ -105,11 +105,11 @@ impl ModuleId {
         }
     }
 
-    /// Returns the ordinals of row group, column and page as 16-bit integers of the additional authenticated
-    /// data.
+    /// Returns the ordinals of row group, column and page as 16-bit integers, which is their form in the additional
+    /// authenticated data.
     ///
     /// # Errors
-    /// [Argument](crate::ErrorKind::Argument) if one of them is [`MAX_ORDINALS`] or more.
+    /// Fails with [Argument](crate::ErrorKind::Argument) if one of them is [`MAX_ORDINALS`] or more.
     pub fn ordinals(&self) -> Result<[i16; 3]> {
         let narrow = |ordinal: usize, of: &str, advice: &str| {
             i16::try_from(ordinal).map_err(|_| {
@@ -130,7 +130,7 @@ impl ModuleId {
         ])
     }
 
-    /// Adds the location of the module to an error.
+    /// Adds the module's location to an error.
     #[must_use]
     pub fn place(&self, error: Error) -> Error {
         match self.kind {
@@ -141,7 +141,7 @@ impl ModuleId {
 }
 
 impl fmt::Display for ModuleId {
-    /// Formats the module as `footer`, or `header of data page 3 of column 0 in row group 1`.
+    /// Formats the module, for example as `footer`, or as `header of data page 3 of column 0 in row group 1`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
             kind,

@@ -1,4 +1,4 @@
-//! The interface of a reader to an implementation that has the keys.
+//! The interface between a reader and an implementation that has the keys.
 
 use std::fmt;
 use std::path::Path;
@@ -7,13 +7,13 @@ use std::sync::Arc;
 use super::ModuleCipher;
 use crate::{Error, ErrorKind, KeyValue, Result};
 
-/// The information about a file's encryption that is available before decryption.
+/// The information about a file's encryption that is available before anything is decrypted.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct FileToDecrypt<'a> {
-    /// The path of the file, if it has one.
+    /// The file's path, if it has one.
     pub path: Option<&'a Path>,
-    /// The encryption metadata of the footer.
+    /// The footer's encryption metadata.
     pub footer: FooterEncryption<'a>,
 }
 
@@ -25,14 +25,14 @@ impl<'a> FileToDecrypt<'a> {
     }
 }
 
-/// The encryption of a footer (Parquet Modular Encryption, sections 5.2 to 5.5).
+/// The way in which a footer is encrypted (Parquet Modular Encryption, sections 5.2 to 5.5).
 #[derive(Clone, Copy)]
 pub enum FooterEncryption<'a> {
-    /// Encrypted. These bytes start with `FileCryptoMetaData`, followed by the encrypted footer.
+    /// An encrypted footer. These bytes start with `FileCryptoMetaData`, and the encrypted footer follows.
     Encrypted(&'a [u8]),
-    /// Not encrypted. Contains the fields 8 and 9 of the footer.
+    /// A footer that is not encrypted, whose fields 8 and 9 are here.
     Plaintext {
-        /// `EncryptionAlgorithm`; `None` if the file is not encrypted at all.
+        /// The footer's `EncryptionAlgorithm`, or `None` if the file is not encrypted at all.
         encryption_algorithm: Option<&'a [u8]>,
         /// The metadata of the key that signs the footer.
         footer_signing_key_metadata: Option<&'a [u8]>,
@@ -49,57 +49,58 @@ impl fmt::Debug for FooterEncryption<'_> {
     }
 }
 
-/// Decrypts files. Called once per opened file.
+/// An object that can decrypt files. It is called once per opened file.
 pub trait Decryption: Send + Sync + fmt::Debug {
-    /// Returns the object that decrypts a file; `None` if the file is not encrypted and reading plaintext is
-    /// allowed.
+    /// Returns the object that decrypts a file. Returns `None` if the file is not encrypted and plaintext may be read.
     ///
     /// # Errors
-    /// [Key](ErrorKind::Key) if the file is not encrypted as required; [Corrupt](ErrorKind::Corrupt) or
-    /// [Unsupported](ErrorKind::Unsupported) if its encryption metadata cannot be used.
+    /// Fails with [Key](ErrorKind::Key) if the file is not encrypted as required, and with
+    /// [Corrupt](ErrorKind::Corrupt) or [Unsupported](ErrorKind::Unsupported) if its encryption metadata cannot be
+    /// used.
     fn open(&self, file: &FileToDecrypt<'_>) -> Result<Option<Arc<dyn FileDecryption>>>;
 }
 
-/// Decrypts one file. Shared by threads.
+/// An object that decrypts one file. Several threads may share it.
 pub trait FileDecryption: Send + Sync + fmt::Debug {
-    /// Decrypts an encrypted footer: all bytes between the last module and the tail. Returns the metadata,
+    /// Decrypts an encrypted footer, which is all bytes between the last module and the tail. Returns the metadata,
     /// which other bytes may follow.
     ///
     /// # Errors
-    /// [Key](ErrorKind::Key) if the key is missing or the footer is not authentic; [Corrupt](ErrorKind::Corrupt) if its
-    /// framing is invalid.
+    /// Fails with [Key](ErrorKind::Key) if the key is missing or the footer is not authentic, and with
+    /// [Corrupt](ErrorKind::Corrupt) if its framing is invalid.
     fn decrypt_footer(&self, footer: &[u8]) -> Result<KeyStep<Vec<u8>>>;
 
-    /// Verifies a plaintext footer by its signature, if a key for it may be available. `metadata` contains the
-    /// bytes in the file.
+    /// Verifies a plaintext footer by its signature, if a key for it may be available. The slice `metadata` contains
+    /// the bytes as they are in the file.
     ///
     /// # Errors
-    /// [Key](ErrorKind::Key) if the footer is not authentic; [Corrupt](ErrorKind::Corrupt) if the signature is missing.
+    /// Fails with [Key](ErrorKind::Key) if the footer is not authentic, and with [Corrupt](ErrorKind::Corrupt) if the
+    /// signature is missing.
     fn verify_footer(&self, metadata: &[u8], signature: &[u8]) -> Result<KeyStep<()>>;
 
-    /// Checks the key-value metadata of the file, after the footer was decrypted or verified.
+    /// Checks the file's key-value metadata, after the footer was decrypted or verified.
     ///
     /// # Errors
-    /// [Key](ErrorKind::Key) if it claims another encryption of the file.
+    /// Fails with [Key](ErrorKind::Key) if it claims another encryption of the file.
     fn check_key_values(&self, key_values: &[KeyValue]) -> Result<()>;
 
-    /// Checks the columns of the file, given by the parts of their paths.
+    /// Checks the file's columns, which are given by the parts of their paths.
     ///
     /// # Errors
-    /// [Argument](ErrorKind::Argument) if there is a key for a column that the file does not have.
+    /// Fails with [Argument](ErrorKind::Argument) if there is a key for a column that the file does not have.
     fn check_columns(&self, leaves: &mut dyn Iterator<Item = Vec<String>>) -> Result<()>;
 
     /// Checks an unencrypted column before it is read.
     ///
     /// # Errors
-    /// [Key](ErrorKind::Key) if the column must be encrypted.
+    /// Fails with [Key](ErrorKind::Key) if the column must be encrypted.
     fn check_plaintext_column(&self, leaf: &[String]) -> Result<()>;
 
-    /// Returns the cipher of a column chunk with this `ColumnCryptoMetaData`; `None` if the chunk is not
+    /// Returns the cipher for a column chunk that has this `ColumnCryptoMetaData`, or `None` if the chunk is not
     /// encrypted.
     ///
     /// # Errors
-    /// [Key](ErrorKind::Key) if its key is missing; [Corrupt](ErrorKind::Corrupt) or
+    /// Fails with [Key](ErrorKind::Key) if its key is missing, and with [Corrupt](ErrorKind::Corrupt) or
     /// [Unsupported](ErrorKind::Unsupported) if its encryption metadata cannot be used.
     fn column(
         &self,
@@ -109,7 +110,7 @@ pub trait FileDecryption: Send + Sync + fmt::Debug {
     /// Supplies the key for `request`.
     ///
     /// # Errors
-    /// [Argument](ErrorKind::Argument) if its length is invalid for a key.
+    /// Fails with [Argument](ErrorKind::Argument) if no key can have this length.
     fn supply_key(&self, request: &KeyRequest, key: &[u8]) -> Result<()>;
 }
 
@@ -117,17 +118,17 @@ pub trait FileDecryption: Send + Sync + fmt::Debug {
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct KeyRequest {
-    /// The key metadata in the file. Its meaning is defined by the writer and the key owner. Anyone who can
-    /// write the file can change it.
+    /// The key metadata in the file, whose meaning the writer and the key owner define. Do not trust it, because anyone
+    /// who can write the file can change it.
     pub key_metadata: Vec<u8>,
-    /// The metadata of the footer key, if the file has any. Key tools use it to find the KMS.
+    /// The footer key's metadata, if the file has any. Key tools use it to find the KMS.
     pub footer_key_metadata: Option<Vec<u8>>,
-    /// The path parts of the column to which the key belongs; `None` for the footer.
+    /// The path parts of the column that the key belongs to, or `None` for the footer.
     pub column: Option<Vec<String>>,
 }
 
 impl KeyRequest {
-    /// Creates a request for the key identified by `key_metadata`.
+    /// Creates a request for the key that `key_metadata` identifies.
     #[must_use]
     pub fn new(
         key_metadata: Vec<u8>,
@@ -160,15 +161,15 @@ impl fmt::Debug for KeyRequest {
 pub enum KeyStep<T> {
     /// The step is complete.
     Ready(T),
-    /// A key is missing. Nothing was lost: [supply](FileDecryption::supply_key) the key, then call again.
+    /// A key is missing. No progress is lost, so [supply](FileDecryption::supply_key) the key and call again.
     NeedKey(KeyRequest),
 }
 
 impl<T> KeyStep<T> {
-    /// Returns the result, for readers that cannot wait.
+    /// Returns the result, for readers that cannot wait for a key.
     ///
     /// # Errors
-    /// [Key](ErrorKind::Key) if a key has to be fetched.
+    /// Fails with [Key](ErrorKind::Key) if a key has to be fetched.
     pub fn ready(self) -> Result<T> {
         match self {
             Self::Ready(value) => Ok(value),
@@ -184,7 +185,7 @@ impl<T> KeyStep<T> {
         }
     }
 
-    /// Applies `then` to the result.
+    /// Applies `then` to the result, if it is ready.
     pub fn map<U>(self, then: impl FnOnce(T) -> U) -> KeyStep<U> {
         match self {
             Self::Ready(value) => KeyStep::Ready(then(value)),

@@ -1,7 +1,7 @@
 //! Thrift's compact protocol, which encodes all Parquet metadata.
 //!
-//! A struct is a list of fields, terminated by a zero byte. Each field has a header with its id (as the
-//! difference from the previous id) and its [`Wire`] type:
+//! A struct is a list of fields that a zero byte ends. Each field has a header with its id, which is stored as the
+//! difference from the previous id, and its [`Wire`] type:
 //!
 //! ```text
 //! struct    field* 00
@@ -13,9 +13,9 @@
 //! map       varint size, [kkkk vvvv, (key value)*]
 //! ```
 //!
-//! [`CompactReader`] borrows the bytes and checks every size against the bytes left. [`CompactWriter`] is its
-//! counterpart. The structs of the format are declared once each with the `thrift_struct!` macro, which
-//! generates both directions.
+//! [`CompactReader`] borrows the bytes and checks every size against the bytes left, and [`CompactWriter`] is its
+//! counterpart. We declare each of the format's structs once with the `thrift_struct!` macro, which generates both
+//! directions.
 
 mod shape_cache;
 mod reader;
@@ -35,29 +35,29 @@ pub use value::RawStruct;
 pub(crate) use value::{Value, read_union, write_union};
 pub use writer::CompactWriter;
 
-/// The type of a value. The discriminant is its id in the compact protocol.
+/// The type of a value. The discriminant is the type's id in the compact protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Wire {
-    /// A boolean field with the value true; as the element type of a list: any boolean, one byte each.
+    /// A boolean field with the value true. As the element type of a list, this is any boolean, with one byte each.
     BooleanTrue = 1,
-    /// A boolean field with the value false; as the element type of a list: any boolean, one byte each.
+    /// A boolean field with the value false. As the element type of a list, this is any boolean, with one byte each.
     BooleanFalse = 2,
     /// One byte.
     I8 = 3,
-    /// Sixteen bits as a zigzag varint.
+    /// An integer of sixteen bits as a zigzag varint.
     I16 = 4,
-    /// Thirty-two bits as a zigzag varint.
+    /// An integer of thirty-two bits as a zigzag varint.
     I32 = 5,
-    /// Sixty-four bits as a zigzag varint.
+    /// An integer of sixty-four bits as a zigzag varint.
     I64 = 6,
     /// Eight bytes, little-endian.
     Double = 7,
-    /// Bytes or text with their length.
+    /// Bytes or text, preceded by their length.
     Binary = 8,
-    /// Values of one type.
+    /// Values that all have one type.
     List = 9,
-    /// Values of one type, encoded like a list.
+    /// Values that all have one type, encoded like a list.
     Set = 10,
     /// Keys and values.
     Map = 11,
@@ -68,7 +68,7 @@ pub enum Wire {
 }
 
 impl Wire {
-    /// Returns the type with this number, if there is one.
+    /// Returns the type that has this number, if there is one.
     #[must_use]
     #[inline]
     pub fn from_id(id: u8) -> Option<Self> {
@@ -98,8 +98,8 @@ impl Wire {
     }
 }
 
-/// Decodes the struct at the start of `bytes`, reading at most `allowed` bytes; `limit` is the name of that
-/// limit. Returns it with its number of bytes, or `None` if `bytes` end inside the struct.
+/// Decodes the struct at the start of `bytes`, but reads at most `allowed` bytes, which is the limit named `limit`.
+/// Returns the struct with its byte count, or `None` if `bytes` end inside the struct.
 pub(crate) fn decode_prefix<T: Value>(
     bytes: &[u8],
     limits: &Limits,
@@ -110,7 +110,7 @@ pub(crate) fn decode_prefix<T: Value>(
     read_prefix(bytes, limits, limit, allowed, read)
 }
 
-/// Decodes a struct with `read`, see [`decode_prefix`].
+/// Decodes a struct with `read`, as [`decode_prefix`] does.
 #[inline]
 pub(crate) fn read_prefix<T>(
     bytes: &[u8],
@@ -119,7 +119,8 @@ pub(crate) fn read_prefix<T>(
     allowed: usize,
     read: impl FnOnce(&mut CompactReader<'_>) -> Result<T>,
 ) -> Result<Option<(T, usize)>> {
-    // Page readers often call this before bytes are available, and formatting an error message is slow.
+    // We return early, because page readers often call this before bytes are available, and it is slow to format an
+    // error message.
     if bytes.is_empty() && allowed > 0 {
         return Ok(None);
     }
@@ -133,7 +134,7 @@ pub(crate) fn read_prefix<T>(
     }
 }
 
-/// Decodes a struct from bytes that contain all of it, see [`decode_prefix`].
+/// Decodes a struct as [`decode_prefix`] does, from bytes that contain all of it.
 pub(crate) fn decode_whole<T: Value>(
     bytes: &[u8],
     limits: &Limits,

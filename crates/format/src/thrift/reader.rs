@@ -1,4 +1,4 @@
-//! Reading values one after another.
+//! Reads values one after another.
 
 use super::{
     ShapeCache, Wire,
@@ -9,7 +9,7 @@ use crate::{Error, Result};
 /// The header of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Field {
-    /// The field's id in its struct.
+    /// The id that the field has in its struct.
     pub id: i16,
     /// The type of the value that follows.
     pub wire: Wire,
@@ -17,11 +17,11 @@ pub struct Field {
 
 /// A position in bytes of the compact protocol.
 ///
-/// Sizes are checked against the bytes left before they are used, and reading never panics. After an error, the
-/// position is that of the value that could not be read.
+/// We check sizes against the bytes left before we use them, and reading never panics. After an error, the position is
+/// at the value that could not be read.
 ///
-/// **Errors** are corrupt with the byte in the message (`(byte 17)`), or at that byte's offset in the file if
-/// [`with_base_offset`](Self::with_base_offset) was called.
+/// **Errors** are corrupt, with the byte in the message (`(byte 17)`). If [`with_base_offset`](Self::with_base_offset)
+/// was called, they have that byte's offset in the file instead.
 #[derive(Debug, Clone)]
 pub struct CompactReader<'a> {
     bytes: &'a [u8],
@@ -29,15 +29,15 @@ pub struct CompactReader<'a> {
     max_depth: usize,
     base_offset: Option<u64>,
     ran_out: bool,
-    /// True if raw structs are skipped and returned without bytes.
+    /// True if raw structs are skipped, and returned without their bytes.
     skips_raw_structs: bool,
 }
 
 impl<'a> CompactReader<'a> {
-    /// The maximum nesting depth, regardless of the caller's limit, because skipping is recursive.
+    /// The maximum nesting depth, whatever limit the caller sets. It exists because skipping is recursive.
     pub const DEPTH_CEILING: usize = 512;
 
-    /// Starts at the first byte. Skips at most `max_depth` nested structs and lists.
+    /// Starts at the first byte. The reader skips at most `max_depth` nested structs and lists.
     #[must_use]
     pub fn new(bytes: &'a [u8], max_depth: usize) -> Self {
         Self {
@@ -50,14 +50,14 @@ impl<'a> CompactReader<'a> {
         }
     }
 
-    /// Sets the offset of the bytes in the file, for the location of errors.
+    /// Sets the bytes' offset in the file, for the location of errors.
     #[must_use]
     pub fn with_base_offset(mut self, offset: u64) -> Self {
         self.base_offset = Some(offset);
         self
     }
 
-    /// Continues at `position`. Past the end, every read is an error.
+    /// Continues at `position`. If this is past the end, every read is an error.
     #[must_use]
     pub fn at_position(mut self, position: usize) -> Self {
         self.position = position;
@@ -78,22 +78,22 @@ impl<'a> CompactReader<'a> {
         self.bytes.len().saturating_sub(self.position)
     }
 
-    /// Returns true if the last error was the end of the bytes: with more bytes, reading might succeed.
+    /// Returns true if the last error was the end of the bytes, so that reading might succeed with more bytes.
     #[must_use]
     pub fn ran_out(&self) -> bool {
         self.ran_out
     }
 
-    /// Returns the next field of a struct, or `None` at its end. `last` is the id of the previous field, 0 at
-    /// the start of the struct, and is updated.
+    /// Returns the next field of a struct, or `None` at its end. Pass the previous field's id as `last`, or 0 at the
+    /// start of the struct. This method updates it.
     pub fn field(&mut self, last: &mut i16) -> Result<Option<Field>> {
         self.next_field(last, |_| true)
     }
 
-    /// Returns the next field whose id is in `ids`, skipping others. Bit `n` of `ids` stands for the id `n`.
+    /// Returns the next field whose id is in `ids`, and skips others. Bit `n` of `ids` stands for the id `n`.
     #[inline]
     pub(crate) fn field_among(&mut self, ids: u64, last: &mut i16) -> Result<Option<Field>> {
-        // Fast path for most fields: wanted, and with a short header.
+        // This is a fast path for most fields, which are wanted and have a short header.
         if let Some(&header) = self.bytes.get(self.position)
             && header >= 0x10
             && let Some(wire) = Wire::from_id(header & 0x0f)
@@ -108,7 +108,7 @@ impl<'a> CompactReader<'a> {
         self.other_field_among(ids, last)
     }
 
-    /// Returns the next field whose id is in `ids`, if fields may have to be skipped.
+    /// Returns the next field whose id is in `ids`, in the cases where fields may have to be skipped.
     #[inline(never)]
     fn other_field_among(&mut self, ids: u64, last: &mut i16) -> Result<Option<Field>> {
         self.next_field(last, |id| is_among(ids, id))
@@ -120,7 +120,7 @@ impl<'a> CompactReader<'a> {
         last: &mut i16,
         is_wanted: impl Fn(i16) -> bool,
     ) -> Result<Option<Field>> {
-        // Footers are long, so position and id stay in registers.
+        // Footers are long, so we keep position and id in registers.
         let (bytes, mut position, mut id) = (self.bytes, self.position, *last);
         let error = loop {
             let Some(&header) = bytes.get(position) else {
@@ -158,7 +158,7 @@ impl<'a> CompactReader<'a> {
         Err(self.skip_error(error))
     }
 
-    /// Returns the id after a field header without a difference. Advances past both.
+    /// Returns the id that follows a field header without a difference, and advances past both.
     fn long_field_id(&mut self) -> Result<i16> {
         let (id, end) = match read_varint(self.bytes, self.position + 1) {
             Ok(read) => read,
@@ -171,7 +171,7 @@ impl<'a> CompactReader<'a> {
         Ok(id)
     }
 
-    /// Checks that a value has the type `expected`.
+    /// Checks that a value has the `expected` type.
     #[inline]
     pub fn expect(&self, wire: Wire, expected: Wire) -> Result<()> {
         if wire == expected {
@@ -181,7 +181,7 @@ impl<'a> CompactReader<'a> {
         }
     }
 
-    /// Reads an integer of any width; `wire` is its type.
+    /// Reads an integer of any width, which has the type `wire`.
     #[inline(always)]
     pub fn integer(&mut self, wire: Wire) -> Result<i64> {
         match wire {
@@ -194,7 +194,7 @@ impl<'a> CompactReader<'a> {
         }
     }
 
-    /// Returns the value of a boolean field, which is contained in its type.
+    /// Returns the value of a boolean field, which its type contains.
     #[inline]
     pub fn boolean(&self, wire: Wire) -> Result<bool> {
         match wire {
@@ -204,7 +204,7 @@ impl<'a> CompactReader<'a> {
         }
     }
 
-    /// Reads a boolean in a list: 1 is true; 2, or 0 from old writers, is false.
+    /// Reads a boolean in a list. A 1 is true, and a 2 is false, as is a 0, which old writers use.
     #[inline]
     pub fn boolean_element(&mut self) -> Result<bool> {
         match self.bytes.get(self.position) {
@@ -226,7 +226,7 @@ impl<'a> CompactReader<'a> {
         self.array().map(f64::from_le_bytes)
     }
 
-    /// Reads bytes with their length.
+    /// Reads bytes that are preceded by their length.
     #[inline]
     pub fn binary(&mut self) -> Result<&'a [u8]> {
         let bytes = read_varint(self.bytes, self.position).and_then(|(length, start)| {
@@ -243,7 +243,7 @@ impl<'a> CompactReader<'a> {
         }
     }
 
-    /// Reads text with its length.
+    /// Reads text that is preceded by its length.
     #[inline]
     pub fn string(&mut self) -> Result<&'a str> {
         let start = self.position;
@@ -257,8 +257,8 @@ impl<'a> CompactReader<'a> {
         }
     }
 
-    /// Reads the type and number of a list's elements. At least as many bytes as elements are left. The type of
-    /// an empty list is ignored and returned as `Struct`.
+    /// Reads the type and number of a list's elements. At least as many bytes as elements are left, so you can trust
+    /// the number that far. The type of an empty list is ignored and returned as `Struct`.
     #[inline]
     pub fn list(&mut self) -> Result<(Wire, usize)> {
         match list_header(self.bytes, self.position) {
@@ -273,7 +273,7 @@ impl<'a> CompactReader<'a> {
         }
     }
 
-    /// Skips a value. A boolean is assumed to be a field, which takes zero bytes.
+    /// Skips a value. This assumes that a boolean is a field, which takes zero bytes.
     #[inline]
     pub fn skip(&mut self, wire: Wire) -> Result<()> {
         match skip_value(self.bytes, self.position, wire, self.max_depth, &mut ()) {
@@ -285,8 +285,8 @@ impl<'a> CompactReader<'a> {
         }
     }
 
-    /// Returns the next field of a struct; the inner `None` at its end. Returns the outer `None` if the field
-    /// is invalid, or its header contains the full id instead of a difference.
+    /// Returns the next field of a struct, or the inner `None` at its end. Returns the outer `None` if the field is
+    /// invalid, or if its header contains the full id instead of a difference.
     pub(crate) fn short_field(&mut self, last: &mut i16) -> Option<Option<Field>> {
         let header = *self.bytes.get(self.position)?;
         let is_short = header == 0 || header >= 0x10;
@@ -294,7 +294,7 @@ impl<'a> CompactReader<'a> {
     }
 
     /// Returns the value that `cache` has for the shape of the struct at this position. If the shape is new, `value`
-    /// makes its value from this struct. Returns `None` if the struct cannot be skipped, or structs seldom have the
+    /// makes its value from this struct. Returns `None` if the struct cannot be skipped, or if structs seldom have the
     /// same structure.
     #[inline]
     pub(crate) fn cached_by_shape<'t, T>(
@@ -307,14 +307,14 @@ impl<'a> CompactReader<'a> {
         cached.ok().flatten().map(|(_, value)| value)
     }
 
-    /// Reads the integer at this offset from the position, of 16 bits or more.
+    /// Reads the integer at this offset from the position. It must have 16 bits or more.
     #[inline]
     pub(crate) fn varint_at(&self, offset: usize) -> Option<i64> {
         let integer = read_varint(self.bytes, self.position.checked_add(offset)?);
         integer.ok().map(|(integer, _)| zigzag(integer))
     }
 
-    /// Skips a struct that is likely to have the structure of an earlier one.
+    /// Skips a struct that is likely to have an earlier one's structure.
     #[inline]
     pub(crate) fn skip_struct_cached(&mut self, cache: &mut ShapeCache) -> Result<()> {
         match cache.skip_struct(self.bytes, self.position, self.max_depth) {
@@ -341,13 +341,13 @@ impl<'a> CompactReader<'a> {
         Ok(self.bytes.get(start..self.position).unwrap_or_default())
     }
 
-    /// Creates an error for corrupt bytes at this position.
+    /// Creates an error for bytes at this position that are corrupt.
     #[cold]
     pub fn corrupt(&self, message: impl Into<String>) -> Error {
         self.place(Error::corrupt, message.into())
     }
 
-    /// Creates an error for something valid at this position that this version does not know.
+    /// Creates an error for something at this position that is valid, but that this version does not know.
     #[cold]
     pub fn unsupported(&self, message: impl Into<String>) -> Error {
         self.place(Error::unsupported, message.into())
@@ -411,7 +411,7 @@ fn is_among(ids: u64, id: i16) -> bool {
     u32::try_from(id).is_ok_and(|id| id < u64::BITS && ids >> id & 1 == 1)
 }
 
-/// Decodes a zigzag number: 0, -1, 1, -2, …
+/// Decodes a zigzag number. These stand for 0, -1, 1, -2, and so on.
 #[inline]
 fn zigzag(value: u64) -> i64 {
     (value >> 1).cast_signed() ^ -(value & 1).cast_signed()

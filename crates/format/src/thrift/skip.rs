@@ -1,17 +1,17 @@
-//! Skipping values without decoding them.
+//! Skips values without decoding them.
 //!
-//! Indexing a footer is mostly skipping, so the position stays in registers: functions take it and return it,
-//! and an error is a plain number. Pass a [`SkipTrace`] to learn which bits determine the end of a value. `()`
-//! traces nothing, and costs nothing.
+//! To index a footer is mostly to skip values, so we keep the position in registers: functions take it and return it,
+//! and an error is a plain number. Pass a [`SkipTrace`] to learn which bits determine the end of a value. The trace
+//! `()` records nothing, and costs nothing.
 
 use super::Wire;
 
-/// Receives the bytes that determine the end of a skipped value. Bytes not reported, such as text and doubles,
-/// were not examined.
+/// A receiver for the bytes that determine the end of a skipped value. Bytes that are not reported, such as text and
+/// doubles, were not examined.
 pub(super) trait SkipTrace {
-    /// All bits of these bytes matter: headers, sizes, lengths.
+    /// Reports bytes in which all bits matter, that is, headers, sizes and lengths.
     fn all_bits(&mut self, from: usize, to: usize);
-    /// The highest bits of these bytes matter: integers.
+    /// Reports bytes in which the highest bits matter, that is, integers.
     fn high_bits(&mut self, from: usize, to: usize);
 }
 
@@ -22,21 +22,21 @@ impl SkipTrace for () {
     fn high_bits(&mut self, _: usize, _: usize) {}
 }
 
-/// The reason that a value cannot be skipped. One word wide, like the position, so that a `Result` of the two
-/// is returned in registers.
+/// The reason why a value cannot be skipped. It is one word wide, like the position, so that a `Result` of the two is
+/// returned in registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SkipError(usize);
 
 impl SkipError {
     /// The bytes end inside the value.
     pub(super) const ENDS: Self = Self(0);
-    /// Structs or lists nested beyond the limit.
+    /// Structs or lists are nested beyond the limit.
     pub(super) const DEPTH: Self = Self(1);
-    /// A wire type that does not exist.
+    /// A wire type does not exist.
     pub(super) const WIRE: Self = Self(2);
-    /// A varint of more than ten bytes.
+    /// A varint has more than ten bytes.
     pub(super) const VARINT: Self = Self(3);
-    /// A list or map with a size of more than 32 bits.
+    /// A list or map has a size of more than 32 bits.
     pub(super) const SIZE: Self = Self(4);
 
     /// Returns the message.
@@ -72,8 +72,8 @@ pub(super) fn skip_value(
     }
 }
 
-/// Returns the end of a field's value. Most types are handled inline. Otherwise, the compiler inlines the loop
-/// of [`skip_struct`] here instead, and every field costs a call.
+/// Returns the end of a field's value. We handle most types inline here. Otherwise, the compiler would inline the loop
+/// of [`skip_struct`] here instead, and every field would cost a call.
 #[inline(always)]
 pub(super) fn skip_field(
     bytes: &[u8],
@@ -92,7 +92,7 @@ pub(super) fn skip_field(
     }
 }
 
-/// Returns the end of an element in a list, where a boolean takes one byte.
+/// Returns the end of a list element. In a list, a boolean takes one byte.
 #[inline]
 fn skip_element(
     bytes: &[u8],
@@ -107,7 +107,7 @@ fn skip_element(
     }
 }
 
-/// Returns the end of the struct, after its zero byte.
+/// Returns the end of the struct, which is after its zero byte.
 pub(super) fn skip_struct(
     bytes: &[u8],
     mut position: usize,
@@ -167,7 +167,7 @@ fn skip_list(
     }
 }
 
-/// Returns the type and number of a list's elements, and the start of the elements. An empty list may have an
+/// Returns the type and number of a list's elements, and the position at which they start. An empty list may have an
 /// invalid type.
 #[inline]
 pub(super) fn list_header(
@@ -211,8 +211,8 @@ fn skip_map(
     Ok(position)
 }
 
-/// Returns the end of the varint. Most varints have one byte, and a well-predicted branch lets the processor
-/// continue without waiting for that byte. For the others (offsets, sizes), eight bytes are examined at once.
+/// Returns the end of the varint. Most varints have one byte, and a well-predicted branch lets the processor continue
+/// without waiting for that byte. For the others, such as offsets and sizes, we examine eight bytes at once.
 #[inline]
 fn skip_varint(
     bytes: &[u8],

@@ -1,9 +1,9 @@
-//! Declares a struct of the format once, for both directions.
+//! Declares each of the format's structs once, for both directions.
 
 use super::CompactReader;
 use crate::{Error, Result};
 
-/// Declares a struct like `parquet.thrift` does: id, requirement, name, type.
+/// Declares a struct as `parquet.thrift` does, with each field's id, requirement, name and type.
 ///
 /// - `required`: an error if missing
 /// - `count`: required, and an error if negative
@@ -13,8 +13,8 @@ use crate::{Error, Result};
 ///
 /// Fields with an undeclared id or another type are skipped. If a field occurs twice, the last one counts.
 ///
-/// A public struct can grow along with the format. It is `non_exhaustive`. `new` takes the required fields in
-/// their order, and a method with the name of the field sets each of the others.
+/// A public struct is `non_exhaustive`, because it can grow along with the format. So `new` takes the required fields
+/// in their order, and for each of the others, a method with the field's name sets it.
 macro_rules! thrift_struct {
     (@type optional $type:ty) => { Option<$type> };
     (@type $mode:ident $type:ty) => { $type };
@@ -87,7 +87,7 @@ macro_rules! thrift_struct {
     };
 
     (@new ($($argument:ident: $type:ty,)*) ($($init:tt)*)) => {
-        /// Creates a struct with these fields; all others are absent.
+        /// Creates a struct with these fields. All others are absent.
         #[must_use]
         #[allow(clippy::too_many_arguments, reason = "the format requires as many")]
         pub fn new($($argument: $type),*) -> Self {
@@ -200,7 +200,7 @@ pub(crate) fn count<T: Copy + Into<i64>>(
     }
 }
 
-// Separate functions, because there are many fields whose code should stay small.
+// These are separate functions, because there are many fields whose code should stay small.
 
 #[cold]
 fn missing(reader: &CompactReader<'_>, name: &str) -> Error {

@@ -1,4 +1,5 @@
-//! Tests the reader with the `thrift` crate's writer, the writer with its reader, and both with bad bytes.
+//! Tests the reader with the writer of the crate `thrift`, the writer with that crate's reader, and both with bad
+//! bytes.
 
 use thrift::protocol::{
     TCompactInputProtocol, TCompactOutputProtocol, TFieldIdentifier, TInputProtocol,
@@ -8,7 +9,7 @@ use thrift::protocol::{
 use super::*;
 use crate::{ErrorKind, LogicalType, SchemaElement, Type};
 
-/// Returns bytes written by another implementation.
+/// Returns bytes that another implementation wrote.
 fn written(write: impl FnOnce(&mut dyn TOutputProtocol) -> thrift::Result<()>) -> Vec<u8> {
     let mut bytes = Vec::new();
     {
@@ -38,7 +39,7 @@ const INTEGERS: [i64; 12] = [
     i64::MIN,
 ];
 
-/// Writes one field of every type, with ids that increase, decrease and are far apart.
+/// Writes one field of every type. The ids increase, decrease and are far apart.
 fn everything(protocol: &mut dyn TOutputProtocol) -> thrift::Result<()> {
     protocol.write_struct_begin(&TStructIdentifier::new("everything"))?;
     field(protocol, TType::Bool, 1)?;
@@ -120,7 +121,7 @@ fn reads_what_another_implementation_writes() {
                 <Vec<bool>>::read(&mut reader, wire).unwrap(),
                 (0..20).map(|index| index % 3 == 0).collect::<Vec<_>>()
             ),
-            // A set, encoded like a list.
+            // This is a set, which is encoded like a list.
             13 => assert_eq!(
                 <Vec<f64>>::read(&mut reader, Wire::List).unwrap(),
                 [1.5, 2.5]
@@ -159,7 +160,7 @@ fn every_truncation_runs_out() {
 #[test]
 fn no_byte_makes_the_skipper_panic() {
     let bytes = written(everything);
-    // With Miri, all of them would take hours.
+    // We take steps with Miri, because all of the cases would take hours.
     let (places, values) = if cfg!(miri) { (5, 51) } else { (1, 1) };
     for index in (0..bytes.len()).step_by(places) {
         for value in (0..=255).step_by(values) {
@@ -219,7 +220,7 @@ fn another_implementation_reads_what_we_write() {
 
 #[test]
 fn booleans_of_old_lists_are_zero_and_one() {
-    // Both element types are in use, and both 0 and 2 for false.
+    // Writers use both element types, and both 0 and 2 for false.
     for header in [0x31, 0x32] {
         let bytes = [header, 1, 0, 2];
         let mut reader = CompactReader::new(&bytes, 10);
@@ -238,7 +239,7 @@ fn depth_is_limited_also_beyond_the_callers_wish() {
         let error = reader.skip(Wire::Struct).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Limit);
     }
-    // Lists with one list each.
+    // The bytes are lists that each contain one list.
     let bytes = [0x19_u8; 100_000];
     let mut reader = CompactReader::new(&bytes, 100);
     let error = reader.skip(Wire::List).unwrap_err();
@@ -247,7 +248,7 @@ fn depth_is_limited_also_beyond_the_callers_wish() {
 
 #[test]
 fn sizes_are_not_believed() {
-    // A list of 2^31 - 1 structs, one of 2^40 structs, and a string of 2^63 bytes, in a few bytes.
+    // A few bytes claim a list of 2^31 - 1 structs, one of 2^40 structs, and a string of 2^63 bytes.
     let lists: [&[u8]; 2] = [
         &[0xfc, 0xff, 0xff, 0xff, 0xff, 0x07, 0],
         &[0xfc, 0x80, 0x80, 0x80, 0x80, 0x80, 0x20, 0],
@@ -324,7 +325,7 @@ fn fields_in_any_order_and_unknown_ones() {
 
 #[test]
 fn fields_of_another_type_are_skipped() {
-    // The field id is used by another program: {3: [{}], 4: "a"}. Then the case of a required field.
+    // Another program uses the field id: {3: [{}], 4: "a"}. The case of a required field follows.
     let bytes = [0x39, 0x1c, 0x00, 0x18, 0x01, b'a', 0x00];
     let mut reader = CompactReader::new(&bytes, 10);
     let read = SchemaElement::read(&mut reader, Wire::Struct).unwrap();
@@ -382,7 +383,7 @@ fn logical_types_come_back() {
             algorithm: Some(Edges::Unknown(9)),
         },
         LogicalType::File,
-        // { 1: 7 } in a future variant.
+        // This is { 1: 7 } in a future variant.
         unrecognized(300, &[0x15, 0x0e, 0x00]),
         unrecognized(0, &[]),
     ];

@@ -1,15 +1,15 @@
-//! The types of fields, in both directions.
+//! The types that fields have, in both directions.
 
 use super::{CompactReader, CompactWriter, Field, Wire};
 use crate::Result;
 
-/// A type of a field or of a list's elements.
+/// A type that a field or a list's elements can have.
 pub(crate) trait Value: Sized {
-    /// The type written by [`Self::write`].
+    /// The type that [`Self::write`] writes.
     const WIRE: Wire;
 
-    /// Returns true if a field of type `wire` can be read as this type. Other fields are private fields of
-    /// another program under the same id. They are skipped like fields with unknown ids.
+    /// Returns true if a field of type `wire` can be read as this type. Other fields are another program's private
+    /// fields under the same id, so we skip them like fields with unknown ids.
     #[inline]
     fn accepts(wire: Wire) -> bool {
         wire == Self::WIRE
@@ -21,19 +21,19 @@ pub(crate) trait Value: Sized {
     /// Writes the value without a header.
     fn write(&self, writer: &mut CompactWriter);
 
-    /// Reads a value in a list; differs only for booleans.
+    /// Reads a value in a list, which differs only for booleans.
     fn read_element(reader: &mut CompactReader<'_>, wire: Wire) -> Result<Self> {
         Self::read(reader, wire)
     }
 
-    /// Writes the value as a field; differs only for booleans.
+    /// Writes the value as a field, which differs only for booleans.
     fn write_field(&self, writer: &mut CompactWriter, id: i16) {
         writer.field(id, Self::WIRE);
         self.write(writer);
     }
 }
 
-/// Integers are read from any width if the value fits, because writers differ.
+/// Implements `Value` for an integer type. We read an integer from any width if its value fits, because writers differ.
 macro_rules! integer_value {
     ($($type:ty, $wire:ident;)+) => { $(
         impl Value for $type {
@@ -153,8 +153,8 @@ impl<T: Value> Value for Vec<T> {
     fn read(reader: &mut CompactReader<'_>, wire: Wire) -> Result<Self> {
         reader.expect(wire, Wire::List)?;
         let (wire, size) = reader.list()?;
-        // The size is bounded by the bytes left, but an element may be larger in memory than its one byte in
-        // the file. So reserve no more memory than the number of bytes left, and grow as elements are read.
+        // The size is bounded by the bytes left, but an element may be larger in memory than its one byte in the file.
+        // So we reserve no more memory than the number of bytes left, and grow as elements are read.
         let reserve = size.min(reader.remaining() / size_of::<T>().max(1) + 1);
         let mut values = Self::with_capacity(reserve);
         for _ in 0..size {
@@ -171,7 +171,7 @@ impl<T: Value> Value for Vec<T> {
     }
 }
 
-/// A struct that stays encoded: its bytes in the compact protocol, including the final zero.
+/// A struct that stays encoded, as its bytes in the compact protocol including the final zero.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RawStruct(pub Vec<u8>);
 
@@ -188,7 +188,7 @@ impl Value for RawStruct {
     }
 }
 
-/// Reads a union: a struct with one set field. Returns `None` if no field is set; two set fields are an error.
+/// Reads a union, which is a struct with one set field. Returns `None` if no field is set, and fails if two are set.
 pub(crate) fn read_union<T>(
     reader: &mut CompactReader<'_>,
     wire: Wire,

@@ -1,15 +1,15 @@
-//! Writing values one after another.
+//! Writes values one after another.
 
 use super::Wire;
 
-/// The initial capacity in bytes and in nested structs: enough for a page header.
+/// The initial capacity in bytes and in nested structs, which is enough for a page header.
 const FIRST_BYTES: usize = 128;
 const FIRST_DEPTH: usize = 4;
 
-/// Bytes of the compact protocol under construction, always in the shortest form.
+/// Bytes of the compact protocol under construction, which always have the shortest form.
 ///
-/// Between [`begin_struct`](Self::begin_struct) and [`end_struct`](Self::end_struct), a [`field`](Self::field)
-/// precedes each value. Lists contain only values.
+/// Between [`begin_struct`](Self::begin_struct) and [`end_struct`](Self::end_struct), write a [`field`](Self::field)
+/// before each value. Lists contain only values.
 ///
 /// ```
 /// use herringbone::format::thrift::{CompactWriter, Wire};
@@ -45,7 +45,7 @@ impl CompactWriter {
         }
     }
 
-    /// Returns all written bytes.
+    /// Returns all bytes that were written.
     #[must_use]
     pub fn finish(self) -> Vec<u8> {
         self.bytes
@@ -68,8 +68,7 @@ impl CompactWriter {
         self.last = self.outer.pop().unwrap_or_default();
     }
 
-    /// Writes the header of a field. Its value follows, unless it is a boolean, whose value is contained in its
-    /// type.
+    /// Writes a field's header. The field's value must follow, unless it is a boolean, whose type contains its value.
     pub fn field(&mut self, id: i16, wire: Wire) {
         match i32::from(id) - i32::from(self.last) {
             delta @ 1..=15 => self.bytes.push((delta as u8) << 4 | wire as u8),
@@ -86,7 +85,7 @@ impl CompactWriter {
         self.varint(((value << 1) ^ (value >> 63)).cast_unsigned());
     }
 
-    /// Writes an integer of 8 bits, or a boolean in a list (1 true, 2 false).
+    /// Writes an integer of 8 bits, or a boolean in a list (1 for true, 2 for false).
     pub fn byte(&mut self, value: u8) {
         self.bytes.push(value);
     }
@@ -96,13 +95,13 @@ impl CompactWriter {
         self.bytes.extend_from_slice(&value.to_le_bytes());
     }
 
-    /// Writes bytes or text, with the length.
+    /// Writes bytes or text, preceded by the length.
     pub fn binary(&mut self, value: &[u8]) {
         self.varint(value.len() as u64);
         self.bytes.extend_from_slice(value);
     }
 
-    /// Writes the header of a list of `size` elements of type `wire`.
+    /// Writes the header of a list that has `size` elements of type `wire`.
     pub fn list(&mut self, wire: Wire, size: usize) {
         if size < 15 {
             self.bytes.push((size as u8) << 4 | wire as u8);
@@ -112,7 +111,7 @@ impl CompactWriter {
         }
     }
 
-    /// Writes an encoded value.
+    /// Writes a value that is encoded already.
     pub fn raw(&mut self, value: &[u8]) {
         self.bytes.extend_from_slice(value);
     }

@@ -1,4 +1,4 @@
-//! The metadata of some official test files, as read by pyarrow 26.
+//! The metadata of some official test files, as pyarrow 26 reads it.
 
 use herringbone_format::{CompressionCodec, Type};
 
@@ -27,9 +27,9 @@ pub struct Chunk {
     pub sizes: (i64, i64),
     /// True if there is an offset index.
     pub indexed: bool,
-    /// Not compared if `None`.
+    /// The null count, which is not compared if it is `None`.
     pub null_count: Option<i64>,
-    /// Not compared if `None`, because pyarrow hides bounds that it does not trust.
+    /// The bounds, which are not compared if they are `None`, because pyarrow hides bounds that it does not trust.
     pub bounds: Option<(&'static [u8], &'static [u8])>,
 }
 

@@ -1,36 +1,36 @@
-//! Structs with the same structure.
+//! Recognizes structs that have the same structure.
 //!
-//! Few bits of a struct determine where it ends: headers, sizes, lengths, and the highest bit of each byte of
-//! an integer. The column chunks of a file agree in nearly all of these, and differ in counts, offsets and
-//! bounds. The deciding bits of a struct are therefore saved as a [`Shape`]. Skipping a struct that fits the
-//! shape would take the same steps, so it has the same length.
+//! Few bits of a struct determine where it ends. These are headers, sizes, lengths, and the highest bit of each byte of
+//! an integer. The column chunks of a file agree in nearly all of these bits, and differ in counts, offsets and bounds.
+//! So we save a struct's deciding bits as a [`Shape`]. To skip another struct that fits the shape would take the same
+//! steps, so it has the same length.
 //!
 //! ```text
 //! struct   18 03 'a' 'b' 'c' 16 c8 01 00      {1: "abc", 2: 100}
 //! mask     ff ff 00  00  00  ff 80 80 ff
 //! ```
 //!
-//! Comparing takes a few instructions per eight bytes, without a branch per field.
+//! The comparison takes a few instructions per eight bytes, without a branch per field.
 
 use super::skip::{SkipError, SkipTrace, skip_struct};
 
 #[cfg(test)]
 mod tests;
 
-/// The number of bytes compared at once.
+/// The number of bytes that we compare at once.
 const BLOCK: usize = 32;
 
-/// The maximum number of bytes in a shape. Longer structs seldom have the same structure: they contain long
-/// texts, or lists of varying sizes.
+/// The maximum byte count of a shape. Longer structs seldom have the same structure, because they contain long texts,
+/// or lists of varying sizes.
 const MAX_BYTES: usize = 1024;
 
-/// The number of shapes: enough for alternating columns of some types, with two lengths of their offsets.
+/// The number of shapes, which is enough for alternating columns of some types, with two lengths of their offsets.
 const MAX_SHAPES: usize = 8;
 
-/// Shapes of earlier structs, with a value for each.
+/// The shapes of earlier structs, with a value for each of them.
 #[derive(Debug, Clone)]
 pub(crate) struct ShapeCache<T = ()> {
-    /// The most recently used first.
+    /// The shapes, starting with the one used last.
     shapes: Vec<(Shape, T)>,
     credit: Credit,
 }
@@ -45,8 +45,8 @@ impl<T> Default for ShapeCache<T> {
 }
 
 impl ShapeCache {
-    /// Returns the end of the struct that starts at `position`, see [`skip_struct`], which is used if no
-    /// shape fits. `depth` must be the same for all structs.
+    /// Returns the end of the struct that starts at `position`. If no shape fits, this uses [`skip_struct`]. The caller
+    /// must pass one `depth` for all structs.
     #[inline]
     pub(super) fn skip_struct(
         &mut self,
@@ -62,9 +62,9 @@ impl ShapeCache {
 }
 
 impl<T> ShapeCache<T> {
-    /// Returns the end of the struct that starts at `position`, and the value saved with the shape that
-    /// it fits. If no shape fits, the struct itself may become a shape. Returns `None` if no shape
-    /// fits and a new one is not worth its cost. `depth` must be the same for all structs.
+    /// Returns the end of the struct that starts at `position`, and the value that was saved with the shape that it
+    /// fits. If no shape fits, the struct itself may become a shape. Returns `None` if no shape fits and a new one is
+    /// not worth its cost. The caller must pass one `depth` for all structs.
     #[inline]
     pub(super) fn get_or_insert(
         &mut self,
@@ -85,7 +85,7 @@ impl<T> ShapeCache<T> {
         Ok(end.zip(value))
     }
 
-    /// Compares a struct with all shapes but the first. A fitting or new shape becomes the first.
+    /// Compares a struct with all shapes but the first. The shape that fits, or a new one, becomes the first.
     fn find_or_insert(
         &mut self,
         bytes: &[u8],
@@ -109,7 +109,7 @@ impl<T> ShapeCache<T> {
             return Ok(Some(end));
         }
         self.credit.pay_for_shape();
-        // The least recently used shape makes room.
+        // The shape that was not used for longest makes room.
         let unused = (self.shapes.len() == MAX_SHAPES).then(|| self.shapes.pop());
         let unused = unused.flatten().map(|(shape, _)| shape);
         let mut shape = unused.unwrap_or_default();
@@ -119,8 +119,8 @@ impl<T> ShapeCache<T> {
     }
 }
 
-/// The budget for creating shapes. Creating one costs as much as skipping several structs, and pays off if
-/// many others fit it. Otherwise, shapes are only created now and then.
+/// The budget for creating shapes. To create a shape costs as much as to skip several structs, so it pays off only if
+/// many others fit it. If they do not, we create shapes only now and then.
 #[derive(Debug, Clone, Copy)]
 struct Credit(u32);
 
@@ -143,16 +143,16 @@ impl Credit {
     }
 }
 
-/// The deciding bits of a struct.
+/// The bits of a struct that decide where it ends.
 #[derive(Debug, Clone, Default)]
 struct Shape {
-    /// The number of bytes in the struct; 0 for an empty shape, which nothing fits.
+    /// The struct's byte count. It is 0 for an empty shape, which no struct fits.
     length: usize,
     blocks: Vec<Block>,
 }
 
-/// A mask of the deciding bits in a block of a struct, and their values. Bits past the end of the struct are
-/// not in the mask.
+/// A mask of the deciding bits in one block of a struct, and their values. Bits past the struct's end are not in the
+/// mask.
 #[derive(Debug, Clone, Copy)]
 struct Block {
     mask: [u8; BLOCK],
@@ -176,7 +176,8 @@ impl Block {
 }
 
 impl Shape {
-    /// Returns the end of the struct at `position`, if it fits and at least a whole number of blocks is left.
+    /// Returns the end of the struct at `position`, if it fits the shape and enough bytes are left for a whole number
+    /// of blocks.
     #[inline]
     fn end(&self, bytes: &[u8], position: usize) -> Option<usize> {
         if self.length == 0 {
@@ -192,7 +193,7 @@ impl Shape {
         Some(position + self.length)
     }
 
-    /// Turns this into the shape of the struct at `position`. Returns the end of the struct.
+    /// Turns this into the shape of the struct at `position`, and returns the struct's end.
     fn set(&mut self, bytes: &[u8], position: usize, depth: usize) -> Result<usize, SkipError> {
         self.length = 0;
         self.blocks.clear();

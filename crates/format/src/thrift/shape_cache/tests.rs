@@ -1,4 +1,4 @@
-//! Compares skipping by shapes with skipping one by one, for valid, damaged and truncated structs.
+//! Compares skipping by shapes with skipping one by one, for structs that are valid, damaged or truncated.
 
 use super::super::skip::skip_struct;
 use super::super::{CompactWriter, Wire};
@@ -6,7 +6,7 @@ use super::*;
 
 const DEPTH: usize = 12;
 
-/// A generator of pseudorandom numbers (xorshift), the same in every run.
+/// A generator of pseudorandom numbers (xorshift), which are equal in every run.
 struct Random(u64);
 
 impl Random {
@@ -28,8 +28,8 @@ impl Random {
     }
 }
 
-/// Writes a struct whose fields and sizes depend on `plan`, and its integers and texts on `values`. Their
-/// lengths agree in only some of the structs of a plan.
+/// Writes a struct. Its fields and sizes depend on `plan`, and its integers and texts on `values`. The lengths of these
+/// agree in only some of a plan's structs.
 fn write_struct(writer: &mut CompactWriter, plan: &mut Random, values: &mut Random, depth: usize) {
     writer.begin_struct();
     let mut id = 0;
@@ -66,7 +66,7 @@ fn write_struct(writer: &mut CompactWriter, plan: &mut Random, values: &mut Rand
                 (0..size).for_each(|_| writer.integer(values.below(300) as i64));
             }
             7 => {
-                // A map of texts to doubles with two pairs.
+                // This is a map of texts to doubles with two pairs.
                 writer.field(id, Wire::Map);
                 writer.raw(&[2, 0x87]);
                 for _ in 0..2 {
@@ -101,7 +101,7 @@ fn structs(seed: u64) -> Vec<u8> {
     writer.finish()
 }
 
-/// Skips structs until the bytes end or a error occurs. Returns the end of each, and the error.
+/// Skips structs until the bytes end or an error occurs. Returns the end of each struct, and the error.
 fn ends(
     bytes: &[u8],
     mut skip: impl FnMut(usize) -> Result<usize, SkipError>,
@@ -175,8 +175,8 @@ fn every_byte_that_decides_is_compared() {
             }
         }
     }
-    // Two bytes of text and eight of the double do not matter. Of six bytes of integers (including the id 20),
-    // the highest bit matters. Of the nine others, all bits matter.
+    // Two bytes of text and eight bytes of the double do not matter. In six bytes of integers (including the id 20),
+    // the highest bit matters. In the nine others, all bits matter.
     let bytes = one.len();
     assert_eq!(fitting, 10 * 256 + 6 * 128 + (bytes - 16));
 }
