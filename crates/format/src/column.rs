@@ -1,4 +1,4 @@
-//! Column chunks, each of which is one column of one row group.
+//! Column chunks. Each of them has one column of one row group.
 
 use crate::{
     CompressionCodec, Encoding, GeospatialStatistics, KeyValue, PageType, SizeStatistics,

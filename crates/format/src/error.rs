@@ -60,7 +60,7 @@ impl fmt::Display for ErrorKind {
     }
 }
 
-/// The location of an error in a file, whose parts are all optional.
+/// The place in a file at which an error occurred. All of its parts are optional.
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -407,7 +407,7 @@ impl Error {
         self
     }
 
-    /// Returns true if the message names a file, at its start or as the end of a longer path.
+    /// Returns true if the message already names the file, at its start or as the end of a longer path.
     fn names(&self, name: &str) -> bool {
         let rest = self.0.message.strip_prefix(name);
         rest.is_some_and(|rest| rest.starts_with([':', ',']))

@@ -290,7 +290,7 @@ impl FileMetadata {
         self.row_groups.len()
     }
 
-    /// Returns the number of column chunks in a row group, or 0 if there is no such row group.
+    /// Returns the number of column chunks that a row group has, or 0 if there is no such row group.
     #[must_use]
     pub fn num_columns(&self, row_group: usize) -> usize {
         self.row_groups
@@ -519,7 +519,7 @@ impl Scan {
         Ok(())
     }
 
-    /// Decodes a row group, but records only the positions of its column chunks.
+    /// Decodes a row group's own fields, and records only the positions of its column chunks.
     fn row_group(&mut self, reader: &mut CompactReader<'_>, wire: Wire) -> Result<IndexedRowGroup> {
         reader.expect(wire, Wire::Struct)?;
         let mut chunks = None;

@@ -31,13 +31,13 @@ pub struct Limits {
     pub row_groups: usize,
     /// The number of bytes in a page header.
     pub page_header_bytes: usize,
-    /// The number of bytes in a page, both compressed and decompressed.
+    /// The number of bytes that a page has, both compressed and decompressed.
     pub page_bytes: usize,
     /// The number of decompressed bytes per compressed byte, in total over all pages of a column chunk. This does not
-    /// count the bytes that the pages' values account for. It also leaves out a base allowance of one page, which is
+    /// count the bytes that the pages' values account for. It also leaves out a base allowance for one page. This is
     /// the smaller of `memory_bytes` and `page_bytes`.
     pub decompression_ratio: usize,
-    /// The number of levels in a page, including nulls.
+    /// The number of levels that a page has, including nulls.
     pub page_values: usize,
     /// The number of entries in a dictionary page.
     pub dictionary_values: usize,
@@ -97,11 +97,11 @@ crate::setters! { Limits {
     row_groups: usize;
     /// Limits the bytes in a page header.
     page_header_bytes: usize;
-    /// Limits the bytes in a page, both compressed and decompressed.
+    /// Limits the bytes that a page has, both compressed and decompressed.
     page_bytes: usize;
     /// Limits the decompressed bytes per compressed byte.
     decompression_ratio: usize;
-    /// Limits the levels in a page, including nulls.
+    /// Limits the levels that a page has, including nulls.
     page_values: usize;
     /// Limits the entries in a dictionary page.
     dictionary_values: usize;

@@ -102,7 +102,7 @@ thrift_struct! {
     }
 }
 
-/// The bounds and counts of a page, which we keep as bytes until someone decodes them.
+/// A page's bounds and counts, which we keep as bytes until someone decodes them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageStatistics(Box<[u8]>);
 

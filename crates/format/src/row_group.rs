@@ -1,4 +1,4 @@
-//! Row groups, each of which has some rows of all columns.
+//! Row groups. Each of them has some rows of all columns.
 
 use crate::{ColumnChunk, thrift::thrift_struct};
 

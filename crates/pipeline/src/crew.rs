@@ -1,4 +1,4 @@
-//! Work shared by threads: the caller that owns it, and the helpers.
+//! Work that several threads share: the caller that owns it, and its helpers.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -8,32 +8,33 @@ use std::time::Duration;
 use crate::helper_count::{HelpPermit, HelperCount};
 use crate::pool::{self, Spawn, process_id};
 
-/// The panic message of a caller that continues after a panic.
+/// The panic message for a caller that continues after a panic.
 const AFTER_PANIC: &str = "a task of this reader or writer panicked before";
 
-/// The tasks, and the way they are performed.
+/// The tasks, and the way in which they are performed.
 ///
-/// All methods but [`run`](Self::run) are called under the lock of the state, so they should be short.
+/// All methods but [`run`](Self::run) and [`attend`](Self::attend) are called under the state's lock, so they should be
+/// short.
 pub trait Work: Send + Sync + Sized + 'static {
-    /// The state shared by all threads: tasks that may run, and results that are not due yet.
+    /// The state that all threads share. It has tasks that may run, and results that are not due yet.
     type State: Send;
-    /// A unit of work. It owns its input.
+    /// A unit of work, which owns its input.
     type Task;
     /// The outcome of a task.
     type Output;
-    /// The scratch memory of a thread: codec contexts, buffers, the column in its caches.
+    /// A thread's scratch memory, such as codec contexts, buffers, or the column in its caches.
     type Scratch: Default + Send;
 
     /// Takes the most urgent task that may run now, if there is one.
     fn take(&self, state: &mut Self::State, scratch: &mut Self::Scratch) -> Option<Self::Task>;
 
-    /// Returns true if another thread would find a task worth waking it for.
+    /// Returns true if another thread would find a task that it is worth waking for.
     ///
-    /// This is a hint. A thread woken in vain costs some microseconds, and the other threads make up for a missing
-    /// one.
+    /// This is only a hint. If a thread is woken in vain, this costs some microseconds, and if one is missing, the
+    /// other threads make up for it.
     fn wants_help(&self, state: &mut Self::State) -> bool;
 
-    /// Performs a task, without the lock.
+    /// Performs a task. The state is not locked meanwhile.
     fn run(
         &self,
         task: Self::Task,
@@ -41,35 +42,35 @@ pub trait Work: Send + Sync + Sized + 'static {
         shared: &Shared<Self>,
     ) -> Self::Output;
 
-    /// Stores the output of a task in the state.
+    /// Stores a task's output in the state.
     fn finish(&self, state: &mut Self::State, output: Self::Output);
 
-    /// The time after which a caller that waits for helpers calls [`attend`](Self::attend), again and again. By default, it
-    /// does not.
+    /// Returns the time after which a caller that waits for helpers calls [`attend`](Self::attend), again and again. By
+    /// default, it never calls it.
     fn patience(&self) -> Option<Duration> {
         None
     }
 
-    /// Lets the program act while its thread waits, without the lock.
+    /// Lets the program act while its thread waits. The state is not locked meanwhile.
     fn attend(&self) {}
 }
 
 /// The caller's handle to some work.
 ///
-/// Dropping it lets running tasks finish and starts no more. A process that was forked while tasks ran has lost them:
-/// neither [`next`](Self::next) nor dropping waits for them there.
+/// If you drop the crew, it waits for running tasks and starts no new ones. A process that was forked while tasks ran
+/// has lost them, because a fork copies no threads. So neither [`next`](Self::next) nor dropping waits for them there.
 pub struct Crew<W: Work> {
     shared: Arc<Shared<W>>,
     scratch: W::Scratch,
-    /// The id of the process with the helpers.
+    /// The id of the process that has the helpers.
     process: u32,
 }
 
-/// The work and its state, shared by all threads of a crew.
+/// The work and its state, which all threads of a crew share.
 pub struct Shared<W: Work> {
     work: W,
     inner: Mutex<Inner<W>>,
-    /// Notified when the state may have changed for the waiting caller.
+    /// Notified when the state may have changed in a way that matters to the waiting caller.
     changed: Condvar,
     helpers: Arc<HelperCount>,
     max_helpers: usize,
@@ -79,14 +80,14 @@ pub struct Shared<W: Work> {
 
 struct Inner<W: Work> {
     state: W::State,
-    /// The scratch memory of helpers that have left.
+    /// The scratch memory that helpers left behind when they left.
     scratches: Vec<W::Scratch>,
-    /// The number of tasks taken and not finished yet.
+    /// The number of tasks that were taken but are not finished yet.
     running: usize,
-    /// True if the state was changed since the caller looked at it.
+    /// True if the state was changed since the caller last looked at it.
     is_changed: bool,
     caller_waits: bool,
-    /// True after a panic, and once the crew ends. No more tasks are taken then.
+    /// True after a panic, and once the crew ends. From then on, no more tasks are taken.
     is_stopped: bool,
     /// The first panic, until it is passed on to the caller.
     panic: Option<Box<dyn Any + Send>>,
@@ -95,8 +96,8 @@ struct Inner<W: Work> {
 impl<W: Work> Crew<W> {
     /// Creates a crew of at most `threads` threads, including the caller's.
     ///
-    /// Helpers are supplied by `host`, or by the pool of the process. That pool has as many threads as the machine
-    /// has cores, or as the largest `threads` of any crew.
+    /// Helpers come from `host`, or from the process's pool if there is no host. The pool has as many threads as the
+    /// machine has cores, or as the largest `threads` of any crew, if this is more.
     pub fn new(work: W, state: W::State, threads: usize, host: Option<Arc<dyn Spawn>>) -> Self {
         let shared = Arc::new_cyclic(|myself| Shared {
             work,
@@ -124,10 +125,11 @@ impl<W: Work> Crew<W> {
 
     /// Waits until `ready` finds a result in the state, and performs tasks meanwhile.
     ///
-    /// Returns `None` if `ready` finds nothing, no task may be taken and none is running: no result can follow.
+    /// Returns `None` if `ready` finds nothing, no task may be taken and none is running, because then no result can
+    /// follow.
     ///
     /// # Panics
-    /// Resumes the first panic of a task. Panics again if it is called after that.
+    /// Resumes the first panic that a task raised. If you call it again after that, it panics again.
     pub fn next<R>(&mut self, ready: impl FnMut(&mut W::State) -> Option<R>) -> Option<R> {
         let (shared, process) = (&self.shared, self.process);
         let scratch = &mut self.scratch;
@@ -165,12 +167,12 @@ impl<W: Work> Shared<W> {
         &self.work
     }
 
-    /// Passes the state to `at`.
+    /// Passes the state to `at`, under the lock.
     pub fn look<R>(&self, at: impl FnOnce(&W::State) -> R) -> R {
         at(&self.lock().state)
     }
 
-    /// Changes the state, and wakes the threads affected by the change.
+    /// Changes the state, and wakes the threads that the change affects.
     pub fn update<R>(&self, change: impl FnOnce(&mut W::State) -> R) -> R {
         let mut inner = self.lock();
         let result = change(&mut inner.state);
@@ -215,7 +217,7 @@ impl<W: Work> Shared<W> {
         }
     }
 
-    /// Waits until the state was changed, or for the caller's patience.
+    /// Waits until the state was changed, or until the caller's patience is over.
     fn sleep<'a>(&'a self, mut inner: MutexGuard<'a, Inner<W>>) -> MutexGuard<'a, Inner<W>> {
         inner.caller_waits = true;
         let Some(patience) = self.work.patience() else {
@@ -247,8 +249,8 @@ impl<W: Work> Shared<W> {
         self.work.finish(&mut inner.state, output);
     }
 
-    /// Releases the lock, and wakes a thread if there is something for it to do. If no thread must be woken, it makes
-    /// no system call.
+    /// Releases the lock, and wakes a thread if there is something for it to do. This makes no system call if no thread
+    /// must be woken.
     ///
     /// A waiting caller takes precedence over a helper, because it requests helpers itself.
     fn release(&self, inner: MutexGuard<'_, Inner<W>>) {
@@ -257,7 +259,7 @@ impl<W: Work> Shared<W> {
         }
     }
 
-    /// Wakes the caller if it waits and the state was changed. Otherwise returns the lock.
+    /// Wakes the caller if it waits and the state was changed. Otherwise this returns the lock.
     fn wake_caller<'a>(
         &self,
         mut inner: MutexGuard<'a, Inner<W>>,
@@ -273,7 +275,7 @@ impl<W: Work> Shared<W> {
 
     /// Releases the lock, and requests one more helper if there is work for it.
     ///
-    /// One is enough: a helper that takes a task requests the next one, and so does the caller.
+    /// One helper is enough, because a helper that takes a task requests the next one, and so does the caller.
     fn ask_for_help(&self, mut inner: MutexGuard<'_, Inner<W>>) {
         if inner.is_stopped {
             return;
@@ -284,11 +286,11 @@ impl<W: Work> Shared<W> {
         if !self.work.wants_help(&mut inner.state) {
             return;
         }
-        // A host may run or drop the job immediately.
+        // We release the lock first, because a host may run or drop the job immediately.
         drop(inner);
         let shared = self.myself.clone();
         let job = Box::new(move || {
-            // Dropped last: a crew that ends waits for this, and is then the only owner of the work.
+            // This is dropped last. A crew that ends waits for this, and is then the only owner of the work.
             let Some(_at_work) = permit.begin() else {
                 return;
             };
@@ -314,7 +316,7 @@ impl<W: Work> Shared<W> {
                 self.finish(&mut inner, output);
             }
             inner.scratches.push(scratch);
-            // Under the lock, so that a later change can request help again.
+            // We return the permit under the lock, so that a later change can request help again.
             drop(permit);
             drop(self.wake_caller(inner));
         });

@@ -1,4 +1,4 @@
-//! The sources of helpers: a pool of the process, or a host.
+//! The sources of helpers, which are a pool of the process, or a host.
 
 use std::collections::VecDeque;
 use std::fmt::Debug;
@@ -6,26 +6,26 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, available_parallelism};
 
-/// The maximum number of threads of one caller, and of the pool. Some systems end a process that has no room left for
-/// the stack of one more thread.
+/// The maximum number of threads that one caller or the pool may have. Some systems end a process if there is no room
+/// left for the stack of one more thread.
 const MAX_THREADS: usize = 1024;
 
-/// The maximum number of jobs that wait for a thread of the pool.
+/// The maximum number of jobs that wait for one of the pool's threads.
 const MAX_WAITING_JOBS: usize = 1024;
 
-/// The maximum number of processes in a chain of forks that each have a pool.
+/// The maximum number of processes in a chain of forks that can each have a pool.
 const MAX_FORKS: usize = 16;
 
-/// The process id of an unused pool.
+/// The process id that an unused pool has.
 const NO_PROCESS: u32 = 0;
 
-/// The help of one thread for one crew, until the crew has no task for it.
+/// The help that one thread gives to one crew, until the crew has no task for it.
 type Job = Box<dyn FnOnce() + Send>;
 
-/// A source of threads. A program implements it to lend its own threads to readers and writers.
+/// A source of threads. You can implement it to lend your program's own threads to readers and writers.
 ///
 /// A reader or writer requests a thread when it has a task for it. It never waits for a job to start, and works alone
-/// if none does. A job may be dropped instead of being run. It may also be run before `spawn` returns, but then the
+/// if none does. So you may drop a job instead of running it. You may also run it before `spawn` returns, but then the
 /// caller waits for it.
 ///
 /// A job may wait for other jobs of the same reader or writer that have started, but never for one that has not.
@@ -53,7 +53,7 @@ pub trait Spawn: Debug + Send + Sync {
     fn spawn(&self, job: Box<dyn FnOnce() + Send>);
 }
 
-/// Returns the number of threads to use, including the caller's: one per core if `asked` is 0.
+/// Returns the number of threads to use, including the caller's. If `asked` is 0, this is one per core.
 #[must_use]
 pub fn threads(asked: usize) -> usize {
     match asked {
@@ -62,14 +62,14 @@ pub fn threads(asked: usize) -> usize {
     }
 }
 
-/// The pool of this process as a host, for streams, which use threads of a host alone.
+/// The process's pool as a host, for streams, because these only use the threads of a host.
 #[derive(Debug, Clone)]
 pub struct ProcessPool {
     threads: usize,
 }
 
 impl ProcessPool {
-    /// Creates the host for a caller that requests `threads` threads; one per core if it is 0.
+    /// Creates the host for a caller that requests `threads` threads. If this is 0, it gets one per core.
     #[must_use]
     pub fn new(threads: usize) -> Self {
         let threads = self::threads(threads);
@@ -83,7 +83,7 @@ impl Spawn for ProcessPool {
     }
 }
 
-/// Runs a job in the pool of this process, for a caller that requested `threads` threads.
+/// Runs a job in the process's pool, for a caller that requested `threads` threads.
 pub(crate) fn spawn(job: Job, threads: usize) {
     static POOLS: Pools = Pools::new();
     if let Some(pool) = POOLS.of(process_id()) {
@@ -91,16 +91,16 @@ pub(crate) fn spawn(job: Job, threads: usize) {
     }
 }
 
-/// Returns the id of this process. A fork changes it. Only Unix has forks, and some other systems have no process
-/// ids.
+/// Returns the id of this process, which a fork changes. Only Unix has forks, and some other systems have no process
+/// ids, so they all get the same number.
 pub(crate) fn process_id() -> u32 {
     if cfg!(unix) { std::process::id() } else { 1 }
 }
 
 /// The pools of this process and of its ancestors in a chain of forks.
 ///
-/// A fork copies the pool of the parent but not its threads, and the lock of the copy may be held forever. So each
-/// process uses the first pool with its id, or takes an unused pool.
+/// A fork copies the parent's pool but not its threads, and the lock of the copy may be held forever. So each process
+/// uses the first pool that has its id, or takes an unused pool.
 struct Pools([OwnedPool; MAX_FORKS]);
 
 struct OwnedPool {
@@ -120,7 +120,7 @@ impl Pools {
         )
     }
 
-    /// Returns the pool of a process; `None` after too many forks in a chain.
+    /// Returns the pool of a process, or `None` after too many forks in a chain.
     fn of(&self, process: u32) -> Option<&Pool> {
         let owned = self.0.iter().find(|owned| {
             let order = Ordering::Relaxed;
@@ -133,7 +133,7 @@ impl Pools {
     }
 }
 
-/// Threads that run jobs. A thread is started if there is a job and no idle thread. Threads never end.
+/// Threads that run jobs. We start a thread if there is a job but no idle thread. Threads never end.
 struct Pool {
     state: Mutex<State>,
     /// Notified when a job waits for an idle thread.
@@ -145,7 +145,8 @@ struct State {
     threads: usize,
     /// The number of threads that wait for a job.
     idle: usize,
-    /// The maximum number of threads: the number of cores, or the largest number requested so far.
+    /// The maximum number of threads, which is the number of cores, or the largest number requested so far if that is
+    /// more.
     max_threads: usize,
 }
 
@@ -166,7 +167,7 @@ impl Pool {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs a job, for a caller that requested `threads` threads. Drops the job if too many others wait.
+    /// Runs a job, for a caller that requested `threads` threads. If too many other jobs wait, this drops the job.
     fn spawn(&'static self, job: Job, threads: usize) {
         let mut state = self.lock();
         if state.max_threads == 0 {
@@ -186,13 +187,13 @@ impl Pool {
             drop(state);
             let thread = Builder::new().name("herringbone".to_owned());
             if thread.spawn(|| self.run_jobs()).is_err() {
-                // The job waits for an existing thread, if there is one.
+                // The job then waits for an existing thread, if there is one.
                 self.lock().threads -= 1;
             }
         }
     }
 
-    /// Runs one job after another, for the lifetime of the process.
+    /// Runs one job after another for the lifetime of the process.
     fn run_jobs(&self) {
         let mut state = self.lock();
         loop {
@@ -223,7 +224,7 @@ mod tests {
 
     const MINUTE: Duration = Duration::from_secs(60);
 
-    /// Simulates a fork by a different process id, with the locks unchanged.
+    /// Simulates a fork by a different process id, which leaves the locks unchanged.
     #[test]
     fn a_fork_has_a_pool_of_its_own() {
         static POOLS: Pools = Pools::new();
@@ -233,7 +234,7 @@ mod tests {
         parent.spawn(Box::new(move || send.send("parent").unwrap()), 2);
         assert_eq!(receiver.recv_timeout(MINUTE), Ok("parent"));
         assert!(std::ptr::eq(POOLS.of(10).unwrap(), parent));
-        // The lock of the parent is held forever.
+        // The parent's lock is held forever.
         let _held = parent.lock();
         let child = POOLS.of(11).unwrap();
         assert!(!std::ptr::eq(child, parent));
@@ -274,7 +275,7 @@ mod tests {
         assert_eq!(POOL.lock().threads, 1);
     }
 
-    /// An idle thread woken for one job does not count as idle for the next job.
+    /// An idle thread that was woken for one job must not count as idle for the next job.
     #[test]
     fn jobs_that_come_together_run_together() {
         static POOL: Pool = Pool::new();

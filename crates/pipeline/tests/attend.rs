@@ -1,4 +1,4 @@
-//! A caller that waits, and its program.
+//! A caller that waits, and its program, which may act meanwhile.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, ThreadId};
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use herringbone_pipeline::{Crew, Shared, Work};
 
-/// A caller that waits for a helper lets the program act. The helper's task ends after that.
+/// A caller that waits for a helper lets the program act. The helper's task ends only after that.
 #[test]
 fn a_waiting_caller_attends() {
     struct Attentive {
@@ -15,7 +15,7 @@ fn a_waiting_caller_attends() {
         attended: AtomicBool,
     }
     impl Work for Attentive {
-        /// The tasks of the caller and of a helper, and the number of finished ones.
+        /// True while the caller's task and the helper's task wait to be taken, and the number of finished ones.
         type State = (bool, bool, usize);
         type Task = bool;
         type Output = ();

@@ -1,4 +1,4 @@
-//! Crews of several threads: order, helpers, panics, ends, and crews within tasks.
+//! Tests crews of several threads: their order, helpers, panics and ends, and crews within tasks.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot run has failed")]
 
@@ -14,7 +14,7 @@ use herringbone_pipeline::{Crew, Shared, Spawn, Work};
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// Tasks 0 to `count`. Each runs a function. At most `ahead` of them are started before they are due.
+/// The tasks 0 to `count`, each of which runs a function. At most `ahead` of them are started before they are due.
 struct Numbered<F> {
     count: usize,
     ahead: usize,
@@ -102,14 +102,14 @@ fn host(spawn: impl Fn(Job) + Send + Sync + 'static) -> Option<Arc<dyn Spawn>> {
     Some(Arc::new(Host(spawn)))
 }
 
-/// A host with one new thread per job.
+/// Returns a host that starts one new thread per job.
 ///
 /// A test whose task waits for another task needs it, because the pool drops jobs while 1,024 others wait.
 fn new_threads() -> Option<Arc<dyn Spawn>> {
     host(|job| drop(std::thread::spawn(job)))
 }
 
-/// Hosts of every kind, and the pool of the process.
+/// Returns hosts of every kind, and the process's pool.
 fn hosts() -> Vec<Option<Arc<dyn Spawn>>> {
     let kept = Mutex::new(Vec::new());
     vec![
@@ -126,7 +126,7 @@ fn results_are_in_order_whoever_has_the_threads() {
     for threads in [0, 1, 2, 3, 8] {
         for host in hosts() {
             let run = |task| {
-                // Later tasks finish earlier.
+                // Later tasks finish earlier, so that results must be put in order.
                 for _ in 0..(500 - task) % 7 {
                     std::thread::yield_now();
                 }
@@ -162,7 +162,7 @@ fn tasks_run_at_the_same_time_and_no_more_of_them_than_threads() {
     }
 }
 
-/// Sums the tasks of a tree of crews, one per node.
+/// Sums the tasks in a tree of crews that has one crew per node.
 fn tree(depth: usize, host: Option<Arc<dyn Spawn>>) -> usize {
     let inner = host.clone();
     let run = move |task| match depth {
@@ -175,10 +175,10 @@ fn tree(depth: usize, host: Option<Arc<dyn Spawn>>) -> usize {
 #[test]
 fn tasks_have_crews_of_their_own_deeper_than_there_are_threads() {
     for host in hosts() {
-        // 3^7 leaf crews of 0 + 1 + 2.
+        // There are 3^7 leaf crews with the sum 0 + 1 + 2.
         assert_eq!(tree(7, host), 6561);
     }
-    // A crew within a task within a task, fifty levels deep, whose outer tasks all wait.
+    // A crew is within a task within a task, fifty levels deep, and the outer tasks all wait.
     fn line(depth: usize) -> usize {
         let run = move |_| if depth == 0 { 1 } else { 1 + line(depth - 1) };
         all(&mut crew((1, 1), 4, None, run))[0]
@@ -197,7 +197,7 @@ fn the_first_panic_of_a_task_reaches_the_caller() {
             let mut crew = crew((100, 5), threads, host, run);
             let panic = catch_unwind(AssertUnwindSafe(|| all(&mut crew))).unwrap_err();
             assert_eq!(panic.downcast_ref(), Some(&"task 30"));
-            // It does not wait for the lost task.
+            // The crew does not wait for the lost task.
             let panic = catch_unwind(AssertUnwindSafe(|| next(&mut crew))).unwrap_err();
             let message: &&str = panic.downcast_ref().unwrap();
             assert!(message.contains("panicked before"));
@@ -205,7 +205,7 @@ fn the_first_panic_of_a_task_reaches_the_caller() {
     }
 }
 
-/// The caller sleeps, because its helper has the only task.
+/// The caller must be woken, because it sleeps while its helper has the only task.
 #[test]
 fn a_panic_wakes_the_caller() {
     let (begun, begins) = mpsc::channel();
@@ -244,14 +244,14 @@ fn a_crew_that_is_dropped_lets_its_tasks_end_and_begins_no_more() {
             next(&mut crew).unwrap();
         }
         drop(crew);
-        // Only this test refers to the counts, so the work has been dropped even if helpers start later.
+        // Only this test still refers to the counts, so the work was dropped, even if helpers start later.
         let all_begun = Arc::try_unwrap(begun).unwrap().into_inner();
         assert_eq!(Arc::try_unwrap(ended).unwrap().into_inner(), all_begun);
         assert!(all_begun < 1000);
     }
 }
 
-/// A job retained by a host does not keep the work alive.
+/// A job that a host retains must not keep the work alive.
 #[test]
 fn a_job_that_never_runs_holds_no_work() {
     let kept = Arc::new(Mutex::new(Vec::new()));
@@ -269,12 +269,12 @@ fn a_job_that_never_runs_holds_no_work() {
     drop(crew);
     assert_eq!(Arc::strong_count(&held), 1);
     let jobs = std::mem::take(&mut *kept.lock().unwrap());
-    // All three possible helpers were requested.
+    // All three helpers that the crew may have were requested.
     assert_eq!(jobs.len(), 3);
     jobs.into_iter().for_each(|job| job());
 }
 
-/// A task that splits off parts of itself, and waits until another thread has finished one.
+/// A task that splits off parts of itself, and waits until another thread has finished one of them.
 struct Parts;
 
 #[derive(Default)]

@@ -1,10 +1,11 @@
-//! Crews without tasks hold no threads. The test needs a process of its own, because its threads are counted.
+//! Crews without tasks must hold no threads. This test needs a process of its own, because it counts the process's
+//! threads.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot run has failed")]
 
 use herringbone_pipeline::{Crew, Shared, Work, threads};
 
-/// Work with as many tasks as are added.
+/// Work that has as many tasks as the test adds.
 struct Added;
 
 impl Work for Added {
@@ -31,7 +32,7 @@ impl Work for Added {
     }
 }
 
-/// The number of threads of this process, or `None` if the system does not list them.
+/// Returns the number of this process's threads, or `None` if the system does not list them.
 fn num_threads() -> Option<usize> {
     Some(std::fs::read_dir("/proc/self/task").ok()?.count())
 }
@@ -63,7 +64,7 @@ fn two_hundred_crews_share_the_threads_of_one_pool() {
         with_pool > before && with_pool <= before + asked,
         "{with_pool} threads"
     );
-    // A caller that requests more threads receives more.
+    // A caller that requests more threads gets more.
     let barrier = std::sync::Arc::new(std::sync::Barrier::new(asked + 3));
     let meets = crowd::Meet(barrier);
     let mut crowd = Crew::new(meets, (0, 0), asked + 3, None);
@@ -73,7 +74,7 @@ fn two_hundred_crews_share_the_threads_of_one_pool() {
         let done = crowd.next(|state| (state.1 == asked + 3).then_some(()));
         assert_eq!(done, Some(()));
     }
-    // The caller is one of them. If a thread is about to become idle, another one may be started in its place.
+    // The caller is one of the threads. If a thread is about to become idle, another one may be started in its place.
     let with_crowd = num_threads().unwrap();
     assert!(
         (before + asked + 2..=before + asked + 3).contains(&with_crowd),
@@ -85,7 +86,7 @@ mod crowd {
     use super::{Shared, Work};
     use std::sync::{Arc, Barrier};
 
-    /// Tasks that all run at the same time.
+    /// Work whose tasks all run at the same time.
     pub(super) struct Meet(pub(super) Arc<Barrier>);
 
     impl Work for Meet {

@@ -1,22 +1,23 @@
-//! Days and dates of the proleptic Gregorian calendar, over the whole range of days in 64 bits.
+//! Converts between days and dates of the proleptic Gregorian calendar, over the whole range of days in 64 bits.
 //!
-//! A file may contain any 64-bit number of seconds, and each of them must be printable.
+//! The range must be that large because a file may contain any 64-bit number of seconds, and we must be able to print
+//! each of them.
 
 /// The number of days from 0000-03-01 to 1970-01-01.
 const EPOCH: i64 = 719_468;
 /// The number of days in 400 years.
 const DAYS_400: i64 = 146_097;
-/// The number of days in 100 years that begin in March, if the last year has no leap day.
+/// The number of days in 100 years that begin in March, if the last of these years has no leap day.
 const DAYS_100: i64 = 36_524;
-/// The number of days in 4 years that begin in March, including the leap day of the last year.
+/// The number of days in 4 years that begin in March, including the last year's leap day.
 const DAYS_4: i64 = 1_461;
-/// The number of days before each month of a year that begins in March.
+/// The number of days that precede each month in a year that begins in March.
 const MONTH_STARTS: [i64; 12] = [0, 31, 61, 92, 122, 153, 184, 214, 245, 275, 306, 337];
 
 /// A calendar date.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Date {
-    /// The astronomical year: 0 is 1 BC.
+    /// The astronomical year, in which 0 is 1 BC.
     pub year: i64,
     /// The month, from 1 to 12.
     pub month: u8,
@@ -24,11 +25,11 @@ pub struct Date {
     pub day: u8,
 }
 
-/// Returns the date `days` days after 1970-01-01.
+/// Returns the date that is `days` days after 1970-01-01.
 ///
-/// If the days since 0000-03-01 exceed 64 bits, returns the date of the last day in that range.
-// A year that begins in March has its leap day at the end, so each cycle of years consists of equal parts.
-// Only the last part is a day longer or shorter. `min` keeps that day in its part.
+/// If the number of days since 0000-03-01 exceeds 64 bits, this returns the date of the last day in that range.
+// A year that begins in March has its leap day at the end, so that each cycle of years consists of equal parts. Only
+// the last part is a day longer or shorter, and `min` keeps that day in its part.
 #[must_use]
 pub fn date_of_days(days: i64) -> Date {
     let days = days.saturating_add(EPOCH);
@@ -41,7 +42,7 @@ pub fn date_of_days(days: i64) -> Date {
     let one = (rest / 365).min(3);
     let rest = rest - one * 365;
     let year = cycle * 400 + century * 100 + four * 4 + one;
-    // From March, five months in a row have 153 days, and so have the next five.
+    // From March on, five months in a row have 153 days together, and so have the next five.
     let month = usize::try_from((rest * 5 + 2) / 153).unwrap_or(0);
     let day = rest - MONTH_STARTS.get(month).copied().unwrap_or(0) + 1;
     let (year, month) = if month < 10 {
@@ -60,7 +61,7 @@ pub fn date_of_days(days: i64) -> Date {
 #[must_use]
 pub fn days_of_date(wanted: Date) -> Option<i64> {
     let month = usize::from(wanted.month).checked_sub(1)?;
-    // Converts to a year that begins in March.
+    // We convert to a year that begins in March.
     let (year, month) = match month {
         0 | 1 => (wanted.year.checked_sub(1)?, month + 10),
         2..=11 => (wanted.year, month - 2),
@@ -68,7 +69,7 @@ pub fn days_of_date(wanted: Date) -> Option<i64> {
     };
     let (cycle, cycle_days) = (year.div_euclid(400), year.rem_euclid(400));
     let years = cycle_days * 365 + cycle_days / 4 - cycle_days / 100;
-    // The year that begins in March ends with the February of the next one.
+    // The year that begins in March ends with the next year's February.
     let next = cycle_days + 1;
     let is_leap = next % 4 == 0 && (next % 100 != 0 || next == 400);
     let length = match wanted.month {
@@ -84,7 +85,7 @@ pub fn days_of_date(wanted: Date) -> Option<i64> {
     let days = cycle
         .checked_mul(DAYS_400)?
         .checked_add(cycle_days - EPOCH)?;
-    // `date_of_days` counts from 0000-03-01.
+    // We refuse dates for which the count from 0000-03-01 overflows, because `date_of_days` uses it.
     days.checked_add(EPOCH).map(|_| days)
 }
 
@@ -115,7 +116,7 @@ mod tests {
 
     #[test]
     fn follows_a_calendar_walked_day_by_day() {
-        // 0000-01-01 is 719528 days before the epoch.
+        // The day 0000-01-01 is 719528 days before the epoch.
         let mut expected = Date {
             year: 0,
             month: 1,

@@ -1,4 +1,4 @@
-//! Dates, times and timestamps of ISO 8601.
+//! Parses and formats dates, times and timestamps of ISO 8601.
 //!
 //! ```text
 //! date        2024-02-29    +10000-01-01    -0001-12-31    years beyond four digits have a sign
@@ -6,8 +6,8 @@
 //! timestamp   a date, `T` or a space, a time, and an optional offset: Z, +01:00, +0100, +01
 //! ```
 //!
-//! A text is parsed exactly or rejected. Fractional digits after the ninth must be zeros. Leap seconds and hour 24
-//! are not supported.
+//! A text is either parsed exactly or rejected, so fractional digits after the ninth must be zeros. Leap seconds and
+//! hour 24 are not supported.
 
 use std::fmt::Write as _;
 
@@ -15,30 +15,30 @@ use crate::calendar::{Date, date_of_days, days_of_date};
 
 const DAY_SECONDS: i64 = 86_400;
 const SECOND_NANOS: u32 = 1_000_000_000;
-/// The maximum number of significant fractional digits of a second.
+/// The maximum number of significant digits in the fraction of a second.
 const MAX_DIGITS: usize = 9;
 
 /// A time of day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeOfDay {
-    /// The number of seconds since midnight, below 86,400.
+    /// The number of seconds since midnight, which is below 86,400.
     pub seconds: u32,
     /// The nanoseconds within the second.
     pub nanos: u32,
-    /// The number of fractional digits of the second, including zeros; at most nine.
+    /// The number of digits in the fraction of the second, including zeros. It is at most nine.
     pub digits: usize,
 }
 
-/// A date with a time, and an optional offset from UTC.
+/// A date with a time, and optionally an offset from UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timestamp {
-    /// The number of seconds since 1970-01-01T00:00:00 on the clock in the text.
+    /// The number of seconds since 1970-01-01T00:00:00, according to the clock in the text.
     pub seconds: i64,
     /// The nanoseconds within the second.
     pub nanos: u32,
-    /// The number of fractional digits of the second, including zeros; at most nine.
+    /// The number of digits in the fraction of the second, including zeros. It is at most nine.
     pub digits: usize,
-    /// The number of seconds by which the clock is ahead of UTC, if the text contains an offset.
+    /// The number of seconds by which the clock is ahead of UTC, if the text has an offset.
     pub offset: Option<i32>,
 }
 
@@ -52,7 +52,7 @@ pub enum NotCounted {
 }
 
 impl TimeOfDay {
-    /// Returns the number of units since midnight. `per_second` is a power of ten up to 10⁹.
+    /// Returns the number of units since midnight. The caller passes a power of ten up to 10⁹ as `per_second`.
     ///
     /// # Errors
     ///
@@ -64,11 +64,11 @@ impl TimeOfDay {
 }
 
 impl Timestamp {
-    /// Returns the number of units since 1970, in UTC. `per_second` is a power of ten up to 10⁹.
+    /// Returns the number of units since 1970, in UTC. The caller passes a power of ten up to 10⁹ as `per_second`.
     ///
     /// # Errors
     ///
-    /// Fails if the time has digits below the unit, or the count exceeds 64 bits.
+    /// Fails if the time has digits below the unit, or if the count exceeds 64 bits.
     pub fn ticks(&self, per_second: u32) -> Result<i64, NotCounted> {
         let units = i128::from(units(self.nanos, per_second)?);
         let ticks = self.utc_seconds() * i128::from(per_second) + units;
@@ -86,7 +86,7 @@ impl Timestamp {
     }
 }
 
-/// Converts nanoseconds to units of `per_second`.
+/// Converts nanoseconds to units, of which a second has `per_second`.
 fn units(nanos: u32, per_second: u32) -> Result<u32, NotCounted> {
     let unit_nanos = SECOND_NANOS.checked_div(per_second).unwrap_or(0).max(1);
     match nanos % unit_nanos {
@@ -95,7 +95,7 @@ fn units(nanos: u32, per_second: u32) -> Result<u32, NotCounted> {
     }
 }
 
-/// Parses a date. Returns the number of days since 1970-01-01.
+/// Parses a date, and returns the number of days since 1970-01-01.
 #[must_use]
 pub fn parse_date(text: &str) -> Option<i64> {
     let (days, rest) = date_at_start(text)?;
@@ -128,7 +128,7 @@ pub fn parse_timestamp(text: &str) -> Option<Timestamp> {
     })
 }
 
-/// Parses an offset like `+02:00`, `-0530` or `+02`. Returns the number of seconds ahead of UTC.
+/// Parses an offset such as `+02:00`, `-0530` or `+02`, and returns the number of seconds ahead of UTC.
 #[must_use]
 pub fn parse_offset(text: &str) -> Option<i32> {
     let (hours, rest) = two_digits(text.strip_prefix(['+', '-'])?)?;
@@ -172,7 +172,7 @@ fn time_at_start(text: &str) -> Option<(TimeOfDay, &str)> {
     let (minutes, rest) = two_digits(rest.strip_prefix(':')?)?;
     let (seconds, rest) = match rest.strip_prefix(':') {
         Some(rest) => two_digits(rest)?,
-        // Only seconds may have a fraction.
+        // Only seconds may have a fraction, so a fraction of a minute is an error.
         None if rest.starts_with('.') => return None,
         None => (0, rest),
     };
@@ -192,7 +192,7 @@ fn time_at_start(text: &str) -> Option<(TimeOfDay, &str)> {
     Some((time, rest))
 }
 
-/// Parses the digits of a fraction. Returns the nanoseconds, the number of digits and the rest of the text.
+/// Parses a fraction's digits. Returns the nanoseconds, the number of digits, and the rest of the text.
 fn nanos_at_start(text: &str) -> Option<(u32, usize, &str)> {
     let length = text.bytes().take_while(u8::is_ascii_digit).count();
     let (digits, rest) = text.split_at_checked(length)?;
@@ -212,7 +212,7 @@ fn two_digits(text: &str) -> Option<(u32, &str)> {
     Some((is_number.then(|| digits.parse().ok()).flatten()?, rest))
 }
 
-/// Appends a date like `2024-01-02`. `days` is the number of days since 1970-01-01.
+/// Appends the date that is `days` days after 1970-01-01, in a form such as `2024-01-02`.
 pub fn push_date(out: &mut String, days: i64) {
     let Date { year, month, day } = date_of_days(days);
     let number = year.unsigned_abs();
@@ -229,10 +229,10 @@ pub fn push_date(out: &mut String, days: i64) {
     push_ascii(out, text.split_at(4).1);
 }
 
-/// Appends a time like `12:34:56.789`. `value` is the time since midnight, in units of the last of `digits`
-/// fractional digits of a second.
+/// Appends a time such as `12:34:56.789`. The `value` is the time since midnight, in units of the last of `digits`
+/// digits in the fraction of a second.
 ///
-/// A negative time has a sign, and a time of 100 hours is `100:00:00`.
+/// A negative time gets a sign, and a time of 100 hours becomes `100:00:00`.
 pub fn push_time(out: &mut String, value: i64, digits: usize) {
     if value < 0 {
         out.push('-');
@@ -241,14 +241,14 @@ pub fn push_time(out: &mut String, value: i64, digits: usize) {
     push_clock(out, value / per_second, value % per_second, digits);
 }
 
-/// Appends a timestamp like `2024-01-02T03:04:05.123456`. `value` is the time since 1970 in UTC, in units of the last
-/// of `digits` fractional digits of a second. `offset` is the number of seconds by which the clock is ahead of UTC;
-/// if it is `None`, no offset is shown.
+/// Appends a timestamp such as `2024-01-02T03:04:05.123456`. The `value` is the time since 1970 in UTC, in units of the
+/// last of `digits` digits in the fraction of a second. The `offset` is the number of seconds by which the clock is
+/// ahead of UTC. If it is `None`, no offset is shown.
 pub fn push_timestamp(out: &mut String, value: i64, digits: usize, offset: Option<i32>) {
     let per_second = per_second(digits);
     let seconds = value.div_euclid(per_second);
     let fraction = value.rem_euclid(per_second).unsigned_abs();
-    // The offset is added to the second of the day, because adding it to all seconds might overflow.
+    // We add the offset to the second of the day, because adding it to all seconds might overflow.
     let day = seconds.div_euclid(DAY_SECONDS);
     let second = seconds.rem_euclid(DAY_SECONDS) + i64::from(offset.unwrap_or(0));
     push_date(out, day + second.div_euclid(DAY_SECONDS));
@@ -266,12 +266,12 @@ pub fn push_timestamp(out: &mut String, value: i64, digits: usize, offset: Optio
     }
 }
 
-/// Returns the number of units per second for this number of fractional digits.
+/// Returns the number of units per second, if the fraction has this number of digits.
 fn per_second(digits: usize) -> i64 {
     10_i64.pow(digits.min(MAX_DIGITS) as u32)
 }
 
-/// Appends hours, minutes and seconds, and a fraction if it has digits.
+/// Appends hours, minutes and seconds, and a fraction if it has any digits.
 fn push_clock(out: &mut String, seconds: u64, fraction: u64, digits: usize) {
     let ([a, b], [c, d], [e, f]) = (
         last_digits(seconds / 3600),
@@ -292,9 +292,10 @@ fn push_clock(out: &mut String, seconds: u64, fraction: u64, digits: usize) {
     }
 }
 
-/// Appends the last `width` digits of `number`, at most nine.
+/// Appends the last `width` digits of `number`, but at most nine.
 ///
-/// Formatting a timestamp spends most of its time here, and the formatter of the standard library is slower.
+/// We do this by hand, because formatting a timestamp spends most of its time here, and the standard library's
+/// formatter is slower.
 fn push_digits(out: &mut String, mut number: u64, width: usize) {
     let mut digits = [b'0'; MAX_DIGITS];
     let (digits, _) = digits.split_at_mut(width.min(MAX_DIGITS));
@@ -311,9 +312,9 @@ fn last_digits(number: u64) -> [u8; 2] {
     [b'0' + number / 10, b'0' + number % 10]
 }
 
-/// Appends ASCII characters. Appending a whole date takes less time than appending its parts.
+/// Appends ASCII characters. It takes less time to append a whole date than to append its parts.
 fn push_ascii(out: &mut String, text: &[u8]) {
-    // This never fails for ASCII.
+    // This cannot fail, because the characters are ASCII.
     out.push_str(str::from_utf8(text).unwrap_or_default());
 }
 

@@ -1,7 +1,7 @@
 //! JSON, ISO 8601 and the calendar, for all crates of the workspace.
 //!
 //! [`json`] reads JSON text token by token, or into a small tree. [`iso8601`] parses and formats dates, times and
-//! timestamps. [`calendar`] converts days to dates and back. [`size`] parses and formats numbers of bytes.
+//! timestamps. [`calendar`] converts days to dates and back. [`size`] parses and formats byte counts.
 //!
 //! Everything is exact: numbers keep their digits, and a text with too many digits is rejected. All operations take
 //! time linear in the length of the text, and no function recurses without a limit.

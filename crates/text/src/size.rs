@@ -1,12 +1,12 @@
-//! `128MiB`: a number of bytes.
+//! Byte counts in a form such as `128MiB`.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// The units, largest first, with the number of bits that each shifts by.
+/// The units, largest first, with the number of bits by which each of them shifts.
 const UNITS: [(&str, u32); 3] = [("GiB", 30), ("MiB", 20), ("KiB", 10)];
 
-/// A number of bytes, at least one.
+/// A byte count, which is at least one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Size(pub usize);
 
@@ -31,7 +31,7 @@ impl FromStr for Size {
 }
 
 impl fmt::Display for Size {
-    /// Formats the number of the largest unit that needs no fraction.
+    /// Formats the number in the largest unit that needs no fraction.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let is_whole = |(_, shift): &&(&str, u32)| self.0 != 0 && self.0.trailing_zeros() >= *shift;
         match UNITS.iter().find(is_whole) {

@@ -178,7 +178,7 @@ pub struct PageOfRow {
     pub rows_before: u64,
 }
 
-/// Some rows of one leaf, together with the ancestors that the leaf records.
+/// Rows of one leaf, together with the ancestors that the leaf records.
 #[derive(Debug)]
 pub struct ColumnBatch {
     /// The ordinal of the row group in the file.

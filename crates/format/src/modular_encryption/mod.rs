@@ -6,7 +6,7 @@
 //! writing   Encryption ── open, once per file ──► FileEncryption ── column ──────────────────► ModuleCipher
 //! ```
 //!
-//! A *module* is a unit of encryption, such as the footer, a page, or a page header. A [`ModuleId`] identifies it. The
+//! A *module* is a unit of encryption, such as the footer, a page or a page header. A [`ModuleId`] identifies it. The
 //! crate `herringbone-encryption` implements algorithms and keys, not this one.
 
 mod module_id;

@@ -6,7 +6,7 @@ fn text(push: impl FnOnce(&mut String)) -> String {
     out
 }
 
-/// Dates computed by Python's `datetime.date.toordinal`, or by numpy after the year 9999.
+/// Dates that Python's `datetime.date.toordinal` computed, or numpy if they are after the year 9999.
 const DATES: [(i64, &str); 11] = [
     (0, "1970-01-01"),
     (-1, "1969-12-31"),
@@ -73,7 +73,7 @@ fn times() {
         assert_eq!(time.ticks(10_u32.pow(digits as u32)), Ok(value));
         assert_eq!(time.digits, digits);
     }
-    // Times outside a day are formatted too.
+    // Times outside of a day are formatted too.
     assert_eq!(text(|out| push_time(out, -1, 6)), "-00:00:00.000001");
     assert_eq!(text(|out| push_time(out, 360_000, 0)), "100:00:00");
     assert_eq!(
@@ -116,7 +116,7 @@ fn timestamps_are_written() {
         (0, 0, None, "1970-01-01T00:00:00"),
         (0, 0, Some(7200), "1970-01-01T02:00:00+02:00"),
         (0, 0, Some(-19_800), "1969-12-31T18:30:00-05:30"),
-        // The end values match the output of numpy.
+        // The end values match numpy's output.
         (i64::MAX, 9, Some(0), "2262-04-11T23:47:16.854775807Z"),
         (i64::MIN, 9, Some(0), "1677-09-21T00:12:43.145224192Z"),
         (i64::MIN, 6, None, "-290308-12-21T19:59:05.224192"),
@@ -133,7 +133,7 @@ fn timestamps_are_written() {
         );
         assert_eq!((read.digits, read.offset), (digits, offset));
     }
-    // With the offset, the clock exceeds 64 bits of seconds.
+    // With this offset, the clock exceeds 64 bits of seconds.
     assert_eq!(
         text(|out| push_timestamp(out, i64::MAX, 0, Some(3600))),
         "+292277026596-12-04T16:30:07+01:00"

@@ -1,4 +1,4 @@
-//! The errors of invalid JSON.
+//! The errors that invalid JSON causes.
 
 use std::fmt;
 
@@ -15,11 +15,11 @@ pub struct JsonError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum JsonProblem {
-    /// The text contains something other than expected.
+    /// The text contains something other than what was expected.
     Unexpected {
-        /// The expected item.
+        /// The item that was expected.
         expected: &'static str,
-        /// The character found, or `None` at the end of the text.
+        /// The character that was found instead, or `None` at the end of the text.
         found: Option<char>,
     },
     /// Arrays and objects are nested too deeply.
@@ -27,12 +27,12 @@ pub enum JsonProblem {
         /// The maximum number of levels.
         limit: usize,
     },
-    /// An object contains the same key twice.
+    /// An object contains a key twice.
     DuplicateKey,
 }
 
 impl JsonError {
-    /// Returns the line of the error, counted from 1. `text` must be the text that was read.
+    /// Returns the line of the error, counted from 1. You must pass the text that was read as `text`.
     #[must_use]
     pub fn line_in(&self, text: &str) -> usize {
         let before = text.as_bytes().get(..self.position);
@@ -40,7 +40,7 @@ impl JsonError {
         1 + before.iter().filter(|byte| **byte == b'\n').count()
     }
 
-    /// Returns a message without any characters of the text, for texts that contain secrets.
+    /// Returns a message that has no characters of the text, because the text may contain secrets.
     #[must_use]
     pub fn message_without_content(&self) -> String {
         match self.problem {

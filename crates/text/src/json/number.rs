@@ -1,17 +1,17 @@
-//! JSON numbers, as they are written.
+//! JSON numbers, which keep the form in which they are written.
 
-/// The parts of a JSON number such as `-12.50e+3`.
+/// The parts of a JSON number, for example of `-12.50e+3`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JsonNumber<'t> {
     /// The text of the whole number.
     pub text: &'t str,
     /// True if the number starts with a minus sign.
     pub is_negative: bool,
-    /// The digits before the decimal point, without leading zeros.
+    /// The digits before the decimal point. There are no leading zeros, because JSON does not allow them.
     pub whole: &'t str,
-    /// The digits after the decimal point, or an empty string.
+    /// The digits after the decimal point, or an empty string if there are none.
     pub fraction: &'t str,
-    /// The exponent with its sign, without the `e`, or an empty string.
+    /// The exponent with its sign but without the `e`, or an empty string if there is none.
     pub exponent: &'t str,
 }
 

@@ -1,4 +1,4 @@
-//! Reads the tokens of a text, one after the other.
+//! Reads a text's tokens one after the other.
 
 use super::string::{plain_len, unescape};
 use super::{JsonError, JsonNumber, JsonProblem, JsonText};
@@ -12,13 +12,13 @@ pub enum JsonToken<'t> {
     Boolean(bool),
     /// A number.
     Number(JsonNumber<'t>),
-    /// `NaN`, `Infinity` or `-Infinity`, if the reader [allows](JsonReader::allow_non_finite) them.
+    /// One of `NaN`, `Infinity` and `-Infinity`, if the reader [allows](JsonReader::allow_non_finite) them.
     NonFinite(f64),
     /// A string.
     Text(JsonText<'t>),
-    /// `[`. Call [`JsonReader::item`] before each item.
+    /// The bracket `[`. Call [`JsonReader::item`] before you read each item.
     Array,
-    /// `{`. Call [`JsonReader::key`] before each value.
+    /// The bracket `{`. Call [`JsonReader::key`] before you read each value.
     Object,
 }
 
@@ -44,9 +44,9 @@ pub enum JsonToken<'t> {
 pub struct JsonReader<'t> {
     text: &'t str,
     at: usize,
-    /// The open brackets: true for objects, false for arrays.
+    /// The open brackets, which are true for objects and false for arrays.
     open: Vec<bool>,
-    /// True immediately after an opening bracket.
+    /// True directly after an opening bracket, where no comma may be.
     is_first: bool,
     max_depth: usize,
     allows_non_finite: bool,
@@ -56,7 +56,7 @@ impl<'t> JsonReader<'t> {
     /// The default maximum number of nested arrays and objects.
     pub const MAX_DEPTH: usize = 64;
 
-    /// Creates a reader of `text`.
+    /// Creates a reader for `text`.
     #[must_use]
     pub fn new(text: &'t str) -> Self {
         Self {
@@ -76,7 +76,7 @@ impl<'t> JsonReader<'t> {
         self
     }
 
-    /// Sets whether `NaN`, `Infinity` and `-Infinity` are accepted, although they are not JSON.
+    /// Sets whether the reader accepts `NaN`, `Infinity` and `-Infinity`, although they are not JSON.
     #[must_use]
     pub fn allow_non_finite(mut self, allow: bool) -> Self {
         self.allows_non_finite = allow;
@@ -105,7 +105,7 @@ impl<'t> JsonReader<'t> {
     ///
     /// # Errors
     ///
-    /// Fails if no value starts at this position, or the nesting is too deep.
+    /// Fails if no value starts at this position, or if the nesting is too deep.
     #[inline]
     pub fn value(&mut self) -> Result<JsonToken<'t>, JsonError> {
         match self.peek() {
@@ -117,7 +117,7 @@ impl<'t> JsonReader<'t> {
         }
     }
 
-    /// Returns true if the array has another item. Read it with [`value`](Self::value).
+    /// Returns true if the array has another item, which you then read with [`value`](Self::value).
     ///
     /// # Errors
     ///
@@ -127,7 +127,7 @@ impl<'t> JsonReader<'t> {
         self.more(b']', "`,` or `]`")
     }
 
-    /// Returns the next key of an object, and reads its colon. Returns `None` after the last member.
+    /// Returns an object's next key, and reads the colon that follows it. Returns `None` after the last member.
     ///
     /// # Errors
     ///
@@ -148,7 +148,7 @@ impl<'t> JsonReader<'t> {
         Ok(Some(key))
     }
 
-    /// Skips the next value, including nested values, and returns its text.
+    /// Skips the next value, including the values nested in it, and returns its text.
     ///
     /// # Errors
     ///
@@ -169,7 +169,7 @@ impl<'t> JsonReader<'t> {
         Ok(self.text.get(start..self.at).unwrap_or_default())
     }
 
-    /// Checks that nothing follows.
+    /// Checks that nothing but whitespace follows.
     ///
     /// # Errors
     ///
@@ -181,7 +181,7 @@ impl<'t> JsonReader<'t> {
         }
     }
 
-    /// Returns the error for a missing `expected` at the current position.
+    /// Returns the error for the current position, at which `expected` is missing.
     #[cold]
     #[must_use]
     pub fn unexpected(&self, expected: &'static str) -> JsonError {
@@ -271,14 +271,14 @@ impl<'t> JsonReader<'t> {
         })
     }
 
-    /// Skips `word` if it is next. Returns true if it was.
+    /// Skips `word` if it is next, and returns true if it was.
     fn takes(&mut self, word: &str) -> bool {
         let found = self.rest().starts_with(word);
         self.at += if found { word.len() } else { 0 };
         found
     }
 
-    /// Reads a string. Its opening quote must be next.
+    /// Reads a string, whose opening quote must be next.
     #[inline]
     fn string(&mut self) -> Result<JsonText<'t>, JsonError> {
         let start = self.at + 1;
@@ -302,7 +302,7 @@ impl<'t> JsonReader<'t> {
         Ok(JsonText::new(raw, has_escapes))
     }
 
-    /// Returns the length of the next escape, in bytes.
+    /// Returns the length of the next escape in bytes.
     fn escape(&self) -> Result<usize, JsonError> {
         let escape = self.rest().get(1..).unwrap_or_default();
         match unescape(escape) {

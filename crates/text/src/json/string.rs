@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// A JSON string with validated quotes and escapes.
+/// A JSON string whose quotes and escapes were validated.
 ///
-/// It borrows the text and does not allocate, so the caller decides where to store the characters.
+/// It borrows the text and does not allocate, so that the caller can decide where to store the characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JsonText<'t> {
     /// The text between the quotes.
@@ -18,7 +18,7 @@ impl<'t> JsonText<'t> {
         Self { raw, has_escapes }
     }
 
-    /// Returns the text between the quotes, escapes included.
+    /// Returns the text between the quotes, including escapes.
     #[must_use]
     pub fn raw(&self) -> &'t str {
         self.raw
@@ -30,7 +30,7 @@ impl<'t> JsonText<'t> {
         (!self.has_escapes).then_some(self.raw)
     }
 
-    /// Returns the string, borrowed if it contains no escapes.
+    /// Returns the string, which is borrowed if it contains no escapes.
     #[must_use]
     pub fn to_cow(&self) -> Cow<'t, str> {
         if let Some(plain) = self.plain() {
@@ -41,12 +41,12 @@ impl<'t> JsonText<'t> {
         Cow::Owned(text)
     }
 
-    /// Appends the string to `out`. It has at most as many bytes as [`raw`](Self::raw).
+    /// Appends the string to `out`. It never has more bytes than [`raw`](Self::raw).
     pub fn push_to(&self, out: &mut String) {
         let mut rest = self.raw;
         while let Some((plain, escape)) = rest.split_once('\\') {
             out.push_str(plain);
-            // The reader has rejected invalid escapes.
+            // This is always valid, because the reader has rejected invalid escapes.
             let (character, length) = unescape(escape).unwrap_or(('\u{fffd}', 1));
             out.push(character);
             rest = escape.get(length..).unwrap_or_default();
@@ -55,9 +55,9 @@ impl<'t> JsonText<'t> {
     }
 }
 
-/// Returns the character of an escape, and the number of bytes in the escape after the backslash.
+/// Returns the character that an escape stands for, and the number of the escape's bytes after the backslash.
 ///
-/// Returns `None` for an invalid escape, such as an unpaired surrogate.
+/// Returns `None` if the escape is invalid, for example if it is an unpaired surrogate.
 pub(super) fn unescape(text: &str) -> Option<(char, usize)> {
     let (escape, rest) = text.as_bytes().split_first()?;
     let character = match escape {
@@ -75,7 +75,7 @@ pub(super) fn unescape(text: &str) -> Option<(char, usize)> {
     Some((character, 1))
 }
 
-/// Parses four hexadecimal digits of a UTF-16 code unit, and the second half of a surrogate pair.
+/// Parses the four hexadecimal digits of a UTF-16 code unit, and the second half if it is a surrogate pair.
 fn code_point(rest: &[u8]) -> Option<(char, usize)> {
     let unit = hex4(rest)?;
     if !(0xd800..0xe000).contains(&unit) {
@@ -98,7 +98,7 @@ fn hex4(text: &[u8]) -> Option<u32> {
 
 /// Appends `text` as a JSON string, including quotes.
 ///
-/// Escapes only quotes, backslashes and control characters, as JSON requires.
+/// This escapes only quotes, backslashes and control characters, because JSON requires no others.
 pub fn push_quoted(out: &mut String, text: &str) {
     out.push('"');
     let mut rest = text;
@@ -144,7 +144,7 @@ pub(super) fn plain_len(bytes: &[u8]) -> usize {
 
 /// Sets the high bit of each byte that is a quote, a backslash or below 0x20.
 ///
-/// The bits above the first such byte may be wrong.
+/// The bits above the first such byte may be wrong, so use only the lowest one.
 #[inline]
 fn special_bytes(word: u64) -> u64 {
     let zero = |word: u64| word.wrapping_sub(ONES) & !word;

@@ -3,7 +3,7 @@ use serde_json::Value as Serde;
 
 use super::*;
 
-/// Compares a tree with that of `serde_json`. Numbers are compared as `f64`.
+/// Compares a tree with `serde_json`'s tree. Numbers are compared as `f64`.
 fn same(ours: &JsonValue, theirs: &Serde) -> bool {
     match (ours, theirs) {
         (JsonValue::Null, Serde::Null) => true,
@@ -155,7 +155,8 @@ proptest! {
 
     #[test]
     fn any_text_is_read_as_serde_json_reads_it(text in r#"[\[\]{}:,"\\ua0-9eE.+\- ntrlfse]{0,16}"#) {
-        // serde_json accepts duplicate keys, and rejects numbers outside the range of 64-bit floats.
+        // We compare only which texts are JSON, because serde_json accepts duplicate keys, and rejects numbers outside
+        // the range of 64-bit floats.
         let ours = JsonReader::new(&text).skip().is_ok_and(|value| value.len() == text.trim().len());
         let theirs = serde_json::from_str::<serde::de::IgnoredAny>(&text);
         prop_assert_eq!(ours, theirs.is_ok(), "{:?}", theirs);
@@ -182,7 +183,7 @@ fn depth_has_a_limit() {
     let error = JsonValue::parse(&nested(65)).unwrap_err();
     assert_eq!(error.problem, JsonProblem::TooDeep { limit: 64 });
     assert_eq!(error.position, 64);
-    // Skipping a value does not use the thread's stack.
+    // Skipping a value must not use the thread's stack.
     let deep = nested(1 << 20);
     let mut reader = JsonReader::new(&deep).with_max_depth(1 << 20);
     assert_eq!(reader.skip().map(str::len), Ok(deep.len()));

@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::{JsonError, JsonProblem, JsonReader, JsonToken, push_quoted};
 
-/// A JSON value, including nested values. Numbers are stored as they are written.
+/// A JSON value, including the values nested in it. Numbers keep the form in which they are written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum JsonValue {
     /// `null`.
@@ -22,19 +22,19 @@ pub enum JsonValue {
     Object(JsonObject),
 }
 
-/// The members of an object, in the order of the text.
+/// An object's members, in the order in which the text has them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct JsonObject {
-    /// The keys and their values. In objects from [`JsonValue::parse`], all keys are distinct.
+    /// The keys and their values. All keys are distinct if the object comes from [`JsonValue::parse`].
     pub members: Vec<(String, JsonValue)>,
 }
 
 impl JsonValue {
-    /// Parses `text`, with at most [`JsonReader::MAX_DEPTH`] levels.
+    /// Parses `text`, which may have at most [`JsonReader::MAX_DEPTH`] levels.
     ///
     /// # Errors
     ///
-    /// Fails if the text is not JSON, or an object contains the same key twice.
+    /// Fails if the text is not JSON, or if an object contains the same key twice.
     pub fn parse(text: &str) -> Result<Self, JsonError> {
         let mut reader = JsonReader::new(text);
         let value = Self::read(&mut reader)?;
@@ -42,13 +42,13 @@ impl JsonValue {
         Ok(value)
     }
 
-    /// Reads the next value of `reader`.
+    /// Reads the next value from `reader`.
     ///
     /// # Errors
     ///
-    /// Fails if no value starts at this position, or an object contains the same key twice.
+    /// Fails if no value starts at this position, or if an object contains the same key twice.
     pub fn read(reader: &mut JsonReader<'_>) -> Result<Self, JsonError> {
-        // The reader limits the depth of recursion.
+        // This recursion is safe, because the reader limits its depth.
         Ok(match reader.value()? {
             JsonToken::Null => Self::Null,
             JsonToken::Boolean(value) => Self::Boolean(value),
@@ -104,7 +104,7 @@ impl JsonValue {
         }
     }
 
-    /// Returns the member `key` if the value is an object and contains it.
+    /// Returns the member `key`, if the value is an object and contains it.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&Self> {
         self.as_object()?.get(key)
@@ -143,14 +143,14 @@ impl JsonValue {
 }
 
 impl JsonObject {
-    /// Returns the value of a key. Takes time linear in the number of members.
+    /// Returns a key's value. This takes time linear in the number of members.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&JsonValue> {
         let member = self.members.iter().find(|(name, _)| name == key);
         member.map(|(_, value)| value)
     }
 
-    /// Returns a mutable reference to the value of a key. Takes time linear in the number of members.
+    /// Returns a mutable reference to a key's value. This takes time linear in the number of members.
     pub fn get_mut(&mut self, key: &str) -> Option<&mut JsonValue> {
         let member = self.members.iter_mut().find(|(name, _)| name == key);
         member.map(|(_, value)| value)
