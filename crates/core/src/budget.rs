@@ -280,7 +280,7 @@ impl Reservation {
     /// Reserves `bytes` more bytes.
     ///
     /// # Errors
-    /// Fails in the cases that [`Self::resize`] describes.
+    /// Fails for the same reasons as [`Self::resize`].
     pub fn add(&mut self, bytes: u64) -> Result<()> {
         self.resize(self.bytes.saturating_add(bytes))
     }
@@ -371,7 +371,7 @@ impl ColumnMemory {
     /// Reserves at least `bytes` bytes for one purpose.
     ///
     /// # Errors
-    /// Fails in the cases that [`Self::resize`] describes.
+    /// Fails for the same reasons as [`Self::resize`].
     pub(crate) fn reserve(&mut self, part: MemoryUse, bytes: u64) -> Result<()> {
         if bytes <= self.reserved(part) {
             return Ok(());
@@ -462,7 +462,7 @@ mod tests {
         assert_eq!(open(ColumnRole::All, 0, 10), 10);
         assert_eq!(open(ColumnRole::All, 1, 5), 15);
         assert_eq!(open(ColumnRole::All, 0, 10), 10);
-        // A row group may be skipped, because pruning ruled it out.
+        // A row group may be skipped.
         assert_eq!(open(ColumnRole::All, 3, 1), 16);
         assert_eq!(open(ColumnRole::Selected(0), 3, 4), 20);
         assert_eq!(open(ColumnRole::All, 3, 1), 16);

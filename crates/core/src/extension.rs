@@ -209,8 +209,8 @@ pub trait StorageWriter: Send + Sync {
         Vec::new()
     }
 
-    /// Announces that the column is encrypted, and that not all readers of the footer have its key. So anything that
-    /// reveals the column's values must stay out of the key-value metadata. This method is called before
+    /// Announces that the column is encrypted, and that some readers of the footer may not have its key. So anything
+    /// that reveals the column's values must stay out of the key-value metadata. This method is called before
     /// [`key_values`](Self::key_values).
     fn redact_values(&mut self) {}
 

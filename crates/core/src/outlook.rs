@@ -16,8 +16,8 @@ const NEEDED_OF_TEN: u64 = 9;
 /// the steps after it.
 ///
 /// If this is likely to pay off, a read requests the columns of a later step before the previous step is done. A round
-/// trip to an object store costs as much as megabytes, so there we request them in any case. But a local request costs
-/// nearly nothing, so for local files the outlook decides.
+/// trip to an object store costs as much as megabytes, so there we request up to that many bytes. But a local file
+/// costs nearly nothing to wait for, so there the outlook decides.
 #[derive(Debug, Default)]
 pub struct Outlook(Mutex<Vec<Share>>);
 

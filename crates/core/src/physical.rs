@@ -106,8 +106,8 @@ impl PageDecompressor {
     ///
     /// # Errors
     /// Fails with [Corrupt](herringbone_format::ErrorKind::Corrupt) if the body does not have the length in the header,
-    /// or is not valid for this codec, and with [Limit](herringbone_format::ErrorKind::Limit) if a size is larger than
-    /// allowed.
+    /// or is not valid for this codec, and with [Limit](herringbone_format::ErrorKind::Limit) if it would exceed a
+    /// limit.
     pub fn decompress(&mut self, header: &PageHeader, body: Bytes) -> Result<Buffer> {
         check_sizes(header, &self.limits)?;
         self.memory.resize(MemoryUse::Window, body.len() as u64)?;

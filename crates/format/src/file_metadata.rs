@@ -309,8 +309,8 @@ impl FileMetadata {
     /// Decodes a row group with all its column chunks.
     ///
     /// # Errors
-    /// Fails with [Argument](crate::ErrorKind::Argument) if there is no such row group, and in the cases that
-    /// [`column_chunk`](Self::column_chunk) describes.
+    /// Fails with [Argument](crate::ErrorKind::Argument) if there is no such row group, and for the same reasons as
+    /// [`column_chunk`](Self::column_chunk).
     pub fn row_group(&self, row_group: usize) -> Result<RowGroup> {
         let header = self.row_group_header(row_group)?.clone();
         let columns = (0..self.num_columns(row_group))

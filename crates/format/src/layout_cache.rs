@@ -22,7 +22,7 @@ impl FileMetadata {
     /// one that was decoded with `cache` before.
     ///
     /// # Errors
-    /// Fails in the cases that [`Self::readable_chunk`] describes.
+    /// Fails for the same reasons as [`Self::readable_chunk`].
     #[doc(hidden)] // For reads.
     pub fn readable_chunk_cached(
         &self,

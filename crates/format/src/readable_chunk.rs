@@ -36,8 +36,8 @@ impl FileMetadata {
     /// Returns a column chunk whose pages can be read. This decodes only the metadata that is needed for it.
     ///
     /// # Errors
-    /// Fails in the cases that [`Self::column_chunk`] describes, with [Unsupported](ErrorKind::Unsupported) if the
-    /// chunk is in another file, and with [Key](ErrorKind::Key) if it is encrypted and its key is missing.
+    /// Fails for the same reasons as [`Self::column_chunk`], with [Unsupported](ErrorKind::Unsupported) if the chunk is
+    /// in another file, and with [Key](ErrorKind::Key) if it is encrypted and its key is missing.
     pub fn readable_chunk(&self, row_group: usize, leaf: usize) -> Result<KeyStep<ReadableChunk>> {
         let chunk: ColumnChunkLayout = self.decode_chunk(row_group, leaf)?;
         if let Some(path) = &chunk.file_path {
@@ -65,7 +65,7 @@ impl FileMetadata {
     /// the chunk is not encrypted.
     ///
     /// # Errors
-    /// Fails in the cases that [`Self::readable_chunk`] describes.
+    /// Fails for the same reasons as [`Self::readable_chunk`].
     pub fn cipher_of(
         &self,
         row_group: usize,

@@ -51,7 +51,7 @@ pub(super) trait Convert<U: Native>: Send + Sync {
     /// represent may be noted as lost instead of being an error.
     ///
     /// # Errors
-    /// Fails in the cases that [`Self::convert`] describes.
+    /// Fails for the same reasons as [`Self::convert`].
     /// See [`Self::convert`].
     fn convert_entries(
         &self,
@@ -206,7 +206,7 @@ impl<T> Blocks<T> {
         }
     }
 
-    /// Creates a conversion that only the Arrow schema in the file asks for. If it fails, the reader can ignore that
+    /// Creates a conversion that only the Arrow schema in the file asks for. If it fails, the remedy is to ignore that
     /// schema.
     pub(super) fn of_hint(convert: fn(&[u8], &mut Vec<T>) -> Result<(), Malformed>) -> Self {
         Self {
@@ -215,8 +215,8 @@ impl<T> Blocks<T> {
         }
     }
 
-    /// Creates a conversion that the column's annotation asks for. Some stored values may violate the annotation, so
-    /// the reader can ignore it.
+    /// Creates a conversion that the column's annotation asks for. Some stored values may violate the annotation, and
+    /// the remedy is to ignore it.
     pub(super) fn of_annotation(convert: fn(&[u8], &mut Vec<T>) -> Result<(), Malformed>) -> Self {
         Self {
             remedy: Some(Remedy::IgnoreAnnotations),

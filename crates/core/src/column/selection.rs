@@ -291,7 +291,7 @@ impl SelectionCursor {
             self.piece = piece;
             self.next = 0;
         }
-        // An exhausted mask becomes empty ranges, because a mask must end with a selected row.
+        // We replace an exhausted mask by empty ranges, for which `run` returns `Done` or `Unknown`.
         if matches!(self.piece, RowSelector::Mask { .. }) && self.piece.end() <= self.position {
             self.piece = RowSelector::Ranges([].into());
             self.next = 0;

@@ -39,7 +39,7 @@ pub fn compress(compression: Compression, input: &[u8], out: &mut Vec<u8>) -> Re
 ///
 /// # Errors
 ///
-/// Fails in the cases that [`compress`] describes, and with the error that `ask` returns.
+/// Fails for the same reasons as [`compress`], and with the error that `ask` returns.
 pub fn compress_sections(
     compression: Compression,
     input: &[u8],

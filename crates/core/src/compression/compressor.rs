@@ -30,7 +30,7 @@ pub(super) trait Compress: Send + Sync {
     ///
     /// # Errors
     ///
-    /// Fails in the cases that [`Self::compress`] describes, and with the error that `ask` returns.
+    /// Fails for the same reasons as [`Self::compress`], and with the error that `ask` returns.
     fn compress_sections(
         &mut self,
         input: &[u8],

@@ -60,7 +60,7 @@ impl Values<'_> {
 }
 
 impl Values<'_> {
-    /// Returns the first `n` values, or fewer if there are not so many.
+    /// Returns the first `n` values, or all of them if there are fewer.
     pub fn front(&self, n: usize) -> Values<'_> {
         self.slice(0..n)
     }

@@ -75,7 +75,7 @@ impl ChunkBytes {
         if to < self.window.len() {
             return Some(self.window.slice(from..to));
         }
-        // These are the last bytes of the window. We give it up, because the only owner of bytes avoids the reference
+        // These bytes end the window, so we move them out of it. As their only owner, the caller avoids the reference
         // count.
         let mut last = std::mem::take(&mut self.window);
         last.advance(from);

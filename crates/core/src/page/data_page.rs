@@ -77,7 +77,8 @@ pub(super) fn split_levels_v2(
     }))
 }
 
-/// Removes the first `length` bytes of `body` and returns them. The caller has checked that `body` has so many.
+/// Removes the first `length` bytes of `body` and returns them. The caller must have checked that `length` is within
+/// `body`.
 fn take_front(body: &mut Buffer, length: usize) -> Buffer {
     let front = body.slice_with_length(0, length);
     body.advance(length);

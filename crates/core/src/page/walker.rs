@@ -281,7 +281,7 @@ impl PageEncryption {
         let dictionary_module = self.cipher.module(ModuleKind::DictionaryPageHeader);
         let (first, second) = match (start.ordinal, self.has_dictionary) {
             (0, true) => (dictionary_module, Some(data_module)),
-            // We also try the key of a dictionary, because some writers leave out the offset of the dictionary.
+            // We also try the module of a dictionary, because some writers leave out the offset of the dictionary.
             (0, false) => (data_module, Some(dictionary_module)),
             _ => (data_module, None),
         };

@@ -66,7 +66,7 @@ pub trait ModuleCipher: Send + Sync + fmt::Debug {
     /// the header's byte count.
     ///
     /// # Errors
-    /// Fails in the cases that [`Self::encrypt`] describes, and with errors of the header. The page and `head` are then
+    /// Fails for the same reasons as [`Self::encrypt`], and with errors of the header. The page and `head` are then
     /// unusable.
     fn encrypt_page(&self, page: PageToEncrypt<'_>, head: &mut Vec<u8>) -> Result<usize>;
 
@@ -140,7 +140,7 @@ impl ChunkCipher {
     /// Decrypts a module that occurs once per chunk.
     ///
     /// # Errors
-    /// Fails in the cases that [`ModuleCipher::decrypt`] describes.
+    /// Fails for the same reasons as [`ModuleCipher::decrypt`].
     pub fn decrypt(&self, kind: ModuleKind, module: &[u8]) -> Result<Vec<u8>> {
         let mut plaintext = Vec::new();
         self.modules
@@ -151,7 +151,7 @@ impl ChunkCipher {
     /// Encrypts a module that occurs once per chunk.
     ///
     /// # Errors
-    /// Fails in the cases that [`ModuleCipher::encrypt`] describes.
+    /// Fails for the same reasons as [`ModuleCipher::encrypt`].
     pub fn encrypt(&self, kind: ModuleKind, plaintext: &[u8]) -> Result<Vec<u8>> {
         let mut module = Vec::new();
         self.modules

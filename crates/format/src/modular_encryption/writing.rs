@@ -27,7 +27,7 @@ pub trait Encryption: Send + Sync + fmt::Debug {
     /// `siblings` and calls [`open`](Self::open).
     ///
     /// # Errors
-    /// Fails in the cases that [`open`](Self::open) describes.
+    /// Fails for the same reasons as [`open`](Self::open).
     fn open_siblings(
         &self,
         path: Option<&Path>,
@@ -87,7 +87,7 @@ pub trait FileEncryption: Send + Sync + fmt::Debug {
     /// as `id`.
     ///
     /// # Errors
-    /// Fails in the cases that [`ModuleCipher::encrypt`] describes.
+    /// Fails for the same reasons as [`ModuleCipher::encrypt`].
     fn seal_chunk(&self, id: &ModuleId, chunk: &mut ColumnChunk) -> Result<()>;
 
     /// Returns true if the footer is encrypted, and false if it is signed.
@@ -100,6 +100,6 @@ pub trait FileEncryption: Send + Sync + fmt::Debug {
     /// `metadata`, or the plaintext `metadata` followed by its signature.
     ///
     /// # Errors
-    /// Fails in the cases that [`ModuleCipher::encrypt`] describes.
+    /// Fails for the same reasons as [`ModuleCipher::encrypt`].
     fn seal_footer(&self, metadata: Vec<u8>) -> Result<Vec<u8>>;
 }

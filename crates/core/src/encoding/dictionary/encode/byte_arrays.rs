@@ -87,7 +87,7 @@ impl ByteArrays {
     /// Returns a value's index, and inserts the value if it is new.
     ///
     /// # Errors
-    /// Fails in the cases that [`Self::append`] describes.
+    /// Fails for the same reasons as [`Self::append`].
     #[inline]
     pub(super) fn dictionary_index(&mut self, value: &[u8]) -> Result<u32> {
         let found = self.table.find(&self.plain, value);
@@ -97,7 +97,7 @@ impl ByteArrays {
     /// Inserts a new value and returns its index.
     ///
     /// # Errors
-    /// Fails in the cases that [`Self::append`] describes.
+    /// Fails for the same reasons as [`Self::append`].
     #[inline(never)]
     fn insert(&mut self, value: &[u8], hash: u64) -> Result<u32> {
         let length = length(value.len())?;

@@ -110,7 +110,7 @@ impl Dictionary {
     /// are already present keep their indices.
     ///
     /// # Errors
-    /// Fails in the cases that [`Self::append`] describes.
+    /// Fails for the same reasons as [`Self::append`].
     pub fn preload(&mut self, values: &Values<'_>) -> Result<()> {
         let known = self.num_values();
         self.used.get_or_insert_with(|| vec![true; known]);
