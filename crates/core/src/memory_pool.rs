@@ -1,4 +1,7 @@
 //! Memory that many reads share.
+//!
+//! A `Budget` limits a single read. A `MemoryPool` limits many reads together, for example with the memory manager of a
+//! query engine.
 
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -1,4 +1,7 @@
 //! Converts the units that pages store to the values of Arrow arrays.
+//!
+//! The bytes of a PLAIN page are converted directly. For other encodings without a dictionary, we decode a block of
+//! units that fits in the L1 cache, and convert it before we decode the next one.
 
 use std::ops::Range;
 

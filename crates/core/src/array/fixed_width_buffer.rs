@@ -1,4 +1,7 @@
 //! Fixed-width values under construction, which are a vector, or part of a page in place.
+//!
+//! An aligned PLAIN page without nulls already is the array that we want, so we keep a part of it instead of copying.
+//! As soon as anything else must be appended or spread, the values move to a vector.
 
 use herringbone_arrow::buffer::{ArrowNativeType, BooleanBuffer, Buffer};
 use herringbone_kernels::bitmap::Bitmap;

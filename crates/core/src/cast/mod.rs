@@ -1,5 +1,8 @@
 //! Casts of arrays to a type that can represent each of their values. The one exception is times, which are truncated
 //! if you ask for it.
+//!
+//! A read needs them if the caller wants a schema with other types than the file's, for example for files whose types
+//! were widened over time.
 
 use std::sync::Arc;
 

@@ -1,4 +1,7 @@
 //! Reads the values of a column chunk's dictionary without its data pages.
+//!
+//! A filter tests these values. If all pages refer to the dictionary, this may rule out the whole chunk, so that its
+//! data pages need not be read.
 
 use std::ops::Range;
 use std::sync::Arc;

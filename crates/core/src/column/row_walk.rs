@@ -1,4 +1,7 @@
 //! The walk of a column over its row group's rows.
+//!
+//! Each column walks on its own, because columns have their pages at different rows. So that the columns of a row group
+//! still fit together, the walk ends column batches at fixed rows.
 
 use std::ops::Range;
 

@@ -1,4 +1,6 @@
 //! Compresses pages.
+//!
+//! Each thread keeps the compressors that it used last, so that a codec's contexts are not allocated for every page.
 
 use super::compressor::{Ask, Compress};
 use super::{Compression, absent};

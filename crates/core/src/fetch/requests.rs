@@ -1,4 +1,7 @@
 //! Plans the requests for wanted ranges.
+//!
+//! A request costs a round trip, and a gap between two ranges costs its bytes. So we merge ranges if the gap is small
+//! enough, and the `FetchPolicy` determines which gaps are.
 
 use std::ops::Range;
 

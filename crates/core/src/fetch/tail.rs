@@ -1,4 +1,7 @@
 //! The bytes that came with a footer.
+//!
+//! The request for a footer often fetches more than the footer, for example the page indexes, or the whole of a small
+//! file. We keep these bytes, so that later reads need not request them again.
 
 use std::ops::Range;
 

@@ -1,5 +1,6 @@
-//! Decodes the levels of one page into the form that the column needs: bits for the validity of a flat column, and
-//! bytes for all others.
+//! Decodes the levels of one page into the form that the column needs. If a column has no lists and its highest
+//! definition level is 1, the definition levels are exactly the validity bitmap, so we decode them straight into bits.
+//! All other levels become bytes, in blocks that stay in the L1 cache.
 //!
 //! The level encodings are in Encodings, "Run Length Encoding / Bit-Packing Hybrid (RLE = 3)", and the deprecated
 //! "Bit-packed (Deprecated) (BIT_PACKED = 4)".

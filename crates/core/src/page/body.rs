@@ -1,4 +1,7 @@
 //! Turns a page's header and body into sections, by decryption, decompression and splitting.
+//!
+//! Decrypted and decompressed bodies go into buffers that we reuse for the next page. But an array may keep parts of a
+//! page in place, so we only reuse a buffer once nothing refers to it.
 
 use herringbone_arrow::buffer::Buffer;
 use herringbone_format::modular_encryption::{ChunkCipher, ModuleKind};

@@ -1,4 +1,6 @@
 //! Looks at the end of a data page, where padding may follow, or values that the header does not declare.
+//!
+//! The latter are an error. They would not harm this page, but they would shift the rows of all later pages.
 
 use herringbone_format::Result;
 use herringbone_kernels::hybrid::Leftover;

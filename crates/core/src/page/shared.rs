@@ -1,4 +1,7 @@
 //! A page that several splits need, so that the first of them decompresses it for all.
+//!
+//! Splits are decoded by different threads, and a split begins at a batch rather than at a page. So the page in which
+//! one split ends is often the page in which the next one begins.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

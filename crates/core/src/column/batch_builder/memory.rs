@@ -1,4 +1,7 @@
 //! The limits of a column batch, and the memory that we reserve for it.
+//!
+//! We reserve memory before we append values, so that a read never exceeds its budget. But values may need much less
+//! than their maximum size. So if the budget refuses the maximum, we look for a smaller size that is enough.
 
 use herringbone_format::{Error, Result};
 

@@ -1,4 +1,8 @@
 //! The ends of a column chunk's split.
+//!
+//! A split begins at a page whose first row is known in advance, for example from headers or an offset index. But these
+//! may be wrong. So each split checks that it ends with the row before the next split's first row. If it does not, the
+//! column fails, and the chunk must be read as a whole.
 
 use herringbone_format::{Error, Result};
 

@@ -1,5 +1,8 @@
-//! Dictionaries under construction. Each value is stored once, in the order of first appearance, and its ordinal
-//! identifies it. This is the *index* (Encodings, "Dictionary Encoding (PLAIN_DICTIONARY = 2 and RLE_DICTIONARY = 8)").
+//! Dictionaries under construction.
+//!
+//! Each value is stored once, in the order of first appearance, and its ordinal identifies it. This is the *index*
+//! (Encodings, "Dictionary Encoding (PLAIN_DICTIONARY = 2 and RLE_DICTIONARY = 8)"). The values already have the form
+//! of the dictionary page, so that the page needs no further encoding.
 
 mod byte_arrays;
 mod index_table;
