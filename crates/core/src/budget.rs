@@ -1,4 +1,4 @@
-//! The memory of one read, which all of its columns share, and counts of its work.
+//! The memory that all columns of one read share, and counts of its work.
 //!
 //! ```text
 //! Budget (memory_bytes) ─┬─ ColumnMemory, one per column: window, page body, dictionary, array
@@ -85,7 +85,8 @@ impl Budget {
         Self::with_pool(limits, None)
     }
 
-    /// Creates a budget with [`Limits::memory_bytes`] free bytes, which are also taken from the pool if there is one.
+    /// Creates a budget with [`Limits::memory_bytes`] free bytes. If there is a pool, the budget also takes them from
+    /// it.
     #[must_use]
     pub fn with_pool(limits: &Limits, pool: Option<Arc<dyn MemoryPool>>) -> Arc<Self> {
         Arc::new(Self {

@@ -23,7 +23,7 @@ pub struct CreatedBy {
     /// even if they are decimals in byte arrays. Some values are then outside of the chunk's bounds (polars 0.20 to
     /// 1.30).
     pub compares_decimals_as_bytes: bool,
-    /// True if the writer left the dictionary page's header out of `total_compressed_size` (PARQUET-816). The last page
+    /// True if the writer left the dictionary page header out of `total_compressed_size` (PARQUET-816). The last page
     /// may then start after the end that the metadata gives for its column chunk.
     pub(crate) omits_dictionary_header: bool,
 }

@@ -30,7 +30,7 @@ pub struct ExtensionColumnOption {
     pub extension: Arc<dyn ExtensionType>,
 }
 
-/// An extension type, which converts storage to Arrow arrays and back.
+/// An extension type. It converts storage to Arrow arrays and back.
 ///
 /// You register it with `ReadOptions::extension` and `WriteOptions::extension`.
 ///
@@ -185,7 +185,7 @@ pub trait StorageWriter: Send + Sync {
     /// the top level. The argument `first` contains the slots of the first record batch that has rows, because the form
     /// of the storage may depend on them. It is empty if the file has no rows.
     ///
-    /// The first returned field keeps the original field's name. It also carries the name of an extension type, so that
+    /// The first returned field keeps the original field name. It also carries the name of an extension type, so that
     /// [`ExtensionMapping::to_parquet`] is called to annotate it. List elements cannot have sibling columns.
     ///
     /// # Errors

@@ -21,7 +21,7 @@ use herringbone_format::{Error, FileMetadata, Limits, Result, encrypted};
 
 use crate::fetch::FetchPolicy;
 
-/// A decoder for a file's metadata that starts from the last bytes of the file, and does no I/O.
+/// A decoder for file metadata that starts from the last bytes of the file, and does no I/O.
 ///
 /// You can [supply](Self::supply) bytes before the decoder requests them. For example, some sources report a file's
 /// length only in their response to a request for a suffix. In that case, create the decoder after the response and
@@ -93,7 +93,7 @@ impl FooterDecoder {
         }
     }
 
-    /// Sets the number of bytes at the end of the file that are requested first, which is 64 KiB by default.
+    /// Sets the number of bytes at the end of the file that are requested first. The default is 64 KiB.
     #[must_use]
     pub fn suffix_bytes(self, suffix_bytes: u64) -> Self {
         Self {
@@ -143,7 +143,7 @@ impl FooterDecoder {
         };
     }
 
-    /// Returns all bytes supplied so far, which end at the end of the file.
+    /// Returns all bytes supplied so far. They end at the end of the file.
     #[must_use]
     pub fn into_supplied(self) -> Bytes {
         self.end

@@ -1,4 +1,4 @@
-//! The base of the data path, which converts pages to column batches of Arrow arrays and back.
+//! The base of the data path. This crate converts pages to column batches of Arrow arrays and back.
 //!
 //! ```text
 //! bytes → footer → column chunk → page → levels + values → Arrow arrays

@@ -39,7 +39,7 @@ pub enum OnError {
     Fail,
     /// The rest of the row group is left out, that is, its rows from the damaged batch on.
     SkipRowGroup,
-    /// The values of a damaged page become null. This works for nullable columns without lists, if the page's header is
+    /// The values of a damaged page become null. This works for nullable columns without lists, if the page header is
     /// intact but its body is damaged, or if its dictionary is missing. A struct around the column becomes null if
     /// another of its columns shows that the struct is null. It counts as present if all of its columns are damaged or
     /// not read. Any other damage costs the rest of the row group.

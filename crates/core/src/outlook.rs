@@ -1,4 +1,4 @@
-//! A guess at the bytes that a filtered read will need, which it bases on its earlier row groups.
+//! A guess at the bytes that a filtered read will need. We base it on the earlier row groups of this read.
 
 use std::sync::{Mutex, PoisonError};
 

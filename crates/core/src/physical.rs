@@ -29,7 +29,7 @@ const BLOCK_BYTES: usize = 1 << 20;
 /// The number of bytes in an INT96 value.
 const INT96_BYTES: usize = 12;
 
-/// A decoder for the pages of one column chunk, which the caller must locate.
+/// A decoder for the pages of one column chunk. The caller must locate these pages.
 ///
 /// Open a page with [`Self::open`], and retrieve its contents with [`Self::block`]. After an error the rest of that
 /// page is lost, but you can open the next page.
@@ -142,7 +142,7 @@ struct OpenPage {
 /// split into several blocks. In this case only the first block has levels.
 #[derive(Debug)]
 pub struct Block<'a> {
-    /// The repetition levels, which are zeros if the column has only level 0.
+    /// The repetition levels. They are zeros if the column has only level 0.
     pub rep: &'a [u8],
     /// The definition levels, one per repetition level. They are zeros if the column has only level 0.
     pub def: &'a [u8],
@@ -152,7 +152,7 @@ pub struct Block<'a> {
 }
 
 impl PageDecoder {
-    /// Creates a decoder for pages of `leaf` that `codec` compressed. You pass `created_by` from the file's metadata,
+    /// Creates a decoder for pages of `leaf` that `codec` compressed. You pass `created_by` from the file metadata,
     /// because some old writers have faults. The decoder never uses more memory than [`Limits::memory_bytes`].
     ///
     /// # Errors

@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-/// The outcome of a decoder's step, which is either a result, or the byte range of the file that the decoder needs
-/// first.
+/// The outcome of a step of a decoder: either a result, or the byte range of the file that the decoder needs first.
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;

@@ -1,4 +1,4 @@
-//! The header of a bloom filter, which the filter's bits follow.
+//! The header of a bloom filter. The bits of the filter follow it.
 
 use crate::{
     Error, Limits, Result,
@@ -16,7 +16,7 @@ thrift_struct! {
     /// The header of a bloom filter.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct BloomFilterHeader {
-        /// The byte count of the filter's bits, which is not negative.
+        /// The byte count of the filter's bits, not negative.
         1: count num_bytes: i32,
         /// The algorithm that selects bits.
         2: required algorithm: BloomFilterAlgorithm,

@@ -27,9 +27,9 @@ thrift_struct! {
     pub struct ColumnChunk {
         /// The path of the file that has the data, relative to this file. It is absent if the data is in this file.
         1: optional file_path: String,
-        /// A deprecated offset, which is unreliable.
+        /// A deprecated and unreliable offset.
         2: required file_offset: i64,
-        /// The metadata, which is absent if it is in `encrypted_column_metadata`.
+        /// The metadata. This is absent if it is in `encrypted_column_metadata`.
         3: optional meta_data: ColumnMetaData,
         /// The file offset of the offset index.
         4: optional offset_index_offset: i64,
@@ -91,7 +91,7 @@ thrift_struct! {
         1: required type_: Type,
         /// All encodings in the chunk, including the encodings of levels.
         2: required encodings: Vec<Encoding>,
-        /// The leaf's path without the root. It is empty if the writer omitted it.
+        /// The leaf path without the root. It is empty if the writer omitted it.
         3: or_default path_in_schema: Vec<String>,
         /// The compression of pages.
         4: required codec: CompressionCodec,
@@ -106,7 +106,7 @@ thrift_struct! {
         8: optional key_value_metadata: Vec<KeyValue>,
         /// The file offset of the first data page, not negative.
         9: count data_page_offset: i64,
-        /// The offset of the index page, which is never written.
+        /// The offset of the index page. Writers never write such a page.
         10: optional index_page_offset: i64,
         /// The file offset of the dictionary page. Some writers use 0 if there is no dictionary page.
         11: optional dictionary_page_offset: i64,

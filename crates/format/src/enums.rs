@@ -190,9 +190,9 @@ open_enum! {
         PlainDictionary = 2 "PLAIN_DICTIONARY",
         /// Runs of repeated or bit-packed values (the hybrid encoding).
         Rle = 3 "RLE",
-        /// Bit-packed levels with the most significant bit first, which is deprecated.
+        /// Bit-packed levels with the most significant bit first. This encoding is deprecated.
         BitPacked = 4 "BIT_PACKED",
-        /// Integers as differences, which are bit-packed in miniblocks.
+        /// Integers as differences. These are bit-packed in miniblocks.
         DeltaBinaryPacked = 5 "DELTA_BINARY_PACKED",
         /// All lengths as differences, then all bytes.
         DeltaLengthByteArray = 6 "DELTA_LENGTH_BYTE_ARRAY",
@@ -275,7 +275,7 @@ open_enum! {
     PageType {
         /// Levels and values, version 1.
         DataPage = 0 "DATA_PAGE",
-        /// An index page, which is reserved but never written.
+        /// An index page. This type is reserved but never written.
         IndexPage = 1 "INDEX_PAGE",
         /// The values that a chunk's dictionary indices refer to.
         DictionaryPage = 2 "DICTIONARY_PAGE",
@@ -296,7 +296,7 @@ impl PageType {
 }
 
 open_enum! {
-    /// The older annotation of values, which [`LogicalType`](crate::LogicalType) supersedes. No further ones will be
+    /// The older annotation of values. [`LogicalType`](crate::LogicalType) supersedes it. No further ones will be
     /// added.
     ConvertedType {
         /// A string.
@@ -341,7 +341,7 @@ open_enum! {
         Json = 19 "JSON",
         /// A BSON document.
         Bson = 20 "BSON",
-        /// Months, days and milliseconds, which are all unsigned.
+        /// Months, days and milliseconds, all unsigned.
         Interval = 21 "INTERVAL",
     }
 }

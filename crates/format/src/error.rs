@@ -80,7 +80,7 @@ pub struct Location {
     pub offset: Option<u64>,
     /// The ordinal of the row group.
     pub row_group: Option<usize>,
-    /// The column's path in the Parquet schema, with its parts joined by dots.
+    /// The column path in the Parquet schema, with its parts joined by dots.
     pub column: Option<String>,
     /// The ordinal of the page in its column chunk, counting the dictionary page.
     pub page: Option<usize>,
@@ -428,7 +428,7 @@ impl Error {
         self
     }
 
-    /// Adds the column's path, unless the error already has one.
+    /// Adds the column path, unless the error already has one.
     #[must_use]
     pub fn in_column(mut self, column: impl fmt::Display) -> Self {
         if self.0.location.column.is_none() {

@@ -23,7 +23,7 @@ use crate::{
     },
 };
 
-/// A file's metadata, which the specification calls `FileMetaData`. Its column chunks are still encoded.
+/// The metadata of a file. The specification calls this `FileMetaData`. Its column chunks are still encoded.
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -73,8 +73,8 @@ struct IndexedRowGroup {
 }
 
 impl FileMetadata {
-    /// Decodes the metadata at the start of `bytes`, which lie at `base_offset` in the file. We use this offset only
-    /// for errors. The metadata keeps `bytes` alive.
+    /// Decodes the metadata at the start of `bytes`. These lie at `base_offset` in the file, and we use this offset
+    /// only for errors. The metadata keeps `bytes` alive.
     ///
     /// Bytes after the metadata are ignored, because the signature of a signed footer is there.
     ///
@@ -120,7 +120,7 @@ impl FileMetadata {
         self.decryption.as_ref()
     }
 
-    /// Returns the format version, which is 1 or 2. Note that it does not show which features the file uses.
+    /// Returns the format version, either 1 or 2. Note that it does not show which features the file uses.
     #[must_use]
     pub fn version(&self) -> i32 {
         self.version
@@ -186,14 +186,14 @@ impl FileMetadata {
             + self.column_chunks.capacity() * size_of::<u32>()
     }
 
-    /// Returns the file's row count according to the footer, which is not negative. Some writers leave it at 0, so
+    /// Returns the row count of the file according to the footer. This is not negative. Some writers leave it at 0, so
     /// readers use [`Self::num_rows_of_row_groups`].
     #[must_use]
     pub fn num_rows(&self) -> i64 {
         self.num_rows
     }
 
-    /// Returns the total number of rows in all row groups, which is the number that a reader of the whole file returns.
+    /// Returns the total number of rows in all row groups. A reader of the whole file returns this many rows.
     #[must_use]
     pub fn num_rows_of_row_groups(&self) -> u64 {
         let rows = self
@@ -240,9 +240,9 @@ impl FileMetadata {
         bytes.map(FooterExtension::new)
     }
 
-    /// Encodes this file's metadata with other row groups. We encode them one after the other, so that only one of them
-    /// is decoded at a time. The new row count is the sum over these row groups. Encryption and the footer's extension
-    /// are left out.
+    /// Encodes the metadata of this file with other row groups. We encode them one after the other, so that only one of
+    /// them is decoded at a time. The new row count is the sum over these row groups. Encryption and the footer's
+    /// extension are left out.
     ///
     /// # Errors
     /// Fails with the first error that the row groups have.
@@ -401,7 +401,7 @@ impl FileMetadata {
 }
 
 impl fmt::Debug for FileMetadata {
-    /// Formats the file's metadata, but only the numbers of row groups and column chunks.
+    /// Formats the file metadata, but only the numbers of row groups and column chunks.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FileMetadata")
             .field("version", &self.version)

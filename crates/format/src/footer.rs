@@ -14,7 +14,7 @@ pub const MAGIC: [u8; 4] = *b"PAR1";
 /// The bytes at both ends of a file with an encrypted footer.
 pub const MAGIC_ENCRYPTED: [u8; 4] = *b"PARE";
 
-/// The number of bytes after the metadata, which are its length and the magic.
+/// The number of bytes after the metadata. These are its length and the magic.
 pub const FOOTER_TAIL_BYTES: usize = 8;
 
 /// The last eight bytes of a file.

@@ -1,4 +1,4 @@
-//! Decodes column chunks faster if their metadata has the structure that another chunk's metadata has.
+//! Decodes column chunks faster if their metadata has the same structure as for an earlier chunk.
 //!
 //! The chunks of a wide table differ only in counts, offsets and bounds. If the bits that determine a chunk's structure
 //! equal an earlier chunk's bits ([`ShapeCache`]), each integer is at the same position as in that chunk:
@@ -12,7 +12,7 @@ use crate::modular_encryption::KeyStep;
 use crate::thrift::{CompactReader, ShapeCache, Wire};
 use crate::{ColumnLayout, CompressionCodec, FileMetadata, ReadableChunk, Result, Type};
 
-/// The structures of the column chunks decoded so far, which make it faster to decode further chunks.
+/// The structures of the column chunks decoded so far. With these, it is faster to decode further chunks.
 #[doc(hidden)] // For reads.
 #[derive(Debug, Default)]
 pub struct LayoutCache(ShapeCache<Option<FieldOffsets>>);

@@ -8,7 +8,7 @@ use std::fmt;
 
 use crate::EdgeInterpolationAlgorithm;
 
-/// The meaning of values, which supersedes [`ConvertedType`](crate::ConvertedType).
+/// The meaning of values. This supersedes [`ConvertedType`](crate::ConvertedType).
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -32,7 +32,7 @@ pub enum LogicalType {
     List,
     /// A string from a fixed set (LogicalTypes, "ENUM").
     Enum,
-    /// A decimal number, which is the value times 10<sup>-scale</sup> (LogicalTypes, "DECIMAL").
+    /// A decimal number, that is, the value times 10<sup>-scale</sup> (LogicalTypes, "DECIMAL").
     Decimal {
         /// The number of digits after the decimal point.
         scale: i32,
@@ -58,7 +58,7 @@ pub enum LogicalType {
     /// An integer that is narrower than its physical type, or unsigned (LogicalTypes, "Signed Integers" and "Unsigned
     /// Integers").
     Integer {
-        /// The number of bits, which is 8, 16, 32 or 64 in a valid file.
+        /// The number of bits. In a valid file, this is 8, 16, 32 or 64.
         bit_width: i8,
         /// True if the integer is signed.
         is_signed: bool,
@@ -75,7 +75,7 @@ pub enum LogicalType {
     Float16,
     /// A group of metadata and value, and of `typed_value` when shredded (LogicalTypes, "VARIANT").
     Variant {
-        /// The version of the encoding, which is 1 if it is absent.
+        /// The version of the encoding, or 1 if it is absent.
         specification_version: Option<i8>,
     },
     /// Well-known binary, with straight edges in the plane of its coordinates (LogicalTypes, "GEOMETRY").
@@ -257,7 +257,7 @@ impl fmt::Display for TimeUnit {
 pub enum ColumnOrder {
     /// The logical type's order, or the physical type's order if the logical type has none.
     TypeDefined,
-    /// The total order of IEEE 754, which includes NaNs.
+    /// The total order of IEEE 754, including NaNs.
     Ieee754Total,
     /// The order of INT96 timestamps by day, then by nanosecond of the day.
     Int96Timestamp,

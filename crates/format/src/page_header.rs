@@ -71,7 +71,7 @@ thrift_struct! {
     pub struct DictionaryPageHeader {
         /// The number of entries, not negative.
         1: count num_values: i32,
-        /// The encoding of the entries, which is PLAIN, or its older name PLAIN_DICTIONARY.
+        /// The encoding of the entries: PLAIN, or its older name PLAIN_DICTIONARY.
         2: required encoding: Encoding,
         /// True if the entries are in ascending order.
         3: optional is_sorted: bool,
@@ -95,14 +95,14 @@ thrift_struct! {
         5: count definition_levels_byte_length: i32,
         /// The size of the repetition levels in bytes, not negative.
         6: count repetition_levels_byte_length: i32,
-        /// True if the values are compressed, which is also the default if the field is absent.
+        /// True if the values are compressed. This is also the default if the field is absent.
         7: or_true is_compressed: bool,
         /// Bounds and counts of the page's values.
         8: optional statistics: PageStatistics,
     }
 }
 
-/// A page's bounds and counts, which we keep as bytes until someone decodes them.
+/// The bounds and counts of one page. We keep these as bytes until someone decodes them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageStatistics(Box<[u8]>);
 

@@ -1,4 +1,4 @@
-//! The page index, which has the locations, bounds and counts of a column chunk's pages.
+//! The page index. This has the locations, bounds and counts of the pages in a column chunk.
 
 use crate::{
     BoundaryOrder, Error, Limits, Result,
@@ -20,9 +20,9 @@ thrift_struct! {
     /// The location of a page.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct PageLocation {
-        /// The file offset of the page's header, not negative.
+        /// The file offset of the page header, not negative.
         1: count offset: i64,
-        /// The size of the page's header and body in bytes as stored in the file, not negative.
+        /// The size of the page header and body in bytes as stored in the file, not negative.
         2: count compressed_page_size: i32,
         /// The ordinal of the page's first row in the row group, not negative.
         3: count first_row_index: i64,

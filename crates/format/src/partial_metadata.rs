@@ -1,4 +1,4 @@
-//! Partial metadata, which is recovered from a file that is damaged or has lost its end.
+//! Partial metadata, recovered from a file that is damaged or has lost its end.
 
 use crate::{
     KeyValue, Limits, Result, RowGroup, SchemaElement,
@@ -6,7 +6,7 @@ use crate::{
     thrift::{CompactReader, Value, Wire},
 };
 
-/// The beginning of a file's metadata, up to the first part that cannot be decoded.
+/// The beginning of the metadata of a file, up to the first part that cannot be decoded.
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;

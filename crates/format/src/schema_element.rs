@@ -9,7 +9,7 @@ use crate::{
 const NO_REPETITION: i32 = -1;
 
 thrift_struct! {
-    /// A node of the schema tree, which is stored as a list in depth-first order.
+    /// A node of the schema tree. The tree is stored as a list in depth-first order.
     ///
     /// An element is not checked against the others, so `num_children` may be negative or too large.
     #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -20,7 +20,7 @@ thrift_struct! {
         2: optional type_length: i32,
         /// The number of times that the field occurs in its parent. It is absent on the root.
         3: optional repetition_type: Repetition,
-        /// The field's name.
+        /// The field name.
         4: required name: String,
         /// The number of fields in a group. It is absent on a leaf.
         5: optional num_children: i32,
@@ -32,7 +32,7 @@ thrift_struct! {
         8: optional precision: i32,
         /// The field's id in the original schema.
         9: optional field_id: i32,
-        /// The annotation, which takes precedence over `converted_type`.
+        /// The annotation. This takes precedence over `converted_type`.
         10: optional logical_type: LogicalType,
     }
 }
@@ -85,7 +85,7 @@ impl Root {
     }
 }
 
-/// Reads all nodes of a schema, which start with its root.
+/// Reads all nodes of a schema, starting with its root.
 pub(crate) fn read_schema(
     reader: &mut CompactReader<'_>,
     wire: Wire,

@@ -2,7 +2,7 @@
 
 /// Declares methods that each set one field and return the options, so that calls can be chained.
 ///
-/// A row has the documentation, the field's name, and the argument's type. If the field has another type, `=> convert`
+/// A row has the documentation, the field name, and the argument's type. If the field has another type, `=> convert`
 /// names the function that makes it from the argument, such as `Some` or `Into::into`.
 ///
 /// ```

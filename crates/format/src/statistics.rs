@@ -10,9 +10,9 @@ thrift_struct! {
     /// writers made.
     #[derive(Debug, Clone, Default, PartialEq, Eq)]
     pub struct Statistics {
-        /// The deprecated upper bound, which is in signed order.
+        /// The deprecated upper bound, in signed order.
         1: optional max: Vec<u8>,
-        /// The deprecated lower bound, which is in signed order.
+        /// The deprecated lower bound, in signed order.
         2: optional min: Vec<u8>,
         /// The number of nulls.
         3: optional null_count: i64,

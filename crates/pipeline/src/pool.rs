@@ -1,4 +1,4 @@
-//! The sources of helpers, which are a pool of the process, or a host.
+//! The sources of helpers: a pool of the process, or a host.
 
 use std::collections::VecDeque;
 use std::fmt::Debug;
@@ -145,7 +145,7 @@ struct State {
     threads: usize,
     /// The number of threads that wait for a job.
     idle: usize,
-    /// The maximum number of threads, which is the number of cores, or the largest number requested so far if that is
+    /// The maximum number of threads. This is the number of cores, or the largest number requested so far if that is
     /// more.
     max_threads: usize,
 }

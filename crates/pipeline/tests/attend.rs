@@ -1,4 +1,4 @@
-//! A caller that waits, and its program, which may act meanwhile.
+//! A caller that waits for its helpers, while its program may act.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, ThreadId};

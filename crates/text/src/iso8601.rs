@@ -21,7 +21,7 @@ const MAX_DIGITS: usize = 9;
 /// A time of day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeOfDay {
-    /// The number of seconds since midnight, which is below 86,400.
+    /// The number of seconds since midnight. This is below 86,400.
     pub seconds: u32,
     /// The nanoseconds within the second.
     pub nanos: u32,

@@ -6,7 +6,7 @@ use std::str::FromStr;
 /// The units, largest first, with the number of bits by which each of them shifts.
 const UNITS: [(&str, u32); 3] = [("GiB", 30), ("MiB", 20), ("KiB", 10)];
 
-/// A byte count, which is at least one.
+/// A byte count of at least one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Size(pub usize);
 

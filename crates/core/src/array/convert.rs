@@ -44,7 +44,7 @@ pub(super) trait Convert<U: Native>: Send + Sync {
     /// The Arrow value, or an element of it.
     type To: ArrowNativeType;
 
-    /// Appends the Arrow values for the units in `bytes`, which may have any alignment.
+    /// Appends the Arrow values for the units in `bytes`. These may have any alignment.
     ///
     /// # Errors
     /// Fails for values that the Arrow type cannot represent.
@@ -302,7 +302,8 @@ fn spread_plain<U: Native>(
 
 /// Flags for the values that became null because the Arrow type cannot represent them.
 ///
-/// This is empty while nothing is lost. After that, it contains one flag per value, which is 0 for lost values.
+/// This is empty while nothing is lost. After that, it contains one flag per value, and this flag is 0 if the value is
+/// lost.
 #[derive(Default)]
 pub(super) struct Lost(Vec<u8>);
 
@@ -320,7 +321,7 @@ impl Lost {
         self.0.get(before..).is_some_and(|flags| flags.contains(&0))
     }
 
-    /// Returns the flags, which are empty if nothing is lost.
+    /// Returns the flags. There are none if nothing is lost.
     pub(super) fn flags(&self) -> &[u8] {
         &self.0
     }
@@ -354,7 +355,7 @@ impl Lost {
         }
     }
 
-    /// Takes the flags, which are one per slot. Returns `None` if nothing is lost.
+    /// Takes the flags, one per slot. Returns `None` if nothing is lost.
     pub(super) fn finish(&mut self) -> Option<Vec<bool>> {
         let flags = std::mem::take(&mut self.0);
         (!flags.is_empty()).then(|| flags.into_iter().map(|flag| flag != 0).collect())

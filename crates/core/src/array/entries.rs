@@ -1,4 +1,4 @@
-//! The entries of a dictionary page with fixed-width values, which are gathered by index.
+//! The entries of a dictionary page with fixed-width values. Index pages refer to them.
 
 use herringbone_arrow::buffer::ArrowNativeType;
 use herringbone_kernels::plain;

@@ -1,4 +1,4 @@
-//! Arrays of fixed-width values, which are all numbers, times, decimals, intervals and fixed-size binaries.
+//! Arrays of fixed-width values. These are all numbers, times, decimals, intervals and fixed-size binaries.
 
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ use crate::malformed;
 /// The size in bytes, at the array's width, above which we store a dictionary in the short representation.
 const LARGE_DICTIONARY: usize = 128 << 10;
 
-/// An array under construction whose pages contain units `U`, which `C` converts.
+/// An array under construction. Its pages contain units `U`, and `C` converts them.
 pub(super) struct FixedWidth<U: Native, C: Convert<U>> {
     data_type: DataType,
     convert: C,

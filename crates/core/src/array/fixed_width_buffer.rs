@@ -1,4 +1,4 @@
-//! Fixed-width values under construction, which are a vector, or part of a page in place.
+//! Fixed-width values under construction, either in a vector or as part of a page in place.
 //!
 //! An aligned PLAIN page without nulls already is the array that we want, so we keep a part of it instead of copying.
 //! As soon as anything else must be appended or spread, the values move to a vector.
@@ -15,7 +15,7 @@ pub(super) struct FixedWidthBuffer<T> {
     owned: Vec<T>,
     /// Aligned bytes of a page that already are the values. In this case `owned` is empty.
     borrowed: Option<Buffer>,
-    /// The largest number of values in the last finished array, which is our estimate for the next one.
+    /// The largest number of values in the last finished array. We take this as an estimate for the next one.
     expected: usize,
     /// The largest number of values before some were dropped.
     most: usize,

@@ -18,7 +18,7 @@ use herringbone_format::{Error, Result};
 
 use super::dictionary::max_values;
 
-/// Starts an array that takes slots from `arrays`, which must have one type. Use this instead of
+/// Starts an array that takes slots from `arrays`. These must all have one type. Use this instead of
 /// `MutableArrayData::new`, which panics if dictionaries have more values than their keys can number.
 ///
 /// # Errors
@@ -60,7 +60,7 @@ pub fn concat(arrays: &[ArrayRef]) -> Result<Option<ArrayRef>> {
     Ok(Some(make_array(all.freeze())))
 }
 
-/// Returns the number of leading arrays that can be [concatenated](concat()), which is at least one. This function may
+/// Returns the number of leading arrays that can be [concatenated](concat()). This is at least one. This function may
 /// call `arrays` several times, once for each attempt.
 pub fn num_joinable<I: ExactSizeIterator<Item = ArrayRef>>(arrays: impl Fn() -> I) -> usize {
     let (first, num_arrays) = (arrays().next(), arrays().len());
@@ -146,7 +146,7 @@ impl<'a> Dictionaries<'a> {
         })
     }
 
-    /// Returns true if all arrays share one dictionary, which is then kept unchanged.
+    /// Returns true if all arrays share one dictionary. In this case we keep it unchanged.
     fn are_one(&self) -> bool {
         let mut neighbours = self.values.windows(2);
         neighbours.all(|pair| matches!(pair, [a, b] if a.ptr_eq(b)))

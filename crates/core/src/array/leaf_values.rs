@@ -1,4 +1,4 @@
-//! Selects the layout that writes a leaf array's values, which is the reverse of `factory`.
+//! Selects the layout that writes the values of a leaf array. This is the reverse of `factory`.
 
 use herringbone_arrow::schema::DataType;
 use herringbone_format::{Error, Result, Type};

@@ -66,11 +66,11 @@ pub struct LeafType {
     pub is_ordered: bool,
 }
 
-/// One leaf's Arrow layout, which is built up over a column chunk's pages.
+/// The Arrow layout of one leaf while it is built up over the pages of a column chunk.
 ///
 /// **Shapes**: `n` counts non-null values, and `slots` counts array entries including nulls.
 pub trait LeafArray: Send + Sync {
-    /// Installs the next column chunk's dictionary page, which has `num_values` PLAIN values.
+    /// Installs the dictionary page of the next column chunk. It has `num_values` PLAIN values.
     fn set_dictionary(&mut self, values: &Buffer, num_values: usize) -> Result<()>;
 
     /// Releases the dictionary, because later pages are unlikely to need it. Returns false if the dictionary is part of

@@ -1,7 +1,7 @@
 //! The layouts' input when writing: a leaf array's non-null slots, as a slice.
 //!
 //! If an array contains no nulls and its values are stored unchanged, we borrow its buffer. Otherwise we copy the
-//! non-null slots to scratch memory, which is reused between blocks, and convert them during the copy.
+//! non-null slots to scratch memory, and convert them during the copy. The scratch memory is reused between blocks.
 
 use std::ops::Range;
 

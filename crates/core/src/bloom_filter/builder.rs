@@ -28,7 +28,7 @@ enum Seen {
 }
 
 impl BloomFilterBuilder {
-    /// Creates a builder for a filter of at most `max_bytes` bytes, which is rounded down to a power of two from 32 to
+    /// Creates a builder for a filter of at most `max_bytes` bytes. We round this down to a power of two from 32 to
     /// 2^30.
     ///
     /// The filter's share of false positives is at most `fpp`, as long as `max_bytes` suffices for this. Pass the

@@ -36,7 +36,8 @@ const SALT: [u32; 8] = [
     0x5c6b_fb31,
 ];
 
-/// Returns a value's hash, which is XXH64 with seed 0 of the PLAIN value. Byte arrays are hashed without their length.
+/// Returns the hash of a value. This is XXH64 with seed 0 of the PLAIN value. Byte arrays are hashed without their
+/// length.
 #[must_use]
 pub fn hash(value: &[u8]) -> u64 {
     XxHash64::oneshot(0, value)
@@ -59,13 +60,13 @@ pub struct BloomFilter {
 }
 
 impl BloomFilter {
-    /// Creates an empty filter of at most `bytes` bytes, which is rounded down to a power of two from 32 to 2^30.
+    /// Creates an empty filter of at most `bytes` bytes. We round this down to a power of two from 32 to 2^30.
     #[must_use]
     pub fn new(bytes: usize) -> Self {
         Self::with_blocks(most_blocks(bytes))
     }
 
-    /// Creates an empty filter with `blocks` blocks, which must be a power of two.
+    /// Creates an empty filter with `blocks` blocks. This must be a power of two.
     fn with_blocks(blocks: usize) -> Self {
         Self {
             blocks: vec![[0; 8]; blocks],

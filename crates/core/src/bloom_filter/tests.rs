@@ -214,7 +214,7 @@ fn the_filter_in_a_file_bit_by_bit() {
     assert_eq!(encoded(&filter), &bytes[..end]);
 }
 
-/// By the specification's formula, 1000 values and one false positive in 100 need 9,682 bits, which is between 1024 and
+/// By the specification's formula, 1000 values and one false positive in 100 need 9,682 bits. This is between 1024 and
 /// 2048 bytes.
 #[test]
 fn a_filter_is_as_large_as_its_values_ask() {

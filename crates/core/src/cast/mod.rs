@@ -1,5 +1,5 @@
-//! Casts of arrays to a type that can represent each of their values. The one exception is times, which are truncated
-//! if you ask for it.
+//! Casts of arrays to a type that can represent each of their values. The one exception is times: we truncate these if
+//! you ask for it.
 //!
 //! A read needs them if the caller wants a schema with other types than the file's, for example for files whose types
 //! were widened over time.
@@ -43,7 +43,7 @@ pub struct Cast {
 enum Kind {
     /// A number to a wider number.
     Widen,
-    /// An integer or decimal to a decimal, which multiplies by this power of ten.
+    /// An integer or decimal to a decimal. This multiplies by this power of ten.
     Decimal(u32),
     /// A count of time units to another unit.
     Time(Factor),
@@ -149,7 +149,7 @@ impl Cast {
     }
 }
 
-/// Declares the widening conversions of numbers, which are conversions that [`From`] implements.
+/// Declares the widening conversions of numbers. We use those that [`From`] implements.
 macro_rules! widenings {
     ($($from:ident => $($to:ident)+;)*) => {
         fn is_widening(from: &DataType, to: &DataType) -> bool {

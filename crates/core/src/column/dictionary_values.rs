@@ -24,7 +24,7 @@ pub struct DictionaryValues {
 }
 
 impl DictionaryValues {
-    /// Creates a reader for a chunk's dictionary, which lies at `place` in the file.
+    /// Creates a reader for the dictionary that lies at `place` in the file.
     pub fn new(
         plan: Arc<ColumnPlan>,
         (options, chunk): (Arc<PageReaderOptions>, PageReaderChunk),

@@ -12,7 +12,7 @@
 //!
 //! A page becomes part of a column batch in these steps:
 //!
-//! 1. `PageCursor::step` jumps by the page map, or decodes the next page's header (`PageReader::header`).
+//! 1. `PageCursor::step` jumps by the page map, or decodes the next page header (`PageReader::header`).
 //! 2. If no row of the page is selected, it returns the number of rows skipped, and the `RowWalk` advances past them.
 //! 3. Otherwise it reads the body (`PageReader::body`: checksum, decryption, decompression). The `BatchBuilder`
 //!    receives the values section or the dictionary, and the cursor keeps the levels.
@@ -71,13 +71,13 @@ const COLUMN_BYTES: usize = 512;
 pub struct ColumnPlan {
     /// The ordinal of the leaf in the Parquet schema.
     pub leaf: usize,
-    /// The Parquet schema, which contains the leaf's path.
+    /// The Parquet schema, which contains the leaf path.
     pub schema: ParquetSchema,
     /// The leaf's types in the file and in Arrow.
     pub leaf_type: LeafType,
     /// The highest definition level.
     pub max_def_level: u8,
-    /// The highest repetition level, which is 0 if the leaf is not in a list.
+    /// The highest repetition level. This is 0 if the leaf is not in a list.
     pub max_rep_level: u8,
     /// The lowest definition level at which the leaf has a slot, because the innermost list has an element there.
     pub slot_def: u8,
@@ -98,12 +98,12 @@ pub struct ColumnPlan {
 }
 
 impl ColumnPlan {
-    /// Returns the leaf's path, for errors. We do not store it, because names may be long and many leaves share them.
+    /// Returns the leaf path, for errors. We do not store it, because names may be long and many leaves share them.
     pub fn path(&self) -> String {
         self.schema.column_path(self.leaf)
     }
 
-    /// Returns the parts of the leaf's path.
+    /// Returns the parts of the leaf path.
     pub fn path_parts(&self) -> Vec<String> {
         let parts = self.schema.path(self.leaf).into_iter();
         parts.map(str::to_owned).collect()
@@ -156,7 +156,7 @@ pub struct Selectors {
     pub is_open: bool,
 }
 
-/// A split of a column chunk, which has the rows of whole batches.
+/// A split of a column chunk. It has the rows of whole batches.
 #[derive(Debug, Clone)]
 pub struct ColumnSplit {
     /// The split's rows, counted from the first row of the row group.
@@ -238,7 +238,7 @@ impl ColumnChunkDecoder {
         }))
     }
 
-    /// Selects more rows, which must lie after all rows selected so far.
+    /// Selects more rows. They must lie after all rows selected so far.
     pub fn extend_selection(&mut self, piece: RowSelector) {
         self.rows.extend(piece);
     }
@@ -346,7 +346,7 @@ impl ColumnChunkDecoder {
     }
 }
 
-/// Returns the results of `make`. This is cheap if there are no items, which is the case for most columns.
+/// Returns the results of `make`. This is cheap if there are no items, as is the case for most columns.
 #[inline]
 pub fn each<T, U>(these: impl ExactSizeIterator<Item = T>, make: impl FnMut(T) -> U) -> Vec<U> {
     match these.len() {

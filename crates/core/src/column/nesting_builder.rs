@@ -34,7 +34,7 @@ pub enum NestingPlan {
     },
 }
 
-/// The offsets of a list, which are as wide as its layout requires.
+/// The offsets of a list, as wide as its layout requires.
 #[derive(Debug, Clone)]
 pub enum Offsets {
     /// The offsets of `List` and `Map`.
@@ -59,7 +59,7 @@ pub struct Nesting {
     pub slots: usize,
     /// The validity of the slots, or `None` if all are valid.
     pub validity: Option<NullBuffer>,
-    /// A list's offsets, which are one more than its slots. `None` for a struct.
+    /// The offsets of a list. There is one more than it has slots. `None` for a struct.
     pub offsets: Option<Offsets>,
 }
 
@@ -141,7 +141,7 @@ impl NestingBuilder {
     }
 }
 
-/// Returns a list's initial offsets, which are a single 0.
+/// Returns the initial offsets of a list. This is a single 0.
 fn first_offset(plan: &NestingPlan) -> Offsets {
     match plan {
         NestingPlan::List { large: true, .. } => Offsets::I64(vec![0]),

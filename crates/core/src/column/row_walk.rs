@@ -17,7 +17,7 @@ pub(super) struct RowWalk {
     selection: SelectionCursor,
     /// The number of rows in the row group.
     num_rows: u64,
-    /// The number of selected rows per batch, which is the distance between the fixed ends of column batches.
+    /// The number of selected rows per batch. This is the distance between the fixed ends of column batches.
     batch_rows: usize,
     /// The number of selected rows in earlier column batches.
     emitted: usize,
@@ -46,7 +46,7 @@ impl RowWalk {
         self.selection = self.selection.within(rows);
     }
 
-    /// Selects more rows, which must lie after all rows selected so far.
+    /// Selects more rows. They must lie after all rows selected so far.
     pub(super) fn extend(&mut self, piece: RowSelector) {
         self.selection.extend(piece);
     }
@@ -80,7 +80,7 @@ impl RowWalk {
         self.selection.position()
     }
 
-    /// Advances by `rows` rows, which is at most the length of [`Self::run`] or of the [mask](Self::mask).
+    /// Advances by `rows` rows. This must be at most the length of [`Self::run`] or of the [mask](Self::mask).
     pub(super) fn advance(&mut self, rows: usize) {
         self.selection.advance(rows);
     }

@@ -212,7 +212,7 @@ impl SelectionCursor {
         self.is_open = true;
     }
 
-    /// Selects more rows, which must lie after all rows selected so far.
+    /// Selects more rows. They must lie after all rows selected so far.
     pub fn extend(&mut self, piece: RowSelector) {
         self.more.push_back(piece);
         self.leave_pieces();
@@ -263,7 +263,7 @@ impl SelectionCursor {
         Some(bits.slice(first, bits.len().checked_sub(first)?))
     }
 
-    /// Advances by `rows`, which is at most the length of [`Self::run`] or of the rest of the mask.
+    /// Advances by `rows`. This must be at most the length of [`Self::run`] or of the rest of the mask.
     pub fn advance(&mut self, rows: usize) {
         self.position += rows as u64;
         if let RowSelector::Ranges(ranges) = &self.piece

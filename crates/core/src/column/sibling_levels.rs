@@ -10,14 +10,14 @@ use herringbone_kernels::nesting;
 /// A list that has several leaves.
 #[derive(Debug, Clone, Copy)]
 pub struct SharedListPlan {
-    /// The repetition level of the list's elements.
+    /// The repetition level of the list elements.
     pub rep_level: u8,
     /// The lowest definition level at which the list has an element.
     pub element_def: u8,
 }
 
 /// A builder for the levels of a shared list. A level belongs to the list if its repetition level is at most the level
-/// of the list's elements.
+/// of the list elements.
 pub(crate) struct ListLevelsBuilder {
     plan: SharedListPlan,
     levels: nesting::ListLevels,

@@ -1,4 +1,4 @@
-//! BROTLI, which is one Brotli stream (RFC 7932), in pure Rust (Compression, "BROTLI").
+//! BROTLI in pure Rust. A page is one Brotli stream (RFC 7932; Compression, "BROTLI").
 
 use super::compressor::{Ask, Compress, PIECE, failed};
 use super::{BrotliLevel, COUNTED, Codec, broken, too_long};

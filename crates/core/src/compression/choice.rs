@@ -1,4 +1,4 @@
-//! The compression options for written pages, which are a codec and its level, and their names in text.
+//! The compression options for written pages. An option is a codec with its level, and it has a name in text.
 
 use super::{BrotliLevel, GzipLevel, ZstdLevel};
 use herringbone_format::{CompressionCodec, Error, Result};
@@ -40,7 +40,7 @@ impl Compression {
     pub const NAMES: &'static [&'static str] =
         &["none", "snappy", "gzip", "brotli", "zstd", "lz4_raw"];
 
-    /// Returns the codec that the column chunk's metadata records.
+    /// Returns the codec that the column chunk metadata records.
     #[must_use]
     pub fn codec(self) -> CompressionCodec {
         match self {

@@ -7,7 +7,7 @@ use super::{Compression, absent};
 use herringbone_format::Result;
 use std::cell::RefCell;
 
-/// The number of compressors that a thread retains, which is enough for a file whose columns use different ones.
+/// The number of compressors that a thread retains. This is enough for a file whose columns use different ones.
 const KEPT: usize = 8;
 
 thread_local! {
@@ -15,8 +15,8 @@ thread_local! {
     static COMPRESSORS: RefCell<Vec<Compressor>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Compresses a page and appends it to `out`. This uses the thread's compressor of this kind, which is created when it
-/// is first needed.
+/// Compresses a page and appends it to `out`. This uses the compressor of this kind that the thread keeps, or creates
+/// it when it is first needed.
 ///
 /// # Errors
 ///

@@ -296,7 +296,7 @@ fn asked(
 
 #[test]
 fn slow_levels_ask_between_pieces() {
-    // The whole input has two pieces of 131,072 bytes and a rest, which makes two questions. Two sections of 150,000
+    // The whole input has two pieces of 131,072 bytes and a rest, so there are two questions. Two sections of 150,000
     // bytes have a piece and a rest each.
     let input = words(300_000);
     let cases: [(&str, &[usize], usize); 8] = [
@@ -347,7 +347,7 @@ fn questions_may_compress() {
     assert!(nested.into_inner() == alone && within == alone);
 }
 
-/// The expected stream is from the library itself, which compresses the input as a whole.
+/// The expected stream is from the library itself. This compresses the input as a whole.
 #[cfg(feature = "libbrotli")]
 #[test]
 fn pieces_leave_streams_of_brotli_as_they_are() {

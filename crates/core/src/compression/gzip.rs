@@ -1,4 +1,4 @@
-//! GZIP, which is one or more gzip members (RFC 1952), through zlib-rs (Compression, "GZIP").
+//! GZIP through zlib-rs. A page is one or more gzip members (RFC 1952; Compression, "GZIP").
 //!
 //! ```text
 //! page   = member+
@@ -11,7 +11,7 @@ use super::{Codec, GzipLevel, broken, too_long};
 use flate2::{Decompress, FlushCompress, FlushDecompress, Status};
 use herringbone_format::Result;
 
-/// A decoder for gzip members, which decodes one after another.
+/// A decoder for gzip members. It decodes one after another.
 pub(super) struct Gzip(Decompress);
 
 impl Gzip {

@@ -10,9 +10,9 @@ macro_rules! level {
         pub struct $name(i32);
 
         impl $name {
-            /// The lowest level, which is the fastest.
+            /// The lowest level. This is the fastest one.
             pub const MIN: Self = Self($min);
-            /// The highest level, which gives the smallest output.
+            /// The highest level. This gives the smallest output.
             pub const MAX: Self = Self($max);
 
             /// Creates this level.
@@ -54,18 +54,17 @@ macro_rules! level {
 }
 
 level! {
-    /// A level of GZIP from 1 to 9, which is 6 by default.
+    /// A level of GZIP from 1 to 9. The default is 6.
     GzipLevel, "GZIP", 1..=9, default 6
 }
 
 level! {
-    /// A level (quality) of BROTLI from 0 to 11, which is 4 by default. From 10 on, it is slower by an order of
-    /// magnitude.
+    /// A level (quality) of BROTLI from 0 to 11. The default is 4. From 10 on, it is slower by an order of magnitude.
     BrotliLevel, "BROTLI", 0..=11, default 4
 }
 
 level! {
-    /// A level of ZSTD up to 22, which is 1 by default. Negative levels give up size for more speed. 0 stands for the
+    /// A level of ZSTD up to 22. The default is 1. Negative levels give up size for more speed. 0 stands for the
     /// default of libzstd.
     ZstdLevel, "ZSTD", -131_072..=22, default 1
 }

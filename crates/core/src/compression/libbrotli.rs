@@ -1,4 +1,4 @@
-//! BROTLI, which is one Brotli stream (RFC 7932), through libbrotli (Compression, "BROTLI").
+//! BROTLI through libbrotli. A page is one Brotli stream (RFC 7932; Compression, "BROTLI").
 
 use super::compressor::{Ask, Compress, PIECE, failed};
 use super::{BrotliLevel, COUNTED, Codec, broken, too_long};

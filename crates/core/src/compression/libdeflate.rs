@@ -10,10 +10,10 @@ use super::compressor::{Compress, append, failed};
 use super::{Codec, GzipLevel, gzip::Gzip};
 use herringbone_format::Result;
 
-/// A decoder for pages with one gzip member, which passes on all other pages.
+/// A decoder for pages with one gzip member. It passes on all other pages.
 pub(super) struct Libdeflate {
     whole: libdeflater::Decompressor,
-    /// The decoder for several members, which is created for the first page that needs it.
+    /// The decoder for several members. We create it for the first page that needs it.
     members: Option<Gzip>,
 }
 

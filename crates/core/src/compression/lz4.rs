@@ -10,7 +10,7 @@ use lz4_flex::block::{
 use lz4_flex::frame::FrameDecoder;
 use std::io::Read;
 
-/// A decoder for LZ4_RAW, which is one LZ4 block without any framing.
+/// A decoder for LZ4_RAW. This is one LZ4 block without any framing.
 pub(super) struct Lz4Raw;
 
 impl Codec for Lz4Raw {
@@ -19,7 +19,7 @@ impl Codec for Lz4Raw {
     }
 }
 
-/// An encoder for LZ4_RAW, which is one LZ4 block without any framing.
+/// An encoder for LZ4_RAW. This is one LZ4 block without any framing.
 pub(super) struct Lz4RawCompressor(CompressTable);
 
 impl Lz4RawCompressor {

@@ -1,5 +1,5 @@
-//! LZO, which is LZO1X blocks in Hadoop's framing, as the codec of Hadoop and Hive writes them, or one block without
-//! framing per page (Compression, "LZO").
+//! LZO (Compression, "LZO"). A page is either LZO1X blocks in Hadoop's framing, as the codec of Hadoop and Hive writes
+//! them, or one block without framing.
 
 use super::{Codec, broken, hadoop, too_long};
 use herringbone_format::Result;

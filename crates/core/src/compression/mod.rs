@@ -2,7 +2,7 @@
 //!
 //! Readers use [`decompress`]. Writers use [`compress`] and [`Compression`], which is a codec with its level.
 //!
-//! A page's header declares its decompressed size. The codec receives a slice of that size and must fill it exactly, so
+//! A page header declares its decompressed size. The codec receives a slice of that size and must fill it exactly, so
 //! that this slice is the bound. Whatever the compressed bytes claim, the codec writes nothing past the end of the
 //! slice, and no buffer grows with a number from the file.
 //!
@@ -79,8 +79,9 @@ thread_local! {
     static DECOMPRESSORS: RefCell<Vec<Decompressor>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Decompresses a page with the thread's decompressor for `codec`, which is created when it is first needed. We keep
-/// one per thread rather than one per column chunk, because there are far fewer threads than open column chunks.
+/// Decompresses a page with the decompressor that the thread keeps for `codec`. We create it when it is first needed.
+/// We keep one per thread rather than one per column chunk, because there are far fewer threads than open column
+/// chunks.
 ///
 /// # Errors
 ///
@@ -214,7 +215,7 @@ impl Decompressor {
         Ok(Self { codec, inner })
     }
 
-    /// Decompresses all of `input`, which is one page's compressed bytes, into all of `output`.
+    /// Decompresses all of `input` into all of `output`. The input is the compressed bytes of one page.
     ///
     /// # Errors
     ///

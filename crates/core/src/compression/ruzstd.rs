@@ -1,4 +1,4 @@
-//! ZSTD, which is one or more Zstandard frames (RFC 8878), in pure Rust and for reading only (Compression, "ZSTD").
+//! ZSTD in pure Rust, for reading only. A page is one or more Zstandard frames (RFC 8878; Compression, "ZSTD").
 
 use super::{Codec, broken, too_long};
 use ::ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};

@@ -1,5 +1,5 @@
-//! SNAPPY, which is the raw Snappy block format, without the framing that Snappy's own files have (Compression,
-//! "SNAPPY").
+//! SNAPPY (Compression, "SNAPPY"). This is the raw Snappy block format, without the framing that Snappy's own files
+//! have.
 
 use herringbone_format::{Error, Result};
 use herringbone_kernels::snappy::{Compressor, TooLong, decompress};
@@ -11,7 +11,7 @@ use super::{Codec, broken};
 /// matches, the old one would advance in large steps.
 const MIN_PART: usize = 256;
 
-/// A decoder for raw Snappy blocks, which uses the Snappy kernel.
+/// A decoder for raw Snappy blocks. It uses the Snappy kernel.
 pub(super) struct Snappy;
 
 impl Codec for Snappy {
@@ -20,7 +20,7 @@ impl Codec for Snappy {
     }
 }
 
-/// An encoder for raw Snappy blocks, which uses the Snappy kernel.
+/// An encoder for raw Snappy blocks. It uses the Snappy kernel.
 #[derive(Default)]
 pub(super) struct SnappyCompressor(Compressor);
 

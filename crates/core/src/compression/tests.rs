@@ -119,7 +119,7 @@ fn pages() -> impl Iterator<Item = (&'static str, Decompressor, &'static [u8])> 
     })
 }
 
-/// Returns a codec's slower decompressors, which we test even if a faster one replaces them.
+/// Returns the slower decompressors for a codec. We test these even if a faster one replaces them.
 fn others(codec: CompressionCodec) -> Vec<Decompressor> {
     let inner: Vec<Box<dyn Codec>> = match codec {
         #[cfg(feature = "brotli")]

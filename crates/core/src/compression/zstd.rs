@@ -1,4 +1,4 @@
-//! ZSTD, which is one or more Zstandard frames (RFC 8878), through libzstd (Compression, "ZSTD").
+//! ZSTD through libzstd. A page is one or more Zstandard frames (RFC 8878; Compression, "ZSTD").
 
 use super::compressor::{Ask, Compress, PIECE, failed, far_apart};
 use super::{Codec, ZstdLevel, broken};
@@ -49,7 +49,7 @@ const MIN_PART: usize = 512;
 /// The first level that may take seconds for a page of text.
 const SLOW: i32 = 13;
 
-/// An encoder for pages with one Zstandard frame, which declares its decompressed size.
+/// An encoder for pages with one Zstandard frame. The frame declares its decompressed size.
 pub(super) struct ZstdCompressor {
     context: CCtx<'static>,
     /// The maximum number of bytes that the codec takes at once.

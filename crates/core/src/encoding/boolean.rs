@@ -79,7 +79,7 @@ impl Booleans {
     }
 }
 
-/// The booleans of the page under construction, which stay bits until the page ends.
+/// The booleans of the page under construction. They stay bits until the page ends.
 pub(crate) struct BooleanEncoder {
     bits: Bitmap,
     /// Appends the given number of bits in the page's encoding.

@@ -17,7 +17,7 @@ use crate::malformed;
 /// The byte count of the length that precedes a PLAIN value.
 const LENGTH_BYTES: usize = 4;
 
-/// A sink for a page's byte arrays, which receives a few hundred of them at a time.
+/// A sink for the byte arrays of a page. It receives a few hundred of them at a time.
 pub(crate) trait ByteSink {
     /// Appends `n` PLAIN values from `position` on, and returns the position after them.
     fn append_plain(
@@ -27,7 +27,7 @@ pub(crate) trait ByteSink {
         n: usize,
     ) -> Result<usize, Malformed>;
 
-    /// Appends the values from `position` to `end`, which have `width` bytes each.
+    /// Appends the values from `position` to `end`. Each value has `width` bytes.
     fn append_fixed(
         &mut self,
         page: &Buffer,
@@ -72,7 +72,7 @@ pub(crate) enum ByteArrays {
         values: Buffer,
         /// The number of bytes that were consumed.
         position: usize,
-        /// The number of bytes per value, which is never 0.
+        /// The number of bytes per value. This is never 0.
         width: usize,
     },
     /// All lengths, then all bytes.

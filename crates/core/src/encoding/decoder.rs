@@ -84,7 +84,7 @@ impl<U: Native> Page<U> {
         }
     }
 
-    /// Skips the next `n` values, which have `units` units each.
+    /// Skips the next `n` values. Each value has `units` units.
     pub(crate) fn skip(&mut self, n: usize, units: usize) -> Result<()> {
         match self {
             Self::Plain(plain) => plain.skip::<U>(product(n, units)?),
@@ -95,7 +95,7 @@ impl<U: Native> Page<U> {
         }
     }
 
-    /// Returns the part of the page that follows the consumed values, which have `units` units each.
+    /// Returns the part of the page that follows the consumed values. Each value has `units` units.
     pub(crate) fn rest(&self, units: usize) -> Rest<'_> {
         match self {
             Self::Empty => Rest::Nothing,

@@ -14,7 +14,7 @@ use crate::compression::Compression;
 
 /// The values of the page under construction.
 pub trait ValueEncoder: Send + Sync {
-    /// Appends values, which must have the type that the encoder was created for.
+    /// Appends values. They must have the type that the encoder was created for.
     ///
     /// # Errors
     /// Fails with [Limit](herringbone_format::ErrorKind::Limit) if the page would exceed the limits of its header.
@@ -30,7 +30,7 @@ pub trait ValueEncoder: Send + Sync {
     fn finish_page(&mut self, out: &mut Vec<u8>, section_starts: &mut Vec<usize>);
 
     /// Finishes the page with `front` before the values section. The vector `out` must be empty. Returns the position
-    /// in `out` at which `front` starts, which is also the origin of the positions in `section_starts`.
+    /// in `out` at which `front` starts. This is also the origin of the positions in `section_starts`.
     fn finish_page_after(
         &mut self,
         front: &[u8],

@@ -5,7 +5,7 @@
 //! boolean, byte_array   types whose values are not appended as units
 //! ```
 
-// Each encoding has one folder, which decodes its bytes to values, and encodes them again.
+// Each encoding has one folder. This decodes its bytes to values, and encodes them again.
 mod alp;
 pub(crate) mod byte_stream_split;
 mod delta_binary_packed;
@@ -57,7 +57,7 @@ pub fn length(bytes: usize) -> Result<i32> {
     })
 }
 
-/// Returns the error for values whose type is not the encoder's, which would be a bug in this crate.
+/// Returns the error for values whose type is not the encoder's. This would be a bug in this crate.
 #[cold]
 pub(crate) fn mismatch() -> Error {
     Error::argument("the values have a different physical type than the column")

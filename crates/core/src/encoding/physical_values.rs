@@ -202,7 +202,7 @@ pub(crate) fn gathered<R>(
 pub struct PlainSize {
     /// The total number of bytes.
     pub bytes: usize,
-    /// The byte count of byte arrays without their lengths, which is 0 for other types.
+    /// The byte count of byte arrays without their lengths. This is 0 for other types.
     pub byte_array_bytes: usize,
 }
 

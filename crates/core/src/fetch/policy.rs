@@ -1,6 +1,6 @@
 //! The best way to request a source's bytes.
 
-/// The best way to request a source's bytes, which depends on the cost and the maximum size of a request.
+/// The best way to request the bytes of a source. This depends on the cost and the maximum size of a request.
 ///
 /// ```
 /// use herringbone::source::FetchPolicy;
@@ -19,7 +19,7 @@ pub struct FetchPolicy {
     pub max_requests_in_flight: usize,
     /// The maximum number of bytes that are requested before they are needed.
     pub max_bytes_ahead: u64,
-    /// The cost of a round trip in bytes, which is latency times bandwidth.
+    /// The cost of a round trip in bytes, that is, latency times bandwidth.
     ///
     /// It takes as long to fetch this many possibly useless bytes as to wait for one more response.
     pub round_trip_bytes: u64,

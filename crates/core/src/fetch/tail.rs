@@ -7,8 +7,8 @@ use std::ops::Range;
 
 use bytes::{Bytes, BytesMut};
 
-/// A file's last bytes, which came with its footer and are in memory. Ranges within them are not requested again. If a
-/// longer range extends into them, we only request its other part.
+/// The last bytes of a file. They came with its footer and are in memory. Ranges within them are not requested again.
+/// If a longer range extends into them, we only request its other part.
 ///
 /// ```text
 /// file     ├──────────────────────┬──────┤
@@ -60,8 +60,8 @@ impl Tail {
         (from <= to && to <= self.bytes.len()).then(|| self.bytes.slice(from..to))
     }
 
-    /// Returns the part of a range before the tail, which may be empty, and the bytes of the rest. There is no rest if
-    /// the range ends before the tail, or does not begin before its own end.
+    /// Returns the part of a range before the tail, and the bytes of the rest. This part may be empty. There is no rest
+    /// if the range ends before the tail, or does not begin before its own end.
     #[must_use]
     pub fn split(&self, range: &Range<u64>) -> (Range<u64>, Bytes) {
         let middle = range.end.min(self.start).max(range.start);

@@ -8,7 +8,7 @@ use herringbone_format::{
 
 use super::*;
 
-/// Pseudorandom numbers, which are the upper half of a linear congruential generator.
+/// Pseudorandom numbers from the upper half of a linear congruential generator.
 struct Random(u64);
 
 impl Random {

@@ -51,7 +51,7 @@ pub struct EncodedLevels {
     pub def: Vec<u8>,
     /// The number of rows that start in the page.
     pub num_rows: usize,
-    /// The number of levels, which counts values, nulls and empty lists.
+    /// The number of levels. This counts values, nulls and empty lists.
     pub num_levels: usize,
     /// The number of levels below the highest definition level.
     pub num_nulls: usize,
@@ -70,7 +70,7 @@ impl EncodedLevels {
 }
 
 impl PageLevels {
-    /// Creates empty levels, which will be encoded with this kind of runs.
+    /// Creates empty levels that will be encoded with this kind of runs.
     pub fn new(max_def: u8, max_rep: u8, runs: Runs) -> Self {
         let def = if max_rep == 0 && max_def == 1 {
             Def::Bits(Bitmap::new())

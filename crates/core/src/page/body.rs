@@ -1,4 +1,4 @@
-//! Turns a page's header and body into sections, by decryption, decompression and splitting.
+//! Turns a page header and body into sections, by decryption, decompression and splitting.
 //!
 //! Decrypted and decompressed bodies go into buffers that we reuse for the next page. But an array may keep parts of a
 //! page in place, so we only reuse a buffer once nothing refers to it.
@@ -22,7 +22,7 @@ use crate::created_by::CreatedBy;
 /// sizes are often false.
 const LARGE_BODY: usize = 16 << 20;
 
-/// The consumers that still need this page or an earlier one, which decide whether we can reuse buffers.
+/// The consumers that still need this page or an earlier one. They decide whether we can reuse buffers.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct PageUse<'a> {
     /// True if parts of an earlier page are still in use.

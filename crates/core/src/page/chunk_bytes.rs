@@ -11,7 +11,7 @@ use bytes::{Buf as _, Bytes};
 /// We copy at most one in `MAX_MOVED` bytes of a window in order to free the other bytes.
 const MAX_MOVED: usize = 8;
 
-/// A window on the file, which moves forward over one column chunk.
+/// A window on the file that moves forward over one column chunk.
 #[derive(Debug)]
 pub(crate) struct ChunkBytes {
     /// The chunk's range in the file.
@@ -35,7 +35,7 @@ impl ChunkBytes {
         self.chunk.end
     }
 
-    /// Supplies bytes of the file, which replace the current window.
+    /// Supplies bytes of the file. They replace the current window.
     pub(crate) fn supply(&mut self, offset: u64, bytes: Bytes) {
         self.start = offset;
         self.window = bytes;

@@ -1,4 +1,4 @@
-//! Splits a data page's body into sections.
+//! Splits a data page body into sections.
 //!
 //! ```text
 //! v1, after decompression:  [length u32 | repetition levels] [length u32 | definition levels] [values]

@@ -50,7 +50,7 @@ pub(crate) enum Page {
 /// A data page of either version, split into sections.
 #[derive(Debug)]
 pub(crate) struct DataPage {
-    /// The number of levels in the page, which counts values, nulls and empty lists.
+    /// The number of levels in the page. This counts values, nulls and empty lists.
     pub(crate) num_values: usize,
     /// The number of non-null values according to the header. Only version 2 counts nulls. If there are lists, this is
     /// `None`, because writers disagree about whether empty ones count.

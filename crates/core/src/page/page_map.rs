@@ -31,7 +31,7 @@ struct MappedPage {
 /// One page as the map describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageInMap {
-    /// The byte range of the page's header and body in the file.
+    /// The byte range of the page header and body in the file.
     pub range: Range<u64>,
     /// The page's rows, counted from the first row of the row group.
     pub rows: Range<u64>,
@@ -85,7 +85,7 @@ impl PageMap {
         self.is_contradicted
     }
 
-    /// Returns the number of data pages, which is at least one.
+    /// Returns the number of data pages. There is at least one.
     pub fn num_pages(&self) -> usize {
         self.pages.len()
     }

@@ -43,7 +43,7 @@ pub struct PageReaderOptions {
     pub limits: Limits,
     /// The known habits of the writer that made the file.
     pub created_by: CreatedBy,
-    /// The file's metadata, for counts that only a few pages need.
+    /// The file metadata, for counts that only a few pages need.
     pub metadata: Arc<FileMetadata>,
 }
 
@@ -228,7 +228,7 @@ impl PageReader {
         }
     }
 
-    /// Decodes the next page's header from the available bytes. Returns false if it needs more bytes.
+    /// Decodes the next page header from the available bytes. Returns false if it needs more bytes.
     fn decode_header(&mut self) -> Result<bool> {
         let position = self.walker.position();
         let end = match self.options.created_by.omits_dictionary_header {

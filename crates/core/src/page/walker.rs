@@ -17,8 +17,8 @@ use herringbone_format::{
 
 use super::byte_range;
 
-/// The number of bytes by which a chunk may extend past its declared end, because old writers left the dictionary
-/// page's header out of `total_compressed_size` (PARQUET-816).
+/// The number of bytes by which a chunk may extend past its declared end, because old writers left the dictionary page
+/// header out of `total_compressed_size` (PARQUET-816).
 const CHUNK_SLACK: u64 = 100;
 
 /// The start of a page.
@@ -29,7 +29,7 @@ pub struct PageStart {
     pub ordinal: usize,
     /// The number of data pages before this page.
     pub data_pages_before: usize,
-    /// The file offset of the page's header.
+    /// The file offset of the page header.
     pub offset: u64,
     /// The number of levels in the data pages before this page.
     pub num_values_before: u64,
@@ -61,7 +61,7 @@ pub struct PageWalker {
     file_length: u64,
     /// The current page, to which `header` belongs. If there is no header, this is the next page.
     start: PageStart,
-    /// The current page's header, and its size in bytes.
+    /// The current page header, and its size in bytes.
     header: Option<(PageHeader, usize)>,
     encryption: Option<PageEncryption>,
 }
@@ -128,27 +128,27 @@ impl PageWalker {
         self.start
     }
 
-    /// Returns the size of the current page's header in bytes, or 0 before the header is decoded.
+    /// Returns the size of the current page header in bytes, or 0 before the header is decoded.
     #[must_use]
     pub fn header_bytes(&self) -> usize {
         self.header.as_ref().map_or(0, |(_, length)| *length)
     }
 
-    /// Returns the position of the next bytes, which belong to the header before it is decoded, and to the body
+    /// Returns the position of the next bytes. These belong to the header before it is decoded, and to the body
     /// afterwards.
     #[must_use]
     pub fn position(&self) -> u64 {
         self.start.offset.saturating_add(self.header_bytes() as u64)
     }
 
-    /// Returns the current page's header, or `None` before it is decoded.
+    /// Returns the current page header, or `None` before it is decoded.
     #[must_use]
     pub fn header(&self) -> Option<&PageHeader> {
         self.header.as_ref().map(|(header, _)| header)
     }
 
-    /// Decodes the current page's header from the start of `available`. Returns false if it needs more bytes. Pass one
-    /// of [`PageHeader`]'s prefix decoders as `decode`.
+    /// Decodes the current page header from the start of `available`. Returns false if it needs more bytes. Pass one of
+    /// [`PageHeader`]'s prefix decoders as `decode`.
     ///
     /// # Errors
     /// Fails with [Corrupt](ErrorKind::Corrupt) if the header is missing or the chunk ends inside it, and with
@@ -178,7 +178,7 @@ impl PageWalker {
         Ok(self.header.is_some())
     }
 
-    /// Returns the range of the current page's body.
+    /// Returns the range of the current page body.
     ///
     /// # Errors
     /// Fails with [Corrupt](ErrorKind::Corrupt) if its size is negative or it extends past the end of the chunk, and
@@ -202,8 +202,8 @@ impl PageWalker {
         Ok(start..end)
     }
 
-    /// Returns the size of the current page's body according to its header. Returns `None` before the header is
-    /// decoded, or if the size is negative.
+    /// Returns the size of the current page body according to its header. Returns `None` before the header is decoded,
+    /// or if the size is negative.
     #[must_use]
     pub fn body_bytes(&self) -> Option<u64> {
         self.bytes_of_body(self.header()?)

@@ -154,7 +154,7 @@ impl BoundsBuilder {
         }
     }
 
-    /// Adds values of a FIXED_LEN_BYTE_ARRAY or INT96 column, which have `width` bytes each.
+    /// Adds values of a FIXED_LEN_BYTE_ARRAY or INT96 column. Each value has `width` bytes.
     pub fn fixed(&mut self, bytes: &[u8], width: usize) {
         match &mut self.range {
             Range::Float(range) => range.halves(bytes),
@@ -238,7 +238,7 @@ impl BoundsBuilder {
     }
 }
 
-/// Returns the bounds of byte arrays, which are shortened to at most `length` bytes if possible.
+/// Returns the bounds of byte arrays, shortened to at most `length` bytes if possible.
 fn shortened(min: &[u8], max: &[u8], length: usize) -> EncodedBounds {
     let raised = truncate::max(max, length);
     EncodedBounds {

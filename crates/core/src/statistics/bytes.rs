@@ -13,7 +13,7 @@ pub(super) enum ByteOrder {
     Unsigned,
     /// The order of big-endian integers in two's complement, of any length.
     Signed,
-    /// The order of timestamps, which compares days (the last four bytes), then nanoseconds (the first eight). Both are
+    /// The order of timestamps. This compares days (the last four bytes), then nanoseconds (the first eight). Both are
     /// little-endian and signed.
     Int96,
 }
@@ -187,8 +187,8 @@ fn needed_of_max(value: &[u8], length: Option<usize>) -> &[u8] {
     }
 }
 
-/// Returns the least and the greatest of big-endian integers that have `width` bytes, which may be 1 to 16. The leading
-/// bytes of the returned numbers are the values' bytes.
+/// Returns the least and the greatest of big-endian integers of `width` bytes. This may be 1 to 16. The leading bytes
+/// of the returned numbers are the values' bytes.
 fn extremes_as_numbers(bytes: &[u8], width: usize) -> Option<[i128; 2]> {
     const BYTES: usize = size_of::<i128>();
     let sign_extension = -1 << (8 * (BYTES - width));

@@ -71,7 +71,7 @@ pub(super) struct FloatRange {
     width: Width,
     /// The keys of the least and the greatest value, leaving out NaNs.
     range: Option<(i64, i64)>,
-    /// The keys of the least and the greatest NaN, which are used only if all values are NaNs.
+    /// The keys of the least and the greatest NaN. We use these only if all values are NaNs.
     nans: Option<(i64, i64)>,
     nan_count: i64,
 }
@@ -86,7 +86,7 @@ impl FloatRange {
         }
     }
 
-    /// Adds half-precision numbers, which have two bytes each.
+    /// Adds half-precision numbers of two bytes each.
     pub(super) fn halves(&mut self, bytes: &[u8]) {
         let infinity = half_key(half::f16::INFINITY.to_bits());
         for value in bytes.as_chunks().0 {

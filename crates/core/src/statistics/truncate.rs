@@ -3,7 +3,7 @@
 //! If the examined bytes are valid UTF-8, the shortened bound is valid UTF-8 as well, because a bound must be a value
 //! of the column's type.
 
-/// Returns a lower bound of `value` that has at most `length` bytes, which is a prefix of the value.
+/// Returns a lower bound of `value` that has at most `length` bytes. This is a prefix of the value.
 pub(super) fn min(value: &[u8], length: usize) -> Vec<u8> {
     let Some(front) = value.get(..length) else {
         return value.to_vec();

@@ -1,4 +1,4 @@
-//! The interface for Parquet Modular Encryption, which connects readers and writers to an implementation that has the
+//! The interface for Parquet Modular Encryption. This connects readers and writers to an implementation that has the
 //! keys.
 //!
 //! ```text
@@ -91,7 +91,7 @@ pub struct PageToEncrypt<'a> {
     pub body_id: ModuleId,
     /// The byte count of the levels at the start of the body for version 2, otherwise 0.
     pub levels: usize,
-    /// The buffer that has the body, which begins at `start`.
+    /// The buffer that has the body. The body begins at `start`.
     pub body: &'a mut Vec<u8>,
     /// The body's position in the buffer.
     pub start: usize,
@@ -131,7 +131,7 @@ impl ChunkCipher {
         ModuleId::of_column(kind, self.row_group, self.column)
     }
 
-    /// Returns the id of a data page's header or body. Dictionary pages do not count in `ordinal`.
+    /// Returns the id of a data page header or body. Dictionary pages do not count in `ordinal`.
     #[must_use]
     pub fn page(&self, kind: ModuleKind, ordinal: usize) -> ModuleId {
         ModuleId::of_page(kind, self.row_group, self.column, ordinal)

@@ -12,7 +12,7 @@ pub const MAX_ORDINALS: usize = 1 << 15;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum ModuleKind {
-    /// The file's metadata.
+    /// The file metadata.
     Footer = 0,
     /// The metadata of a column chunk that has a key other than the footer's.
     ColumnMetadata = 1,
@@ -70,9 +70,9 @@ impl ModuleKind {
 pub struct ModuleId {
     /// The module's content.
     pub kind: ModuleKind,
-    /// The ordinal of the row group, which is 0 for the footer.
+    /// The ordinal of the row group, or 0 for the footer.
     pub row_group: usize,
-    /// The ordinal of the column chunk in its row group, which is 0 for the footer.
+    /// The ordinal of the column chunk in its row group, or 0 for the footer.
     pub column: usize,
     /// The ordinal of the data page in its column chunk, not counting the dictionary page. It is 0 for modules outside
     /// data pages.
@@ -94,7 +94,7 @@ impl ModuleId {
         Self::of_page(kind, row_group, column, 0)
     }
 
-    /// Returns the id of a data page's body or header.
+    /// Returns the id of a data page body or header.
     #[must_use]
     pub fn of_page(kind: ModuleKind, row_group: usize, column: usize, page: usize) -> Self {
         Self {
@@ -105,7 +105,7 @@ impl ModuleId {
         }
     }
 
-    /// Returns the ordinals of row group, column and page as 16-bit integers, which is their form in the additional
+    /// Returns the ordinals of row group, column and page as 16-bit integers. This is their form in the additional
     /// authenticated data.
     ///
     /// # Errors

@@ -62,7 +62,7 @@ pub trait Decryption: Send + Sync + fmt::Debug {
 
 /// An object that decrypts one file. Several threads may share it.
 pub trait FileDecryption: Send + Sync + fmt::Debug {
-    /// Decrypts an encrypted footer, which is all bytes between the last module and the tail. Returns the metadata,
+    /// Decrypts an encrypted footer, that is, all bytes between the last module and the tail. Returns the metadata,
     /// which other bytes may follow.
     ///
     /// # Errors
@@ -84,7 +84,7 @@ pub trait FileDecryption: Send + Sync + fmt::Debug {
     /// Fails with [Key](ErrorKind::Key) if it claims another encryption of the file.
     fn check_key_values(&self, key_values: &[KeyValue]) -> Result<()>;
 
-    /// Checks the file's columns, which are given by the parts of their paths.
+    /// Checks the columns of the file, given by the parts of their paths.
     ///
     /// # Errors
     /// Fails with [Argument](ErrorKind::Argument) if there is a key for a column that the file does not have.

@@ -9,8 +9,8 @@ use crate::{ColumnChunk, Error, FileMetadataParts, Result};
 
 /// An object that can encrypt files. It is called once per written file.
 pub trait Encryption: Send + Sync + fmt::Debug {
-    /// Returns the object that encrypts a new file with these leaf paths, which are in schema order. Returns `None` if
-    /// the file is not to be encrypted.
+    /// Returns the object that encrypts a new file with these leaf paths, in schema order. Returns `None` if the file
+    /// is not to be encrypted.
     ///
     /// # Errors
     /// Fails with [Argument](crate::ErrorKind::Argument) if the configuration names a column that the file does not
@@ -44,14 +44,14 @@ pub trait Encryption: Send + Sync + fmt::Debug {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SiblingField {
-    /// The names in the field's path, without the root.
+    /// The names in the field path, without the root.
     pub path: Vec<String>,
     /// The path of the field that it is derived from.
     pub of: Vec<String>,
 }
 
 impl SiblingField {
-    /// Describes the field `path`, which is derived from the field `of`.
+    /// Describes the field `path` as derived from the field `of`.
     #[must_use]
     pub fn new(path: Vec<String>, of: Vec<String>) -> Self {
         Self { path, of }
@@ -83,8 +83,8 @@ pub trait FileEncryption: Send + Sync + fmt::Debug {
     }
 
     /// Converts a column chunk's complete metadata to the form that the file stores. This has the encryption metadata,
-    /// the chunk's metadata as a module, and the parts that everyone may see. Pass the module of the chunk's metadata
-    /// as `id`.
+    /// the chunk metadata as a module, and the parts that everyone may see. Pass the module of the chunk metadata as
+    /// `id`.
     ///
     /// # Errors
     /// Fails for the same reasons as [`ModuleCipher::encrypt`].
@@ -93,7 +93,7 @@ pub trait FileEncryption: Send + Sync + fmt::Debug {
     /// Returns true if the footer is encrypted, and false if it is signed.
     fn encrypts_footer(&self) -> bool;
 
-    /// Adds the encryption metadata to the file's metadata.
+    /// Adds the encryption metadata to the file metadata.
     fn complete_metadata(&self, metadata: &mut FileMetadataParts);
 
     /// Returns the bytes that precede the tail. These are either `FileCryptoMetaData` followed by the encrypted

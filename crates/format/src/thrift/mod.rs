@@ -1,7 +1,7 @@
-//! Thrift's compact protocol, which encodes all Parquet metadata.
+//! Thrift's compact protocol. All Parquet metadata is encoded with this protocol.
 //!
-//! A struct is a list of fields that a zero byte ends. Each field has a header with its id, which is stored as the
-//! difference from the previous id, and its [`Wire`] type:
+//! A struct is a list of fields that a zero byte ends. Each field has a header with its [`Wire`] type and its id. The
+//! id is stored as the difference from the previous id:
 //!
 //! ```text
 //! struct    field* 00
@@ -14,8 +14,7 @@
 //! ```
 //!
 //! [`CompactReader`] borrows the bytes and checks every size against the bytes left, and [`CompactWriter`] is its
-//! counterpart. We declare each of the format's structs once with the `thrift_struct!` macro, which generates both
-//! directions.
+//! counterpart. We declare each struct of the format once. The `thrift_struct!` macro then generates both directions.
 
 mod shape_cache;
 mod reader;
@@ -98,7 +97,7 @@ impl Wire {
     }
 }
 
-/// Decodes the struct at the start of `bytes`, but reads at most `allowed` bytes, which is the limit named `limit`.
+/// Decodes the struct at the start of `bytes`, but reads at most `allowed` bytes. This is the limit named `limit`.
 /// Returns the struct with its byte count, or `None` if `bytes` end inside the struct.
 pub(crate) fn decode_prefix<T: Value>(
     bytes: &[u8],

@@ -181,7 +181,7 @@ impl<'a> CompactReader<'a> {
         }
     }
 
-    /// Reads an integer of any width, which has the type `wire`.
+    /// Reads an integer of any width. Its type is `wire`.
     #[inline(always)]
     pub fn integer(&mut self, wire: Wire) -> Result<i64> {
         match wire {
@@ -257,8 +257,8 @@ impl<'a> CompactReader<'a> {
         }
     }
 
-    /// Reads the type and number of a list's elements. At least as many bytes as elements are left, so you can trust
-    /// the number that far. The type of an empty list is ignored and returned as `Struct`.
+    /// Reads the type and number of list elements. At least as many bytes as elements are left, so you can trust the
+    /// number that far. The type of an empty list is ignored and returned as `Struct`.
     #[inline]
     pub fn list(&mut self) -> Result<(Wire, usize)> {
         match list_header(self.bytes, self.position) {
@@ -273,7 +273,7 @@ impl<'a> CompactReader<'a> {
         }
     }
 
-    /// Skips a value. This assumes that a boolean is a field, which takes zero bytes.
+    /// Skips a value. This assumes that a boolean is a field, so that it takes zero bytes.
     #[inline]
     pub fn skip(&mut self, wire: Wire) -> Result<()> {
         match skip_value(self.bytes, self.position, wire, self.max_depth, &mut ()) {

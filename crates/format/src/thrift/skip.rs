@@ -107,7 +107,7 @@ fn skip_element(
     }
 }
 
-/// Returns the end of the struct, which is after its zero byte.
+/// Returns the end of the struct. This is after its zero byte.
 pub(super) fn skip_struct(
     bytes: &[u8],
     mut position: usize,
@@ -167,7 +167,7 @@ fn skip_list(
     }
 }
 
-/// Returns the type and number of a list's elements, and the position at which they start. An empty list may have an
+/// Returns the type and number of list elements, and the position at which they start. An empty list may have an
 /// invalid type.
 #[inline]
 pub(super) fn list_header(

@@ -14,7 +14,7 @@ use crate::{Error, Result};
 /// Fields with an undeclared id or another type are skipped. If a field occurs twice, the last one counts.
 ///
 /// A public struct is `non_exhaustive`, because it can grow along with the format. So `new` takes the required fields
-/// in their order, and for each of the others, a method with the field's name sets it.
+/// in their order, and for each of the others, a method with the name of the field sets it.
 macro_rules! thrift_struct {
     (@type optional $type:ty) => { Option<$type> };
     (@type $mode:ident $type:ty) => { $type };

@@ -3,7 +3,7 @@
 use super::{CompactReader, CompactWriter, Field, Wire};
 use crate::Result;
 
-/// A type that a field or a list's elements can have.
+/// A type that a field or the elements of a list can have.
 pub(crate) trait Value: Sized {
     /// The type that [`Self::write`] writes.
     const WIRE: Wire;
@@ -21,12 +21,12 @@ pub(crate) trait Value: Sized {
     /// Writes the value without a header.
     fn write(&self, writer: &mut CompactWriter);
 
-    /// Reads a value in a list, which differs only for booleans.
+    /// Reads a value in a list. This differs only for booleans.
     fn read_element(reader: &mut CompactReader<'_>, wire: Wire) -> Result<Self> {
         Self::read(reader, wire)
     }
 
-    /// Writes the value as a field, which differs only for booleans.
+    /// Writes the value as a field. This differs only for booleans.
     fn write_field(&self, writer: &mut CompactWriter, id: i16) {
         writer.field(id, Self::WIRE);
         self.write(writer);
@@ -188,7 +188,7 @@ impl Value for RawStruct {
     }
 }
 
-/// Reads a union, which is a struct with one set field. Returns `None` if no field is set, and fails if two are set.
+/// Reads a union, that is, a struct with one set field. Returns `None` if no field is set, and fails if two are set.
 pub(crate) fn read_union<T>(
     reader: &mut CompactReader<'_>,
     wire: Wire,

@@ -2,11 +2,11 @@
 
 use super::Wire;
 
-/// The initial capacity in bytes and in nested structs, which is enough for a page header.
+/// The initial capacity in bytes and in nested structs. This is enough for a page header.
 const FIRST_BYTES: usize = 128;
 const FIRST_DEPTH: usize = 4;
 
-/// Bytes of the compact protocol under construction, which always have the shortest form.
+/// Bytes of the compact protocol under construction. They always have the shortest form.
 ///
 /// Between [`begin_struct`](Self::begin_struct) and [`end_struct`](Self::end_struct), write a [`field`](Self::field)
 /// before each value. Lists contain only values.

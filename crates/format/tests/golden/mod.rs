@@ -27,9 +27,9 @@ pub struct Chunk {
     pub sizes: (i64, i64),
     /// True if there is an offset index.
     pub indexed: bool,
-    /// The null count, which is not compared if it is `None`.
+    /// The null count. If it is `None`, we do not compare it.
     pub null_count: Option<i64>,
-    /// The bounds, which are not compared if they are `None`, because pyarrow hides bounds that it does not trust.
+    /// The bounds. If they are `None`, we do not compare them, because pyarrow hides bounds that it does not trust.
     pub bounds: Option<(&'static [u8], &'static [u8])>,
 }
 

@@ -1,4 +1,4 @@
-//! JSON numbers, which keep the form in which they are written.
+//! JSON numbers. They keep the form in which they are written.
 
 /// The parts of a JSON number, for example of `-12.50e+3`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

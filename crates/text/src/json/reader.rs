@@ -44,7 +44,7 @@ pub enum JsonToken<'t> {
 pub struct JsonReader<'t> {
     text: &'t str,
     at: usize,
-    /// The open brackets, which are true for objects and false for arrays.
+    /// The open brackets, true for objects and false for arrays.
     open: Vec<bool>,
     /// True directly after an opening bracket, where no comma may be.
     is_first: bool,

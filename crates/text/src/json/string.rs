@@ -30,7 +30,7 @@ impl<'t> JsonText<'t> {
         (!self.has_escapes).then_some(self.raw)
     }
 
-    /// Returns the string, which is borrowed if it contains no escapes.
+    /// Returns the string. If it contains no escapes, this borrows it.
     #[must_use]
     pub fn to_cow(&self) -> Cow<'t, str> {
         if let Some(plain) = self.plain() {

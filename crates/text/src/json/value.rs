@@ -30,7 +30,7 @@ pub struct JsonObject {
 }
 
 impl JsonValue {
-    /// Parses `text`, which may have at most [`JsonReader::MAX_DEPTH`] levels.
+    /// Parses `text` with at most [`JsonReader::MAX_DEPTH`] levels.
     ///
     /// # Errors
     ///

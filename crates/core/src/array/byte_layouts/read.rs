@@ -35,7 +35,7 @@ pub(crate) fn byte_leaf_array(leaf: &LeafType) -> Option<Box<dyn LeafArray>> {
     })
 }
 
-/// A byte array layout under construction, which can append pages and look up dictionary entries.
+/// A byte array layout under construction. It can append pages and look up dictionary entries.
 pub(super) trait ByteLayout: ByteSink + Send + Sync {
     /// A dictionary page that is ready for look-ups.
     type Dictionary: Send + Sync;

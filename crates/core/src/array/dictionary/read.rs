@@ -10,7 +10,7 @@
 //! pages like other pages. Such a dictionary page can arise if a writer merged several small dictionaries, one per
 //! batch, into a larger one.
 //!
-//! The values are a separate array, which the value type's layout builds.
+//! The values are a separate array. The layout for the value type builds it.
 
 use herringbone_arrow::array::types::{
     Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
@@ -70,7 +70,7 @@ struct DictionaryLeaf {
     keys: KeyBuilder,
     /// The layout that converts dictionary pages to arrays.
     entries: Box<dyn LeafArray>,
-    /// The values from pages without indices, which are placed after all parts.
+    /// The values from pages without indices. We place them after all parts.
     others: Box<dyn LeafArray>,
     num_others: usize,
     /// The decoded dictionary page.
@@ -222,7 +222,7 @@ impl LeafArray for DictionaryLeaf {
     }
 
     fn dictionary_bytes(&self, page_bytes: usize, num_values: usize) -> usize {
-        // This is an array of the entries, which may itself be built from a dictionary.
+        // This is an array of the entries, and this array may itself be built from a dictionary.
         let entries = self.entries.dictionary_bytes(page_bytes, num_values);
         entries.saturating_add(page_bytes)
     }
@@ -358,7 +358,8 @@ fn concatenated(parts: &[ArrayRef]) -> Result<ArrayRef> {
     Ok(make_array(all.freeze()))
 }
 
-/// Returns the byte count of a part's values. The part may be a slice of larger buffers, which do not count.
+/// Returns the byte count of a part's values. The part may be a slice of larger buffers. We do not count the rest of
+/// these.
 fn slice_bytes(part: &ArrayData) -> usize {
     part.get_slice_memory_size().unwrap_or(usize::MAX)
 }

@@ -20,7 +20,7 @@ use crate::array::leaf_values::{may_be_refused, values};
 use crate::array::{Scratch, Selected};
 use crate::encoding::physical_values::Slots;
 
-/// Scratch memory for arrays with keys, which is reused for each block.
+/// Scratch memory for arrays with keys. We reuse it for each block.
 #[derive(Debug, Default)]
 pub struct Keyed {
     keys: Vec<u32>,

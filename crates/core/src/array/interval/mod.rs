@@ -1,4 +1,4 @@
-//! INTERVAL, which is months, days and milliseconds in a FIXED_LEN_BYTE_ARRAY(12) (LogicalTypes, "INTERVAL").
+//! INTERVAL, that is, months, days and milliseconds in a FIXED_LEN_BYTE_ARRAY(12) (LogicalTypes, "INTERVAL").
 
 mod read;
 mod write;

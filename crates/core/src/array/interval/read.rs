@@ -1,4 +1,4 @@
-//! Reads intervals from INTERVAL, which is months, days and milliseconds in a FIXED_LEN_BYTE_ARRAY(12).
+//! Reads intervals from the months, days and milliseconds of INTERVAL in a FIXED_LEN_BYTE_ARRAY(12).
 
 use herringbone_arrow::buffer::IntervalMonthDayNano;
 use herringbone_arrow::schema::{DataType, IntervalUnit};

@@ -20,7 +20,7 @@ use crate::page::BLOCK_LEVELS;
 
 mod memory;
 
-/// The builder of a column batch, which takes the open page's values. It also owns the column's memory.
+/// The builder of a column batch. It takes values from the open page. It also owns the column's memory.
 pub(super) struct BatchBuilder {
     plan: Arc<ColumnPlan>,
     row_group: usize,
@@ -173,8 +173,8 @@ impl BatchBuilder {
 
 /// Methods for columns without repetition levels, in which each level is a row.
 impl BatchBuilder {
-    /// Appends the next `rows` rows of the open page, which must contain them, and they must fit. Returns the number of
-    /// rows appended, which is at most a block unless levels are bits.
+    /// Appends the next `rows` rows of the open page. The page must contain them, and they must fit. Returns the number
+    /// of rows appended. This is at most a block unless levels are bits.
     pub(super) fn append_rows(&mut self, pages: &mut PageCursor, mut rows: usize) -> Result<usize> {
         if self.plan.max_def_level == 0 {
             self.array.append(rows)?;

@@ -46,7 +46,7 @@ impl PageCursor {
         self.page.as_ref().map_or(0, |page| page.levels_left)
     }
 
-    /// Skips levels of the open page, which must contain them. Returns the number of values that they have.
+    /// Skips levels of the open page. The page must contain them. Returns the number of values that they have.
     pub(in crate::column) fn skip_levels(&mut self, levels: usize) -> Result<usize> {
         let Some(page) = &mut self.page else {
             return Ok(0);
@@ -55,7 +55,7 @@ impl PageCursor {
         page.definition.skip(levels, &mut self.block.def)
     }
 
-    /// Uses levels of the open page, which must contain them. Nothing is decoded, because all of them are 0.
+    /// Uses levels of the open page. The page must contain them. Nothing is decoded, because all of them are 0.
     pub(in crate::column) fn use_zeros(&mut self, levels: usize) {
         if let Some(page) = &mut self.page {
             page.levels_left -= levels;
@@ -87,7 +87,7 @@ impl PageCursor {
     }
 }
 
-/// Levels of columns with repetition levels, which are decoded block by block.
+/// Levels of columns with repetition levels. We decode these block by block.
 impl PageCursor {
     /// Decodes the open page's next block of levels. The last block must be used up before. Returns false if no page is
     /// open.

@@ -118,7 +118,7 @@ impl PageCursor {
         Ok(Some((mapped.rows.start - position) as usize))
     }
 
-    /// Compares the map with the number of rows in the next page's header.
+    /// Compares the map with the number of rows in the next page header.
     ///
     /// # Errors
     /// Fails with Corrupt if the map is wrong and has already skipped pages.

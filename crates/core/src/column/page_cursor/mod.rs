@@ -40,7 +40,7 @@ pub(super) struct PageCursor {
     count: PageCount,
     /// The page map, if the column uses one.
     map: Option<MapSeek>,
-    /// True if we skip pages by the row counts in their headers. If an index contradicts a header, only the page's body
+    /// True if we skip pages by the row counts in their headers. If an index contradicts a header, only the page body
     /// shows which of them is right, so we then read it.
     believes_headers: bool,
     /// The ends of the split, if the column decodes only a part of the chunk. They are boxed, because few columns do.

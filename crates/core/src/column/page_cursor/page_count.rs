@@ -32,7 +32,7 @@ pub(super) enum PageCount {
 pub(super) enum CountCause {
     /// Something follows a page's levels.
     Ending,
-    /// The next page's header declares these values, but no rows.
+    /// The next page header declares these values, but no rows.
     NoRows {
         /// The number of levels.
         num_values: usize,

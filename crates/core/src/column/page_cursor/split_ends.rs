@@ -38,7 +38,7 @@ impl SplitEnds {
         found.ok().and_then(|index| self.shared.get(index))
     }
 
-    /// Compares the number of rows before `page`, which is the next page, with the expected number.
+    /// Compares the number of rows before the next page, `page`, with the expected number.
     pub(super) fn check_page(&mut self, page: PageStart, rows_before: u64) -> Result<()> {
         if let Some(end) = self.end.filter(|end| end.page.offset == page.offset) {
             if end.rows_before != rows_before {

@@ -1,5 +1,5 @@
-//! ALP, which stores FLOAT and DOUBLE as scaled integers with exceptions (Encodings, "Adaptive Lossless floating-Point
-//! (ALP = 10)").
+//! ALP (Encodings, "Adaptive Lossless floating-Point (ALP = 10)"). This encoding stores FLOAT and DOUBLE as scaled
+//! integers with exceptions.
 
 mod decode;
 mod encode;

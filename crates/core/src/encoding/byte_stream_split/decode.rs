@@ -18,7 +18,7 @@ pub(crate) struct Bytes(Streams);
 
 struct Streams {
     data: Buffer,
-    /// The number of bytes per value, which is also the number of streams.
+    /// The number of bytes per value. This is also the number of streams.
     width: usize,
     /// The total number of values.
     total: usize,

@@ -1,5 +1,5 @@
-//! BYTE_STREAM_SPLIT, which has one stream for each byte of a value (Encodings, "Byte Stream Split (BYTE_STREAM_SPLIT =
-//! 9)").
+//! BYTE_STREAM_SPLIT (Encodings, "Byte Stream Split (BYTE_STREAM_SPLIT = 9)"). This encoding has one stream for each
+//! byte of a value.
 
 mod decode;
 mod encode;

@@ -17,7 +17,7 @@ pub(crate) struct DeltaByteArray {
     suffixes: Lengths,
     /// The position in the page at which the next value's suffix starts.
     position: usize,
-    /// The value that precedes the next one, which shares a prefix with it.
+    /// The value before the next one. The next one may share a prefix with it.
     last: Vec<u8>,
     /// The length of each value, if the type has a fixed length.
     width: Option<usize>,

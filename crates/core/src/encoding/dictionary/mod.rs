@@ -1,5 +1,5 @@
-//! RLE_DICTIONARY, formerly PLAIN_DICTIONARY, which stores indices into the column chunk's dictionary page (Encodings,
-//! "Dictionary Encoding (PLAIN_DICTIONARY = 2 and RLE_DICTIONARY = 8)").
+//! RLE_DICTIONARY, formerly PLAIN_DICTIONARY (Encodings, "Dictionary Encoding (PLAIN_DICTIONARY = 2 and RLE_DICTIONARY
+//! = 8)"). This encoding stores indices into the dictionary page of the column chunk.
 
 mod decode;
 mod encode;

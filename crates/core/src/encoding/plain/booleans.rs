@@ -1,4 +1,4 @@
-//! PLAIN booleans, which have one bit per value with the least significant first (Encodings, "Plain (PLAIN = 0)").
+//! PLAIN booleans (Encodings, "Plain (PLAIN = 0)"). These have one bit per value, with the least significant first.
 
 use std::ops::Range;
 

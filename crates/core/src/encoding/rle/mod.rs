@@ -1,5 +1,5 @@
-//! RLE for booleans, which stores runs in the RLE and bit-packing hybrid, preceded by their length (Encodings, "Run
-//! Length Encoding / Bit-Packing Hybrid (RLE = 3)").
+//! RLE for booleans (Encodings, "Run Length Encoding / Bit-Packing Hybrid (RLE = 3)"). This encoding stores runs in the
+//! RLE and bit-packing hybrid, preceded by their length.
 //!
 //! ```text
 //! length of the runs in bytes (u32) | runs of bits

@@ -24,7 +24,7 @@ const BLOCK: usize = 32;
 /// or lists of varying sizes.
 const MAX_BYTES: usize = 1024;
 
-/// The number of shapes, which is enough for alternating columns of some types, with two lengths of their offsets.
+/// The number of shapes. This is enough for alternating columns of some types, with two lengths of their offsets.
 const MAX_SHAPES: usize = 8;
 
 /// The shapes of earlier structs, with a value for each of them.

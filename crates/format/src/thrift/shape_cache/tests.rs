@@ -6,7 +6,7 @@ use super::*;
 
 const DEPTH: usize = 12;
 
-/// A generator of pseudorandom numbers (xorshift), which are equal in every run.
+/// A generator of pseudorandom numbers (xorshift). They are equal in every run.
 struct Random(u64);
 
 impl Random {

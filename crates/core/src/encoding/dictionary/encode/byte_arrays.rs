@@ -1,4 +1,4 @@
-//! Byte arrays in a dictionary, which have any length or one fixed length.
+//! Byte arrays in a dictionary, of any length or of one fixed length.
 
 use herringbone_format::Result;
 use herringbone_kernels::byte_array_table::ByteArrayTable;

@@ -1,4 +1,4 @@
-//! A hash table of indices, which uses open addressing with linear probing.
+//! A hash table of indices. It uses open addressing with linear probing.
 //!
 //! ```text
 //! place (32 bits):  upper bits of the hash | index + 1        0 if the place is free

@@ -26,7 +26,7 @@ pub struct Dictionary {
     entries: Entries,
     /// The dictionary indices for the keyed values of one call, by a value's ordinal among these values.
     keyed: Vec<u32>,
-    /// Flags by index, which are true if a slot uses the value. This is `None` as long as slots added all values.
+    /// Flags by index. A flag is true if a slot uses the value. This is `None` as long as slots added all values.
     used: Option<Vec<bool>>,
 }
 
@@ -89,7 +89,7 @@ impl Dictionary {
         self.plain().len()
     }
 
-    /// Returns the values in PLAIN form, which is the body of the dictionary page.
+    /// Returns the values in PLAIN form. This is the body of the dictionary page.
     pub fn plain(&self) -> &[u8] {
         match &self.entries {
             Entries::Int32(values) | Entries::Float(values) => plain::bytes(values.values()),

@@ -128,7 +128,7 @@ impl<T: Bits> Numbers<T> {
         }
     }
 
-    /// Returns a number's position in the direct table, which is out of bounds for distant numbers.
+    /// Returns the position of a number in the direct table. This is out of bounds for distant numbers.
     #[inline(always)]
     fn near_index(&self, value: T) -> usize {
         value.signed().wrapping_sub(self.base).cast_unsigned() as usize
