@@ -12,8 +12,8 @@
 //! the other.
 //!
 //! Because of this, a read that succeeds on one thread succeeds on any number of threads. Note that the reverse does
-//! not hold: columns that are decoded side by side sometimes need less memory at a time, so that a read may succeed on
-//! several threads and be refused on one.
+//! not hold: columns decoded side by side sometimes need less memory at a time, so that a read may succeed on several
+//! threads and be refused on one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -385,7 +385,7 @@ impl ColumnMemory {
         &self.reservation.budget.metrics
     }
 
-    /// Returns the number of bytes that are free in the budget.
+    /// Returns the number of free bytes in the budget.
     pub(crate) fn left(&self) -> u64 {
         let budget = &self.reservation.budget;
         budget.limit.saturating_sub(budget.used())
@@ -467,7 +467,7 @@ mod tests {
         assert_eq!(open(ColumnRole::All, 3, 1), 16);
         assert_eq!(open(ColumnRole::Selected(0), 3, 4), 20);
         assert_eq!(open(ColumnRole::All, 3, 1), 16);
-        // Row groups that are opened again in order are counted anew.
+        // Row groups opened again in order are counted anew.
         budget.close_row_groups_from(1);
         assert_eq!(open(ColumnRole::All, 0, 10), 10);
         assert_eq!(open(ColumnRole::All, 3, 1), 11);

@@ -82,9 +82,8 @@ pub trait ExtensionType: ExtensionMapping {
     /// differ from the storage. The array must have as many slots as the storage, and the field's type. This method is
     /// called once per record batch, on any of the threads that assemble batches.
     ///
-    /// The storage has the type that was passed to `to_arrow`. Note that the storage of an extension column may have
-    /// more leaves than the extension requested, because other columns may have requested them. So look up fields by
-    /// name.
+    /// The storage has the type passed to `to_arrow`. Note that the storage of an extension column may have more leaves
+    /// than the extension requested, because other columns may have requested them. So look up fields by name.
     ///
     /// # Errors
     ///
@@ -182,8 +181,8 @@ impl<'a> WrittenField<'a> {
 /// ```
 pub trait StorageWriter: Send + Sync {
     /// Returns the storage field, followed by sibling columns that will be added next to it, in the same struct or at
-    /// the top level. The argument `first` contains the slots of the first record batch that has rows, because the form
-    /// of the storage may depend on them. It is empty if the file has no rows.
+    /// the top level. The argument `first` contains the slots of the first record batch with rows, because the form of
+    /// the storage may depend on them. It is empty if the file has no rows.
     ///
     /// The first returned field keeps the original field name. It also carries the name of an extension type, so that
     /// [`ExtensionMapping::to_parquet`] is called to annotate it. List elements cannot have sibling columns.
@@ -214,7 +213,7 @@ pub trait StorageWriter: Send + Sync {
     /// [`key_values`](Self::key_values).
     fn redact_values(&mut self) {}
 
-    /// Returns entries for the file's key-value metadata. They replace other entries that have the same keys.
+    /// Returns entries for the file's key-value metadata. They replace other entries with the same keys.
     ///
     /// # Errors
     ///

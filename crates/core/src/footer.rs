@@ -55,7 +55,7 @@ pub struct FooterDecoder {
     suffix_bytes: u64,
     /// The bytes supplied so far, at the end of the file.
     end: Bytes,
-    /// The number of bytes at the end of the file that were requested so far.
+    /// The number of bytes at the end of the file requested so far.
     asked: u64,
     decryption: Option<Arc<dyn Decryption>>,
     path: Option<PathBuf>,
@@ -149,7 +149,7 @@ impl FooterDecoder {
         self.end
     }
 
-    /// Decodes the metadata, or returns the input that is missing: bytes of the file, or a key.
+    /// Decodes the metadata, or returns the missing input: bytes of the file, or a key.
     ///
     /// # Errors
     /// Fails with:
@@ -202,7 +202,7 @@ impl FooterDecoder {
         let Some(from) = (self.end.len() as u64).checked_sub(needed) else {
             return self.need(needed);
         };
-        // The casts are lossless, because these offsets lie within bytes that are in memory.
+        // The casts are lossless, because these offsets lie within bytes in memory.
         let footer = self
             .end
             .slice(from as usize..self.end.len() - FOOTER_TAIL_BYTES);

@@ -66,7 +66,7 @@ pub(crate) fn is_damage(error: &Error) -> bool {
 pub struct Loss {
     /// The damage, with its location.
     pub error: Error,
-    /// The amount of data that was lost.
+    /// The amount of lost data.
     pub lost: Lost,
 }
 
@@ -94,7 +94,7 @@ pub struct Loss {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lost {
-    /// The number of rows that are missing from all batches. With a filter this is an upper bound.
+    /// The number of rows missing from all batches. With a filter this is an upper bound.
     Rows(u64),
     /// The number of one column's values that became null in their batches. It is 0 for a damaged dictionary, because
     /// each page that needs the dictionary is recorded as its own loss.
@@ -134,16 +134,16 @@ pub struct Losses {
 }
 
 impl Losses {
-    /// The maximum number of losses that are kept.
+    /// The maximum number of losses kept.
     pub const MAX: usize = 1000;
 
-    /// Returns the losses that were kept, in order.
+    /// Returns the kept losses, in order.
     #[must_use]
     pub fn kept(&self) -> &[Loss] {
         &self.kept
     }
 
-    /// Returns the number of losses that were not kept.
+    /// Returns the number of losses not kept.
     #[must_use]
     pub fn not_kept(&self) -> u64 {
         self.more

@@ -44,7 +44,7 @@ pub trait MemoryPool: Debug + Send + Sync {
     /// Takes `bytes` bytes, or returns false if the pool does not have them.
     fn take(&self, bytes: u64) -> bool;
 
-    /// Gives back bytes that were taken earlier.
+    /// Gives back bytes taken earlier.
     fn give_back(&self, bytes: u64);
 
     /// Returns the number of bytes that one read may hold before it needs them. By default there is no such limit,
@@ -92,7 +92,7 @@ impl SharedMemory {
         })
     }
 
-    /// Returns the number of bytes that are taken.
+    /// Returns the number of bytes taken.
     #[must_use]
     pub fn used(&self) -> u64 {
         self.used.load(Ordering::Relaxed)
@@ -227,7 +227,7 @@ mod tests {
         assert!(!memory.is_short());
         used.store(0, Ordering::Relaxed);
         memory.shrink(&used);
-        // The pool still counts one spare block, and the two bytes that were taken before.
+        // The pool still counts one spare block, and the two bytes taken before.
         assert_eq!(pool.used(), BLOCK + 2);
         drop(memory);
         assert_eq!(pool.used(), 0);

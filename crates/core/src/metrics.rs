@@ -26,7 +26,7 @@ use std::time::Duration;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReadMetrics {
-    /// The number of row groups that were pruned or opened.
+    /// The number of row groups pruned or opened.
     pub row_groups: u64,
     /// The number of row groups that pruning ruled out.
     pub row_groups_pruned: u64,
@@ -45,7 +45,7 @@ pub struct ReadMetrics {
     pub pages_skipped: u64,
     /// The reads of column data.
     pub columns: ReadCounts,
-    /// The requests to the file, and the bytes that they fetched. Bytes that were fetched twice count twice.
+    /// The requests to the file, and the bytes that they fetched. Bytes fetched twice count twice.
     pub fetched: ReadCounts,
     /// The number of times that the read waited for requests. Simultaneous requests count as one round.
     pub rounds: u64,
@@ -93,7 +93,7 @@ impl PruningStep {
 pub struct StepMetrics {
     /// The step that the counts belong to.
     pub step: PruningStep,
-    /// The number of row groups in which this step ruled out the last rows that were left.
+    /// The number of row groups in which this step ruled out the last remaining rows.
     pub row_groups_ruled_out: u64,
     /// The number of row groups in which this step accepted the last undecided rows without ruling out others.
     pub row_groups_accepted: u64,
@@ -101,9 +101,9 @@ pub struct StepMetrics {
     pub rows_ruled_out: u64,
     /// The number of rows that this step accepted without a test.
     pub rows_accepted: u64,
-    /// The number of pages that have no row which the filter may select, after
-    /// [`ColumnIndexes`](PruningStep::ColumnIndexes). We count the pages of the first tested column with indexes,
-    /// without the pages that have no wanted rows anyway.
+    /// The number of pages without a row that the filter may select, after
+    /// [`ColumnIndexes`](PruningStep::ColumnIndexes). We count the pages of the first tested column with indexes, but
+    /// not those without wanted rows.
     pub pages_ruled_out: u64,
     /// The number of that column's pages that do have such rows.
     pub pages_kept: u64,
@@ -127,7 +127,7 @@ pub struct ReadCounts {
 }
 
 impl Default for ReadMetrics {
-    /// Returns the counts of a read that has not started.
+    /// Returns the counts of a read before its start.
     fn default() -> Self {
         Metrics::default().get(0)
     }

@@ -24,6 +24,6 @@ use std::ops::Range;
 pub enum Step<T> {
     /// The result of the step.
     Ready(T),
-    /// The byte range that is missing. No progress is lost, so call again once the range has been supplied.
+    /// The missing byte range. No progress is lost, so call again once the range has been supplied.
     Need(Range<u64>),
 }

@@ -25,7 +25,7 @@ thrift_struct! {
     /// ```
     #[derive(Debug, Clone, PartialEq, Default)]
     pub struct ColumnChunk {
-        /// The path of the file that has the data, relative to this file. It is absent if the data is in this file.
+        /// The path of the file with the data, relative to this file. It is absent if the data is in this file.
         1: optional file_path: String,
         /// A deprecated and unreliable offset.
         2: required file_offset: i64,
@@ -63,7 +63,7 @@ thrift_struct! {
 }
 
 thrift_struct! {
-    /// The fields of a [`ColumnMetaData`] that are needed to read pages.
+    /// The fields of a [`ColumnMetaData`] needed to read pages.
     #[derive(Debug, Clone, PartialEq)]
     pub struct ColumnLayout {
         /// The physical type.
@@ -126,7 +126,7 @@ thrift_struct! {
 }
 
 thrift_struct! {
-    /// The number of a column chunk's pages that have a given type and encoding.
+    /// The number of pages in a column chunk with a given type and encoding.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct PageEncodingStats {
         /// The pages' type.
@@ -139,7 +139,7 @@ thrift_struct! {
 }
 
 impl ColumnMetaData {
-    /// Returns the fields that are needed to read pages.
+    /// Returns the fields needed to read pages.
     #[must_use]
     pub fn layout(&self) -> ColumnLayout {
         ColumnLayout {

@@ -1,8 +1,8 @@
 //! The enums of `parquet.thrift`.
 //!
-//! A file may contain ids that were assigned after this code was written. We keep an unknown id of a storage format as
-//! `Unknown`, so that the other columns stay readable and the error can name the id. Only [`Type`] and [`Repetition`]
-//! are closed, because without them there is no schema.
+//! A file may contain ids assigned after this code was written. We keep an unknown id of a storage format as `Unknown`,
+//! so that the other columns stay readable and the error can name the id. Only [`Type`] and [`Repetition`] are closed,
+//! because without them there is no schema.
 
 use std::fmt;
 
@@ -76,7 +76,7 @@ macro_rules! open_enum {
     };
 }
 
-/// Declares an enum that has no unknown ids.
+/// Declares an enum without unknown ids.
 macro_rules! closed_enum {
     (
         $(#[$meta:meta])*

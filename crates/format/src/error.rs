@@ -29,7 +29,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 pub enum ErrorKind {
     /// The bytes break the specification.
     Corrupt,
-    /// The bytes are valid, but they use a feature of the format that is not implemented.
+    /// The bytes are valid, but they use a feature of the format that we do not implement.
     Unsupported,
     /// The bytes exceed what [`Limits`](crate::Limits) allows.
     Limit,
@@ -148,15 +148,15 @@ impl fmt::Display for Location {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Remedy {
-    /// Raise the field of [`Limits`](crate::Limits) that has this name.
+    /// Raise the field of [`Limits`](crate::Limits) with this name.
     RaiseLimit(&'static str),
     /// Read pages without verifying their checksums.
     IgnoreChecksums,
-    /// Read without the Arrow schema that is embedded in the file.
+    /// Read without the Arrow schema embedded in the file.
     IgnoreArrowSchema,
     /// Read a column as it is stored, and a map as a list of structs.
     IgnoreAnnotations,
-    /// Accept variants that were shredded against the format's rules.
+    /// Accept variants shredded against the format's rules.
     LenientVariants,
     /// Choose another unit for INT96 timestamps, or another treatment of values that the unit cannot represent.
     ChooseInt96Unit,
@@ -194,7 +194,7 @@ pub enum Remedy {
     AllowOutOfRange,
     /// Read a dataset's files by their own footers, rather than by the footers in `_metadata`.
     UseOwnFooters,
-    /// Open the files that have the column chunks, because this one does not have them.
+    /// Open the files with the column chunks, because this one does not have them.
     OpenChunkFiles,
 }
 

@@ -16,7 +16,7 @@ pub struct FooterExtension<'a> {
 }
 
 impl<'a> FooterExtension<'a> {
-    /// The id of the field that has extensions.
+    /// The id of the field for extensions.
     pub const FIELD: i16 = 32767;
     /// The id that Thrift decodes from the header that the specification shows.
     const FIELD_WITHOUT_ZIGZAG: i16 = -16384;

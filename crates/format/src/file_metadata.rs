@@ -357,7 +357,7 @@ impl FileMetadata {
         })
     }
 
-    /// Returns the limits for metadata that is stored as a separate module.
+    /// Returns the limits for metadata stored as a separate module.
     pub(crate) fn limits_of_metadata(&self) -> Limits {
         Limits {
             schema_depth: self.max_depth,

@@ -19,7 +19,7 @@ pub struct LayoutCache(ShapeCache<Option<FieldOffsets>>);
 
 impl FileMetadata {
     /// Returns the readable chunk, as [`Self::readable_chunk`] does. This is faster if the chunk has the structure of
-    /// one that was decoded with `cache` before.
+    /// one decoded with `cache` before.
     ///
     /// # Errors
     /// Fails for the same reasons as [`Self::readable_chunk`].
@@ -43,7 +43,7 @@ impl FileMetadata {
         }
     }
 
-    /// Returns the layout of a chunk that has an earlier one's structure. Returns `None` if anything about it is wrong
+    /// Returns the layout of a chunk with the structure of an earlier one. Returns `None` if anything about it is wrong
     /// or unusual, because [`Self::readable_chunk`] handles these cases.
     fn cached_layout(
         &self,
@@ -123,7 +123,7 @@ impl FieldOffsets {
         })
     }
 
-    /// Decodes the integers at these positions of a chunk that has this structure. Returns `None` if one of them is
+    /// Decodes the integers at these positions of a chunk with this structure. Returns `None` if one of them is
     /// invalid.
     fn layout(&self, chunk: &CompactReader<'_>) -> Option<ColumnLayout> {
         let integer = |offset: usize| chunk.varint_at(offset);
@@ -149,7 +149,7 @@ mod tests {
     use super::*;
     use crate::tests::{decode, encoded, file};
 
-    /// Returns a footer without encryption that has two alternating kinds of chunks, and increasing offsets.
+    /// Returns an unencrypted footer with two alternating kinds of chunks, and increasing offsets.
     fn footer() -> Vec<u8> {
         let mut parts = file();
         for row_group in &mut parts.row_groups {
@@ -167,8 +167,8 @@ mod tests {
         encoded(&parts)
     }
 
-    /// Decodes all chunks of a footer in both ways and compares the results. Returns the number of chunks that were
-    /// decoded by positions.
+    /// Decodes all chunks of a footer in both ways and compares the results. Returns the number of chunks decoded by
+    /// positions.
     fn compare(footer: &[u8]) -> usize {
         let Ok(metadata) = decode(footer) else {
             return 0;
@@ -208,7 +208,7 @@ mod tests {
         }
     }
 
-    /// Returns true if we can find the positions in a chunk that has these fields, including its metadata.
+    /// Returns true if we can find the positions in a chunk with these fields, including its metadata.
     fn has_offsets(fields: &[&[u8]]) -> bool {
         let chunk = [&fields.concat()[..], &[0]].concat();
         FieldOffsets::of(CompactReader::new(&chunk, 12)).is_some()

@@ -217,7 +217,7 @@ impl fmt::Display for LogicalType {
     }
 }
 
-/// Formats the arguments that are present as `(a=1, b=2)`, or as nothing if all are absent.
+/// Formats the present arguments as `(a=1, b=2)`, or as nothing if all are absent.
 fn arguments(f: &mut fmt::Formatter<'_>, parts: &[(&str, Option<&str>)]) -> fmt::Result {
     let mut open = "(";
     for (name, value) in parts {

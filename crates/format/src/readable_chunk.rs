@@ -1,4 +1,4 @@
-//! Column chunks that are prepared for reading, with their decrypted metadata and the cipher for their pages.
+//! Column chunks prepared for reading, with their decrypted metadata and the cipher for their pages.
 
 use crate::modular_encryption::{ChunkCipher, KeyStep, ModuleKind};
 use crate::thrift::{RawStruct, Value, decode_whole};
@@ -26,14 +26,14 @@ const LIMIT: &str = "footer_bytes";
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ReadableChunk {
-    /// The locations of the chunk's pages, and the metadata that is needed to read them.
+    /// The locations of the chunk's pages, and the metadata needed to read them.
     pub layout: ColumnLayout,
     /// The cipher for the chunk's pages, or `None` if they are not encrypted.
     pub cipher: Option<ChunkCipher>,
 }
 
 impl FileMetadata {
-    /// Returns a column chunk whose pages can be read. This decodes only the metadata that is needed for it.
+    /// Returns a column chunk whose pages can be read. This decodes only the metadata needed for it.
     ///
     /// # Errors
     /// Fails for the same reasons as [`Self::column_chunk`], with [Unsupported](ErrorKind::Unsupported) if the chunk is
@@ -117,7 +117,7 @@ impl FileMetadata {
         Ok(step.map(|modules| modules.map(|modules| ChunkCipher::new(modules, row_group, leaf))))
     }
 
-    /// Decrypts and decodes metadata that is stored as a separate module.
+    /// Decrypts and decodes metadata stored as a separate module.
     fn decrypted<T: Value>(
         &self,
         cipher: Option<&ChunkCipher>,

@@ -5,7 +5,7 @@ use crate::{
     thrift::{CompactReader, CompactWriter, Value, Wire, required, thrift_struct},
 };
 
-/// The repetition that some writers use for a root that has none.
+/// The repetition that some writers use for a root without one.
 const NO_REPETITION: i32 = -1;
 
 thrift_struct! {
@@ -123,7 +123,7 @@ pub struct KeyValue {
 }
 
 impl KeyValue {
-    /// Creates a pair that has a key and a value.
+    /// Creates a pair with a key and a value.
     #[must_use]
     pub fn new(key: impl Into<String>, value: impl Into<Vec<u8>>) -> Self {
         Self {
@@ -132,7 +132,7 @@ impl KeyValue {
         }
     }
 
-    /// Creates a pair that has no value.
+    /// Creates a pair without a value.
     #[must_use]
     pub fn without_value(key: impl Into<String>) -> Self {
         Self {
@@ -154,7 +154,7 @@ impl KeyValue {
 }
 
 impl<K: Into<String>, V: Into<Vec<u8>>> From<(K, V)> for KeyValue {
-    /// Creates a pair that has a key and a value.
+    /// Creates a pair with a key and a value.
     fn from((key, value): (K, V)) -> Self {
         Self::new(key, value)
     }

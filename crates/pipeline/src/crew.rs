@@ -62,7 +62,7 @@ pub trait Work: Send + Sync + Sized + 'static {
 pub struct Crew<W: Work> {
     shared: Arc<Shared<W>>,
     scratch: W::Scratch,
-    /// The id of the process that has the helpers.
+    /// The id of the process with the helpers.
     process: u32,
 }
 
@@ -82,7 +82,7 @@ struct Inner<W: Work> {
     state: W::State,
     /// The scratch memory that helpers left behind when they left.
     scratches: Vec<W::Scratch>,
-    /// The number of tasks that were taken but are not finished yet.
+    /// The number of tasks taken but not finished yet.
     running: usize,
     /// True if the state was changed since the caller last looked at it.
     is_changed: bool,

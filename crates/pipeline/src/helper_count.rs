@@ -8,7 +8,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 /// The count outlives the crew, so that helpers that start late find it closed, and do nothing.
 #[derive(Default)]
 pub(crate) struct HelperCount {
-    /// The number of permits that were issued but not returned yet.
+    /// The number of permits issued but not returned yet.
     permits: AtomicUsize,
     state: Mutex<HelperState>,
     /// Notified when the last helper has left.

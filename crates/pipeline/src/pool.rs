@@ -100,7 +100,7 @@ pub(crate) fn process_id() -> u32 {
 /// The pools of this process and of its ancestors in a chain of forks.
 ///
 /// A fork copies the parent's pool but not its threads, and the lock of the copy may be held forever. So each process
-/// uses the first pool that has its id, or takes an unused pool.
+/// uses the first pool with its id, or takes an unused pool.
 struct Pools([OwnedPool; MAX_FORKS]);
 
 struct OwnedPool {
@@ -275,7 +275,7 @@ mod tests {
         assert_eq!(POOL.lock().threads, 1);
     }
 
-    /// An idle thread that was woken for one job must not count as idle for the next job.
+    /// An idle thread woken for one job must not count as idle for the next job.
     #[test]
     fn jobs_that_come_together_run_together() {
         static POOL: Pool = Pool::new();

@@ -162,7 +162,7 @@ fn tasks_run_at_the_same_time_and_no_more_of_them_than_threads() {
     }
 }
 
-/// Sums the tasks in a tree of crews that has one crew per node.
+/// Sums the tasks in a tree of crews, one per node.
 fn tree(depth: usize, host: Option<Arc<dyn Spawn>>) -> usize {
     let inner = host.clone();
     let run = move |task| match depth {

@@ -5,7 +5,7 @@
 
 use herringbone_pipeline::{Crew, Shared, Work, threads};
 
-/// Work that has as many tasks as the test adds.
+/// Work whose tasks the test adds.
 struct Added;
 
 impl Work for Added {

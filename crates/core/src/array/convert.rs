@@ -127,7 +127,7 @@ pub(super) trait Convert<U: Native>: Send + Sync {
         Ok(false)
     }
 
-    /// Returns a representation for dictionary entries of `units` units each that is shorter than the one in the array.
+    /// Returns a shorter representation for dictionary entries of `units` units each than the one in the array.
     fn short(&self, _units: usize) -> Option<Short<Self::To>> {
         None
     }

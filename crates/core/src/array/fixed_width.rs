@@ -44,7 +44,7 @@ where
 }
 
 impl<U: Native, C: Convert<U>> FixedWidth<U, C> {
-    /// Creates an empty array of `data_type`, for values that have `units` units in the file.
+    /// Creates an empty array of `data_type`, for values of `units` units in the file.
     pub(super) fn new(data_type: DataType, units: usize, convert: C) -> Self {
         Self {
             data_type,

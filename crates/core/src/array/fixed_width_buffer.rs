@@ -59,7 +59,7 @@ impl<T: ArrowNativeType> FixedWidthBuffer<T> {
         self.borrowed = Some(buffer);
     }
 
-    /// Returns the values as a vector that has room for `n` more. Values that were retained in place are copied to it.
+    /// Returns the values as a vector with room for `n` more. We copy values to it that were retained in place.
     pub(super) fn vector(&mut self, n: usize) -> &mut Vec<T> {
         if let Some(buffer) = self.borrowed.take() {
             let values = buffer.typed_data::<T>();
@@ -123,7 +123,7 @@ impl<T: ArrowNativeType> FixedWidthBuffer<T> {
     }
 }
 
-/// Does what [`expand`] does, for values that have `width` elements each.
+/// Does what [`expand`] does, for values of `width` elements each.
 fn expand_wide<T: Copy + Default>(
     out: &mut Vec<T>,
     width: usize,
@@ -150,7 +150,7 @@ fn expand_wide<T: Copy + Default>(
     }
 }
 
-/// Does what [`retain`] does, for values that have `width` elements each.
+/// Does what [`retain`] does, for values of `width` elements each.
 fn retain_wide<T: Copy>(values: &mut Vec<T>, width: usize, start: usize, wanted: &BooleanBuffer) {
     let mut end = start * width;
     for (first, last) in wanted.set_slices() {

@@ -2,7 +2,7 @@
 //!
 //! If dictionary keys are narrow, they may not be able to number all values of the joined arrays. For example, two
 //! arrays with keys of type `Int8` and 100 values each have more than the 128 values that such keys can number. In this
-//! case we only keep the values that are used.
+//! case we only keep the values in use.
 
 use herringbone_arrow::array::cast::AsArray as _;
 use herringbone_arrow::array::types::{
@@ -189,7 +189,7 @@ fn excess(arrays: &[&ArrayData]) -> Option<(usize, DataType)> {
     children(arrays).iter().find_map(|child| excess(child))
 }
 
-/// Drops unused values from dictionaries that are too large to be joined.
+/// Drops unused values from dictionaries too large to be joined.
 fn fitted(mut arrays: Vec<ArrayData>) -> Result<Vec<ArrayData>> {
     let all: Vec<_> = arrays.iter().collect();
     if excess(&all).is_none() {

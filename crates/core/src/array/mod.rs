@@ -106,7 +106,7 @@ pub trait LeafArray: Send + Sync {
         0
     }
 
-    /// Returns the bytes that [`Self::finish`] needs in addition to the bytes that are already held.
+    /// Returns the bytes that [`Self::finish`] needs in addition to the bytes already held.
     fn finishing_bytes(&self) -> usize {
         0
     }
@@ -159,6 +159,6 @@ pub trait LeafArray: Send + Sync {
     /// Returns the number of bytes that the unfinished array holds.
     fn bytes(&self) -> usize;
 
-    /// Returns the array of all slots that were added since the last call, with `nulls` if there are any.
+    /// Returns the array of all slots added since the last call, with `nulls` if there are any.
     fn finish(&mut self, nulls: Option<NullBuffer>) -> Result<ArrayRef>;
 }

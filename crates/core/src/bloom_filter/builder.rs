@@ -6,7 +6,7 @@ use herringbone_format::{Error, Result};
 /// The number of collected hashes at which we remove duplicates for the first time.
 const FIRST_LOOK: usize = 1 << 12;
 
-/// A builder that accepts the hashes of values and creates the smallest filter that has the required quality.
+/// A builder that accepts the hashes of values and creates the smallest filter of the required quality.
 ///
 /// If the number of distinct values is given, the bits are set immediately, and if there were fewer values, the filter
 /// is halved at the end. Otherwise, the builder retains the distinct hashes, 8 bytes each, until all values are
@@ -23,7 +23,7 @@ pub struct BloomFilterBuilder {
 enum Seen {
     /// Hashes that may contain duplicates. When there are `look` of them, we remove the duplicates.
     Hashes { hashes: Vec<u64>, look: usize },
-    /// The bits of a filter that is large enough.
+    /// The bits of a large enough filter.
     Filter(BloomFilter),
 }
 
@@ -125,8 +125,8 @@ fn filter_of(hashes: &[u64], blocks: usize) -> BloomFilter {
     filter
 }
 
-/// Returns the smallest number of blocks that is sufficient for `values` distinct values. It is a power of two of at
-/// most `most`. The share of false positives does not exceed `fpp`, unless `most` is reached.
+/// Returns the smallest number of blocks sufficient for `values` distinct values. It is a power of two of at most
+/// `most`. The share of false positives does not exceed `fpp`, unless `most` is reached.
 fn blocks_for(values: u64, fpp: f64, most: usize) -> usize {
     let mut blocks = 1;
     while blocks < most && expected(values as f64 / blocks as f64) > fpp {

@@ -6,7 +6,7 @@ use herringbone_format::{Error, Result};
 
 use crate::array::join::slots_of;
 
-/// The value of a field that is missing from the file.
+/// The value of a field missing from the file.
 #[derive(Debug, Clone)]
 pub enum Constant {
     /// Null.

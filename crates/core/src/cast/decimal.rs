@@ -1,4 +1,4 @@
-//! Casts of integers and decimals to decimals that have room for more digits.
+//! Casts of integers and decimals to decimals with room for more digits.
 
 use std::sync::Arc;
 

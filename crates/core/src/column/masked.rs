@@ -1,4 +1,4 @@
-//! Decodes rows that are selected by a mask. If runs are short, this decodes all rows and drops the unselected ones.
+//! Decodes rows selected by a mask. If runs are short, this decodes all rows and drops the unselected ones.
 
 use herringbone_arrow::buffer::BooleanBuffer;
 use herringbone_format::Result;
@@ -7,7 +7,7 @@ use super::ColumnChunkDecoder;
 use super::selection::end_of_ones;
 use crate::page::BLOCK_LEVELS;
 
-/// The minimum length of a gap that is skipped, in words of the mask. A word stands for 64 rows, and in a gap none of
+/// The minimum length of a gap worth skipping, in words of the mask. A word stands for 64 rows, and in a gap none of
 /// them is selected.
 const GAP_WORDS: usize = 4;
 
@@ -52,7 +52,7 @@ impl ColumnChunkDecoder {
 enum Stretch {
     /// A number of rows, none selected.
     Unselected(usize),
-    /// A number of rows that are decoded together, because enough of them are selected.
+    /// A number of rows to decode together, because enough of them are selected.
     Selected(usize),
 }
 

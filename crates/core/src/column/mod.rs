@@ -123,12 +123,12 @@ pub struct ColumnRows {
     pub selectors: Selectors,
     /// The number of rows per batch.
     pub batch_rows: usize,
-    /// The number of selected rows that were emitted before the first of these rows.
+    /// The number of selected rows emitted before the first of these rows.
     pub rows_before: u64,
 }
 
 impl ColumnRows {
-    /// Returns the number of selected rows that are known.
+    /// Returns the number of known selected rows.
     pub fn num_wanted(&self) -> u64 {
         let ranges = self.ranges.iter().map(|range| range.end - range.start);
         let selectors = self.selectors.pieces.iter().map(RowSelector::count);
@@ -193,7 +193,7 @@ pub struct ColumnBatch {
     pub shared_lists: Vec<ListLevels>,
     /// The damaged pages whose values became null.
     pub losses: Losses,
-    /// The memory that is reserved for the column batch.
+    /// The memory reserved for the column batch.
     pub memory: Reservation,
 }
 

@@ -1,8 +1,7 @@
 //! Counts the rows that start in each page, if only the repetition levels show it.
 //!
 //! Version 1 headers count levels, not rows. To decode pages of lists in parallel, a reader must first know which rows
-//! they contain. We keep the pages that are decompressed for this purpose, so that the later decoders need not do it
-//! again.
+//! they contain. We keep the pages decompressed for this purpose, so that the later decoders need not do it again.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -17,7 +16,7 @@ use crate::page::{Page, PageReader, PageReaderChunk, PageReaderOptions, SharedPa
 /// A counter of the rows that start in one column chunk's pages, page by page.
 pub struct RowCounter {
     pages: PageReader,
-    /// The pages that are not counted yet.
+    /// The pages not counted yet.
     uncounted: VecDeque<SharedPage>,
     max_rep_level: u8,
     memory: ColumnMemory,

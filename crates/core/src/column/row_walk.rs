@@ -21,7 +21,7 @@ pub(super) struct RowWalk {
     batch_rows: usize,
     /// The number of selected rows in earlier column batches.
     emitted: usize,
-    /// True if the last level that was used belongs to a selected row.
+    /// True if the last used level belongs to a selected row.
     is_in_selected_row: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The rows of a row group that are selected.
+//! The selected rows of a row group.
 //!
 //! A selection may grow while a column is decoded, because an earlier stage of the filter finds the selected rows batch
 //! by batch. Until the selection is closed, a walk may reach a point at which it does not know the next row yet

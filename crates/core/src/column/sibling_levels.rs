@@ -7,7 +7,7 @@
 use herringbone_arrow::buffer::BooleanBuffer;
 use herringbone_kernels::nesting;
 
-/// A list that has several leaves.
+/// A list with several leaves.
 #[derive(Debug, Clone, Copy)]
 pub struct SharedListPlan {
     /// The repetition level of the list elements.

@@ -196,7 +196,7 @@ mod tests {
             "zstd".parse::<Compression>().unwrap(),
             Compression::Zstd(ZstdLevel::default())
         );
-        // This is the best codec that is compiled in.
+        // This is the best codec compiled in.
         let best = match () {
             () if cfg!(feature = "zstd") => "zstd:1",
             () if cfg!(feature = "snappy") => "snappy",

@@ -124,7 +124,7 @@ fn an_uncompressed_page_is_a_copy() {
     assert_eq!(page, b"xabc");
 }
 
-/// Returns the compressed form of a page that has one byte.
+/// Returns the compressed form of a page of one byte.
 #[cfg(any(
     feature = "snappy",
     feature = "gzip",

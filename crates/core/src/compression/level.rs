@@ -1,4 +1,4 @@
-//! Compression levels, with one checked type for each codec that has levels.
+//! Compression levels, with one checked type for each codec with levels.
 
 use herringbone_format::{Error, Result};
 use std::fmt;

@@ -114,8 +114,8 @@ fn frames(mut input: &[u8], output: &mut [u8]) -> Result<usize> {
             return Err(broken("LZ4", "bytes that do not start a frame"));
         }
         let mut decoder = FrameDecoder::new(input);
-        // A frame ends with a read of zero bytes. Such a read is meaningful only for a buffer that is not empty, so we
-        // probe with one byte.
+        // A frame ends with a read of zero bytes. Such a read is meaningful only for a non-empty buffer, so we probe
+        // with one byte.
         loop {
             let mut probe = [0];
             let rest = output.get_mut(written..).unwrap_or_default();

@@ -251,7 +251,7 @@ impl Codec for Uncompressed {
     }
 }
 
-/// Returns the error for a codec that is not available.
+/// Returns the error for an unavailable codec.
 fn absent(codec: CompressionCodec) -> Error {
     let feature = match codec {
         CompressionCodec::Snappy => "snappy",

@@ -82,8 +82,8 @@ impl Compress for ZstdCompressor {
         Ok(())
     }
 
-    /// Ends a block at the end of each section, because each block has its own codes for the bytes that are frequent in
-    /// it. At slow levels, we pass each section in pieces.
+    /// Ends a block at the end of each section, because each block has its own codes for its frequent bytes. At slow
+    /// levels, we pass each section in pieces.
     fn compress_sections(
         &mut self,
         input: &[u8],

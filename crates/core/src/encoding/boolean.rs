@@ -21,7 +21,7 @@ pub(crate) enum Booleans {
 }
 
 impl Booleans {
-    /// Creates a page that has no booleans.
+    /// Creates a page without booleans.
     pub(crate) fn empty() -> Self {
         Self::Plain(PlainBooleans::new(Buffer::default()))
     }

@@ -44,8 +44,7 @@ pub(crate) trait ByteSink {
         position: usize,
     ) -> Result<usize, Malformed>;
 
-    /// Appends values that are built from prefixes of `previous` and from suffixes. Returns the byte count of the
-    /// suffixes.
+    /// Appends values built from prefixes of `previous` and from suffixes. Returns the byte count of the suffixes.
     fn append_delta_byte_array(
         &mut self,
         prefixes: &[i32],
@@ -63,14 +62,14 @@ pub(crate) enum ByteArrays {
     Plain {
         /// The values.
         values: Buffer,
-        /// The number of bytes that were consumed.
+        /// The number of bytes consumed so far.
         position: usize,
     },
     /// Values that all have one length.
     Fixed {
         /// The values.
         values: Buffer,
-        /// The number of bytes that were consumed.
+        /// The number of bytes consumed so far.
         position: usize,
         /// The number of bytes per value. This is never 0.
         width: usize,
@@ -230,7 +229,7 @@ impl ByteArrays {
     }
 }
 
-/// Returns the position after `n` values that have `width` bytes each.
+/// Returns the position after `n` values of `width` bytes each.
 fn fixed_end(values: &Buffer, position: usize, width: usize, n: usize) -> Result<usize> {
     let end = n
         .checked_mul(width)

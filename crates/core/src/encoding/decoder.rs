@@ -74,7 +74,7 @@ impl<U: Native> Page<U> {
         })
     }
 
-    /// Appends the next `n` units of a page that has no dictionary.
+    /// Appends the next `n` units of a page without a dictionary.
     pub(crate) fn extend(&mut self, n: usize, out: &mut Vec<U>) -> Result<()> {
         match self {
             Self::Plain(plain) => plain.extend(n, out),

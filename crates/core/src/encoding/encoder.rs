@@ -97,7 +97,7 @@ pub fn value_encoder(
 mod tests {
     use super::*;
 
-    /// Returns a page's bytes after `front`, split into sections that have one kind of bytes each.
+    /// Returns a page's bytes after `front`, split into sections with one kind of bytes each.
     fn kinds(encoding: Encoding, physical_type: Type, values: &Values<'_>) -> Vec<Vec<u8>> {
         let mut encoder =
             value_encoder(encoding, physical_type, 4, Compression::Uncompressed).unwrap();

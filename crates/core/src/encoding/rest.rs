@@ -146,8 +146,8 @@ pub(crate) struct ValueCounts {
     pub(crate) expected: Option<u64>,
 }
 
-/// Returns the error for a page that has more of something than its header declares, because the rows of later pages
-/// would shift.
+/// Returns the error for a page with more of something than its header declares, because the rows of later pages would
+/// shift.
 #[cold]
 pub(crate) fn more_than_declared(what: &str) -> Error {
     Error::corrupt(format!("the page has more {what} than its header declares"))

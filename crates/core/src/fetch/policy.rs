@@ -17,7 +17,7 @@ pub struct FetchPolicy {
     pub max_request_bytes: u64,
     /// The number of requests that may be in flight at the same time.
     pub max_requests_in_flight: usize,
-    /// The maximum number of bytes that are requested before they are needed.
+    /// The maximum number of bytes requested before they are needed.
     pub max_bytes_ahead: u64,
     /// The cost of a round trip in bytes, that is, latency times bandwidth.
     ///
@@ -25,7 +25,7 @@ pub struct FetchPolicy {
     pub round_trip_bytes: u64,
     /// The number of bytes at the end of the file that the first request fetches.
     pub suffix_bytes: u64,
-    /// The size of the requests for a column chunk that has no page index.
+    /// The size of the requests for a column chunk without a page index.
     pub chunk_reads: ChunkReads,
     /// True if the source's bytes are already in memory.
     ///
@@ -34,7 +34,7 @@ pub struct FetchPolicy {
     pub in_memory: bool,
 }
 
-/// The size of the requests for a column chunk that has no page index.
+/// The size of the requests for a column chunk without a page index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ChunkReads {
@@ -167,7 +167,7 @@ herringbone_format::setters! { FetchPolicy {
     max_request_bytes: u64;
     /// Sets the number of requests that may be in flight at the same time.
     max_requests_in_flight: usize;
-    /// Limits the bytes that are requested before they are needed.
+    /// Limits the bytes requested before they are needed.
     max_bytes_ahead: u64;
     /// Sets the cost of a round trip in bytes.
     round_trip_bytes: u64;

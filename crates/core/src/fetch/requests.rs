@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::{FetchPolicy, bytes};
 
-/// A range of the file that is read at once.
+/// A range of the file to be read at once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Request {

@@ -16,7 +16,7 @@ use super::{LevelSection, level_width};
 use crate::malformed;
 use crate::page::BLOCK_LEVELS;
 
-/// The repetition or definition levels of a page that were not taken yet.
+/// The repetition or definition levels of a page not taken yet.
 pub(crate) struct Levels {
     max_level: u8,
     source: Source,
@@ -36,7 +36,7 @@ enum Source {
 }
 
 impl Levels {
-    /// Creates the levels that are encoded in `section`. None of them may be above `max_level`.
+    /// Creates the levels encoded in `section`. None of them may be above `max_level`.
     pub(crate) fn new(section: Option<LevelSection>, max_level: u8) -> Self {
         let source = match section {
             None => Source::Constant(0),

@@ -29,7 +29,7 @@ pub(crate) struct PageUse<'a> {
     pub(crate) another: bool,
     /// The shared page, if another split of the column chunk also contains some of its rows.
     pub(crate) shared: Option<&'a SharedPage>,
-    /// True if the page is a dictionary that was read before.
+    /// True if the page is a dictionary read before.
     pub(crate) is_again: bool,
 }
 
@@ -43,7 +43,7 @@ pub(crate) struct BodyDecoder {
     cipher: Option<ChunkCipher>,
     /// The limit on the pages' decompressed size.
     decompression_limit: DecompressionLimit,
-    /// The decompressed size of the largest page so far, and the number of page bodies that are in use at a time.
+    /// The decompressed size of the largest page so far, and the number of page bodies in use at a time.
     largest_body: u64,
     num_bodies: u64,
     /// A buffer with the decrypted but still compressed body, which we reuse.
@@ -107,11 +107,11 @@ impl BodyDecoder {
         memory: &mut ColumnMemory,
     ) -> Result<Page> {
         let is_encrypted = self.cipher.is_some();
-        // Bodies that are neither compressed nor encrypted stay in the file's bytes, so they need no memory here.
+        // Bodies without compression and encryption stay in the bytes of the file, so they need no memory here.
         if self.is_compressed() || is_encrypted {
             let uncompressed = u64::try_from(header.uncompressed_page_size).unwrap_or_default();
             self.largest_body = self.largest_body.max(uncompressed);
-            // A body that is left to another split stays in memory until that split takes it.
+            // A body left to another split stays in memory until that split takes it.
             let others = u64::from(page_use.another) + u64::from(page_use.shared.is_some());
             self.num_bodies = self.num_bodies.max(1 + others);
             let bodies = self.largest_body.saturating_mul(self.num_bodies);

@@ -1,4 +1,4 @@
-//! The bytes of one column chunk that have been supplied so far.
+//! The bytes of one column chunk supplied so far.
 //!
 //! This module does not read. If bytes are missing, the caller passes their range up to the driver, and tries again
 //! once the driver has supplied them.

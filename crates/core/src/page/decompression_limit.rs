@@ -57,7 +57,7 @@ impl DecompressionLimit {
         }
     }
 
-    /// Lifts the limit, for pages that were counted before.
+    /// Lifts the limit, for pages counted before.
     pub fn unlimited(self) -> Self {
         Self {
             left: Left::Own(u64::MAX),

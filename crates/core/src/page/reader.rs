@@ -179,8 +179,8 @@ impl PageReader {
                 self.bytes.free_if_few(position, u64::MAX);
                 return Ok(Step::Need(self.window(position, least, least)));
             }
-            // Bytes that are already available count like requested ones, so that the reserved memory does not depend
-            // on how the driver supplies bytes.
+            // Bytes already available count like requested ones, so that the reserved memory does not depend on how the
+            // driver supplies bytes.
             let length = self.walker.header_bytes() as u64;
             self.reserve_windows(memory, length)?;
             let Some(header) = self.walker.header() else {

@@ -79,8 +79,8 @@ impl ByteRange {
         }
     }
 
-    /// Limits retained values to the bytes that determine bounds of `length` bytes. This applies only to values that
-    /// are added later.
+    /// Limits retained values to the bytes that determine bounds of `length` bytes. This applies only to values added
+    /// later.
     pub(super) fn shorten(&mut self, length: usize) {
         self.length = Some(length);
     }
@@ -100,7 +100,7 @@ impl ByteRange {
         Some((min, max))
     }
 
-    /// Adds values that have `width` bytes each.
+    /// Adds values of `width` bytes each.
     pub(super) fn fixed(&mut self, bytes: &[u8], width: usize) {
         if width == 0 {
             return;

@@ -34,11 +34,11 @@ pub struct ColumnIndexBuilder {
     nan_counts: Vec<i64>,
     repetition_levels: Vec<i64>,
     definition_levels: Vec<i64>,
-    /// The ordinal of the last page that has bounds.
+    /// The ordinal of the last page with bounds.
     last: Option<usize>,
     ascending: bool,
     descending: bool,
-    /// True if every page that has values also has bounds.
+    /// True if every page with values also has bounds.
     complete: bool,
 }
 

@@ -1,9 +1,9 @@
-//! Bounds of byte arrays that are shorter than the values that they bound.
+//! Bounds of byte arrays, shorter than the values that they bound.
 //!
 //! If the examined bytes are valid UTF-8, the shortened bound is valid UTF-8 as well, because a bound must be a value
 //! of the column's type.
 
-/// Returns a lower bound of `value` that has at most `length` bytes. This is a prefix of the value.
+/// Returns a lower bound of `value` with at most `length` bytes. This is a prefix of the value.
 pub(super) fn min(value: &[u8], length: usize) -> Vec<u8> {
     let Some(front) = value.get(..length) else {
         return value.to_vec();
@@ -17,9 +17,9 @@ pub(super) fn min(value: &[u8], length: usize) -> Vec<u8> {
     }
 }
 
-/// Returns an upper bound of `value` that has at most `length` bytes. This is the value's prefix up to the last
-/// character or byte that can be incremented, with that one incremented. Returns `None` if there is no such bound that
-/// is shorter than `value`.
+/// Returns an upper bound of `value` with at most `length` bytes. This is the value's prefix up to the last character
+/// or byte that can be incremented, with that one incremented. Returns `None` if there is no such bound shorter than
+/// `value`.
 pub(super) fn max(value: &[u8], length: usize) -> Option<Vec<u8>> {
     let front = value.get(..length)?;
     if front.len() == value.len() {

@@ -14,7 +14,7 @@ pub const MAX_ORDINALS: usize = 1 << 15;
 pub enum ModuleKind {
     /// The file metadata.
     Footer = 0,
-    /// The metadata of a column chunk that has a key other than the footer's.
+    /// The metadata of a column chunk with a key other than the footer's.
     ColumnMetadata = 1,
     /// The body of a data page.
     DataPage = 2,

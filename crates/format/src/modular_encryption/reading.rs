@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::ModuleCipher;
 use crate::{Error, ErrorKind, KeyValue, Result};
 
-/// The information about a file's encryption that is available before anything is decrypted.
+/// The information about a file's encryption available before anything is decrypted.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct FileToDecrypt<'a> {
@@ -30,7 +30,7 @@ impl<'a> FileToDecrypt<'a> {
 pub enum FooterEncryption<'a> {
     /// An encrypted footer. These bytes start with `FileCryptoMetaData`, and the encrypted footer follows.
     Encrypted(&'a [u8]),
-    /// A footer that is not encrypted, whose fields 8 and 9 are here.
+    /// An unencrypted footer. Its fields 8 and 9 are here.
     Plaintext {
         /// The footer's `EncryptionAlgorithm`, or `None` if the file is not encrypted at all.
         encryption_algorithm: Option<&'a [u8]>,
@@ -96,8 +96,7 @@ pub trait FileDecryption: Send + Sync + fmt::Debug {
     /// Fails with [Key](ErrorKind::Key) if the column must be encrypted.
     fn check_plaintext_column(&self, leaf: &[String]) -> Result<()>;
 
-    /// Returns the cipher for a column chunk that has this `ColumnCryptoMetaData`, or `None` if the chunk is not
-    /// encrypted.
+    /// Returns the cipher for a column chunk with this `ColumnCryptoMetaData`, or `None` if the chunk is not encrypted.
     ///
     /// # Errors
     /// Fails with [Key](ErrorKind::Key) if its key is missing, and with [Corrupt](ErrorKind::Corrupt) or

@@ -39,8 +39,8 @@ pub trait Encryption: Send + Sync + fmt::Debug {
     }
 }
 
-/// A field that is derived from another field's values, such as their bounding boxes. Whoever must not see the other
-/// field must not see this one either.
+/// A field derived from the values of another field, such as their bounding boxes. Whoever must not see the other field
+/// must not see this one either.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SiblingField {

@@ -67,7 +67,7 @@ pub enum Wire {
 }
 
 impl Wire {
-    /// Returns the type that has this number, if there is one.
+    /// Returns the type with this number, if there is one.
     #[must_use]
     #[inline]
     pub fn from_id(id: u8) -> Option<Self> {

@@ -226,7 +226,7 @@ impl<'a> CompactReader<'a> {
         self.array().map(f64::from_le_bytes)
     }
 
-    /// Reads bytes that are preceded by their length.
+    /// Reads bytes preceded by their length.
     #[inline]
     pub fn binary(&mut self) -> Result<&'a [u8]> {
         let bytes = read_varint(self.bytes, self.position).and_then(|(length, start)| {
@@ -243,7 +243,7 @@ impl<'a> CompactReader<'a> {
         }
     }
 
-    /// Reads text that is preceded by its length.
+    /// Reads text preceded by its length.
     #[inline]
     pub fn string(&mut self) -> Result<&'a str> {
         let start = self.position;
@@ -314,7 +314,7 @@ impl<'a> CompactReader<'a> {
         integer.ok().map(|(integer, _)| zigzag(integer))
     }
 
-    /// Skips a struct that is likely to have an earlier one's structure.
+    /// Skips a struct likely to have the structure of an earlier one.
     #[inline]
     pub(crate) fn skip_struct_cached(&mut self, cache: &mut ShapeCache) -> Result<()> {
         match cache.skip_struct(self.bytes, self.position, self.max_depth) {
@@ -341,13 +341,13 @@ impl<'a> CompactReader<'a> {
         Ok(self.bytes.get(start..self.position).unwrap_or_default())
     }
 
-    /// Creates an error for bytes at this position that are corrupt.
+    /// Creates an error for corrupt bytes at this position.
     #[cold]
     pub fn corrupt(&self, message: impl Into<String>) -> Error {
         self.place(Error::corrupt, message.into())
     }
 
-    /// Creates an error for something at this position that is valid, but that this version does not know.
+    /// Creates an error for something valid at this position that this version does not know.
     #[cold]
     pub fn unsupported(&self, message: impl Into<String>) -> Error {
         self.place(Error::unsupported, message.into())

@@ -6,8 +6,8 @@
 
 use super::Wire;
 
-/// A receiver for the bytes that determine the end of a skipped value. Bytes that are not reported, such as text and
-/// doubles, were not examined.
+/// A receiver for the bytes that determine the end of a skipped value. Bytes not reported, such as text and doubles,
+/// were not examined.
 pub(super) trait SkipTrace {
     /// Reports bytes in which all bits matter, that is, headers, sizes and lengths.
     fn all_bits(&mut self, from: usize, to: usize);

@@ -45,7 +45,7 @@ impl CompactWriter {
         }
     }
 
-    /// Returns all bytes that were written.
+    /// Returns all written bytes.
     #[must_use]
     pub fn finish(self) -> Vec<u8> {
         self.bytes
@@ -101,7 +101,7 @@ impl CompactWriter {
         self.bytes.extend_from_slice(value);
     }
 
-    /// Writes the header of a list that has `size` elements of type `wire`.
+    /// Writes the header of a list with `size` elements of type `wire`.
     pub fn list(&mut self, wire: Wire, size: usize) {
         if size < 15 {
             self.bytes.push((size as u8) << 4 | wire as u8);
@@ -111,7 +111,7 @@ impl CompactWriter {
         }
     }
 
-    /// Writes a value that is encoded already.
+    /// Writes an already encoded value.
     pub fn raw(&mut self, value: &[u8]) {
         self.bytes.extend_from_slice(value);
     }

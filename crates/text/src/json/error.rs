@@ -17,9 +17,9 @@ pub struct JsonError {
 pub enum JsonProblem {
     /// The text contains something other than what was expected.
     Unexpected {
-        /// The item that was expected.
+        /// The expected item.
         expected: &'static str,
-        /// The character that was found instead, or `None` at the end of the text.
+        /// The character found instead, or `None` at the end of the text.
         found: Option<char>,
     },
     /// Arrays and objects are nested too deeply.
@@ -32,7 +32,7 @@ pub enum JsonProblem {
 }
 
 impl JsonError {
-    /// Returns the line of the error, counted from 1. You must pass the text that was read as `text`.
+    /// Returns the line of the error, counted from 1. You must pass the text that the reader read as `text`.
     #[must_use]
     pub fn line_in(&self, text: &str) -> usize {
         let before = text.as_bytes().get(..self.position);
@@ -40,7 +40,7 @@ impl JsonError {
         1 + before.iter().filter(|byte| **byte == b'\n').count()
     }
 
-    /// Returns a message that has no characters of the text, because the text may contain secrets.
+    /// Returns a message without any characters of the text, because the text may contain secrets.
     #[must_use]
     pub fn message_without_content(&self) -> String {
         match self.problem {

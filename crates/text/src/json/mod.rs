@@ -1,7 +1,7 @@
 //! Reads and writes JSON text (RFC 8259).
 //!
 //! [`JsonReader`] reads token by token, and allocates nothing but a stack of open brackets. [`JsonValue`] is a tree for
-//! small texts that are read as a whole. [`push_quoted`] writes a string.
+//! small texts read as a whole. [`push_quoted`] writes a string.
 
 mod error;
 mod number;

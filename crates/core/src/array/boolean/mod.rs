@@ -1,4 +1,4 @@
-//! Booleans, for which a page's bits are the array's bits.
+//! Booleans, whose bits are the same in a page and in an array.
 
 mod read;
 mod write;

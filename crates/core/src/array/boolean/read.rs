@@ -1,4 +1,4 @@
-//! Reads booleans, for which a page's bits are the array's bits.
+//! Reads booleans, whose bits are the same in a page and in an array.
 
 use std::ops::Range;
 use std::sync::Arc;

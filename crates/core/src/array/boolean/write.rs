@@ -1,4 +1,4 @@
-//! Converts an array's bits to a page's bits.
+//! Converts array bits to page bits.
 
 use herringbone_arrow::array::cast::AsArray;
 

@@ -37,7 +37,7 @@ pub(crate) fn byte_leaf_array(leaf: &LeafType) -> Option<Box<dyn LeafArray>> {
 
 /// A byte array layout under construction. It can append pages and look up dictionary entries.
 pub(super) trait ByteLayout: ByteSink + Send + Sync {
-    /// A dictionary page that is ready for look-ups.
+    /// A dictionary page, ready for look-ups.
     type Dictionary: Send + Sync;
 
     /// The number of additional bytes per value.
@@ -121,7 +121,7 @@ pub(super) trait ByteLayout: ByteSink + Send + Sync {
     /// Returns true if values stay in their pages.
     fn borrows_pages(&self) -> bool;
 
-    /// Returns the array of all slots that were added since the last call.
+    /// Returns the array of all slots added since the last call.
     fn finish(&mut self, nulls: Option<NullBuffer>) -> Result<ArrayRef, Malformed>;
 }
 

@@ -1,4 +1,4 @@
-//! Pages that are built by hand from the specification and read into every layout.
+//! Pages built by hand from the specification, and read into every layout.
 
 use std::sync::Arc;
 
@@ -370,7 +370,7 @@ fn pages_that_lie_are_corrupt() {
     for encoding in [Encoding::DeltaLengthByteArray, Encoding::DeltaByteArray] {
         assert_corrupt(encoding, &[], 1);
         assert_corrupt(encoding, &[128, 1], 1);
-        // The header declares a block size of 128, one miniblock, and 2^63 values that are all zero.
+        // The header declares a block size of 128, one miniblock, and 2^63 zeros.
         let header = [128, 1, 1, 255, 255, 255, 255, 255, 255, 255, 255, 127, 0];
         assert_corrupt(encoding, &header, huge);
         assert_corrupt(encoding, &[header.as_slice(), &header].concat(), huge);

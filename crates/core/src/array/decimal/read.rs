@@ -24,7 +24,7 @@ use crate::malformed;
 /// the sign.
 const MAX_BYTES: usize = 256;
 
-/// Returns the array for decimals that are stored as INT32 and read as a wider Arrow type.
+/// Returns the array for decimals stored as INT32 and read as a wider Arrow type.
 pub(in crate::array) fn from_int32(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
     Ok(match leaf.data_type {
         DataType::Decimal64(..) => converted::<i32, _>(leaf, Blocks::new(widen_32::<i64>)),
@@ -34,7 +34,7 @@ pub(in crate::array) fn from_int32(leaf: &LeafType) -> Result<Box<dyn LeafArray>
     })
 }
 
-/// Returns the array for decimals that are stored as INT64 and read as an Arrow type of another width.
+/// Returns the array for decimals stored as INT64 and read as an Arrow type of another width.
 pub(in crate::array) fn from_int64(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
     fn wider<T: Decimal + ArrowNativeType>(leaf: &LeafType) -> Box<dyn LeafArray> {
         let convert = Blocks::new(widen_64::<T>).with_short(Short {
@@ -54,7 +54,7 @@ pub(in crate::array) fn from_int64(leaf: &LeafType) -> Result<Box<dyn LeafArray>
     })
 }
 
-/// Returns the array for decimals that are stored as FIXED_LEN_BYTE_ARRAY.
+/// Returns the array for decimals stored as FIXED_LEN_BYTE_ARRAY.
 pub(in crate::array) fn from_fixed(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
     fn array<T: Decimal + ArrowNativeType>(leaf: &LeafType) -> Box<dyn LeafArray> {
         let width = leaf.type_length;
@@ -73,7 +73,7 @@ pub(in crate::array) fn from_fixed(leaf: &LeafType) -> Result<Box<dyn LeafArray>
     })
 }
 
-/// Returns the array for decimals that are stored as BYTE_ARRAY.
+/// Returns the array for decimals stored as BYTE_ARRAY.
 pub(in crate::array) fn from_byte_array(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
     let data_type = leaf.data_type.clone();
     Ok(match leaf.data_type {

@@ -69,7 +69,7 @@ fn none_fits<T>(_: &[T], _: usize, _: &mut Vec<u8>) -> bool {
     false
 }
 
-/// Appends numbers that have at most 64 bits.
+/// Appends numbers of at most 64 bits.
 fn each_fits<T: Copy + Into<i64>>(values: &[T], out: &mut Vec<i64>) -> bool {
     out.extend(values.iter().map(|value| (*value).into()));
     true

@@ -1,4 +1,4 @@
-//! Converts an array's bytes to a page's bytes.
+//! Converts array bytes to page bytes.
 
 use std::ops::Range;
 

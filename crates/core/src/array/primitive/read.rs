@@ -73,7 +73,7 @@ fn from_int64(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
     })
 }
 
-/// An integer type that has fewer bits than the stored integer.
+/// An integer type with fewer bits than the stored integer.
 trait Narrow {
     /// The bias that we add to a number. The sum has no bit above `BITS` if the number fits, and at least one if it
     /// does not.

@@ -1,4 +1,4 @@
-//! Arrays from pages that are written by hand from the specification.
+//! Arrays from pages written by hand from the specification.
 
 mod bytes;
 mod numbers;

@@ -1,7 +1,7 @@
 //! The limits of a column batch, and the memory that we reserve for it.
 //!
 //! We reserve memory before we append values, so that a read never exceeds its budget. But values may need much less
-//! than their maximum size. So if the budget refuses the maximum, we look for a smaller size that is enough.
+//! than their maximum size. So if the budget refuses the maximum, we look for a smaller sufficient size.
 
 use herringbone_format::{Error, Result};
 
@@ -67,7 +67,7 @@ impl BatchBuilder {
         max.saturating_sub(self.validity.len())
     }
 
-    /// Reserves memory for a row that has the next `n` values.
+    /// Reserves memory for a row with the next `n` values.
     ///
     /// # Errors
     /// Fails with Limit if the row exceeds the maximum row size, or if the budget refuses.

@@ -7,7 +7,7 @@ use super::PageCursor;
 use crate::levels::Levels;
 use crate::page::{BLOCK_LEVELS, PageStart};
 
-/// A data page that has levels left.
+/// A data page with levels left.
 pub(super) struct OpenPage {
     pub(super) place: PageStart,
     pub(super) repetition: Levels,
@@ -40,7 +40,7 @@ impl LevelBlock {
 
 /// Levels of columns without repetition levels, in which each level is a row.
 impl PageCursor {
-    /// Returns the number of levels in the open page that were not decoded yet.
+    /// Returns the number of levels in the open page not decoded yet.
     #[inline]
     pub(in crate::column) fn levels_left(&self) -> usize {
         self.page.as_ref().map_or(0, |page| page.levels_left)
@@ -106,7 +106,7 @@ impl PageCursor {
         Ok(true)
     }
 
-    /// Returns the decoded repetition levels that were not used yet.
+    /// Returns the decoded but unused repetition levels.
     #[inline]
     pub(in crate::column) fn repetition(&self) -> &[u8] {
         &self.block.rep[self.block.next..]

@@ -1,4 +1,4 @@
-//! Decodes a page's bytes to values (Encodings, "Adaptive Lossless floating-Point (ALP = 10)").
+//! Decodes page bytes to values (Encodings, "Adaptive Lossless floating-Point (ALP = 10)").
 
 use herringbone_arrow::buffer::Buffer;
 use herringbone_format::Result;

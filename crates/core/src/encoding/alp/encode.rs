@@ -1,4 +1,4 @@
-//! Encodes values to a page's bytes (Encodings, "Adaptive Lossless floating-Point (ALP = 10)").
+//! Encodes values to page bytes (Encodings, "Adaptive Lossless floating-Point (ALP = 10)").
 
 use herringbone_kernels::alp::{AlpEncode, AlpEncoder};
 

@@ -1,4 +1,4 @@
-//! Decodes a page's bytes to values (Encodings, "Byte Stream Split (BYTE_STREAM_SPLIT = 9)").
+//! Decodes page bytes to values (Encodings, "Byte Stream Split (BYTE_STREAM_SPLIT = 9)").
 
 use std::ops::Range;
 
@@ -22,7 +22,7 @@ struct Streams {
     width: usize,
     /// The total number of values.
     total: usize,
-    /// The number of values that were consumed.
+    /// The number of values consumed so far.
     passed: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Encodes values to a page's bytes (Encodings, "Byte Stream Split (BYTE_STREAM_SPLIT = 9)").
+//! Encodes values to page bytes (Encodings, "Byte Stream Split (BYTE_STREAM_SPLIT = 9)").
 
 use herringbone_format::Result;
 use herringbone_kernels::byte_stream_split;
@@ -16,7 +16,7 @@ pub(crate) struct Split {
 }
 
 impl Split {
-    /// Creates an encoder for values that have `width` bytes.
+    /// Creates an encoder for values of `width` bytes.
     pub(crate) fn new(width: usize) -> Self {
         Self {
             width,

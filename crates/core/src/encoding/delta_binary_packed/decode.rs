@@ -1,4 +1,4 @@
-//! Decodes a page's bytes to values (Encodings, "Delta Encoding (DELTA_BINARY_PACKED = 5)").
+//! Decodes page bytes to values (Encodings, "Delta Encoding (DELTA_BINARY_PACKED = 5)").
 
 use herringbone_arrow::buffer::Buffer;
 use herringbone_format::Result;

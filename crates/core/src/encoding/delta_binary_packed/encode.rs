@@ -1,4 +1,4 @@
-//! Encodes values to a page's bytes (Encodings, "Delta Encoding (DELTA_BINARY_PACKED = 5)").
+//! Encodes values to page bytes (Encodings, "Delta Encoding (DELTA_BINARY_PACKED = 5)").
 
 use herringbone_kernels::delta::{self, Blocks};
 

@@ -1,4 +1,4 @@
-//! Decodes a page's bytes to values (Encodings, "Delta Strings (DELTA_BYTE_ARRAY = 7)").
+//! Decodes page bytes to values (Encodings, "Delta Strings (DELTA_BYTE_ARRAY = 7)").
 
 use herringbone_arrow::buffer::Buffer;
 use herringbone_format::{Error, Result};

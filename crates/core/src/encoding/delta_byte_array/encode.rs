@@ -1,4 +1,4 @@
-//! Encodes values to a page's bytes (Encodings, "Delta Strings (DELTA_BYTE_ARRAY = 7)").
+//! Encodes values to page bytes (Encodings, "Delta Strings (DELTA_BYTE_ARRAY = 7)").
 
 use herringbone_format::Result;
 use herringbone_kernels::delta::{self, Blocks};

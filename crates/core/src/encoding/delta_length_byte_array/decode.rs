@@ -1,4 +1,4 @@
-//! Decodes a page's bytes to values (Encodings, "Delta-length byte array (DELTA_LENGTH_BYTE_ARRAY = 6)").
+//! Decodes page bytes to values (Encodings, "Delta-length byte array (DELTA_LENGTH_BYTE_ARRAY = 6)").
 
 use herringbone_arrow::buffer::Buffer;
 use herringbone_format::Result;
@@ -96,7 +96,7 @@ pub(crate) fn fit(
     None
 }
 
-/// Lengths that are encoded with DELTA_BINARY_PACKED.
+/// Lengths encoded with DELTA_BINARY_PACKED.
 pub(crate) struct Lengths {
     data: Buffer,
     decoder: DeltaDecoder<i32>,

@@ -1,4 +1,4 @@
-//! Encodes values to a page's bytes (Encodings, "Delta-length byte array (DELTA_LENGTH_BYTE_ARRAY = 6)").
+//! Encodes values to page bytes (Encodings, "Delta-length byte array (DELTA_LENGTH_BYTE_ARRAY = 6)").
 
 use herringbone_format::Result;
 use herringbone_kernels::delta::{self, Blocks};

@@ -1,4 +1,4 @@
-//! Decodes a page's indices (Encodings, "Dictionary Encoding (PLAIN_DICTIONARY = 2 and RLE_DICTIONARY = 8)").
+//! Decodes the indices of a page (Encodings, "Dictionary Encoding (PLAIN_DICTIONARY = 2 and RLE_DICTIONARY = 8)").
 //!
 //! ```text
 //! bit width (one byte, 0 to 32) | runs of indices, in the RLE and bit-packing hybrid

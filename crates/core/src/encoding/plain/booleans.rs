@@ -13,7 +13,7 @@ use crate::malformed;
 /// A position in a page's bits.
 pub(crate) struct PlainBooleans {
     bits: Buffer,
-    /// The number of bits that were consumed.
+    /// The number of bits consumed so far.
     position: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Decodes a page's bytes to values (Encodings, "Plain (PLAIN = 0)").
+//! Decodes page bytes to values (Encodings, "Plain (PLAIN = 0)").
 
 use herringbone_arrow::buffer::Buffer;
 use herringbone_format::Result;
@@ -9,7 +9,7 @@ use crate::encoding::{Rest, ends_early, product};
 /// A position in PLAIN values.
 pub(crate) struct PlainDecoder {
     values: Buffer,
-    /// The number of bytes that were consumed.
+    /// The number of bytes consumed so far.
     position: usize,
 }
 
@@ -28,7 +28,7 @@ impl PlainDecoder {
         Ok(())
     }
 
-    /// Returns the bytes that were not consumed yet. A value takes `value_bytes` of them.
+    /// Returns the bytes not consumed yet. A value takes `value_bytes` of them.
     pub(crate) fn rest(&self, value_bytes: usize) -> Rest<'_> {
         Rest::bytes(&self.values, self.position, value_bytes)
     }

@@ -1,4 +1,4 @@
-//! Encodes values to a page's bytes (Encodings, "Plain (PLAIN = 0)").
+//! Encodes values to page bytes (Encodings, "Plain (PLAIN = 0)").
 
 use herringbone_format::Result;
 use herringbone_kernels::bytes::append_byte_arrays;

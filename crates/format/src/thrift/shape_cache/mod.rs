@@ -1,4 +1,4 @@
-//! Recognizes structs that have the same structure.
+//! Recognizes structs with the same structure.
 //!
 //! Few bits of a struct determine where it ends. These are headers, sizes, lengths, and the highest bit of each byte of
 //! an integer. The column chunks of a file agree in nearly all of these bits, and differ in counts, offsets and bounds.
@@ -62,9 +62,9 @@ impl ShapeCache {
 }
 
 impl<T> ShapeCache<T> {
-    /// Returns the end of the struct that starts at `position`, and the value that was saved with the shape that it
-    /// fits. If no shape fits, the struct itself may become a shape. Returns `None` if no shape fits and a new one is
-    /// not worth its cost. The caller must pass one `depth` for all structs.
+    /// Returns the end of the struct that starts at `position`, and the value saved with the shape that it fits. If no
+    /// shape fits, the struct itself may become a shape. Returns `None` if no shape fits and a new one is not worth its
+    /// cost. The caller must pass one `depth` for all structs.
     #[inline]
     pub(super) fn get_or_insert(
         &mut self,
@@ -109,7 +109,7 @@ impl<T> ShapeCache<T> {
             return Ok(Some(end));
         }
         self.credit.pay_for_shape();
-        // The shape that was not used for longest makes room.
+        // The least recently used shape makes room.
         let unused = (self.shapes.len() == MAX_SHAPES).then(|| self.shapes.pop());
         let unused = unused.flatten().map(|(shape, _)| shape);
         let mut shape = unused.unwrap_or_default();

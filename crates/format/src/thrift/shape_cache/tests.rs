@@ -1,4 +1,4 @@
-//! Compares skipping by shapes with skipping one by one, for structs that are valid, damaged or truncated.
+//! Compares skipping by shapes with skipping one by one, for valid, damaged and truncated structs.
 
 use super::super::skip::skip_struct;
 use super::super::{CompactWriter, Wire};

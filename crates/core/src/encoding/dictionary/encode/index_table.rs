@@ -36,7 +36,7 @@ impl IndexTable {
         self.places.capacity() * size_of::<u32>()
     }
 
-    /// Returns true if there is room for `num_indices` indices, including the ones that are in the table already.
+    /// Returns true if there is room for `num_indices` indices, including those already in the table.
     #[inline]
     pub(super) fn has_room(&self, num_indices: usize) -> bool {
         num_indices <= room(self.places.len())
@@ -70,7 +70,7 @@ impl IndexTable {
         Err(at & mask)
     }
 
-    /// Stores an index at the free place that was found for its hash. The table must have room.
+    /// Stores an index at the free place found for its hash. The table must have room.
     #[inline]
     pub(super) fn put(&mut self, place: usize, hash: u64, index: u32) {
         let mask = self.places.len().wrapping_sub(1) as u32;
@@ -110,7 +110,7 @@ mod tests {
         for (index, hash) in (0..).zip(hashes) {
             assert_eq!(table.find(hash, |found| found == index), Ok(index));
         }
-        // The predicate is called only for indices that have the given hash.
+        // The predicate is called only for indices with the given hash.
         let asked = std::cell::RefCell::new(Vec::new());
         let found = table.find(7, |index| {
             asked.borrow_mut().push(index);

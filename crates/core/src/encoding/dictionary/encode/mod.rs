@@ -109,8 +109,8 @@ impl Dictionary {
             }
     }
 
-    /// Adds values that slots may or may not use. New values get ascending indices in the given order, and values that
-    /// are already present keep their indices.
+    /// Adds values that slots may or may not use. New values get ascending indices in the given order, and values
+    /// already present keep their indices.
     ///
     /// # Errors
     /// Fails for the same reasons as [`Self::append`].

@@ -1,7 +1,7 @@
 //! Numbers in a dictionary.
 //!
-//! If the first numbers are close together, we look up numbers in their vicinity directly in a table that is indexed by
-//! value. We look up all other numbers by hash.
+//! If the first numbers are close together, we look up numbers in their vicinity directly in a table indexed by value.
+//! We look up all other numbers by hash.
 
 use herringbone_kernels::hash;
 

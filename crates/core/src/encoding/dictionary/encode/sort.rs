@@ -126,7 +126,7 @@ fn sort_byte_arrays(order: &mut Vec<u32>, values: &ByteArrays) {
 }
 
 /// Sorts entries by their keys, which we store next to the indices during the sort. The closure `ties` compares entries
-/// that have equal keys.
+/// with equal keys.
 fn sort_by_key<K: Ord + Copy>(
     order: &mut Vec<u32>,
     key: impl Fn(u32) -> Option<K>,
