@@ -1,4 +1,4 @@
-//! A page of a BYTE_ARRAY or FIXED_LEN_BYTE_ARRAY column, for the layouts that read one.
+//! A page of a BYTE_ARRAY or FIXED_LEN_BYTE_ARRAY column, for the layouts that read such columns.
 
 use herringbone_arrow::buffer::Buffer;
 use herringbone_format::{Encoding, Error, Result};
@@ -7,17 +7,18 @@ use crate::encoding::Rest;
 use crate::encoding::byte_array::ByteArrays;
 use crate::encoding::dictionary::Indices;
 
-/// The values section of a page: the values themselves, or indices into the chunk's dictionary.
+/// The values section of a page. It has the values themselves, or indices into the chunk's dictionary.
 pub(super) enum ByteArrayPage {
     Direct(ByteArrays),
     Dictionary(Indices),
 }
 
 impl ByteArrayPage {
-    /// The page before the first one, without values.
+    /// The page before the first one. It has no values.
     pub(super) const EMPTY: Self = Self::Direct(ByteArrays::Empty);
 
-    /// Creates the page from its values section. `width` is the byte count of each FIXED_LEN_BYTE_ARRAY value.
+    /// Creates the page from its values section. The caller passes the byte count of each FIXED_LEN_BYTE_ARRAY value as
+    /// `width`, or `None` for BYTE_ARRAY.
     pub(super) fn new(encoding: Encoding, values: Buffer, width: Option<usize>) -> Result<Self> {
         Ok(match encoding {
             Encoding::RleDictionary | Encoding::PlainDictionary if !values.is_empty() => {
@@ -27,7 +28,7 @@ impl ByteArrayPage {
         })
     }
 
-    /// Passes over the next `n` values.
+    /// Skips the next `n` values.
     pub(super) fn skip(&mut self, n: usize) -> Result<()> {
         match self {
             Self::Direct(values) => values.skip(n),
@@ -35,7 +36,7 @@ impl ByteArrayPage {
         }
     }
 
-    /// Returns what is left of the page.
+    /// Returns the part of the page that follows the values taken or skipped so far.
     pub(super) fn rest(&self) -> Rest<'_> {
         match self {
             Self::Direct(values) => values.rest(),

@@ -20,7 +20,7 @@ pub mod join;
 mod null;
 mod primitive;
 mod timestamp_96;
-// Shared by several layouts when reading.
+// Several layouts share these modules when reading.
 mod byte_array_page;
 mod convert;
 mod entries;

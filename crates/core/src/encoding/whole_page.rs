@@ -1,13 +1,13 @@
-//! The encoder of encodings that need all values of a page before they can write the first byte.
+//! The encoder for encodings that need all values of a page before they can write the first byte.
 
 use herringbone_format::Result;
 
 use super::physical_values::Values;
 use super::{ValueEncoder, mismatch};
 
-/// A number that [`Values`] has a slice of.
+/// A number type for which [`Values`] has a slice.
 pub(super) trait Number: Copy + Send + Sync {
-    /// Returns the slice of this type, or `None` if the values are of another type.
+    /// Returns the slice of this type, or `None` if the values have another type.
     fn slice<'a>(values: &Values<'a>) -> Option<&'a [Self]>;
 }
 
@@ -26,9 +26,9 @@ macro_rules! numbers {
 
 numbers!(i32: Int32, i64: Int64, f32: Float, f64: Double);
 
-/// Encoding of all values of a page at once.
+/// An encoding that encodes all values of a page at once.
 pub(super) trait EncodePage<T>: Send + Sync {
-    /// Appends the values section of a page with these values to `out`.
+    /// Appends the values section for a page with these values to `out`.
     fn encode(&mut self, values: &[T], out: &mut Vec<u8>);
 }
 
@@ -39,7 +39,7 @@ pub(super) struct WholePage<T, E> {
 }
 
 impl<T, E> WholePage<T, E> {
-    /// Creates an encoder without values.
+    /// Creates an encoder that has no values yet.
     pub(super) fn new(encoding: E) -> Self {
         Self {
             values: Vec::new(),

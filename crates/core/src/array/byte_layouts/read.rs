@@ -130,7 +130,7 @@ struct ByteLeaf<S: ByteLayout> {
     sink: S,
     dictionary: Option<S::Dictionary>,
     page: ByteArrayPage,
-    /// The number of bytes per FIXED_LEN_BYTE_ARRAY value; `None` for BYTE_ARRAY.
+    /// The number of bytes per FIXED_LEN_BYTE_ARRAY value, or `None` for BYTE_ARRAY.
     width: Option<usize>,
 }
 
@@ -177,7 +177,7 @@ impl<S: ByteLayout> LeafArray for ByteLeaf<S> {
                 let (indices, runs) = indices.parts();
                 Ok(self.sink.fit_indices(dictionary, indices, runs, n, budget))
             }
-            // The next append fails with an error.
+            // We need no exact answer here, because the next append fails with an error.
             (ByteArrayPage::Dictionary(_), None) => Ok(n),
         }
     }
@@ -188,7 +188,7 @@ impl<S: ByteLayout> LeafArray for ByteLeaf<S> {
             (ByteArrayPage::Dictionary(_), Some(dictionary)) => {
                 n.saturating_mul(S::longest(dictionary))
             }
-            // The next append fails with an error.
+            // We need no exact answer here, because the next append fails with an error.
             (ByteArrayPage::Dictionary(_), None) => 0,
         };
         values.saturating_add(n.saturating_mul(S::OVERHEAD))
