@@ -187,14 +187,13 @@ fn needed_of_max(value: &[u8], length: Option<usize>) -> &[u8] {
     }
 }
 
-/// Returns the least and the greatest of big-endian integers of `width` bytes. This may be 1 to 16. The leading bytes
-/// of the returned numbers are the values' bytes.
+/// Returns the least and the greatest of big-endian integers of `width` bytes, 1 to 16, as the leading bytes of two
+/// numbers. We keep whatever bytes follow, because they only decide between equal integers.
 fn extremes_as_numbers(bytes: &[u8], width: usize) -> Option<[i128; 2]> {
     const BYTES: usize = size_of::<i128>();
-    let sign_extension = -1 << (8 * (BYTES - width));
     let (mut min, mut max) = (i128::MAX, i128::MIN);
     let mut widen = |bytes: [u8; BYTES]| {
-        let number = i128::from_be_bytes(bytes) & sign_extension;
+        let number = i128::from_be_bytes(bytes);
         min = min.min(number);
         max = max.max(number);
     };
