@@ -1,6 +1,7 @@
 //! Arrays from pages written by hand from the specification.
 
 mod bytes;
+mod dictionaries;
 mod numbers;
 
 use herringbone_arrow::array::{Array, ArrayRef};

@@ -63,6 +63,35 @@ fn unaligned_pages_and_nulls() {
     assert_eq!(array.null_count(), 3);
 }
 
+/// Values go to their slots in one step if there are nulls between them. Without nulls, the page stays in place.
+#[test]
+fn values_are_spread_over_the_slots_as_they_are_appended() {
+    let leaf = leaf(Type::Int32, 0, DataType::Int32);
+    let values = page(plain([1i32, 2, 3, 4, 5].map(i32::to_le_bytes)));
+    let mut validity = bitmap(&[true, false, true, true, false, false, true, true]);
+    let mut array = leaf_array(&leaf).unwrap();
+    array.set_page(Encoding::Plain, values.clone(), 5).unwrap();
+    array.append_spread(3, &validity, 0, 5).unwrap();
+    array.append_spread(2, &validity, 5, 3).unwrap();
+    let found = array.finish(validity.finish()).unwrap();
+    let expected = [
+        Some(1),
+        None,
+        Some(2),
+        Some(3),
+        None,
+        None,
+        Some(4),
+        Some(5),
+    ];
+    assert!(found.as_primitive::<Int32Type>().iter().eq(expected));
+    array.set_page(Encoding::Plain, values.clone(), 5).unwrap();
+    array.append_spread(5, &bitmap(&[true; 5]), 0, 5).unwrap();
+    assert!(array.borrows_pages());
+    let found = array.finish(None).unwrap();
+    assert_eq!(found.to_data().buffers()[0].as_ptr(), values.as_ptr());
+}
+
 #[test]
 fn dictionaries() {
     let leaf = leaf(Type::Int32, 0, DataType::Date32);

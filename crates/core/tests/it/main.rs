@@ -1,0 +1,4 @@
+//! Reads of columns whose values follow from the numbers of their rows.
+
+#[cfg(test)]
+mod lists;
