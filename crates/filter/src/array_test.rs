@@ -168,3 +168,65 @@ fn array_at(path: &[String], batch: &RecordBatch) -> Result<(ArrayRef, Option<Nu
     }
     Ok((array, nulls))
 }
+
+#[cfg(test)]
+mod tests {
+    use herringbone_arrow::array::types::Int8Type;
+    use herringbone_arrow::array::{DictionaryArray, Int8Array, StringArray};
+
+    use super::*;
+    use crate::Literal;
+    use crate::predicate::{Comparison, Test};
+
+    fn words() -> ArrayRef {
+        Arc::new(StringArray::from(vec!["a", "b", "c"]))
+    }
+
+    fn batch(keys: Vec<Option<i8>>, values: &ArrayRef) -> RecordBatch {
+        let keys = Int8Array::from(keys);
+        let array = DictionaryArray::<Int8Type>::new(keys, values.clone());
+        RecordBatch::try_from_iter([("word", Arc::new(array) as ArrayRef)]).unwrap()
+    }
+
+    /// Batches of a row group share their dictionary, which is tested with the first of them. Its results are dropped
+    /// after the last one.
+    #[test]
+    fn a_shared_dictionary_is_tested_once() {
+        let schema = batch(Vec::new(), &words()).schema();
+        let test = Test::Compare(Comparison::Equal, Literal::from("b"));
+        let asked = Asked {
+            test: &test,
+            is_negated: false,
+            is_ieee: false,
+            quantifier: None,
+        };
+        let tested = ArrayTest::new(&schema, &["word".to_owned()], asked).unwrap();
+        let accepted = |values: &ArrayRef, keys: Vec<Option<i8>>| -> Vec<bool> {
+            tested
+                .evaluate(&batch(keys, values))
+                .unwrap()
+                .iter()
+                .collect()
+        };
+        let results = || -> Vec<Arc<AcceptedKeys>> {
+            let dictionaries = tested.dictionaries.lock().unwrap();
+            dictionaries.iter().map(|it| it.accepted.clone()).collect()
+        };
+        let first = words();
+        assert_eq!(
+            accepted(&first, vec![Some(0), Some(1), None]),
+            [false, true, false]
+        );
+        let [once] = results().try_into().unwrap();
+        assert_eq!(accepted(&first, vec![Some(1), Some(2)]), [true, false]);
+        let [again] = results().try_into().unwrap();
+        assert!(Arc::ptr_eq(&once, &again));
+        let second = words();
+        assert_eq!(accepted(&second, vec![Some(1)]), [true]);
+        assert_eq!(results().len(), 2);
+        drop(first);
+        let third = words();
+        assert_eq!(accepted(&third, vec![Some(2)]), [false]);
+        assert_eq!(results().len(), 2);
+    }
+}
