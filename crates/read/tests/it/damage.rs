@@ -9,8 +9,8 @@ use herringbone::{Lost, OnError, ReadOptions};
 
 use crate::table::{GROUP, PAGE, ROWS, file, open, options, rows_of, text};
 
-/// Returns the table's file with one bit flipped in the body of a page.
-fn damaged(row_group: usize, leaf: usize, page: usize) -> Bytes {
+/// Returns the file of the table with a bit flipped in the body of a page.
+pub(crate) fn damaged(row_group: usize, leaf: usize, page: usize) -> Bytes {
     let mut bytes = file(options()).to_vec();
     let opened = open(&bytes.clone().into());
     let mut pages = opened.pages(row_group, leaf).unwrap();

@@ -11,7 +11,8 @@ use herringbone::{ErrorKind, Limits, ReadOptions};
 use herringbone_arrow::array::RecordBatch;
 use herringbone_read::{AheadStep, DetachedRowGroup};
 
-use crate::table::{GROUP, ROWS, compare, file, open, options, rows_of, slice};
+use crate::damage::damaged;
+use crate::table::{GROUP, ROWS, compare, file, kind, open, options, rows_of, slice, text};
 
 /// Returns the byte range of a column chunk.
 fn chunk(file: &Bytes, row_group: usize, leaf: usize) -> Range<u64> {
@@ -316,6 +317,58 @@ fn a_row_group_with_emitted_rows_or_a_counting_limit_stays() {
         let mut decoder = decoder(&file, FetchPolicy::remote(), &options);
         assert_eq!(decoder.take_row_group().is_some(), may_take, "{options:?}");
     }
+}
+
+/// A tighter filter that tests another column begins the row group again. Only rows that were emitted before tie it to
+/// the decoder.
+#[test]
+fn a_row_group_that_begins_again_is_detached_unless_rows_were_emitted() {
+    let file = file(options());
+    let wide = col("text").is_not_null();
+    let tight = wide.clone().and(col("kind").ne("red"));
+    let options = ReadOptions::new().batch_size(60).filter(wide);
+    let mut begun = decoder(&file, FetchPolicy::remote(), &options);
+    assert!(!needs(&mut begun).now.is_empty());
+    begun.tighten_filter(&tight).unwrap();
+    let row_group = begun.take_row_group().unwrap();
+    assert_eq!(row_group.ordinal(), 0);
+    let is_wanted = |row: &usize| text(*row).is_some() && kind(*row) != "red";
+    let expected: Vec<_> = (0..GROUP).filter(is_wanted).collect();
+    assert_eq!(rest_of(row_group, &file), expected);
+    let mut emitted = decoder(&file, FetchPolicy::remote(), &options);
+    supply(&mut emitted, &file, &(0..file.len() as u64));
+    batch(&mut emitted);
+    emitted.tighten_filter(&tight).unwrap();
+    assert!(emitted.take_row_group().is_none());
+}
+
+/// While bytes of the emitted column are missing, the decoder tests more rows. An error among these waits for its turn.
+#[test]
+fn an_error_of_a_test_ahead_comes_after_the_rows_before_it() {
+    // The sixth page of `text` in the first row group has the rows 250 to 299.
+    let file = damaged(0, 1, 5);
+    let options = ReadOptions::new()
+        .batch_size(60)
+        .filter(col("text").is_not_null());
+    let mut decoder = decoder(&file, FetchPolicy::remote(), &options);
+    // The emitted column is the first one of the file. All bytes after it are there.
+    let emitted = chunk(&file, 0, 0);
+    supply(&mut decoder, &file, &(emitted.end..file.len() as u64));
+    assert_eq!(needs(&mut decoder).now, std::slice::from_ref(&emitted));
+    assert_eq!(needs(&mut decoder).now, std::slice::from_ref(&emitted));
+    supply(&mut decoder, &file, &emitted);
+    // Of each 60 rows, 48 have a text. The rows 0 to 239 are tested without error, and 180 of them fill batches.
+    let mut expected = (0..240).filter(|row| text(*row).is_some());
+    for _ in 0..3 {
+        let batch = batch(&mut decoder);
+        assert_eq!(
+            rows_of(&[batch]),
+            expected.by_ref().take(60).collect::<Vec<_>>()
+        );
+    }
+    let error = decoder.poll().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Corrupt);
+    assert_eq!(error.location().column.as_deref(), Some("text"));
 }
 
 #[test]

@@ -125,7 +125,43 @@ fn tasks_decode_the_batches_of_each_row_group() {
     }
 }
 
-/// The number of long values, whose pages of 10,000 rows take 80,000 bytes each.
+/// Without work ahead, the tasks are the columns of the due batch. The next ones follow once it is assembled.
+#[test]
+fn tasks_without_work_ahead_are_the_columns_of_the_due_batch() {
+    let file = file(options());
+    let plan = open(&file).plan(&ReadOptions::new().batch_size(70));
+    let mut sequence = ReadSequence::new(Arc::new(plan.unwrap()));
+    let mut row_group = sequence.next_row_group().unwrap();
+    let mut bytes = Whole(file);
+    assert!(row_group.open(&mut bytes).unwrap());
+    row_group.share(2, &mut bytes);
+    let mut batches = Vec::new();
+    // 300 rows are four batches of 70 rows, and one of 20.
+    for left in (1..=5).rev() {
+        assert_eq!(row_group.batches_left(), Some(left));
+        let mut tasks = 0;
+        while let Some(mut task) = row_group.take_task(0) {
+            task.run(&mut bytes);
+            assert!(row_group.deliver(task).unwrap().is_none());
+            tasks += 1;
+        }
+        // The table has eight leaves.
+        assert_eq!(tasks, 8, "with {left} batches left");
+        let Ok(SharedStep::Batch(mut assembly)) = row_group.poll_shared(u64::MAX) else {
+            panic!("all columns of a batch are decoded");
+        };
+        assembly.run();
+        let batch = row_group.deliver(StageTask::Batch(assembly)).unwrap();
+        batches.push(batch.unwrap());
+    }
+    assert!(matches!(
+        row_group.poll_shared(u64::MAX),
+        Ok(SharedStep::End)
+    ));
+    compare(&batches, &(0..300).collect::<Vec<_>>(), "batch by batch");
+}
+
+/// 400,000 numbers, whose pages of 10,000 rows take 80,000 bytes each.
 const LONG: i64 = 400_000;
 
 fn long(options: WriteOptions) -> Bytes {

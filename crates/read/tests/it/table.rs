@@ -144,7 +144,11 @@ pub(crate) fn decoder(file: &Bytes, options: &ReadOptions) -> PushDecoder {
 
 /// Reads a file with a decoder that gets each needed range by itself.
 pub(crate) fn pushed(file: &Bytes, options: &ReadOptions) -> Vec<RecordBatch> {
-    let mut decoder = decoder(file, options);
+    supplied(&mut decoder(file, options), file)
+}
+
+/// Gives a decoder each range that it needs, and returns its batches.
+pub(crate) fn supplied(decoder: &mut PushDecoder, file: &Bytes) -> Vec<RecordBatch> {
     let mut batches = Vec::new();
     loop {
         match decoder.poll().unwrap() {

@@ -271,6 +271,29 @@ fn values_are_cast_to_the_wanted_types() {
     assert!(read(&file, seconds.loose_times(true)).is_ok());
 }
 
+/// A value that does not fit is reported with its column and row group, wherever the column is among the wanted ones.
+#[test]
+fn a_value_that_does_not_fit_is_reported_with_its_place() {
+    let file = small();
+    let seconds = || field("at", DataType::Timestamp(TimeUnit::Second, None));
+    for fields in [
+        vec![seconds()],
+        vec![seconds(), field("Name", DataType::Utf8)],
+        vec![
+            field("id", DataType::Int32),
+            field("Name", DataType::Utf8),
+            seconds(),
+        ],
+    ] {
+        let options = ReadOptions::new().wanted_schema(schema(fields));
+        let mut reader = open(&file).read(options).unwrap();
+        let error = reader.next_batch().unwrap_err();
+        let location = error.location();
+        assert_eq!(location.column.as_deref(), Some("at"), "{error}");
+        assert_eq!(location.row_group, Some(0), "{error}");
+    }
+}
+
 #[test]
 fn structs_without_wanted_fields_keep_their_place_or_are_null() {
     let file = small();

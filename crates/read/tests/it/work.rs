@@ -5,12 +5,13 @@ use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use herringbone::filter::{Predicate, PruningStep, PruningSteps, ReadMetrics, col};
+use herringbone::push::PushDecoder;
 use herringbone::source::{FetchPolicy, Source};
 use herringbone::{BloomFilterOptions, ColumnOptions, Limits, ParquetFile, ReadOptions, Result};
-use herringbone_arrow::array::Int64Array;
+use herringbone_arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use herringbone_arrow::schema::{DataType, Field, Schema};
 
-use crate::table::{GROUP, file, open, options, rows_of};
+use crate::table::{GROUP, file, open, options, rows_of, supplied, written};
 
 /// A file in memory that notes the requested ranges.
 #[derive(Clone)]
@@ -200,6 +201,42 @@ fn a_read_of_one_row_requests_little_else() {
     assert!((8_000..9_000).contains(&all.fetched.bytes), "{all:?}");
     // A read of all rows looks nothing up.
     assert!(all.steps.iter().all(|step| step.reads.requests == 0));
+}
+
+/// The index of a column's pages is read if the pages that it leaves out may cost more than a request. The dictionary
+/// is read in any case, so that its bytes do not count.
+#[test]
+fn a_page_map_must_save_more_than_a_request() {
+    let reads_of_maps = |dictionary: bool, distinct: usize, length: usize| {
+        let rows = 0..1_000_usize;
+        let texts = rows
+            .clone()
+            .map(|row| format!("{:0length$}", row % distinct));
+        let numbers = Int64Array::from_iter_values(rows.map(|row| row as i64));
+        let columns: [(&str, ArrayRef); 2] = [
+            ("row", Arc::new(numbers)),
+            ("text", Arc::new(StringArray::from_iter_values(texts))),
+        ];
+        let batch = RecordBatch::try_from_iter(columns).unwrap();
+        let options = options()
+            .column("text", ColumnOptions::new().dictionary(dictionary))
+            .row_group_rows(1_000);
+        let file = written(&batch, options);
+        let read = ReadOptions::new().filter(col("row").eq(402));
+        let plan = open(&file).plan(&read).unwrap();
+        let mut decoder = PushDecoder::with_policy(Arc::new(plan), FetchPolicy::remote());
+        let found = supplied(&mut decoder, &file);
+        assert_eq!(rows_of(&found), [402]);
+        let metrics = decoder.metrics();
+        let step = metrics.steps.iter();
+        let mut maps = step.filter(|step| step.step == PruningStep::PageMaps);
+        maps.next().unwrap().reads.bytes
+    };
+    // A request may read over 256 KiB. The texts of all rows take 400,000 bytes.
+    assert!(reads_of_maps(false, 1_000, 400) > 0);
+    // The pages have indices of seven bits. Their dictionary of 100 texts takes as many bytes.
+    assert_eq!(reads_of_maps(true, 100, 4_000), 0);
+    assert_eq!(reads_of_maps(false, 1_000, 200), 0);
 }
 
 #[test]
