@@ -2,6 +2,8 @@
 //! that they make.
 
 #[cfg(test)]
+mod chunk_files;
+#[cfg(test)]
 mod common;
 #[cfg(test)]
 mod encoders;

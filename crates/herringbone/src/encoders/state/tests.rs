@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use herringbone_arrow::array::Int32Array;
 use herringbone_arrow::schema::{DataType, Field, Schema};
+use herringbone_format::Error;
 use herringbone_write::{WriteOptions, WritePlan};
 
 use super::*;
@@ -113,4 +114,93 @@ fn ends_come_in_their_turn() {
     state.push(1, append(0, 9));
     assert_eq!(next(&mut state, Some(0)), Some(1));
     assert_eq!(next(&mut state, Some(0)), Some(0));
+}
+
+/// Adds a slice of row group 0, on which all columns still work.
+fn begin_slice(state: &mut State, rows: usize) {
+    let columns_left = state.columns.len();
+    state.slices.push_back(Slice {
+        row_group: 0,
+        rows,
+        array_bytes: 4 * rows,
+        columns_left,
+        estimated_bytes: 0,
+        heap_bytes: 0,
+    });
+}
+
+/// Reports a slice of a column, with these bytes or an error.
+fn report(state: &mut State, slice: usize, column: usize, result: Result<usize, &str>) {
+    state.report(Report {
+        column,
+        row_group: 0,
+        slice,
+        done: Done::Append {
+            estimated_bytes: result.unwrap_or(0),
+            heap_bytes: 2 * result.unwrap_or(0),
+        },
+        error: result.err().map(Error::argument),
+    });
+}
+
+/// A row group is large enough by the sum of what its columns report after a slice, as bytes in the file or in memory.
+#[test]
+fn a_row_group_is_as_large_as_its_columns_together() {
+    let is_large = |row_group_bytes, memory_bytes| {
+        let mut state = state(3);
+        state.threads = 2;
+        // The caller may be two slices ahead, or more if they have few rows.
+        for slice in 0..3 {
+            begin_slice(&mut state, 1 << 17);
+            (0..3).for_each(|column| report(&mut state, slice, column, Ok(40_000_000)));
+        }
+        let mut options = WriteOptions::default();
+        (options.row_group_bytes, options.memory_bytes) = (row_group_bytes, memory_bytes);
+        let mut is_large = false;
+        state.catch_up(&options, &mut is_large).unwrap();
+        assert_eq!(state.next_slice(), 3);
+        is_large
+    };
+    assert!(is_large(120_000_000, usize::MAX));
+    assert!(!is_large(120_000_001, usize::MAX));
+    assert!(is_large(usize::MAX, 240_000_000));
+}
+
+/// The first error in the order of slices, then of columns, is reported once no unfinished work can fail before it.
+#[test]
+fn the_first_error_is_known_once_all_work_before_it_is_done() {
+    let mut state = state(2);
+    for _ in 0..3 {
+        begin_slice(&mut state, 10);
+    }
+    let error = |state: &State| {
+        let failure = state.error.as_ref().unwrap();
+        let message = failure.error.message().to_owned();
+        (message, state.is_first(failure))
+    };
+    report(&mut state, 1, 1, Err("later column"));
+    assert_eq!(error(&state), ("later column".to_owned(), false));
+    report(&mut state, 2, 0, Err("later slice"));
+    assert_eq!(error(&state), ("later column".to_owned(), false));
+    report(&mut state, 1, 0, Err("first"));
+    assert_eq!(error(&state), ("first".to_owned(), false));
+    report(&mut state, 0, 0, Ok(1));
+    assert_eq!(error(&state), ("first".to_owned(), false));
+    report(&mut state, 0, 1, Ok(1));
+    // Column 1 still works on the last slice, which comes later.
+    assert_eq!(error(&state), ("first".to_owned(), true));
+}
+
+#[test]
+fn pages_in_progress_are_counted_until_they_are_finished() {
+    let mut state = state(1);
+    state.threads = 2;
+    // Two for each thread.
+    for _ in 0..4 {
+        assert!(state.make_room(10, 1 << 20));
+    }
+    assert!(!state.make_room(10, 1 << 20));
+    assert_eq!(state.heap_bytes(), 40);
+    state.page_is_finished(10);
+    assert!(state.make_room(10, 1 << 20));
 }
