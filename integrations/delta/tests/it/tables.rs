@@ -9,7 +9,7 @@ use delta_kernel::arrow::array::{
 use delta_kernel::arrow::buffer::NullBuffer;
 use delta_kernel::arrow::compute::{cast, concat_batches};
 use delta_kernel::arrow::datatypes::{
-    DataType as ArrowType, Decimal128Type, Int32Type, Schema, TimestampMicrosecondType,
+    DataType as ArrowType, Decimal128Type, Int32Type, Int64Type, Schema, TimestampMicrosecondType,
 };
 use delta_kernel::checkpoint::{CheckpointSpec, V2CheckpointConfig};
 use delta_kernel::committer::FileSystemCommitter;
@@ -207,22 +207,26 @@ fn a_checkpoint_with_sidecars_is_written_and_read() {
     assert_eq!(check_checkpoint(&spec, &["v2Checkpoint"]), 1);
 }
 
+/// Reads all rows by the default engine, with the schema of `ours`: it keeps the names of elements, which differ between files.
+fn as_default(ours: &RecordBatch, folder: &Path) -> RecordBatch {
+    let renamed = |batch: &RecordBatch| {
+        let fields = ours.schema_ref().fields().iter().zip(batch.columns());
+        let columns = fields.map(|(field, column)| cast(column, field.data_type()).unwrap());
+        RecordBatch::try_new(ours.schema(), columns.collect()).unwrap()
+    };
+    let theirs: Vec<_> = scan_batches(default(), folder)
+        .iter()
+        .map(renamed)
+        .collect();
+    concat_batches(ours.schema_ref(), &theirs).unwrap()
+}
+
 /// The table has partitions, a checkpoint, a column that came later, and deleted rows.
 #[test]
 fn a_table_of_delta_rs_is_read() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/delta_rs");
     let rows = scan(ours(), &folder);
-    // The default engine keeps the names of elements. They differ between these files.
-    let renamed = |batch: &RecordBatch| {
-        let fields = rows.schema_ref().fields().iter().zip(batch.columns());
-        let columns = fields.map(|(field, column)| cast(column, field.data_type()).unwrap());
-        RecordBatch::try_new(rows.schema(), columns.collect()).unwrap()
-    };
-    let theirs: Vec<_> = scan_batches(default(), &folder)
-        .iter()
-        .map(renamed)
-        .collect();
-    assert_eq!(rows, concat_batches(rows.schema_ref(), &theirs).unwrap());
+    assert_eq!(rows, as_default(&rows, &folder));
     let column = |name: &str| rows.column_by_name(name).unwrap();
     let mut numbers = column("n").as_primitive::<Int32Type>().values().to_vec();
     numbers.sort_unstable();
@@ -247,6 +251,50 @@ fn a_table_of_delta_rs_is_read() {
         let part = column("part").as_string::<i32>().value(row);
         assert_eq!(part, format!("p{}", n % 2));
     }
+}
+
+/// The package `deltalake` wrote these tables, and their rows as it reads them (`data/write_table.py`). It maps columns by name and
+/// by id, and reads deletion vectors.
+#[test]
+fn tables_of_delta_rs_have_the_rows_that_it_reads() {
+    for name in ["mapped_name", "mapped_id", "deleted"] {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("tests/data")
+            .join(name);
+        let rows = scan(ours(), &folder);
+        assert_eq!(rows, as_default(&rows, &folder), "{name}");
+        let mut texts: Vec<Value> = (0..rows.num_rows())
+            .map(|row| json_row(&rows, row))
+            .collect();
+        texts.sort_by_key(|row| row["n"].as_i64());
+        let expected = fs::read(folder.join("rows.json")).unwrap();
+        let expected: Vec<Value> = serde_json::from_slice(&expected).unwrap();
+        assert_eq!(texts, expected, "{name}");
+    }
+}
+
+/// Returns a row in the form of `rows.json`.
+fn json_row(rows: &RecordBatch, row: usize) -> Value {
+    let column = |name: &str| rows.column_by_name(name).unwrap();
+    let amount = column("amount").as_primitive::<Decimal128Type>().value(row);
+    let micros = column("at").as_primitive::<TimestampMicrosecondType>();
+    let tags = column("tags").as_map();
+    let tag = tags.is_valid(row).then(|| tags.value(row));
+    let tag = tag.map(|entries| entries.column(1).as_string::<i32>().value(0).to_owned());
+    let mut json = json!({
+        "n": column("n").as_primitive::<Int32Type>().value(row),
+        "part": column("part").as_string::<i32>().value(row),
+        "amount": format!("{}.{:02}", amount / 100, amount % 100),
+        "at": (micros.value(row) / 1_000_000).to_string(),
+        "tag": tag,
+    });
+    if let Some(extra) = rows.column_by_name("extra") {
+        let extra = extra.as_struct();
+        let numbers = extra.column(1).as_list::<i32>().value(row);
+        json["a"] = json!(extra.column(0).as_primitive::<Int64Type>().value(row));
+        json["b"] = json!(numbers.as_primitive::<Int64Type>().value(0));
+    }
+    json
 }
 
 /// Creates a table with columns mapped by id, and appends rows twice.
