@@ -1,6 +1,7 @@
 //! The command `herringbone-sql`.
 
 use std::io::{BufRead, BufReader, Write as _};
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use datafusion::arrow::array::{Int64Array, RecordBatch};
@@ -129,6 +130,68 @@ fn functions_list_the_chunks_and_pages_of_a_file() {
         csv.fail("select * from parquet_metadata(1, 2)")
             .contains("with one path")
     );
+}
+
+/// The expected rows are those of the text of the files.
+#[test]
+fn csv_and_json_files_are_tables() {
+    let folder = Folder::new();
+    let write = |name: &str, text: &str| {
+        let path = folder.path(name);
+        std::fs::create_dir_all(Path::new(&path).parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+    };
+    write("a.csv", "a,b\n1,x\n2,y;z\n3,\n");
+    write("semicolons.txt", "a;b\n7;x\n");
+    write("parts/k=1/one.csv", "a\n5\n6\n");
+    write("parts/k=2/two.csv", "a\n7\n");
+    let lines = "{\"a\":1,\"b\":\"x\",\"c\":[10,20]}\n{\"a\":2,\"b\":null,\"c\":[]}\n";
+    write("j.json", lines);
+    write("j.ndjson", lines);
+    write("array.json", "[{\"a\":1},{\"a\":2}]");
+    let csv = sql(&["--format", "csv"]);
+    let root = folder.path("");
+    for (statements, expected) in [
+        ("select * from 'FOLDERa.csv'", "a,b\n1,x\n2,y;z\n3,\n"),
+        ("select sum(a) as s from 'FOLDERa.csv' where b is not null", "s\n3\n"),
+        ("select a, c[1] as c from 'FOLDERj.json'", "a,c\n1,10\n2,\n"),
+        (
+            "create external table t stored as csv location 'FOLDERa.csv'; select max(b) as b from t",
+            "b\ny;z\n",
+        ),
+        (
+            "create external table t stored as csv location 'FOLDERsemicolons.txt'
+             options ('format.delimiter' ';', 'format.has_header' 'true'); select b, a from t",
+            "b,a\nx,7\n",
+        ),
+        (
+            "create external table t (a int, k int) stored as csv partitioned by (k) location 'FOLDERparts/'
+             options ('format.has_header' 'true'); select k, sum(a) as s from t group by k order by k",
+            "k,s\n1,11\n2,7\n",
+        ),
+        (
+            "create external table t stored as json location 'FOLDERj.ndjson'; select count(b) as b from t",
+            "b\n1\n",
+        ),
+        (
+            "create external table t stored as json location 'FOLDERarray.json'
+             options ('format.newline_delimited' 'false'); select sum(a) as a from t",
+            "a\n3\n",
+        ),
+        (
+            "copy (select 1 as a, 'x' as b) to 'FOLDERo.csv.gz' stored as csv options ('format.compression' 'gzip');
+             select * from 'FOLDERo.csv.gz'",
+            "count\n1\na,b\n1,x\n",
+        ),
+        (
+            "copy (select a, b from 'FOLDERa.csv' where a < 3) to 'FOLDERo.parquet';
+             select p.b, j.b as j from 'FOLDERo.parquet' p join 'FOLDERj.json' j on p.a = j.a order by p.a",
+            "count\n2\nb,j\nx,x\ny;z,\n",
+        ),
+    ] {
+        let statements = statements.replace("FOLDER", &root);
+        assert_eq!(csv.run(&statements), expected, "{statements}");
+    }
 }
 
 #[test]
