@@ -1,6 +1,6 @@
 //! Columns side by side with the `parquet-variant-compute` crate: `cargo bench -p herringbone-variant`.
 //!
-//! Both take the same arrays; each side does the same work on them, in turns.
+//! Both sides take the same arrays and do the same work on them, in turns.
 
 #[allow(dead_code, reason = "the other benchmark needs the rest")]
 mod common;

@@ -1,6 +1,7 @@
 //! Side by side with the `parquet-variant` crate: `cargo bench -p herringbone-variant`.
 //!
-//! Each side does the same work on the same values, in turns; the fastest of all turns counts.
+//! Both sides do the same work on the same values. They run in turns, and the fastest of all turns
+//! counts.
 
 use std::hint::black_box;
 

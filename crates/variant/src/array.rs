@@ -6,7 +6,7 @@ use crate::children::Children;
 use crate::container::Container;
 use crate::variant::Variant;
 
-/// A view over an array, whose elements are in order.
+/// A view over an array, which gives its elements in order.
 ///
 /// *Variant Binary Encoding, "Value Data for Array".*
 #[derive(Debug, Clone, Copy)]
@@ -32,11 +32,12 @@ impl<'a> Array<'a> {
         self.len() == 0
     }
 
-    /// Returns the element at `index`, counted from 0, or `None` if there are fewer.
+    /// Returns the element at `index`, counted from 0, or `None` if the array is shorter.
     ///
     /// # Errors
     ///
-    /// Fails if the element lies outside the array.
+    /// Fails with [Corrupt](herringbone_format::ErrorKind::Corrupt) if the element lies outside the
+    /// array's bytes.
     #[inline]
     pub fn get(&self, index: usize) -> Result<Option<Variant<'a>>> {
         match u32::try_from(index) {
@@ -47,8 +48,8 @@ impl<'a> Array<'a> {
 
     /// Returns all elements, in order.
     ///
-    /// The iterator also returns an error if elements share bytes. A walk therefore never takes longer than the
-    /// number of bytes allows. The iterator ends after the first error.
+    /// The iterator also returns an error if elements share bytes, so that a walk never takes
+    /// longer than the byte count allows. After the first error, it ends.
     #[must_use]
     pub fn iter(&self) -> Elements<'a> {
         Elements {
@@ -67,7 +68,7 @@ impl<'a> Array<'a> {
     }
 }
 
-/// The elements of an array: see [`Array::iter`].
+/// The iterator over an array's elements that [`Array::iter`] returns.
 #[derive(Debug, Clone)]
 pub struct Elements<'a> {
     children: Children<'a>,

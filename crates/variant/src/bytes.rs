@@ -2,7 +2,8 @@
 
 use herringbone_format::{Error, Result};
 
-/// Returns the unsigned number of `width` bytes (1 to 4) at `at`, or `None` if it lies outside `bytes`.
+/// Reads the unsigned number of `width` bytes (1 to 4) at `at`. Returns `None` if it does not lie
+/// within `bytes`.
 #[inline]
 pub(crate) fn read_uint(bytes: &[u8], at: usize, width: u8) -> Option<u32> {
     let rest = bytes.get(at..)?;
@@ -34,7 +35,7 @@ pub(crate) fn width_of(number: u32) -> u8 {
     }
 }
 
-/// Returns `bytes` as text. `what` describes them in the error message.
+/// Returns `bytes` as text. `what` names them in the error message.
 #[inline]
 pub(crate) fn utf8<'a>(bytes: &'a [u8], what: &str) -> Result<&'a str> {
     simdutf8::basic::from_utf8(bytes).map_err(|_| not_utf8(what))

@@ -1,4 +1,4 @@
-//! Iterates over the values of an object or array.
+//! Iterates over the values in an object or array.
 
 use herringbone_format::{Error, Result};
 
@@ -6,17 +6,19 @@ use crate::container::{Container, ends_early};
 use crate::extent::size_of;
 use crate::variant::Variant;
 
-/// Iterates over the values of an object or array, in the order of its offsets.
+/// An iteration over the values in an object or array, in the order of its offsets.
 ///
-/// All values together may not take more bytes than there are. The bytes of a level thus never exceed those of
-/// the level above. Whatever the offsets are, a walk over all levels takes no longer than depth times bytes.
+/// All values together may not take more bytes than the container has, so that the bytes of one
+/// level never exceed those of the level above. Thus, whatever the offsets are, a walk over all
+/// levels takes time for at most depth times bytes.
 #[derive(Debug, Clone)]
 pub(crate) struct Children<'a> {
     container: Container<'a>,
     index: u32,
     /// The number of bytes that the remaining values may take.
     bytes_left: usize,
-    /// All offsets in ascending order. Set from the first value of an unknown type on.
+    /// All offsets in ascending order. We sort them when we meet the first value of an unknown
+    /// type.
     ascending: Option<Vec<u32>>,
 }
 
@@ -34,7 +36,7 @@ impl<'a> Children<'a> {
         &self.container
     }
 
-    /// Returns the name ID of the next value of an object, if there is one.
+    /// Returns the name ID of the next value, if this is an object and has another value.
     #[inline]
     pub(crate) fn next_field_id(&self) -> Option<u32> {
         if self.index == self.container.len() || !self.container.is_object() {
@@ -48,7 +50,7 @@ impl<'a> Children<'a> {
         (self.container.len() - self.index) as usize
     }
 
-    /// Returns the next value. After an error, returns `None`.
+    /// Returns the next value, or `None` at the end or after an error.
     #[inline]
     pub(crate) fn next(&mut self) -> Result<Option<Variant<'a>>> {
         let metadata = self.container.metadata();
@@ -56,7 +58,7 @@ impl<'a> Children<'a> {
         Ok(bytes.map(|bytes| Variant::from_parts(metadata, bytes)))
     }
 
-    /// Returns the bytes of the next value. After an error, returns `None`.
+    /// Returns the bytes of the next value, or `None` at the end or after an error.
     #[inline]
     pub(crate) fn next_bytes(&mut self) -> Result<Option<&'a [u8]>> {
         if self.index == self.container.len() {
@@ -74,8 +76,9 @@ impl<'a> Children<'a> {
         Ok(Some(bytes))
     }
 
-    /// Returns the size of a value of unknown type. Works like the method of [`Container`], but takes logarithmic
-    /// time from the second call on.
+    /// Returns the byte count of a value whose type is unknown, up to the start of the value stored
+    /// after it. [`Container`] has a method for this too, but this one takes logarithmic time from
+    /// the second call on, because it keeps the sorted offsets.
     #[cold]
     fn size_until_next(&mut self, index: u32) -> Result<usize> {
         let container = &self.container;

@@ -1,4 +1,4 @@
-//! The common part of objects and arrays: offsets to their values.
+//! Reads the part that objects and arrays share, which is the offsets to their values.
 
 use herringbone_format::{Error, Result};
 
@@ -8,7 +8,7 @@ use crate::metadata::Metadata;
 use crate::types::{ARRAY_LARGE, BASIC_ARRAY, BASIC_OBJECT, OBJECT_LARGE};
 use crate::variant::Variant;
 
-/// An object or array whose IDs and offsets are known to lie within its bytes.
+/// An object or array. Its IDs and offsets are known to lie within its bytes.
 ///
 /// *Variant Binary Encoding, "Value Data for Object" and "Value Data for Array".*
 ///
@@ -18,12 +18,12 @@ use crate::variant::Variant;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Container<'a> {
     metadata: Metadata<'a>,
-    /// The bytes from the header to the end of the values.
+    /// The bytes from the header to the end of the last value.
     bytes: &'a [u8],
     len: u32,
     /// The position of the field IDs, or of the offsets if there are no IDs.
     ids_start: u8,
-    /// The number of bytes of a field ID, or 0 in arrays.
+    /// The byte count of a field ID, or 0 in arrays.
     id_width: u8,
     offset_width: u8,
     offsets_start: usize,
@@ -31,13 +31,14 @@ pub(crate) struct Container<'a> {
 }
 
 impl<'a> Container<'a> {
-    /// Reads the header at the start of `bytes`, which may extend past the end of the value.
+    /// Reads the header at the start of `bytes`, which may extend past the value's end.
     #[inline]
     pub(crate) fn new(metadata: Metadata<'a>, bytes: &'a [u8]) -> Result<Self> {
         Self::try_new(metadata, bytes).ok_or_else(ends_early)
     }
 
-    /// Reads the header like [`Container::new`], or returns `None` if the value is neither object nor array.
+    /// Reads the header as [`Container::new`] does, but returns `None` if the value is neither
+    /// object nor array.
     #[inline]
     pub(crate) fn if_any(metadata: Metadata<'a>, bytes: &'a [u8]) -> Result<Option<Self>> {
         match bytes.first() {
@@ -98,7 +99,7 @@ impl<'a> Container<'a> {
         self.id_width > 0
     }
 
-    /// Returns the name ID of field `index`.
+    /// Returns the name ID of the field at `index`.
     #[inline]
     pub(crate) fn field_id(&self, index: u32) -> Option<u32> {
         let at = (index as usize).checked_mul(self.id_width.into())?;
@@ -109,17 +110,17 @@ impl<'a> Container<'a> {
         )
     }
 
-    /// Returns value `index`, without the bytes after it.
+    /// Returns the value at `index`, without the bytes after it.
     ///
-    /// The time does not depend on the number of values, except for values of unknown types. Their end can only
-    /// be found from the start of other values.
+    /// The time does not depend on the number of values, unless a value's type is unknown. Such a
+    /// value ends at the start of another one, so that we have to look at all offsets.
     #[inline]
     pub(crate) fn value(&self, index: u32) -> Result<Variant<'a>> {
         let bytes = self.value_bytes(index)?;
         Ok(Variant::from_parts(self.metadata, bytes))
     }
 
-    /// Returns the bytes of value `index`.
+    /// Returns the bytes of the value at `index`.
     #[inline]
     pub(crate) fn value_bytes(&self, index: u32) -> Result<&'a [u8]> {
         let bytes = self.bytes_from(index)?;
@@ -130,7 +131,7 @@ impl<'a> Container<'a> {
         bytes.get(..size).ok_or_else(ends_early)
     }
 
-    /// Returns all bytes from the start of value `index`.
+    /// Returns all bytes from the start of the value at `index`.
     #[inline]
     pub(crate) fn bytes_from(&self, index: u32) -> Result<&'a [u8]> {
         let start = self
@@ -142,7 +143,8 @@ impl<'a> Container<'a> {
         }
     }
 
-    /// Returns the number of bytes from the start of value `index` to the start of the value stored after it.
+    /// Returns the byte count from the start of the value at `index` to the start of the value
+    /// stored after it.
     #[cold]
     fn size_until_next(&self, index: u32) -> Result<usize> {
         let start = self.offset(index).ok_or_else(ends_early)?;
@@ -151,8 +153,8 @@ impl<'a> Container<'a> {
         next.map(|next| next - start).ok_or_else(ends_early)
     }
 
-    /// Returns the start of value `index`, relative to the first value. For `len`, returns the end of the last
-    /// value.
+    /// Returns the start of the value at `index`, relative to the first value. For `len`, returns
+    /// the end of the last value.
     #[inline]
     pub(crate) fn offset(&self, index: u32) -> Option<usize> {
         let at = (index as usize).checked_mul(self.offset_width.into())?;
@@ -160,7 +162,7 @@ impl<'a> Container<'a> {
         read_uint(self.bytes, at, self.offset_width).map(|offset| offset as usize)
     }
 
-    /// Returns the number of bytes of all values together.
+    /// Returns the byte count of all values together.
     pub(crate) fn values_size(&self) -> usize {
         self.offset(self.len).unwrap_or(0)
     }

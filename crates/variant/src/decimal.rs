@@ -1,4 +1,4 @@
-//! Decimals: an unscaled integer and a scale.
+//! Decimals, each an unscaled integer and a scale.
 
 use std::fmt;
 
@@ -9,33 +9,34 @@ const DECIMAL4_DIGITS: u32 = 9;
 /// The maximum number of digits of a `decimal8`.
 const DECIMAL8_DIGITS: u32 = 18;
 
-/// `unscaled × 10^-scale`.
+/// A decimal number, `unscaled × 10^-scale`.
 ///
-/// *Variant Binary Encoding, "Variant primitive types" and "Decimal table".* Two decimals are equal here if
-/// they have the same digits: 1.0 does not equal 1.00. [`Decimal::normalized`] makes equal values equal.
+/// *Variant Binary Encoding, "Variant primitive types" and "Decimal table".* Two decimals are only
+/// equal here if they have the same digits, so 1.0 does not equal 1.00. Use [`Decimal::normalized`]
+/// to compare them by value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Decimal {
-    /// The digits, without a point.
+    /// The digits as an integer, without a point.
     pub unscaled: i128,
     /// The number of digits after the point, 0 to 38.
     pub scale: u8,
 }
 
 impl Decimal {
-    /// Creates a decimal with the point before the last `scale` digits of `unscaled`.
+    /// Creates a decimal that has its point before the last `scale` digits of `unscaled`.
     #[must_use]
     pub fn new(unscaled: i128, scale: u8) -> Self {
         Self { unscaled, scale }
     }
 
-    /// Returns true if the encoding allows the decimal: at most 38 digits, and at most 38 of them after the
-    /// point.
+    /// Returns true if the encoding allows the decimal. It may have at most 38 digits, and at most
+    /// 38 of them after the point.
     #[must_use]
     pub fn is_valid(&self) -> bool {
         self.scale <= MAX_DECIMAL_DIGITS && self.digits() <= MAX_DECIMAL_DIGITS.into()
     }
 
-    /// Returns the number of digits of the unscaled value, which is 1 for zero.
+    /// Returns the number of digits in the unscaled value, which is 1 for zero.
     #[must_use]
     pub fn digits(&self) -> u32 {
         self.unscaled
@@ -44,7 +45,7 @@ impl Decimal {
             .map_or(1, |log| log + 1)
     }
 
-    /// Returns the same value without trailing zeros in its fraction.
+    /// Returns this value without trailing zeros in its fraction.
     #[must_use]
     pub fn normalized(mut self) -> Self {
         if self.unscaled == 0 {
@@ -57,8 +58,8 @@ impl Decimal {
         self
     }
 
-    /// Returns the same value with `scale` digits after the point, or `None` if that would lose digits or not
-    /// fit in 38 digits.
+    /// Returns this value with `scale` digits after the point. Returns `None` if that would lose
+    /// digits, or if the result does not fit in 38 digits.
     #[must_use]
     pub fn rescaled(self, scale: u8) -> Option<Self> {
         let Self { unscaled, .. } = self;
@@ -76,11 +77,11 @@ impl Decimal {
         Some(Self::new(unscaled, scale)).filter(Self::is_valid)
     }
 
-    /// Returns the width in bytes of the narrowest of `decimal4`, `decimal8` and `decimal16` that fits the
-    /// decimal.
+    /// Returns the width in bytes of the narrowest type among `decimal4`, `decimal8` and
+    /// `decimal16` that holds the decimal.
     ///
-    /// Digits after the point count even if they are zeros. A type of 9 digits has at most 9 of them after the
-    /// point, and the `parquet` crate refuses more.
+    /// Digits after the point count even if they are zeros, because a type of 9 digits has at most
+    /// 9 of them after the point. The `parquet` crate refuses more.
     pub(crate) fn width(&self) -> u8 {
         match self.digits().max(self.scale.into()) {
             digits if digits <= DECIMAL4_DIGITS => 4,
@@ -91,7 +92,7 @@ impl Decimal {
 }
 
 impl fmt::Display for Decimal {
-    /// Prints `-1.05`, with as many digits after the point as the scale.
+    /// Prints the decimal like `-1.05`, with `scale` digits after the point.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = if self.unscaled < 0 { "-" } else { "" };
         let scale = usize::from(self.scale);
@@ -105,7 +106,7 @@ impl fmt::Display for Decimal {
     }
 }
 
-/// Returns 10 to the power of `exponent`, up to 38.
+/// Returns 10 to the power of `exponent`, which must be at most 38. Returns `None` if it is larger.
 pub(crate) fn power_of_ten(exponent: u8) -> Option<i128> {
     10_i128.checked_pow(exponent.into())
 }

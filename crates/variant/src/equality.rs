@@ -1,4 +1,4 @@
-//! Equality of values, whatever their physical types.
+//! Compares values by their meaning, whatever their physical types are.
 
 use herringbone_format::Result;
 
@@ -13,15 +13,17 @@ impl Variant<'_> {
     ///
     /// *Variant Binary Encoding, "Variant primitive types", equivalence classes.*
     ///
-    /// - Integers and decimals are compared by value, whatever their widths.
-    /// - Timestamps in micro- and nanoseconds are compared by value. Those in UTC never equal local ones.
+    /// - Integers and decimals are compared by value, whatever their widths are.
+    /// - Timestamps in microseconds and nanoseconds are compared by value. Timestamps in UTC never
+    ///   equal local ones.
     /// - Doubles never equal floats or decimals. NaN equals itself, and -0 equals 0.
-    /// - Objects are equal if they have the same fields, whatever the order, the IDs and the rest of the
-    ///   dictionary.
+    /// - Objects are equal if they have the same fields. The order, the IDs and the rest of the
+    ///   dictionary do not matter.
     ///
     /// # Errors
     ///
-    /// Errors of a walk over the values, and the depth limit.
+    /// Returns the errors of a walk over both values. Fails with
+    /// [Limit](herringbone_format::ErrorKind::Limit) if they are nested too deeply.
     pub fn equals(&self, other: &Variant<'_>, limits: &Limits) -> Result<bool> {
         let mut levels = Vec::new();
         if !compare(*self, *other, &mut levels, limits)? {
@@ -42,7 +44,7 @@ impl Variant<'_> {
     }
 }
 
-/// Two objects or two arrays of the same length that are compared side by side.
+/// Two objects, or two arrays of equal length, that we compare side by side.
 enum Level<'l, 'r> {
     Objects(ByName<'l>, ByName<'r>),
     Arrays(Elements<'l>, Elements<'r>),
@@ -79,10 +81,10 @@ impl<'l, 'r> Level<'l, 'r> {
     }
 }
 
-/// The fields of an object in the byte order of their names.
+/// An object's fields, in the byte order of their names.
 enum ByName<'a> {
     AsWritten(Fields<'a>),
-    /// The fields of an object that may be stored in another order.
+    /// The fields of an object that may have been stored in another order.
     Sorted(std::vec::IntoIter<(&'a str, Variant<'a>)>),
 }
 
@@ -108,7 +110,8 @@ impl<'a> Iterator for ByName<'a> {
     }
 }
 
-/// Returns true if two values may be equal. For objects and arrays, it adds a level, whose values decide.
+/// Returns true if two values may be equal. For objects and arrays, this adds a level, because the
+/// values in it decide.
 fn compare<'l, 'r>(
     left: Variant<'l>,
     right: Variant<'r>,

@@ -1,15 +1,16 @@
-//! VARIANT values: their binary encoding, JSON, paths, casts and shredding.
+//! VARIANT values, with their binary encoding, JSON, paths, casts and shredding.
 //!
-//! VARIANT columns store values of any type, one per row, like JSON but typed and binary. Each value is two byte
-//! strings: *metadata*, a dictionary of field names, and the *value* itself. [`Variant`] is a view over both that
-//! checks every part it accesses. [`Variant::validated`] checks everything at once. [`VariantBuilder`] makes
-//! values, and [`VariantBuf`] owns one. [`json`] converts from and to JSON. [`VariantPath`] points into values,
-//! and [`Variant::cast`] converts them to one type.
+//! A VARIANT column stores one value of any type per row. That is like JSON, but typed and binary.
+//! Each value consists of two byte strings, which are the *metadata*, a dictionary of field names,
+//! and the *value* itself. [`Variant`] is a view over both that checks every part when you access
+//! it, and [`Variant::validated`] checks everything at once. [`VariantBuilder`] makes values, and
+//! [`VariantBuf`] owns one. [`json`] converts from and to JSON. A [`VariantPath`] points into a
+//! value, and [`Variant::cast`] converts a value to one type.
 //!
-//! Shredding stores fields of common types in Parquet columns of their own. A read of one path then decodes only
-//! these columns, and their statistics prune row groups and pages. With one of the features `arrow-60` (default)
-//! and `arrow-59`, `shredding` stores values in Arrow arrays, and `extension` reads and writes them in Parquet
-//! files.
+//! Shredding stores fields of common types in Parquet columns of their own. A read of one path then
+//! decodes only these columns, and their statistics prune row groups and pages. With one of the
+//! features `arrow-60` (default) and `arrow-59`, the module `shredding` stores values in Arrow
+//! arrays, and the module `extension` reads and writes them in Parquet files.
 //!
 //! ```
 //! use herringbone::variant::{Value, VariantBuf, VariantPath};

@@ -2,10 +2,11 @@
 
 use herringbone_format::{Error, Result};
 
-/// Upper bounds on values. Each can be raised or lowered.
+/// Upper bounds on values. You can raise or lower each of them.
 ///
-/// Views need no limits: they allocate no memory, and they work one requested step at a time. Limits apply to
-/// code that walks a whole value: validation, equality, JSON, shredding and builders.
+/// Views need no limits, because they allocate no memory and work one requested step at a time.
+/// Limits apply to code that walks a whole value, which is validation, equality, JSON, shredding
+/// and builders.
 ///
 /// ```
 /// use herringbone::variant::Limits;
@@ -16,22 +17,22 @@ use herringbone_format::{Error, Result};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// The nesting depth of objects and arrays. No walk recurses, so this bounds the memory of its explicit
-    /// stack, not the stack of the thread.
+    /// The nesting depth of objects and arrays. No walk recurses, so this bounds the memory of a
+    /// walk's explicit stack, not the thread's stack.
     pub variant_depth: usize,
-    /// The number of bytes of one value.
+    /// The byte count of one value.
     pub variant_bytes: usize,
-    /// The number of bytes of the metadata of one value.
+    /// The byte count of one value's metadata.
     pub variant_metadata_bytes: usize,
-    /// The number of bytes of one value as JSON. JSON repeats the name of each field, so it may be far larger
-    /// than the value.
+    /// The byte count of one value as JSON. JSON repeats the name of each field, so it may be far
+    /// larger than the value.
     pub variant_json_bytes: usize,
 }
 
 impl Limits {
-    /// The maximum JSON nesting depth that Jackson, and so Spark, accepts.
+    /// The maximum nesting depth of JSON that Jackson accepts, and therefore Spark.
     pub const DEPTH: usize = 1000;
-    /// The maximum size of one value that Spark accepts, in bytes.
+    /// The maximum byte count of one value that Spark accepts.
     pub const BYTES: usize = 128 << 20;
 
     pub(crate) fn check_depth(&self, depth: usize) -> Result<()> {
@@ -73,11 +74,11 @@ impl Limits {
 herringbone_format::setters! { Limits {
     /// Limits the nesting depth of objects and arrays.
     variant_depth: usize;
-    /// Limits the bytes of one value.
+    /// Limits the byte count of one value.
     variant_bytes: usize;
-    /// Limits the bytes of the metadata of one value.
+    /// Limits the byte count of one value's metadata.
     variant_metadata_bytes: usize;
-    /// Limits the bytes of one value as JSON.
+    /// Limits the byte count of one value as JSON.
     variant_json_bytes: usize;
 }}
 

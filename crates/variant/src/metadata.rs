@@ -1,17 +1,17 @@
-//! The dictionary of field names.
+//! Reads the dictionary of field names.
 
 use herringbone_format::{Error, Result};
 
 use crate::bytes::{read_uint, utf8};
 
-/// The version of the encoding that is read and written.
+/// The version of the encoding that we read and write.
 pub(crate) const VERSION: u8 = 1;
-/// Header bit: names are declared sorted and unique.
+/// The header bit that declares the names sorted and unique.
 pub(crate) const SORTED: u8 = 0x10;
-/// Position of the header bits with the width of each offset in bytes, minus one.
+/// The position of the header bits that have each offset's byte count, minus one.
 pub(crate) const OFFSET_WIDTH_SHIFT: u32 = 6;
 
-/// A view over the metadata of a value: the dictionary of the names of its fields.
+/// A view over a value's metadata, which is the dictionary of its field names.
 ///
 /// *Variant Binary Encoding, "Metadata encoding".*
 ///
@@ -29,7 +29,7 @@ pub struct Metadata<'a> {
 }
 
 impl<'a> Metadata<'a> {
-    /// A dictionary without names: version 1, sorted.
+    /// A dictionary of version 1 without names, declared sorted.
     pub const EMPTY: Metadata<'static> = Metadata {
         bytes: &[VERSION | SORTED, 0, 0],
         len: 0,
@@ -37,15 +37,18 @@ impl<'a> Metadata<'a> {
         names_start: 3,
     };
 
-    /// Reads the header, and checks that offsets and names lie within `bytes`.
+    /// Reads the header, and checks that the offsets and names lie within `bytes`.
     ///
-    /// The time does not depend on the size. Names are checked on access, or all of them by
-    /// [`Metadata::validate`]. Bytes after the last name are ignored. Empty bytes, which Spark wrote next to
-    /// nulls, are a dictionary without names.
+    /// The time does not depend on the number of names. Each name is checked when you access it, or
+    /// you can check all of them with [`Metadata::validate`]. Bytes after the last name are
+    /// ignored. Empty bytes count as a dictionary without names, because Spark wrote them next to
+    /// nulls.
     ///
     /// # Errors
     ///
-    /// Fails if the bytes end early, or if the version is not 1.
+    /// Fails with [Corrupt](herringbone_format::ErrorKind::Corrupt) if the bytes end early or if
+    /// the first offset is not 0. Fails with
+    /// [Unsupported](herringbone_format::ErrorKind::Unsupported) if the version is not 1.
     pub fn new(bytes: &'a [u8]) -> Result<Self> {
         let Some(&header) = bytes.first() else {
             return Ok(Metadata::EMPTY);
@@ -79,7 +82,7 @@ impl<'a> Metadata<'a> {
         Ok(metadata)
     }
 
-    /// Returns the bytes of the metadata, without any bytes after it.
+    /// Returns the metadata's bytes, without any bytes that follow it.
     #[must_use]
     pub fn as_bytes(&self) -> &'a [u8] {
         self.bytes
@@ -97,8 +100,8 @@ impl<'a> Metadata<'a> {
         self.len == 0
     }
 
-    /// Returns true if the header declares the names sorted and unique. Some writers set this bit wrongly, so
-    /// nothing here relies on it.
+    /// Returns true if the header declares the names sorted and unique. Some writers set this bit
+    /// wrongly, so we never rely on it.
     #[must_use]
     pub fn says_sorted(&self) -> bool {
         self.bytes
@@ -110,13 +113,14 @@ impl<'a> Metadata<'a> {
     ///
     /// # Errors
     ///
-    /// Fails for an ID beyond the dictionary, for descending offsets, and for a name that is not UTF-8.
+    /// Fails with [Corrupt](herringbone_format::ErrorKind::Corrupt) if the dictionary does not have
+    /// the ID, if the offsets descend, or if the name is not UTF-8.
     #[inline]
     pub fn name(&self, id: u32) -> Result<&'a str> {
         utf8(self.name_bytes(id)?, "field name")
     }
 
-    /// Returns the bytes of the name with this ID.
+    /// Returns the name with this ID, as bytes.
     #[inline]
     pub(crate) fn name_bytes(&self, id: u32) -> Result<&'a [u8]> {
         self.try_name_bytes(id).ok_or_else(|| self.no_name(id))
@@ -143,11 +147,11 @@ impl<'a> Metadata<'a> {
         }
     }
 
-    /// Checks every offset, and that every name is UTF-8.
+    /// Checks every offset, and checks that every name is UTF-8.
     ///
     /// # Errors
     ///
-    /// See [`Metadata::name`].
+    /// Fails for the reasons of [`Metadata::name`].
     pub fn validate(&self) -> Result<()> {
         let names = self.bytes.get(self.names_start..);
         let names = utf8(names.unwrap_or_default(), "field name")?;
@@ -162,11 +166,13 @@ impl<'a> Metadata<'a> {
         Ok(())
     }
 
-    /// Returns true if names may have a different order in their UTF-16 form, by which some writers sort the
-    /// fields of objects. The order differs only between a code point above U+FFFF and one of U+E000 to U+FFFF.
+    /// Returns true if the names may sort differently in their UTF-16 form, by which some writers
+    /// order an object's fields. The two orders only differ between a code point above U+FFFF and
+    /// one from U+E000 to U+FFFF.
     pub(crate) fn orders_differ(&self) -> bool {
         let names = self.bytes.get(self.names_start..).unwrap_or_default();
-        // The largest byte is checked first. For most dictionaries, that is enough.
+        // We look for the largest byte first, because for most dictionaries this settles the
+        // question.
         names.iter().fold(0, |largest, byte| largest.max(*byte)) >= 0xF0
             && names.iter().any(|byte| matches!(byte, 0xEE | 0xEF))
     }

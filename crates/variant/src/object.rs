@@ -8,7 +8,7 @@ use crate::children::Children;
 use crate::container::Container;
 use crate::variant::Variant;
 
-/// A view over an object: fields with names, in the order of their names.
+/// A view over an object, which gives its named fields in the order of their names.
 ///
 /// *Variant Binary Encoding, "Value Data for Object" and "Object field ID order and uniqueness".*
 #[derive(Debug, Clone, Copy)]
@@ -36,12 +36,14 @@ impl<'a> Object<'a> {
 
     /// Returns the field with this name, or `None` if it is missing.
     ///
-    /// Fields are ordered by the bytes of their names, so this is a binary search. Some writers order by
-    /// UTF-16. If that may make a difference, all fields are checked before one counts as missing.
+    /// Fields are ordered by the bytes of their names, so this is a binary search. But some writers
+    /// order them by UTF-16. If that may make a difference, we look at all fields before we report
+    /// one as missing.
     ///
     /// # Errors
     ///
-    /// Fails if a name ID lies beyond the dictionary, or if the field lies outside the object.
+    /// Fails with [Corrupt](herringbone_format::ErrorKind::Corrupt) if the dictionary lacks a name
+    /// ID, or if the field lies outside the object.
     #[inline]
     pub fn get(&self, name: &str) -> Result<Option<Variant<'a>>> {
         match self.position(name.as_bytes())? {
@@ -61,7 +63,8 @@ impl<'a> Object<'a> {
                 Ordering::Equal => return Ok(Some(middle)),
             }
         }
-        // Code points up to U+D7FF have the same place among all others in both orders.
+        // Code points up to U+D7FF sort before all others in both orders, so a name made of them
+        // cannot be misplaced.
         let may_differ = self.container.len() > 1 && name.iter().any(|byte| *byte >= 0xEE);
         match may_differ && self.container.metadata().orders_differ() {
             true => self.scan(name),
@@ -69,8 +72,8 @@ impl<'a> Object<'a> {
         }
     }
 
-    /// Finds a field like [`Object::position`], but tries `place` first, its position in a previous object.
-    /// Updates `place` to the position found.
+    /// Finds a field as [`Object::position`] does, but first tries `place`, its position in a
+    /// previous object. Updates `place` to the position that it found.
     #[inline]
     pub(crate) fn position_near(&self, name: &[u8], place: &mut u32) -> Result<Option<u32>> {
         let is_there = *place < self.container.len()
@@ -87,7 +90,7 @@ impl<'a> Object<'a> {
         Ok(found)
     }
 
-    /// Searches all fields.
+    /// Searches all fields, whatever their order is.
     #[cold]
     fn scan(&self, name: &[u8]) -> Result<Option<u32>> {
         for index in 0..self.container.len() {
@@ -107,8 +110,8 @@ impl<'a> Object<'a> {
 
     /// Returns all fields, in the order of their names.
     ///
-    /// The iterator also returns an error if values share bytes. A walk therefore never takes longer than the
-    /// number of bytes allows. The iterator ends after the first error.
+    /// The iterator also returns an error if values share bytes, so that a walk never takes longer
+    /// than the byte count allows. After the first error, it ends.
     #[must_use]
     pub fn iter(&self) -> Fields<'a> {
         Fields {
@@ -127,7 +130,8 @@ impl<'a> Object<'a> {
     }
 }
 
-/// The fields of an object, each a name and a value: see [`Object::iter`].
+/// The iterator over an object's fields that [`Object::iter`] returns. Each item has a name and a
+/// value.
 #[derive(Debug, Clone)]
 pub struct Fields<'a> {
     children: Children<'a>,
@@ -139,7 +143,8 @@ impl<'a> Fields<'a> {
             return Ok(None);
         };
         let name = self.children.container().metadata().name(id);
-        // Take the value first: this advances the iterator, or ends it after an error.
+        // We take the value before we look at the name's error, because this advances the iterator,
+        // or ends it after an error.
         let Some(value) = self.children.next()? else {
             return Ok(None);
         };

@@ -25,11 +25,11 @@ pub struct VariantBuf {
 }
 
 impl VariantBuf {
-    /// Takes bytes and checks them as a whole.
+    /// Takes over bytes, and checks all of them.
     ///
     /// # Errors
     ///
-    /// See [`Variant::validated`].
+    /// Fails for the reasons of [`Variant::validated`].
     pub fn validated(metadata: Vec<u8>, value: Vec<u8>, limits: &Limits) -> Result<Self> {
         let variant = Variant::validated(&metadata, &value, limits)?;
         let size = variant.as_bytes().len();
@@ -38,7 +38,7 @@ impl VariantBuf {
         Ok(buf)
     }
 
-    /// Creates a value from bytes made by a builder.
+    /// Creates a value from the bytes that a builder made.
     pub(crate) fn from_parts(metadata: Vec<u8>, value: Vec<u8>) -> Self {
         Self { metadata, value }
     }
@@ -46,24 +46,24 @@ impl VariantBuf {
     /// Returns a view of the value.
     #[must_use]
     pub fn as_variant(&self) -> Variant<'_> {
-        // The metadata was checked or built, so it is always valid.
+        // The metadata was checked or built before, so it is always valid.
         let metadata = Metadata::new(&self.metadata).unwrap_or(Metadata::EMPTY);
         Variant::from_parts(metadata, &self.value)
     }
 
-    /// Returns the bytes of the metadata.
+    /// Returns the metadata's bytes.
     #[must_use]
     pub fn metadata_bytes(&self) -> &[u8] {
         &self.metadata
     }
 
-    /// Returns the bytes of the value.
+    /// Returns the value's bytes.
     #[must_use]
     pub fn value_bytes(&self) -> &[u8] {
         &self.value
     }
 
-    /// Returns the metadata and the value.
+    /// Returns the bytes of the metadata and of the value.
     #[must_use]
     pub fn into_parts(self) -> (Vec<u8>, Vec<u8>) {
         (self.metadata, self.value)

@@ -1,12 +1,13 @@
-//! Dates, times and timestamps as ISO 8601 text, and back.
+//! Writes dates, times and timestamps as ISO 8601 text, and parses them.
 //!
-//! A value that its type does not allow is still written: a time of 25 hours is `25:00:00.000000`.
+//! A value that the type does not allow is written all the same, so a time of 25 hours is
+//! `25:00:00.000000`.
 
 use herringbone_text::iso8601;
 
 pub(crate) use herringbone_text::iso8601::push_date;
 
-/// The unit of a timestamp: a fraction of a second.
+/// The unit of a timestamp, which is a fraction of a second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unit {
     Micros,
@@ -21,7 +22,7 @@ impl Unit {
         }
     }
 
-    /// Returns the number of decimal places of a second.
+    /// Returns the number of decimal places that a second has in this unit.
     fn digits(self) -> usize {
         match self {
             Self::Micros => 6,
@@ -51,8 +52,8 @@ pub(crate) fn parse_time(text: &str) -> Option<i64> {
     iso8601::parse_time(text)?.ticks(per_second).ok()
 }
 
-/// Parses a date and a time to units since 1970. Also returns true if the text has an offset from UTC, which is
-/// subtracted.
+/// Parses a date and a time to units since 1970. Also returns true if the text has an offset from
+/// UTC, which has been subtracted.
 pub(crate) fn parse_timestamp(text: &str, unit: Unit) -> Option<(i64, bool)> {
     let moment = iso8601::parse_timestamp(text)?;
     Some((
@@ -72,7 +73,7 @@ mod tests {
             push_timestamp(&mut out, value, unit, utc);
             out
         };
-        // NumPy prints the extremes this way.
+        // These are the texts that NumPy prints for the extremes.
         assert_eq!(print(-1, Unit::Micros, true), "1969-12-31T23:59:59.999999Z");
         assert_eq!(
             print(i64::MAX, Unit::Nanos, false),

@@ -1,8 +1,9 @@
-//! The types of values, and their bits.
+//! The types of values, and the bits that encode them.
 
 use std::fmt;
 
-/// The basic type of primitive values. Basic types are the two low bits of the first byte of a value.
+/// The basic type of primitive values. The basic type is in the two low bits of a value's first
+/// byte.
 pub(crate) const BASIC_PRIMITIVE: u8 = 0;
 /// The basic type of short strings.
 pub(crate) const BASIC_SHORT_STRING: u8 = 1;
@@ -11,21 +12,21 @@ pub(crate) const BASIC_OBJECT: u8 = 2;
 /// The basic type of arrays.
 pub(crate) const BASIC_ARRAY: u8 = 3;
 
-/// Bit of the first byte of an object: the number of fields has 4 bytes instead of 1.
+/// A bit in an object's first byte. It is set if the number of fields takes 4 bytes instead of 1.
 pub(crate) const OBJECT_LARGE: u8 = 0x40;
-/// Bit of the first byte of an array: the number of elements has 4 bytes instead of 1.
+/// A bit in an array's first byte. It is set if the number of elements takes 4 bytes instead of 1.
 pub(crate) const ARRAY_LARGE: u8 = 0x10;
 
-/// The maximum length of a short string in bytes.
+/// The maximum byte count of a short string.
 pub(crate) const SHORT_STRING_BYTES: usize = 63;
 
 /// The type of a value.
 ///
-/// *Variant Binary Encoding, "Encoding types".* Short strings are strings.
+/// *Variant Binary Encoding, "Encoding types".* Short and long strings have one type here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum VariantType {
-    /// The variant null, which is a value. A missing value has no type.
+    /// The variant null, which is a value. Note that a missing value has no type.
     Null,
     /// True or false.
     Boolean,
@@ -47,9 +48,9 @@ pub enum VariantType {
     Decimal16,
     /// Calendar date.
     Date,
-    /// Instant, in microseconds.
+    /// Instant in microseconds.
     Timestamp,
-    /// Local date and time, in microseconds.
+    /// Local date and time in microseconds.
     TimestampNtz,
     /// 32-bit floating point number.
     Float,
@@ -57,11 +58,11 @@ pub enum VariantType {
     Binary,
     /// Text.
     String,
-    /// Local time of day, in microseconds.
+    /// Local time of day in microseconds.
     Time,
-    /// Instant, in nanoseconds.
+    /// Instant in nanoseconds.
     TimestampNanos,
-    /// Local date and time, in nanoseconds.
+    /// Local date and time in nanoseconds.
     TimestampNtzNanos,
     /// UUID.
     Uuid,
@@ -69,11 +70,12 @@ pub enum VariantType {
     Object,
     /// Elements in order.
     Array,
-    /// A primitive type of a newer specification, with its id.
+    /// A primitive type of a newer specification, with its ID.
     Unknown(u8),
 }
 
-/// The primitive types in the order of their IDs. Boolean appears twice: ID 1 is true, ID 2 is false.
+/// The primitive types, in the order of their IDs. Boolean appears twice, because ID 1 is true and
+/// ID 2 is false.
 const PRIMITIVES: [VariantType; 21] = [
     VariantType::Null,
     VariantType::Boolean,
@@ -98,12 +100,12 @@ const PRIMITIVES: [VariantType; 21] = [
     VariantType::Uuid,
 ];
 
-/// Returns the first byte of a primitive value.
+/// Returns a primitive value's first byte.
 pub(crate) const fn primitive_header(type_id: u8) -> u8 {
     type_id << 2
 }
 
-/// IDs of the primitive types that builders write.
+/// The IDs of the primitive types that builders write.
 pub(crate) mod id {
     pub(crate) const NULL: u8 = 0;
     pub(crate) const TRUE: u8 = 1;
@@ -129,7 +131,7 @@ pub(crate) mod id {
 }
 
 impl VariantType {
-    /// Returns the type encoded in the first byte of a value.
+    /// Returns the type that a value's first byte encodes.
     #[must_use]
     pub fn of_header(header: u8) -> Self {
         match header & 3 {
@@ -176,7 +178,7 @@ impl VariantType {
 }
 
 impl fmt::Display for VariantType {
-    /// Prints `int8`, `timestamp_ntz`, `unknown (id 33)`.
+    /// Prints the name, such as `int8`, `timestamp_ntz` or `unknown (id 33)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())?;
         match self {

@@ -10,19 +10,19 @@ use crate::metadata::Metadata;
 use crate::value::{integer, text};
 use crate::variant::Variant;
 
-/// An object or array that is being checked.
+/// An object or array that we are checking.
 struct Level<'a> {
     children: Children<'a>,
-    /// The order of the names so far, for objects.
+    /// The order of an object's names so far.
     order: Option<Order<'a>>,
 }
 
-/// The orders in which the names of the fields so far are strictly ascending: as UTF-8 bytes, as UTF-16, or
-/// both.
+/// The orders in which the field names so far ascend strictly. They may ascend as UTF-8 bytes, as
+/// UTF-16, or as both.
 struct Order<'a> {
     previous: Option<&'a [u8]>,
     utf8: bool,
-    /// Checked only if the UTF-16 order may differ.
+    /// True if the names ascend as UTF-16. We only check this if the two orders may differ.
     utf16: bool,
 }
 
@@ -89,7 +89,8 @@ impl<'a> Level<'a> {
     }
 }
 
-/// Checks a primitive value. Most are integers and text, which have a fast path.
+/// Checks a primitive value. Integers and text take a fast path, because most values are of these
+/// types.
 fn check_primitive(metadata: Metadata<'_>, bytes: &[u8]) -> Result<()> {
     if integer(bytes).is_none() && text(bytes)?.is_none() {
         _ = Variant::from_parts(metadata, bytes).value()?;
@@ -107,7 +108,7 @@ fn out_of_order(previous: &str, name: &str) -> Error {
     })
 }
 
-/// Returns the beginning of a name, for a message.
+/// Returns the beginning of a name, so that a message stays short.
 fn shortened(name: &str) -> &str {
     let end = name
         .char_indices()

@@ -1,4 +1,4 @@
-//! Decoded values, one variant per type of the encoding.
+//! Decoded values, with one enum variant per type of the encoding.
 
 use herringbone_format::{Error, Result};
 
@@ -13,7 +13,7 @@ use crate::types::{
 };
 use crate::variant::Variant;
 
-/// A decoded value. Text, bytes, objects and arrays borrow from the variant.
+/// A decoded value. Text, bytes, objects and arrays borrow from the encoded bytes.
 ///
 /// *Variant Binary Encoding, "Encoding types".*
 #[derive(Debug, Clone, Copy)]
@@ -33,11 +33,11 @@ pub enum Value<'a> {
     Int64(i64),
     /// 64-bit floating point number.
     Double(f64),
-    /// Decimal in 4 bytes.
+    /// Decimal stored in 4 bytes.
     Decimal4(Decimal),
-    /// Decimal in 8 bytes.
+    /// Decimal stored in 8 bytes.
     Decimal8(Decimal),
-    /// Decimal in 16 bytes.
+    /// Decimal stored in 16 bytes.
     Decimal16(Decimal),
     /// Days since 1970-01-01.
     Date(i32),
@@ -49,7 +49,7 @@ pub enum Value<'a> {
     Float(f32),
     /// Bytes.
     Binary(&'a [u8]),
-    /// Text, short or long.
+    /// Text, whether the string is short or long.
     String(&'a str),
     /// Microseconds since midnight, local.
     Time(i64),
@@ -59,21 +59,21 @@ pub enum Value<'a> {
     TimestampNtzNanos(i64),
     /// UUID, in the byte order of its printed form.
     Uuid([u8; 16]),
-    /// Named fields.
+    /// Object with named fields.
     Object(Object<'a>),
-    /// Elements in order.
+    /// Array with elements in order.
     Array(Array<'a>),
     /// A primitive type of a newer specification.
     Unknown {
-        /// The ID of the type.
+        /// The type's ID.
         id: u8,
-        /// The bytes after its header, up to the next value.
+        /// The bytes after the value's header, up to the next value.
         data: &'a [u8],
     },
 }
 
 impl Value<'_> {
-    /// Returns an integer or decimal of any width as a decimal.
+    /// Returns an integer or decimal of any width as a decimal. Returns `None` for other types.
     #[must_use]
     pub fn to_decimal(&self) -> Option<Decimal> {
         let integer = |value: i64| Some(Decimal::new(value.into(), 0));
@@ -87,7 +87,7 @@ impl Value<'_> {
         }
     }
 
-    /// Returns the type of the value.
+    /// Returns the value's type.
     #[must_use]
     pub fn variant_type(&self) -> VariantType {
         match self {
@@ -174,7 +174,8 @@ fn primitive(type_id: u8, data: &[u8]) -> Result<Value<'_>> {
     })
 }
 
-/// Decodes an integer of any width without building a [`Value`]. Returns `None` for any other value.
+/// Decodes an integer of any width without building a [`Value`]. Returns `None` if the value has
+/// another type.
 #[inline]
 pub(crate) fn integer(bytes: &[u8]) -> Option<i64> {
     let (header, data) = bytes.split_first()?;
@@ -188,7 +189,8 @@ pub(crate) fn integer(bytes: &[u8]) -> Option<i64> {
     })
 }
 
-/// Decodes text, short or long, without building a [`Value`]. Returns `None` for any other value.
+/// Decodes text, short or long, without building a [`Value`]. Returns `None` if the value has
+/// another type.
 #[inline]
 pub(crate) fn text(bytes: &[u8]) -> Result<Option<&str>> {
     const LONG: u8 = primitive_header(id::STRING);

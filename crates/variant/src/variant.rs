@@ -12,10 +12,10 @@ use crate::{array::Array, object::Object};
 
 /// A view over the bytes of a value and of its metadata. It is small and cheap to copy.
 ///
-/// *Variant Binary Encoding.* A view accesses bytes only on demand, and checks the bytes it accesses. Whatever
-/// the bytes are, every method returns a result or an error. The time does not depend on the size of skipped
-/// parts. [`Variant::validated`] checks everything at once. After that, no method of the value, or of values in
-/// it, returns an error.
+/// *Variant Binary Encoding.* A view reads bytes only on demand, and checks the bytes that it
+/// reads. Whatever the bytes are, every method returns a result or an error. Parts that are skipped
+/// cost no time, however large they are. [`Variant::validated`] checks everything at once. After
+/// that, no method of the value, or of the values in it, returns an error.
 ///
 /// ```
 /// use herringbone::variant::{Value, Variant};
@@ -31,7 +31,7 @@ use crate::{array::Array, object::Object};
 #[derive(Debug, Clone, Copy)]
 pub struct Variant<'a> {
     metadata: Metadata<'a>,
-    /// The bytes of the value, without any bytes after it. Never empty.
+    /// The value's bytes, without any bytes that follow it. This is never empty.
     bytes: &'a [u8],
 }
 
@@ -44,53 +44,56 @@ impl Variant<'static> {
 }
 
 impl<'a> Variant<'a> {
-    /// Creates a view that checks the bytes it accesses. Bytes after the value are ignored.
+    /// Creates a view that checks the bytes when it reads them. Bytes after the value are ignored.
     ///
     /// # Errors
     ///
-    /// Fails if a header of the metadata or of the value is invalid, or needs more bytes than there are.
+    /// Fails for the reasons of [`Metadata::new`] and [`Variant::with_metadata`].
     pub fn new(metadata: &'a [u8], value: &'a [u8]) -> Result<Self> {
         Self::with_metadata(Metadata::new(metadata)?, value)
     }
 
-    /// Creates a view like [`Variant::new`], with metadata whose header has already been read.
+    /// Creates a view as [`Variant::new`] does, but with metadata whose header has already been
+    /// read.
     ///
     /// # Errors
     ///
-    /// Fails if the header of the value is invalid, or needs more bytes than there are.
+    /// Fails with [Corrupt](herringbone_format::ErrorKind::Corrupt) if the value's header is
+    /// invalid, or if the value needs more bytes than there are.
     pub fn with_metadata(metadata: Metadata<'a>, value: &'a [u8]) -> Result<Self> {
         let size = size_of(value)?.unwrap_or(value.len());
         let bytes = value.get(..size).ok_or_else(ends_early)?;
         Ok(Self { metadata, bytes })
     }
 
-    /// Creates a view over bytes after checking them as a whole: see [`Variant::validate`].
+    /// Creates a view over bytes after checking all of them with [`Variant::validate`].
     ///
     /// # Errors
     ///
-    /// See [`Variant::new`] and [`Variant::validate`].
+    /// Fails for the reasons of [`Variant::new`] and [`Variant::validate`].
     pub fn validated(metadata: &'a [u8], value: &'a [u8], limits: &Limits) -> Result<Self> {
         let variant = Self::new(metadata, value)?;
         variant.validate(limits)?;
         Ok(variant)
     }
 
-    /// Creates a view over a value whose bytes have already been delimited, such as a value in an object or
-    /// array.
+    /// Creates a view over a value whose bytes have already been delimited, for example a value in
+    /// an object or array.
     #[inline]
     pub(crate) fn from_parts(metadata: Metadata<'a>, bytes: &'a [u8]) -> Self {
         Self { metadata, bytes }
     }
 
-    /// Checks the metadata and the whole value: every offset and ID, all text, the order and uniqueness of
-    /// fields, that values do not share bytes, and `limits`.
+    /// Checks the metadata and the whole value. This covers every offset and ID, all text, the
+    /// order and uniqueness of fields, and `limits`. Values must not share bytes either.
     ///
-    /// Objects may be ordered by the UTF-8 or by the UTF-16 form of their names, as some writers do. Values of
-    /// unknown types are skipped.
+    /// Objects may be ordered by the UTF-8 or the UTF-16 form of their names, because some writers
+    /// use the latter. Values of unknown types are skipped.
     ///
     /// # Errors
     ///
-    /// Fails if one of these checks fails.
+    /// Fails with [Corrupt](herringbone_format::ErrorKind::Corrupt) if the bytes are invalid, and
+    /// with [Limit](herringbone_format::ErrorKind::Limit) if they exceed one of the limits.
     pub fn validate(&self, limits: &Limits) -> Result<()> {
         crate::validate::validate(*self, limits)
     }
@@ -101,13 +104,14 @@ impl<'a> Variant<'a> {
         self.metadata
     }
 
-    /// Returns the bytes of this value alone. Together with its metadata, they are a complete value.
+    /// Returns the bytes of this value alone. Together with the metadata, they are a complete
+    /// value.
     #[must_use]
     pub fn as_bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
-    /// Returns the value's type, from its first byte.
+    /// Returns the value's type, which its first byte encodes.
     #[inline]
     #[must_use]
     pub fn variant_type(&self) -> VariantType {
@@ -119,12 +123,13 @@ impl<'a> Variant<'a> {
         self.bytes.first().copied().unwrap_or(0)
     }
 
-    /// Decodes the value. Objects and arrays are views again.
+    /// Decodes the value. An object or array is a view again.
     ///
     /// # Errors
     ///
-    /// Fails for text that is not UTF-8, and for a decimal whose scale is above 38. Fails for objects and
-    /// arrays that need more bytes than there are.
+    /// Fails with [Corrupt](herringbone_format::ErrorKind::Corrupt) for text that is not UTF-8, for
+    /// a decimal whose scale is above 38, and for an object or array that needs more bytes than
+    /// there are.
     pub fn value(&self) -> Result<Value<'a>> {
         decode(self, self.header())
     }
@@ -139,7 +144,7 @@ impl<'a> Variant<'a> {
     ///
     /// # Errors
     ///
-    /// See [`Variant::value`].
+    /// Fails for the reasons of [`Variant::value`].
     #[inline]
     pub fn as_object(&self) -> Result<Option<Object<'a>>> {
         if self.variant_type() != VariantType::Object {
@@ -153,7 +158,7 @@ impl<'a> Variant<'a> {
     ///
     /// # Errors
     ///
-    /// See [`Variant::value`].
+    /// Fails for the reasons of [`Variant::value`].
     #[inline]
     pub fn as_array(&self) -> Result<Option<Array<'a>>> {
         if self.variant_type() != VariantType::Array {
@@ -163,11 +168,12 @@ impl<'a> Variant<'a> {
         Ok(Some(Array::new(container)))
     }
 
-    /// Returns the field with this name, or `None` if it is missing or the value is not an object.
+    /// Returns the field with this name. Returns `None` if it is missing, or if the value is not an
+    /// object.
     ///
     /// # Errors
     ///
-    /// See [`Object::get`].
+    /// Fails for the reasons of [`Variant::as_object`] and [`Object::get`].
     #[inline]
     pub fn field(&self, name: &str) -> Result<Option<Self>> {
         match self.as_object()? {
@@ -176,12 +182,12 @@ impl<'a> Variant<'a> {
         }
     }
 
-    /// Returns the element at `index`, counted from 0, or `None` if there are fewer or the value is not an
-    /// array.
+    /// Returns the element at `index`, counted from 0. Returns `None` if the array is shorter, or
+    /// if the value is not an array.
     ///
     /// # Errors
     ///
-    /// See [`Array::get`].
+    /// Fails for the reasons of [`Variant::as_array`] and [`Array::get`].
     #[inline]
     pub fn element(&self, index: usize) -> Result<Option<Self>> {
         match self.as_array()? {

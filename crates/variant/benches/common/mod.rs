@@ -1,4 +1,4 @@
-//! Rows, and how both sides are measured: in turns, the fastest of all turns counts.
+//! Makes rows, and measures both sides in turns. The fastest of all turns counts.
 
 use std::error::Error;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ pub(crate) type Work<'a> = &'a mut dyn FnMut() -> Result;
 
 const TURNS: usize = 25;
 
-/// Objects of some twelve fields, two levels deep.
+/// Returns objects of about twelve fields, two levels deep.
 pub(crate) fn small_rows() -> Vec<String> {
     let row = |id: usize| {
         format!(
@@ -27,7 +27,7 @@ pub(crate) fn small_rows() -> Vec<String> {
     (0..2000).map(row).collect()
 }
 
-/// Objects of 300 fields.
+/// Returns objects of 300 fields.
 pub(crate) fn wide_rows() -> Vec<String> {
     let field = |row: usize, field: usize| {
         format!(

@@ -1,4 +1,4 @@
-//! Encodes primitive values as bytes, as short strings if they fit.
+//! Encodes primitive values as bytes. Strings become short strings if they fit.
 
 use herringbone_format::{Error, Result};
 
@@ -6,7 +6,7 @@ use crate::decimal::Decimal;
 use crate::types::{BASIC_SHORT_STRING, SHORT_STRING_BYTES, id, primitive_header};
 use crate::value::Value;
 
-/// Appends `value`, which is neither object nor array.
+/// Appends `value`, which must be a primitive value. Objects and arrays are an error.
 pub(super) fn push_primitive(out: &mut Vec<u8>, value: &Value<'_>) -> Result<()> {
     match *value {
         Value::Null => out.push(primitive_header(id::NULL)),
@@ -42,7 +42,7 @@ pub(super) fn push_primitive(out: &mut Vec<u8>, value: &Value<'_>) -> Result<()>
     Ok(())
 }
 
-/// Appends an integer in the narrowest type that fits it.
+/// Appends an integer in the narrowest type that holds it.
 #[inline]
 pub(super) fn push_int(out: &mut Vec<u8>, value: i64) {
     if let Ok(value) = i8::try_from(value) {
@@ -62,7 +62,7 @@ fn push(out: &mut Vec<u8>, type_id: u8, data: &[u8]) {
     out.extend_from_slice(data);
 }
 
-/// Appends a string, as a short one up to 63 bytes.
+/// Appends a string. Up to 63 bytes it becomes a short string, whose length is in the header.
 #[inline]
 fn push_string(out: &mut Vec<u8>, value: &str) -> Result<()> {
     match u8::try_from(value.len()) {
@@ -83,7 +83,8 @@ fn push_sized(out: &mut Vec<u8>, type_id: u8, data: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// Appends the `width` low bytes of a decimal. Fails if the decimal has more digits than its type allows.
+/// Appends a decimal, with the `width` low bytes of its unscaled value. Fails if the decimal has
+/// more digits than its type allows.
 fn push_decimal(out: &mut Vec<u8>, type_id: u8, width: u8, value: Decimal) -> Result<()> {
     if !value.is_valid() || value.width() > width {
         return Err(Error::argument(format!(

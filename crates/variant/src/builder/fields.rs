@@ -1,14 +1,15 @@
-//! Fields of the same name in one object.
+//! Finds and drops fields that have the same name in one object.
 
 use herringbone_format::{Error, Result};
 
 use super::{DuplicateFields, VariantBuilder};
 
-/// The knowledge about a name in the open object.
+/// The builder's knowledge about a name in the open object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Seen {
     No,
-    /// An object inside the open one has the name. That hides whether the open object has it too.
+    /// An object inside the open one has the name. This hides whether the open object has it too,
+    /// because each name remembers only the last object that used it.
     Perhaps,
     Yes,
 }
@@ -24,11 +25,12 @@ impl Seen {
 }
 
 impl VariantBuilder {
-    /// Drops all fields of the open object except one per name, or returns an error if duplicates are an error.
+    /// Drops all fields of the open object except one per name, or fails if duplicates are an
+    /// error.
     #[cold]
     pub(super) fn drop_duplicates(&mut self) -> Result<()> {
         let mut fields = self.tape.open_fields();
-        // The sort is stable: the first field of a name stays first.
+        // This sort is stable, so of the fields with one name, the first one stays first.
         fields.sort_by_key(|field| field.name);
         for pair in fields.windows(2) {
             let [first, second] = pair else { continue };

@@ -1,11 +1,11 @@
-//! Writes measured values as bytes, from the outside in.
+//! Writes measured values as bytes, from the outermost value inwards.
 
 use super::tape::{Kind, Node, Numbers, Tape};
 use crate::bytes::{push_uint, width_of};
 use crate::types::{ARRAY_LARGE, BASIC_ARRAY, BASIC_OBJECT, OBJECT_LARGE};
 
 impl Tape {
-    /// Appends the value. It must have been measured before.
+    /// Appends the value, which must have been measured before.
     pub(super) fn write(&self, numbers: &Numbers<'_>, out: &mut Vec<u8>) {
         let mut fields = Vec::new();
         let mut index = 0;
@@ -39,8 +39,8 @@ impl Tape {
         }
     }
 
-    /// Writes the header of an object. Values follow in the order in which they were pushed, but IDs and
-    /// offsets are in the order of the names.
+    /// Writes an object's header. The values follow in the order in which they were pushed, but we
+    /// sort the IDs and offsets by name, as the specification demands.
     fn write_object(
         &self,
         index: usize,
@@ -74,7 +74,7 @@ impl Tape {
         push_uint(out, offset, header.offset_width);
     }
 
-    /// Returns the values directly inside the node at `index`, without dropped ones.
+    /// Returns the values directly inside the node at `index`, except dropped ones.
     fn values(&self, index: usize, node: &Node) -> impl Iterator<Item = &Node> {
         let end = node.next as usize;
         let mut at = index + 1;
@@ -94,16 +94,16 @@ struct Field {
     offset: u32,
 }
 
-/// The smallest widths of an object or array.
+/// The smallest widths that fit an object or array.
 pub(super) struct Header {
     len: u32,
-    /// The number of bytes of a field ID, or 0 in arrays.
+    /// The byte count of each field ID, or 0 in arrays.
     id_width: u8,
     pub(super) offset_width: u8,
 }
 
 impl Header {
-    /// Creates the header of a node. `values` is the number of bytes of all its values.
+    /// Creates a node's header. `values` is the byte count of all its values together.
     pub(super) fn new(node: &Node, values: u32) -> Self {
         Self {
             len: node.start_or_len,
@@ -115,7 +115,7 @@ impl Header {
         }
     }
 
-    /// Returns the header of a measured node.
+    /// Returns the header of a node that has been measured.
     fn of(node: &Node) -> Self {
         Self {
             offset_width: node.offset_width,

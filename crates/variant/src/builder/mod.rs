@@ -18,11 +18,11 @@ use crate::variant::Variant;
 use names::Names;
 use tape::{Kind, Tape};
 
-/// The treatment of a field whose name already occurs in its object.
+/// The treatment of a field if its object already has a field with this name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum DuplicateFields {
-    /// It is an error.
+    /// A second field is an error.
     #[default]
     Error,
     /// The first field stays.
@@ -33,9 +33,10 @@ pub enum DuplicateFields {
 
 /// Builds one value after another, each from the outside in.
 ///
-/// Metadata is version 1, with sorted and unique names. Every ID, offset and size has the smallest width.
-/// Objects and arrays are opened and closed one by one, so nothing recurses. A builder remembers the names of
-/// previous values, which makes it faster when it is reused.
+/// The metadata has version 1, with sorted and unique names, and every ID, offset and size has the
+/// smallest width. You open and close objects and arrays one by one, so nothing recurses. If you
+/// can, reuse a builder, because it remembers the names of previous values and then finds them
+/// faster.
 ///
 /// *Variant Binary Encoding.*
 ///
@@ -60,41 +61,43 @@ pub enum DuplicateFields {
 pub struct VariantBuilder {
     names: Names,
     tape: Tape,
-    /// The name of the next value, in an object.
+    /// The name that the next value gets, if an object is open.
     name: Option<u32>,
     duplicates: DuplicateFields,
     limits: Limits,
 }
 
 impl VariantBuilder {
-    /// Creates a builder with the default limits. Duplicate field names are an error.
+    /// Creates a builder with the default limits, for which duplicate field names are an error.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets the limits.
+    /// Sets the limits that all values must keep to.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Sets the treatment of fields with the same name.
+    /// Sets the treatment of fields that have the same name.
     #[must_use]
     pub fn duplicates(mut self, duplicates: DuplicateFields) -> Self {
         self.duplicates = duplicates;
         self
     }
 
-    /// Builds values with this metadata from now on, until [`VariantBuilder::use_own_metadata`].
+    /// Builds all values with this metadata from now on, until you call
+    /// [`VariantBuilder::use_own_metadata`].
     ///
-    /// Values with the same metadata are then copied byte for byte, and a name missing from it is an error.
-    /// Discards an unfinished value.
+    /// Values that already have this metadata are then copied byte for byte, and a name that the
+    /// metadata lacks is an error. An unfinished value is discarded.
     ///
     /// # Errors
     ///
-    /// See [`Metadata::name`]. Fails if the metadata exceeds its limit.
+    /// Fails for the reasons of [`Metadata::name`], and with
+    /// [Limit](herringbone_format::ErrorKind::Limit) if the metadata has too many bytes.
     pub fn use_metadata(&mut self, metadata: Metadata<'_>) -> Result<()> {
         self.clear();
         self.limits
@@ -102,33 +105,35 @@ impl VariantBuilder {
         self.names.use_metadata(metadata)
     }
 
-    /// Builds each value with its own metadata again. Discards an unfinished value.
+    /// Builds each value with its own metadata again. An unfinished value is discarded.
     pub fn use_own_metadata(&mut self) {
         self.clear();
         self.names.use_own_metadata();
     }
 
-    /// Discards an unfinished value. This is necessary after an error.
+    /// Discards an unfinished value. Call this after an error, before you build the next value.
     pub fn clear(&mut self) {
         self.tape.clear();
         self.names.clear();
         self.name = None;
     }
 
-    /// Opens an object.
+    /// Opens an object. The next values become its fields.
     ///
     /// # Errors
     ///
-    /// See [`VariantBuilder::push`]. Fails at the depth limit.
+    /// Fails for the reasons of [`VariantBuilder::push`], and with
+    /// [Limit](herringbone_format::ErrorKind::Limit) if the value is nested too deeply.
     pub fn begin_object(&mut self) -> Result<()> {
         self.begin(Kind::Object)
     }
 
-    /// Opens an array.
+    /// Opens an array. The next values become its elements.
     ///
     /// # Errors
     ///
-    /// See [`VariantBuilder::push`]. Fails at the depth limit.
+    /// Fails for the reasons of [`VariantBuilder::push`], and with
+    /// [Limit](herringbone_format::ErrorKind::Limit) if the value is nested too deeply.
     pub fn begin_array(&mut self) -> Result<()> {
         self.begin(Kind::Array)
     }
@@ -141,12 +146,13 @@ impl VariantBuilder {
         Ok(())
     }
 
-    /// Sets the field name of the next value in the open object.
+    /// Sets the field name of the next value, which goes into the open object.
     ///
     /// # Errors
     ///
-    /// Fails if no object is open, or if the previous field has no value yet. Fails for a duplicate name if
-    /// duplicates are an error, and for a name missing from given metadata.
+    /// Fails with [Argument](herringbone_format::ErrorKind::Argument) if no object is open, if the
+    /// previous field has no value yet, or if given metadata lacks the name. A duplicate name fails
+    /// too, if duplicates are an error.
     #[inline]
     pub fn field(&mut self, name: &str) -> Result<()> {
         let Some(object) = self.tape.open_object() else {
@@ -172,7 +178,8 @@ impl VariantBuilder {
     ///
     /// # Errors
     ///
-    /// Fails if none is open, if a field has no value, or for duplicate names if they are an error.
+    /// Fails with [Argument](herringbone_format::ErrorKind::Argument) if none is open, if a field
+    /// has no value, or for duplicate names if they are an error.
     pub fn end(&mut self) -> Result<()> {
         if self.name.is_some() {
             return Err(Error::argument(
@@ -189,15 +196,17 @@ impl VariantBuilder {
         self.tape.close()
     }
 
-    /// Appends a value: `5_i64`, `"text"`, `Value::Date(0)`. Its type is not changed.
+    /// Appends a value in exactly the type that it has, such as `5_i64`, `"text"` or
+    /// `Value::Date(0)`.
     ///
-    /// Objects and arrays are copied, including their names.
+    /// If it is an object or array, everything in it is copied, including the names.
     ///
     /// # Errors
     ///
-    /// Fails for a second value at the top, for a field without a name, and at the size limit. Fails for a
-    /// decimal with more digits than its type allows. For objects and arrays, errors of the walk are returned
-    /// too.
+    /// Fails with [Argument](herringbone_format::ErrorKind::Argument) for a second value at the
+    /// top, for a field without a name, and for a decimal with more digits than its type allows.
+    /// Fails with [Limit](herringbone_format::ErrorKind::Limit) if the value gets too large. For
+    /// objects and arrays, errors from the walk over them are returned too.
     pub fn push<'v>(&mut self, value: impl Into<Value<'v>>) -> Result<()> {
         match value.into() {
             Value::Object(object) => self.push_variant(object.as_variant()),
@@ -210,11 +219,11 @@ impl VariantBuilder {
         }
     }
 
-    /// Appends an integer in the narrowest type that fits it.
+    /// Appends an integer in the narrowest type that holds it.
     ///
     /// # Errors
     ///
-    /// See [`VariantBuilder::push`].
+    /// Fails for the reasons of [`VariantBuilder::push`].
     #[inline]
     pub fn push_int(&mut self, value: i64) -> Result<()> {
         let name = self.place()?;
@@ -222,11 +231,11 @@ impl VariantBuilder {
         self.scalar(name)
     }
 
-    /// Appends a decimal in the narrowest type that fits its digits.
+    /// Appends a decimal in the narrowest type that holds its digits.
     ///
     /// # Errors
     ///
-    /// See [`VariantBuilder::push`].
+    /// Fails for the reasons of [`VariantBuilder::push`].
     pub fn push_decimal(&mut self, value: Decimal) -> Result<()> {
         self.push(match value.width() {
             4 => Value::Decimal4(value),
@@ -237,12 +246,13 @@ impl VariantBuilder {
 
     /// Appends a copy of another value, with everything in it.
     ///
-    /// If it has the metadata given to [`VariantBuilder::use_metadata`], its bytes are copied without
-    /// inspection.
+    /// If the value has the metadata given to [`VariantBuilder::use_metadata`], its bytes are
+    /// copied without a look at them.
     ///
     /// # Errors
     ///
-    /// See [`VariantBuilder::push`]. Errors of a walk over the value are returned too.
+    /// Fails for the reasons of [`VariantBuilder::push`]. Errors from the walk over the value are
+    /// returned too.
     pub fn push_variant(&mut self, variant: Variant<'_>) -> Result<()> {
         if self.names.are(variant.metadata()) {
             let name = self.place()?;
@@ -266,7 +276,7 @@ impl VariantBuilder {
         Ok(())
     }
 
-    /// Copies a primitive value, or opens an object or array and adds its level.
+    /// Copies a primitive value, or opens an object or array and adds a level for the values in it.
     fn copy<'v>(&mut self, variant: Variant<'v>, levels: &mut Vec<Children<'v>>) -> Result<()> {
         match variant.value()? {
             Value::Object(object) => {
@@ -290,21 +300,23 @@ impl VariantBuilder {
     ///
     /// # Errors
     ///
-    /// See [`VariantBuilder::finish_into`].
+    /// Fails for the reasons of [`VariantBuilder::finish_into`].
     pub fn finish(&mut self) -> Result<VariantBuf> {
         let (mut metadata, mut value) = (Vec::new(), Vec::new());
         self.finish_into(&mut metadata, &mut value)?;
         Ok(VariantBuf::from_parts(metadata, value))
     }
 
-    /// Appends the metadata and the value to buffers, and prepares for the next value.
+    /// Appends the metadata and the value to your buffers, and gets ready for the next value.
     ///
-    /// Given metadata is appended unchanged.
+    /// If you have given metadata, it is appended unchanged.
     ///
     /// # Errors
     ///
-    /// Fails if there is no value, if an object or array is still open, and at the size limits. In this case
-    /// nothing is appended to the buffers, and the value is discarded.
+    /// Fails with [Argument](herringbone_format::ErrorKind::Argument) if there is no value, or if
+    /// an object or array is still open. Fails with [Limit](herringbone_format::ErrorKind::Limit)
+    /// if the value or its metadata is too large. After an error nothing has been appended, and the
+    /// value is discarded.
     pub fn finish_into(&mut self, metadata: &mut Vec<u8>, value: &mut Vec<u8>) -> Result<()> {
         let result = self.write(metadata, value);
         self.clear();
@@ -324,14 +336,14 @@ impl VariantBuilder {
         Ok(())
     }
 
-    /// Checks the place of the next value, and returns the handle of its name if it is in an object.
+    /// Checks that a value may stand here, and returns its name's handle if it is in an object.
     #[inline]
     fn place(&mut self) -> Result<u32> {
         self.limits.check_bytes(self.tape.len() + 1)?;
         self.tape.place(self.name.take())
     }
 
-    /// Records the bytes appended to the data as a value.
+    /// Turns the bytes that were appended to the data into a value.
     #[inline]
     fn scalar(&mut self, name: u32) -> Result<()> {
         self.tape.scalar(name);

@@ -1,4 +1,4 @@
-//! The field names of a value. They are added in any order, and written once each, sorted.
+//! Keeps a value's field names. They arrive in any order, and we write each of them once, sorted.
 
 use std::hash::BuildHasher as _;
 
@@ -10,55 +10,57 @@ use super::tape::Numbers;
 use crate::bytes::{push_uint, width_of};
 use crate::metadata::{Metadata, OFFSET_WIDTH_SHIFT, SORTED, VERSION};
 
-/// The maximum number of names remembered from previous values.
+/// The maximum number of names that we remember from previous values.
 const REMEMBERED_NAMES: usize = 4096;
-/// The maximum number of bytes of names remembered from previous values.
+/// The maximum byte count of the names that we remember from previous values.
 const REMEMBERED_BYTES: usize = 1 << 18;
 
-/// All names that a builder knows, each with a handle: its position in the order of arrival.
+/// All names that a builder knows. Each has a handle, which is its position in the order of
+/// arrival.
 ///
-/// Objects tend to have the names of the previous object in the same order. So the builder first tries the name
-/// that followed the last one previously.
+/// Objects tend to have the previous object's names in the same order. So the builder first tries
+/// the name that came next the last time, and saves a look-up in the hash table.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     text: String,
     names: Vec<Name>,
     handles: HashTable<u32>,
     hasher: DefaultHashBuilder,
-    /// The name used last.
+    /// The name that was used last.
     last: Option<u32>,
-    /// Counts the objects and arrays of all values.
+    /// The number of objects and arrays opened so far, in all values.
     serial: u64,
-    /// The value of `serial` before the current value.
+    /// The `serial` before the current value began.
     first_serial: u64,
-    /// The names that the current value uses, in the order of arrival.
+    /// The names that the current value uses, in order of arrival.
     used: Vec<u32>,
-    /// The position of each name in the order of all names, for the names sorted so far.
+    /// Each name's position among all names in sorted order. It covers the names that were known at
+    /// the last sort.
     ranks: Vec<u32>,
-    /// The position of each used name in the order of the used names.
+    /// Each used name's position among the used names in sorted order.
     ids: Vec<u32>,
-    /// The given metadata. Its names come first, and their handles are their IDs.
+    /// The metadata given by the caller. Its names come first, so that their handles are their IDs.
     given: Option<Vec<u8>>,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Name {
     end: u32,
-    /// The name that followed last time.
+    /// The name that followed this one last time.
     next: u32,
-    /// The serial of the last object that has the name.
+    /// The serial number of the last object that has the name.
     serial: u64,
 }
 
 impl Names {
-    /// Returns the serial of an object or array that is being opened.
+    /// Returns the serial number of an object or array that is being opened.
     pub(super) fn next_serial(&mut self) -> u64 {
         self.serial += 1;
         self.serial
     }
 
-    /// Returns the handle of a field name in the object with this serial, and whether the object already had
-    /// that name.
+    /// Returns the handle of a field's name, and whether the object with this serial number already
+    /// had that name.
     #[inline]
     pub(super) fn field(&mut self, name: &str, serial: u64) -> Result<(u32, Seen)> {
         let handle = match self.guess(name) {
@@ -118,7 +120,7 @@ impl Names {
         Ok(handle)
     }
 
-    /// Appends a name, whether it is known or not.
+    /// Appends a name, even if it is already known.
     fn append(&mut self, name: &str) -> Result<u32> {
         let end = u32::try_from(self.text.len() + name.len());
         let handle = u32::try_from(self.names.len());
@@ -140,7 +142,7 @@ impl Names {
         name_of(&self.names, &self.text, handle)
     }
 
-    /// Forgets which names are used. Forgets all names if there are too many.
+    /// Forgets which names are used. If there are too many names, forgets all of them.
     pub(super) fn clear(&mut self) {
         self.used.clear();
         self.first_serial = self.serial;
@@ -158,7 +160,7 @@ impl Names {
         self.ranks.clear();
     }
 
-    /// Uses the names of this metadata, with their IDs.
+    /// Switches to this metadata's names, with their IDs.
     pub(super) fn use_metadata(&mut self, metadata: Metadata<'_>) -> Result<()> {
         if self.are(metadata) {
             return Ok(());
@@ -187,14 +189,14 @@ impl Names {
         }
     }
 
-    /// Returns true if the given metadata equals `metadata`.
+    /// Returns true if the caller gave metadata, and it equals `metadata`.
     #[inline]
     pub(super) fn are(&self, metadata: Metadata<'_>) -> bool {
         let given = self.given.as_ref();
         given.is_some_and(|given| given == metadata.as_bytes())
     }
 
-    /// Numbers the used names.
+    /// Numbers the used names in sorted order.
     pub(super) fn number(&mut self) {
         if self.ranks.len() != self.names.len() {
             self.rank();
@@ -213,7 +215,7 @@ impl Names {
         }
     }
 
-    /// Returns the numbers. They must have been made before.
+    /// Returns the numbers, which must have been made before.
     pub(super) fn numbers(&self) -> Numbers<'_> {
         Numbers {
             ids: &self.ids,
@@ -224,7 +226,7 @@ impl Names {
         }
     }
 
-    /// Sorts all names.
+    /// Sorts all known names.
     fn rank(&mut self) {
         let mut sorted: Vec<u32> = (0..self.names.len() as u32).collect();
         sorted.sort_unstable_by_key(|handle| self.name(*handle));
@@ -237,7 +239,7 @@ impl Names {
         }
     }
 
-    /// Returns the number of metadata bytes of this value.
+    /// Returns the byte count of this value's metadata.
     pub(super) fn size(&self) -> usize {
         if let Some(given) = &self.given {
             return given.len();
@@ -252,12 +254,13 @@ impl Names {
             .iter()
             .map(|handle| self.name(*handle).len())
             .sum();
-        // Handles and the ends of names are 32-bit numbers, so these fit in 32 bits too.
+        // Handles and name ends are 32-bit numbers, so the name count and byte count fit in 32 bits
+        // too.
         let largest = self.used.len().max(bytes);
         (width_of(u32::try_from(largest).unwrap_or(u32::MAX)), bytes)
     }
 
-    /// Appends the metadata of this value. Its names must have been numbered before.
+    /// Appends this value's metadata. Its names must have been numbered before.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         if let Some(given) = &self.given {
             out.extend_from_slice(given);

@@ -1,41 +1,41 @@
-//! The parts of a value in the order of arrival, from which it is measured and written.
+//! Holds the parts of values in order of arrival, then measures and writes them.
 //!
-//! Sizes are known from the inside out, but are written from the outside in. So all parts are stored, measured
-//! backwards, and written forwards, each byte once.
+//! Sizes are known from the inside out, but are written from the outside in. So we store all parts,
+//! measure them backwards and write them forwards, which writes each byte only once.
 
 use herringbone_format::{Error, Result};
 
 use super::layout::Header;
 
-/// The kind of a value, as needed for its layout.
+/// The kind of value that a node stands for, as far as its layout needs it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Scalar,
     Object,
     Array,
-    /// A value that is not written, and neither is anything in it.
+    /// A value that is not written, nor is anything in it.
     Dropped,
 }
 
-/// Marks the absence of a name or of a parent.
+/// The number that stands for a missing name or parent.
 const NONE: u32 = u32::MAX;
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Node {
     pub(super) kind: Kind,
-    /// The handle of the name, in an object.
+    /// The name's handle, if the value is in an object.
     pub(super) name: u32,
     parent: u32,
-    /// The index of the node after this one and everything in it.
+    /// The index of the first node after this one and everything in it.
     pub(super) next: u32,
-    /// For a scalar, the start of its bytes. For others, the number of values.
+    /// The start of a scalar's bytes, or the number of values in an object or array.
     pub(super) start_or_len: u32,
-    /// The number of bytes of the value. For objects and arrays, the bytes of the values in it until it is
-    /// measured.
+    /// The value's byte count. Until an object or array is measured, this counts the bytes of the
+    /// values in it.
     pub(super) size: u32,
-    /// The largest name ID of the fields.
+    /// The largest name ID among the fields.
     pub(super) max_id: u32,
-    /// The number of bytes of each offset. Set when the node is measured.
+    /// The byte count of each offset, which is set when the node is measured.
     pub(super) offset_width: u8,
 }
 
@@ -45,32 +45,33 @@ pub(super) struct Open {
     node: u32,
     is_object: bool,
     pub(super) serial: u64,
-    /// True if two fields may have the same name.
+    /// True if two fields may have the same name, so that the end of the object has to compare
+    /// them.
     pub(super) has_doubtful_names: bool,
 }
 
-/// A field of an object.
+/// A field in an object.
 #[derive(Debug)]
 pub(super) struct FieldOf {
     pub(super) name: u32,
     pub(super) index: u32,
 }
 
-/// The numbers for each handle of a name.
+/// The numbers that belong to each name's handle.
 pub(super) struct Numbers<'a> {
-    /// The IDs to write.
+    /// The IDs that we write.
     pub(super) ids: &'a [u32],
-    /// Numbers that ascend in the order of the names.
+    /// Numbers that ascend in the order of the names, by which fields are sorted.
     pub(super) order: &'a [u32],
 }
 
-/// All values so far.
+/// All values so far, with their bytes.
 #[derive(Debug, Default)]
 pub(super) struct Tape {
     pub(super) nodes: Vec<Node>,
     pub(super) data: Vec<u8>,
     open: Vec<Open>,
-    /// The start of the next scalar in `data`.
+    /// The position in `data` at which the next scalar starts.
     data_start: usize,
 }
 
@@ -90,7 +91,7 @@ impl Tape {
         self.nodes.len()
     }
 
-    /// Returns the bytes of scalars, to which the bytes of the next scalar are appended.
+    /// Returns the scalars' bytes, to which the caller appends the next scalar.
     #[inline]
     pub(super) fn data(&mut self) -> &mut Vec<u8> {
         &mut self.data
@@ -102,7 +103,7 @@ impl Tape {
         self.open.last_mut().filter(|open| open.is_object)
     }
 
-    /// Checks that a value is allowed now. Returns the handle of its name.
+    /// Checks that a value may stand here, and returns its name's handle.
     #[inline]
     pub(super) fn place(&mut self, name: Option<u32>) -> Result<u32> {
         self.data.truncate(self.data_start);
@@ -117,7 +118,7 @@ impl Tape {
         }
     }
 
-    /// Records the bytes appended to the data as a value.
+    /// Turns the bytes that were appended to the data into a value.
     #[inline]
     pub(super) fn scalar(&mut self, name: u32) {
         let start = self.data_start;
@@ -136,7 +137,8 @@ impl Tape {
         });
     }
 
-    /// Appends a node. Nodes and bytes are within the byte limit, and so below 4 GiB: see [`Tape::measure`].
+    /// Appends a node. The counts of nodes and bytes keep to the byte limit, and so stay below 4
+    /// GiB, which [`Tape::measure`] checks.
     #[inline]
     fn append(&mut self, kind: Kind, name: u32, start: usize, size: usize) {
         let parent = self.open.last().map_or(NONE, |open| open.node);
@@ -164,7 +166,7 @@ impl Tape {
         Ok(())
     }
 
-    /// Returns the fields of the innermost open object, in the order of arrival.
+    /// Returns the fields of the innermost open object, in order of arrival.
     pub(super) fn open_fields(&self) -> Vec<FieldOf> {
         let Some(open) = self.open.last() else {
             return Vec::new();
@@ -203,7 +205,7 @@ impl Tape {
         Ok(())
     }
 
-    /// Returns the number of bytes of the whole value, and sets the size of each value in it.
+    /// Sets the size of each value, and returns the byte count of the outermost one.
     pub(super) fn measure(&mut self, ids: &[u32]) -> Result<usize> {
         let mut size = 0;
         for index in (0..self.nodes.len()).rev() {

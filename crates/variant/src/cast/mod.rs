@@ -16,7 +16,7 @@ use crate::types::VariantType;
 use crate::value::Value;
 use crate::variant::Variant;
 
-/// A type to which primitive values can be cast, and as which they can be shredded.
+/// A type that primitive values can be cast to, and shredded as.
 ///
 /// *Variant Shredding, "Shredded Value Types".*
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -36,20 +36,20 @@ pub enum PrimitiveType {
     Float,
     /// 64-bit floating point number.
     Double,
-    /// Decimal of up to `precision` digits, `scale` of them after the point.
+    /// Decimal of up to `precision` digits, with `scale` of them after the point.
     Decimal {
-        /// 1 to 38.
+        /// The maximum number of digits, 1 to 38.
         precision: u8,
-        /// 0 to `precision`.
+        /// The number of digits after the point, 0 to `precision`.
         scale: u8,
     },
     /// Calendar date.
     Date,
-    /// Local time of day, in microseconds.
+    /// Local time of day in microseconds.
     Time,
     /// Date and time.
     Timestamp {
-        /// True for nanoseconds, false for microseconds.
+        /// True if the unit is the nanosecond, false if it is the microsecond.
         nanos: bool,
         /// True for an instant in UTC, false for a local timestamp.
         utc: bool,
@@ -62,7 +62,8 @@ pub enum PrimitiveType {
     Uuid,
 }
 
-/// Prints the name of the type in SQL. Timestamps in nanoseconds, which have no SQL name, use that of Arrow.
+/// Prints the type's name in SQL. Timestamps in nanoseconds have no SQL name, so they print as in
+/// Arrow.
 impl fmt::Display for PrimitiveType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -95,7 +96,7 @@ impl fmt::Display for PrimitiveType {
     }
 }
 
-/// A value of a wanted type.
+/// A value in one of the [`PrimitiveType`]s.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Scalar<'a> {
@@ -107,23 +108,23 @@ pub enum Scalar<'a> {
     Float(f32),
     /// A value of [`PrimitiveType::Double`].
     Double(f64),
-    /// A value of [`PrimitiveType::Decimal`], with its scale, and within its precision.
+    /// A value of [`PrimitiveType::Decimal`] that has its scale and keeps to its precision.
     Decimal(Decimal),
     /// Days since 1970-01-01.
     Date(i32),
     /// Microseconds since midnight.
     Time(i64),
-    /// Micro- or nanoseconds since 1970-01-01 00:00:00.
+    /// Microseconds or nanoseconds since 1970-01-01 00:00:00.
     Timestamp(i64),
     /// Text.
     String(Cow<'a, str>),
     /// Bytes.
     Binary(Cow<'a, [u8]>),
-    /// UUID, in the order in which it is printed.
+    /// UUID bytes, in the order in which they are printed.
     Uuid([u8; 16]),
 }
 
-/// The result of casting a value to a type.
+/// The result of a cast.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Cast<'a> {
@@ -131,19 +132,20 @@ pub enum Cast<'a> {
     Missing,
     /// The value is the variant null.
     Null,
-    /// The value cannot be represented in the wanted type. Contains the type that it has.
+    /// The wanted type cannot represent the value. This has the type that the value has.
     Mismatch(VariantType),
-    /// The value.
+    /// The value in the wanted type.
     Value(Scalar<'a>),
 }
 
-/// Casts that are only done on request.
+/// Casts that are only done if you ask for them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct CastOptions {
     /// True to parse strings as text of the wanted type.
     pub parse_strings: bool,
-    /// True to format primitive values as text if strings are wanted, as in JSON, without quotes.
+    /// True to format primitive values as text if strings are wanted. The text is as in JSON, but
+    /// without quotes.
     pub format_strings: bool,
 }
 
@@ -158,16 +160,18 @@ impl CastOptions {
 herringbone_format::setters! { CastOptions {
     /// Selects whether strings are parsed as text of the wanted type.
     parse_strings: bool;
-    /// Selects whether primitive values are formatted if strings are wanted.
+    /// Selects whether primitive values are formatted as text if strings are wanted.
     format_strings: bool;
 }}
 
 impl<'a> Variant<'a> {
-    /// Casts the value at `path` to `wanted`: [`Variant::get`], then [`Variant::cast`].
+    /// Casts the value at `path` to `wanted`. This is [`Variant::get`] followed by
+    /// [`Variant::cast`].
     ///
     /// # Errors
     ///
-    /// See [`Variant::get`] and [`Variant::cast`]. A missing value or a mismatch is not an error.
+    /// Fails for the reasons of [`Variant::get`] and [`Variant::cast`]. Note that a missing value
+    /// or a mismatch is not an error.
     pub fn get_as(
         &self,
         path: &VariantPath,
@@ -182,7 +186,7 @@ impl<'a> Variant<'a> {
 
     /// Casts this value to the type `wanted`.
     ///
-    /// Nothing is lost: a value that `wanted` cannot represent is a mismatch.
+    /// A cast loses nothing, because a value that `wanted` cannot represent is a mismatch.
     ///
     /// | wanted | values that fit |
     /// |---|---|
@@ -194,28 +198,29 @@ impl<'a> Variant<'a> {
     /// | timestamp | timestamps in the other unit, if whole and in range there; dates, if local; never between UTC and local |
     /// | others | values of the same type |
     ///
-    /// A decimal without a fraction is an integer here. A decimal with a fraction seldom has an exact binary
-    /// form, so it becomes the nearest number, as if its text were parsed.
+    /// A decimal without a fraction counts as an integer here. A decimal with a fraction seldom has
+    /// an exact binary form, so it becomes the nearest number, as if we had parsed its text.
     ///
-    /// With [`CastOptions::parse_strings`] a string fits if it is the text of a value that fits:
+    /// With [`CastOptions::parse_strings`], a string fits if it is the text of a value that fits:
     ///
-    /// - numbers as in JSON, also `NaN` and `Infinity`;
-    /// - `true` and `false` in any case;
-    /// - dates, times and timestamps of ISO 8601, with a time zone required for UTC and refused for local
-    ///   timestamps;
+    /// - numbers as in JSON, and also `NaN` and `Infinity`;
+    /// - `true` and `false`, in any letter case;
+    /// - dates, times and timestamps of ISO 8601, where UTC needs a time zone and local timestamps
+    ///   must not have one;
     /// - base64;
     /// - UUIDs with hyphens.
     ///
     /// # Errors
     ///
-    /// See [`Variant::value`]. Fails for an invalid decimal type.
+    /// Fails for the reasons of [`Variant::value`], and with
+    /// [Argument](herringbone_format::ErrorKind::Argument) if `wanted` is an invalid decimal type.
     pub fn cast(&self, wanted: PrimitiveType, options: CastOptions) -> Result<Cast<'a>> {
         wanted.check()?;
         Ok(cast_value(self.value()?, wanted, options))
     }
 }
 
-/// Casts a decoded value like [`Variant::cast`]. The type must be valid.
+/// Casts a decoded value as [`Variant::cast`] does. The type must be valid.
 pub(crate) fn cast_value<'a>(
     value: Value<'a>,
     wanted: PrimitiveType,
@@ -239,7 +244,7 @@ pub(crate) fn cast_value<'a>(
     }
 }
 
-/// Casts `value` to the type `wanted`, without text conversions. Returns `None` for a mismatch.
+/// Casts `value` to the type `wanted`, but never from or to text. Returns `None` for a mismatch.
 pub(crate) fn cast<'a>(value: &Value<'a>, wanted: PrimitiveType) -> Option<Scalar<'a>> {
     use PrimitiveType as T;
     match wanted {

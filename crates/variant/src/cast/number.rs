@@ -1,4 +1,4 @@
-//! Casts numbers to another type, without loss.
+//! Casts numbers to other types, without loss.
 
 use std::ops::RangeInclusive;
 
@@ -24,7 +24,7 @@ pub(super) fn decimal(value: &Value<'_>, precision: u8, scale: u8) -> Option<Dec
     (decimal.digits() <= precision.into()).then_some(decimal)
 }
 
-/// Casts to a double. A decimal with a fraction is rounded to the nearest.
+/// Casts to a double. A decimal with a fraction becomes the nearest double.
 pub(super) fn double(value: &Value<'_>) -> Option<f64> {
     match *value {
         Value::Double(value) => Some(value),
@@ -38,7 +38,7 @@ pub(super) fn double(value: &Value<'_>) -> Option<f64> {
     }
 }
 
-/// Casts to a float. A decimal with a fraction is rounded to the nearest.
+/// Casts to a float. A decimal with a fraction becomes the nearest float.
 pub(super) fn float(value: &Value<'_>) -> Option<f32> {
     match *value {
         Value::Float(value) => Some(value),
@@ -56,7 +56,7 @@ pub(super) fn float(value: &Value<'_>) -> Option<f32> {
     }
 }
 
-/// Returns a number of any type as a decimal, without loss.
+/// Returns a number of any type as a decimal, if a decimal can hold it without loss.
 fn exact(value: &Value<'_>) -> Option<Decimal> {
     match *value {
         Value::Double(value) => exact_double(value),
@@ -65,26 +65,28 @@ fn exact(value: &Value<'_>) -> Option<Decimal> {
     }
 }
 
-/// The largest exponent of a power of ten that is exact as a double.
+/// The largest power of ten that is exact as a double has this exponent.
 const EXACT_POWER: u8 = 22;
-/// The largest integer up to which every integer is exact as a double.
+/// The integer up to which every integer is exact as a double.
 const EXACT_INTEGER: u128 = 1 << 53;
 
 fn nearest_double(decimal: Decimal) -> f64 {
-    // The quotient of two exact doubles is rounded once, to the nearest.
+    // Both numbers are exact as doubles here, so the division rounds only once, to the nearest
+    // double.
     if decimal.scale <= EXACT_POWER
         && decimal.unscaled.unsigned_abs() <= EXACT_INTEGER
         && let Some(power) = power_of_ten(decimal.scale)
     {
         return decimal.unscaled as f64 / power as f64;
     }
-    // The text of a decimal always parses as a double.
+    // A decimal's text always parses as a double, so the NaN is never used.
     decimal.to_string().parse().unwrap_or(f64::NAN)
 }
 
-/// Returns a double as a decimal, if it has at most 38 digits.
+/// Returns a double as a decimal, if that takes at most 38 digits.
 ///
-/// A double is an odd integer times a power of two. For a negative power, 2^-n is 5^n over 10^n.
+/// A double is an odd integer times a power of two. A negative power has an exact decimal form too,
+/// because 2^-n equals 5^n over 10^n.
 pub(super) fn exact_double(value: f64) -> Option<Decimal> {
     if !value.is_finite() {
         return None;
@@ -130,7 +132,7 @@ mod tests {
             (0.0625, Some((625, 4))),
             (1e15, Some((1_000_000_000_000_000, 0))),
             (2_f64.powi(100), Some((1 << 100, 0))),
-            // 0.1 has 55 digits.
+            // The double nearest to 0.1 has 55 digits.
             (0.1, None),
             (1e300, None),
             (5e-324, None),

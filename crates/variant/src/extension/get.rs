@@ -1,4 +1,4 @@
-//! A column of the values at a path of a VARIANT group.
+//! Reads the values at one path of a VARIANT group as a column.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,14 +21,16 @@ use crate::shredding::{
     metadata_type, values_type,
 };
 
-/// A column of the values at a path, for `ReadOptions::extension_column`.
+/// A column of the values at one path, for `ReadOptions::extension_column`.
 ///
-/// It contains variants, `arrow.parquet.variant`, unless a type is requested. Missing values are null.
+/// The column contains variants (`arrow.parquet.variant`), unless you request a type. Missing
+/// values are null.
 ///
-/// It reads only the columns that the path leads to. Of a shredded field, these are `typed_value` and `value`.
-/// It skips `value` if statistics prove it all null. It reads `metadata` only if values without a column of
-/// their own need names. So values that break the rules of shredding elsewhere are not found, unless the read
-/// is lenient: a lenient read also inspects the columns next to the path.
+/// We read only the columns that the path leads to, which for a shredded field are `typed_value`
+/// and `value`. We skip `value` if statistics prove that it is all null, and we read `metadata`
+/// only if values without a column of their own need names. So a read does not find values that
+/// break the rules of shredding elsewhere. A lenient read does, because it also inspects the
+/// columns next to the path.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -79,14 +81,14 @@ impl VariantGet {
         }
     }
 
-    /// Reads values of one type, in arrays of [`PrimitiveType::data_type`].
+    /// Reads the values as one type, into arrays of [`PrimitiveType::data_type`].
     #[must_use]
     pub fn as_type(mut self, wanted: PrimitiveType) -> Self {
         self.wanted = Some(wanted);
         self
     }
 
-    /// Sets which values fit, and the treatment of the others.
+    /// Sets which values fit, and how the others are treated.
     #[must_use]
     pub fn options(mut self, options: GetOptions) -> Self {
         self.options = options;
@@ -160,18 +162,18 @@ impl ExtensionType for VariantGet {
     }
 }
 
-/// The columns of the file that a path needs.
+/// The file's columns that a path needs.
 struct Needed<'a> {
     stored: &'a StoredField<'a>,
     get: &'a VariantGet,
     leaves: Vec<usize>,
-    /// True if values need the names in `metadata`.
+    /// True if some values need the names in `metadata`.
     names: bool,
 }
 
 impl Needed<'_> {
-    /// Adds the columns that the rest of a path needs from the group of `value` and `typed_value` with this
-    /// ordinal.
+    /// Adds the columns that the rest of a path needs. `group` is the ordinal of the group with
+    /// `value` and `typed_value`.
     fn at_path(&mut self, group: usize, parts: &[PathPart]) {
         let (value, typed) = (self.child(group, VALUE), self.child(group, TYPED_VALUE));
         let Some((part, rest)) = parts.split_first() else {
@@ -195,7 +197,7 @@ impl Needed<'_> {
         }
     }
 
-    /// Adds `value` of a group, unless it is all null.
+    /// Adds a group's `value`, unless it is all null.
     fn value(&mut self, value: Option<usize>) {
         let value = value.and_then(|value| self.node(value));
         for leaf in value.map_or(0..0, |value| value.leaves.clone()) {
@@ -206,7 +208,7 @@ impl Needed<'_> {
         }
     }
 
-    /// Adds `typed_value` at the end of the path.
+    /// Adds `typed_value`, where the path ends.
     fn typed(&mut self, typed: usize) {
         let Some(node) = self.node(typed) else {
             return;
@@ -218,12 +220,13 @@ impl Needed<'_> {
         } else if !node.is_group()
             || self.get.options.on_cast_error == crate::shredding::OnCastError::Error
         {
-            // One column of an object or array is enough to determine whether it is null.
+            // For an object or array, any one of its columns shows whether it is null.
             self.leaves.extend(leaves.next());
         }
     }
 
-    /// Returns the columns. There is at least one, because it determines which rows have a value at all.
+    /// Returns the columns. There is at least one, because a column has to determine which rows
+    /// have a value at all.
     fn leaves(mut self) -> Vec<usize> {
         let group_leaves = self.stored.node().leaves.clone();
         let metadata = self.child(self.stored.ordinal, METADATA);
@@ -259,7 +262,7 @@ impl Needed<'_> {
         self.stored.schema.nodes().get(ordinal)
     }
 
-    /// Returns the group of the elements, if a node is a list.
+    /// Returns the group of a list's elements, or `None` if the node is not a list.
     fn elements(&self, typed: usize) -> Option<usize> {
         let schema = self.stored.schema;
         let element = &self.node(typed)?.element;

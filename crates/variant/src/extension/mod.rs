@@ -1,4 +1,4 @@
-//! VARIANT columns of Parquet files, as an extension type of the data path.
+//! Reads and writes VARIANT columns in Parquet files, as an extension type.
 //!
 //! ```text
 //! READ    VARIANT group ─ VariantExtension ─► struct of metadata and value, arrow.parquet.variant
@@ -6,7 +6,8 @@
 //! WRITE   arrow.parquet.variant ─ VariantExtension ─► metadata, value and, if it is shredded, typed_value
 //! ```
 //!
-//! Without these extensions, a VARIANT group is read and written as it is stored, shredded or not.
+//! Without these extensions, a VARIANT group is read and written as it is stored, whether it is
+//! shredded or not.
 //!
 //! ```
 //! use herringbone::ReadOptions;
@@ -49,14 +50,16 @@ use crate::shredding::{
 
 pub use get::VariantGet;
 
-/// Reads VARIANT groups as arrays of unshredded values, and writes such arrays as VARIANT groups.
+/// An extension that reads VARIANT groups as arrays of unshredded values, and writes such arrays as
+/// VARIANT groups.
 ///
-/// Reading: a group becomes a struct of `metadata` and `value`, with the name `arrow.parquet.variant`, whether
-/// it is shredded or not. Unshredded values are not copied. A group that is not a variant by the specification
-/// is an error.
+/// When you read, each group becomes a struct of `metadata` and `value` with the extension name
+/// `arrow.parquet.variant`, whether it is shredded or not. Values that are not shredded are not
+/// copied. A group that is not a variant according to the specification is an error.
 ///
-/// Writing: an array of that name, or of the older name `parquet.variant`, becomes a VARIANT group of version
-/// 1, shredded according to [`Shredding`]. Its storage may have any form that the Arrow type allows.
+/// When you write, an array with that name, or with the older name `parquet.variant`, becomes a
+/// VARIANT group of version 1. It is shredded according to [`Shredding`]. The array's storage may
+/// have any form that the Arrow type allows.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -95,23 +98,23 @@ pub struct VariantExtension {
     column_shreddings: Vec<(String, Shredding)>,
 }
 
-/// The shredding of written values.
+/// The way in which written values are shredded.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Shredding {
-    /// The shredding of the array.
+    /// The values stay shredded as they are in the array.
     #[default]
     AsStored,
-    /// No shredding.
+    /// The values are not shredded.
     None,
-    /// Shredding into these columns.
+    /// The values are shredded into these columns.
     As(ShreddingType),
-    /// Shredding into columns inferred from the values of the first batch with rows.
+    /// The values are shredded into columns that we infer from the first batch that has rows.
     Infer(InferOptions),
 }
 
 impl VariantExtension {
-    /// Creates a strict extension that keeps the shredding of arrays.
+    /// Creates a strict extension that keeps the arrays' shredding.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -124,14 +127,14 @@ impl VariantExtension {
         self
     }
 
-    /// Sets the shredding of written values.
+    /// Sets how written values are shredded.
     #[must_use]
     pub fn shredding(mut self, shredding: Shredding) -> Self {
         self.shredding = shredding;
         self
     }
 
-    /// Sets the shredding for the fields of this name, at any depth.
+    /// Sets how the fields with this name are shredded, at any depth.
     #[must_use]
     pub fn shredding_of(mut self, name: impl Into<String>, shredding: Shredding) -> Self {
         self.column_shreddings.push((name.into(), shredding));
@@ -157,7 +160,7 @@ impl ExtensionMapping for VariantExtension {
         Ok(Some(ExtensionField::of_arrays(named(field))))
     }
 
-    /// The annotation is left to the library.
+    /// Leaves the annotation to the library, which knows the Arrow type.
     fn to_parquet(&self, _: &Field) -> Result<Option<AnnotatedField>> {
         Ok(None)
     }
@@ -182,11 +185,11 @@ impl ExtensionType for VariantExtension {
     }
 }
 
-/// Returns true if a field of a file contains variants, by its annotation or by its extension name in
-/// `ARROW:schema`.
+/// Returns true if a field of a file contains variants. Its annotation decides, or without one, its
+/// extension name in `ARROW:schema`.
 fn is_variant_group(stored: &StoredField<'_>) -> bool {
     if !stored.node().is_group() {
-        // The annotation is not allowed on a column.
+        // The annotation is only allowed on a group, so a plain column is not a variant.
         return false;
     }
     match stored.logical_type() {
@@ -198,7 +201,8 @@ fn is_variant_group(stored: &StoredField<'_>) -> bool {
     }
 }
 
-/// Returns the field with the name of the extension type, and without the redundant logical type.
+/// Returns the field with the extension type's name, and without the logical type, which would be
+/// redundant.
 fn named(field: Field) -> Field {
     let mut metadata = field.metadata().clone();
     metadata.remove(LOGICAL_TYPE_KEY);

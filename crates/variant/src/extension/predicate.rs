@@ -1,4 +1,4 @@
-//! Predicates of reads on the values at a path.
+//! Filters rows by the values at a path.
 //!
 //! ```text
 //! test of the value at $.a.b, as a type
@@ -21,7 +21,7 @@ use crate::cast::PrimitiveType;
 use crate::path::PathPart;
 use crate::shredding::{GetOptions, TYPED_VALUE, VALUE};
 
-/// A test of the values at a path of one column.
+/// A test on the values at one path of a column.
 struct PathPredicate {
     column: Vec<String>,
     get: VariantGet,
@@ -29,16 +29,19 @@ struct PathPredicate {
 }
 
 impl VariantGet {
-    /// Returns a predicate on the values at the path of a column of variants. They are compared as the
-    /// [requested type](Self::as_type). A value that does not fit it is null, like a missing value, and no
-    /// comparison with null is true. Without a type, `is_null` and `is_not_null` test whether there is a value
-    /// at the path.
+    /// Returns a predicate on the values at the path in a column of variants. We compare them as
+    /// the [requested type](Self::as_type). A value that does not fit this type is null, like a
+    /// missing value, and no comparison with null is true. If you request no type, `is_null` and
+    /// `is_not_null` test whether there is a value at the path.
     ///
-    /// `test` returns the predicate for a column of these values. It must test this column alone.
+    /// `test` gets the column of these values and returns the predicate, which must test this
+    /// column alone.
     ///
-    /// Only the columns of the file that the path leads to are decoded. The statistics of a shredded field can
-    /// prune row groups and pages, under two conditions. No value of the field may be in `value` next to it.
-    /// Its type must compare like the requested one: they are equal, or both are integers or decimals.
+    /// Only those columns of the file are decoded that the path leads to. A shredded field's
+    /// statistics can prune row groups and pages, on two conditions. All values of the field must
+    /// be in its own column, and none in the `value` next to it. And the field's type must compare
+    /// like the requested one, which means that both are equal, or that both are integers or
+    /// decimals.
     ///
     /// ```
     /// use herringbone::ReadOptions;
@@ -70,7 +73,7 @@ impl fmt::Debug for PathPredicate {
 }
 
 impl PathPredicate {
-    /// Returns the tested value in the syntax of the command's conditions.
+    /// Returns the tested value in the syntax that the command's conditions use.
     fn call(&self) -> String {
         let part = |part: &String| match part.contains(['.', '"']) {
             true => format!("\"{}\"", part.replace('"', "\"\"")),
@@ -84,7 +87,8 @@ impl PathPredicate {
         }
     }
 
-    /// Returns the name of the column of values. It depends on everything that the values depend on.
+    /// Returns a name for the column of values. It contains everything that the values depend on,
+    /// so that only equal columns share a name.
     fn name(&self) -> String {
         let options = &self.get.options;
         let mut usual = GetOptions::default();
@@ -119,7 +123,8 @@ impl RowPredicate for PathPredicate {
     }
 
     fn implied(&self, schema: &ParquetSchema) -> Result<Option<Predicate>, RowError> {
-        // A lenient read also inspects columns next to the path, and any value can match as text.
+        // A lenient read also inspects columns next to the path, and as text any value can match.
+        // In both cases the column at the path alone proves nothing.
         if self.get.options.unshred.lenient || self.get.options.cast.format_strings {
             return Ok(None);
         }
@@ -132,7 +137,7 @@ impl RowPredicate for PathPredicate {
     }
 }
 
-/// A group of `value` and `typed_value`.
+/// A group that has `value` and `typed_value`.
 #[derive(Clone, Copy)]
 struct ShreddedGroup<'a> {
     schema: &'a ParquetSchema,
@@ -140,8 +145,8 @@ struct ShreddedGroup<'a> {
 }
 
 impl ShreddedGroup<'_> {
-    /// Returns a predicate that is true for every row that the path predicate matches. `parts` is the rest of
-    /// the path from here.
+    /// Returns a predicate that is true for every row that the path predicate matches. `parts` is
+    /// the rest of the path from here on.
     fn implied(mut self, predicate: &PathPredicate, mut parts: &[PathPart]) -> Option<Predicate> {
         while let Some((part, rest)) = parts.split_first() {
             let PathPart::Field(name) = part else {
@@ -149,7 +154,7 @@ impl ShreddedGroup<'_> {
             };
             let field = self.child(TYPED_VALUE).and_then(|child| child.child(name));
             let Some(field) = field else {
-                // If there is a value at all, it is a part of `value`.
+                // The field is not shredded, so if there is a value at all, it is inside `value`.
                 return self.has_other_values(predicate);
             };
             (self, parts) = (field, rest);
@@ -163,7 +168,8 @@ impl ShreddedGroup<'_> {
         let column = || col_at(typed.path());
         let column_test = match (stored == wanted, is_exact) {
             (true, _) => (predicate.test)(column()),
-            // Numbers that do not fit the wanted type are null, which this column cannot know.
+            // A number that does not fit the wanted type becomes null, but this column cannot know
+            // that. So we only use tests that reject nulls.
             (false, true) => Some((predicate.test)(column())).filter(Predicate::rejects_nulls)?,
             _ => return None,
         };
@@ -173,16 +179,17 @@ impl ShreddedGroup<'_> {
         })
     }
 
-    /// If all values are in `value`, returns a predicate that there is one.
+    /// Returns a predicate that a value exists, if all values are in `value`.
     fn has_other_values(self, predicate: &PathPredicate) -> Option<Predicate> {
         let wants_values = (predicate.test)(col_at(["value"])).rejects_nulls();
-        // Without a type, a variant null is a value like any other.
+        // If no type is requested, a variant null is a value like any other.
         let is_of_values = predicate.get.wanted.is_some() && wants_values;
         self.other_values()?.filter(|_| is_of_values)
     }
 
-    /// Returns a predicate that `value` has something other than a variant null, which is null as any type.
-    /// Returns `Some(None)` if there is no such column, and `None` if the column cannot be tested.
+    /// Returns a predicate that `value` has something other than a variant null, which is null as
+    /// any type. Returns `Some(None)` if there is no such column, and `None` if the column cannot
+    /// be tested.
     #[allow(clippy::option_option, reason = "no column is not an unknown one")]
     fn other_values(self) -> Option<Option<Predicate>> {
         let Some(value) = self.child(VALUE) else {
@@ -192,7 +199,7 @@ impl ShreddedGroup<'_> {
         Some(Some(col_at(value.path()).ne([0_u8].as_slice())))
     }
 
-    /// Returns the type of a column of primitive values.
+    /// Returns a column's type, if its values are primitive.
     fn primitive(self) -> Option<PrimitiveType> {
         let field = self
             .schema
@@ -200,7 +207,7 @@ impl ShreddedGroup<'_> {
         PrimitiveType::of_data_type(field?.data_type()).ok()
     }
 
-    /// Returns the column, if it is one and has one value per row.
+    /// Returns the ordinal of this column, if it is a column and has one value per row.
     fn leaf(self) -> Option<usize> {
         let node = self.schema.nodes().get(self.group)?;
         let ordinal = node.leaves.start;
@@ -227,8 +234,8 @@ impl ShreddedGroup<'_> {
 }
 
 impl PrimitiveType {
-    /// Returns true if values are numbers that are compared exactly, and whose casts among such types are exact
-    /// or fail.
+    /// Returns true if values of this type are numbers that we compare exactly, and whose casts to
+    /// other such types are exact or fail.
     fn is_exact_number(self) -> bool {
         matches!(
             self,

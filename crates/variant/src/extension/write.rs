@@ -1,4 +1,4 @@
-//! Converts arrays of variants to their stored form.
+//! Converts arrays of variants to the form in which files store them.
 
 use std::sync::Arc;
 
@@ -12,12 +12,12 @@ use crate::shredding::{
     METADATA, ShreddingType, TYPED_VALUE, UnshredOptions, VALUE, VariantArray, infer_from,
 };
 
-/// Turns variants of one field into their storage.
+/// Converts one field's variants to their storage.
 pub(super) struct VariantWriter {
     field: Field,
     shredding: Shredding,
     unshred: UnshredOptions,
-    /// The new shredding of values, or `None` if arrays are stored unchanged.
+    /// The new shredding of the values, or `None` if arrays are stored unchanged.
     chosen: Option<ShreddingType>,
 }
 
@@ -57,13 +57,13 @@ impl StorageWriter for VariantWriter {
         let stored = self.field.data_type();
         let is_same = match self.shredding {
             Shredding::AsStored => true,
-            // A requested shredding must be applied value by value.
+            // If a shredding was requested, we have to apply it value by value.
             _ => {
                 shredding == ShreddingType::Unshredded
                     && ShreddingType::of_storage_type(stored)? == ShreddingType::Unshredded
             }
         };
-        // A lenient write repairs values that break the rules.
+        // A lenient write repairs values that break the rules, so it cannot keep the array.
         let is_kept = is_same && is_in_order(stored) && !self.unshred.lenient;
         let data_type = match is_kept {
             true => stored.clone(),
@@ -87,14 +87,16 @@ impl StorageWriter for VariantWriter {
     }
 }
 
-/// Returns true if the columns have the order and form that all readers accept: `metadata`, `value`,
-/// `typed_value`, with `value` always present, and with fields and elements that are not nullable.
+/// Returns true if the columns have the order and form that all readers accept. The order is
+/// `metadata`, `value`, `typed_value`, where `value` is always present, and where fields and
+/// elements are not nullable.
 fn is_in_order(storage: &DataType) -> bool {
     let DataType::Struct(fields) = storage else {
         return false;
     };
     match fields.split_first() {
-        // An unshredded value is written as REQUIRED, whether or not it is nullable here.
+        // We write an unshredded value as REQUIRED, so it does not matter whether it is nullable
+        // here.
         Some((metadata, [value])) => metadata.name() == METADATA && value.name() == VALUE,
         Some((metadata, group)) => metadata.name() == METADATA && is_group_in_order(group),
         None => false,

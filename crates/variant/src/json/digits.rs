@@ -1,4 +1,4 @@
-//! Prints numbers as digits.
+//! Prints numbers as decimal digits.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ pub(super) fn push_integer(out: &mut String, value: i64) {
     push_digits(out, value < 0, value.unsigned_abs(), 0);
 }
 
-/// Appends a decimal, with all digits of its scale.
+/// Appends a decimal with `scale` digits after the point.
 pub(super) fn push_decimal(out: &mut String, value: Decimal) {
     match u64::try_from(value.unscaled.unsigned_abs()) {
         Ok(digits) if value.scale <= MAX_DECIMAL_DIGITS => {
@@ -20,10 +20,11 @@ pub(super) fn push_decimal(out: &mut String, value: Decimal) {
     }
 }
 
-/// Appends a number with a point before its last `scale` digits, up to 38.
+/// Appends a number that has its point before the last `scale` digits. `scale` is at most 38.
 #[inline]
 fn push_digits(out: &mut String, is_negative: bool, number: u64, scale: usize) {
-    // A 64-bit number has at most 20 digits, and there is one digit before the point.
+    // A 64-bit number has at most 20 digits, so the longest text has 38 digits after the point and
+    // one before it.
     let mut digits = [b'0'; MAX_DECIMAL_DIGITS as usize + 1];
     let (mut rest, mut len) = (number, 0);
     for digit in digits.iter_mut().rev() {

@@ -1,18 +1,18 @@
-//! Types of values that JSON does not preserve.
+//! Records which types JSON does not preserve.
 
 use std::fmt;
 
 use crate::types::VariantType;
 
-/// Types whose values were written as JSON that reads back as another class of values.
+/// A set of types whose values we wrote as JSON that reads back as another class of values.
 ///
-/// It prints as a list: `date, double`.
+/// It prints as a list, for example `date, double`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LostTypes {
     bits: u16,
 }
 
-/// The types that JSON loses, in the order in which they are printed.
+/// The types that JSON loses, in print order.
 const LOSSY: [VariantType; 10] = [
     VariantType::Double,
     VariantType::Float,
@@ -33,13 +33,13 @@ impl LostTypes {
         self.bits == 0
     }
 
-    /// Returns the types.
+    /// Returns the lost types.
     pub fn iter(self) -> impl Iterator<Item = VariantType> {
         let all = (0_u16..).zip(LOSSY);
         all.filter_map(move |(bit, lost)| (self.bits >> bit & 1 == 1).then_some(lost))
     }
 
-    /// Returns the union of both.
+    /// Returns the types that are in either set.
     #[must_use]
     pub fn union(self, other: Self) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! Values from JSON text, and as JSON text.
+//! Reads values from JSON text, and writes them as JSON text.
 //!
 //! # From JSON
 //!
@@ -27,7 +27,7 @@
 //! | UUID | `"f24f9b64-81fa-49d1-b74e-8c09a6e31c56"` |
 //! | types of newer specifications | an error |
 //!
-//! [`LostTypes`] are the types whose values read back as another class.
+//! [`LostTypes`] collects the types whose values read back as another class.
 
 mod digits;
 mod lost;
@@ -41,7 +41,7 @@ pub use write::JsonWriter;
 pub(crate) use number::{decimal_of, is_number};
 pub(crate) use write::plain_text;
 
-/// The type of numbers with a fraction.
+/// The type that numbers with a fraction get.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Fractions {
@@ -52,14 +52,14 @@ pub enum Fractions {
     Double,
 }
 
-/// The treatment of numbers with more than 38 digits, including those after the point.
+/// The treatment of numbers with more than 38 digits, where digits after the point count too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum LargeNumbers {
-    /// They are an error.
+    /// Such a number is an error.
     #[default]
     Error,
-    /// The nearest double.
+    /// Such a number becomes the nearest double.
     Double,
 }
 
@@ -67,12 +67,12 @@ pub enum LargeNumbers {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum NonFinite {
-    /// `"NaN"`, `"Infinity"` and `"-Infinity"`.
+    /// The strings `"NaN"`, `"Infinity"` and `"-Infinity"`.
     #[default]
     String,
-    /// `null`.
+    /// The JSON `null`.
     Null,
-    /// They are an error.
+    /// Such a number is an error.
     Error,
 }
 
@@ -80,7 +80,7 @@ pub enum NonFinite {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct JsonOptions {
-    /// The type of numbers with a fraction.
+    /// The type that numbers with a fraction get.
     pub fractions: Fractions,
     /// The treatment of numbers with more than 38 digits.
     pub large_numbers: LargeNumbers,

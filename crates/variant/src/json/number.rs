@@ -1,4 +1,4 @@
-//! JSON numbers, with all their digits.
+//! Parses JSON numbers with all their digits.
 
 use herringbone_format::{Error, Result};
 use herringbone_text::json::JsonNumber;
@@ -12,7 +12,8 @@ pub(crate) fn is_number(text: &str) -> bool {
     JsonNumber::parse(text).is_some()
 }
 
-/// Parses `text` as a decimal without an exponent. Returns `None` if it is not a number or has too many digits.
+/// Parses `text` as a decimal. Returns `None` if it is not a number, if it has an exponent, or if
+/// it has too many digits.
 pub(crate) fn decimal_of(text: &str) -> Option<Decimal> {
     let number = JsonNumber::parse(text).filter(|number| number.exponent.is_empty())?;
     match is_negative_zero(&number) {
@@ -21,7 +22,7 @@ pub(crate) fn decimal_of(text: &str) -> Option<Decimal> {
     }
 }
 
-/// Appends a number.
+/// Appends a number in the type that `options` select.
 pub(super) fn push(
     number: &JsonNumber<'_>,
     builder: &mut VariantBuilder,
@@ -44,7 +45,7 @@ pub(super) fn push(
     }
 }
 
-/// Returns the number as a 64-bit integer.
+/// Returns the number as a 64-bit integer, if it fits.
 #[inline]
 fn integer(number: &JsonNumber<'_>) -> Option<i64> {
     if number.whole.len() <= 18 {
@@ -59,7 +60,8 @@ fn integer(number: &JsonNumber<'_>) -> Option<i64> {
     number.text.parse().ok()
 }
 
-/// Returns a decimal with the digits as written. If they are too many, trailing zeros are dropped.
+/// Returns a decimal with the digits as they are written. If there are too many digits, we drop
+/// trailing zeros first.
 fn decimal(number: &JsonNumber<'_>) -> Option<Decimal> {
     if is_negative_zero(number) {
         return None;
@@ -111,7 +113,7 @@ fn too_large(number: &JsonNumber<'_>) -> Error {
     ))
 }
 
-/// Returns the beginning of a number, for a message.
+/// Returns the beginning of a number, so that a message stays short.
 fn shortened(text: &str) -> &str {
     text.get(..80).unwrap_or(text)
 }

@@ -1,4 +1,5 @@
-//! Reads values from JSON text: one pass, straight into a builder, without recursion.
+//! Reads values from JSON text. This takes one pass, goes straight into a builder, and does not
+//! recurse.
 
 use herringbone_format::{Error, Result};
 use herringbone_text::json::{JsonError, JsonReader, JsonText, JsonToken};
@@ -9,15 +10,18 @@ use crate::owned::VariantBuf;
 use crate::value::Value;
 
 impl VariantBuilder {
-    /// Appends the value in `text`, which is RFC 8259 JSON: see [`json`](crate::json).
+    /// Appends the value in `text`, which is RFC 8259 JSON. The module [`json`](crate::json) shows
+    /// which values it becomes.
     ///
     /// # Errors
     ///
-    /// Fails for text that is not JSON, with the byte position. Fails for numbers that cannot be represented,
-    /// for half a surrogate pair, and for the reasons of [`VariantBuilder::push`] and
-    /// [`VariantBuilder::field`]. The value is then half built: see [`VariantBuilder::clear`].
+    /// Fails with [Argument](herringbone_format::ErrorKind::Argument), and with the byte position,
+    /// if the text is not JSON or has half a surrogate pair. Fails for numbers that cannot be
+    /// represented, and for the reasons of [`VariantBuilder::push`] and [`VariantBuilder::field`].
+    /// After an error the value is half built, so call [`VariantBuilder::clear`].
     pub fn push_json(&mut self, text: &str, options: &JsonOptions) -> Result<()> {
-        // The builder limits the levels, and the reader does not recurse.
+        // The reader needs no depth limit of its own, because it does not recurse, and the builder
+        // limits the levels.
         let mut reader = Reader {
             json: JsonReader::new(text)
                 .with_max_depth(usize::MAX)
@@ -31,11 +35,12 @@ impl VariantBuilder {
 }
 
 impl VariantBuf {
-    /// Reads the value in `text`, which is RFC 8259 JSON: see [`json`](crate::json).
+    /// Reads the value in `text`, which is RFC 8259 JSON. The module [`json`](crate::json) shows
+    /// which values it becomes.
     ///
     /// # Errors
     ///
-    /// See [`VariantBuilder::push_json`].
+    /// Fails for the reasons of [`VariantBuilder::push_json`].
     pub fn from_json(text: &str) -> Result<Self> {
         let mut builder = VariantBuilder::new();
         builder.push_json(text, &JsonOptions::default())?;
@@ -46,12 +51,12 @@ impl VariantBuf {
 struct Reader<'a> {
     json: JsonReader<'a>,
     options: &'a JsonOptions,
-    /// The last string with escapes, after unescaping.
+    /// The last string that had escapes, with the escapes replaced.
     unescaped: String,
 }
 
 impl Reader<'_> {
-    /// Reads one value with all its parts.
+    /// Reads one value with everything in it.
     fn value(&mut self, builder: &mut VariantBuilder) -> Result<()> {
         self.begin(builder)?;
         while self.json.depth() > 0 {
@@ -67,7 +72,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Reads a value without parts, or the beginning of an object or array.
+    /// Reads a primitive value, or the beginning of an object or array.
     #[inline]
     fn begin(&mut self, builder: &mut VariantBuilder) -> Result<()> {
         match self.json.value().map_err(not_json)? {
@@ -81,7 +86,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads the name of a field, if there is another one.
+    /// Reads the name of the next field. Returns false if there is none.
     #[inline]
     fn field(&mut self, builder: &mut VariantBuilder) -> Result<bool> {
         match self.json.key().map_err(not_json)? {

@@ -18,7 +18,8 @@ use crate::types::VariantType;
 use crate::value::{Value, integer, text};
 use crate::variant::Variant;
 
-/// Writes values as JSON text, and records which types are lost: see [`json`](crate::json).
+/// Writes values as JSON text, and records which types are lost. The module [`json`](crate::json)
+/// shows the text of each type.
 ///
 /// ```
 /// use herringbone::variant::json::JsonWriter;
@@ -42,8 +43,8 @@ pub struct JsonWriter {
 }
 
 impl Variant<'_> {
-    /// Returns the value as JSON text, without spaces, with the defaults of a [`JsonWriter`]. Types that JSON does not have,
-    /// such as dates, become strings.
+    /// Returns the value as JSON text without spaces, as a [`JsonWriter`] writes it by default.
+    /// Types that JSON does not have, such as dates, become strings.
     ///
     /// ```
     /// use herringbone::variant::VariantBuf;
@@ -55,7 +56,7 @@ impl Variant<'_> {
     ///
     /// # Errors
     ///
-    /// See [`JsonWriter::write`].
+    /// Fails for the reasons of [`JsonWriter::write`].
     pub fn to_json(self) -> Result<String> {
         let mut text = String::new();
         JsonWriter::new().write(self, &mut text)?;
@@ -64,7 +65,7 @@ impl Variant<'_> {
 }
 
 impl JsonWriter {
-    /// Creates a writer with the default limits that writes NaN and infinities as strings.
+    /// Creates a writer that has the default limits, and writes NaN and infinities as strings.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -77,25 +78,29 @@ impl JsonWriter {
         self
     }
 
-    /// Sets the limits.
+    /// Sets the limits that each value must keep to.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Returns the types lost by all values written so far.
+    /// Returns the types that all values written so far have lost.
     #[must_use]
     pub fn lost_types(&self) -> LostTypes {
         self.lost
     }
 
-    /// Appends `variant` to `out`, without spaces. Fields are in the order of the object.
+    /// Appends `variant` to `out` as JSON without spaces. Fields have the order that they have in
+    /// the object.
     ///
     /// # Errors
     ///
-    /// Fails for invalid bytes of the value, for types of newer specifications, and at the limits of depth and
-    /// of JSON. Fails for NaN and infinities if they are an error. In all these cases nothing is appended.
+    /// Fails with [Corrupt](herringbone_format::ErrorKind::Corrupt) if the value's bytes are
+    /// invalid. Fails with [Unsupported](herringbone_format::ErrorKind::Unsupported) for types of
+    /// newer specifications, and for NaN and infinities if they are an error. Fails with
+    /// [Limit](herringbone_format::ErrorKind::Limit) if the nesting is too deep or the JSON too
+    /// long. After an error nothing has been appended.
     pub fn write(&mut self, variant: Variant<'_>, out: &mut String) -> Result<()> {
         let start = out.len();
         let result = self.write_all(variant, start, out);
@@ -119,7 +124,8 @@ impl JsonWriter {
         self.limits.check_json_bytes(out.len() - start)
     }
 
-    /// Writes a value, or the beginning of an object or array. Integers and text have a fast path.
+    /// Writes a primitive value, or the beginning of an object or array. Integers and text take a
+    /// fast path, which does not build a [`Value`].
     fn begin<'a>(
         &mut self,
         metadata: &Metadata<'a>,
@@ -172,13 +178,13 @@ impl JsonWriter {
     }
 }
 
-/// Writes the text before the next value, or the end of `level`.
+/// Writes the text that stands before the next value, or else the end of `level`.
 fn next<'a>(
     level: &mut Children<'a>,
     metadata: &Metadata<'a>,
     out: &mut String,
 ) -> Result<Option<&'a [u8]>> {
-    // No value ends in these bytes, so the object or array has just begun.
+    // The text of a value never ends in one of these bytes, so the object or array has just begun.
     let is_first = matches!(out.as_bytes().last(), Some(b'{' | b'['));
     let id = level.next_field_id();
     let Some(value) = level.next_bytes()? else {
@@ -196,7 +202,7 @@ fn next<'a>(
     Ok(Some(value))
 }
 
-/// Returns a primitive value as text: as in JSON, without quotes and escapes.
+/// Returns a primitive value as text, as in JSON but without quotes and escapes.
 pub(crate) fn plain_text<'a>(value: &Value<'a>) -> Option<Cow<'a, str>> {
     let mut out = String::new();
     match *value {
@@ -210,7 +216,7 @@ pub(crate) fn plain_text<'a>(value: &Value<'a>) -> Option<Cow<'a, str>> {
     Some(out.into())
 }
 
-/// Returns the names of NaN and infinities.
+/// Returns the name of NaN or of an infinity.
 fn special(value: f64) -> &'static str {
     if value.is_nan() {
         "NaN"
@@ -221,7 +227,7 @@ fn special(value: f64) -> &'static str {
     }
 }
 
-/// Appends a boolean or a finite number, all digits. Returns `None` for any other value.
+/// Appends a boolean, or a finite number with all its digits. Returns `None` for any other value.
 fn push_number(out: &mut String, value: &Value<'_>) -> Option<()> {
     _ = match *value {
         Value::Boolean(value) => write!(out, "{value}"),
@@ -233,7 +239,7 @@ fn push_number(out: &mut String, value: &Value<'_>) -> Option<()> {
             push_decimal(out, value);
             Ok(())
         }
-        // Rust prints the fewest digits, such as 1.0 and 1e300.
+        // Rust prints the fewest digits that read back as the same number, such as 1.0 and 1e300.
         Value::Double(value) if value.is_finite() => write!(out, "{value:?}"),
         Value::Float(value) if value.is_finite() => write!(out, "{value:?}"),
         _ => return None,

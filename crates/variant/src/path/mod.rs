@@ -1,4 +1,4 @@
-//! Paths into values: `$.a['b.c'][0]`.
+//! Paths into values, such as `$.a['b.c'][0]`.
 
 mod parse;
 
@@ -19,7 +19,7 @@ pub enum PathPart {
     Field(String),
     /// An element of an array, counted from 0: `[0]`.
     Element(usize),
-    /// Every element of an array: `[*]`. It is parsed, but values cannot be read with it yet.
+    /// Every element of an array: `[*]`. You can parse it, but you cannot read values with it yet.
     EveryElement,
 }
 
@@ -35,7 +35,7 @@ pub enum PathPart {
 /// ```
 ///
 ///
-/// The `$` may be left out: `a.b[0]`.
+/// The `$` may be left out, as in `a.b[0]`.
 ///
 /// ```
 /// use herringbone::variant::VariantPath;
@@ -51,19 +51,19 @@ pub struct VariantPath {
 }
 
 impl VariantPath {
-    /// Returns the path of the value itself.
+    /// Returns the path that leads to the value itself.
     #[must_use]
     pub fn root() -> Self {
         Self::default()
     }
 
-    /// Appends a field of an object to the path.
+    /// Appends an object's field to the path.
     #[must_use]
     pub fn field(self, name: impl Into<String>) -> Self {
         self.join(PathPart::Field(name.into()))
     }
 
-    /// Appends an element of an array, counted from 0, to the path.
+    /// Appends an array's element, counted from 0, to the path.
     #[must_use]
     pub fn element(self, index: usize) -> Self {
         self.join(PathPart::Element(index))
@@ -96,7 +96,8 @@ impl From<Vec<PathPart>> for VariantPath {
 }
 
 impl fmt::Display for VariantPath {
-    /// Prints quotes only if they are necessary. The text parses to the same path.
+    /// Prints the path so that the text parses to an equal path. Names have quotes only if they
+    /// need them.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("$")?;
         for part in &self.parts {
@@ -119,28 +120,31 @@ impl fmt::Display for VariantPath {
 impl<'a> Variant<'a> {
     /// Returns the value at `path`, or `None` if it is missing.
     ///
-    /// A field of a value that is not an object is missing, and so is an element of a value that is not an
-    /// array. A present null is a value: see [`Variant::is_null`].
+    /// If a value is not an object, all its fields are missing, and if it is not an array, so are
+    /// all its elements. A null that is present counts as a value. Use [`Variant::is_null`] to
+    /// recognize it.
     ///
     /// # Errors
     ///
-    /// See [`Variant::field`] and [`Variant::element`]. Fails for a path with `[*]`.
+    /// Fails for the reasons of [`Variant::field`] and [`Variant::element`]. Fails with
+    /// [Unsupported](herringbone_format::ErrorKind::Unsupported) if the path has a `[*]`.
     pub fn get(&self, path: &VariantPath) -> Result<Option<Self>> {
         self.get_parts(&path.parts, &mut [])
     }
 
-    /// Returns the value at a path. For `fields`, see [`bytes_at`].
+    /// Returns the value at a path. [`bytes_at`] explains `fields`.
     pub(crate) fn get_parts(&self, parts: &[PathPart], fields: &mut [u32]) -> Result<Option<Self>> {
         let bytes = bytes_at(&self.metadata(), self.as_bytes(), parts, fields)?;
         Ok(bytes.map(|bytes| Self::from_parts(self.metadata(), bytes)))
     }
 }
 
-/// Returns the bytes of the value at a path into the value at the start of `bytes`. For a path without parts,
-/// returns all of `bytes`.
+/// Returns the bytes of the value at a path, inside the value at the start of `bytes`. If the path
+/// has no parts, this returns all of `bytes`.
 ///
-/// `fields` has one entry per part: the position of the path's field in the object of a previous value, which
-/// often stays the same. Entries may be missing at the end, if nothing is known.
+/// `fields` has one entry per part, which is the position that the path's field had in a previous
+/// value's object, because it often stays the same. If nothing is known, entries may be missing at
+/// the end.
 pub(crate) fn bytes_at<'a>(
     metadata: &Metadata<'a>,
     bytes: &'a [u8],
@@ -160,7 +164,7 @@ pub(crate) fn bytes_at<'a>(
         let Some(index) = find(&container, part, field)? else {
             return Ok(None);
         };
-        // Bytes after the value do no harm: only the last value must be delimited.
+        // Bytes after this value do no harm, because only the last value has to be delimited.
         bytes = container.bytes_from(index)?;
     }
     let Some(container) = Container::if_any(*metadata, bytes)? else {
@@ -172,7 +176,7 @@ pub(crate) fn bytes_at<'a>(
     }
 }
 
-/// Returns the result of `part` on a primitive value.
+/// Returns the result of applying `part` to a primitive value.
 fn no_container<'a>(part: &PathPart) -> Result<Option<&'a [u8]>> {
     match part {
         PathPart::EveryElement => Err(every_element()),
@@ -187,7 +191,7 @@ fn split_first(fields: &mut [u32]) -> (Option<&mut u32>, &mut [u32]) {
     }
 }
 
-/// Rejects a path of every element, which would match many values.
+/// Returns the error for a path of every element, which would match many values.
 #[cold]
 pub(crate) fn every_element() -> Error {
     Error::unsupported(
@@ -195,7 +199,8 @@ pub(crate) fn every_element() -> Error {
     )
 }
 
-/// Returns the index of the value that `part` selects in an object or array, or `None` if it is missing.
+/// Returns the index of the value that `part` selects in an object or array, or `None` if it is
+/// missing.
 #[inline]
 fn find(holder: &Container<'_>, part: &PathPart, field: Option<&mut u32>) -> Result<Option<u32>> {
     match part {

@@ -9,13 +9,13 @@ use super::{PathPart, VariantPath};
 impl FromStr for VariantPath {
     type Err = Error;
 
-    /// Parses a path: see [`VariantPath`] for the syntax.
+    /// Parses a path. [`VariantPath`] shows the syntax.
     fn from_str(text: &str) -> Result<Self> {
         let mut parts = Vec::new();
         let mut rest = match text.strip_prefix('$') {
             Some(rest) => rest,
             None => {
-                // Without the `$`, the first name has no dot before it.
+                // Without the `$`, no dot stands before the first name.
                 if text.starts_with('[') {
                     text
                 } else {
@@ -34,7 +34,7 @@ impl FromStr for VariantPath {
     }
 }
 
-/// Parses a name without quotes. Returns the text after it.
+/// Parses a name without quotes, and returns the text after it.
 fn name<'a>(text: &str, rest: &'a str, parts: &mut Vec<PathPart>) -> Result<&'a str> {
     let end = rest.find(['.', '[']).unwrap_or(rest.len());
     if end == 0 {
@@ -45,7 +45,8 @@ fn name<'a>(text: &str, rest: &'a str, parts: &mut Vec<PathPart>) -> Result<&'a 
     Ok(rest)
 }
 
-/// Parses the contents of brackets, after the opening bracket. Returns the text after the closing bracket.
+/// Parses the contents of brackets, from the position after the opening bracket. Returns the text
+/// after the closing one.
 fn bracket<'a>(text: &str, rest: &'a str, parts: &mut Vec<PathPart>) -> Result<&'a str> {
     let (part, rest) = match rest.chars().next() {
         Some(quote @ ('\'' | '"')) => {
@@ -67,7 +68,7 @@ fn bracket<'a>(text: &str, rest: &'a str, parts: &mut Vec<PathPart>) -> Result<&
         .ok_or_else(|| wrong(text, rest, "`]`"))
 }
 
-/// Parses a name up to `quote`. Returns the name and the text after the quote.
+/// Parses a name up to `quote`, and returns it with the text after the quote.
 fn quoted<'a>(text: &str, rest: &'a str, quote: char) -> Result<(String, &'a str)> {
     let mut name = String::new();
     let mut chars = rest.chars();

@@ -1,4 +1,4 @@
-//! Columns of binary values, in every layout.
+//! Reads and builds columns of binary values, in every layout.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use herringbone_format::{Error, Result};
 
 use super::of_arrow;
 
-/// Maps a row to the index of its value, or to `None` for a null.
+/// A function that maps a row to the index of its value, or to `None` for a null.
 type ValueIndex = Box<dyn Fn(usize) -> Option<usize> + Send + Sync>;
 
 /// A column of binary values.
@@ -22,7 +22,7 @@ pub(super) enum BytesColumn {
     Binary(BinaryArray),
     Large(LargeBinaryArray),
     View(BinaryViewArray),
-    /// Dictionary- or run-end-encoded values.
+    /// Values with a dictionary or run-end encoding.
     Encoded {
         place: ValueIndex,
         values: Box<Self>,
@@ -43,13 +43,14 @@ impl BytesColumn {
         })
     }
 
-    /// Creates a column of binary values in any layout, dictionary- or run-end-encoded or not. `name` is for
-    /// messages.
+    /// Creates a column from binary values in any layout, which may have a dictionary or run-end
+    /// encoding. `name` is for error messages.
     pub(super) fn new(array: &ArrayRef, name: &str) -> Result<Self> {
         if let Some(dictionary) = array.as_any_dictionary_opt() {
             let values = Box::new(Self::plain(dictionary.values(), name)?);
             let keys = match dictionary.values().len() {
-                // Without values, the keys cannot refer to anything.
+                // If there are no values, the keys cannot refer to anything, so all of them are
+                // null.
                 0 => vec![0; array.len()],
                 _ => dictionary.normalized_keys(),
             };
@@ -77,7 +78,7 @@ impl BytesColumn {
         Self::plain(array, name)
     }
 
-    /// Returns the value of row `row`, or `None` for a null.
+    /// Returns the value in row `row`, or `None` for a null.
     #[inline]
     pub(super) fn get(&self, row: usize) -> Option<&[u8]> {
         match self {
@@ -89,7 +90,7 @@ impl BytesColumn {
     }
 }
 
-/// Collects binary values of one layout.
+/// A builder that collects binary values in one layout.
 pub(super) struct BytesBuilder {
     bytes: usize,
     layout: Layout,
@@ -102,7 +103,8 @@ enum Layout {
 }
 
 impl BytesBuilder {
-    /// Creates a builder for values of this type, or for views if it is not a binary type.
+    /// Creates a builder for values of this type. If it is not a binary type, the builder makes
+    /// views.
     pub(super) fn new(data_type: &DataType, capacity: usize) -> Self {
         let layout = match data_type {
             DataType::Binary => {
@@ -120,8 +122,8 @@ impl BytesBuilder {
         Self { bytes: 0, layout }
     }
 
-    /// Appends a value. All values together must have fewer than 2^31 bytes in any layout. The values of a
-    /// dictionary can be many more than are stored.
+    /// Appends a value. All values together must have fewer than 2^31 bytes, whatever the layout
+    /// is. A dictionary's values can expand to far more bytes than it stores.
     #[inline]
     pub(super) fn append(&mut self, value: &[u8]) -> Result<()> {
         self.bytes += value.len();

@@ -19,15 +19,15 @@ use crate::metadata::Metadata;
 use crate::value::Value;
 use crate::variant::Variant;
 
-/// Builds `value` and `typed_value`. Rows without an appended value are missing.
+/// A builder of `value` and `typed_value`. Rows without an appended value are missing.
 pub(super) struct GroupBuilder {
-    /// The number of rows so far, up to the last one with an appended value.
+    /// The number of rows up to the last one that got a value.
     rows: usize,
     value: ValueColumn,
     typed: Option<TypedBuilder>,
 }
 
-/// Builds `typed_value`.
+/// A builder of `typed_value`.
 enum TypedBuilder {
     Primitive(PrimitiveType, PrimitiveColumn),
     Array(ArrayBuilder),
@@ -45,15 +45,15 @@ struct ObjectBuilder {
     names: FieldNames,
     nulls: BooleanBufferBuilder,
     residual: Residual,
-    /// The residual encoded as a value.
+    /// The residual, encoded as a value.
     bytes: Vec<u8>,
 }
 
 /// The result of appending a value to a typed column.
 enum Shredded<'a> {
-    /// The column contains the whole value.
+    /// The column now has the whole value.
     Whole,
-    /// The column contains the value except for these fields, an object.
+    /// The column has the value except for some fields, which this object holds.
     Without(&'a [u8]),
     /// The column cannot represent the value.
     Not,
@@ -69,7 +69,7 @@ impl GroupBuilder {
         }
     }
 
-    /// Appends the value of a row after all rows so far.
+    /// Appends the value for a row. It must come after all rows that have a value already.
     pub(super) fn append(
         &mut self,
         row: usize,
@@ -94,7 +94,8 @@ impl GroupBuilder {
         self.value.append(row, value)
     }
 
-    /// Returns the columns for `rows` rows and these fields. For `nulls`, see [`ValueColumn::finish`].
+    /// Returns the columns, with `rows` rows and these fields. [`ValueColumn::finish`] explains
+    /// `nulls`.
     pub(super) fn finish(
         &mut self,
         rows: usize,
@@ -108,7 +109,7 @@ impl GroupBuilder {
         Ok(columns)
     }
 
-    /// Returns the struct of a field or of elements.
+    /// Returns the struct of a shredded field or of an array's elements.
     fn finish_group(
         &mut self,
         rows: usize,
@@ -278,12 +279,12 @@ impl ObjectBuilder {
     }
 }
 
-/// Returns the nulls, if there are any.
+/// Returns the nulls, if any row is null.
 fn some_nulls(nulls: &mut BooleanBufferBuilder) -> Option<NullBuffer> {
     Some(NullBuffer::new(nulls.finish())).filter(|nulls| nulls.null_count() > 0)
 }
 
-/// Returns the fields of a struct.
+/// Returns a struct's fields.
 fn fields_of(data_type: &DataType) -> Result<&Fields> {
     match data_type {
         DataType::Struct(fields) => Ok(fields),
@@ -291,8 +292,8 @@ fn fields_of(data_type: &DataType) -> Result<&Fields> {
     }
 }
 
-/// Appends a value of any type, if the column can represent it as the same value. Returns true if it was
-/// appended.
+/// Appends a value of any type, if the column can represent it as an equal value. Returns true if
+/// it was appended.
 #[inline(never)]
 fn append_same(
     column: &mut PrimitiveColumn,
@@ -307,7 +308,7 @@ fn append_same(
     }
 }
 
-/// Casts `value` to this type, if it stays the same value by its equivalence class.
+/// Casts `value` to this type, if that keeps it in its equivalence class.
 ///
 /// *Variant Binary Encoding, "Variant primitive types", equivalence classes.*
 fn same_value<'a>(value: &Value<'a>, primitive: PrimitiveType) -> Option<Scalar<'a>> {

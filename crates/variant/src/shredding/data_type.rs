@@ -1,4 +1,4 @@
-//! The Arrow types of shredded columns.
+//! Converts between shredding types and the Arrow types of their columns.
 
 use herringbone_arrow::schema::{DataType, Field, FieldRef, Fields, TimeUnit};
 use herringbone_format::{Error, Result};
@@ -8,17 +8,20 @@ use super::{
 };
 use crate::cast::PrimitiveType;
 
-/// The time zone of timestamps in UTC.
+/// The time zone that timestamps in UTC get.
 pub(super) const UTC: &str = "UTC";
 
 impl ShreddingType {
-    /// Returns the Arrow type of a column of values with this shredding, as Herringbone writes it.
+    /// Returns the Arrow type with which Herringbone writes a column of values that have this
+    /// shredding.
     ///
-    /// Binary and text are views. `value` is nullable only if values are shredded.
+    /// Binary and text are views. `value` is nullable only if values are shredded, because
+    /// otherwise it has every value.
     ///
     /// # Errors
     ///
-    /// Fails for duplicate names, for invalid decimal types, and for more levels than [`MAX_SHREDDING_DEPTH`].
+    /// Fails with [Argument](herringbone_format::ErrorKind::Argument) for duplicate names, for
+    /// invalid decimal types, and for more levels than [`MAX_SHREDDING_DEPTH`].
     pub fn storage_type(&self) -> Result<DataType> {
         self.check(0)?;
         let mut fields = vec![Field::new(METADATA, DataType::BinaryView, false)];
@@ -29,12 +32,13 @@ impl ShreddingType {
         Ok(DataType::Struct(fields.into()))
     }
 
-    /// Derives a shredding from an Arrow type of values: fields of structs become fields of objects, lists
-    /// become arrays.
+    /// Derives a shredding from an Arrow type of values. Structs become objects with their fields,
+    /// and lists become arrays.
     ///
     /// # Errors
     ///
-    /// Fails for types that values cannot be shredded into. See also [`ShreddingType::storage_type`].
+    /// Fails with [Corrupt](herringbone_format::ErrorKind::Corrupt) for types that values cannot be
+    /// shredded into, and for the reasons of [`ShreddingType::storage_type`].
     pub fn of_values(data_type: &DataType) -> Result<Self> {
         let shredding = Self::of_values_within(data_type, 0)?;
         shredding.check(0)?;
@@ -60,12 +64,13 @@ impl ShreddingType {
         })
     }
 
-    /// Returns the shredding of values stored as this Arrow type: a struct, in any layout.
+    /// Returns the shredding of values that are stored as this Arrow type, which is a struct. Its
+    /// columns may have any layout.
     ///
     /// # Errors
     ///
-    /// Fails for missing columns, for columns that do not belong to a variant, and for types that variants
-    /// cannot have.
+    /// Fails with [Corrupt](herringbone_format::ErrorKind::Corrupt) if columns are missing, if a
+    /// column does not belong to a variant, or if a column has a type that variants cannot have.
     pub fn of_storage_type(data_type: &DataType) -> Result<Self> {
         let DataType::Struct(fields) = data_type else {
             return Err(Error::corrupt(format!(
@@ -78,7 +83,8 @@ impl ShreddingType {
         Self::of_group(fields, 0)
     }
 
-    /// Returns the shredding of the struct of a field or of elements. Depth 0 is the whole variant.
+    /// Returns the shredding of the struct for a field or for elements. The whole variant has depth
+    /// 0.
     pub(super) fn of_group(fields: &Fields, depth: usize) -> Result<Self> {
         if depth > MAX_SHREDDING_DEPTH {
             return Err(too_deep());
@@ -130,13 +136,13 @@ impl ShreddingType {
         }
     }
 
-    /// Returns `value` and `typed_value` of a field, an element or a shredded column.
+    /// Returns `value` and `typed_value` for a field, for elements, or for the whole column.
     fn group_fields(&self) -> Vec<Field> {
         let value = Field::new(VALUE, DataType::BinaryView, true);
         std::iter::once(value).chain(self.typed_field()).collect()
     }
 
-    /// Returns the struct of a field or element.
+    /// Returns the struct for a field or for elements.
     pub(super) fn group_type(&self) -> DataType {
         DataType::Struct(self.group_fields().into())
     }
@@ -155,13 +161,13 @@ impl ShreddingType {
         })
     }
 
-    /// Returns the field of the elements of a list.
+    /// Returns the field for a list's elements.
     pub(super) fn element_field(&self) -> Field {
         Field::new("element", self.group_type(), false)
     }
 }
 
-/// Returns the fields of the struct of a shredded object.
+/// Returns the fields of the struct for a shredded object.
 pub(super) fn object_fields(fields: &[(String, ShreddingType)]) -> Fields {
     let fields = fields.iter();
     fields
@@ -170,9 +176,10 @@ pub(super) fn object_fields(fields: &[(String, ShreddingType)]) -> Fields {
 }
 
 impl PrimitiveType {
-    /// Returns the Arrow type of a column that values are shredded into.
+    /// Returns the Arrow type of the column that values of this type are shredded into.
     ///
-    /// *Variant Shredding, "Shredded Value Types"; decimals have the narrowest type of their precision.*
+    /// *Variant Shredding, "Shredded Value Types".* Decimals get the narrowest Arrow type for their
+    /// precision.
     #[must_use]
     pub fn data_type(self) -> DataType {
         match self {
@@ -203,13 +210,15 @@ impl PrimitiveType {
         }
     }
 
-    /// Returns the type of the values that a column of this Arrow type may contain, in any layout.
+    /// Returns the type of the values that a column of this Arrow type may contain. All layouts of
+    /// a type count as equal.
     ///
     /// # Errors
     ///
-    /// Fails for types that values may not be shredded into. These are unsigned integers, units of time other
-    /// than micro- and nanoseconds, and decimals of negative scale or of more than 38 digits. They also include
-    /// all types that variants do not have.
+    /// Fails with [Corrupt](herringbone_format::ErrorKind::Corrupt) for types that values may not
+    /// be shredded into. These are unsigned integers, units of time other than microseconds and
+    /// nanoseconds, and decimals that have a negative scale or more than 38 digits, but also all
+    /// types that variants do not have.
     pub fn of_data_type(data_type: &DataType) -> Result<Self> {
         Ok(match data_type {
             DataType::Boolean => Self::Boolean,
@@ -267,7 +276,7 @@ fn check_binary(field: &Field) -> Result<()> {
     }
 }
 
-/// Rejects other columns, which would be lost, and duplicate names.
+/// Rejects duplicate names, and columns that we do not know, because these would be lost.
 fn check_names(fields: &Fields, depth: usize) -> Result<()> {
     let is_known =
         |name: &str| matches!(name, VALUE | TYPED_VALUE) || (depth == 0 && name == METADATA);

@@ -1,12 +1,12 @@
-//! Finds the columns of shredded fields.
+//! Finds the columns of shredded fields by name.
 
 use std::cmp::Ordering;
 
-/// The names of the shredded fields.
+/// The names of the shredded fields, with a position that follows an object's fields.
 pub(super) struct FieldNames {
     /// The names in ascending order, each with the index of its column.
     sorted: Vec<(String, usize)>,
-    /// The number of names that are not greater than the last requested name.
+    /// The number of names that are not greater than the name requested last.
     passed: usize,
 }
 
@@ -17,15 +17,16 @@ impl FieldNames {
         Self { sorted, passed: 0 }
     }
 
-    /// Starts the names of another object.
+    /// Starts again, for the names of another object.
     pub(super) fn start(&mut self) {
         self.passed = 0;
     }
 
-    /// Returns the index of the column of the field with this name, or `None` if it is not shredded.
+    /// Returns the index of the column for the field with this name, or `None` if the field is not
+    /// shredded.
     ///
-    /// The fields of an object are usually in the order of their names. Then this takes one comparison for a
-    /// shredded name, and two for any other.
+    /// An object's fields are usually in the order of their names. Then this takes one comparison
+    /// for a shredded name, and two for any other.
     #[inline]
     pub(super) fn place(&mut self, name: &[u8]) -> Option<usize> {
         let mut next = self.compare(self.passed, name);
@@ -38,7 +39,8 @@ impl FieldNames {
             && let Some(before) = self.passed.checked_sub(1)
             && self.compare(before, name) != Some(Ordering::Less)
         {
-            // The fields are in another order.
+            // The name is not after the last one, so the fields have another order, and we search
+            // all names.
             self.passed = self.sorted.partition_point(|(it, _)| it.as_bytes() < name);
             next = self.compare(self.passed, name);
         }
@@ -50,7 +52,7 @@ impl FieldNames {
         Some(*place)
     }
 
-    /// Compares the name at `at` with `name`.
+    /// Compares the shredded name at `at` with `name`.
     #[inline]
     fn compare(&self, at: usize, name: &[u8]) -> Option<Ordering> {
         let (it, _) = self.sorted.get(at)?;

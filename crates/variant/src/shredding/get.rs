@@ -1,4 +1,4 @@
-//! Reads values at a path, from shredded columns and from the bytes of values.
+//! Reads the values at a path, from shredded columns and from the bytes of values.
 //!
 //! ```text
 //! $.a.b    typed_value.a.typed_value.b.{value, typed_value}     a and b are shredded
@@ -31,11 +31,11 @@ use crate::path::{PathPart, VariantPath, every_element};
 use crate::types::VariantType;
 use crate::variant::Variant;
 
-/// Options for reading values at a path from a column.
+/// Options for reading the values at a path from a column.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct GetOptions {
-    /// Casts that are only done on request.
+    /// The casts to do in addition to the lossless ones.
     pub cast: CastOptions,
     /// The treatment of values that do not fit the wanted type.
     pub on_cast_error: OnCastError,
@@ -52,7 +52,7 @@ impl GetOptions {
 }
 
 herringbone_format::setters! { GetOptions {
-    /// Selects casts to do on request only.
+    /// Selects the casts that are only done if you ask for them.
     cast: CastOptions;
     /// Sets the treatment of values that do not fit the wanted type.
     on_cast_error: OnCastError;
@@ -64,24 +64,24 @@ herringbone_format::setters! { GetOptions {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum OnCastError {
-    /// They are null.
+    /// Such a value becomes null.
     #[default]
     Null,
-    /// They are an error.
+    /// Such a value is an error.
     Error,
 }
 
 impl VariantArray {
-    /// Casts the value of a row at `path` to `wanted`. The result distinguishes missing values, nulls and
-    /// mismatches. A null row has no value at any path.
+    /// Casts the value at `path` in one row to `wanted`. The result distinguishes missing values,
+    /// nulls and mismatches. A null row has no value at any path.
     ///
-    /// Shredded fields are read only from their own columns. If data next to them breaks the rules of
-    /// shredding, only a lenient read finds it.
+    /// Shredded fields are read only from their own columns. If data next to them breaks the rules
+    /// of shredding, only a lenient read finds it.
     ///
     /// # Errors
     ///
-    /// See [`Variant::get_as`](crate::Variant::get_as) and [`VariantArray::unshred`], for the values at the
-    /// path.
+    /// Fails for the reasons of [`Variant::get_as`](crate::Variant::get_as) and
+    /// [`VariantArray::unshred`], as far as they concern the values at the path.
     pub fn get_as(
         &self,
         row: usize,
@@ -103,18 +103,20 @@ impl VariantArray {
             &mut [],
             &options.unshred,
         )? {
-            // At the top, a missing value is a variant null.
+            // At the top level, a missing value counts as a variant null.
             Row::Missing if path.parts().is_empty() => Ok(Cast::Null),
             found => cast_row(found, wanted, options),
         }
     }
 
-    /// Casts the values of all rows at `path` to an array of [`PrimitiveType::data_type`]. Missing values,
-    /// nulls of either kind and mismatches become null.
+    /// Casts the values at `path` in all rows to an array of [`PrimitiveType::data_type`]. Missing
+    /// values, nulls of either kind and mismatches become null.
     ///
     /// # Errors
     ///
-    /// See [`VariantArray::get_as`]. Fails for mismatches if they are an [error](OnCastError::Error).
+    /// Fails for the reasons of [`VariantArray::get_as`]. Fails with
+    /// [Argument](herringbone_format::ErrorKind::Argument) for mismatches, if they are an
+    /// [error](OnCastError::Error).
     pub fn get_all_as(
         &self,
         path: &VariantPath,
@@ -150,12 +152,13 @@ impl VariantArray {
         Ok(column.finish())
     }
 
-    /// Returns the values of all rows at `path`, unshredded: a struct of `metadata` and `value`, null if there
-    /// is nothing at the path. A variant null is a value.
+    /// Returns the values at `path` in all rows, unshredded. The result is a struct of `metadata`
+    /// and `value`, which is null for rows that have nothing at the path. A variant null is a
+    /// value.
     ///
     /// # Errors
     ///
-    /// See [`VariantArray::get_as`].
+    /// Fails for the reasons of [`VariantArray::get_as`].
     pub fn get_all(&self, path: &VariantPath, options: &GetOptions) -> Result<StructArray> {
         check_path(path)?;
         let metadata_type = metadata_type(self.storage().data_type());
@@ -170,7 +173,7 @@ impl VariantArray {
                 true => Row::Missing,
                 false => at(group, row, names, parts, &mut fields, &options.unshred)?,
             };
-            // At the top, a missing value is a variant null.
+            // At the top level, a missing value counts as a variant null.
             let is_there = match found {
                 Row::Missing => path.parts().is_empty() && !self.is_null(row),
                 _ => true,
@@ -197,8 +200,8 @@ impl VariantArray {
         StructArray::try_new(fields.collect(), columns, Some(valid.into())).map_err(of_arrow)
     }
 
-    /// Follows `path` through the shredded fields as far as possible. Returns the group there, the rest of the
-    /// path, and the rows that certainly have nothing there.
+    /// Follows `path` through the shredded fields as far as possible. Returns the group that it
+    /// reaches, the rest of the path, and the rows that certainly have nothing there.
     fn shredded_part<'p>(
         &self,
         path: &'p VariantPath,
@@ -217,7 +220,7 @@ impl VariantArray {
     }
 }
 
-/// Returns the type of `metadata` for values read from this storage.
+/// Returns the type that `metadata` has for values read from this storage.
 pub(crate) fn metadata_type(storage: &DataType) -> DataType {
     let fields = match storage {
         DataType::Struct(fields) => fields.as_ref(),
@@ -235,9 +238,9 @@ pub(crate) fn check_path(path: &VariantPath) -> Result<()> {
 }
 
 impl Group {
-    /// Returns the columns of a shredded field and the nulls of the objects around it, if these columns
-    /// determine the value. A lenient read cannot be certain of that, because it also inspects the data next to
-    /// them.
+    /// Returns a shredded field's columns and the nulls of the objects around it, if these
+    /// determine the value. A lenient read cannot be certain of that, because it also inspects the
+    /// data next to them.
     fn shredded_field(
         &self,
         part: &PathPart,
@@ -252,7 +255,8 @@ impl Group {
     }
 }
 
-/// Returns the content of a row of a group at a path within it. For `fields`, see [`Variant::get_parts`].
+/// Returns the content of a group's row at a path within it. [`Variant::get_parts`] explains
+/// `fields`.
 fn at<'a>(
     mut group: &'a Group,
     mut row: usize,
@@ -293,7 +297,7 @@ fn at<'a>(
                     Some(element) => (group, row) = (of_elements, element),
                     None => return Ok(Row::Missing),
                 }
-                // An element is never missing.
+                // An element is never missing, so an empty one is a variant null.
                 if rest.is_empty() {
                     return Ok(match group.row(row, names, options)? {
                         Row::Missing => Row::Whole(Variant::NULL),
@@ -308,7 +312,7 @@ fn at<'a>(
     group.row(row, names, options)
 }
 
-/// Casts the value found to a type.
+/// Casts the value that was found to a type.
 fn cast_row<'a>(row: Row<'a>, wanted: PrimitiveType, options: &GetOptions) -> Result<Cast<'a>> {
     Ok(match row {
         Row::Missing => Cast::Missing,
@@ -377,7 +381,7 @@ pub(super) fn cast_array(
             continue;
         }
         let value = primitive_value(array, stored, row);
-        // The common case, without the steps that only text needs.
+        // This is the common case, and it skips the steps that only text needs.
         match cast(&value, wanted) {
             Some(scalar) if !matches!(scalar, Scalar::String(_)) => column.append(&scalar)?,
             _ => append(

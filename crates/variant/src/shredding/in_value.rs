@@ -1,4 +1,4 @@
-//! Reads values at a path that lies in the bytes of one column `value`.
+//! Reads the values at a path that lies entirely in the bytes of one `value` column.
 
 use herringbone_format::Result;
 
@@ -10,19 +10,19 @@ use crate::path::{PathPart, bytes_at};
 use crate::types::{BASIC_ARRAY, BASIC_OBJECT};
 use crate::variant::Variant;
 
-/// The values at a path in `value`.
+/// A reader of the values at a path in `value`.
 pub(super) struct InValue<'a> {
     array: &'a VariantArray,
     values: &'a BytesColumn,
-    /// The shredded fields next to it. The path names none of them.
+    /// The shredded fields next to `value`, if there are any. The path names none of them.
     object: Option<&'a Typed>,
     parts: &'a [PathPart],
-    /// The positions of the path's fields: see [`bytes_at`].
+    /// The positions that the path's fields had last, for [`bytes_at`].
     fields: Vec<u32>,
 }
 
 impl<'a> InValue<'a> {
-    /// Returns `None` if a path into a group of `array` also leads to other columns.
+    /// Returns a reader, or `None` if the path into a group of `array` also leads to other columns.
     pub(super) fn new(
         array: &'a VariantArray,
         group: &'a Group,
@@ -47,11 +47,11 @@ impl<'a> InValue<'a> {
         })
     }
 
-    /// Returns the value of a row whose groups are not null.
+    /// Returns the value in a row whose groups are not null.
     ///
     /// # Errors
     ///
-    /// See [`VariantArray::get_as`].
+    /// Fails for the reasons of [`VariantArray::get_as`].
     #[inline]
     pub(super) fn get(&mut self, row: usize) -> Result<Option<Variant<'a>>> {
         let Some(value) = self.values.get(row) else {
@@ -62,7 +62,7 @@ impl<'a> InValue<'a> {
         let is_whole = !matches!(basic_type, BASIC_OBJECT | BASIC_ARRAY) || self.parts.is_empty();
         let value = match is_whole {
             true => Variant::with_metadata(metadata, value)?.as_bytes(),
-            // The path leads into the value, so bytes after it do no harm.
+            // The path leads into the value, so bytes after the value do no harm.
             false => value,
         };
         if let Some(object) = self.object {

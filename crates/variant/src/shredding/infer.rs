@@ -1,4 +1,4 @@
-//! Infers a good shredding from the values themselves.
+//! Infers a good shredding from the values.
 
 use std::collections::BTreeMap;
 
@@ -12,15 +12,16 @@ use crate::decimal::{Decimal, MAX_DECIMAL_DIGITS};
 use crate::value::Value;
 use crate::variant::Variant;
 
-/// Options for inferring a shredding. Equal values always result in the same shredding.
+/// Options for inferring a shredding. Equal values always lead to equal shreddings.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct InferOptions {
-    /// The number of values to inspect, from the first.
+    /// The number of values to inspect, beginning with the first.
     pub sample: usize,
-    /// The minimum share of objects that must contain a field for it to be shredded.
+    /// The share of objects that must at least contain a field before the field is shredded.
     pub min_frequency: f64,
-    /// The maximum number of fields and elements with columns of their own. The most frequent ones are chosen.
+    /// The maximum number of fields and elements that get their own columns. If there are more, the
+    /// most frequent ones are chosen.
     pub max_fields: usize,
     /// The maximum nesting depth of shredded objects and arrays.
     pub max_depth: usize,
@@ -35,7 +36,8 @@ pub enum ShreddedTypes {
     /// All types of the specification.
     #[default]
     All,
-    /// The types that Spark 4 reads: no times of day, timestamps in nanoseconds or UUIDs.
+    /// The types that Spark 4 reads. It does not read times of day, timestamps in nanoseconds and
+    /// UUIDs.
     Spark,
 }
 
@@ -64,9 +66,9 @@ impl InferOptions {
 herringbone_format::setters! { InferOptions {
     /// Sets the number of values to inspect.
     sample: usize;
-    /// Sets the minimum share of objects that must contain a field for it to be shredded.
+    /// Sets the share of objects that must at least contain a field before the field is shredded.
     min_frequency: f64;
-    /// Sets the maximum number of fields and elements with columns of their own.
+    /// Sets the maximum number of fields and elements that get their own columns.
     max_fields: usize;
     /// Sets the maximum nesting depth of shredded objects and arrays.
     max_depth: usize;
@@ -93,14 +95,15 @@ pub(crate) fn infer_from(
 impl ShreddingType {
     /// Infers a shredding from values.
     ///
-    /// For each field, and for the elements of arrays, the most frequent kind of values counts: numbers, text,
-    /// objects, ... Integers are shredded into 64 bits. Decimals are shredded into 18 digits, or else 38, so
-    /// that later values fit. Their scale is the largest in the sample. The shredded kind must make up at least
-    /// half of the non-null values.
+    /// For each field, and for the elements of arrays, the most frequent kind of value counts, such
+    /// as numbers, text or objects. This kind is shredded if it makes up at least half of the
+    /// non-null values. Integers are shredded into 64 bits, and decimals into 18 digits or else 38,
+    /// so that later values fit too. The scale is the largest in the sample.
     ///
     /// # Errors
     ///
-    /// Fails if bytes of values are invalid.
+    /// Fails with [Corrupt](herringbone_format::ErrorKind::Corrupt) if bytes of the values are
+    /// invalid.
     pub fn infer<'a>(
         values: impl IntoIterator<Item = Variant<'a>>,
         options: &InferOptions,
@@ -112,8 +115,8 @@ impl ShreddingType {
         Ok(seen.shredding(options))
     }
 
-    /// Combines shreddings into one for the values of all of them: all their fields, in types that fit all
-    /// values. If they have nothing in common, values are not shredded.
+    /// Combines several shreddings into one for all their values. It has all their fields, in types
+    /// that fit all values. Values that have nothing in common are not shredded.
     #[must_use]
     pub fn unify(shreddings: impl IntoIterator<Item = Self>) -> Self {
         let unified = shreddings.into_iter().reduce(Self::with);
@@ -145,7 +148,7 @@ impl ShreddingType {
     }
 }
 
-/// Returns a type that represents the values of both types unchanged.
+/// Returns a type that represents the values of both types unchanged, if there is one.
 fn wider(a: PrimitiveType, b: PrimitiveType) -> Option<PrimitiveType> {
     use PrimitiveType as T;
     if a == b {
@@ -172,7 +175,7 @@ fn wider(a: PrimitiveType, b: PrimitiveType) -> Option<PrimitiveType> {
     (precision <= MAX_DECIMAL_DIGITS).then_some(T::Decimal { precision, scale })
 }
 
-/// Returns the number of digits before and after the point of an exact number.
+/// Returns how many digits an exact number has before and after the point.
 fn exact(primitive: PrimitiveType) -> Option<(u8, u8)> {
     use PrimitiveType as T;
     Some(match primitive {
@@ -185,7 +188,7 @@ fn exact(primitive: PrimitiveType) -> Option<(u8, u8)> {
     })
 }
 
-/// The kinds of values. One of them is shredded.
+/// The kinds of values, one of which is shredded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     Object,
@@ -202,10 +205,10 @@ enum Kind {
     Uuid,
 }
 
-/// The statistics of the values at one place.
+/// Statistics on the values at one place.
 #[derive(Debug, Default)]
 struct Seen {
-    /// The number of values of each kind. Nulls have no kind.
+    /// The number of values per kind. Nulls have no kind.
     kinds: BTreeMap<Kind, usize>,
     fields: BTreeMap<String, Self>,
     element: Option<Box<Self>>,
@@ -295,7 +298,8 @@ impl Seen {
         if columns.len() <= options.max_fields {
             return whole;
         }
-        // The most frequent columns. Ties are resolved by the order of paths.
+        // We keep the most frequent columns. If some are equally frequent, the order of their paths
+        // decides.
         columns.sort_by(|(a, path), (b, other)| b.cmp(a).then_with(|| path.cmp(other)));
         columns.truncate(options.max_fields);
         let mut kept: Vec<&[String]> = columns.iter().map(|(_, path)| path.as_slice()).collect();
@@ -303,10 +307,11 @@ impl Seen {
         pruned(&whole, &mut Vec::new(), &kept).unwrap_or(ShreddingType::Unshredded)
     }
 
-    /// Returns the shredding with all columns.
+    /// Returns the shredding with all columns, however many there are.
     fn whole(&self, options: &InferOptions) -> ShreddingType {
         let total: usize = self.kinds.values().sum();
-        // Among equally frequent kinds, the first one.
+        // We go backwards, because the last maximum wins and we want the first of equally frequent
+        // kinds.
         let most = self.kinds.iter().rev().max_by_key(|(_, count)| **count);
         let Some((kind, count)) = most.filter(|(_, count)| **count * 2 >= total) else {
             return ShreddingType::Unshredded;
@@ -330,7 +335,7 @@ impl Seen {
                 let element =
                     element.map_or(ShreddingType::Unshredded, |element| element.whole(options));
                 match element {
-                    // Shredding the array would not gain anything.
+                    // If the elements stay unshredded, shredding the array would not gain anything.
                     ShreddingType::Unshredded => ShreddingType::Unshredded,
                     element => ShreddingType::Array(Box::new(element)),
                 }
@@ -347,7 +352,7 @@ impl Seen {
         let is_all = types == ShreddedTypes::All;
         Some(match kind {
             Kind::Object | Kind::Array => return None,
-            // 19 digits may not fit in 64 bits. Such values stay unshredded.
+            // Integers may have 19 digits that do not fit in 64 bits. Such values stay unshredded.
             Kind::Exact if !self.is_decimal => T::Int64,
             Kind::Exact => {
                 let digits = self.digits + u32::from(self.scale);
@@ -372,8 +377,8 @@ impl Seen {
         })
     }
 
-    /// Collects the columns at the ends of paths, with their number of values. The parts of a path are names.
-    /// The part of an element is empty.
+    /// Collects the columns at the ends of paths, each with its number of values. A path consists
+    /// of names, where the name of an element is empty.
     fn columns(
         &self,
         shredding: &ShreddingType,
@@ -404,7 +409,7 @@ impl Seen {
     }
 }
 
-/// Returns the part of a shredding that has these columns, which are sorted.
+/// Returns the part of a shredding that has these columns, which must be sorted.
 fn pruned(
     shredding: &ShreddingType,
     path: &mut Vec<String>,

@@ -1,4 +1,4 @@
-//! Finds the column with all values at a path.
+//! Finds the column that has all values at a path.
 
 use herringbone_arrow::array::cast::AsArray as _;
 use herringbone_arrow::array::{Array as _, ArrayRef, StructArray};
@@ -9,7 +9,7 @@ use super::{METADATA, TYPED_VALUE, VALUE};
 use crate::cast::PrimitiveType;
 use crate::path::PathPart;
 
-/// A column of primitive values, all shredded.
+/// A column of primitive values which has all of them, because all are shredded.
 pub(super) struct Leaf<'a> {
     pub(super) array: &'a ArrayRef,
     pub(super) stored: PrimitiveType,
@@ -17,9 +17,9 @@ pub(super) struct Leaf<'a> {
     pub(super) nulls: Option<NullBuffer>,
 }
 
-/// Returns the column of the values at a path into a group of `value` and `typed_value`, if no value is
-/// elsewhere. It inspects only the columns of the path, and returns `None` if these do not determine the
-/// values.
+/// Returns the column of the values at a path, if no value is elsewhere. `storage` is a group of
+/// `value` and `typed_value`. This inspects only the columns on the path, and returns `None` if
+/// they do not determine the values.
 pub(super) fn shredded_leaf<'a>(
     storage: &'a StructArray,
     parts: &[PathPart],
@@ -60,7 +60,8 @@ pub(super) fn shredded_leaf<'a>(
     })
 }
 
-/// Returns `value` and `typed_value` of a group, or `None` if it has other columns or if `value` is encoded.
+/// Returns `value` and `typed_value` of a group. Returns `None` if the group has other columns, or
+/// if `value` is encoded.
 #[allow(clippy::type_complexity, reason = "two columns")]
 fn columns(group: &StructArray, is_top: bool) -> Option<(Option<&ArrayRef>, Option<&ArrayRef>)> {
     let (mut value, mut typed) = (None, None);
@@ -85,7 +86,7 @@ fn is_binary(data_type: &DataType) -> bool {
     )
 }
 
-/// Returns the nulls if there are any.
+/// Returns the nulls, if any row is null.
 fn actual_nulls(nulls: Option<&NullBuffer>) -> Option<&NullBuffer> {
     nulls.filter(|nulls| nulls.null_count() > 0)
 }

@@ -1,4 +1,4 @@
-//! Values in Arrow arrays, shredded into columns of their types or not.
+//! Stores values in Arrow arrays, shredded into columns of their types or not.
 //!
 //! *Variant Shredding; Arrow canonical extension types, "Parquet Variant".*
 //!
@@ -49,22 +49,22 @@ pub use write::Shredder;
 
 /// The name of the Arrow extension type.
 pub use herringbone_schema::VARIANT_EXTENSION_NAME as EXTENSION_NAME;
-/// The name used by older writers.
+/// The name that older writers use for the extension type.
 const OLD_EXTENSION_NAME: &str = "parquet.variant";
 /// The metadata key for an extension type's name in Arrow fields.
 const EXTENSION_NAME_KEY: &str = "ARROW:extension:name";
 /// The metadata key for an extension type's metadata in Arrow fields.
 const EXTENSION_METADATA_KEY: &str = "ARROW:extension:metadata";
 
-/// The name of the column of metadata.
+/// The name of the column that has the metadata.
 pub(crate) const METADATA: &str = "metadata";
-/// The name of the column of unshredded values.
+/// The name of the column that has unshredded values.
 pub(crate) const VALUE: &str = "value";
-/// The name of the column of shredded values.
+/// The name of the column that has shredded values.
 pub(crate) const TYPED_VALUE: &str = "typed_value";
 
-/// The maximum nesting depth of shredded objects and arrays. Columns are walked by recursion, so this bounds
-/// the stack.
+/// The maximum nesting depth of shredded objects and arrays. We walk columns by recursion, so this
+/// bounds the stack.
 pub const MAX_SHREDDING_DEPTH: usize = 100;
 
 /// The columns into which values are shredded.
@@ -73,13 +73,13 @@ pub const MAX_SHREDDING_DEPTH: usize = 100;
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ShreddingType {
-    /// No columns: the bytes of the value.
+    /// No columns. Values are stored as bytes.
     Unshredded,
     /// Primitive values of one type.
     Primitive(PrimitiveType),
-    /// Arrays, with the shredding of their elements.
+    /// Arrays, whose elements have this shredding.
     Array(Box<Self>),
-    /// Objects, with the names of the shredded fields and their shredding.
+    /// Objects, with each shredded field's name and shredding.
     Object(Vec<(String, Self)>),
 }
 
@@ -115,13 +115,13 @@ pub fn is_variant(field: &Field) -> bool {
     name.is_some_and(|name| matches!(name.as_str(), EXTENSION_NAME | OLD_EXTENSION_NAME))
 }
 
-/// Returns a field of this storage type, marked as a column of variants.
+/// Returns a field that has this storage type and is marked as a column of variants.
 #[must_use]
 pub fn variant_field(name: &str, storage: DataType, nullable: bool) -> Field {
     with_extension(Field::new(name, storage, nullable), EXTENSION_NAME)
 }
 
-/// Returns the metadata of a field of variants.
+/// Returns the metadata that marks a field as a column of variants.
 pub(crate) fn variant_metadata() -> HashMap<String, String> {
     extension_metadata(EXTENSION_NAME)
 }

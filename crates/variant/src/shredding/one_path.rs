@@ -1,4 +1,4 @@
-//! Reads the values at one path of an array without inspecting anything else.
+//! Reads the values at one path of an array, and inspects nothing else.
 
 use std::sync::Arc;
 
@@ -14,9 +14,9 @@ use super::{METADATA, TYPED_VALUE, of_arrow};
 use crate::cast::PrimitiveType;
 use crate::path::{PathPart, VariantPath};
 
-/// Casts the values of all rows of `storage`, a struct, at `path`. The result equals that of
-/// [`VariantArray::get_all_as`], but only the columns of the path are inspected. For wide objects this is
-/// faster, and faults elsewhere are not found.
+/// Casts the values at `path` in all rows of `storage`, which is a struct. The result equals that
+/// of [`VariantArray::get_all_as`], but only the columns on the path are inspected. This is faster
+/// for wide objects, and does not find faults elsewhere.
 ///
 /// ```
 /// use herringbone::variant::shredding::{GetOptions, Shredder, ShreddingType, variant_get};
@@ -33,7 +33,8 @@ use crate::path::{PathPart, VariantPath};
 ///
 /// # Errors
 ///
-/// See [`VariantArray::try_new`] for the columns of the path, and [`VariantArray::get_all_as`].
+/// Fails for the reasons of [`VariantArray::try_new`], as far as they concern the columns on the
+/// path, and of [`VariantArray::get_all_as`].
 pub fn variant_get(
     storage: &dyn Array,
     path: &VariantPath,
@@ -50,8 +51,8 @@ pub fn variant_get(
     VariantArray::of_part(&part)?.get_all_as(path, wanted, options)
 }
 
-/// Returns a group with only one field of its shredded object: that of the path, or any field if the path's is
-/// not shredded.
+/// Returns a group with only one field of its shredded object. That is the path's field, or any
+/// field if the path's field is not shredded.
 fn narrowed(group: &StructArray, parts: &[PathPart]) -> Result<StructArray> {
     let Some((PathPart::Field(name), rest)) = parts.split_first() else {
         return Ok(group.clone());

@@ -23,7 +23,7 @@ const TRUE: u8 = primitive_header(id::TRUE);
 const FALSE: u8 = primitive_header(id::FALSE);
 const DOUBLE: u8 = primitive_header(id::DOUBLE);
 
-/// A column of one of the types into which primitive values may be shredded.
+/// A column in one of the types that primitive values may be shredded into.
 pub(super) enum PrimitiveColumn {
     Boolean(BooleanBuilder),
     Int8(PrimitiveBuilder<Int8Type>),
@@ -104,7 +104,7 @@ impl PrimitiveColumn {
         }
     }
 
-    /// Returns the number of values, nulls included.
+    /// Returns the number of values, including nulls.
     #[inline]
     fn len(&self) -> usize {
         any!(self, column => column.len())
@@ -122,8 +122,8 @@ impl PrimitiveColumn {
         }
     }
 
-    /// Appends the value of these bytes if it has the type of the column and a fast path. Returns true if it
-    /// was appended.
+    /// Appends the value in these bytes, if it has the column's type and a fast path for it.
+    /// Returns true if it was appended.
     #[inline]
     pub(super) fn append_bytes(&mut self, bytes: &[u8]) -> Result<bool> {
         match self {
@@ -158,7 +158,7 @@ impl PrimitiveColumn {
         Ok(true)
     }
 
-    /// Appends a value of the type of the column.
+    /// Appends a value that has the column's type.
     pub(super) fn append(&mut self, value: &Scalar<'_>) -> Result<()> {
         match (self, value) {
             (Self::Boolean(column), Scalar::Boolean(value)) => column.append_value(*value),
@@ -195,7 +195,8 @@ impl PrimitiveColumn {
         Ok(())
     }
 
-    /// Returns the array of the appended values. Timestamps and decimals have the type they were created with.
+    /// Returns the array of the appended values. Timestamps and decimals have the type that the
+    /// column was created with.
     pub(super) fn finish(&mut self) -> ArrayRef {
         any!(self, column => Arc::new(column.finish()))
     }

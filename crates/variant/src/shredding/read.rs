@@ -1,4 +1,4 @@
-//! A column of values in its Arrow storage.
+//! Reads a column of values in its Arrow storage.
 
 use herringbone_arrow::array::cast::AsArray as _;
 use herringbone_arrow::array::{Array, ArrayRef, RecordBatch, StructArray};
@@ -11,33 +11,35 @@ use super::typed::Group;
 use super::{METADATA, ShreddingType};
 use crate::metadata::Metadata;
 
-/// A column of values, shredded or not, over its Arrow storage. Nothing is copied.
+/// A column of values, shredded or not. This is a view over its Arrow storage, and copies nothing.
 ///
 /// *Arrow canonical extension types, "Parquet Variant"; Variant Shredding.*
 ///
-/// Columns are found by name, in any order. `value` may be missing if there is a `typed_value`. `metadata` may
-/// be dictionary- or run-end-encoded. Bytes, text and lists may have any layout.
+/// We find columns by name, so they may have any order. `value` may be missing if there is a
+/// `typed_value`. `metadata` may have a dictionary or run-end encoding. Bytes, text and lists may
+/// have any layout.
 pub struct VariantArray {
     storage: StructArray,
-    /// `None` if only a part of the columns is present, which needs no names.
+    /// The metadata column. It is `None` if only a part of the columns is present, which needs no
+    /// names.
     metadata: Option<BytesColumn>,
     pub(super) group: Group,
     shredding: ShreddingType,
 }
 
 impl VariantArray {
-    /// Creates a view of the columns of `storage`, a struct.
+    /// Creates a view over the columns of `storage`, which must be a struct.
     ///
     /// # Errors
     ///
-    /// Fails for missing columns, for columns that do not belong to a variant, and for types that variants
-    /// cannot have.
+    /// Fails with [Corrupt](herringbone_format::ErrorKind::Corrupt) if columns are missing, if a
+    /// column does not belong to a variant, or if a column has a type that variants cannot have.
     pub fn try_new(storage: &dyn Array) -> Result<Self> {
         let shredding = ShreddingType::of_storage_type(storage.data_type())?;
         Self::new(storage, shredding)
     }
 
-    /// Creates a view of only the columns that values at a path need.
+    /// Creates a view over only those columns that the values at a path need.
     pub(crate) fn of_part(storage: &dyn Array) -> Result<Self> {
         let shredding = match storage.data_type() {
             DataType::Struct(fields) => ShreddingType::of_group(fields, 0)?,
@@ -58,7 +60,7 @@ impl VariantArray {
         })
     }
 
-    /// Creates a view of a column of a record batch, by its name.
+    /// Creates a view over the column of a record batch that has this name.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -81,8 +83,8 @@ impl VariantArray {
     ///
     /// # Errors
     ///
-    /// [Argument](herringbone_format::ErrorKind::Argument) if there is no such column; see [`Self::try_new`] for
-    /// others.
+    /// Fails with [Argument](herringbone_format::ErrorKind::Argument) if there is no such column,
+    /// and for the reasons of [`Self::try_new`].
     pub fn of_column(batch: &RecordBatch, name: &str) -> Result<Self> {
         let column = batch.column_by_name(name);
         let column =
@@ -90,7 +92,7 @@ impl VariantArray {
         Self::try_new(column).map_err(|error| error.in_column(name))
     }
 
-    /// Returns the number of values, nulls included.
+    /// Returns the number of values, including nulls.
     #[must_use]
     pub fn len(&self) -> usize {
         self.storage.len()
@@ -102,41 +104,42 @@ impl VariantArray {
         self.len() == 0
     }
 
-    /// Returns true if there is no value in this row. The variant null is a value.
+    /// Returns true if this row has no value. Note that the variant null is a value.
     #[must_use]
     pub fn is_null(&self, row: usize) -> bool {
         row >= self.len() || self.storage.is_null(row)
     }
 
-    /// Returns the shredding of the values.
+    /// Returns the way in which the values are shredded.
     #[must_use]
     pub fn shredding_type(&self) -> &ShreddingType {
         &self.shredding
     }
 
-    /// Returns the storage.
+    /// Returns the Arrow storage.
     #[must_use]
     pub fn storage(&self) -> &StructArray {
         &self.storage
     }
 
-    /// Returns the metadata of a non-null row.
+    /// Returns the metadata of a row that is not null.
     ///
     /// # Errors
     ///
-    /// See [`Metadata::new`]. Fails if the metadata is null.
+    /// Fails for the reasons of [`Metadata::new`], and with
+    /// [Corrupt](herringbone_format::ErrorKind::Corrupt) if the metadata is null.
     pub fn metadata(&self, row: usize) -> Result<Metadata<'_>> {
         let metadata = self.metadata.as_ref().ok_or_else(no_metadata)?;
         Metadata::new(metadata.get(row).ok_or_else(null_metadata)?)
     }
 
-    /// Returns true if the names of values are available.
+    /// Returns true if there is a metadata column, which has the names.
     pub(super) fn has_metadata(&self) -> bool {
         self.metadata.is_some()
     }
 
-    /// Returns the metadata of all rows as stored, except that empty metadata becomes a dictionary without
-    /// names. Below nulls it may be missing.
+    /// Returns the metadata of all rows as it is stored, except that empty metadata becomes a
+    /// dictionary without names. In null rows it may be missing.
     pub(super) fn all_metadata(&self) -> Result<ArrayRef> {
         let (column, stored) = self
             .metadata
@@ -163,7 +166,7 @@ impl VariantArray {
         }
     }
 
-    /// Returns the metadata of all rows if it is an array of views without nulls.
+    /// Returns the metadata of all rows, if it is an array of views without nulls.
     pub(super) fn metadata_views(&self) -> Result<Option<ArrayRef>> {
         let stored = self.storage.column_by_name(METADATA);
         let is_view =
@@ -173,7 +176,7 @@ impl VariantArray {
     }
 }
 
-/// Returns the array with empty values replaced by dictionaries without names.
+/// Returns the array with each empty value replaced by a dictionary without names.
 fn without_empty(stored: &ArrayRef) -> Result<ArrayRef> {
     let column = BytesColumn::new(stored, METADATA)?;
     let mut all = BytesBuilder::new(stored.data_type(), stored.len());

@@ -1,4 +1,4 @@
-//! The rest of an object when some of its fields were shredded.
+//! Collects the rest of an object after some of its fields were shredded.
 
 use crate::bytes::{push_uint, width_of};
 use crate::types::{BASIC_OBJECT, OBJECT_LARGE};
@@ -6,7 +6,7 @@ use crate::types::{BASIC_OBJECT, OBJECT_LARGE};
 /// The fields of an object that are not shredded.
 #[derive(Default)]
 pub(super) struct Residual {
-    /// The name ID of each field, and the end of its value in `values`.
+    /// The name ID of each field, and the position in `values` at which its value ends.
     fields: Vec<(u32, u32)>,
     values: Vec<u8>,
     max_id: u32,
@@ -23,15 +23,16 @@ impl Residual {
         self.fields.is_empty()
     }
 
-    /// Appends a field. All values together do not exceed the bytes of their object, whose size is a 32-bit
-    /// number.
+    /// Appends a field. The values together never exceed their object's bytes, and its size is a
+    /// 32-bit number, so the ends fit in 32 bits.
     pub(super) fn push(&mut self, id: u32, value: &[u8]) {
         self.values.extend_from_slice(value);
         self.fields.push((id, self.values.len() as u32));
         self.max_id = self.max_id.max(id);
     }
 
-    /// Appends an object of these fields with the same metadata, in the smallest widths.
+    /// Appends an object with these fields, which uses the original metadata and has the smallest
+    /// widths.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         let (id_width, offset_width) = (width_of(self.max_id), width_of(self.values.len() as u32));
         let is_large = self.fields.len() > 0xFF;

@@ -20,7 +20,7 @@ use crate::cast::PrimitiveType;
 use crate::decimal::Decimal;
 use crate::value::Value;
 
-/// `value` and `typed_value` of the column, of a field, or of elements.
+/// The columns `value` and `typed_value` for the whole variant, for a field, or for elements.
 pub(super) struct Group {
     /// The nulls of the struct. A null acts as if both columns were null.
     pub(super) nulls: Option<NullBuffer>,
@@ -38,14 +38,14 @@ pub(super) enum Typed {
 /// A shredded object.
 pub(super) struct Object {
     nulls: Option<NullBuffer>,
-    /// The fields in the order of the columns.
+    /// The fields, in the order of the columns.
     pub(super) fields: Vec<(String, Group)>,
     /// The indexes of the fields, in the order of their names.
     order: Vec<usize>,
 }
 
 impl Group {
-    /// Finds the columns of a struct by name. Its type must be that of a variant.
+    /// Finds a struct's columns by name. The struct's type must be valid for a variant.
     pub(super) fn new(array: &StructArray) -> Result<Self> {
         let value = array.column_by_name(VALUE);
         let typed = array.column_by_name(TYPED_VALUE);
@@ -81,7 +81,7 @@ impl Typed {
         Ok(Self::Array(array.clone(), Box::new(group)))
     }
 
-    /// Returns true if there is no value in a row.
+    /// Returns true if there is no value in this row.
     pub(super) fn is_null(&self, row: usize) -> bool {
         match self {
             Self::Primitive(array, _) | Self::Array(array, _) => array.is_null(row),
@@ -112,7 +112,7 @@ impl Object {
         self.nulls.as_ref()
     }
 
-    /// Returns the columns of the field with this name, if it is shredded.
+    /// Returns the columns for the field with this name, if it is shredded.
     pub(super) fn field(&self, name: &str) -> Option<&Group> {
         let at = |place: &usize| self.fields.get(*place);
         let found = self.order.binary_search_by_key(&Some(name), |place| {
@@ -123,7 +123,7 @@ impl Object {
     }
 }
 
-/// Returns the struct of a field or of elements.
+/// Returns the struct for a field or for elements.
 fn group(array: &ArrayRef) -> Result<&StructArray> {
     array.as_struct_opt().ok_or_else(|| {
         Error::corrupt(format!(
@@ -138,7 +138,7 @@ fn is_null(nulls: Option<&NullBuffer>, row: usize) -> bool {
     nulls.is_some_and(|nulls| nulls.is_null(row))
 }
 
-/// Returns the elements of a row of a list of any layout.
+/// Returns the range of elements that a row has in a list of any layout.
 #[allow(
     clippy::indexing_slicing,
     reason = "a list has one offset more than it has rows"
@@ -168,7 +168,7 @@ pub(super) fn elements(array: &ArrayRef, row: usize) -> Range<usize> {
     }
 }
 
-/// Returns the value of a non-null row. Its type must be `primitive`.
+/// Returns the value in a row that is not null. Its type must be `primitive`.
 pub(super) fn primitive_value(array: &ArrayRef, primitive: PrimitiveType, row: usize) -> Value<'_> {
     use PrimitiveType as T;
     macro_rules! value {

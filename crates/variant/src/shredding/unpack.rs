@@ -1,4 +1,4 @@
-//! Removes dictionaries and runs around arrays.
+//! Removes dictionary and run-end encodings around arrays.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use herringbone_format::{Error, Result};
 
 use super::of_arrow;
 
-/// Returns the values of an array, one per row.
+/// Returns an array's values, one per row.
 pub(super) fn unpacked(array: &ArrayRef) -> Result<ArrayRef> {
     let (values, places) = match array.data_type() {
         DataType::Dictionary(..) => of_dictionary(array)?,
@@ -30,14 +30,14 @@ pub(super) fn unpacked(array: &ArrayRef) -> Result<ArrayRef> {
     Ok(make_array(unpacked.freeze()))
 }
 
-/// Values, and for each row the index of its value.
+/// An array of values, and the index of each row's value in it.
 type Places = (ArrayRef, Vec<Option<usize>>);
 
 fn of_dictionary(array: &ArrayRef) -> Result<Places> {
     let dictionary = array.as_any_dictionary_opt().ok_or_else(unknown)?;
     let nulls = array.logical_nulls();
     let keys = match dictionary.values().is_empty() {
-        // Without values, the keys cannot refer to anything.
+        // If there are no values, the keys cannot refer to anything, so all of them are null.
         true => vec![0; array.len()],
         false => dictionary.normalized_keys(),
     };

@@ -22,10 +22,10 @@ use crate::variant::Variant;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct UnshredOptions {
-    /// True to accept values shredded against the rules, if possible, instead of returning an error. The
-    /// shredded value counts, and not the data next to it.
+    /// True to accept values that were shredded against the rules, if possible, instead of failing.
+    /// The shredded value then counts, rather than the data next to it.
     pub lenient: bool,
-    /// The limits of each value.
+    /// The limits that each value must keep to.
     pub limits: Limits,
 }
 
@@ -38,13 +38,13 @@ impl UnshredOptions {
 }
 
 herringbone_format::setters! { UnshredOptions {
-    /// Selects whether values shredded against the rules are accepted, if possible.
+    /// Selects whether values that were shredded against the rules are accepted, if possible.
     lenient: bool;
-    /// Sets the limits of each value.
+    /// Sets the limits that each value must keep to.
     limits: Limits;
 }}
 
-/// The content of a row of `value` and `typed_value`.
+/// The content of one row in `value` and `typed_value`.
 pub(super) enum Row<'a> {
     Missing,
     Whole(Variant<'a>),
@@ -56,7 +56,7 @@ pub(super) enum Row<'a> {
     },
 }
 
-/// The metadata of a row. It is read only if a value of the row needs names.
+/// The metadata of one row. We read it only if a value in the row needs names.
 #[derive(Clone, Copy)]
 pub(super) struct RowMetadata<'a> {
     pub(super) array: &'a VariantArray,
@@ -70,16 +70,19 @@ impl<'a> RowMetadata<'a> {
 }
 
 impl VariantArray {
-    /// Returns all values unshredded: a struct of `metadata` and `value`, with the nulls of this array.
+    /// Returns all values unshredded, as a struct of `metadata` and `value` that has this array's
+    /// nulls.
     ///
-    /// *Variant Shredding, "Reconstructing a Shredded Variant".* Values keep their metadata, and `metadata`
-    /// keeps its array, unless that has empty ones. `value` keeps its layout, or else has that of the metadata.
-    /// Unshredded values are neither copied nor inspected.
+    /// *Variant Shredding, "Reconstructing a Shredded Variant".* Values keep their metadata, and
+    /// `metadata` keeps its array, unless some of it is empty. `value` keeps its layout, or if it
+    /// is missing, gets the metadata's layout. Values that are not shredded are neither copied nor
+    /// inspected.
     ///
     /// # Errors
     ///
-    /// Fails for values that break the rules of shredding, unless `options` are lenient. Fails for names that
-    /// the metadata lacks, and for invalid bytes, if they are accessed.
+    /// Fails with [Corrupt](herringbone_format::ErrorKind::Corrupt) for values that break the rules
+    /// of shredding, unless `options` are lenient. Fails for names that the metadata lacks, and for
+    /// invalid bytes if we have to read them.
     pub fn unshred(&self, options: &UnshredOptions) -> Result<StructArray> {
         let metadata = self.all_metadata()?;
         let value = match self.whole_values() {
@@ -118,11 +121,11 @@ impl VariantArray {
         values.finish(None)
     }
 
-    /// Returns the value of row `row`, or `None` for a null.
+    /// Returns the value in row `row`, or `None` for a null.
     ///
     /// # Errors
     ///
-    /// See [`VariantArray::unshred`].
+    /// Fails for the reasons of [`VariantArray::unshred`].
     pub fn value(&self, row: usize, options: &UnshredOptions) -> Result<Option<VariantBuf>> {
         match self.row(row, options)? {
             Some(value) => RowBuilder::new(options)
@@ -136,7 +139,7 @@ impl VariantArray {
     ///
     /// # Errors
     ///
-    /// See [`VariantArray::unshred`] and [`ShreddingType::storage_type`].
+    /// Fails for the reasons of [`VariantArray::unshred`] and [`ShreddingType::storage_type`].
     pub fn shred(&self, shredding: ShreddingType, options: &UnshredOptions) -> Result<StructArray> {
         let mut shredder = match self.metadata_views()? {
             Some(metadata) => Shredder::of_metadata(&shredding, metadata)?,
@@ -152,7 +155,7 @@ impl VariantArray {
         shredder.finish()
     }
 
-    /// Returns the value of a row. If it must be reconstructed, its bytes are in `rows`.
+    /// Returns the value in a row. If we have to reconstruct it, its bytes are in `rows`.
     pub(super) fn bytes<'a>(
         &'a self,
         row: usize,
@@ -178,8 +181,8 @@ impl VariantArray {
     }
 }
 
-/// Returns the type of `value` after values of this storage are unshredded: the stored type, or else that of
-/// `metadata`.
+/// Returns the type that `value` gets when values in this storage are unshredded. That is the
+/// stored type, or if there is none, the type of `metadata`.
 pub(crate) fn unshredded_type(storage: &DataType) -> DataType {
     let DataType::Struct(fields) = storage else {
         return DataType::BinaryView;
@@ -191,13 +194,13 @@ pub(crate) fn unshredded_type(storage: &DataType) -> DataType {
     })
 }
 
-/// Reconstructs the values of rows.
+/// A builder that reconstructs the values of rows.
 pub(super) struct RowBuilder<'o> {
     builder: VariantBuilder,
     options: &'o UnshredOptions,
     metadata: Vec<u8>,
     value: Vec<u8>,
-    /// The metadata that the builder currently uses.
+    /// The metadata that the builder uses at the moment.
     given: Vec<u8>,
 }
 
@@ -215,7 +218,7 @@ impl<'o> RowBuilder<'o> {
         }
     }
 
-    /// Returns the bytes of a value. Its metadata is the metadata of its row.
+    /// Returns the bytes of a value. It uses its row's metadata.
     pub(super) fn value<'a>(
         &'a mut self,
         row: Row<'a>,
@@ -243,7 +246,7 @@ impl<'o> RowBuilder<'o> {
             true => names.get()?,
             false => Metadata::EMPTY,
         };
-        // Rows often have the metadata of the previous row.
+        // Rows often have the same metadata as the row before, so we compare it first.
         if self.given != metadata.as_bytes() {
             self.builder.use_metadata(metadata)?;
             self.given.clear();
@@ -254,14 +257,15 @@ impl<'o> RowBuilder<'o> {
 }
 
 impl Group {
-    /// Returns the content of row `row`, by the table of "Value Shredding".
+    /// Returns the content of row `row`, according to the table in "Value Shredding".
     pub(super) fn row<'a>(
         &'a self,
         row: usize,
         names: RowMetadata<'a>,
         options: &UnshredOptions,
     ) -> Result<Row<'a>> {
-        // The format requires these groups. Some writers make them optional, and null without a value.
+        // The format requires these groups. But some writers make them optional, and write a null
+        // if there is no value.
         if self.is_null(row) {
             return Ok(Row::Missing);
         }
@@ -289,7 +293,7 @@ impl Group {
         Ok(Row::Typed { typed, row, rest })
     }
 
-    /// Returns the content of a row without a typed value.
+    /// Returns the content of a row that has no typed value.
     fn untyped<'a>(&self, value: Option<Variant<'a>>, options: &UnshredOptions) -> Result<Row<'a>> {
         let Some(value) = value else {
             return Ok(Row::Missing);
@@ -301,8 +305,8 @@ impl Group {
     }
 }
 
-/// Checks that `value` may be next to a shredded object. An object in `value` needs shredded fields next to it.
-/// Any other value must be alone.
+/// Checks that `value` may stand next to a shredded object. An object in `value` needs shredded
+/// fields next to it, and any other value must be alone.
 #[inline]
 pub(super) fn check_beside_object(has_fields: bool, is_object: bool) -> Result<()> {
     match (has_fields, is_object) {
@@ -316,7 +320,7 @@ pub(super) fn check_beside_object(has_fields: bool, is_object: bool) -> Result<(
     }
 }
 
-/// Appends a value. A missing value becomes a null, as only fields may be missing.
+/// Appends a value. A missing value becomes a null, because only fields may be missing.
 fn push(
     row: Row<'_>,
     names: RowMetadata<'_>,
@@ -356,7 +360,7 @@ fn push(
     }
 }
 
-/// Appends the fields of an object that were not shredded.
+/// Appends those fields of an object that were not shredded.
 fn push_rest(
     rest: Object<'_>,
     shredded: &ShreddedObject,

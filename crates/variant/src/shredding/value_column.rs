@@ -1,4 +1,4 @@
-//! Builds the column `value` of a group.
+//! Builds a group's `value` column.
 
 use std::sync::Arc;
 
@@ -8,15 +8,16 @@ use herringbone_format::Result;
 
 use super::of_arrow;
 
-/// Builds the column of unshredded values. It takes no memory before the first one, as there are none if all
-/// values are shredded.
+/// A builder of the column of unshredded values. It takes no memory before the first one, because
+/// there are none if all values are shredded.
 pub(super) struct ValueColumn {
     values: Option<BinaryViewBuilder>,
     capacity: usize,
 }
 
 impl ValueColumn {
-    /// Creates a column with capacity for `capacity` values. Memory is allocated with the first one.
+    /// Creates a column with capacity for `capacity` values. The memory is allocated when the first
+    /// one arrives.
     pub(super) fn with_capacity(capacity: usize) -> Self {
         Self {
             values: None,
@@ -24,7 +25,7 @@ impl ValueColumn {
         }
     }
 
-    /// Appends nulls for previous rows without a value. Then appends the value of a row.
+    /// Appends nulls for the previous rows that have no value, then appends the value of this row.
     pub(super) fn append(&mut self, row: usize, value: &[u8]) -> Result<()> {
         let values = self.up_to(row);
         values.try_append_value(value).map_err(of_arrow)
@@ -40,7 +41,7 @@ impl ValueColumn {
         values
     }
 
-    /// Returns the array of `rows` rows. `nulls` is an all-null array that columns share.
+    /// Returns the array with `rows` rows. `nulls` is an all-null array that columns can share.
     pub(super) fn finish(&mut self, rows: usize, nulls: &mut Option<ArrayRef>) -> ArrayRef {
         if self.values.is_some() {
             return Arc::new(self.up_to(rows).finish());

@@ -13,10 +13,11 @@ use super::{ShreddingType, of_arrow};
 use crate::metadata::Metadata;
 use crate::variant::Variant;
 
-/// Shreds values one after another into the columns of an Arrow array.
+/// A writer that shreds values one after another into the columns of an Arrow array.
 ///
-/// *Variant Shredding.* A value is shredded if the column can represent it exactly. Integers and decimals are
-/// converted to the type and scale of the column, and timestamps to its unit. All other values stay in `value`.
+/// *Variant Shredding.* A value is shredded if the column can represent it exactly. Integers and
+/// decimals are converted to the column's type and scale, and timestamps to its unit. All other
+/// values stay in `value`.
 ///
 /// ```
 /// use herringbone::variant::shredding::{Shredder, ShreddingType};
@@ -35,12 +36,12 @@ pub struct Shredder {
     metadata: MetadataColumn,
     group: GroupBuilder,
     nulls: NullBufferBuilder,
-    /// True if a value was only partly appended.
+    /// True if a value was appended only in part.
     has_failed: bool,
 }
 
 enum MetadataColumn {
-    /// The metadata of each appended value.
+    /// The metadata of each value that was appended.
     OfValues(BinaryViewBuilder),
     /// The metadata of all values that will be appended.
     Known(ArrayRef),
@@ -51,14 +52,15 @@ impl Shredder {
     ///
     /// # Errors
     ///
-    /// See [`ShreddingType::storage_type`].
+    /// Fails for the reasons of [`ShreddingType::storage_type`].
     pub fn new(shredding: ShreddingType) -> Result<Self> {
-        // Values of a column often have the same names.
+        // A column's values often have equal names, so we store each metadata once.
         let metadata = BinaryViewBuilder::new().with_deduplicate_strings();
         Self::with_metadata(&shredding, MetadataColumn::OfValues(metadata), 0)
     }
 
-    /// Creates a shredder for values with this metadata, one view per row. No view is null.
+    /// Creates a shredder for values that have this metadata, with one view per row and without
+    /// nulls.
     pub(super) fn of_metadata(shredding: &ShreddingType, metadata: ArrayRef) -> Result<Self> {
         let rows = metadata.len();
         Self::with_metadata(shredding, MetadataColumn::Known(metadata), rows)
@@ -85,8 +87,9 @@ impl Shredder {
     ///
     /// # Errors
     ///
-    /// Fails if the shredder reads invalid bytes of the value, or if arrays have 2^31 or more elements in total. The
-    /// array cannot be finished in these cases.
+    /// Fails with [Corrupt](herringbone_format::ErrorKind::Corrupt) if the shredder meets invalid
+    /// bytes in the value. Fails with [Argument](herringbone_format::ErrorKind::Argument) if arrays
+    /// have 2^31 or more elements in total. After an error you cannot finish the array.
     pub fn append(&mut self, variant: Variant<'_>) -> Result<()> {
         let row = self.start(true, variant.metadata())?;
         let metadata = variant.metadata();
@@ -95,7 +98,8 @@ impl Shredder {
         appended
     }
 
-    /// Starts a row: appends to the metadata and the nulls, but not to the group. Returns the index of the row.
+    /// Starts a row and returns its index. This appends to the metadata and to the nulls, but not
+    /// to the group.
     fn start(&mut self, is_there: bool, metadata: Metadata<'_>) -> Result<usize> {
         let row = self.nulls.len();
         self.nulls.append(is_there);
@@ -116,16 +120,17 @@ impl Shredder {
         let is_shredded = self.fields.len() > 2;
         match is_shredded {
             true => Ok(()),
-            // The column is not nullable. Below a null, any bytes are allowed.
+            // The column is not nullable, so it needs a value. Below a null, any bytes are allowed.
             false => self.group.append_value(row, &[0]),
         }
     }
 
-    /// Returns the array of all values, of the type [`ShreddingType::storage_type`].
+    /// Returns the array of all values, whose type is [`ShreddingType::storage_type`].
     ///
     /// # Errors
     ///
-    /// Fails if a value was not appended completely.
+    /// Fails with [Argument](herringbone_format::ErrorKind::Argument) if a value was appended only
+    /// in part.
     pub fn finish(mut self) -> Result<StructArray> {
         if self.has_failed {
             return Err(Error::argument(

@@ -1,4 +1,4 @@
-//! Checks the output of builders byte for byte, and the input they refuse.
+//! Checks the builders' output byte for byte, and the input that they refuse.
 
 use herringbone_format::{ErrorKind, Result};
 use herringbone_variant::{
@@ -31,7 +31,8 @@ fn names_are_sorted_and_unique() {
         builder.end()
     });
     assert_eq!(built.metadata_bytes(), metadata(&["a", "b", "c"], 1, true));
-    // Values are in the order in which they were pushed: c, a, b. IDs and offsets are in the order of names.
+    // The values are in the order in which they were pushed, which is c, a, b. The IDs and offsets
+    // are in the order of the names.
     let inner = [2, 1, 0, 0, 2, 12, 1];
     let mut expected = vec![2, 3, 0, 1, 2, 7, 14, 0, 21];
     expected.extend([inner; 3].concat());
@@ -47,7 +48,8 @@ fn primitive_values_are_those_of_the_official_files() {
             assert_eq!(built.value_bytes(), file.value, "{}", file.name);
             assert_eq!(built.metadata_bytes(), [0x11, 0, 0]);
         }
-        // Objects and arrays written by Spark have the values in the same order.
+        // Spark wrote these objects and arrays with their values in the same order as the builder
+        // does.
         assert_eq!(built.value_bytes().len(), file.value.len(), "{}", file.name);
     }
 }
@@ -85,7 +87,7 @@ fn numbers_are_as_narrow_as_they_can_be() {
     );
 }
 
-/// Counts, IDs and offsets around each width, in one object and one array.
+/// Checks the counts, IDs and offsets around each width, in one object and one array.
 #[test]
 fn widths_are_the_smallest() {
     for fields in [1, 255, 256, 257, 65_536, 65_537] {
@@ -195,7 +197,8 @@ fn misuse_is_an_error() {
     assert!(VariantBuilder::new().push(scaled).is_err());
 }
 
-/// Builds `{"x": {"a": 1, "b": 2}, "a": 3, "a": 4, "b": 5}`. Objects inside hide which names were seen.
+/// Builds `{"x": {"a": 1, "b": 2}, "a": 3, "a": 4, "b": 5}`. The object inside hides which names
+/// were seen.
 fn with_duplicates(duplicates: DuplicateFields) -> Result<VariantBuf> {
     let mut builder = VariantBuilder::new().duplicates(duplicates);
     builder.begin_object()?;
@@ -239,7 +242,7 @@ fn fields_of_the_same_name() {
     }
 }
 
-/// A used builder writes the same as a new one.
+/// A builder that was used before writes the same bytes as a new one.
 #[test]
 fn values_of_one_builder_know_nothing_of_each_other() {
     let mut builder = VariantBuilder::new();
@@ -285,7 +288,7 @@ fn more_names_than_are_remembered() {
 
 #[test]
 fn values_with_metadata_that_was_given() {
-    // Unsorted, with a repeated name and an unused one.
+    // These names are not sorted. One of them is repeated, and one is not used.
     let names = metadata(&["z", "b", "a", "b"], 2, false);
     let mut builder = VariantBuilder::new();
     builder

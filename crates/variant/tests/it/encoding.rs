@@ -1,4 +1,4 @@
-//! Bytes written by hand, according to the specification.
+//! Checks bytes that were written by hand, according to the specification.
 
 use herringbone_format::ErrorKind;
 use herringbone_variant::{Limits, Metadata, Value, Variant, VariantType};
@@ -7,7 +7,7 @@ fn limits() -> Limits {
     Limits::default()
 }
 
-/// Returns metadata of these names in this order, with offsets of `width` bytes.
+/// Returns metadata with these names in this order, and with offsets of `width` bytes.
 pub(crate) fn metadata(names: &[&str], width: u8, sorted: bool) -> Vec<u8> {
     let mut out = vec![1 | u8::from(sorted) << 4 | (width - 1) << 6];
     let mut number = |number: usize| {
@@ -24,7 +24,7 @@ pub(crate) fn metadata(names: &[&str], width: u8, sorted: bool) -> Vec<u8> {
     out
 }
 
-/// Returns an object of fields (id, value), whose values are stored in the order `layout`.
+/// Returns an object with fields (id, value), whose values are stored in the order `layout`.
 pub(crate) fn object(
     fields: &[(u32, &[u8])],
     layout: &[usize],
@@ -81,7 +81,7 @@ fn int_at(variant: Variant<'_>, name: &str) -> i8 {
 #[test]
 fn metadata_of_every_width() {
     for width in 1..=4 {
-        // Bit 5 is reserved and may be anything.
+        // Bit 5 is reserved, so it may have any value.
         for reserved in [0, 0x20] {
             let mut bytes = metadata(&["a", "", "bcd"], width, false);
             bytes[0] |= reserved;
@@ -91,7 +91,7 @@ fn metadata_of_every_width() {
             assert_eq!(all, ["a", "", "bcd"]);
             assert_eq!(names.name(3).unwrap_err().kind(), ErrorKind::Corrupt);
             assert_eq!(names.name(u32::MAX).unwrap_err().kind(), ErrorKind::Corrupt);
-            // Bytes after it are not part of it.
+            // Bytes after the value are not part of it.
             let size = bytes.len();
             bytes.push(0);
             assert_eq!(Metadata::new(&bytes).unwrap().as_bytes().len(), size);
@@ -106,7 +106,8 @@ fn metadata_that_is_wrong() {
         let error = refused(&[version, 0, 0]).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
     }
-    // The first offset is 1; offsets descend; a name is half of a letter; a name is not UTF-8.
+    // In these dictionaries, the first offset is 1, the offsets descend, a name is half of a
+    // letter, and a name is not UTF-8.
     for bytes in [
         &[1, 1, 1, 2, b'a', b'b'][..],
         &[1, 3, 0, 2, 1, 2, b'a', b'b'],
@@ -146,7 +147,7 @@ fn sizes_wider_than_they_need_to_be() {
 #[test]
 fn gaps_between_values_are_legal() {
     let names = metadata(&["a", "b"], 1, true);
-    // Field b first, then a byte that no offset points to, then a.
+    // Field b comes first, then a byte that no offset points to, then a.
     let bytes = [2, 2, 0, 1, 3, 0, 5, 12, 7, 0xFF, 12, 8];
     let variant = Variant::validated(&names, &bytes, &limits()).unwrap();
     assert_eq!((int_at(variant, "a"), int_at(variant, "b")), (8, 7));
@@ -154,14 +155,15 @@ fn gaps_between_values_are_legal() {
 
 #[test]
 fn fields_are_ordered_by_names_whatever_the_dictionary() {
-    // IDs 1, 2, 0 are a, b, c. `c` is twice in the dictionary, and one name is unused.
+    // IDs 1, 2 and 0 are a, b and c. The dictionary has `c` twice, and one of its names is not
+    // used.
     let names = metadata(&["c", "a", "b", "c", "z"], 1, false);
     let values = [int8(1), int8(2), int8(3)];
     let fields = [(1, &values[0][..]), (2, &values[1]), (3, &values[2])];
     let bytes = object(&fields, &[0, 1, 2], (false, 1, 1));
     let variant = Variant::validated(&names, &bytes, &limits()).unwrap();
     assert_eq!(["a", "b", "c"].map(|name| int_at(variant, name)), [1, 2, 3]);
-    // Ordered by ID instead of by name.
+    // These fields are ordered by ID instead of by name.
     let fields = [(0, &values[0][..]), (1, &values[1]), (2, &values[2])];
     let bytes = object(&fields, &[0, 1, 2], (false, 1, 1));
     let error = Variant::validated(&names, &bytes, &limits()).unwrap_err();
@@ -171,14 +173,14 @@ fn fields_are_ordered_by_names_whatever_the_dictionary() {
             .contains("`a` of a variant object comes after `c`"),
         "{error}"
     );
-    // The same name by two IDs.
+    // These fields have one name, by two IDs.
     let fields = [(0, &values[0][..]), (3, &values[1])];
     let bytes = object(&fields, &[0, 1], (false, 1, 1));
     let error = Variant::validated(&names, &bytes, &limits()).unwrap_err();
     assert!(error.message().contains("two fields `c`"), "{error}");
 }
 
-/// A dictionary may be declared sorted without being sorted.
+/// A dictionary may be declared sorted although it is not.
 #[test]
 fn a_dictionary_that_only_says_it_is_sorted() {
     let names = metadata(&["b", "a"], 1, true);
@@ -190,7 +192,8 @@ fn a_dictionary_that_only_says_it_is_sorted() {
 
 #[test]
 fn fields_in_the_order_of_utf16() {
-    // U+1F600 is 0xD83D 0xDE00, before U+E000 and U+FF5E, but after them in UTF-8.
+    // U+1F600 is 0xD83D 0xDE00 in UTF-16, where it sorts before U+E000 and U+FF5E. In UTF-8 it
+    // sorts after them.
     let ordered = ["a", "\u{1F600}", "\u{1F601}", "\u{E000}", "\u{FF5E}"];
     let names = metadata(&ordered, 1, false);
     let values: Vec<[u8; 2]> = (0..5).map(int8).collect();
@@ -201,13 +204,14 @@ fn fields_in_the_order_of_utf16() {
         assert_eq!(int_at(variant, name), number, "{name}");
     }
     assert!(variant.field("\u{1F602}").unwrap().is_none());
-    // Not in any order.
+    // This is not in either order.
     let fields = [fields[2], fields[0], fields[1]];
     let bytes = object(&fields, &[0, 1, 2], (false, 1, 1));
     assert!(Variant::validated(&names, &bytes, &limits()).is_err());
 }
 
-/// Checks each choice of names up to and around the code points at which the two orders differ.
+/// Checks each choice of names, up to the code points at which the two orders differ and around
+/// them.
 #[test]
 fn every_field_is_found_in_either_order() {
     let all = [
@@ -259,7 +263,7 @@ fn short_and_long_strings() {
     }
     let wrong = [2 << 2 | 1, 0xC3, b'b'];
     assert!(Variant::validated(&[], &wrong, &limits()).is_err());
-    // Binary may be anything.
+    // Binary values may have any bytes.
     let binary = [15 << 2, 2, 0, 0, 0, 0xC3, 0xFF];
     let variant = Variant::validated(&[], &binary, &limits()).unwrap();
     assert!(matches!(
@@ -311,8 +315,8 @@ fn types_of_the_future_leave_others_alone() {
 #[test]
 fn ids_and_offsets_that_lead_outside() {
     let names = metadata(&["a"], 1, true);
-    // A name beyond the dictionary; a value that begins past the end; one that ends past it; one without bytes;
-    // fewer bytes than the last offset requires.
+    // Here a name is not in the dictionary, a value begins past the end, one ends past it, one has
+    // no bytes, and there are fewer bytes than the last offset requires.
     for bytes in [
         &[2, 1, 1, 0, 2, 12, 7][..],
         &[2, 1, 0, 3, 2, 12, 7],
@@ -328,7 +332,7 @@ fn ids_and_offsets_that_lead_outside() {
     }
 }
 
-/// Elements that share their bytes would make a walk take exponential time.
+/// If elements shared their bytes, a walk could take exponential time.
 #[test]
 fn values_do_not_share_bytes() {
     let mut bytes = int8(1).to_vec();

@@ -1,4 +1,4 @@
-//! Equality by value class.
+//! Checks that values of one equivalence class are equal.
 
 use herringbone_variant::{Decimal, Limits, Value, Variant, VariantBuf, VariantBuilder};
 
@@ -21,7 +21,8 @@ fn equal(left: Value<'_>, right: Value<'_>) -> bool {
 
 #[test]
 fn classes_cross_widths_but_not_each_other() {
-    // The specification: an int8 of 1 equals a decimal16 of scale 2 and unscaled value 100.
+    // According to the specification, an int8 of 1 equals a decimal16 with scale 2 and the unscaled
+    // value 100.
     let one = Value::Int8(1);
     for same in [
         Value::Int16(1),
@@ -53,7 +54,7 @@ fn classes_cross_widths_but_not_each_other() {
         Value::TimestampNtzNanos(-1000)
     ));
     assert!(!equal(Value::Timestamp(1), Value::TimestampNtz(1)));
-    // Too large for 64 bits of nanoseconds.
+    // This is too large for 64 bits of nanoseconds.
     assert!(!equal(
         Value::Timestamp(i64::MAX),
         Value::TimestampNanos(i64::MAX)
@@ -88,7 +89,7 @@ fn objects_whatever_their_dictionary_and_order() {
     let other = object(&[(2, &values[0]), (0, &values[1])], &[1, 0], (true, 4, 2));
     let other = Variant::validated(&unsorted, &other, &limits).unwrap();
     assert!(!left.equals(&other, &limits).unwrap());
-    // One ordered by UTF-8, one by UTF-16.
+    // One of the objects is ordered by UTF-8, the other by UTF-16.
     let names = metadata(&["\u{E000}", "\u{1F600}"], 1, true);
     let utf8 = object(&[(0, &values[0]), (1, &values[1])], &[0, 1], (false, 1, 1));
     let utf16 = object(&[(1, &values[1]), (0, &values[0])], &[0, 1], (false, 1, 1));

@@ -86,7 +86,8 @@ fn flips(at: usize) -> Vec<u8> {
 #[test]
 fn every_byte_flipped() {
     for mut file in all() {
-        // All bits of the bytes that objects and arrays begin with, and each bit of the others.
+        // We flip all bits of the bytes that objects and arrays begin with, and one bit of each
+        // other byte at a time.
         for at in 0..file.value.len() {
             for bits in flips(at) {
                 file.value[at] ^= bits;
@@ -114,7 +115,7 @@ proptest! {
         exercise(&names, &value);
     }
 
-    /// Small numbers give more of the bytes a meaning.
+    /// Small numbers give a meaning to more of the bytes.
     #[test]
     fn random_small_bytes(value in prop::collection::vec(0_u8..16, 0..64)) {
         let names = crate::encoding::metadata(&["a", "b", "c"], 1, true);

@@ -1,4 +1,4 @@
-//! JSON in and out.
+//! Checks values from JSON and as JSON.
 
 use herringbone_format::{ErrorKind, Result};
 use herringbone_variant::json::{
@@ -39,7 +39,7 @@ fn built(value: Value<'_>) -> VariantBuf {
     builder.finish().unwrap()
 }
 
-/// `data_dictionary.json`, written by Spark, which formats times differently.
+/// Reads `data_dictionary.json`, which Spark wrote. Spark formats times differently than we do.
 #[test]
 fn official_values() {
     let Some(folder) = folder() else { return };
@@ -58,11 +58,11 @@ fn official_values() {
             "primitive_timestamp" => "\"2025-04-16T16:34:56.780000Z\"",
             "primitive_timestampntz" => "\"2025-04-16T12:34:56.780000\"",
             "primitive_timestamp_nanos" => "\"2024-11-07T12:33:54.123456789Z\"",
-            // In the file as doubles, or with the digits of a double.
+            // The file has these as doubles, or with a double's digits.
             "primitive_decimal8" => "12345678.90",
             "primitive_decimal16" => "12345678912345678.90",
             "primitive_float" => "1234568000.0",
-            // Truncated in the file.
+            // The file has only the beginning of this one.
             "long_string" => continue,
             name => &expected[name].to_string(),
         };
@@ -98,7 +98,7 @@ fn numbers_keep_their_digits() {
         assert_eq!(parsed.as_variant().variant_type(), expected, "{text}");
         assert_eq!(print(parsed.as_variant()), text);
     }
-    // Trailing zeros are dropped if there are too many digits.
+    // If there are too many digits, trailing zeros are dropped.
     let zeros = format!("1.5{}", "0".repeat(60));
     let parsed = parse(&zeros, &JsonOptions::default()).unwrap();
     let Value::Decimal4(decimal) = parsed.as_variant().value().unwrap() else {
@@ -339,7 +339,7 @@ fn depth_is_limited() {
     assert_eq!(error.unwrap_err().limit_name(), Some("variant_depth"));
 }
 
-/// A long name in many small objects is a small value, but large JSON.
+/// A long name in many small objects makes a small value, but large JSON.
 #[test]
 fn json_is_limited() {
     let mut builder = VariantBuilder::new();
@@ -387,7 +387,7 @@ fn types_that_json_loses() {
         let same = read
             .as_variant()
             .equals(&file.variant(), &Limits::default());
-        // A type is reported as lost exactly if it reads back as something else.
+        // A type is reported as lost exactly if its values read back as something else.
         assert_eq!(writer.lost_types().is_empty(), same.unwrap(), "{text}");
         if !file.name.starts_with("object") {
             let variant_type = file.variant().variant_type();
@@ -415,7 +415,8 @@ fn types_of_the_future_have_no_json() {
     assert!(error.message().contains("unknown (id 33)"), "{error}");
 }
 
-/// JSON, and its expected output: sorted fields, numbers with their digits, doubles as Rust prints them.
+/// Returns JSON and its expected output, with sorted fields, with all digits of numbers, and with
+/// doubles as Rust prints them.
 type Texts = (String, String);
 
 fn same_text(text: String) -> Texts {
@@ -455,7 +456,7 @@ fn any_json() -> impl Strategy<Value = Texts> {
                 )
             }),
             fields.prop_map(move |fields| {
-                // Ascending in UTF-8 bytes, the order of the map, but pushed in reverse.
+                // The map's order ascends by UTF-8 bytes, but we push the fields in reverse.
                 let fields = fields.into_iter().map(|(name, (text, expected))| {
                     let name = quoted(name);
                     (format!("{name}\t: {text}"), format!("{name}:{expected}"))

@@ -1,4 +1,4 @@
-//! Values against the specification, the official files and another implementation.
+//! Compares values with the specification, the official files and another implementation.
 
 #[cfg(test)]
 mod encoding;

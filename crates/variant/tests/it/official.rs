@@ -1,13 +1,13 @@
-//! The files of `variant` in apache/parquet-testing.
+//! Reads the files of the folder `variant` in apache/parquet-testing.
 //!
-//! `PARQUET_TEST_DATA` is the path of its `data` folder. Without it these tests print to stderr that they were
-//! skipped.
+//! `PARQUET_TEST_DATA` is the path of its `data` folder. Without this variable, these tests print
+//! to stderr that they were skipped.
 
 use std::path::PathBuf;
 
 use herringbone_variant::{Decimal, Limits, Value, Variant};
 
-/// Metadata and value of a file.
+/// The metadata and value of one file.
 pub(crate) struct Official {
     pub(crate) name: String,
     pub(crate) metadata: Vec<u8>,
@@ -53,7 +53,8 @@ pub(crate) fn folder() -> Option<PathBuf> {
     Some(data?.join("../variant"))
 }
 
-/// The primitive values, from `data_dictionary.json`. Instants are converted to UTC by hand.
+/// Returns the primitive values that `data_dictionary.json` lists. We converted the instants to UTC
+/// by hand.
 #[test]
 fn primitive_values() {
     for file in all() {

@@ -1,4 +1,4 @@
-//! Paths, and casts of values to one type.
+//! Checks paths, and casts of values to one type.
 
 use std::borrow::Cow;
 

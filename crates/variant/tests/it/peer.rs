@@ -1,11 +1,11 @@
-//! Values are equal to those that the `parquet-variant` crate makes and reads.
+//! Compares our values with those that the `parquet-variant` crate makes and reads.
 
 use herringbone_variant::json::{Fractions, JsonOptions};
 use herringbone_variant::{Limits, Value, Variant, VariantBuilder};
 
 use crate::official::all;
 
-/// A copy made by Herringbone's builder reads in the other crate like the original.
+/// The other crate reads a copy made by Herringbone's builder like the original.
 #[test]
 fn they_read_what_we_build() {
     for file in all() {

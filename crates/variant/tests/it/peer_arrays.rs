@@ -1,4 +1,4 @@
-//! Arrays are equal to those of the `parquet-variant-compute` crate.
+//! Compares our arrays with those of the `parquet-variant-compute` crate.
 
 use std::sync::Arc;
 
@@ -107,7 +107,7 @@ fn we_read_their_arrays() {
     let shredded = theirs::shred_variant(&plain, &wanted).unwrap();
     assert!(shredded.inner().column_by_name("typed_value").is_some());
     check(shredded.inner());
-    // Herringbone's reader on a slice from the middle.
+    // Herringbone also reads a slice from the middle of an array.
     let sliced = shredded.inner().slice(4, 3);
     let array = VariantArray::try_new(&sliced).unwrap();
     let unshredded = array.unshred(&UnshredOptions::default()).unwrap();

@@ -1,4 +1,5 @@
-//! The files of `shredded_variant` in apache/parquet-testing, as the `parquet` crate reads them.
+//! Reads the files of the folder `shredded_variant` in apache/parquet-testing, like the `parquet`
+//! crate.
 
 use std::path::Path;
 
@@ -9,9 +10,9 @@ use herringbone_variant::{Limits, Metadata, Variant};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde_json::Value as Json;
 
-/// The cases that must not be read. Case 3 has no file.
+/// The cases that a reader must refuse. Case 3 has no file.
 const ERRORS: [u64; 6] = [40, 42, 87, 127, 128, 137];
-/// The cases that may be an error, or may be read as their shredded value.
+/// The cases that a reader may refuse, or may read as their shredded value.
 const INVALID: [u64; 2] = [43, 125];
 
 #[test]
@@ -50,7 +51,7 @@ fn official_cases() {
     assert_eq!(files, 137);
 }
 
-/// Returns the column `var` of a file.
+/// Returns a file's column `var`.
 fn read(path: &Path) -> ArrayRef {
     let file = std::fs::File::open(path).unwrap();
     let reader = ParquetRecordBatchReaderBuilder::try_new(file).unwrap();
@@ -69,7 +70,7 @@ fn values(column: &ArrayRef, options: &UnshredOptions) -> Result<Vec<Row>> {
         Ok(value.map(herringbone_variant::VariantBuf::into_parts))
     });
     let rows: Vec<Row> = rows.collect::<Result<_>>()?;
-    // Unshredding all rows at once has the same result.
+    // If we unshred all rows at once, the result is the same.
     let unshredded = array.unshred(options)?;
     assert_eq!(unshredded.len(), rows.len());
     let unshredded = VariantArray::try_new(&unshredded)?;
@@ -110,7 +111,7 @@ fn check(number: u64, rows: Vec<Row>, expected: &[Row]) {
         let row = Variant::validated(&row.0, &row.1, &limits).unwrap();
         let expected = Variant::validated(&expected.0, &expected.1, &limits).unwrap();
         assert!(row.equals(&expected, &limits).unwrap(), "case {number}");
-        // Not only equal, but of exactly the same type.
+        // The values are not only equal, but have exactly the same type.
         assert_eq!(row.variant_type(), expected.variant_type(), "case {number}");
     }
 }

@@ -1,4 +1,5 @@
-//! Groups of version 1 of the annotation become variants, and those of other versions stay structs.
+//! Groups whose annotation has version 1 become variants, and groups with other versions stay
+//! structs.
 
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use herringbone_schema::{
 };
 use herringbone_variant::extension::VariantExtension;
 
-/// Returns the names of the columns of the first field, if it became a variant.
+/// Returns the names of the first field's columns, if it became a variant.
 fn variant(field: &str) -> Option<Vec<String>> {
     let schema = format!("message m {{ {field} }}");
     let schema = ParquetSchema::from_message(&schema, &Limits::default()).unwrap();

@@ -1,4 +1,4 @@
-//! For any bytes, shredding and reading return values or errors.
+//! Whatever the bytes are, shredding and reading return values or errors.
 
 use herringbone_arrow::array::StructArray;
 use herringbone_variant::shredding::{Shredder, ShreddingType, UnshredOptions, VariantArray};

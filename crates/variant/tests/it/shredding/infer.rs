@@ -1,4 +1,4 @@
-//! Shreddings inferred from values.
+//! Checks the shreddings that are inferred from values.
 
 use herringbone_variant::shredding::{InferOptions, ShreddingType};
 use herringbone_variant::{PrimitiveType, VariantBuf};
@@ -17,7 +17,8 @@ fn array(element: ShreddingType) -> ShreddingType {
     ShreddingType::Array(Box::new(element))
 }
 
-/// Objects and arrays count as levels, and their insides beyond the last level are not looked at.
+/// Objects and arrays count as levels, and the inference does not look inside those beyond the last
+/// level.
 #[test]
 fn levels_are_limited() {
     let int = || primitive(PrimitiveType::Int64);
@@ -40,14 +41,14 @@ fn levels_are_limited() {
     let inside = |depth| inferred(&["[[1, 2], [3]]"], &InferOptions::new().max_depth(depth));
     assert_eq!(inside(2), array(array(int())));
     assert_eq!(inside(1), unshredded);
-    // Later objects with the same fields are on the same level.
+    // Later objects with these fields are on the same level.
     let again = [r#"{"a": {}}"#, r#"{"a": {"b": 1}}"#];
     let inside = |depth| inferred(&again, &InferOptions::new().max_depth(depth));
     assert_eq!(inside(2), object(&[("a", object(&[("b", int())]))]));
     assert_eq!(inside(1), object(&[("a", unshredded)]));
 }
 
-/// The most frequent kind of values is shredded if half of the values have it.
+/// The most frequent kind of values is shredded if at least half of the values have it.
 #[test]
 fn half_of_the_values_have_the_type() {
     let text = primitive(PrimitiveType::String);

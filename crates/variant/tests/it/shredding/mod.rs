@@ -1,4 +1,4 @@
-//! Values in Arrow arrays, shredded and back.
+//! Checks values in Arrow arrays, shredded and back.
 
 mod extension;
 mod hostile;
@@ -37,7 +37,7 @@ fn lenient() -> UnshredOptions {
     options
 }
 
-/// Returns the values of an array as JSON.
+/// Returns an array's values as JSON.
 fn json(array: &dyn Array, options: &UnshredOptions) -> Vec<Option<String>> {
     let array = VariantArray::try_new(array).unwrap();
     let values = (0..array.len()).map(|row| {
@@ -86,7 +86,7 @@ fn values(array: &StructArray, path: &str) -> Vec<Option<Vec<u8>>> {
         .collect()
 }
 
-/// Builds a shredded column by hand, with columns in any order, and possibly without `value`.
+/// Builds a shredded column by hand, with its columns in any order, and possibly without `value`.
 fn by_hand(columns: Vec<(&str, ArrayRef)>) -> StructArray {
     let len = columns[0].1.len();
     let fields: Vec<Field> = columns
@@ -103,11 +103,11 @@ fn binary(values: Vec<Option<&[u8]>>) -> ArrayRef {
 
 const NO_NAMES: &[u8] = &[0x11, 0, 0];
 
-/// `{"a"}` as a dictionary.
+/// Returns `{"a"}` as a dictionary.
 const NAME_A: &[u8] = &[0x11, 1, 0, 1, b'a'];
 
-/// Returns an object with field a shredded as an integer. The columns are `value`, `typed_value`, which may be
-/// null, and `a`.
+/// Returns an object whose field a is shredded as an integer. The columns are `value`,
+/// `typed_value`, which may be null, and `a`.
 fn shredded_object(value: Option<&[u8]>, is_typed: bool, a: Option<i32>) -> StructArray {
     let typed: ArrayRef = Arc::new(Int32Array::from(vec![a]));
     let field = by_hand(vec![("value", binary(vec![None])), ("typed_value", typed)]);

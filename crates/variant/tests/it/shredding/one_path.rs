@@ -1,4 +1,4 @@
-//! Values at one path.
+//! Checks the values at one path.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use herringbone_variant::{Cast, PrimitiveType, Scalar, VariantPath};
 
 use super::{NO_NAMES, binary, by_hand, json, lenient, object, primitive, shred, shredded_object};
 
-/// Returns the values of an array of integers, doubles or text.
+/// Returns the values of an array that has integers, doubles or text.
 fn texts(array: &ArrayRef) -> Vec<Option<String>> {
     let text = |row: usize| match array.data_type() {
         DataType::Int64 => array.as_primitive::<Int64Type>().value(row).to_string(),
@@ -35,7 +35,7 @@ fn text_of(value: &Cast<'_>) -> Option<String> {
     })
 }
 
-/// Reading only the columns of a path has the same result as reading all columns.
+/// Reading only the columns on a path has the same result as reading all columns.
 #[test]
 fn one_path_is_what_all_columns_say() {
     let values = [
@@ -150,7 +150,7 @@ fn unshredded(metadata: &[u8], values: &[&[u8]]) -> StructArray {
     ])
 }
 
-/// The position of a field in the previous row is only a guess for the next row.
+/// The field's position in the previous row is only a guess for the next row.
 #[test]
 fn fields_that_move_from_row_to_row() {
     let metadata = crate::encoding::metadata(&["a", "b", "c"], 1, true);
@@ -164,7 +164,7 @@ fn fields_that_move_from_row_to_row() {
         object(&[(0, one), (1, two)], &[0, 1]),
         object(&[(2, two)], &[0]),
         object(&[], &[]),
-        // The last name is not in the dictionary, but it is never requested.
+        // The dictionary lacks the last name, but nothing requests it.
         object(&[(0, one), (2, two), (9, one)], &[0, 1, 2]),
     ];
     let rows: Vec<&[u8]> = rows.iter().map(Vec::as_slice).collect();
@@ -177,7 +177,7 @@ fn fields_that_move_from_row_to_row() {
     assert_eq!(found, expected);
 }
 
-/// Bytes on a path are checked like those of a separate value.
+/// Bytes on a path are checked like the bytes of a separate value.
 #[test]
 fn values_that_end_early_are_errors_at_a_path() {
     let metadata = crate::encoding::metadata(&["a"], 1, true);
@@ -199,10 +199,10 @@ fn values_that_end_early_are_errors_at_a_path() {
     }
 }
 
-/// Objects with and without shredded fields next to them, at a path without a column.
+/// Checks objects with and without shredded fields next to them, at a path that has no column.
 #[test]
 fn rules_of_shredding_at_a_path() {
-    // {"a": 9} and the string "a".
+    // These are {"a": 9} and the string "a".
     let (object, string): (&[u8], &[u8]) = (&[2, 1, 0, 0, 2, 12, 9], &[5, b'a']);
     let path = "$.other".parse().unwrap();
     let get = |array: &StructArray, is_lenient: bool| {
@@ -225,7 +225,8 @@ fn rules_of_shredding_at_a_path() {
     }
 }
 
-/// Checks the value at `$.a` of a column, with different data around it and next to it, in strict and lenient reads.
+/// Checks the value at `$.a`, with different data around its column and next to it, in strict and
+/// lenient reads.
 fn check_objects(check: impl Fn(&StructArray, &VariantPath, &GetOptions, Option<i64>)) {
     let object: &[u8] = &[2, 1, 0, 0, 2, 12, 9];
     let path = "$.a".parse().unwrap();
@@ -266,7 +267,7 @@ fn all_values_are_those_of_the_column_unless_the_read_is_lenient() {
     });
 }
 
-/// A field is marked by its extension type, by the name that Arrow has for it, or the older one of Parquet.
+/// An extension type marks a field, by the name that Arrow has for it or by Parquet's older name.
 #[test]
 fn columns_of_variants_are_marked() {
     let storage = ShreddingType::Unshredded.storage_type().unwrap();

@@ -1,4 +1,4 @@
-//! Columns in all layouts, by the rules and against them.
+//! Reads columns in all layouts, both by the rules and against them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -47,7 +47,7 @@ fn storage_in_all_layouts() {
         let names = [0, 1, 2].map(|row| array.metadata(row).unwrap().len());
         assert_eq!(names, lengths);
     }
-    // No `value`, and lists with 64-bit offsets.
+    // This column has no `value`, and its lists have 64-bit offsets.
     let elements = by_hand(vec![("typed_value", typed)]);
     let field = Arc::new(Field::new("element", elements.data_type().clone(), false));
     let offsets = OffsetBuffer::new(vec![0_i64, 3].into());
@@ -62,7 +62,7 @@ fn storage_in_all_layouts() {
 /// The rows that the specification calls invalid, and the result of a lenient read.
 #[test]
 fn values_that_were_shredded_against_the_rules() {
-    // {"a": 9}, {}, and the string "a".
+    // These are {"a": 9}, {}, and the string "a".
     let object: &[u8] = &[2, 1, 0, 0, 2, 12, 9];
     let (empty, string): (&[u8], &[u8]) = (&[2, 0, 0], &[5, b'a']);
     for (array, expected, message) in [
@@ -111,7 +111,7 @@ fn values_that_were_shredded_against_the_rules() {
         .value(0, &UnshredOptions::default());
     assert!(error.unwrap_err().message().contains("both"));
     assert_eq!(json(&both, &lenient()), [Some("1".to_owned())]);
-    // Valid rows.
+    // These rows are valid.
     let array = shredded_object(None, true, Some(1));
     assert_eq!(
         json(&array, &UnshredOptions::default()),

@@ -1,4 +1,4 @@
-//! Any values, into any columns and back.
+//! Shreds any values into any columns, and reads them back.
 
 use herringbone_variant::json::JsonOptions;
 use herringbone_variant::shredding::{Shredder, ShreddingType, UnshredOptions, VariantArray};

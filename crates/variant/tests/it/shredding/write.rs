@@ -1,4 +1,4 @@
-//! Values into columns.
+//! Shreds values into columns.
 
 use herringbone_arrow::array::Array;
 use herringbone_arrow::array::cast::AsArray as _;
@@ -9,7 +9,7 @@ use herringbone_variant::{Limits, PrimitiveType, Variant};
 use super::{column, json, object, primitive, shred, values};
 use crate::official::all;
 
-/// The table of "Value Shredding": 34, null, "n/a", 100.
+/// Checks the example in the table of "Value Shredding", which has 34, null, "n/a" and 100.
 #[test]
 fn measurements_of_the_specification() {
     let input = [Some("34"), Some("null"), Some("\"n/a\""), Some("100")];
@@ -33,7 +33,7 @@ fn measurements_of_the_specification() {
     );
 }
 
-/// The table of "Arrays".
+/// Checks the example in the table of "Arrays".
 #[test]
 fn tags_of_the_specification() {
     let input = [
@@ -64,7 +64,7 @@ fn tags_of_the_specification() {
     );
 }
 
-/// The table of "Objects".
+/// Checks the example in the table of "Objects".
 #[test]
 fn events_of_the_specification() {
     let micros = PrimitiveType::Timestamp {
@@ -158,7 +158,8 @@ fn unshredded_values_have_a_value_each() {
     assert!(again.is_null(1) && again.is_valid(0));
 }
 
-/// Each official value in a column of its own type, and unshredded next to columns of all other types.
+/// Shreds each official value into a column of each type. The value stays unshredded if it does not
+/// fit there.
 #[test]
 fn official_values_come_back() {
     use PrimitiveType as T;
@@ -237,12 +238,13 @@ fn official_values_come_back() {
     }
 }
 
-/// Some writers order fields by UTF-16. The fields are still shredded, and no part of them is left in `value`.
+/// Some writers order fields by UTF-16. We still shred these fields, and leave no part of them in
+/// `value`.
 #[test]
 fn fields_in_any_order_are_shredded() {
     let int8 = |value: u8| [3 << 2, value];
     let values: Vec<[u8; 2]> = (0..4).map(int8).collect();
-    // U+1F600 is before U+E000 there, and after it in UTF-8.
+    // In UTF-16, U+1F600 sorts before U+E000. In UTF-8 it sorts after it.
     let in_utf16 = ["a", "\u{1F600}", "\u{E000}", "z"];
     let in_utf8 = ["a", "z", "\u{E000}", "\u{1F600}"];
     for ordered in [in_utf8, ["a", "z", "\u{1F600}", "\u{E000}"], in_utf16] {
