@@ -1,4 +1,4 @@
-//! The meaning of the coordinates of a column, from all sources in a file.
+//! Determines how to read a column's coordinates, from all sources in a file.
 
 use herringbone_format::{LogicalType, Result};
 
@@ -7,23 +7,25 @@ use crate::crs::Crs;
 use crate::geoarrow::ExtensionMetadata;
 use crate::geoparquet::GeoColumn;
 
-/// The reference system and the edges of a column.
+/// A column's reference system and edges.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ColumnMeaning {
     /// The reference system.
     pub crs: Crs,
-    /// The interpolation of edges.
+    /// The interpolation between positions.
     pub edges: Edges,
 }
 
 impl ColumnMeaning {
-    /// Combines all sources. The logical type takes precedence, then the column of the GeoParquet metadata, then the
-    /// extension type of the Arrow schema in the file. `None` if no source describes geometries. The CRS of the
-    /// logical type may still have to be [resolved](Crs::resolve).
+    /// Combines all sources. The logical type takes precedence, then the column's GeoParquet
+    /// metadata, then the extension type in the file's Arrow schema. Returns `None` if no source
+    /// describes geometries. Note that you may still have to [resolve](Crs::resolve) the CRS of the
+    /// logical type.
     ///
     /// # Errors
     ///
-    /// The algorithm of a GEOGRAPHY is not known.
+    /// Fails with [Unsupported](herringbone_format::ErrorKind::Unsupported) if the algorithm of a
+    /// GEOGRAPHY is not known.
     pub fn new(
         logical_type: Option<&LogicalType>,
         geoparquet: Option<&GeoColumn>,

@@ -1,10 +1,11 @@
-//! The interpolation of edges between positions.
+//! Describes the interpolation of edges between positions.
 
 use std::fmt;
 
 use herringbone_format::{EdgeInterpolationAlgorithm, Error, LogicalType, Result};
 
-/// The interpolation of edges: straight in the plane of a GEOMETRY, or along one of the paths of a GEOGRAPHY.
+/// The interpolation of edges. They are straight in the plane of a GEOMETRY, or follow one of the
+/// paths of a GEOGRAPHY.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Edges {
     /// Straight lines in the plane of the coordinates.
@@ -12,7 +13,7 @@ pub enum Edges {
     Planar,
     /// Great circles of a sphere.
     Spherical,
-    /// Geodesics by Vincenty's formulae, on the ellipsoid of the reference system.
+    /// Geodesics by Vincenty's formulae, on the reference system's ellipsoid.
     Vincenty,
     /// Thomas' approximation, on the ellipsoid.
     Thomas,
@@ -33,7 +34,8 @@ impl Edges {
         Self::Karney,
     ];
 
-    /// Returns the name in the metadata of GeoArrow and GeoParquet: `planar`, `spherical`, ….
+    /// Returns the name in the metadata of GeoArrow and GeoParquet, such as `planar` or
+    /// `spherical`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -46,11 +48,12 @@ impl Edges {
         }
     }
 
-    /// Converts a name from the metadata of GeoArrow and GeoParquet.
+    /// Converts a name that the metadata of GeoArrow and GeoParquet uses.
     ///
     /// # Errors
     ///
-    /// No interpolation has the name.
+    /// Fails with [Unsupported](herringbone_format::ErrorKind::Unsupported) if no interpolation has
+    /// this name.
     pub fn from_name(name: &str) -> Result<Self> {
         let known = Self::ALL.into_iter().find(|edges| edges.name() == name);
         known.ok_or_else(|| {
@@ -61,11 +64,12 @@ impl Edges {
         })
     }
 
-    /// Returns the edges of a logical type. `None` unless it is GEOMETRY or GEOGRAPHY.
+    /// Returns a logical type's edges, or `None` if it is neither GEOMETRY nor GEOGRAPHY.
     ///
     /// # Errors
     ///
-    /// The algorithm is not known.
+    /// Fails with [Unsupported](herringbone_format::ErrorKind::Unsupported) if the algorithm is not
+    /// known.
     pub fn of(logical_type: &LogicalType) -> Result<Option<Self>> {
         Ok(Some(match logical_type {
             LogicalType::Geometry { .. } => Self::Planar,
@@ -84,8 +88,8 @@ impl Edges {
         }))
     }
 
-    /// Returns the logical type with these edges. Spherical edges are not recorded, because they are the default of
-    /// GEOGRAPHY.
+    /// Returns the logical type that has these edges. We do not record spherical edges, because
+    /// they are the default of GEOGRAPHY.
     #[must_use]
     pub fn logical_type(self, crs: Option<String>) -> LogicalType {
         let algorithm = match self {
@@ -99,7 +103,8 @@ impl Edges {
         LogicalType::Geography { crs, algorithm }
     }
 
-    /// Returns true for the edges of a GEOGRAPHY, whose positions are longitudes and latitudes in degrees.
+    /// Returns true for the edges of a GEOGRAPHY, whose positions are longitudes and latitudes in
+    /// degrees.
     #[must_use]
     pub fn is_geography(self) -> bool {
         self != Self::Planar
@@ -107,7 +112,7 @@ impl Edges {
 }
 
 impl fmt::Display for Edges {
-    /// Writes the [`name`](Self::name).
+    /// Writes the interpolation's [`name`](Self::name).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }

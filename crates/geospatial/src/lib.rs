@@ -1,12 +1,14 @@
-//! GEOMETRY and GEOGRAPHY of Parquet: their values, statistics and metadata.
+//! GEOMETRY and GEOGRAPHY of Parquet, with their values, statistics and metadata.
 //!
-//! A geospatial column stores shapes as well-known binary (WKB): points, lines, polygons and collections of them.
-//! The edges of a GEOMETRY are straight lines in the plane of its coordinates. The edges of a GEOGRAPHY are paths on
-//! the surface of the Earth. The logical type names the coordinate reference system. Each column chunk may have a
-//! bounding box, by which a read prunes row groups that cannot touch the requested box.
+//! A geospatial column stores shapes as well-known binary (WKB). These are points, lines, polygons
+//! and collections of them. The edges of a GEOMETRY are straight lines in the plane of its
+//! coordinates, and the edges of a GEOGRAPHY are paths on the Earth's surface. The logical type
+//! names the coordinate reference system. Each column chunk may have a bounding box, so that a read
+//! prunes row groups that cannot touch the requested box.
 //!
-//! GeoParquet is an older convention for the same purpose. It describes geometry columns in JSON, in the key-value
-//! metadata of the file. `Geospatial` reads both, and writes both on request.
+//! GeoParquet is an older convention for this purpose. It describes geometry columns in JSON, which
+//! is part of the file's key-value metadata. `Geospatial` reads both, and writes both if you ask
+//! for it.
 //!
 //! ```text
 //! value of a column ──► wkb::Events ──► wkt, geojson, ISO WKB
@@ -32,17 +34,18 @@
 //! # Ok::<(), herringbone::Error>(())
 //! ```
 //!
-//! - [`wkb`] reads well-known binary without allocation and without recursion, and writes it.
-//! - [`wkt`] and [`geojson`] read and write text. With the feature `geo-traits`, geometries of other crates can be
-//!   converted to values (`wkb::write_geometry`), and values to geometries of other crates (`wkb::views`).
-//! - [`bounds`] computes, merges and compares bounding boxes. [`StatisticsBuilder`] computes the statistics of a
-//!   column chunk from its values.
-//! - [`crs`] and [`geoarrow`] describe the meaning of coordinates in Parquet and in Arrow.
-//! - `Geospatial` is the extension for readers and writers of files, available with one of the features `arrow-60`
-//!   (default) and `arrow-59`. `GeometryColumn` describes a geometry column of a file, and checks if a box can
-//!   match it.
-//! - [`geoparquet`] is the metadata that GeoParquet adds to a file. [`ColumnMeaning`] resolves disagreements between
-//!   it, the logical type and the Arrow schema.
+//! - [`wkb`] reads well-known binary without allocation or recursion, and writes it.
+//! - [`wkt`] and [`geojson`] read and write text. With the feature `geo-traits`, you can convert
+//!   geometries of other crates to values (`wkb::write_geometry`), and values to geometries of
+//!   other crates (`wkb::views`).
+//! - [`bounds`] computes, merges and compares bounding boxes. [`StatisticsBuilder`] computes a
+//!   column chunk's statistics from its values.
+//! - [`crs`] and [`geoarrow`] describe how Parquet and Arrow record the meaning of coordinates.
+//! - `Geospatial` is the extension for reading and writing files, available with one of the
+//!   features `arrow-60` (default) and `arrow-59`. `GeometryColumn` describes a file's geometry
+//!   column, and checks if a box can match it.
+//! - [`geoparquet`] is the metadata that GeoParquet adds to a file. [`ColumnMeaning`] decides
+//!   between it, the logical type and the Arrow schema if they disagree.
 
 #![deny(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]

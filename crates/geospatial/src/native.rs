@@ -1,4 +1,5 @@
-//! The native encodings of GeoParquet 1.1, which equal those of GeoArrow with separate coordinates.
+//! Describes the native encodings of GeoParquet 1.1, which equal GeoArrow's encodings with separate
+//! coordinates.
 //!
 //! ```text
 //! point            Struct {x, y, …}           multipoint       List<point>
@@ -11,7 +12,7 @@ use herringbone_arrow::schema::{DataType, Field};
 use crate::geoarrow::native_name;
 use crate::wkb::GeometryKind;
 
-/// Returns the number of lists around the points of a kind. `None` for a kind without such an encoding.
+/// Returns the number of lists around a kind's points, or `None` if the kind has no such encoding.
 pub(crate) fn lists_around(kind: GeometryKind) -> Option<usize> {
     Some(match kind {
         GeometryKind::Point => 0,
@@ -22,14 +23,14 @@ pub(crate) fn lists_around(kind: GeometryKind) -> Option<usize> {
     })
 }
 
-/// Returns the kind of a field whose extension type is a native encoding.
+/// Returns the geometry kind of a field whose extension type is a native encoding.
 pub(crate) fn kind_of(field: &Field) -> Option<GeometryKind> {
     let name = field.extension_type_name()?;
     let mut kinds = GeometryKind::KNOWN.into_iter();
     kinds.find(|kind| native_name(*kind) == Some(name) && is_array_of(field.data_type(), *kind))
 }
 
-/// Returns true if a type is the native encoding of a kind.
+/// Returns true if a type is the native encoding of this kind.
 pub(crate) fn is_array_of(data_type: &DataType, kind: GeometryKind) -> bool {
     let Some(lists) = lists_around(kind) else {
         return false;

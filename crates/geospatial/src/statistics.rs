@@ -1,4 +1,4 @@
-//! Geospatial statistics of a column chunk, or of any set of geometries.
+//! Computes geospatial statistics of a column chunk, or of any set of geometries.
 
 use herringbone_format::GeospatialStatistics;
 
@@ -9,7 +9,8 @@ use crate::wkb::{Dimensions, GeometryKind, GeometryType, WkbError};
 /// The set of geometry types that occur.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct GeometryTypes {
-    /// Bit 7·d + k - 1 stands for the known kind with code k and the dimensions d.
+    /// One bit per known type. Bit 7·d + k - 1 stands for the kind with code k and the dimensions
+    /// d.
     bits: u32,
     has_others: bool,
 }
@@ -33,7 +34,7 @@ impl GeometryTypes {
         self.has_others |= other.has_others;
     }
 
-    /// Adds the type of a value. A malformed value has an unknown type.
+    /// Adds a value's type. A malformed value has an unknown type.
     pub(crate) fn add_result(&mut self, result: Result<GeometryType, WkbError>) {
         match result {
             Ok(geometry_type) => self.add(geometry_type),
@@ -46,7 +47,7 @@ impl GeometryTypes {
         self.has_others = true;
     }
 
-    /// Returns the types in ascending order of their codes. `None` if others may occur.
+    /// Returns the types in ascending order of their codes, or `None` if others may occur.
     #[must_use]
     pub fn types(self) -> Option<impl Iterator<Item = GeometryType>> {
         let all = Dimensions::ALL.into_iter().flat_map(|dimensions| {
@@ -58,7 +59,8 @@ impl GeometryTypes {
         (!self.has_others).then_some(types)
     }
 
-    /// Returns the ISO codes in ascending order. `None` if there are no types, or if others may occur.
+    /// Returns the ISO codes in ascending order. Returns `None` if there are no types, or if others
+    /// may occur.
     #[must_use]
     pub fn codes(self) -> Option<Vec<i32>> {
         let codes: Vec<i32> = self
@@ -69,7 +71,7 @@ impl GeometryTypes {
     }
 }
 
-/// Computes statistics from values, or from other statistics.
+/// A builder that computes statistics from values, or from other statistics.
 ///
 /// ```
 /// use herringbone::geospatial::{Edges, StatisticsBuilder, wkt};
@@ -100,11 +102,11 @@ impl StatisticsBuilder {
         }
     }
 
-    /// Adds a valid value.
+    /// Adds a valid value, and returns its type.
     ///
     /// # Errors
     ///
-    /// The value is not well-known binary. The statistics are then lost.
+    /// Fails if the value is not well-known binary. There are no statistics from then on.
     #[inline]
     pub fn add(&mut self, value: &[u8]) -> Result<GeometryType, WkbError> {
         let result = self.bounder.add(value);
@@ -112,19 +114,20 @@ impl StatisticsBuilder {
         result
     }
 
-    /// Adds valid values. If one is not well-known binary, there are no statistics.
+    /// Adds valid values. If one of them is not well-known binary, there are no statistics.
     pub fn add_all(&mut self, values: &[&[u8]]) {
         self.types.merge(self.bounder.add_all(values));
     }
 
-    /// Adds everything that another builder has seen. Both must have the same edges.
+    /// Adds everything that another builder has seen. Both builders must have equal edges.
     pub fn merge(&mut self, other: &Self) {
         self.bounder.merge(&other.bounder);
         self.types.merge(other.types);
     }
 
-    /// Adds the statistics of a column chunk or file that has values. `None` means that it has no statistics. If its
-    /// box is missing or invalid, the result has no box, because the values may be empty, or anywhere.
+    /// Adds the statistics of a column chunk or file that has values, or `None` if it has no
+    /// statistics. If its box is missing or invalid, the result has no box, because the values may
+    /// be empty, or may be anywhere.
     pub fn add_statistics(&mut self, statistics: Option<&GeospatialStatistics>) {
         match statistics.and_then(|statistics| statistics.bbox.as_ref()) {
             Some(bbox) => self.bounder.add_box(bbox),
@@ -155,7 +158,7 @@ impl StatisticsBuilder {
         self.types
     }
 
-    /// Returns the statistics. `None` if they would be empty.
+    /// Returns the statistics, or `None` if they would be empty.
     #[must_use]
     pub fn finish(&self) -> Option<GeospatialStatistics> {
         let statistics = GeospatialStatistics::new()

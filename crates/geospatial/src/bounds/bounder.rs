@@ -1,4 +1,4 @@
-//! Accumulates geometries and boxes into one bounding box.
+//! Combines geometries and boxes into one bounding box.
 
 use herringbone_format::BoundingBox;
 
@@ -14,7 +14,7 @@ use crate::wkb::{
     for_each_sequence,
 };
 
-/// Bounds geometries, and the boxes of geometries bounded earlier.
+/// An accumulator that bounds geometries, and the boxes of geometries that were bounded earlier.
 #[derive(Debug, Clone)]
 pub struct Bounder {
     pub(super) xy: Xy,
@@ -49,11 +49,11 @@ impl Bounder {
         }
     }
 
-    /// Adds a value and returns its type.
+    /// Adds a value, and returns its type.
     ///
     /// # Errors
     ///
-    /// The value is not well-known binary. The extent is then unknown.
+    /// Fails if the value is not well-known binary. The extent is unknown from then on.
     #[inline]
     pub fn add(&mut self, value: &[u8]) -> Result<GeometryType, WkbError> {
         let see = |kind, is_shell, coordinates| self.add_sequence(coordinates, kind, is_shell);
@@ -67,8 +67,8 @@ impl Bounder {
         result
     }
 
-    /// Adds a value that [`for_each_sequence`] cannot read: outside the ISO form, a geometry collection, opaque, or
-    /// malformed.
+    /// Adds a value that [`for_each_sequence`] cannot read. Such a value is not in the ISO form, or
+    /// it is a geometry collection, opaque, or malformed.
     #[cold]
     fn add_events(&mut self, value: &[u8]) -> Result<GeometryType, WkbError> {
         let mut value_type = None;
@@ -89,7 +89,7 @@ impl Bounder {
                 Event::End(_) => {}
             }
         }
-        // If no event is an error, the first one starts the value.
+        // If no event was an error, the first one started the value and set its type.
         Ok(value_type.unwrap_or(GeometryType::new(
             GeometryKind::GeometryCollection,
             Dimensions::Xy,
@@ -148,7 +148,8 @@ impl Bounder {
         }
     }
 
-    /// Adds the box of other geometries. An invalid box makes the extent unknown.
+    /// Adds the box of other geometries. An invalid box makes the extent unknown, because
+    /// geometries may lie outside it.
     pub fn add_box(&mut self, bbox: &BoundingBox) {
         if check(bbox, self.edges).is_err() {
             self.unknown = Some(NoBox::Part);
@@ -173,12 +174,12 @@ impl Bounder {
         self.m.merge(interval(bbox.mmin, bbox.mmax));
     }
 
-    /// Adds geometries that may be anywhere, such as a column chunk without statistics.
+    /// Adds geometries that may be anywhere, for example a column chunk without statistics.
     pub fn add_unknown(&mut self) {
         self.unknown = Some(NoBox::Part);
     }
 
-    /// Adds everything that another bounder has seen. Both must have the same edges.
+    /// Adds everything that another bounder has seen. Both bounders must have equal edges.
     pub fn merge(&mut self, other: &Self) {
         match (&mut self.xy, &other.xy) {
             (Xy::Plane { x, y }, Xy::Plane { x: xs, y: ys }) => {

@@ -1,16 +1,17 @@
-//! Bounds on how far an edge bulges toward a pole between its ends.
+//! Bounds how far an edge bulges toward a pole between its ends.
 //!
-//! On a sphere, the latitude of a great circle is highest at its apex, and at `d` degrees of longitude from there
-//! `tan(latitude) = tan(apex) · cos(d)`. If the apex lies on an edge, one of the ends is at most half the edge away,
-//! so that
+//! On a sphere, a great circle's latitude is highest at its apex, and at `d` degrees of longitude
+//! from there `tan(latitude) = tan(apex) · cos(d)`. If the apex lies on an edge, one of the ends is
+//! at most half the edge away, so that
 //!
 //! ```text
 //! tan(apex) ≤ tan(higher end) / cos(longitudes between the ends / 2)
 //! ```
 //!
-//! A geodesic of an ellipsoid is such a circle in reduced latitudes, `tan β = (1 - f) tan φ`; the factor is on both
-//! sides of the bound and cancels out. The difference of longitudes is greater there: ω = λ + f sin α₀ I₃(σ), where
-//! I₃(σ) ≤ σ. The arc σ is no longer than ω plus the difference of β. Therefore ω ≤ (λ + f |Δβ|) / (1 - f), where
+//! A geodesic of an ellipsoid is such a circle in reduced latitudes, `tan β = (1 - f) tan φ`. This
+//! factor is on both sides of the bound and cancels out. But the difference of longitudes is
+//! greater there: ω = λ + f sin α₀ I₃(σ), where I₃(σ) ≤ σ. The arc σ is no longer than ω plus the
+//! difference of β. Therefore ω ≤ (λ + f |Δβ|) / (1 - f), where
 //! |Δβ| ≤ |Δφ| / (1 - f).
 
 use super::interval::Interval;
@@ -18,10 +19,12 @@ use super::path::HALF_WAY;
 
 /// A flattening that no ellipsoid of the Earth (1/311 to 1/293), the Moon or Mars exceeds.
 const FLATTENING: f64 = 0.01;
-/// The error allowed for a calculated angle, in radians: many times the actual rounding error.
+/// The error that we allow for a calculated angle, in radians. The actual rounding error is many
+/// times smaller.
 const ROUNDED: f64 = 1e-14;
 
-/// The distance from the equator, in degrees, within which a latitude may count as either side of it.
+/// The distance from the equator, in degrees, up to which a latitude may count as being on either
+/// side of it.
 const EQUATOR: f64 = 1e-6;
 
 /// The surface that edges run on.
@@ -38,7 +41,7 @@ pub(super) struct GeoPoint {
     pub(super) latitude: f64,
 }
 
-/// Adds the latitudes of an edge whose ends are `east` degrees apart, including the ends.
+/// Adds the latitudes of an edge, including its ends. The ends are `east` degrees apart.
 pub(super) fn add_edge(
     surface: Surface,
     start: GeoPoint,
@@ -51,7 +54,7 @@ pub(super) fn add_edge(
         max: start.latitude.max(end.latitude),
     };
     latitudes.merge(ends);
-    // Along a meridian the edge does not extend beyond its ends.
+    // Along a meridian, an edge does not extend beyond its ends.
     if east == 0.0 || is_within(surface, ends, east.abs(), *latitudes) {
         return;
     }
@@ -60,8 +63,8 @@ pub(super) fn add_edge(
         Surface::Sphere => Headings::new(start, end),
         Surface::Ellipsoid => Headings::UNKNOWN,
     };
-    // An edge between ends in one hemisphere bulges toward the pole of that hemisphere. Along the equator, the
-    // shortest path on an ellipsoid may take either side.
+    // An edge between two ends in one hemisphere bulges toward this hemisphere's pole. Along the
+    // equator, the shortest path on an ellipsoid may take either side.
     if ends.max > -EQUATOR && headings.may_reach_north {
         latitudes.add(poleward(ends.max, between, headings.apex).min(90.0));
     }
@@ -70,8 +73,8 @@ pub(super) fn add_edge(
     }
 }
 
-/// Returns true if edges between ends of these latitudes, at most `between` degrees of longitude apart, are known to
-/// lie within `latitudes`.
+/// Returns true if edges are known to lie within `latitudes`. Their ends have latitudes within
+/// `ends`, and are at most `between` degrees of longitude apart.
 #[inline]
 pub(super) fn is_within(
     surface: Surface,
@@ -83,8 +86,8 @@ pub(super) fn is_within(
     ends.max + most <= latitudes.max && ends.min - most >= latitudes.min
 }
 
-/// Returns an upper bound for the degrees of longitude between the ends of an edge, on the sphere on which the edge
-/// is a great circle.
+/// Returns an upper bound, in degrees of longitude, for the distance between an edge's ends on the
+/// sphere on which the edge is a great circle.
 #[inline]
 fn on_sphere(surface: Surface, ends: Interval, between: f64) -> f64 {
     match surface {
@@ -96,10 +99,10 @@ fn on_sphere(surface: Surface, ends: Interval, between: f64) -> f64 {
     }
 }
 
-/// Returns a bound in degrees for how far an edge extends beyond its higher end. Replaces asin(tan²(`between` / 4))
-/// by arithmetic.
+/// Returns a bound in degrees for how far an edge extends beyond its higher end. This replaces
+/// asin(tan²(`between` / 4)) by plain arithmetic.
 fn most_bulge(between: f64) -> f64 {
-    /// For `between` up to 90 degrees, x²/14 in radians is the greater value.
+    /// For `between` up to 90 degrees, x²/14 in radians is the greater value, so it is a bound.
     const FACTOR: f64 = std::f64::consts::PI / 180.0 / 14.0;
     if between > 90.0 {
         return 90.0;
@@ -121,7 +124,7 @@ fn poleward(latitude: f64, between: f64, apex: f64) -> f64 {
 struct Headings {
     may_reach_north: bool,
     may_reach_south: bool,
-    /// The highest latitude of the edge's great circle, in radians.
+    /// The highest latitude that the edge's great circle reaches, in radians.
     apex: f64,
 }
 
@@ -132,11 +135,11 @@ impl Headings {
         apex: std::f64::consts::FRAC_PI_2,
     };
 
-    /// Finds the headings of an edge on a sphere. The apex is on the edge if the edge heads north at its start and
-    /// south at its end.
+    /// Finds the headings of an edge on a sphere. The apex is on the edge if the edge heads north
+    /// at its start and south at its end.
     fn new(start: GeoPoint, end: GeoPoint) -> Self {
         let (a, b) = (vector(start), vector(end));
-        // Equal to twice a × b, but precise if the two are close.
+        // This equals twice a × b, but stays precise if the two are close.
         let normal = cross(
             [a[0] - b[0], a[1] - b[1], a[2] - b[2]],
             [a[0] + b[0], a[1] + b[1], a[2] + b[2]],
@@ -144,7 +147,8 @@ impl Headings {
         let length = (normal[0].powi(2) + normal[1].powi(2) + normal[2].powi(2)).sqrt();
         let northward = |at: [f64; 3]| normal[0] * at[1] - normal[1] * at[0];
         let (first, last) = (northward(a), northward(b));
-        // The closer the ends are to each other, or to opposite points, the less certain is the plane of the circle.
+        // The closer the ends are to each other, or to opposite points, the less certain the
+        // circle's plane is.
         let uncertain = 4.0 * ROUNDED / length.max(ROUNDED);
         let apex = normal[0].hypot(normal[1]).atan2(normal[2].abs());
         Self {

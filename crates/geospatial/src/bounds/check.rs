@@ -1,4 +1,4 @@
-//! Checks if a box found in a file is valid.
+//! Checks if a box from a file is valid.
 
 use std::fmt;
 
@@ -6,18 +6,19 @@ use herringbone_format::BoundingBox;
 
 use crate::Edges;
 
-/// The reason why a box is invalid. An invalid box must be ignored: geometries may lie outside it.
+/// The reason why a box is invalid. You have to ignore an invalid box, because geometries may lie
+/// outside it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum InvalidBox {
     /// A bound is NaN.
     Nan {
-        /// `x`, `y`, `z` or `m`.
+        /// The axis, which is `x`, `y`, `z` or `m`.
         axis: char,
     },
-    /// The lower bound is above the upper one, which is allowed for x only.
+    /// The lower bound is above the upper one, which only x allows.
     Inverted {
-        /// `y`, `z` or `m`.
+        /// The axis, which is `y`, `z` or `m`.
         axis: char,
         /// The lower bound.
         min: f64,
@@ -26,7 +27,7 @@ pub enum InvalidBox {
     },
     /// Only one of the two bounds is set.
     OneSided {
-        /// `z` or `m`.
+        /// The axis, which is `z` or `m`.
         axis: char,
     },
     /// The box of a GEOGRAPHY extends beyond the Earth's longitudes or latitudes.
@@ -55,7 +56,7 @@ impl fmt::Display for InvalidBox {
 ///
 /// # Errors
 ///
-/// The first fault found.
+/// Fails with the first fault found.
 pub fn check(bbox: &BoundingBox, edges: Edges) -> Result<(), InvalidBox> {
     faults(bbox, edges).next().map_or(Ok(()), Err)
 }

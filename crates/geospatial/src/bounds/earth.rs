@@ -1,4 +1,4 @@
-//! The area that geometries of a GEOGRAPHY cover on Earth.
+//! Bounds the area on Earth that a GEOGRAPHY's geometries cover.
 
 use super::bulge::{self, GeoPoint, Surface};
 use super::extent::NoBox;
@@ -9,7 +9,7 @@ use super::ring::{Poles, enclosed};
 use crate::Edges;
 use crate::wkb::{Coordinates, GeometryKind, Position};
 
-/// The longitudes and latitudes covered so far, including those of edges and of enclosed poles.
+/// The longitudes and latitudes covered so far. They include those of edges and of enclosed poles.
 #[derive(Debug, Clone)]
 pub(super) struct Earth {
     pub(super) longitudes: Longitudes,
@@ -29,9 +29,10 @@ impl Earth {
         self.latitudes.merge(other.latitudes);
     }
 
-    /// Returns true if all edges of some sequences lie within the latitudes covered so far and between the
-    /// longitudes of their own bounds. No such edge goes around the Earth or over a pole. `latitudes` and
-    /// `longitudes` bound the positions, and no sequence is wider than `width`.
+    /// Returns true if all edges of some sequences lie within the latitudes covered so far, and
+    /// between the longitudes of their own bounds. Then no such edge goes around the Earth or over
+    /// a pole. `latitudes` and `longitudes` bound the positions, and no sequence is wider than
+    /// `width`.
     #[inline]
     pub(super) fn contains(
         &self,
@@ -40,7 +41,7 @@ impl Earth {
         width: f64,
         edges: Edges,
     ) -> bool {
-        /// A width in degrees of longitude, far below half of the way around.
+        /// A width in degrees of longitude that is far below half of the way around.
         const NARROW: f64 = 45.0;
         let Some(surface) = surface(edges) else {
             return false;
@@ -53,11 +54,11 @@ impl Earth {
             && bulge::is_within(surface, latitudes, width, self.latitudes)
     }
 
-    /// Adds a path, or a ring of a polygon. `is_shell` is true for the outer ring.
+    /// Adds a path, or a polygon's ring. `is_shell` is true for the outer ring.
     ///
     /// # Errors
     ///
-    /// The extent of the path is not known.
+    /// Fails if the path's extent is not known.
     pub(super) fn add(
         &mut self,
         coordinates: &Coordinates<'_>,
@@ -71,7 +72,7 @@ impl Earth {
                 .try_for_each(|coordinate| self.add_position(&coordinate));
         }
         let surface = surface(edges).ok_or(NoBox::Edges)?;
-        // An unclosed ring still has its closing edge.
+        // A ring that is not closed still has its closing edge, so we add the first position again.
         let is_ring = kind == GeometryKind::Polygon;
         let closing = coordinates.iter().take(usize::from(is_ring));
         let positions = coordinates.iter().chain(closing);
@@ -82,11 +83,11 @@ impl Earth {
         Ok(())
     }
 
-    /// Adds each ordinate by itself, because the other one may be NaN.
+    /// Adds each of the two ordinates by itself, because the other one may be NaN.
     ///
     /// # Errors
     ///
-    /// The position is not on Earth.
+    /// Fails if the position is not on Earth.
     #[inline]
     pub(super) fn add_position(&mut self, position: &Position) -> Result<(), NoBox> {
         let GeoPoint {
@@ -103,11 +104,11 @@ impl Earth {
         Ok(())
     }
 
-    /// Adds points, given by their longitudes and the bounds of their ordinates.
+    /// Adds points. The caller gives their longitudes and the bounds of their ordinates.
     ///
     /// # Errors
     ///
-    /// At least one of the points is not on Earth.
+    /// Fails if at least one of the points is not on Earth.
     pub(super) fn add_points(
         &mut self,
         longitudes: impl Iterator<Item = f64>,
@@ -123,8 +124,8 @@ impl Earth {
         Ok(())
     }
 
-    /// Adds positions and the edges between them. A position with a NaN ordinate has no edges, and no path is
-    /// returned in that case.
+    /// Adds positions and the edges between them. A position with a NaN ordinate has no edges, and
+    /// then this returns no path.
     fn add_path(
         &mut self,
         surface: Surface,
@@ -157,7 +158,8 @@ impl Earth {
             path.add_to(&mut self.longitudes);
         }
         if has_pole {
-            // A pole has all longitudes, no matter which one it was given.
+            // All meridians meet at a pole, so it has all longitudes, whichever longitude the
+            // position gives.
             self.longitudes.add_all();
         }
         Ok(path.filter(|_| is_whole))
@@ -177,13 +179,14 @@ impl Earth {
     }
 }
 
-/// Returns the surface that edges run on. `None` if no bound has been proven for them.
+/// Returns the surface that edges run on, or `None` if no bound has been proven for them.
 fn surface(edges: Edges) -> Option<Surface> {
     match edges {
         Edges::Spherical | Edges::Planar => Some(Surface::Sphere),
-        // Both return the shortest path, or none.
+        // Both algorithms return the shortest path, or none.
         Edges::Vincenty | Edges::Karney => Some(Surface::Ellipsoid),
-        // These approximate the shortest path, and implementations differ from each other.
+        // These algorithms approximate the shortest path, and their implementations differ from
+        // each other.
         Edges::Thomas | Edges::Andoyer => None,
     }
 }

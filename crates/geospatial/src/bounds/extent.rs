@@ -1,10 +1,10 @@
-//! The known extent of geometries.
+//! Describes the known extent of geometries.
 
 use std::fmt;
 
 use herringbone_format::BoundingBox;
 
-/// The reason why geometries do not have a box.
+/// The reason why geometries have no box.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NoBox {
@@ -14,11 +14,11 @@ pub enum NoBox {
     Opaque,
     /// A position of a GEOGRAPHY is not on Earth.
     OutOfRange,
-    /// No bound has been proven for the edges of the algorithm.
+    /// No bound has been proven for the edges that this algorithm interpolates.
     Edges,
     /// A part has no box, or an invalid one.
     Part,
-    /// The boxes of the parts leave no gap.
+    /// The boxes of the parts leave no gap between them.
     Everywhere,
 }
 
@@ -37,14 +37,14 @@ impl fmt::Display for NoBox {
     }
 }
 
-/// The known extent of geometries.
+/// The extent of geometries, as far as it is known.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Extent {
-    /// No position has an x, or no position has a y.
+    /// There is nothing to bound, because no position has an x, or no position has a y.
     Empty,
     /// A box that contains all geometries.
     Box(BoundingBox),
-    /// No box, for the given reason.
+    /// There is no box, for this reason.
     Unknown(NoBox),
 }
 

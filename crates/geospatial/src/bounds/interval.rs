@@ -16,7 +16,7 @@ impl Interval {
 
     #[inline]
     pub(super) fn add(&mut self, number: f64) {
-        // Comparisons with NaN are false.
+        // Comparisons with NaN are false, so NaN changes nothing.
         self.min = if number < self.min { number } else { self.min };
         self.max = if number > self.max { number } else { self.max };
     }

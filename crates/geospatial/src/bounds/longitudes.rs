@@ -1,26 +1,27 @@
-//! Arcs of longitude, and the narrowest arc that contains them all.
+//! Collects arcs of longitude, and finds the narrowest arc that contains them all.
 
 use super::interval::Interval;
 
-/// An arc from west to east that does not cross the antimeridian: -180 ≤ west ≤ east ≤ 180.
+/// An arc from west to east that does not cross the antimeridian, so that -180 ≤ west ≤ east ≤ 180.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Arc {
     west: f64,
     east: f64,
 }
 
-/// The maximum number of separate arcs. Beyond it, the two arcs closest to each other are joined, so the hull may be
-/// wider than necessary but never too narrow.
+/// The maximum number of separate arcs. If there are more, we join the two arcs closest to each
+/// other, so the hull may be wider than necessary but is never too narrow.
 const KEPT_APART: usize = 16;
 
-/// The widest gap to close, in degrees: a hundredth of the way around. A box that leaves less than this free may as
-/// well go all around. Columns with values all over the Earth therefore soon have few arcs.
+/// The widest gap that we close, in degrees, which is a hundredth of the way around. A box that
+/// leaves less than this free may as well go all around. Thanks to this, columns with values all
+/// over the Earth soon have few arcs.
 const CLOSE: f64 = 3.6;
 
-/// The longitudes that occur: arcs from west to east, with gaps between them.
+/// The longitudes that occur, as arcs from west to east with gaps between them.
 #[derive(Debug, Clone)]
 pub(super) struct Longitudes {
-    /// Entries from `count` on are meaningless.
+    /// The arcs. Entries from `count` on are meaningless.
     arcs: [Arc; KEPT_APART + 1],
     count: usize,
 }
@@ -44,8 +45,8 @@ impl Longitudes {
         });
     }
 
-    /// Adds the arc from `west` eastwards to `east`, both from -180 to 180. It crosses the antimeridian if `west` is
-    /// the greater.
+    /// Adds the arc from `west` eastwards to `east`, both from -180 to 180. The arc crosses the
+    /// antimeridian if `west` is greater than `east`.
     pub(super) fn add(&mut self, west: f64, east: f64) {
         if west <= east {
             self.insert(Arc { west, east });
@@ -69,7 +70,8 @@ impl Longitudes {
         }
     }
 
-    /// Returns true if everything from `west` eastwards to `east` is covered. `west` must not exceed `east`.
+    /// Returns true if everything from `west` eastwards to `east` is covered. `west` must not
+    /// exceed `east`.
     #[inline]
     pub(super) fn contain(&self, west: f64, east: f64) -> bool {
         let mut arcs = self.arcs().iter();
@@ -82,8 +84,8 @@ impl Longitudes {
         }
     }
 
-    /// Returns the west and east of the narrowest arc that contains all longitudes: everything but the largest gap.
-    /// It crosses the antimeridian only if that makes it narrower.
+    /// Returns the west and east of the narrowest arc that contains all longitudes, which is
+    /// everything but the largest gap. It crosses the antimeridian only if that makes it narrower.
     pub(super) fn hull(&self) -> Option<(f64, f64)> {
         let arcs = self.arcs();
         let (first, last) = (arcs.first()?, arcs.last()?);
@@ -106,7 +108,7 @@ impl Longitudes {
     }
 
     fn insert(&mut self, new: Arc) {
-        // Most positions are near earlier ones.
+        // Most positions are near earlier ones, so this check is worth it.
         if self.contain(new.west, new.east) {
             return;
         }
@@ -124,9 +126,9 @@ impl Longitudes {
         }
     }
 
-    /// Replaces the arcs from `start` to `end`, a range that may be empty, with one arc.
+    /// Replaces the arcs from `start` to `end` with one arc. The range may be empty.
     fn replace(&mut self, start: usize, end: usize, arc: Arc) {
-        // There is room for one more arc than `KEPT_APART`.
+        // The array has room for one more arc than `KEPT_APART`.
         self.arcs.copy_within(end..self.count, start + 1);
         if let Some(slot) = self.arcs.get_mut(start) {
             *slot = arc;
@@ -172,17 +174,18 @@ mod tests {
         arcs.map(|arc| (arc.west, arc.east)).collect()
     }
 
-    /// Arcs to add, the arcs afterwards, and the hull, worked out on a globe.
+    /// Lists arcs to add, the arcs that this leaves, and the hull, which we worked out on a globe.
     #[test]
     fn arcs_are_joined_if_they_are_close() {
         type Arcs<'a> = &'a [(f64, f64)];
         let table: [(Arcs<'_>, Arcs<'_>, (f64, f64)); 10] = [
             (&[(1.0, 2.0)], &[(1.0, 2.0)], (1.0, 2.0)),
-            // One inside the other, in any order, and two that share a part.
+            // One arc lies inside the other, in either order, and two arcs share a part.
             (&[(0.0, 9.0), (3.0, 4.0)], &[(0.0, 9.0)], (0.0, 9.0)),
             (&[(3.0, 4.0), (0.0, 9.0)], &[(0.0, 9.0)], (0.0, 9.0)),
             (&[(0.0, 9.0), (5.0, 12.0)], &[(0.0, 12.0)], (0.0, 12.0)),
-            // The widest closed gap, and a gap wide enough to stay open.
+            // The first gap is the widest that we close, and the second is wide enough to stay
+            // open.
             (&[(5.0, 6.0), (0.0, 1.5)], &[(0.0, 6.0)], (0.0, 6.0)),
             (
                 &[(5.0, 6.0), (0.0, 1.25)],
@@ -195,13 +198,13 @@ mod tests {
                 &[(0.0, 9.0), (50.0, 50.0)],
                 (0.0, 50.0),
             ),
-            // An arc across the antimeridian is two, and the largest gap is between them.
+            // An arc across the antimeridian becomes two, and the largest gap is between them.
             (
                 &[(170.0, -160.0)],
                 &[(-180.0, -160.0), (170.0, 180.0)],
                 (170.0, -160.0),
             ),
-            // Two gaps of the same width: the hull does not cross the antimeridian.
+            // If two gaps have the same width, the hull does not cross the antimeridian.
             (
                 &[(-90.0, -90.0), (90.0, 90.0)],
                 &[(-90.0, -90.0), (90.0, 90.0)],
@@ -239,14 +242,14 @@ mod tests {
             longitudes.add_each(values.iter().copied(), within);
         };
         let mut longitudes = Longitudes::new();
-        // Close ones are one arc, without a look at the values.
+        // Close longitudes become one arc, without a look at the values.
         each(&mut longitudes, &[], bounds(1.0, 4.0));
         assert_eq!(arcs(&longitudes), [(1.0, 4.0)]);
-        // Ones far apart are arcs of their own, and NaN is none.
+        // Longitudes that are far apart become arcs of their own, and NaN is ignored.
         let far = [50.0, f64::NAN, 60.0];
         each(&mut longitudes, &far, bounds(50.0, 60.0));
         assert_eq!(arcs(&longitudes), [(1.0, 4.0), (50.0, 50.0), (60.0, 60.0)]);
-        // Covered bounds, and the bounds of no value, add nothing.
+        // Bounds that are covered already add nothing, nor do the bounds of no values.
         each(&mut longitudes, &[99.0], bounds(2.0, 3.0));
         each(&mut longitudes, &[99.0], Interval::EMPTY);
         assert_eq!(longitudes.count, 3);

@@ -1,4 +1,4 @@
-//! Bounds many values of a column at a time.
+//! Bounds many values of a column at once.
 
 use herringbone_kernels::positions::{PositionBytes, position_bounds};
 
@@ -10,9 +10,11 @@ use crate::GeometryTypes;
 use crate::wkb::{Coordinates, GeometryKind, GeometryType, for_each_sequence, only_sequence};
 
 impl Bounder {
-    /// Adds values, and returns their types. If a value is not well-known binary, the extent is unknown.
+    /// Adds values, and returns their types. If a value is not well-known binary, the extent is
+    /// unknown.
     pub(crate) fn add_all(&mut self, values: &[&[u8]]) -> GeometryTypes {
-        /// The number of values per chunk. If one of them is not a point, the whole chunk is read value by value.
+        /// The number of values that we try to read as points together. If one of them is something
+        /// else, we read all of them one by one.
         const AT_A_TIME: usize = 128;
         let mut types = GeometryTypes::default();
         let mut sequences = Sequences::new();
@@ -52,7 +54,8 @@ impl Bounder {
         }
     }
 
-    /// Defers a sequence to be bounded with others, if it is in the form that writers prefer.
+    /// Defers a sequence in order to bound it together with others. This needs the form that
+    /// writers prefer; any other sequence is added at once.
     #[inline(always)]
     fn put_off<'a>(
         &mut self,
@@ -87,8 +90,8 @@ impl Bounder {
             Xy::Earth(earth) => {
                 let bounds = position_bounds::<true>(sequences.as_slice());
                 let [xs, ys] = intervals(&bounds);
-                // No sequence is wider: its westernmost and easternmost positions are each at most `x_spread` from
-                // its first one.
+                // A sequence's westernmost and easternmost positions are each at most `x_spread`
+                // from its first position, so no sequence is wider than this.
                 let width = 2.0 * bounds.x_spread;
                 if !earth.contains(xs, ys, width, self.edges) {
                     for it in sequences.as_slice() {
@@ -108,7 +111,8 @@ impl Bounder {
         sequences.count = 0;
     }
 
-    /// Adds values if all of them are points in the form that writers prefer. Returns their type.
+    /// Adds values if all of them are points in the form that writers prefer. In this case it
+    /// returns their type.
     fn add_points(&mut self, values: &[&[u8]]) -> Option<GeometryType> {
         let (geometry_type, [xs, ys, zs, ms]) = bounds_of_points(values)?;
         self.z.merge(zs);
@@ -129,12 +133,13 @@ impl Bounder {
     }
 }
 
-/// The number of sequences bounded at once.
+/// The number of sequences that we bound at once.
 const SEQUENCES: usize = 32;
 
-/// Deferred sequences, from values with x and y only, in the byte order that writers prefer.
+/// Deferred sequences. They come from values that have x and y only, in the byte order that writers
+/// prefer.
 struct Sequences<'a> {
-    /// Entries from `count` on are meaningless.
+    /// The sequences. Entries from `count` on are meaningless.
     sequences: [Sequence<'a>; SEQUENCES],
     count: usize,
 }
@@ -142,9 +147,9 @@ struct Sequences<'a> {
 #[derive(Clone, Copy)]
 struct Sequence<'a> {
     positions: &'a [PositionBytes],
-    /// The kind of the geometry that contains the sequence.
+    /// The kind of geometry that contains the sequence.
     kind: GeometryKind,
-    /// True if the sequence is the outer ring of a polygon.
+    /// True if the sequence is a polygon's outer ring.
     is_shell: bool,
 }
 

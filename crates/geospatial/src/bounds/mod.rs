@@ -1,10 +1,11 @@
-//! Bounding boxes of values, of columns, and of boxes computed earlier.
+//! Computes bounding boxes of values, of columns, and of boxes computed earlier.
 //!
-//! A [`Bounder`] accumulates geometries and boxes, and returns their [`Extent`]. Each dimension skips NaN
-//! independently. A box always has x and y. If either is missing, the extent is empty. A GEOMETRY is bounded in the
-//! plane. The box of a GEOGRAPHY contains its edges and the poles that its polygons enclose. It crosses the
-//! antimeridian (`xmin > xmax`) if it is narrower that way. It is never too small. It may be larger than necessary
-//! near poles, and if edges lead half of the way around the Earth.
+//! A [`Bounder`] accumulates geometries and boxes, and returns their [`Extent`]. Each dimension
+//! skips NaN on its own. A box always has x and y, so if either is missing, the extent is empty. A
+//! GEOMETRY is bounded in the plane. The box of a GEOGRAPHY contains its edges and the poles that
+//! its polygons enclose, and crosses the antimeridian (`xmin > xmax`) if it is narrower that way. A
+//! box is never too small. But it may be larger than necessary near the poles, and if edges lead
+//! half of the way around the Earth.
 //!
 //! Geospatial.md, "Bounding Box".
 //!

@@ -1,11 +1,12 @@
-//! The minimum and maximum ordinates of a sequence of positions.
+//! Finds the minimum and maximum ordinates in a sequence of positions.
 
 use herringbone_kernels::positions::{PositionBounds, position_bounds};
 
 use super::interval::Interval;
 use crate::wkb::{ByteOrder, Coordinates, Dimensions};
 
-/// Returns the bounds of x, y, z and m. They are empty for an ordinate that the positions do not have.
+/// Returns the bounds of x, y, z and m. If the positions do not have an ordinate, its bounds are
+/// empty.
 #[inline]
 pub(super) fn bounds_of(coordinates: &Coordinates<'_>) -> [Interval; 4] {
     const NONE: Interval = Interval::EMPTY;
@@ -37,8 +38,8 @@ pub(super) fn intervals(bounds: &PositionBounds) -> [Interval; 2] {
     [interval(min_x, max_x), interval(min_y, max_y)]
 }
 
-/// Returns the bounds of positions with `N` ordinates. Each byte order has its own loop, without a branch per
-/// ordinate.
+/// Returns the bounds of positions with `N` ordinates. Each byte order has its own loop, so that
+/// there is no branch per ordinate.
 #[inline]
 fn of<const N: usize>(coordinates: &Coordinates<'_>) -> [Interval; N] {
     let (ordinates, _) = coordinates.bytes().as_chunks::<8>();
@@ -61,8 +62,9 @@ fn fold<const N: usize>(
 
 const AT_A_TIME: usize = 4;
 
-/// The bounds of positions with `N` ordinates. `AT_A_TIME` positions are processed together, each compared with its
-/// own bounds. No comparison waits for the previous one, and the compiler vectorizes the loop.
+/// The bounds of positions with `N` ordinates. We process `AT_A_TIME` positions together, and
+/// compare each of them with its own bounds. No comparison then waits for the previous one, and the
+/// compiler vectorizes the loop.
 #[derive(Clone, Copy)]
 struct Bounds<const N: usize> {
     smallest: [[f64; N]; AT_A_TIME],
@@ -78,7 +80,7 @@ impl<const N: usize> Bounds<N> {
     #[inline(always)]
     fn add(&mut self, positions: &[[[u8; 8]; N]], number: impl Fn([u8; 8]) -> f64) {
         let (blocks, rest) = positions.as_chunks::<AT_A_TIME>();
-        // A local copy stays in registers.
+        // We work on a local copy, because it stays in registers.
         let mut bounds = *self;
         for block in blocks {
             bounds.compare(block, &number);
@@ -95,7 +97,7 @@ impl<const N: usize> Bounds<N> {
             let bounds = smallest.iter_mut().zip(largest);
             for ((min, max), bytes) in bounds.zip(position) {
                 let number = number(*bytes);
-                // Comparisons with NaN are false.
+                // Comparisons with NaN are false, so NaN changes nothing.
                 *min = if number < *min { number } else { *min };
                 *max = if number > *max { number } else { *max };
             }

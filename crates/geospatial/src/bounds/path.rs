@@ -1,15 +1,17 @@
-//! The longitudes that a path covers.
+//! Finds the longitudes that a path covers.
 
 use super::longitudes::Longitudes;
 
-/// The width in degrees from which an edge counts as half of the way around and may take either side.
+/// The width in degrees from which an edge counts as half of the way around. Such an edge may take
+/// either side.
 pub(super) const HALF_WAY: f64 = 180.0 - 1e-9;
 
-/// The number of times that the path went around eastwards so far, and a longitude.
+/// A longitude, after the number of times that the path has gone around eastwards so far.
 type TurnedLongitude = (i64, f64);
 
-/// A path whose edges take the shorter way around. Longitudes along an edge lie between those of its ends, on
-/// spheres and on ellipsoids of revolution: the edge keeps heading east, or keeps heading west.
+/// A path whose edges take the shorter way around. On spheres and on ellipsoids of revolution, an
+/// edge keeps heading east or keeps heading west, so the longitudes along it lie between those of
+/// its ends.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Path {
     start: TurnedLongitude,
@@ -31,7 +33,7 @@ impl Path {
         }
     }
 
-    /// Moves to a longitude, and returns how many degrees east it is: -180 to 180.
+    /// Moves to a longitude, and returns how many degrees east it is, from -180 to 180.
     pub(super) fn go(&mut self, longitude: f64) -> f64 {
         let (mut turns, before) = self.at;
         let mut east = longitude - before;
@@ -44,7 +46,7 @@ impl Path {
         }
         self.is_everywhere |= east.abs() >= HALF_WAY;
         self.at = (turns, longitude);
-        // Pairs compare exactly, but sums would be rounded.
+        // We compare pairs, because that is exact, and sums would be rounded.
         if self.at < self.west {
             self.west = self.at;
         }
@@ -59,7 +61,7 @@ impl Path {
         self.at.0 - self.start.0
     }
 
-    /// Returns the degrees from the westernmost place to the easternmost one.
+    /// Returns the number of degrees from the westernmost place to the easternmost one.
     pub(super) fn width(&self) -> f64 {
         if self.is_everywhere {
             return 360.0;

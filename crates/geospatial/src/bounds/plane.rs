@@ -1,13 +1,13 @@
-//! The x of a GEOMETRY.
+//! Bounds the x of a GEOMETRY.
 
 use super::interval::Interval;
 
-/// The x values that occur in a plane. They are an interval, and everything outside a gap if added boxes cross an
-/// antimeridian, whose position is not known.
+/// The x values that occur in a plane. They are an interval, and also everything outside a gap if
+/// boxes were added that cross an antimeridian, because we do not know where it is.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct PlaneX {
     pub(super) interval: Interval,
-    /// The gap between the added boxes that cross an antimeridian. It may be empty.
+    /// The gap that the added boxes leave if they cross an antimeridian. It may be empty.
     gap: Option<Interval>,
 }
 
@@ -17,7 +17,7 @@ impl PlaneX {
         gap: None,
     };
 
-    /// Adds every x of at least `min` or at most `max`. `max` is the smaller of the two.
+    /// Adds every x that is at least `min` or at most `max`. `max` must be the smaller of the two.
     pub(super) fn add_wrapped(&mut self, min: f64, max: f64) {
         self.leave(Interval { min: max, max: min });
     }
@@ -43,8 +43,8 @@ impl PlaneX {
         self.interval.is_empty() && self.gap.is_none()
     }
 
-    /// Returns the bounds. The first is the greater one if they cross an antimeridian. `None` if nothing bounds all
-    /// of the values.
+    /// Returns the bounds, or `None` if nothing bounds all of the values. If the bounds cross an
+    /// antimeridian, the first is the greater one.
     pub(super) fn bounds(&self) -> Option<(f64, f64)> {
         let Some(gap) = self.gap else {
             return self.interval.bounds();

@@ -3,11 +3,12 @@
 use super::interval::Interval;
 use crate::wkb::{Dimensions, GeometryKind, GeometryType};
 
-/// The size in bytes of the byte order and the code.
+/// The byte count of the byte order and the code.
 const HEADER: usize = 5;
 
-/// Returns the common type of `values`, and the bounds of their x, y, z and m. All values must be points of the same
-/// dimensions, in the ISO form, with the least significant byte first. `None` if a value is anything else.
+/// Returns the common type of `values`, and the bounds of their x, y, z and m. All values must be
+/// points with the same dimensions, in the ISO form, with the least significant byte first. If a
+/// value is anything else, this returns `None`.
 pub(super) fn bounds_of_points(values: &[&[u8]]) -> Option<(GeometryType, [Interval; 4])> {
     const NONE: Interval = Interval::EMPTY;
     let (header, _) = values.first()?.split_first_chunk::<HEADER>()?;
@@ -34,8 +35,8 @@ pub(super) fn bounds_of_points(values: &[&[u8]]) -> Option<(GeometryType, [Inter
     Some((geometry_type, bounds))
 }
 
-/// Returns the bounds of points of `BYTES` bytes and `N` ordinates. Even and odd points have separate bounds, so
-/// that half as many comparisons wait for the previous one.
+/// Returns the bounds of points that have `BYTES` bytes and `N` ordinates. Even and odd points have
+/// separate bounds, so that only half as many comparisons wait for the previous one.
 fn bounds<const BYTES: usize, const N: usize>(
     values: &[&[u8]],
     header: &[u8; HEADER],
@@ -70,7 +71,7 @@ fn add<const BYTES: usize, const N: usize>(
     (start == header).then_some(())
 }
 
-/// Returns the x of a point that `bounds_of_points` accepted.
+/// Returns the x of a point, which [`bounds_of_points`] must have accepted.
 #[inline]
 pub(super) fn x_of(value: &[u8]) -> f64 {
     let x = value.get(HEADER..).and_then(<[u8]>::first_chunk);

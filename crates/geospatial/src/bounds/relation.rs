@@ -1,13 +1,13 @@
-//! Relations between boxes, and between a box and a position.
+//! Compares boxes with each other, and with positions.
 
 use herringbone_format::BoundingBox;
 
 use crate::Edges;
 use crate::wkb::Position;
 
-/// Returns true if contents of one box may touch contents of the other, borders included. A box with `xmin > xmax`
-/// crosses the antimeridian. If one of the boxes does not bound a dimension, nothing is known about it, and it may
-/// match.
+/// Returns true if contents of one box may touch contents of the other. The borders belong to a
+/// box, and a box with `xmin > xmax` crosses the antimeridian. If one of the boxes does not bound a
+/// dimension, we know nothing about it, so it may match.
 ///
 /// Both boxes must be [valid](super::check).
 #[must_use]
@@ -26,19 +26,20 @@ pub fn intersects(a: &BoundingBox, b: &BoundingBox, edges: Edges) -> bool {
 
 fn intersects_x(a: &BoundingBox, b: &BoundingBox, edges: Edges) -> bool {
     let touch = match (wraps(a), wraps(b)) {
-        // Both contain the antimeridian.
+        // Both boxes contain the antimeridian.
         (true, true) => return true,
         (false, false) => a.xmin <= b.xmax && b.xmin <= a.xmax,
         (true, false) => b.xmax >= a.xmin || b.xmin <= a.xmax,
         (false, true) => a.xmax >= b.xmin || a.xmin <= b.xmax,
     };
-    // On Earth, -180 and 180 are the same meridian.
+    // On Earth, -180 and 180 are one meridian.
     let has_antimeridian = |it: &BoundingBox| wraps(it) || it.xmin <= -180.0 || it.xmax >= 180.0;
     touch || edges.is_geography() && has_antimeridian(a) && has_antimeridian(b)
 }
 
-/// Returns true if everything in the second box lies in the first. A dimension that the first box does not bound
-/// always matches. A dimension that only the second does not bound never matches, because nothing is known about it.
+/// Returns true if everything in the second box lies in the first. A dimension that the first box
+/// does not bound always matches. But a dimension that only the second box does not bound never
+/// matches, because we know nothing about it.
 ///
 /// Both boxes must be [valid](super::check).
 #[must_use]
@@ -68,9 +69,9 @@ fn contains_x(outer: &BoundingBox, inner: &BoundingBox, edges: Edges) -> bool {
         }
 }
 
-/// Returns true for each of x, y, z and m if the ordinate of a position lies outside a box. For x and y it must be
-/// outside by more than `slack`, which is meant for GEOGRAPHY, whose bounds are calculated. NaN is never outside.
-/// Missing or NaN bounds exclude nothing.
+/// Returns, for each of x, y, z and m, true if the position's ordinate lies outside the box. For x
+/// and y it must be outside by more than `slack`. This is meant for GEOGRAPHY, whose bounds are
+/// calculated. NaN is never outside, and missing or NaN bounds exclude nothing.
 #[must_use]
 pub fn outside(bbox: &BoundingBox, at: &Position, slack: f64) -> [bool; 4] {
     let beyond = |min: f64, max: f64, ordinate: f64| ordinate < min || ordinate > max;

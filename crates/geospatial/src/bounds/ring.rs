@@ -1,9 +1,9 @@
-//! The poles that a polygon encloses.
+//! Finds the poles that a polygon encloses.
 
 use super::bulge::{GeoPoint, Surface};
 use super::path::Path;
 
-/// The area of half of a sphere, in steradians.
+/// The area of half a sphere, in steradians.
 const HALF: f64 = std::f64::consts::TAU;
 
 /// The poles inside a ring.
@@ -12,26 +12,28 @@ pub(super) enum Poles {
     Neither,
     North,
     South,
-    /// Both poles, and therefore all longitudes. The ring encloses about half of the surface, or its smaller side is
-    /// the one around the poles.
+    /// Both poles, and therefore all longitudes. Either the ring encloses about half of the
+    /// surface, or its smaller side is the one around the poles.
     Both,
 }
 
-/// Returns the poles on the smaller side of a ring, which readers take for the inside. Returns both poles if it is
-/// not clear which side that is, or if the ring goes around twice.
+/// Returns the poles on a ring's smaller side, because readers take that side for the inside.
+/// Returns both poles if it is not clear which side that is, or if the ring goes around twice.
 ///
-/// `path` is the path along the whole ring. `places` are its positions, with the first one repeated at the end.
+/// `path` is the path along the whole ring, and `places` are its positions, with the first one
+/// repeated at the end.
 pub(super) fn enclosed(
     surface: Surface,
     path: &Path,
     places: impl Iterator<Item = GeoPoint>,
 ) -> Poles {
-    /// The width in degrees below which a ring without a pole encloses less than half of the surface.
+    /// The width in degrees below which a ring without a pole encloses less than half of the
+    /// surface.
     const NARROW: f64 = 170.0;
     /// The possible error of an area on a sphere, in steradians.
     const ROUNDED: f64 = 1e-6;
-    /// The possible error of an area on an ellipsoid, in steradians, if it is calculated like that of a sphere. The two
-    /// differ by less than the flattening implies.
+    /// The possible error of an area on an ellipsoid, in steradians, if we calculate it as on a
+    /// sphere. The two areas differ by less than the flattening implies.
     const FLATTENED: f64 = 0.3;
     let turns = path.turns();
     if turns == 0 && path.width() < NARROW {
@@ -58,8 +60,8 @@ pub(super) fn enclosed(
     }
 }
 
-/// Returns the area between the edges of a ring and the equator, in steradians. Edges heading west and edges south
-/// of the equator count as negative.
+/// Returns the area between a ring's edges and the equator, in steradians. Edges that head west
+/// count as negative, and so do edges south of the equator.
 fn area_below(mut places: impl Iterator<Item = GeoPoint>) -> f64 {
     let Some(first) = places.next() else {
         return 0.0;

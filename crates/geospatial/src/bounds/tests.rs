@@ -1,5 +1,5 @@
-//! Tests of the rules for boxes, with numbers from Geospatial.md or worked out by hand. Boxes of geometries are
-//! tested in `tests/read`.
+//! Tests the rules for boxes, with numbers from Geospatial.md or worked out by hand. The folder
+//! `tests/it` tests the boxes of geometries.
 
 use herringbone_format::{BoundingBox, GeospatialStatistics};
 
@@ -62,13 +62,13 @@ fn geography_goes_across_the_antimeridian_where_that_is_narrower() {
     assert_eq!(of(sphere, &[80.0, -80.0]), (-80.0, 80.0));
     assert_eq!(of(sphere, &[100.0, -170.0, 20.0]), (20.0, -170.0));
     assert_eq!(of(sphere, &[180.0, -180.0]), (180.0, -180.0));
-    // More arcs than `KEPT_APART`: 20 of them between 100 and 195, then one at 0.
+    // There are more arcs than `KEPT_APART`, with 20 of them between 100 and 195, then one at 0.
     let mut many: Vec<_> = (0..20).map(|i| 100.0 + 5.0 * f64::from(i)).collect();
     many.iter_mut()
         .for_each(|x| *x -= if *x > 180.0 { 360.0 } else { 0.0 });
     many.push(0.0);
     assert_eq!(of(sphere, &many), (0.0, -165.0));
-    // The last two arcs are joined.
+    // This joins the last two arcs.
     let mut many: Vec<_> = (0..16).map(|i| 10.0 * f64::from(i)).collect();
     many.push(150.5);
     assert_eq!(of(sphere, &many), (0.0, 150.5));
@@ -89,7 +89,7 @@ fn what_cannot_be_looked_into_has_neither_box_nor_types() {
     builder.add(&point(Dimensions::Xy, [1.0; 4])).unwrap();
     let known = builder.clone();
     assert_eq!(known.finish().unwrap().geospatial_types, Some(vec![1]));
-    // A TIN.
+    // This is a TIN.
     builder.add(&[1, 16, 0, 0, 0, 0, 0, 0, 0]).unwrap();
     assert_eq!(builder.extent(), Extent::Unknown(NoBox::Opaque));
     assert_eq!(builder.finish(), None);
@@ -151,7 +151,7 @@ fn statistics_of_parts_are_merged() {
     for edges in [Edges::Planar, Edges::Spherical] {
         assert_eq!(merged(edges, &[&a, &b]), Some(wanted.clone()));
     }
-    // A part without a box may be anywhere. A part with unknown types may have any type.
+    // A part without a box may be anywhere, and a part with unknown types may have any type.
     let empty = part(None, &[4]);
     let types_only = merged(Edges::Planar, &[&a, &empty]).unwrap();
     assert_eq!(types_only, part(None, &[1, 4, 3003]));
@@ -161,7 +161,7 @@ fn statistics_of_parts_are_merged() {
     assert_eq!(merged(Edges::Planar, &[&inverted]), Some(part(None, &[1])));
 }
 
-/// In a plane, the position of the antimeridian is not known.
+/// In a plane, we do not know where the antimeridian is.
 #[test]
 fn wrapped_boxes_of_a_plane_leave_the_largest_gap() {
     let merged = |boxes: &[(f64, f64)]| {
@@ -205,7 +205,7 @@ fn invalid_boxes_say_why() {
     );
 }
 
-/// "x >= xmin OR x <= xmax", checked for all combinations of whole numbers.
+/// Checks "x >= xmin OR x <= xmax" for all combinations of whole numbers.
 #[test]
 fn relations_are_those_of_the_points() {
     let numbers: Vec<f64> = (-3..=3).map(f64::from).collect();
@@ -213,7 +213,7 @@ fn relations_are_those_of_the_points() {
         true => x >= min || x <= max,
         false => min <= x && x <= max,
     };
-    // Halves, so that positions between two whole numbers are tested, and positions far away.
+    // Halves test positions between two whole numbers, and there are positions far away.
     let points: Vec<f64> = (-20..=20).map(|i| f64::from(i) / 2.0).collect();
     let pairs = || {
         numbers
@@ -246,7 +246,7 @@ fn relations_are_those_of_the_points() {
     assert!(contains(&below, &high, Edges::Planar) && !contains(&high, &below, Edges::Planar));
 }
 
-/// -180 and 180 are the same meridian on Earth, but not in a plane.
+/// On Earth, -180 and 180 are one meridian, but not in a plane.
 #[test]
 fn the_antimeridian_has_two_numbers() {
     let (east, west) = (bbox(170.0, 180.0, 0.0, 1.0), bbox(-180.0, -170.0, 0.0, 1.0));

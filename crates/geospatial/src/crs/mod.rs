@@ -1,8 +1,8 @@
-//! Coordinate reference systems, as named by the logical types GEOMETRY and GEOGRAPHY.
+//! Coordinate reference systems, as the logical types GEOMETRY and GEOGRAPHY name them.
 //!
-//! Geospatial.md, "Coordinate Reference System" and "CRS Customization". Coordinates are x before y (longitude
-//! before latitude) in all systems, regardless of the axes in their definitions. EPSG:4326 therefore equals
-//! OGC:CRS84 here.
+//! Geospatial.md, "Coordinate Reference System" and "CRS Customization". In all systems,
+//! coordinates have x before y (longitude before latitude), whatever axes their definitions have.
+//! EPSG:4326 therefore equals OGC:CRS84 here.
 
 #[cfg(test)]
 mod tests;
@@ -13,7 +13,7 @@ use std::fmt;
 use herringbone_format::{Error, LogicalType, Result};
 use serde_json::{Map, Value};
 
-/// The default system of columns without a CRS: longitude and latitude.
+/// The system of columns without a CRS, which is longitude and latitude.
 pub const DEFAULT: &str = "OGC:CRS84";
 /// The text that stands for an unknown system.
 pub const UNDEFINED: &str = "srid:0";
@@ -21,7 +21,7 @@ pub const UNDEFINED: &str = "srid:0";
 const SRID: &str = "srid:";
 const PROJJSON: &str = "projjson:";
 
-/// A system, by the unchanged text of the logical type.
+/// A reference system, represented by the logical type's unchanged text.
 ///
 /// ```
 /// use herringbone::geospatial::crs::{Crs, CrsForm};
@@ -38,9 +38,9 @@ pub struct Crs(Option<String>);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CrsForm<'a> {
-    /// No text: OGC:CRS84.
+    /// No text, which means OGC:CRS84.
     Default,
-    /// `srid:0`.
+    /// The text `srid:0`.
     Undefined,
     /// An authority and a code, such as `EPSG:5070`.
     AuthorityCode {
@@ -49,9 +49,9 @@ pub enum CrsForm<'a> {
         /// The code.
         code: &'a str,
     },
-    /// `srid:5070`, usually a code of EPSG.
+    /// A number such as `srid:5070`, which is usually an EPSG code.
     Srid(&'a str),
-    /// `projjson:KEY`: the definition is in the key-value metadata of the file.
+    /// A text such as `projjson:KEY`. The definition is in the file's key-value metadata.
     ProjjsonKey(&'a str),
     /// The definition itself, as a JSON object.
     Projjson(&'a str),
@@ -60,13 +60,13 @@ pub enum CrsForm<'a> {
 }
 
 impl Crs {
-    /// Creates a system from the text of a logical type.
+    /// Creates a system from a logical type's text.
     #[must_use]
     pub fn new(text: Option<String>) -> Self {
         Self(text.filter(|text| !text.is_empty()))
     }
 
-    /// Returns the system of a logical type. It is undefined if the type has no geometries.
+    /// Returns a logical type's system. It is undefined if the type has no geometries.
     #[must_use]
     pub fn of(logical_type: &LogicalType) -> Self {
         match logical_type {
@@ -89,13 +89,13 @@ impl Crs {
         self.0.as_deref()
     }
 
-    /// Converts the system to the text for a logical type.
+    /// Converts the system to the text that a logical type needs.
     #[must_use]
     pub fn into_text(self) -> Option<String> {
         self.0
     }
 
-    /// Returns the form of the text.
+    /// Returns the way in which the text names the system.
     #[must_use]
     pub fn form(&self) -> CrsForm<'_> {
         let Some(text) = self.text() else {
@@ -125,12 +125,13 @@ impl Crs {
         }
     }
 
-    /// Replaces a key by the definition, which `key_value` looks up in the key-value metadata of the file. Any other
-    /// form is returned unchanged.
+    /// Replaces a key by the definition, which `key_value` looks up in the file's key-value
+    /// metadata. If the system has any other form, it is returned unchanged.
     ///
     /// # Errors
     ///
-    /// The key does not exist, or its value is not a JSON object.
+    /// Fails with [Corrupt](herringbone_format::ErrorKind::Corrupt) if the key does not exist, or
+    /// if its value is not a JSON object.
     pub fn resolve<'a>(&self, key_value: impl FnOnce(&str) -> Option<&'a str>) -> Result<Self> {
         let CrsForm::ProjjsonKey(key) = self.form() else {
             return Ok(self.clone());
@@ -148,14 +149,16 @@ impl Crs {
         Ok(Self(Some(text.to_owned())))
     }
 
-    /// Returns true for longitude and latitude of WGS 84: by default, by name, or by the `id` of a definition.
+    /// Returns true if the system is longitude and latitude of WGS 84. It may be so by default, by
+    /// its name, or by the `id` of its definition.
     #[must_use]
     pub fn is_default(&self) -> bool {
         self.identity()
             .is_some_and(|identity| identity.is_default())
     }
 
-    /// Returns true if both are known to be the same system, by their texts or by the `id`s of definitions.
+    /// Returns true if both are known to be one system, by their texts or by the `id`s of their
+    /// definitions.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         if self == other {
@@ -174,8 +177,8 @@ impl Crs {
         }
     }
 
-    /// Returns true if coordinates are longitudes and latitudes. `None` if only a database could decide. Of codes
-    /// without a definition, the ones of most projected systems are known.
+    /// Returns true if coordinates are longitudes and latitudes, or `None` if only a database could
+    /// decide. If there is a code without a definition, we know it for most projected systems.
     #[must_use]
     pub fn is_geographic(&self) -> Option<bool> {
         if self.is_default() {
@@ -192,7 +195,7 @@ impl Crs {
         }
     }
 
-    /// Returns a short name of a definition: its `id`, or else its `name`.
+    /// Returns a definition's short name, which is its `id` or else its `name`.
     fn label(&self) -> String {
         if let Some(Identity { authority, code }) = self.identity() {
             return format!("{authority}:{code}");
@@ -221,8 +224,8 @@ impl Crs {
 }
 
 impl fmt::Display for Crs {
-    /// Writes a short form: `OGC:CRS84` without a text, the `id` of a definition or else its `name`, and
-    /// otherwise the text.
+    /// Writes a short form. This is `OGC:CRS84` if there is no text, the `id` of a definition or
+    /// else its `name`, and otherwise the text.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.form() {
             CrsForm::Default => f.write_str(DEFAULT),
@@ -232,7 +235,7 @@ impl fmt::Display for Crs {
     }
 }
 
-/// An authority, and its code.
+/// An authority, with one of its codes.
 #[derive(Debug)]
 struct Identity<'a> {
     authority: Cow<'a, str>,
@@ -255,13 +258,13 @@ impl Identity<'_> {
     }
 }
 
-/// Returns the text after a prefix, ignoring the case of the prefix.
+/// Returns the text after a prefix. The prefix may have any letter case.
 fn after_prefix<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
     let (start, rest) = text.split_at_checked(prefix.len())?;
     start.eq_ignore_ascii_case(prefix).then_some(rest)
 }
 
-/// Parses the JSON object of a definition.
+/// Parses a definition, which is a JSON object.
 pub(crate) fn definition(text: &str) -> Result<Map<String, Value>, String> {
     match serde_json::from_str(text) {
         Ok(Value::Object(members)) => Ok(members),
@@ -283,8 +286,9 @@ fn id_of(definition: &Map<String, Value>) -> Option<Identity<'static>> {
     })
 }
 
-/// Returns true if an EPSG code lies in a block in which all systems are projected: national grids and zones, and
-/// UTM. Also true for Web Mercator and the Albers projection of the United States.
+/// Returns true if an EPSG code lies in a block in which all systems are projected, such as
+/// national grids and zones, and UTM. This is also true for Web Mercator and the Albers projection
+/// of the United States.
 fn is_projected(code: u32) -> bool {
     matches!(code, 2000..=3816 | 3857 | 5070 | 20135..=32766)
 }
@@ -297,6 +301,6 @@ fn is_geographic(definition: &Map<String, Value>) -> Option<bool> {
         "CompoundCRS" => definition.get("components")?.get(0)?,
         _ => return None,
     };
-    // The depth of parsed JSON is limited.
+    // This recursion ends, because the depth of parsed JSON is limited.
     is_geographic(inner.as_object()?)
 }

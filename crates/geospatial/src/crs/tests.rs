@@ -1,4 +1,4 @@
-//! Tests of the texts of logical types.
+//! Tests the texts that logical types have.
 
 use super::*;
 
@@ -96,7 +96,7 @@ fn geographic_or_projected() {
         (WGS84, Some(true)),
         (ALBERS, Some(false)),
         (&bound, Some(false)),
-        // The kinds of the codes according to PROJ 9.
+        // PROJ 9 has these kinds for the codes.
         ("EPSG:5070", Some(false)),
         ("srid:3857", Some(false)),
         ("EPSG:2154", Some(false)),

@@ -1,4 +1,4 @@
-//! The geometry columns of a file and the extents of their geometries.
+//! Finds the geometry columns of a file, and the extents of their geometries.
 
 use std::cell::LazyCell;
 use std::collections::HashMap;
@@ -17,7 +17,7 @@ use crate::geoarrow::{EXTENSION_NAME, ExtensionMetadata, FORMER_EXTENSION_NAME};
 use crate::geoparquet::{Encoding, GeoColumn, GeoMetadata, KEY};
 use crate::{ColumnMeaning, Edges, StatisticsBuilder};
 
-/// A geometry column, described by everything that the file contains about it.
+/// A geometry column, with everything that the file contains about it.
 ///
 /// ```
 /// # use std::{collections::HashMap, sync::Arc};
@@ -53,32 +53,36 @@ use crate::{ColumnMeaning, Edges, StatisticsBuilder};
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct GeometryColumn {
-    /// The path in the Parquet schema.
+    /// The column's path in the Parquet schema.
     pub path: Vec<String>,
-    /// The ordinals of its leaves: one for well-known binary, two to four for a native encoding.
+    /// The ordinals of the column's leaves. Well-known binary has one leaf, and a native encoding
+    /// has two to four.
     pub leaves: Range<usize>,
     /// The encoding of the geometries.
     pub encoding: Encoding,
-    /// The reference system and the edges. The definition of the reference system is resolved if it is in the file.
+    /// The reference system and the edges. If the file has the reference system's definition, it is
+    /// resolved.
     pub meaning: ColumnMeaning,
     /// The column's entry in the GeoParquet metadata.
     pub geoparquet: Option<GeoColumn>,
-    /// True if this is the default column: the primary one of the GeoParquet metadata, or else the only one.
+    /// True if this is the default column. That is the primary column of the GeoParquet metadata,
+    /// or else the only column.
     pub is_primary: bool,
-    /// The ordinals of the leaves of x, y, z and m, for a native encoding.
+    /// The ordinals of the leaves that have x, y, z and m, for a native encoding.
     pub(super) ordinates: [Option<usize>; 4],
     /// True if a row may have several geometries.
     pub(super) is_repeated: bool,
 }
 
 impl GeometryColumn {
-    /// Returns the geometry columns of a file, in the order of its schema: by their logical types, the GeoParquet
-    /// metadata, or the extension types of the Arrow schema. Of GeoParquet metadata, the [usable
-    /// part](GeoMetadata::parse_usable) counts.
+    /// Returns a file's geometry columns, in the order of its schema. We find them by their logical
+    /// types, the GeoParquet metadata, or the extension types of the Arrow schema. If the
+    /// GeoParquet metadata has defects, its [usable part](GeoMetadata::parse_usable) counts.
     ///
     /// # Errors
     ///
-    /// [Unsupported](herringbone_format::ErrorKind::Unsupported) if the interpolation of edges is not known.
+    /// Fails with [Unsupported](herringbone_format::ErrorKind::Unsupported) if the interpolation of
+    /// edges is not known.
     pub fn of_file(schema: &ParquetSchema, metadata: &FileMetadata) -> Result<Vec<Self>> {
         let mut values = HashMap::new();
         for pair in metadata.key_value_metadata() {
@@ -136,13 +140,13 @@ impl GeometryColumn {
         Ok(columns)
     }
 
-    /// Returns the extent and types of the geometries in some row groups, if statistics contain them. The source is
-    /// the geospatial statistics, or the bounds of the ordinates of a native encoding. The extents of row groups are
-    /// merged, across the antimeridian too.
+    /// Returns the extent and types of the geometries in some row groups, as far as statistics
+    /// contain them. These are the geospatial statistics, or for a native encoding the bounds of
+    /// the ordinates. The extents of the row groups are merged, across the antimeridian too.
     ///
     /// # Errors
     ///
-    /// The metadata of a column chunk cannot be decoded.
+    /// Fails if a column chunk's metadata cannot be decoded.
     pub fn statistics(
         &self,
         metadata: &FileMetadata,
@@ -158,12 +162,13 @@ impl GeometryColumn {
         Ok(all)
     }
 
-    /// Returns true if geometries of a row group may touch a box in the reference system of the column. A box with
-    /// `xmin > xmax` crosses the antimeridian. Returns false only if statistics exclude it.
+    /// Returns true if geometries in a row group may touch a box in the column's reference system.
+    /// A box with `xmin > xmax` crosses the antimeridian. Returns false only if statistics exclude
+    /// it.
     ///
     /// # Errors
     ///
-    /// See [`statistics`](Self::statistics).
+    /// Fails for the reasons of [`statistics`](Self::statistics).
     pub fn may_intersect(
         &self,
         metadata: &FileMetadata,
@@ -195,7 +200,8 @@ impl GeometryColumn {
         Ok(())
     }
 
-    /// Adds the bounds of x, y, z and m. They are the bounds of all geometries, because edges are straight.
+    /// Adds the bounds of x, y, z and m. They bound the whole geometries, because edges are
+    /// straight.
     fn add_native(
         &self,
         metadata: &FileMetadata,
@@ -231,11 +237,12 @@ impl GeometryColumn {
     }
 }
 
-/// The extension types that the Arrow schema of a file gives to columns of bytes, by their leaves.
+/// The extension types that a file's Arrow schema gives to columns of bytes, by leaf ordinal.
 struct Hints(HashMap<usize, ExtensionMetadata>);
 
 impl Hints {
-    /// Finds the extension types. An Arrow schema that cannot be used is ignored, like on reading.
+    /// Finds the extension types. An Arrow schema that we cannot use is ignored, as it is when we
+    /// read rows.
     fn new(schema: &ParquetSchema, key_values: &[KeyValue]) -> Self {
         let mut found = HashMap::new();
         if let Ok(mapping) = to_arrow(schema, key_values, &SchemaOptions::default()) {
@@ -271,7 +278,7 @@ impl Hints {
     }
 }
 
-/// Finds the leaves of x, y, z and m in a range of leaves.
+/// Finds the leaves that have x, y, z and m in a range of leaves.
 fn ordinates(schema: &ParquetSchema, leaves: Range<usize>) -> [Option<usize>; 4] {
     ["x", "y", "z", "m"].map(|axis| {
         let mut leaves = leaves.clone();
@@ -303,7 +310,7 @@ mod tests {
 
     use super::*;
 
-    /// Bounds need a lower and an upper one of eight bytes each, in order, and the type DOUBLE.
+    /// Bounds need a lower and an upper value of eight bytes each, in order, and the type DOUBLE.
     #[test]
     fn bounds_are_those_of_doubles_in_order() {
         let bytes = |value: f64| value.to_le_bytes().to_vec();

@@ -1,5 +1,5 @@
-//! Conversion of a box into a predicate over columns whose bounds pages have: those of a covering, or the ordinates
-//! of native geometries.
+//! Converts a box into a predicate on columns for which pages have bounds. These are the columns of
+//! a covering, or the ordinates of native geometries.
 
 use herringbone_filter::{Column, Predicate, col_at};
 use herringbone_format::{BoundingBox, Type};
@@ -11,8 +11,8 @@ use crate::bounds::check;
 use crate::geoparquet::{Covering, Encoding};
 
 impl GeometryColumn {
-    /// Returns a predicate over leaves of the file. It is true for every row whose own box touches `bbox`. `None` if
-    /// nothing is certain.
+    /// Returns a predicate on the file's leaves. It is true for every row whose own box touches
+    /// `bbox`. Returns `None` if nothing is certain.
     pub(super) fn covered(&self, bbox: &BoundingBox, schema: &ParquetSchema) -> Option<Predicate> {
         match self.encoding {
             Encoding::Wkb => self.by_covering(bbox, schema),
@@ -22,7 +22,8 @@ impl GeometryColumn {
 
     fn by_covering(&self, bbox: &BoundingBox, schema: &ParquetSchema) -> Option<Predicate> {
         let covering = self.geoparquet.as_ref()?.covering.as_ref()?;
-        // It is not specified whether coverings of other writers bound edges, or positions only.
+        // The specification leaves open whether the coverings of other writers bound edges, or only
+        // positions.
         if self.meaning.edges.is_geography() && !covering.never_wraps {
             return None;
         }
@@ -42,7 +43,7 @@ impl GeometryColumn {
             false => begins.and(ends),
             true => begins.or(ends),
         };
-        // On Earth, -180 and 180 are the same meridian.
+        // On Earth, -180 and 180 are one meridian.
         let has_antimeridian = wraps || bbox.xmin <= -180.0 || bbox.xmax >= 180.0;
         if self.meaning.edges.is_geography() && has_antimeridian {
             let at_antimeridian = xmin.is_at_most(-180.0).or(xmax.is_at_least(180.0));
@@ -51,9 +52,10 @@ impl GeometryColumn {
         Some(rows.and(touches))
     }
 
-    /// Returns true if `xmin` of a covering is never above `xmax`. Other writers may let a box cross the
-    /// antimeridian. This is impossible if there is no antimeridian, or if the file lies on one side of it: a box
-    /// around the Earth would be wider than one that does not cross.
+    /// Returns true if a covering's `xmin` is never above its `xmax`. Other writers may let a box
+    /// cross the antimeridian. This is impossible if there is no antimeridian, or if the file lies
+    /// on one side of it, because a box around the Earth would be wider than one that does not
+    /// cross.
     fn has_ordered_x(&self, covering: &Covering) -> bool {
         let file_box = self
             .geoparquet
@@ -66,11 +68,12 @@ impl GeometryColumn {
         covering.never_wraps || self.crs().is_geographic() == Some(false) || is_on_one_side
     }
 
-    /// Returns a predicate for the ordinates. A box touches another one only if it has an ordinate on the inner side
-    /// of each of the four borders. Below lists, these may be four different positions, and all of them may lie
-    /// outside.
+    /// Returns a predicate on the ordinates. A box touches another one only if it has an ordinate
+    /// on the inner side of each of the four borders. Below lists, these may be four different
+    /// positions, and all of them may lie outside the box.
     fn by_ordinates(&self, bbox: &BoundingBox, schema: &ParquetSchema) -> Option<Predicate> {
-        // Poles and the antimeridian have several longitudes, and edges extend beyond the latitudes of their ends.
+        // Poles and the antimeridian have several longitudes, and edges extend beyond the latitudes
+        // of their ends, so ordinates prove nothing here.
         if self.meaning.edges.is_geography() {
             return None;
         }
@@ -89,17 +92,18 @@ impl GeometryColumn {
     }
 }
 
-/// A leaf of bounds, or of ordinates.
+/// A leaf that has bounds or ordinates.
 struct Bound {
     path: Vec<String>,
-    /// True if the type is FLOAT. Its numbers may then be rounded in any direction, but not past another FLOAT.
+    /// True if the leaf's type is FLOAT. Its numbers may then be rounded in any direction, but not
+    /// past another FLOAT.
     is_float: bool,
-    /// True if a row has any number of values, and one of them must match.
+    /// True if a row may have any number of values, so that one of them must match.
     is_below_list: bool,
 }
 
 impl Bound {
-    /// Finds a leaf. `None` if it does not exist, or is neither FLOAT nor DOUBLE.
+    /// Finds a leaf. Returns `None` if it does not exist, or if it is neither FLOAT nor DOUBLE.
     fn of(path: Vec<String>, schema: &ParquetSchema) -> Option<Self> {
         let mut leaves = 0..schema.leaves().len();
         let leaf = leaves.find(|leaf| schema.path(*leaf).iter().eq(path.iter()))?;
@@ -132,7 +136,8 @@ impl Bound {
         self.column().le(most)
     }
 
-    /// Excludes NaN, which is above all numbers in the order of predicates.
+    /// Returns a predicate that excludes NaN too, because NaN is above all numbers in the order of
+    /// predicates.
     fn is_at_least(&self, least: f64) -> Predicate {
         let least = match self.is_float {
             true => f64::from(down(least)),

@@ -1,4 +1,4 @@
-//! A column of boxes next to a geometry column (GeoParquet 1.1, "bbox covering encoding").
+//! Builds a column of boxes next to a geometry column (GeoParquet 1.1, "bbox covering encoding").
 
 use std::sync::Arc;
 
@@ -10,11 +10,11 @@ use herringbone_format::{Error, Result};
 use crate::Edges;
 use crate::bounds::Extent;
 
-/// The names of the fields, in the order of the metadata.
+/// The names of the fields, in the order that the metadata uses.
 const FIELDS: [&str; 4] = ["xmin", "ymin", "xmax", "ymax"];
 
-/// Returns an unused name for a covering: `bbox`, or `NAME_bbox` if `bbox` is taken or the column is not the primary
-/// one.
+/// Returns an unused name for a covering. This is `bbox`, or `NAME_bbox` if `bbox` is taken or if
+/// the column is not the primary one.
 pub(super) fn covering_name(of: &str, is_primary: bool, is_taken: impl Fn(&str) -> bool) -> String {
     let first = is_primary.then(|| "bbox".to_owned());
     let numbered = (2_u64..).map(|number| format!("{of}_bbox_{number}"));
@@ -25,7 +25,7 @@ pub(super) fn covering_name(of: &str, is_primary: bool, is_taken: impl Fn(&str) 
     names.find(|name| !is_taken(name)).unwrap_or_default()
 }
 
-/// Returns the field of a covering.
+/// Returns a covering's field.
 pub(super) fn covering_field(name: &str) -> FieldRef {
     Arc::new(Field::new(name, DataType::Struct(fields()), true))
 }
@@ -35,7 +35,7 @@ fn fields() -> Fields {
     FIELDS.iter().map(ordinate).collect()
 }
 
-/// Builds the boxes of the rows of a batch.
+/// A builder of the boxes for a batch's rows.
 pub(super) struct Boxes {
     edges: Edges,
     ordinates: [Vec<f32>; 4],
@@ -51,7 +51,7 @@ impl Boxes {
         }
     }
 
-    /// Appends the extent of a row. `None` for null.
+    /// Appends a row's extent, or `None` for a null.
     pub(super) fn push(&mut self, extent: Option<&Extent>) {
         let row_box = extent.and_then(|extent| self.of(extent));
         self.validity.append(row_box.is_some());
@@ -60,7 +60,8 @@ impl Boxes {
         }
     }
 
-    /// Converts an extent to a box. An unknown extent may be anywhere.
+    /// Converts an extent to a box. If the extent is unknown, the box covers everything, because
+    /// the geometry may be anywhere.
     fn of(&self, extent: &Extent) -> Option<[f32; 4]> {
         const WHOLE: (f32, f32) = (-180.0, 180.0);
         let anywhere = match self.edges.is_geography() {
@@ -87,7 +88,7 @@ impl Boxes {
     /// Returns the boxes of all rows as an array.
     ///
     /// # Errors
-    /// No sequence of pushes causes an error.
+    /// Returns Arrow's errors, but no sequence of pushes causes one.
     pub(super) fn finish(mut self) -> Result<ArrayRef> {
         let len = self.ordinates.first().map_or(0, Vec::len);
         let ordinates = self.ordinates.into_iter();
@@ -100,7 +101,7 @@ impl Boxes {
     }
 }
 
-/// Returns the greatest FLOAT at or below `bound`.
+/// Returns the greatest FLOAT that is at most `bound`.
 pub(super) fn down(bound: f64) -> f32 {
     let nearest = bound as f32;
     match f64::from(nearest) > bound {
@@ -109,7 +110,7 @@ pub(super) fn down(bound: f64) -> f32 {
     }
 }
 
-/// Returns the least FLOAT at or above `bound`.
+/// Returns the least FLOAT that is at least `bound`.
 pub(super) fn up(bound: f64) -> f32 {
     -down(-bound)
 }

@@ -1,14 +1,15 @@
-//! Iteration over the bytes of arrays of any layout.
+//! Iterates over the bytes in arrays of any layout.
 
 use herringbone_arrow::array::cast::AsArray;
 use herringbone_arrow::array::{Array, ArrayAccessor, ArrayRef};
 use herringbone_arrow::schema::DataType;
 use herringbone_format::{Error, Result};
 
-/// Calls `see` with each slot, or with `None` if it is null.
+/// Calls `see` with each slot's bytes, or with `None` if the slot is null.
 ///
 /// # Errors
-/// Errors of `see`. Unsupported if the array has another layout.
+/// Returns the errors of `see`. Fails with
+/// [Unsupported](herringbone_format::ErrorKind::Unsupported) if the array has another layout.
 pub(super) fn for_each(
     array: &ArrayRef,
     see: &mut dyn FnMut(Option<&[u8]>) -> Result<()>,
@@ -46,7 +47,7 @@ fn of_dictionary(array: &ArrayRef, see: &mut dyn FnMut(Option<&[u8]>) -> Result<
         Ok(())
     })?;
     let keys = match values.is_empty() {
-        // The keys of an empty dictionary are all null.
+        // All keys of an empty dictionary are null.
         true => vec![0; array.len()],
         false => dictionary.normalized_keys(),
     };

@@ -1,4 +1,4 @@
-//! [`Geospatial`] as an extension type.
+//! Implements the extension traits for [`Geospatial`].
 
 use std::sync::Arc;
 
@@ -50,8 +50,8 @@ impl ExtensionType for Geospatial {
     }
 }
 
-/// Returns the version of the metadata. It is 1.1 if the metadata contains something that 1.0 does not have, because
-/// some writers record the wrong version.
+/// Returns the version that the metadata really has. If it contains something that 1.0 does not
+/// have, that is 1.1, because some writers record the wrong version.
 fn true_version(metadata: &GeoMetadata) -> Version {
     let has_covering = metadata.columns.iter().any(|(_, it)| it.covering.is_some());
     match has_covering {

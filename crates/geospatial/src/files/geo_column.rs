@@ -1,4 +1,4 @@
-//! GeoParquet: one geometry column at the root of a file.
+//! Writes one geometry column at the root of a GeoParquet file.
 
 use std::sync::Arc;
 
@@ -13,21 +13,21 @@ use super::geo_file::Shared;
 use super::iso::iso;
 use crate::{Edges, StatisticsBuilder};
 
-/// Writes the column, and its covering.
+/// A writer for the column and its covering.
 pub(super) struct GeoColumnWriter {
     field: FieldRef,
     name: String,
-    /// Statistics of the values. `None` for a native encoding.
+    /// Statistics on the values, or `None` for a native encoding.
     values: Option<StatisticsBuilder>,
     edges: Edges,
     covering: Option<FieldRef>,
     /// True if values are converted to ISO.
     pub(super) writes_iso: bool,
-    /// True if malformed values are an error. Otherwise they only prevent a box.
+    /// True if malformed values are an error. If false, they only prevent a box.
     pub(super) is_strict: bool,
-    /// The definition that the annotation refers to.
+    /// The CRS definition that the annotation refers to.
     pub(super) definition: Option<KeyValue>,
-    /// The column that covered it in the source of the rows.
+    /// The column that covered this one in the file from which the rows come.
     pub(super) former_covering: Option<String>,
     /// True if the metadata must not reveal anything about the values.
     is_hidden: bool,
@@ -59,7 +59,8 @@ impl GeoColumnWriter {
         }
     }
 
-    /// Creates a writer for a native encoding, whose ordinates have their own statistics.
+    /// Creates a writer for a native encoding. Its ordinates have their own statistics, so this
+    /// writer collects none.
     pub(super) fn native(field: &Field, shared: &Shared) -> Self {
         Self {
             field: Arc::new(field.clone()),

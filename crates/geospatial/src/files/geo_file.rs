@@ -1,4 +1,4 @@
-//! GeoParquet: state shared by the fields of a file while it is written.
+//! Writes GeoParquet metadata from state that a file's fields share.
 //!
 //! ```text
 //! schema ──► columns of geometries at the root ──► GeoFile
@@ -26,14 +26,14 @@ use crate::geoarrow::ExtensionMetadata;
 use crate::geoparquet::{Covering, Encoding, GeoColumn, GeoMetadata, KEY, Version};
 use crate::{Edges, StatisticsBuilder, native};
 
-/// [`Geospatial`] for one file with GeoParquet metadata.
+/// [`Geospatial`] for one file that gets GeoParquet metadata.
 #[derive(Debug)]
 pub(super) struct GeoFile {
     inner: Geospatial,
     version: Version,
-    /// True if GeoParquet was requested. Otherwise former metadata is recreated if possible.
+    /// True if GeoParquet was requested. If false, we recreate former metadata as far as possible.
     is_asked: bool,
-    /// Names of covered columns, each with the name of its new covering.
+    /// The names of covered columns, each with its new covering's name.
     coverings: Vec<(String, String)>,
     shared: Shared,
 }
@@ -49,18 +49,20 @@ struct State {
     waiting: usize,
 }
 
-/// The plan for one field of the schema.
+/// The plan for one field in the schema.
 struct Planned {
     name: String,
     column: GeoColumn,
 }
 
 impl GeoFile {
-    /// Plans a file. Returns `None` if it has no geometry columns at its root. `former` is the metadata from the
-    /// source of the rows: its properties of a column are retained unless they depend on the values.
+    /// Plans a file. Returns `None` if it has no geometry columns at its root. `former` is the
+    /// metadata of the file from which the rows come. We keep its properties of a column, unless
+    /// they depend on the values.
     ///
     /// # Errors
-    /// Argument if the version cannot represent the columns, or if the primary column does not exist.
+    /// Fails with [Argument](herringbone_format::ErrorKind::Argument) if the version cannot
+    /// represent the columns, or if the primary column does not exist.
     pub(super) fn new(
         inner: Geospatial,
         schema: &Schema,
@@ -111,7 +113,8 @@ impl GeoFile {
                 .map(|former| former.others.clone())
                 .unwrap_or_default(),
         };
-        // Properties that the version cannot represent are reported before rows are written.
+        // We try the conversion now, so that properties that the version cannot represent are
+        // reported before rows are written.
         metadata.to_json()?;
         let state = State { metadata, waiting };
         Ok(Some(Self {
@@ -124,7 +127,8 @@ impl GeoFile {
     }
 }
 
-/// Returns the properties of a field known before its values. `None` if it has no geometries.
+/// Returns the properties of a field that we know before its values, or `None` if it has no
+/// geometries.
 fn column(field: &Field, version: Version) -> Result<Option<GeoColumn>> {
     if is_geometry(field) && !is_binary(field.data_type()) {
         let message = format!(
@@ -152,8 +156,9 @@ fn column(field: &Field, version: Version) -> Result<Option<GeoColumn>> {
 }
 
 impl GeoColumn {
-    /// Retains properties that follow neither from the values nor from the Arrow type. Unless GeoParquet was
-    /// requested (`is_asked`), properties that the format cannot represent stay as in the former metadata.
+    /// Keeps the former properties that follow neither from the values nor from the Arrow type. If
+    /// GeoParquet was not requested (`is_asked`), properties that the format cannot represent stay
+    /// as they were in the former metadata.
     fn keep(
         &mut self,
         name: &str,
@@ -165,7 +170,8 @@ impl GeoColumn {
         else {
             return;
         };
-        // GeoParquet cannot represent a CRS code. The former definition is the best available.
+        // GeoParquet cannot represent a CRS code, so the former definition is the best that we
+        // have.
         let is_code = !matches!(
             self.crs.form(),
             CrsForm::Default | CrsForm::Undefined | CrsForm::Projjson(_)
@@ -174,7 +180,8 @@ impl GeoColumn {
         if is_ellipsoidal && version < Version::V2_0 && !is_asked {
             self.edges = former.edges;
         }
-        // An extension type without a CRS does not contradict the metadata, in which a missing CRS is longitude and latitude.
+        // An extension type without a CRS does not contradict the metadata, in which a missing CRS
+        // means longitude and latitude.
         let is_open = matches!(self.crs.form(), CrsForm::Undefined);
         if is_code && !is_asked || is_open || former.crs.is_same(&self.crs) {
             self.crs = former.crs.clone();
@@ -191,7 +198,8 @@ impl GeoColumn {
 }
 
 impl GeoColumn {
-    /// Keeps a CRS of text, against the specification, as it was: its definition is not known.
+    /// Keeps a CRS that is a text, although the specification forbids it, because its definition is
+    /// not known.
     fn keep_crs_text(&mut self) {
         let is_code = !matches!(
             self.crs.form(),
@@ -204,7 +212,8 @@ impl GeoColumn {
     }
 }
 
-/// Plans a covering for a column of well-known binary that does not have one. Returns the names of both.
+/// Plans a covering for a column of well-known binary that does not have one. Returns the names of
+/// the column and its covering.
 fn plan_covering(
     planned: &mut [Planned],
     at: usize,
@@ -233,7 +242,7 @@ fn plan_covering(
 }
 
 impl Shared {
-    /// Finishes a column. The last one returns the metadata.
+    /// Finishes a column. When the last column is finished, this returns the metadata.
     pub(super) fn finish(
         &self,
         name: &str,
@@ -261,7 +270,7 @@ impl Shared {
 }
 
 impl GeoColumn {
-    /// Removes all types if one of them has M, which versions before 2.0 do not have.
+    /// Removes all types if one of them has M, because versions before 2.0 do not have M.
     fn leave_out_m(&mut self) {
         if self
             .geometry_types
@@ -287,7 +296,7 @@ impl ExtensionType for GeoFile {
     fn storage_writer(&self, written: &WrittenField<'_>) -> Result<Option<Box<dyn StorageWriter>>> {
         let field = written.field;
         let [name] = written.path else {
-            // GeoParquet supports only columns at the root.
+            // GeoParquet only supports columns at the root.
             return self.inner.storage_writer(written);
         };
         let column = {
@@ -302,7 +311,8 @@ impl ExtensionType for GeoFile {
         }
         let mut definition = None;
         let stored = match (self.version, meaning(field)?) {
-            // The annotation existed next to metadata of this version in the source.
+            // In the source of the rows, the annotation existed next to metadata of this version,
+            // so it may stay.
             (_, Some(meaning)) if !self.is_asked && has_annotation(field)? => {
                 let kept = Geometries::new(field, &meaning, false)?;
                 definition = kept.definition;

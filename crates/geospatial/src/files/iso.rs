@@ -1,4 +1,4 @@
-//! Conversion of values to the form that Parquet requires: ISO, little-endian.
+//! Converts values to the form that Parquet requires, which is ISO and little-endian.
 
 use std::sync::Arc;
 
@@ -10,10 +10,12 @@ use herringbone_format::{Error, Result};
 use super::each::for_each;
 use crate::wkb::write_iso;
 
-/// Returns the array with its values in this form.
+/// Returns the array with its values in the ISO form and little-endian.
 ///
 /// # Errors
-/// Argument if a value is not well-known binary. Unsupported if the array is a dictionary or run-end encoded.
+/// Fails with [Argument](herringbone_format::ErrorKind::Argument) if a value is not well-known
+/// binary. Fails with [Unsupported](herringbone_format::ErrorKind::Unsupported) if the array has a
+/// dictionary or run-end encoding.
 pub(super) fn iso(array: &ArrayRef) -> Result<ArrayRef> {
     let len = array.len();
     Ok(match array.data_type() {

@@ -1,15 +1,16 @@
-//! A cache for the GeoParquet metadata of the file being read.
+//! Caches the GeoParquet metadata of the file that is being read.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::geoparquet::GeoMetadata;
 
-/// Parses the metadata once per file, rather than once per column.
+/// A cache of parsed metadata, so that we parse it once per file rather than once per column.
 #[derive(Debug, Default)]
 pub(super) struct KnownMetadata(Mutex<Option<(String, Option<Arc<GeoMetadata>>)>>);
 
 impl KnownMetadata {
-    /// Parses the usable part of the text from a file. `None` if it is not JSON; the file can still be read.
+    /// Parses the usable part of the text from a file. Returns `None` if it is not JSON, because
+    /// the file can be read all the same.
     pub(super) fn of(&self, text: &str) -> Option<Arc<GeoMetadata>> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((known_text, metadata)) = &*known

@@ -1,4 +1,4 @@
-//! Geometries in files. [`Geospatial`] is the extension for readers and writers.
+//! Reads and writes geometries in files. [`Geospatial`] is the extension for both.
 //!
 //! ```text
 //! READ   logical type, else `geo` metadata, else Arrow hint ──► field with geoarrow.wkb, its CRS and edges
@@ -30,14 +30,16 @@ pub use columns::GeometryColumn;
 use known_metadata::KnownMetadata;
 pub use options::GeoParquetOptions;
 
-/// GEOMETRY and GEOGRAPHY as Arrow extension types, and their statistics.
+/// An extension that reads and writes GEOMETRY and GEOGRAPHY as Arrow extension types, with their
+/// statistics.
 ///
-/// For reading, pass it to `ReadOptions::extension`. Columns become `geoarrow.wkb` with their CRS and edges, taken
-/// from the logical type, or else from the GeoParquet metadata. Columns in a native encoding of GeoParquet 1.1
-/// become `geoarrow.point` to `geoarrow.multipolygon`.
+/// To read, pass it to `ReadOptions::extension`. Columns then become `geoarrow.wkb` with their CRS
+/// and edges, which we take from the logical type, or else from the GeoParquet metadata. Columns in
+/// a native encoding of GeoParquet 1.1 become `geoarrow.point` to `geoarrow.multipolygon`.
 ///
-/// For writing, [`write_options`](Self::write_options) adds it to other options. Columns with `geoarrow.wkb` become
-/// GEOMETRY or GEOGRAPHY. Column chunks get a bounding box and the geometry types that occur.
+/// To write, add it to other options with [`write_options`](Self::write_options). Columns with
+/// `geoarrow.wkb` then become GEOMETRY or GEOGRAPHY, and each column chunk gets a bounding box and
+/// the geometry types that occur in it.
 ///
 /// ```
 /// # use std::{collections::HashMap, sync::Arc};
@@ -68,36 +70,40 @@ pub use options::GeoParquetOptions;
 pub struct Geospatial {
     geoparquet: Option<GeoParquetOptions>,
     writes_iso: bool,
-    /// The parsed `geo` metadata of the file being read.
+    /// The parsed `geo` metadata of the file that is being read.
     known: Arc<KnownMetadata>,
 }
 
 impl Geospatial {
-    /// Reads all geospatial metadata of files, and writes values unchanged.
+    /// Creates an extension that reads all geospatial metadata of files, and writes values
+    /// unchanged.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Writes GeoParquet metadata, even if the source of the rows has none. Without this option, GeoParquet files
-    /// stay GeoParquet. Schemas read from such files have the key `geo` in their metadata. That metadata is
-    /// recreated in its version, with the boxes and types of the values being written.
+    /// Writes GeoParquet metadata, even if the file from which the rows come has none. Without this
+    /// option, GeoParquet files stay GeoParquet, because a schema that was read from such a file
+    /// has the key `geo` in its metadata. We then recreate that metadata in its version, with the
+    /// boxes and types of the values that you write.
     #[must_use]
     pub fn geoparquet(mut self, options: GeoParquetOptions) -> Self {
         self.geoparquet = Some(options);
         self
     }
 
-    /// Converts values in extended well-known binary (EWKB) or big-endian to the form that Parquet requires: ISO,
-    /// little-endian. SRIDs are omitted, because the column defines the reference system. With this option,
-    /// malformed values are an error. Without it, values are written unchanged.
+    /// Converts values that are big-endian, or in extended well-known binary (EWKB), to the form
+    /// that Parquet requires, which is ISO and little-endian. SRIDs are dropped, because the column
+    /// defines the reference system. With this option, a malformed value is an error. Without it,
+    /// values are written unchanged.
     #[must_use]
     pub fn write_iso(mut self, iso: bool) -> Self {
         self.writes_iso = iso;
         self
     }
 
-    /// Adds this extension to `options`, for geometry columns and for the statistics of their chunks.
+    /// Adds this extension to `options`, both for geometry columns and for the statistics of their
+    /// chunks.
     #[must_use]
     pub fn write_options(self, options: WriteOptions) -> WriteOptions {
         options.column_statistics(self.clone()).extension(self)

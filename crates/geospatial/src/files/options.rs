@@ -13,11 +13,12 @@ use crate::geoparquet::Version;
 pub struct GeoParquetOptions {
     /// The version of the specification to follow.
     pub version: Version,
-    /// True if each column of well-known binary gets a column of boxes next to it, `bbox`. Readers use its bounds to
-    /// skip row groups and pages. It is a struct of FLOATs, rounded outward. A row that crosses the antimeridian has
-    /// all longitudes in it; a row without positions has null.
+    /// True if each column of well-known binary gets a column of boxes next to it, `bbox`. Readers
+    /// use the bounds of this column to skip row groups and pages. It is a struct of FLOATs,
+    /// rounded outward. If a row crosses the antimeridian, its box has all longitudes, and if it
+    /// has no positions, its box is null.
     pub covering: bool,
-    /// The column to use by default. If `None`, it is the first one.
+    /// The column that readers use by default. If this is `None`, it is the first one.
     pub primary_column: Option<String>,
 }
 
@@ -32,15 +33,15 @@ impl GeoParquetOptions {
         }
     }
 
-    /// Sets whether each column of well-known binary gets a column of boxes next to it. Version 1.0 does not support
-    /// it.
+    /// Sets whether each column of well-known binary gets a column of boxes next to it. Version 1.0
+    /// does not support this.
     #[must_use]
     pub fn covering(mut self, covering: bool) -> Self {
         self.covering = covering;
         self
     }
 
-    /// Sets the column to use by default.
+    /// Sets the column that readers use by default.
     #[must_use]
     pub fn primary_column(mut self, name: impl Into<String>) -> Self {
         self.primary_column = Some(name.into());

@@ -1,4 +1,4 @@
-//! Predicates that select rows by the location of their geometries.
+//! Selects rows by the location of their geometries.
 //!
 //! ```text
 //! geospatial statistics, or bounds of x and y ──► row groups    covered.rs ──► pages, rows    row_boxes.rs ──► rows
@@ -18,7 +18,7 @@ use crate::bounds::{Extent, check, contains, intersects};
 use crate::geoparquet::Encoding;
 use crate::wkb::{GeometryKind, GeometryType};
 
-/// The relation of the boxes of rows to the requested box.
+/// The relation that a row's box must have to the requested box.
 #[derive(Debug, Clone, Copy)]
 enum Relation {
     Intersects,
@@ -33,7 +33,8 @@ struct BoxPredicate {
     relation: Relation,
 }
 
-/// Formats the predicate for people, in explained plans: `bbox(geometry) intersects (0, 0, 15, 25)`, x before y.
+/// Formats the predicate for people who read a plan: `bbox(geometry) intersects (0, 0, 15, 25)`,
+/// with x before y.
 impl fmt::Debug for BoxPredicate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let relation = match self.relation {
@@ -56,15 +57,16 @@ impl fmt::Debug for BoxPredicate {
 }
 
 impl GeometryColumn {
-    /// Returns a predicate for rows whose bounding box touches `bbox`, borders included, in the reference system of
-    /// the column. A box with `xmin > xmax` crosses the antimeridian. Nulls and geometries without positions are not
-    /// selected; rows whose box is not known are. The predicate does not check whether the geometry itself touches
-    /// the box.
+    /// Returns a predicate for rows whose bounding box touches `bbox`, which is in the column's
+    /// reference system. The borders belong to a box, and a box with `xmin > xmax` crosses the
+    /// antimeridian. Nulls and geometries without positions are not selected, but rows whose box is
+    /// not known are. Note that the predicate does not check if the geometry itself touches the
+    /// box.
     ///
-    /// Row groups are pruned by their geospatial statistics. Pages are skipped by the covering of the column, if
-    /// there is one, or by the `x` and `y` of native encodings. The `x` of coverings by other writers is used only
-    /// if no row can cross the antimeridian. Their coverings of geographies are ignored, because it is not specified
-    /// how they bound edges.
+    /// Geospatial statistics prune row groups. Pages are skipped by the column's covering, if there
+    /// is one, or by the `x` and `y` of native encodings. If another writer made the covering, we
+    /// use its `x` only if no row can cross the antimeridian. For geographies we ignore the
+    /// coverings of other writers, because it is not specified how they bound edges.
     ///
     /// ```no_run
     /// # use herringbone::ReadOptions;
@@ -83,18 +85,20 @@ impl GeometryColumn {
     /// ```
     ///
     /// # Errors
-    /// [Argument](herringbone_format::ErrorKind::Argument) if the box is invalid, leaves the Earth of a geography, or
-    /// crosses an antimeridian in a system without one. [Unsupported](herringbone_format::ErrorKind::Unsupported) if
-    /// a row may have several geometries.
+    /// Fails with [Argument](herringbone_format::ErrorKind::Argument) if the box is invalid, if it
+    /// exceeds the Earth's longitudes or latitudes for a geography, or if it crosses an
+    /// antimeridian in a system without one. Fails with
+    /// [Unsupported](herringbone_format::ErrorKind::Unsupported) if a row may have several
+    /// geometries.
     pub fn intersects(&self, bbox: &BoundingBox) -> Result<Predicate> {
         self.predicate(bbox, Relation::Intersects)
     }
 
-    /// Returns a predicate for rows whose bounding box lies entirely within `bbox`. Otherwise like
-    /// [`intersects`](Self::intersects).
+    /// Returns a predicate for rows whose bounding box lies entirely within `bbox`. In all other
+    /// ways it is like [`intersects`](Self::intersects).
     ///
     /// # Errors
-    /// See [`intersects`](Self::intersects).
+    /// Fails for the reasons of [`intersects`](Self::intersects).
     pub fn within(&self, bbox: &BoundingBox) -> Result<Predicate> {
         self.predicate(bbox, Relation::Within)
     }
@@ -137,7 +141,7 @@ impl GeometryColumn {
 }
 
 impl BoxPredicate {
-    /// Returns true if a row with this extent is selected. Null rows are never tested.
+    /// Returns true if a row with this extent is selected. Rows that are null are never tested.
     fn accepts(&self, extent: &Extent) -> bool {
         let edges = self.column.meaning.edges;
         match (extent, self.relation) {
@@ -172,13 +176,14 @@ impl RowPredicate for BoxPredicate {
         Ok(Box::new(move |batch| Ok(predicate.test(batch)?)))
     }
 
-    /// Holds for both relations: a box within another one touches it.
+    /// Returns a predicate that holds for both relations, because a box within another one touches
+    /// it.
     fn implied(&self, schema: &ParquetSchema) -> Result<Option<Predicate>, RowError> {
         Ok(self.column.covered(&self.bbox, schema))
     }
 
-    /// Returns true if testing the covering saves bytes. A row of it has four numbers: the size of a point, and less
-    /// than any other geometry.
+    /// Returns true if testing the covering saves bytes. One of its rows has four numbers, which is
+    /// the size of a point, and less than any other geometry.
     fn tests_implied(&self) -> bool {
         let geoparquet = self.column.geoparquet.as_ref();
         let types = geoparquet.map_or(&[][..], |geoparquet| &geoparquet.geometry_types);

@@ -1,4 +1,4 @@
-//! The field that a stored column becomes on reading.
+//! Determines the field that a stored column becomes when we read it.
 
 use herringbone_arrow::schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
 use herringbone_arrow::schema::{DataType, Field};
@@ -9,8 +9,9 @@ use herringbone_schema::LOGICAL_TYPE_KEY;
 use crate::geoarrow::{EXTENSION_NAME, ExtensionMetadata, FORMER_EXTENSION_NAME, native_name};
 use crate::geoparquet::{Encoding, GeoMetadata, Version};
 
-/// Returns the extension type field for a stored column, if it has geometries. The logical type takes precedence,
-/// then the GeoParquet metadata. The Arrow schema of the file, already part of the storage field, comes last.
+/// Returns the field with an extension type for a stored column that has geometries. The logical
+/// type takes precedence, then the GeoParquet metadata. The file's Arrow schema is last. It is
+/// already part of the storage field.
 pub(super) fn field(
     stored: &StoredField<'_>,
     geoparquet: impl FnOnce() -> Option<std::sync::Arc<GeoMetadata>>,
@@ -23,7 +24,8 @@ pub(super) fn field(
         let field = is_binary(stored.storage.data_type())
             .then(|| extended(stored.storage, EXTENSION_NAME, &meaning))
             .flatten();
-        // GeoParquet 1 uses bytes without annotation. If a file has both, the annotation has to be recorded.
+        // GeoParquet 1 uses bytes without an annotation. So if a file has both, we have to record
+        // the annotation.
         let has_both = || {
             let metadata = geoparquet();
             stored.node().parent == 0
@@ -60,7 +62,7 @@ pub(super) fn field(
     })
 }
 
-/// Returns the annotation of a geometry column. On types other than BYTE_ARRAY, the annotation means nothing.
+/// Returns a geometry column's annotation. The annotation only has a meaning on BYTE_ARRAY.
 fn geospatial<'a>(stored: &StoredField<'a>) -> Option<&'a LogicalType> {
     let is_geospatial = |it: &&LogicalType| {
         matches!(
@@ -79,7 +81,7 @@ fn is_byte_array(stored: &StoredField<'_>) -> bool {
     leaf.is_some_and(|leaf| leaf.physical_type == Type::ByteArray)
 }
 
-/// Returns true if arrays of a type are bytes, including dictionaries of bytes.
+/// Returns true if a type's arrays have bytes, which includes dictionaries of bytes.
 pub(super) fn is_binary(data_type: &DataType) -> bool {
     match data_type {
         DataType::Binary | DataType::LargeBinary | DataType::BinaryView => true,
@@ -88,8 +90,9 @@ pub(super) fn is_binary(data_type: &DataType) -> bool {
     }
 }
 
-/// Returns the storage as a field of an extension type with this name and meaning. If the hint in the file agrees,
-/// it is left unchanged. If the hint is an unrelated extension type, it stays: the result is `None`.
+/// Returns the storage as a field that has an extension type with this name and meaning. If the
+/// hint in the file agrees, it is left unchanged. If the hint is an unrelated extension type, it
+/// stays too, and the result is `None`.
 fn extended(storage: &Field, name: &str, meaning: &ExtensionMetadata) -> Option<Field> {
     let hinted = storage.extension_type_name();
     let is_own = |it: &str| it == name || name == EXTENSION_NAME && it == FORMER_EXTENSION_NAME;
@@ -110,8 +113,9 @@ fn says_the_same(storage: &Field, meaning: &ExtensionMetadata) -> bool {
     ExtensionMetadata::parse(text).is_ok_and(|hinted| hinted.is_same(meaning))
 }
 
-/// Records the text of an annotation if converting the extension type would not reproduce it, such as one that names
-/// the default CRS. Otherwise removes it, because the extension type is sufficient.
+/// Records an annotation's text if converting the extension type would not reproduce it, for
+/// example if it names the default CRS. Otherwise removes it, because the extension type is
+/// sufficient.
 fn with_logical_type(field: Field, logical_type: &LogicalType, always: bool) -> Field {
     let text = field.extension_type_metadata().unwrap_or_default();
     let again = ExtensionMetadata::parse(text).map(|it| it.logical_type());

@@ -1,4 +1,4 @@
-//! The extent of the geometry of each row.
+//! Finds the extent of each row's geometry.
 
 use std::ops::Range;
 
@@ -15,10 +15,11 @@ use crate::geoparquet::Encoding;
 use crate::native::lists_around;
 use crate::wkb::GeometryKind;
 
-/// Calls `see` with the extent of each row, or with `None` if it is null.
+/// Calls `see` with each row's extent, or with `None` if the row is null.
 ///
 /// # Errors
-/// Unsupported if the layout of the array differs from that of the column.
+/// Fails with [Unsupported](herringbone_format::ErrorKind::Unsupported) if the array has another
+/// layout than the column.
 pub(super) fn for_each_extent(
     array: &ArrayRef,
     column: &GeometryColumn,
@@ -29,7 +30,7 @@ pub(super) fn for_each_extent(
         Encoding::Wkb => for_each(array, &mut |value| {
             see(value.map(|value| {
                 let mut bounder = Bounder::new(edges);
-                // A malformed value may be anywhere, and so its extent is unknown.
+                // A malformed value may be anywhere, so its extent is unknown.
                 bounder
                     .add(value)
                     .map_or(Extent::Unknown(NoBox::Malformed), |_| bounder.extent())
@@ -42,7 +43,7 @@ pub(super) fn for_each_extent(
                 see(array.is_valid(row).then(|| {
                     let extent = positions.extent(row);
                     match edges.is_geography() && extent != Extent::Empty {
-                        // The box is that of positions, not of the edges between them.
+                        // The box bounds the positions, but not the edges between them.
                         true => Extent::Unknown(NoBox::Edges),
                         false => extent,
                     }
@@ -55,7 +56,7 @@ pub(super) fn for_each_extent(
 
 /// The positions of native geometries.
 struct Positions<'a> {
-    /// The lists around the points, outermost first.
+    /// The lists around the points, from the outermost inwards.
     lists: Vec<&'a ArrayRef>,
     points: &'a ArrayRef,
     ordinates: [Option<&'a Float64Array>; 4],
@@ -89,7 +90,8 @@ impl<'a> Positions<'a> {
         })
     }
 
-    /// Returns the range of points of a row. Points that a writer left below nulls can only make its box larger.
+    /// Returns the range of points that a row has. Points that a writer left below nulls can only
+    /// make its box larger.
     fn range(&self, row: usize) -> Range<usize> {
         let mut range = row..row + 1;
         for list in &self.lists {

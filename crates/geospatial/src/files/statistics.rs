@@ -1,4 +1,4 @@
-//! Geospatial statistics of column chunks being written.
+//! Collects geospatial statistics of the column chunks that we write.
 
 use herringbone_format::{Result, Type};
 use herringbone_write::{
@@ -31,7 +31,7 @@ impl ColumnStatistics for ChunkGeometries {
     }
 
     fn finish(self: Box<Self>) -> ChunkStatistics {
-        // Geometries have no order: neither bounds nor a column index.
+        // Geometries have no order, so there are neither bounds nor a column index.
         let statistics = ChunkStatistics::new().without_bounds(true);
         match self.0.finish() {
             Some(geospatial) => statistics.geospatial(geospatial),

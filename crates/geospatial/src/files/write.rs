@@ -1,4 +1,4 @@
-//! The way a field with geometries is written.
+//! Determines how we write a field that has geometries.
 
 use std::sync::Arc;
 
@@ -15,10 +15,10 @@ use crate::Edges;
 use crate::crs::{Crs, CrsForm};
 use crate::geoarrow::{EXTENSION_NAME, ExtensionCrs, ExtensionMetadata, FORMER_EXTENSION_NAME};
 
-/// Parses the metadata of a field with well-known binary. `None` for other fields.
+/// Parses the metadata of a field that has well-known binary. Returns `None` for other fields.
 ///
 /// # Errors
-/// The metadata cannot be parsed.
+/// Fails if the metadata cannot be parsed.
 pub(super) fn meaning(field: &Field) -> Result<Option<ExtensionMetadata>> {
     if !is_geometry(field) || !is_binary(field.data_type()) {
         return Ok(None);
@@ -27,7 +27,7 @@ pub(super) fn meaning(field: &Field) -> Result<Option<ExtensionMetadata>> {
     ExtensionMetadata::parse(text).map(Some)
 }
 
-/// Returns true if a field has the extension type of well-known binary, regardless of its array type.
+/// Returns true if a field has the extension type of well-known binary, whatever its array type is.
 pub(super) fn is_geometry(field: &Field) -> bool {
     matches!(
         field.extension_type_name(),
@@ -35,10 +35,10 @@ pub(super) fn is_geometry(field: &Field) -> bool {
     )
 }
 
-/// Returns true if the metadata of a field requests an annotation as GEOMETRY or GEOGRAPHY.
+/// Returns true if a field's metadata requests an annotation as GEOMETRY or GEOGRAPHY.
 ///
 /// # Errors
-/// The metadata cannot be parsed.
+/// Fails if the metadata cannot be parsed.
 pub(super) fn has_annotation(field: &Field) -> Result<bool> {
     Ok(matches!(
         asked_logical_type(field)?,
@@ -46,10 +46,10 @@ pub(super) fn has_annotation(field: &Field) -> Result<bool> {
     ))
 }
 
-/// Writes the geometries of one field.
+/// A writer for one field's geometries.
 pub(super) struct Geometries {
     pub(super) field: FieldRef,
-    /// The definition of the CRS, which the annotation refers to.
+    /// The CRS definition that the annotation refers to.
     pub(super) definition: Option<KeyValue>,
     writes_iso: bool,
 }
@@ -67,7 +67,8 @@ impl Geometries {
         if let Some(asked) = asked.filter(|_| is_geospatial) {
             match kept(&asked, meaning)? {
                 Some(pair) => definition = pair,
-                // The extension type is newer: users of Arrow change the extension type, not the annotation.
+                // The extension type is newer, because users of Arrow change the extension type,
+                // and not the annotation.
                 None => {
                     let mut pairs = field.metadata().clone();
                     pairs.remove(LOGICAL_TYPE_KEY);
@@ -84,12 +85,12 @@ impl Geometries {
     }
 }
 
-/// Returns the field without its own annotation: the extension type is sufficient.
+/// Returns the field without an annotation of its own, because the extension type is sufficient.
 pub(super) fn by_extension_type(field: &Field) -> FieldRef {
     without(field, &[LOGICAL_TYPE_KEY])
 }
 
-/// Returns the field without annotation and extension type: plain bytes.
+/// Returns the field without annotation and extension type, so that it has plain bytes.
 pub(super) fn as_bytes(field: &Field) -> FieldRef {
     without(
         field,
@@ -109,9 +110,9 @@ fn without(field: &Field, keys: &[&str]) -> FieldRef {
     Arc::new(field.clone().with_metadata(pairs))
 }
 
-/// Checks if an annotation agrees with the extension type, possibly in another form of the CRS. If so, the
-/// annotation is retained, and the definition of the CRS is returned if the annotation refers to a key of the file's
-/// metadata.
+/// Checks if an annotation agrees with the extension type, which may have another form of the CRS.
+/// If so, we keep the annotation. If it refers to a key of the file's metadata, this also returns
+/// the definition of the CRS.
 fn kept(asked: &LogicalType, meaning: &ExtensionMetadata) -> Result<Option<Option<KeyValue>>> {
     if Edges::of(asked)? != Some(meaning.edges) {
         return Ok(None);

@@ -1,4 +1,5 @@
-//! The Arrow extension type `geoarrow.wkb` and its metadata: the reference system and the edges.
+//! The Arrow extension type `geoarrow.wkb`, with its metadata, which has the reference system and
+//! the edges.
 //!
 //! ```text
 //! Parquet                       geoarrow.wkb
@@ -27,8 +28,8 @@ pub const EXTENSION_NAME: &str = "geoarrow.wkb";
 /// The former name of the extension type, which some writers still use.
 pub const FORMER_EXTENSION_NAME: &str = "ogc.wkb";
 
-/// Returns the name of the extension type for the native encoding of a kind, such as `geoarrow.multipolygon`. `None`
-/// if it does not have one.
+/// Returns the extension type's name for the native encoding of a kind, such as
+/// `geoarrow.multipolygon`. Returns `None` if the kind has no native encoding.
 #[must_use]
 pub fn native_name(kind: GeometryKind) -> Option<&'static str> {
     Some(match kind {
@@ -45,17 +46,17 @@ pub fn native_name(kind: GeometryKind) -> Option<&'static str> {
 /// The metadata of the extension type.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ExtensionMetadata {
-    /// The reference system. `None` if it is not known.
+    /// The reference system, or `None` if it is not known.
     pub crs: Option<ExtensionCrs>,
     /// The interpolation of edges.
     pub edges: Edges,
 }
 
-/// A reference system in the metadata of the extension type, by its `crs_type`.
+/// A reference system in the extension type's metadata. The variants correspond to its `crs_type`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ExtensionCrs {
-    /// A PROJJSON definition, a JSON object.
+    /// A PROJJSON definition, which is a JSON object.
     Projjson(String),
     /// A definition in WKT2:2019.
     Wkt2(String),
@@ -63,7 +64,7 @@ pub enum ExtensionCrs {
     AuthorityCode(String),
     /// A number whose meaning the writer defines.
     Srid(String),
-    /// Text of an unspecified form.
+    /// Text in an unspecified form.
     Text(String),
 }
 
@@ -80,11 +81,13 @@ impl ExtensionCrs {
 }
 
 impl ExtensionMetadata {
-    /// Parses the metadata, a JSON object. Empty text means no metadata.
+    /// Parses the metadata, which is a JSON object. An empty text counts as no metadata.
     ///
     /// # Errors
     ///
-    /// The text is not a JSON object, `crs` is neither text nor an object, or `edges` is not a known name.
+    /// Fails with [Argument](herringbone_format::ErrorKind::Argument) if the text is not a JSON
+    /// object, if `crs` is neither text nor an object, or if `edges` is not text. Fails with
+    /// [Unsupported](herringbone_format::ErrorKind::Unsupported) if `edges` is not a known name.
     pub fn parse(text: &str) -> Result<Self> {
         if text.trim().is_empty() {
             return Ok(Self::default());
@@ -128,12 +131,14 @@ impl ExtensionMetadata {
         }
     }
 
-    /// Converts a logical type. `None` unless it is GEOMETRY or GEOGRAPHY. `key_value` looks up the key-value
-    /// metadata of the file. A missing definition remains a reference.
+    /// Converts a logical type. Returns `None` if it is neither GEOMETRY nor GEOGRAPHY. `key_value`
+    /// looks up the file's key-value metadata. If the definition is missing there, it remains a
+    /// reference.
     ///
     /// # Errors
     ///
-    /// The algorithm of a GEOGRAPHY is not known.
+    /// Fails with [Unsupported](herringbone_format::ErrorKind::Unsupported) if the algorithm of a
+    /// GEOGRAPHY is not known.
     pub fn of<'a>(
         logical_type: &LogicalType,
         key_value: impl FnOnce(&str) -> Option<&'a str>,
@@ -157,9 +162,9 @@ impl ExtensionMetadata {
         Ok(Some(Self { crs, edges }))
     }
 
-    /// Returns the logical type: a GEOMETRY if the edges are planar, otherwise a GEOGRAPHY. Longitude and latitude
-    /// of WGS 84, by any name, is the default, and is omitted for the sake of all readers. An unknown system becomes
-    /// `srid:0`. WKT is stored unchanged.
+    /// Returns the logical type, which is a GEOMETRY if the edges are planar, and otherwise a
+    /// GEOGRAPHY. Longitude and latitude of WGS 84 is the default, by whatever name, so we omit it
+    /// for the sake of all readers. An unknown system becomes `srid:0`. WKT is stored unchanged.
     #[must_use]
     pub fn logical_type(&self) -> LogicalType {
         let text = match &self.crs {
@@ -181,14 +186,15 @@ impl ExtensionMetadata {
         self.edges.logical_type(crs.and_then(Crs::into_text))
     }
 
-    /// Returns true if both have the same meaning, in any form of the reference system.
+    /// Returns true if both have the same meaning, even if the reference systems have different
+    /// forms.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         let crs = |it: &Self| Crs::of(&it.logical_type());
         self.edges == other.edges && crs(self).is_same(&crs(other))
     }
 
-    /// Returns the metadata as JSON, `{}` if it is empty.
+    /// Returns the metadata as JSON, which is `{}` if it is empty.
     #[must_use]
     pub fn to_json(&self) -> String {
         let mut members = Map::new();

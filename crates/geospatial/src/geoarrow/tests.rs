@@ -1,4 +1,4 @@
-//! Tests of the extension metadata in both directions.
+//! Tests the extension metadata in both directions.
 
 use herringbone_format::EdgeInterpolationAlgorithm;
 
@@ -50,7 +50,7 @@ fn every_form_goes_there_and_back() {
     );
 }
 
-/// Metadata as written by pyarrow, geopandas and GDAL.
+/// Reads metadata as pyarrow, geopandas and GDAL write it.
 #[test]
 fn metadata_of_others() {
     let wgs84 = r#"{"crs": {"type": "GeographicCRS", "id": {"authority": "EPSG", "code": 4326}}}"#;
@@ -137,7 +137,8 @@ fn what_is_not_understood_is_an_error() {
     );
 }
 
-/// Each line has metadata of one meaning. Metadata of different lines has different meanings.
+/// Compares metadata. Each line has texts with one meaning, and different lines have different
+/// meanings.
 #[test]
 fn metadata_is_the_same_if_its_meaning_is() {
     let albers = format!(r#"{{"crs":{ALBERS},"crs_type":"projjson"}}"#);

@@ -1,4 +1,5 @@
-//! Geometry objects of GeoJSON (RFC 7946, section 3.1): longitude, latitude and height, as in OGC:CRS84.
+//! Converts geometry objects of GeoJSON (RFC 7946, section 3.1). Coordinates are longitude,
+//! latitude and height, as in OGC:CRS84.
 //!
 //! [`write()`] converts a value to GeoJSON, and [`read`] converts GeoJSON to a value. Features are not supported.
 //!

@@ -1,17 +1,19 @@
-//! Conversion of GeoJSON to a value.
+//! Converts GeoJSON to a value.
 
 use herringbone_format::{Error, Result};
 use serde_json::{Map, Value};
 
 use crate::wkb::{Dimensions, GeometryKind, GeometryType, MAX_DEPTH, Position, Writer};
 
-/// Appends the well-known binary of a geometry object. It has Z if any position has three numbers. The z of
-/// positions with two numbers is then NaN. Other members than those of a geometry are ignored.
+/// Appends a geometry object as well-known binary. The result has Z if any position has three
+/// numbers, and then the z of positions with two numbers is NaN. Members that do not belong to a
+/// geometry are ignored.
 ///
 /// # Errors
 ///
-/// The text is not a geometry object, a position has more than three numbers, or collections are nested deeper than
-/// [`MAX_DEPTH`]. In all cases `out` may end in a partial geometry.
+/// Fails with [Argument](herringbone_format::ErrorKind::Argument) if the text is not a geometry
+/// object, if a position has more than three numbers, or if collections are nested deeper than
+/// [`MAX_DEPTH`]. After an error, `out` may end in a part of a geometry.
 pub fn read(text: &str, out: &mut Vec<u8>) -> Result<()> {
     let value: Value = serde_json::from_str(text)
         .map_err(|error| Error::argument(format!("the geometry is not JSON: {error}")))?;
@@ -47,7 +49,7 @@ fn kind(members: &Map<String, Value>) -> Result<GeometryKind> {
         .ok_or_else(|| Error::argument(format!("unknown `type` of a geometry: {name:?}")))
 }
 
-/// Writes a geometry with these coordinates, including its parts.
+/// Writes the geometry that has these coordinates, including its parts.
 fn coordinates_of(
     coordinates: &[Value],
     geometry_type: GeometryType,
@@ -94,7 +96,7 @@ fn positions(values: &[Value], geometry_type: GeometryType, writer: &mut Writer<
     })
 }
 
-/// Parses a position. An empty array is an empty point.
+/// Parses a position. An empty array means an empty point.
 fn position(numbers: &[Value]) -> Result<Position> {
     let number = |value: &Value| {
         value.as_f64().ok_or_else(|| {
@@ -116,10 +118,10 @@ fn position(numbers: &[Value]) -> Result<Position> {
     Ok(Position { x, y, z, m })
 }
 
-/// Returns Z if any position within has three numbers.
+/// Returns Z if any position inside has three numbers.
 fn dimensions(members: &Map<String, Value>) -> Dimensions {
     fn has_z(value: &Value) -> bool {
-        // The depth of parsed JSON is limited.
+        // This recursion ends, because the depth of parsed JSON is limited.
         match value {
             Value::Array(all) if all.first().is_some_and(Value::is_number) => all.len() > 2,
             Value::Array(all) => all.iter().any(has_z),

@@ -1,5 +1,5 @@
-//! Tests of values that GeoJSON cannot represent, and of malformed GeoJSON. Comparisons with other implementations
-//! are in `tests/read`.
+//! Tests values that GeoJSON cannot represent, and malformed GeoJSON. The folder `tests/it`
+//! compares GeoJSON with other implementations.
 
 use super::*;
 use crate::wkt;

@@ -1,4 +1,4 @@
-//! Conversion of a value to GeoJSON.
+//! Converts a value to GeoJSON.
 
 use std::fmt::Write;
 
@@ -8,13 +8,14 @@ use crate::wkb::{
     Coordinates, Event, Events, GeometryKind, Header, MAX_DEPTH, Position, WkbError, WkbErrorKind,
 };
 
-/// Appends a value as a geometry object. An empty point has the coordinates `[]`. A position whose z is NaN has two
-/// numbers.
+/// Appends a value as a geometry object. An empty point has the coordinates `[]`. A position has
+/// two numbers if its z is NaN.
 ///
 /// # Errors
 ///
-/// The value is not well-known binary, or GeoJSON cannot represent it: it has M, an opaque geometry, infinite
-/// ordinates, or NaN for x or y. In all cases `out` may end in a partial geometry.
+/// Fails if the value is not well-known binary, or if GeoJSON cannot represent it because it has M,
+/// an opaque geometry, infinite ordinates, or NaN for x or y. After an error, `out` may end in a
+/// part of a geometry.
 pub fn write(value: &[u8], out: &mut String) -> Result<()> {
     let mut json = Json {
         out,
@@ -36,12 +37,12 @@ pub fn write(value: &[u8], out: &mut String) -> Result<()> {
     }
 }
 
-/// A geometry with unclosed brackets.
+/// A geometry whose brackets are not closed yet.
 #[derive(Debug, Clone, Copy, Default)]
 struct Open {
     kind: Option<GeometryKind>,
     has_part: bool,
-    /// True if it is an object, rather than coordinates of an outer object.
+    /// True if it is an object, and false if it is a part of an outer object's coordinates.
     is_object: bool,
 }
 
@@ -118,8 +119,8 @@ impl Json<'_> {
         }
     }
 
-    /// Writes a comma before a part of the innermost geometry, unless it is the first one. Returns the kind of the
-    /// innermost geometry.
+    /// Writes a comma before a part of the innermost geometry, unless it is the first part. Returns
+    /// the innermost geometry's kind.
     fn comma(&mut self) -> Option<GeometryKind> {
         let open = self.open.get_mut(self.depth.checked_sub(1)?)?;
         if open.has_part {

@@ -1,8 +1,9 @@
-//! Boxes as arrays: the lower bounds of all dimensions, then the upper bounds (RFC 7946, section 5).
+//! Converts boxes to and from arrays, which have the lower bounds of all dimensions and then the
+//! upper bounds (RFC 7946, section 5).
 
 use herringbone_format::BoundingBox;
 
-/// Converts 4, 6 or 8 numbers to a box. `None` for any other count.
+/// Converts 4, 6 or 8 numbers to a box. Returns `None` for any other count.
 pub(super) fn from_numbers(numbers: &[f64]) -> Option<BoundingBox> {
     Some(match *numbers {
         [xmin, ymin, xmax, ymax] => BoundingBox::new(xmin, xmax, ymin, ymax),
@@ -20,8 +21,8 @@ pub(super) fn from_numbers(numbers: &[f64]) -> Option<BoundingBox> {
     })
 }
 
-/// Converts a box to numbers. M cannot be written without z, nor before version 2.0, for which `has_m` is false. It
-/// is omitted in these cases.
+/// Converts a box to numbers. M cannot be written without z, nor before version 2.0, for which
+/// `has_m` is false. In these cases it is omitted.
 pub(super) fn to_numbers(bbox: &BoundingBox, has_m: bool) -> Vec<f64> {
     let (mut lower, mut upper) = (vec![bbox.xmin, bbox.ymin], vec![bbox.xmax, bbox.ymax]);
     if let Some((zmin, zmax)) = bbox.zmin.zip(bbox.zmax) {

@@ -1,4 +1,4 @@
-//! Comparison of the metadata with the file.
+//! Compares the metadata with the file.
 
 use herringbone_format::LogicalType;
 
@@ -10,11 +10,12 @@ use crate::crs::{Crs, CrsForm};
 /// A column at the root of the file's schema.
 #[derive(Debug, Clone, Copy)]
 pub struct FileColumn<'a> {
-    /// The name of the column.
+    /// The column's name.
     pub name: &'a str,
-    /// True if it is a BYTE_ARRAY and not repeated.
+    /// True if the column is a BYTE_ARRAY and not repeated.
     pub is_byte_array: bool,
-    /// The logical type. A CRS in the key-value metadata of the file must already be [resolved](Crs::resolve).
+    /// The column's logical type. If its CRS is in the file's key-value metadata, you must
+    /// [resolve](Crs::resolve) it first.
     pub logical_type: Option<&'a LogicalType>,
 }
 
@@ -28,8 +29,8 @@ impl FileColumn<'_> {
 }
 
 impl GeoMetadata {
-    /// Returns all violations of the specification as sentences for people. They concern the metadata itself, and
-    /// its agreement with the columns at the root of the file.
+    /// Returns all violations of the specification as sentences for people. These concern the
+    /// metadata itself, and also its agreement with the columns at the file's root.
     #[must_use]
     pub fn disagreements(&self, columns: &[FileColumn<'_>]) -> Vec<String> {
         let mut found = Vec::new();
@@ -68,7 +69,7 @@ impl GeoMetadata {
 }
 
 impl GeoColumn {
-    /// Checks the rules that concern the metadata of the column alone.
+    /// Checks the rules that concern only the column's metadata.
     pub(super) fn rules(&self, version: Version, say: &mut impl FnMut(String)) {
         if let Encoding::Native(_) = self.encoding
             && version != Version::V1_1
@@ -108,7 +109,7 @@ impl GeoColumn {
         }
     }
 
-    /// Compares the metadata with the column of the file.
+    /// Compares the metadata with the file's column.
     fn against(&self, column: &FileColumn<'_>, version: Version, say: &mut impl FnMut(String)) {
         if self.encoding == Encoding::Wkb && !column.is_byte_array {
             say("is WKB in the GeoParquet metadata, but is not an unrepeated BYTE_ARRAY".into());
@@ -141,7 +142,7 @@ impl GeoColumn {
     }
 }
 
-/// Returns a short form of a CRS.
+/// Returns a CRS's short form.
 fn shown(crs: &Crs) -> String {
     match crs.form() {
         CrsForm::Default | CrsForm::Projjson(_) => crs.to_string(),

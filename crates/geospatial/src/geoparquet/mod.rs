@@ -1,8 +1,9 @@
-//! GeoParquet: the JSON under the key `geo` of the file's key-value metadata, versions 1.0, 1.1
-//! and 2.0.
+//! GeoParquet metadata, which is the JSON under the key `geo` of a file's key-value metadata, in
+//! the versions 1.0, 1.1 and 2.0.
 //!
-//! [`GeoMetadata::parse`] reads it, [`GeoMetadata::disagreements`] compares it with the columns of the file, and
-//! [`GeoMetadata::to_json`] writes it. Members outside the specification are retained.
+//! [`GeoMetadata::parse`] reads it, [`GeoMetadata::disagreements`] compares it with the file's
+//! columns, and [`GeoMetadata::to_json`] writes it. Members that the specification does not have
+//! are kept.
 
 mod bbox;
 mod disagreements;
@@ -15,5 +16,5 @@ mod tests;
 pub use disagreements::FileColumn;
 pub use model::{Covering, Encoding, GeoColumn, GeoMetadata, Others, Version};
 
-/// The key in the key-value metadata.
+/// The metadata's key in the key-value metadata.
 pub const KEY: &str = "geo";

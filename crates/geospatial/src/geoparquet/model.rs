@@ -1,4 +1,4 @@
-//! The model of the metadata.
+//! Models the metadata as Rust types.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::Edges;
 use crate::crs::Crs;
 use crate::wkb::{GeometryKind, GeometryType};
 
-/// The metadata of a file.
+/// The GeoParquet metadata of a file.
 ///
 /// ```
 /// use herringbone::geospatial::geoparquet::{GeoMetadata, Version};
@@ -27,11 +27,11 @@ use crate::wkb::{GeometryKind, GeometryType};
 pub struct GeoMetadata {
     /// The version of the specification.
     pub version: Version,
-    /// The column to use by default.
+    /// The column that readers use by default.
     pub primary_column: String,
     /// The geometry columns by name, in the order of the metadata.
     pub columns: Vec<(String, GeoColumn)>,
-    /// All other members.
+    /// All members that the specification does not have.
     pub others: Others,
 }
 
@@ -44,20 +44,21 @@ impl GeoMetadata {
     }
 }
 
-/// A version of the specification. Patch releases and previews count as the version that they belong to.
+/// A version of the specification. A patch release or preview counts as the version that it belongs
+/// to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Version {
-    /// 1.0: WKB in byte arrays.
+    /// Version 1.0, which has WKB in byte arrays.
     V1_0,
-    /// 1.1: coverings, and native encodings in addition to WKB.
+    /// Version 1.1, which adds coverings and native encodings.
     V1_1,
-    /// 2.0: GEOMETRY and GEOGRAPHY of Parquet.
+    /// Version 2.0, which has Parquet's GEOMETRY and GEOGRAPHY.
     V2_0,
 }
 
 impl fmt::Display for Version {
-    /// Writes the version as in metadata, such as `1.1.0`.
+    /// Writes the version as the metadata has it, such as `1.1.0`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::V1_0 => "1.0.0",
@@ -67,12 +68,12 @@ impl fmt::Display for Version {
     }
 }
 
-/// Members outside the specification, unchanged.
+/// Members that the specification does not have, unchanged.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Others(pub(super) Map<String, Value>);
 
 impl Others {
-    /// Adds a member with text.
+    /// Adds a member that has this text.
     #[cfg(any(feature = "arrow-59", feature = "arrow-60"))]
     pub(crate) fn keep(&mut self, name: &str, text: &str) {
         self.0.insert(name.to_owned(), text.into());
@@ -84,21 +85,22 @@ impl Others {
 pub struct GeoColumn {
     /// The encoding of the geometries.
     pub encoding: Encoding,
-    /// The geometry types that occur. Empty if they are not known.
+    /// The geometry types that occur. This is empty if they are not known.
     pub geometry_types: Vec<GeometryType>,
-    /// The reference system: the default, [undefined](Crs::undefined), or PROJJSON.
+    /// The reference system, which is the default, [undefined](Crs::undefined), or PROJJSON.
     pub crs: Crs,
     /// The interpolation of edges.
     pub edges: Edges,
-    /// True if outer rings are counterclockwise and inner rings clockwise. False if the orientation is not known.
+    /// True if outer rings are counterclockwise and inner rings clockwise. It is false if the
+    /// orientation is not known.
     pub is_counterclockwise: bool,
     /// The bounds of all geometries. A box with `xmin > xmax` crosses the antimeridian.
     pub bbox: Option<BoundingBox>,
     /// The epoch of coordinates in a dynamic reference system, as a year.
     pub epoch: Option<f64>,
-    /// The column with the boxes of the rows.
+    /// The column that has the rows' boxes.
     pub covering: Option<Covering>,
-    /// All other members.
+    /// All members that the specification does not have.
     pub others: Others,
 }
 
@@ -123,7 +125,7 @@ impl Default for GeoColumn {
 pub enum Encoding {
     /// Well-known binary.
     Wkb,
-    /// Lists of coordinates, as in GeoArrow: `point` to `multipolygon`.
+    /// Lists of coordinates as in GeoArrow, from `point` to `multipolygon`.
     Native(GeometryKind),
 }
 
@@ -140,7 +142,7 @@ impl Encoding {
 }
 
 impl fmt::Display for Encoding {
-    /// Writes the name as in metadata, such as `WKB` or `multipolygon`.
+    /// Writes the name as the metadata has it, such as `WKB` or `multipolygon`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Wkb => f.write_str("WKB"),
@@ -149,15 +151,16 @@ impl fmt::Display for Encoding {
     }
 }
 
-/// A struct column with the box of each row: its name, and the names of its fields.
+/// A struct column that has each row's box, with its name and the names of its fields.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Covering {
-    /// The column at the root.
+    /// The name of the column, which is at the root.
     pub column: String,
     /// True if it has `zmin` and `zmax` in addition to `xmin`, `ymin`, `xmax` and `ymax`.
     pub has_z: bool,
-    /// True if a row that crosses the antimeridian has all longitudes in it, so that `xmin` is never above `xmax`.
-    /// The specification leaves this open. Our files record it in a separate member next to the covering.
+    /// True if a row that crosses the antimeridian has all longitudes in its box, so that `xmin` is
+    /// never above `xmax`. The specification leaves this open, so our files record it in a separate
+    /// member next to the covering.
     pub never_wraps: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Conversion of JSON to metadata. Errors name the member, such as `columns.geometry.crs`.
+//! Converts JSON to metadata. Errors name the member, such as `columns.geometry.crs`.
 
 use herringbone_format::{BoundingBox, Error, Result};
 use serde_json::{Map, Value};
@@ -16,7 +16,9 @@ impl GeoMetadata {
     ///
     /// # Errors
     ///
-    /// The text is not JSON, a member is missing or has the wrong type, or the version is not known.
+    /// Fails with [Corrupt](herringbone_format::ErrorKind::Corrupt) if the text is not JSON, or if
+    /// a member is missing or has the wrong type. Fails with
+    /// [Unsupported](herringbone_format::ErrorKind::Unsupported) if the version is not known.
     pub fn parse(text: &str) -> Result<Self> {
         let (metadata, defects) = Self::parse_usable(text)?;
         match defects.into_iter().next() {
@@ -27,8 +29,9 @@ impl GeoMetadata {
 
     /// Parses the usable part of the text under [`KEY`](super::KEY), and returns its defects as errors.
     ///
-    /// A column is left out if its encoding or its edges are unknown, because its geometries could not be located
-    /// then. Other members with defects count as missing. A CRS of text is kept as it is.
+    /// A column is left out if its encoding or its edges are unknown, because then its geometries
+    /// cannot be located. Other members with defects count as missing. A CRS that is a text is kept
+    /// as it is.
     ///
     /// ```
     /// use herringbone::geospatial::geoparquet::GeoMetadata;
@@ -45,7 +48,8 @@ impl GeoMetadata {
     ///
     /// # Errors
     ///
-    /// The text is not a JSON object.
+    /// Fails with [Corrupt](herringbone_format::ErrorKind::Corrupt) if the text is not a JSON
+    /// object.
     pub fn parse_usable(text: &str) -> Result<(Self, Vec<Error>)> {
         let mut defects = Defects(Vec::new());
         let value = serde_json::from_str(text).map_err(|error| {
@@ -81,7 +85,7 @@ impl GeoMetadata {
             }
         }
         if is_foreign {
-            // The rules of other versions are not known, so the rest may not be a defect.
+            // We do not know the rules of other versions, so the rest may not be a defect.
             defects.0.truncate(1);
         }
         let metadata = Self {
@@ -98,7 +102,7 @@ impl GeoMetadata {
 struct Defects(Vec<Error>);
 
 impl Defects {
-    /// Returns the result, or a replacement if it is a defect.
+    /// Returns the result's value, or the replacement if it is a defect.
     fn or<T>(&mut self, result: Result<T>, replacement: T) -> T {
         result.unwrap_or_else(|defect| {
             self.0.push(defect);
@@ -107,12 +111,13 @@ impl Defects {
     }
 }
 
-/// Returns the version. An unknown one counts as the nearest: earlier versions had the same encoding.
+/// Returns the version. An unknown version counts as the nearest one, because earlier versions had
+/// the same encoding.
 fn version(text: &str, defects: &mut Defects) -> Version {
     let mut parts = text.splitn(3, '.');
     let nearest = match (parts.next(), parts.next()) {
         (Some("1"), Some("0")) => return Version::V1_0,
-        // Previews of a 1.2 exist, which became 2.0.
+        // There are previews of a 1.2, which became 2.0.
         (Some("1"), Some(_)) => return Version::V1_1,
         (Some("2"), Some(_)) => return Version::V2_0,
         (Some("0"), _) => Version::V1_0,
@@ -124,10 +129,10 @@ fn version(text: &str, defects: &mut Defects) -> Version {
     nearest
 }
 
-/// Returns the metadata of a column.
+/// Returns a column's metadata.
 ///
 /// # Errors
-/// The first defect without which the geometries could be located.
+/// Fails with the first defect that prevents locating the geometries.
 fn column(
     mut members: Members,
     place: &MemberPath<'_>,
@@ -208,7 +213,8 @@ fn geometry_type(name: &str) -> Option<GeometryType> {
     ))
 }
 
-/// Returns the reference system. Text is kept, because it names one, if not in the form that the format requires.
+/// Returns the reference system. A text is kept, because it names a system, although not in the
+/// form that the format requires.
 fn crs(members: &mut Members, place: &MemberPath<'_>, defects: &mut Defects) -> Crs {
     let (crs, given) = match members.shift_remove("crs") {
         None => return Crs::default(),
@@ -313,7 +319,8 @@ fn covering(members: &mut Members, place: &MemberPath<'_>) -> Result<Option<Cove
     Ok(Some(covering))
 }
 
-/// Removes an optional member. Some writers use null for a missing member; null has a meaning for `crs` only.
+/// Removes an optional member. Some writers use null for a missing member, and null only has a
+/// meaning for `crs`.
 fn optional(members: &mut Members, name: &str) -> Option<Value> {
     members
         .shift_remove(name)
@@ -327,7 +334,7 @@ fn text_of(members: &mut Members, place: &MemberPath<'_>, name: &str) -> Result<
     }
 }
 
-/// A member of the metadata.
+/// The path of a member in the metadata.
 enum MemberPath<'a> {
     Root,
     Member(&'a Self, &'a str),
@@ -338,13 +345,13 @@ impl MemberPath<'_> {
         MemberPath::Member(self, name)
     }
 
-    /// Returns an error for a member of the wrong type.
+    /// Returns the error for a member that has the wrong type.
     fn is(&self, given: Option<&Value>, wanted: &str) -> Error {
         let given = given.map_or("missing", kind_of);
         Error::corrupt(format!("{self} is {given}, not {wanted}"))
     }
 
-    /// Returns an error for an element of the wrong type.
+    /// Returns the error for an element that has the wrong type.
     fn has(&self, given: &Value, wanted: &str) -> Error {
         let given = kind_of(given);
         Error::corrupt(format!("{self} contains {given}, not {wanted}"))
@@ -355,7 +362,8 @@ impl std::fmt::Display for MemberPath<'_> {
     /// Writes the path, such as `columns.geometry.crs of the GeoParquet metadata`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         fn path(place: &MemberPath<'_>, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-            // The recursion is bounded: the code creates places only a few members deep.
+            // This recursion is bounded, because the code only creates paths that are a few members
+            // deep.
             if let MemberPath::Member(whole, name) = place {
                 path(whole, f)?;
                 if matches!(whole, MemberPath::Member(..)) {

@@ -1,4 +1,4 @@
-//! Tests of the rules of the specification. Metadata of other writers is tested in `tests/read`.
+//! Tests the rules of the specification. The folder `tests/it` tests the metadata of other writers.
 
 use herringbone_format::{BoundingBox, LogicalType};
 
@@ -259,7 +259,7 @@ fn what_a_version_has_no_place_for_is_refused() {
         "column \"g\" in GeoParquet metadata of version 1.1.0: its bbox is not finite, so JSON has \
          no number for it"
     );
-    // The default CRS has many names, and does not need to be written.
+    // The default CRS has many names, and we do not need to write it.
     let wgs84 = GeoColumn {
         crs: crs("EPSG:4326"),
         ..GeoColumn::default()
@@ -272,7 +272,7 @@ fn what_a_version_has_no_place_for_is_refused() {
     );
 }
 
-/// The usable part of metadata, and the messages of its defects.
+/// Returns the usable part of metadata, and the messages of its defects.
 fn usable(version: &str, members: &str) -> (GeoMetadata, Vec<String>) {
     let (metadata, defects) = GeoMetadata::parse_usable(&with_column(version, members)).unwrap();
     let messages = defects.iter().map(|defect| defect.message().to_owned());
@@ -326,7 +326,7 @@ fn defects_that_do_not_concern_the_values_leave_a_column() {
             panic!("{member}: {defects:?}");
         };
         assert!(found.contains(defect), "{found}");
-        // A strict parse has the same error.
+        // A strict parse fails with the first of these defects.
         let error = GeoMetadata::parse(&with_column(version, &format!("{WKB}{member}")));
         assert_eq!(error.unwrap_err().message(), found);
     }

@@ -1,4 +1,4 @@
-//! Conversion of metadata to JSON.
+//! Converts metadata to JSON.
 
 use herringbone_format::{BoundingBox, Error, Result};
 use serde_json::{Map, Value, json};
@@ -13,8 +13,10 @@ impl GeoMetadata {
     ///
     /// # Errors
     ///
-    /// The version cannot represent the metadata: a CRS in another form than PROJJSON, or types with M, ellipsoidal
-    /// edges or native encodings in a version without them. Also fails if a box is not finite.
+    /// Fails with [Argument](herringbone_format::ErrorKind::Argument) if the version cannot
+    /// represent the metadata. Such metadata has a CRS in another form than PROJJSON, or it has
+    /// types with M, ellipsoidal edges or native encodings in a version without them. Also fails if
+    /// a box is not finite.
     pub fn to_json(&self) -> Result<String> {
         let mut columns = Map::new();
         for (name, column) in &self.columns {
@@ -82,11 +84,11 @@ impl GeoColumn {
         first.map_or(Ok(()), |what| Err(Error::argument(format!("it {what}"))))
     }
 
-    /// Returns the member for the CRS. `None` if it is the default.
+    /// Returns the member for the CRS, or `None` if the CRS is the default.
     fn crs_member(&self) -> Result<Option<Value>> {
         match self.crs.form() {
             CrsForm::Undefined => return Ok(Some(Value::Null)),
-            // A PROJJSON definition is written even if it describes the default.
+            // We write a PROJJSON definition even if it describes the default.
             CrsForm::Projjson(text) => {
                 let definition = definition(text)
                     .map_err(|why| Error::argument(format!("its CRS is not PROJJSON: {why}")))?;

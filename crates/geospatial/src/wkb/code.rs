@@ -1,4 +1,4 @@
-//! The codes of geometry types.
+//! Decodes the codes of geometry types.
 
 use std::fmt;
 
@@ -43,25 +43,25 @@ impl Dimensions {
         matches!(self, Self::Xym | Self::Xyzm)
     }
 
-    /// Returns the number of ordinates of a position: 2, 3 or 4.
+    /// Returns the number of ordinates that a position has, which is 2, 3 or 4.
     #[must_use]
     pub fn ordinates(self) -> usize {
         2 + usize::from(self.has_z()) + usize::from(self.has_m())
     }
 
-    /// Returns the size of a position in bytes.
+    /// Returns the byte count of a position.
     #[must_use]
     pub fn position_bytes(self) -> usize {
         self.ordinates() * size_of::<f64>()
     }
 
-    /// Returns the number that ISO adds to the code of the kind: 0, 1000, 2000 or 3000.
+    /// Returns the number that ISO adds to the kind's code, which is 0, 1000, 2000 or 3000.
     #[must_use]
     pub fn code(self) -> u32 {
         self as u32 * 1000
     }
 
-    /// Returns the dimensions with all ordinates of both.
+    /// Returns the dimensions that have all ordinates of both.
     #[must_use]
     pub fn union(self, other: Self) -> Self {
         Self::new(self.has_z() || other.has_z(), self.has_m() || other.has_m())
@@ -80,7 +80,7 @@ impl fmt::Display for Dimensions {
     }
 }
 
-/// The kind of a geometry, regardless of its dimensions.
+/// The kind of a geometry, whatever its dimensions are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum GeometryKind {
     /// A single position, or none.
@@ -97,8 +97,8 @@ pub enum GeometryKind {
     MultiPolygon,
     /// Geometries of any kind.
     GeometryCollection,
-    /// A kind recognised and retained, but not decoded: curves, surfaces, and future additions to ISO. The number is
-    /// the ISO code without dimensions, 8 to 999.
+    /// A kind that we recognize and keep, but do not decode. These are curves, surfaces, and future
+    /// additions to ISO. The number is the ISO code without dimensions, from 8 to 999.
     Opaque(u16),
 }
 
@@ -114,7 +114,7 @@ impl GeometryKind {
         Self::GeometryCollection,
     ];
 
-    /// Converts an ISO code without dimensions. `None` for 0, and above 999.
+    /// Converts an ISO code without dimensions. Returns `None` for 0 and for numbers above 999.
     #[must_use]
     #[inline]
     pub fn from_code(code: u32) -> Option<Self> {
@@ -141,7 +141,7 @@ impl GeometryKind {
         }
     }
 
-    /// Returns true if the coordinates of this kind are not decoded.
+    /// Returns true if we do not decode this kind's coordinates.
     #[must_use]
     pub fn is_opaque(self) -> bool {
         matches!(self, Self::Opaque(_))
@@ -171,7 +171,8 @@ impl GeometryKind {
         }
     }
 
-    /// Returns the name in GeoJSON and GeoParquet, such as `MultiPoint`. `None` for kinds that they do not have.
+    /// Returns the name in GeoJSON and GeoParquet, such as `MultiPoint`, or `None` for kinds that
+    /// they do not have.
     #[must_use]
     pub fn name(self) -> Option<&'static str> {
         Some(match self {
@@ -186,7 +187,7 @@ impl GeometryKind {
         })
     }
 
-    /// Converts a name from GeoJSON and GeoParquet.
+    /// Converts a name that GeoJSON and GeoParquet use.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::KNOWN
@@ -196,7 +197,8 @@ impl GeometryKind {
 }
 
 impl fmt::Display for GeometryKind {
-    /// Writes the name in well-known text, such as `MULTIPOINT`, or the code of a kind without a name.
+    /// Writes the name in well-known text, such as `MULTIPOINT`. A kind without a name is written
+    /// as its code.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Point => "POINT",
@@ -223,7 +225,7 @@ impl fmt::Display for GeometryKind {
     }
 }
 
-/// A kind with dimensions: the meaning of a geometry's code.
+/// A kind with dimensions, which is the meaning of a geometry's code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GeometryType {
     /// The kind of geometry.
@@ -239,12 +241,13 @@ impl GeometryType {
         Self { kind, dimensions }
     }
 
-    /// Converts an ISO code, such as 3002 for LINESTRING ZM. `None` if ISO has no such code.
+    /// Converts an ISO code, such as 3002 for LINESTRING ZM. Returns `None` if ISO has no such
+    /// code.
     #[must_use]
     #[inline]
     pub fn from_code(code: u32) -> Option<Self> {
         if code < 1000 {
-            // The most frequent codes need no division.
+            // The most frequent codes need no division, so we try them first.
             return Some(Self::new(GeometryKind::from_code(code)?, Dimensions::Xy));
         }
         let dimensions = Dimensions::ALL.get(usize::try_from(code / 1000).ok()?)?;
@@ -262,7 +265,7 @@ impl GeometryType {
 }
 
 impl fmt::Display for GeometryType {
-    /// Writes the type as in well-known text, such as `LINESTRING ZM`.
+    /// Writes the type as well-known text does, such as `LINESTRING ZM`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.kind)?;
         f.write_str(match self.dimensions {

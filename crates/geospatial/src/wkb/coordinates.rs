@@ -1,4 +1,4 @@
-//! Positions, decoded from the bytes of the value on access.
+//! Decodes positions from a value's bytes when they are accessed.
 
 use super::{ByteOrder, Dimensions};
 
@@ -9,7 +9,7 @@ pub struct Position {
     pub x: f64,
     /// The latitude or northing.
     pub y: f64,
-    /// Usually a height.
+    /// An ordinate that is usually a height.
     pub z: f64,
     /// A measure.
     pub m: f64,
@@ -24,21 +24,22 @@ impl Position {
         m: f64::NAN,
     };
 
-    /// Returns the ordinates for these dimensions, and their number. Only the first 2 to 4 entries are valid.
+    /// Returns the ordinates that these dimensions have, and their number. Only the first 2 to 4
+    /// entries are valid.
     #[must_use]
     pub fn ordinates(&self, dimensions: Dimensions) -> ([f64; 4], usize) {
         let third = if dimensions.has_z() { self.z } else { self.m };
         ([self.x, self.y, third, self.m], dimensions.ordinates())
     }
 
-    /// Returns true if x, y, z and m are all NaN, which is the encoding of an empty point.
+    /// Returns true if x, y, z and m are all NaN, which is how an empty point is encoded.
     #[must_use]
     pub fn is_nowhere(&self) -> bool {
         self.x.is_nan() && self.y.is_nan() && self.z.is_nan() && self.m.is_nan()
     }
 }
 
-/// The positions of a point, line string or ring, borrowed from the bytes of the value.
+/// The positions of a point, line string or ring. They borrow from the value's bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Coordinates<'a> {
     bytes: &'a [u8],
@@ -72,25 +73,25 @@ impl<'a> Coordinates<'a> {
         self.bytes.is_empty()
     }
 
-    /// Returns the dimensions of the positions.
+    /// Returns the dimensions that the positions have.
     #[must_use]
     pub fn dimensions(&self) -> Dimensions {
         self.dimensions
     }
 
-    /// Returns the ordinates as stored in the value: contiguous, 8 bytes each.
+    /// Returns the ordinates as the value stores them, which is contiguous, with 8 bytes each.
     #[must_use]
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
-    /// Returns the byte order of the ordinates.
+    /// Returns the ordinates' byte order.
     #[must_use]
     pub fn byte_order(&self) -> ByteOrder {
         self.byte_order
     }
 
-    /// Returns the position at `index`, from 0.
+    /// Returns the position at `index`, counted from 0.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<Position> {
         let size = self.dimensions.position_bytes();
@@ -107,7 +108,8 @@ impl<'a> Coordinates<'a> {
             .map(move |bytes| coordinates.position(bytes))
     }
 
-    /// Calls `see` with the ordinates of each position. Does nothing unless `N` equals [`Dimensions::ordinates`].
+    /// Calls `see` with the ordinates of each position. Does nothing if `N` does not equal
+    /// [`Dimensions::ordinates`].
     #[inline]
     pub fn for_each<const N: usize>(&self, mut see: impl FnMut([f64; N])) {
         if N != self.dimensions.ordinates() {
@@ -115,7 +117,7 @@ impl<'a> Coordinates<'a> {
         }
         let (ordinates, _) = self.bytes.as_chunks::<8>();
         let (positions, _) = ordinates.as_chunks::<N>();
-        // Each byte order has its own loop, without a branch per position.
+        // Each byte order has its own loop, so that there is no branch per position.
         match self.byte_order {
             ByteOrder::LittleEndian => positions
                 .iter()
@@ -126,14 +128,15 @@ impl<'a> Coordinates<'a> {
         }
     }
 
-    /// Returns the bytes of each x and y. `None` unless the positions are little-endian and have no other ordinates.
+    /// Returns the bytes of each x and y. Returns `None` if the positions are not little-endian or
+    /// have other ordinates.
     #[inline]
     pub(crate) fn little_endian(&self) -> Option<&'a [[[u8; 8]; 2]]> {
         let is_so = (self.byte_order, self.dimensions) == (ByteOrder::LittleEndian, Dimensions::Xy);
         is_so.then_some(self.bytes.as_chunks().0.as_chunks().0)
     }
 
-    /// Wraps little-endian positions of x and y.
+    /// Wraps little-endian positions that have x and y only.
     pub(crate) fn of_little_endian(positions: &'a [[[u8; 8]; 2]]) -> Self {
         let bytes = positions.as_flattened().as_flattened();
         Self::new(bytes, ByteOrder::LittleEndian, Dimensions::Xy)
@@ -147,7 +150,7 @@ impl<'a> Coordinates<'a> {
             ([x, y, z], Dimensions::Xyz) => (of(x), of(y), of(z), f64::NAN),
             ([x, y, m], _) => (of(x), of(y), f64::NAN, of(m)),
             ([x, y, z, m], _) => (of(x), of(y), of(z), of(m)),
-            // Positions have two to four ordinates.
+            // This is unreachable, because positions have two to four ordinates.
             _ => return Position::NOWHERE,
         };
         Position { x, y, z, m }

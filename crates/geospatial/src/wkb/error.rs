@@ -1,4 +1,4 @@
-//! The reasons why bytes are not well-known binary.
+//! Names the reasons why bytes are not well-known binary.
 
 use std::fmt;
 
@@ -6,13 +6,13 @@ use herringbone_format::{Error, ErrorKind};
 
 use super::{GeometryKind, GeometryType};
 
-/// An error, and the byte of the value at which it was found. It does not allocate, because every value of a column
-/// may have one.
+/// An error, with the byte of the value at which it was found. It does not allocate, because every
+/// value in a column may have one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WkbError {
     /// The kind of error.
     pub kind: WkbErrorKind,
-    /// The offset in the value at which the error was found, from 0.
+    /// The offset in the value at which the error was found, counted from 0.
     pub at: usize,
 }
 
@@ -20,29 +20,29 @@ pub struct WkbError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WkbErrorKind {
-    /// The value ends within a geometry.
+    /// The value ends inside a geometry.
     Truncated {
-        /// The minimum number of missing bytes.
+        /// The minimum number of bytes that are missing.
         missing: u64,
     },
-    /// The number of bytes after the end of the geometry.
+    /// Bytes follow the end of the geometry. This is their number.
     Trailing(usize),
-    /// A byte order other than 0 and 1.
+    /// A byte order that is neither 0 nor 1.
     ByteOrder(u8),
     /// A code that no geometry type has.
     Code(u32),
-    /// A part of a kind that the whole must not contain.
+    /// A part has a kind that the whole must not contain.
     Part {
-        /// The kind of the whole.
+        /// The kind of the whole geometry.
         whole: GeometryKind,
         /// The kind of the part.
         part: GeometryKind,
     },
-    /// A geometry of an opaque kind, which the requested operation needs decoded.
+    /// A geometry has an opaque kind, but the requested operation needs to decode it.
     Opaque(GeometryKind),
-    /// A part has ordinates that the whole does not have, and the output has no place for them.
+    /// A part has ordinates that the whole does not have, so the output has no place for them.
     PartDimensions {
-        /// The type of the whole.
+        /// The type of the whole geometry.
         whole: GeometryType,
         /// The type of the part.
         part: GeometryType,
@@ -55,7 +55,7 @@ pub enum WkbErrorKind {
     ///
     /// [`ReadOptions::max_bytes`]: super::ReadOptions::max_bytes
     TooLong {
-        /// The size of the value in bytes.
+        /// The value's byte count.
         bytes: usize,
         /// The limit in bytes.
         allowed: usize,
@@ -63,7 +63,7 @@ pub enum WkbErrorKind {
 }
 
 impl WkbErrorKind {
-    /// Returns the class of the error: a limit, unsupported, or corrupt data.
+    /// Returns the class of the error, which is a limit, unsupported, or corrupt data.
     #[must_use]
     pub fn error_kind(self) -> ErrorKind {
         match self {

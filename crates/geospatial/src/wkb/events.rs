@@ -1,19 +1,19 @@
-//! A value as a sequence of events.
+//! Reads a value as a sequence of events.
 
 use super::header::{Code, fewest_bytes};
 use super::{ByteOrder, Coordinates, GeometryKind, GeometryType, Header, WkbError, WkbErrorKind};
 
-/// The upper limit for [`ReadOptions::max_depth`]: the number of nested geometries.
+/// The upper limit for [`ReadOptions::max_depth`], the number of nested geometries.
 pub const MAX_DEPTH: usize = 32;
 
 /// Limits for reading a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReadOptions {
-    /// The maximum number of nested geometries, including the outermost. Values above [`MAX_DEPTH`] mean
-    /// [`MAX_DEPTH`].
+    /// The maximum number of nested geometries, including the outermost one. Larger numbers than
+    /// [`MAX_DEPTH`] count as [`MAX_DEPTH`].
     pub max_depth: usize,
-    /// The maximum size of a value in bytes. No BYTE_ARRAY exceeds the default.
+    /// The maximum byte count of a value. No BYTE_ARRAY exceeds the default.
     pub max_bytes: usize,
 }
 
@@ -30,23 +30,25 @@ impl Default for ReadOptions {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Event<'a> {
-    /// The start of a geometry: of the value, or of a part of a geometry that has not ended yet.
+    /// The start of a geometry, which is the value itself, or a part of a geometry that has not
+    /// ended yet.
     Start(Header),
-    /// Coordinates of the geometry that started last. For a point they are its position, which is
-    /// [nowhere](super::Position::is_nowhere) if the point is empty. For a line string they are its positions, if it
-    /// has any. For a polygon they are the positions of one ring.
+    /// Coordinates of the geometry that started last. A point has its position here, which is
+    /// [nowhere](super::Position::is_nowhere) if the point is empty. A line string has all its
+    /// positions, if there are any, and a polygon has the positions of one ring.
     Coordinates(Coordinates<'a>),
-    /// The rest of the value. The geometry that started last is not decoded, and its end is not known. No event
-    /// follows, not even the ends of outer geometries.
+    /// The rest of the value. The geometry that started last is not decoded, so we do not know
+    /// where it ends. No event follows, not even the ends of outer geometries.
     Opaque(&'a [u8]),
-    /// The end of a geometry of this type. If it is the value itself, no byte follows.
+    /// The end of a geometry of this type. If this geometry is the value itself, no byte follows.
     End(GeometryType),
 }
 
-/// An iterator over the events of a value. Decodes them in one pass over the bytes. Does not allocate or recurse,
-/// and takes time proportional to the number of bytes.
+/// An iterator over a value's events. It decodes them in one pass over the bytes, without
+/// allocation or recursion, in time proportional to the byte count.
 ///
-/// An error is the last item. Events may be returned before the value turns out not to be well-known binary.
+/// An error is the last item. Note that you may get events before the value turns out not to be
+/// well-known binary.
 ///
 /// ```
 /// use herringbone::geospatial::wkb::{Event, Events, GeometryKind};
@@ -66,13 +68,13 @@ pub struct Events<'a> {
     value: &'a [u8],
     at: usize,
     max_depth: usize,
-    /// The geometries that have started and have not ended. Entries from `depth` on are meaningless.
+    /// The geometries that have started but not ended. Entries from `depth` on are meaningless.
     open: [Open; MAX_DEPTH],
     depth: usize,
     state: State,
 }
 
-/// A geometry that has not ended.
+/// A geometry that has not ended yet.
 #[derive(Debug, Clone, Copy)]
 struct Open {
     geometry_type: GeometryType,
@@ -85,9 +87,9 @@ struct Open {
 enum State {
     /// Nothing has been read yet.
     Outside,
-    /// Within `open[depth - 1]`.
+    /// The reader is inside the geometry `open[depth - 1]`.
     Inside,
-    /// Within an opaque geometry.
+    /// The reader is inside an opaque geometry.
     Opaque,
     Done,
     TooLong {
@@ -96,13 +98,13 @@ enum State {
 }
 
 impl<'a> Events<'a> {
-    /// Reads the value of a column.
+    /// Reads a column's value, with the default limits.
     #[must_use]
     pub fn new(value: &'a [u8]) -> Self {
         Self::with_options(value, ReadOptions::default())
     }
 
-    /// Reads a value with other limits than the defaults.
+    /// Reads a value with the given limits.
     #[must_use]
     pub fn with_options(value: &'a [u8], options: ReadOptions) -> Self {
         const NOTHING: Open = Open {
@@ -148,11 +150,11 @@ impl<'a> Events<'a> {
         self.error(WkbErrorKind::TooLong { bytes, allowed })
     }
 
-    /// Returns the next part of the innermost geometry, or its end.
+    /// Returns the innermost geometry's next part, or its end.
     fn inside(&mut self) -> Result<Event<'a>, WkbError> {
         let top = self.depth.saturating_sub(1);
         let Some(open) = self.open.get_mut(top) else {
-            // Unreachable: the entry was there when the geometry started.
+            // This is unreachable, because the entry was set when the geometry started.
             return Err(self.error(WkbErrorKind::TooDeep(self.max_depth)));
         };
         if open.parts == 0 {
@@ -252,7 +254,7 @@ impl<'a> Events<'a> {
         Ok(Event::Coordinates(coordinates))
     }
 
-    /// Returns an error with the number of missing bytes if fewer than `bytes` bytes are left.
+    /// Checks that at least `bytes` bytes are left. The error has the number of missing bytes.
     fn ensure(&self, bytes: u64) -> Result<usize, WkbError> {
         let left = self.value.len() - self.at;
         match usize::try_from(bytes) {

@@ -1,13 +1,13 @@
-//! The header of a geometry before its coordinates: byte order, code, SRID.
+//! Reads the header that a geometry has before its coordinates, with byte order, code and SRID.
 
 use super::{Dimensions, GeometryKind, GeometryType, WkbErrorKind};
 
-/// The order of the bytes of a number.
+/// The byte order of numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ByteOrder {
-    /// The most significant byte first: `00`.
+    /// The most significant byte comes first. Its code is `00`.
     BigEndian,
-    /// The least significant byte first: `01`.
+    /// The least significant byte comes first. Its code is `01`.
     LittleEndian,
 }
 
@@ -35,19 +35,19 @@ impl ByteOrder {
     }
 }
 
-/// The header of a geometry, either of the value or of a part of it.
+/// The header of a geometry, which is the value itself or a part of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
-    /// The kind and dimensions.
+    /// The geometry's kind and dimensions.
     pub geometry_type: GeometryType,
-    /// The number of parts: positions of a line string, rings of a polygon, geometries of others. 1 for a point, 0
-    /// for an opaque geometry.
+    /// The number of parts. These are the positions of a line string, the rings of a polygon, or
+    /// the geometries in others. A point has 1, and an opaque geometry has 0.
     pub parts: u32,
-    /// The byte order of its numbers. Each part has its own byte order.
+    /// The byte order of the geometry's numbers. Each part has its own byte order.
     pub byte_order: ByteOrder,
-    /// True if its code has flags of the extended form, which Parquet does not allow.
+    /// True if the code has flags of the extended form, which Parquet does not allow.
     pub is_extended: bool,
-    /// The spatial reference identifier, present only in the extended form.
+    /// The spatial reference identifier, which only the extended form has.
     pub srid: Option<u32>,
 }
 
@@ -64,7 +64,7 @@ pub(super) struct Code {
 }
 
 impl Code {
-    /// Decodes a code of the ISO form, of the extended form, or of a mixture of both.
+    /// Decodes a code in the ISO form, in the extended form, or in a mixture of both.
     pub(super) fn new(code: u32) -> Result<Self, WkbErrorKind> {
         let Some(plain) = GeometryType::from_code(code & !FLAGS) else {
             return Err(WkbErrorKind::Code(code));
@@ -81,11 +81,11 @@ impl Code {
     }
 }
 
-/// Returns the minimum number of bytes that `parts` parts of a geometry occupy.
+/// Returns the minimum byte count that a geometry's `parts` parts need.
 pub(super) fn fewest_bytes(geometry_type: GeometryType, parts: u32) -> u64 {
-    /// The size of the byte order and the code. An opaque geometry may have no more.
+    /// The byte count of the byte order and the code. An opaque geometry may have no more.
     const GEOMETRY: u64 = 5;
-    /// The size of the number of positions.
+    /// The byte count of the number of positions.
     const RING: u64 = 4;
     let position = geometry_type.dimensions.position_bytes() as u64;
     u64::from(parts)

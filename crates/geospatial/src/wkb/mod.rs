@@ -1,5 +1,5 @@
-//! Well-known binary (ISO/IEC 13249-3, OGC 06-103r4 §8), read as [`Events`] and written by
-//! [`Writer`].
+//! Well-known binary (ISO/IEC 13249-3, OGC 06-103r4 §8). You read it with [`Events`], and write it
+//! with [`Writer`].
 //!
 //! ```text
 //! byte order   code    parts  ...
@@ -7,9 +7,9 @@
 //! 00 or 01             ─      a point has no count, just its coordinates
 //! ```
 //!
-//! The code is the kind plus 1000 with Z, 2000 with M, 3000 with both. The extended form is EWKB, used by PostGIS
-//! and written by GEOS by default. It has flags in the highest bits instead, and may have an SRID after the code. It
-//! can be read too, although Parquet allows only the ISO form.
+//! The code is the kind plus 1000 with Z, 2000 with M, or 3000 with both. EWKB is the extended
+//! form, which PostGIS uses and GEOS writes by default. It has flags in the highest bits instead,
+//! and may have an SRID after the code. We read it too, although Parquet only allows the ISO form.
 
 mod code;
 mod coordinates;

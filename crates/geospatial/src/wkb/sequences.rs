@@ -1,10 +1,11 @@
-//! Fast access to the coordinates of most values, without events.
+//! Gives fast access to the coordinates of most values, without events.
 
 use super::header::ByteOrder;
 use super::{Coordinates, Dimensions, GeometryKind, GeometryType, ReadOptions};
 
-/// Returns the type and coordinates of a line string, or of a polygon with one ring. The value must have x and y
-/// only, the ISO form, and the least significant byte first. `None` for other values.
+/// Returns the type and coordinates of a line string, or of a polygon with one ring. The value must
+/// have x and y only, be in the ISO form, and have the least significant byte first. Returns `None`
+/// for other values.
 #[inline(always)]
 pub(crate) fn only_sequence(value: &[u8]) -> Option<(GeometryType, Coordinates<'_>)> {
     let (kind, coordinates, rest) = first_sequence(value)?;
@@ -13,14 +14,15 @@ pub(crate) fn only_sequence(value: &[u8]) -> Option<(GeometryType, Coordinates<'
     (rest.is_empty() && is_short).then_some((geometry_type, coordinates))
 }
 
-/// Reads a geometry of the form that [`only_sequence`] accepts, at the start of `bytes`. Returns its kind, its
-/// coordinates, and the bytes after it.
+/// Reads a geometry at the start of `bytes`, if [`only_sequence`] accepts its form. Returns its
+/// kind, its coordinates, and the bytes after it.
 #[inline(always)]
 fn first_sequence(bytes: &[u8]) -> Option<(GeometryKind, Coordinates<'_>, &[u8])> {
-    // Byte order and code.
+    // These are the byte order and the code.
     const LINE: u64 = u64::from_le_bytes([1, 2, 0, 0, 0, 0, 0, 0]);
     const POLYGON: u64 = u64::from_le_bytes([1, 3, 0, 0, 0, 0, 0, 0]);
-    // One comparison of few instructions: short sequences have hardly any other cost.
+    // This is one comparison of few instructions, because short sequences have hardly any other
+    // cost.
     let header = u64::from_le_bytes(*bytes.first_chunk()?) & ((1 << 40) - 1);
     let (_, behind) = bytes.split_at_checked(5)?;
     let (kind, positions, rest) = match header {
@@ -42,17 +44,18 @@ fn first_sequence(bytes: &[u8]) -> Option<(GeometryKind, Coordinates<'_>, &[u8])
         }
         _ => return None,
     };
-    // If `usize` has 32 bits, a size that does not fit exceeds the number of bytes.
+    // If `usize` has 32 bits, a size that does not fit exceeds the byte count anyway.
     let size = usize::try_from(u64::from(positions) * 16).ok()?;
     let (bytes, rest) = rest.split_at_checked(size)?;
     let coordinates = Coordinates::new(bytes, ByteOrder::LittleEndian, Dimensions::Xy);
     Some((kind, coordinates, rest))
 }
 
-/// Calls `see` with the coordinates of a value. Faster than [`Events`](super::Events), which would return the same
-/// coordinates. The other arguments are the kind of the geometry that contains them, and true for the outer ring of
-/// a polygon. Returns the type of the value. Returns `None` if the value is a geometry collection, opaque,
-/// malformed, or not in the ISO form. `see` may have been called by then.
+/// Calls `see` with a value's coordinates. This is faster than [`Events`](super::Events), which
+/// would return equal coordinates. The other arguments are the kind of the geometry that contains
+/// them, and true for a polygon's outer ring. Returns the value's type. Returns `None` if the value
+/// is a geometry collection, opaque, malformed, or not in the ISO form. Note that `see` may have
+/// been called by then.
 #[inline(always)]
 pub(crate) fn for_each_sequence<'a>(
     value: &'a [u8],
@@ -73,7 +76,7 @@ pub(crate) fn for_each_sequence<'a>(
             return rest.0.is_empty().then_some(geometry_type);
         }
     };
-    // Each part takes bytes, so a false count ends the loop early.
+    // Each part takes bytes, so if the count is false, the loop ends early.
     for _ in 0..rest.count(whole)? {
         match first_sequence(rest.0) {
             Some((kind, coordinates, behind)) if kind == parts => {
@@ -92,7 +95,7 @@ pub(crate) fn for_each_sequence<'a>(
     rest.0.is_empty().then_some(geometry_type)
 }
 
-/// The unread rest of a value.
+/// The part of a value that has not been read yet.
 struct Rest<'a>(&'a [u8]);
 
 #[derive(Clone, Copy)]

@@ -1,4 +1,4 @@
-//! Tests of malformed values, and of opaque geometries. Valid values are tested in `tests/read`.
+//! Tests malformed values and opaque geometries. The folder `tests/it` tests valid values.
 
 use super::*;
 
@@ -109,7 +109,7 @@ fn limits_are_options() {
     );
 }
 
-/// A CIRCULARSTRING within a collection, and a type that ISO does not define yet.
+/// Reads a CIRCULARSTRING inside a collection, and a type that ISO does not define yet.
 #[test]
 fn what_is_opaque_is_kept() {
     let collection = format!(

@@ -1,6 +1,6 @@
-//! Conversion from geometries of other crates, through the traits of the crate `geo-traits`.
+//! Converts geometries of other crates, through the traits of the crate `geo-traits`.
 //!
-//! See [`views`](super::views) for the other direction.
+//! The module [`views`](super::views) has the other direction.
 
 use geo_traits::{
     CoordTrait, Dimensions as TraitDimensions, GeometryCollectionTrait, GeometryTrait,
@@ -11,14 +11,16 @@ use herringbone_format::{Error, Result};
 
 use super::{Dimensions, GeometryKind, GeometryType, MAX_DEPTH, Position, Writer};
 
-/// Appends a geometry as well-known binary. A line becomes a LINESTRING; rectangles and triangles become POLYGONs.
-/// An empty point has NaN ordinates. Parts have the dimensions of the whole.
+/// Appends a geometry as well-known binary. A line becomes a LINESTRING, and a rectangle or
+/// triangle becomes a POLYGON. An empty point has NaN ordinates. Parts get the dimensions of the
+/// whole.
 ///
 /// # Errors
 ///
-/// [Argument](herringbone_format::ErrorKind::Argument) if geometries are nested deeper than [`MAX_DEPTH`], or if a
-/// geometry has more parts than fit in 32 bits. [Unsupported](herringbone_format::ErrorKind::Unsupported) if the
-/// meaning of its ordinates is not known. In all cases `out` may end in a partial geometry.
+/// Fails with [Argument](herringbone_format::ErrorKind::Argument) if geometries are nested deeper
+/// than [`MAX_DEPTH`], or if a geometry has more parts than fit in 32 bits. Fails with
+/// [Unsupported](herringbone_format::ErrorKind::Unsupported) if the meaning of its ordinates is not
+/// known. After an error, `out` may end in a part of a geometry.
 pub fn write_geometry(geometry: &impl GeometryTrait<T = f64>, out: &mut Vec<u8>) -> Result<()> {
     whole(geometry, &mut Writer::new(out), MAX_DEPTH)
 }
@@ -127,7 +129,7 @@ fn polygon(
     Ok(())
 }
 
-/// Writes a polygon with one ring.
+/// Writes a polygon that has one ring.
 fn shell(ring: &[Position], geometry_type: GeometryType, writer: &mut Writer<'_>) {
     writer.start(geometry_type, 1);
     writer.start_ring(ring.len() as u32);
@@ -140,7 +142,8 @@ fn positions(all: &[Position], geometry_type: GeometryType, writer: &mut Writer<
     }
 }
 
-/// Reads the ordinates by the dimensions of the position itself. An ordinate that only the whole has is NaN.
+/// Reads the ordinates according to the position's own dimensions. An ordinate that only the whole
+/// has is NaN.
 fn position(coord: &impl CoordTrait<T = f64>, dimensions: Dimensions) -> Position {
     let own = self::dimensions(coord.dim()).unwrap_or(dimensions);
     let nth = |has: bool, at: usize| match has {

@@ -1,15 +1,16 @@
-//! Well-known binary in the form that Parquet requires: ISO, the least significant byte first.
+//! Writes well-known binary in the form that Parquet requires, which is ISO with the least
+//! significant byte first.
 
 use super::{
     ByteOrder, Coordinates, Event, Events, GeometryKind, GeometryType, Header, Position, WkbError,
     WkbErrorKind,
 };
 
-/// Appends geometries to a byte buffer.
+/// A writer that appends geometries to a byte buffer.
 ///
-/// The result is well-known binary if each [`start`](Self::start) is followed by the announced number of parts.
-/// These are the position of a point, the positions of a line string, [rings](Self::start_ring) of a polygon, and
-/// geometries of the other kinds.
+/// The result is well-known binary if each [`start`](Self::start) is followed by the announced
+/// number of parts. These are the position of a point, the positions of a line string, the
+/// [rings](Self::start_ring) of a polygon, and the geometries in other kinds.
 #[derive(Debug)]
 pub struct Writer<'a> {
     out: &'a mut Vec<u8>,
@@ -21,7 +22,7 @@ impl<'a> Writer<'a> {
         Self { out }
     }
 
-    /// Starts a geometry. `parts` is ignored for a point.
+    /// Starts a geometry. For a point, `parts` is ignored.
     pub fn start(&mut self, geometry_type: GeometryType, parts: u32) {
         self.out.push(1);
         self.number(geometry_type.code());
@@ -30,12 +31,13 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Starts a ring of a polygon.
+    /// Starts a polygon's ring.
     pub fn start_ring(&mut self, positions: u32) {
         self.number(positions);
     }
 
-    /// Appends a position of the point, line string or ring that has started, with the ordinates of `geometry_type`.
+    /// Appends a position to the point, line string or ring that has started. It gets the ordinates
+    /// that `geometry_type` has.
     pub fn position(&mut self, position: Position, geometry_type: GeometryType) {
         let (ordinates, count) = position.ordinates(geometry_type.dimensions);
         for ordinate in ordinates.iter().take(count) {
@@ -43,7 +45,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Appends positions of another value.
+    /// Appends positions that come from another value.
     pub fn coordinates(&mut self, coordinates: &Coordinates<'_>) {
         match coordinates.byte_order() {
             ByteOrder::LittleEndian => self.out.extend_from_slice(coordinates.bytes()),
@@ -58,7 +60,8 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Starts an opaque geometry. Its byte order is not changed, because the positions of its numbers are unknown.
+    /// Starts an opaque geometry. It keeps its byte order, because we do not know where its numbers
+    /// are.
     fn start_opaque(&mut self, header: &Header) {
         let code = header.geometry_type.code();
         match header.byte_order {
@@ -78,15 +81,15 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Appends a value in the ISO form, with the least significant byte first. An SRID is omitted, because in Parquet
-/// the column defines the reference system.
+/// Appends a value in the ISO form, with the least significant byte first. An SRID is omitted,
+/// because in Parquet the column defines the reference system.
 ///
 /// An [opaque](Event::Opaque) geometry is copied unchanged.
 ///
 /// # Errors
 ///
-/// The value is not well-known binary, or contains an opaque geometry in the extended form. In both cases `out` may
-/// end in a partial value.
+/// Fails if the value is not well-known binary, or if it contains an opaque geometry in the
+/// extended form. After an error, `out` may end in a part of a value.
 pub fn write_iso(value: &[u8], out: &mut Vec<u8>) -> Result<(), WkbError> {
     out.reserve(value.len());
     let mut writer = Writer::new(out);
@@ -112,7 +115,7 @@ pub fn write_iso(value: &[u8], out: &mut Vec<u8>) -> Result<(), WkbError> {
             }
             Event::Coordinates(coordinates) => {
                 if is_polygon {
-                    // The count was a u32 in the value.
+                    // The count was a u32 in the value, so it fits.
                     writer.start_ring(coordinates.len() as u32);
                 }
                 writer.coordinates(&coordinates);

@@ -1,16 +1,17 @@
-//! Conversion of text to a value.
+//! Converts text to a value.
 
 use herringbone_format::{Error, Result};
 
 use crate::wkb::{Dimensions, GeometryKind, GeometryType, MAX_DEPTH, Position, Writer};
 
-/// Appends the well-known binary of a text. Words may be in any case, and dimensions may follow the name directly
-/// (`POINTZ`). Points of a MULTIPOINT may lack their parentheses.
+/// Appends a text as well-known binary. Words may have any letter case, and dimensions may follow
+/// the name directly (`POINTZ`). The points of a MULTIPOINT may lack their parentheses.
 ///
 /// # Errors
 ///
-/// [Argument](herringbone_format::ErrorKind::Argument) if the text is not well-known text, or if collections are nested
-/// deeper than [`MAX_DEPTH`]. In both cases `out` may end in a partial geometry.
+/// Fails with [Argument](herringbone_format::ErrorKind::Argument) if the text is not well-known
+/// text, or if collections are nested deeper than [`MAX_DEPTH`]. After an error, `out` may end in a
+/// part of a geometry.
 pub fn read(text: &str, out: &mut Vec<u8>) -> Result<()> {
     let mut parser = Parser { text, at: 0, out };
     parser.geometry(MAX_DEPTH)?;
@@ -46,7 +47,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Parses the parts of a geometry other than a point.
+    /// Parses the parts of a geometry, which must not be a point.
     fn parts(&mut self, geometry_type: GeometryType, depth: usize) -> Result<()> {
         Writer::new(self.out).start(geometry_type, 0);
         let part = |kind| GeometryType::new(kind, geometry_type.dimensions);
@@ -69,7 +70,7 @@ impl<'a> Parser<'a> {
         self.list(|it| it.position(geometry_type))
     }
 
-    /// Parses a point of a MULTIPOINT.
+    /// Parses a point in a MULTIPOINT.
     fn point(&mut self, geometry_type: GeometryType) -> Result<()> {
         if self.eats_empty() {
             return self.nowhere(geometry_type);
@@ -99,7 +100,7 @@ impl<'a> Parser<'a> {
         let mut count = 0_u32;
         loop {
             part(self)?;
-            // A text is too short for more parts than that.
+            // No text is long enough for more parts than that.
             count = count.saturating_add(1);
             if !self.eats(',') {
                 break;
@@ -143,7 +144,7 @@ impl<'a> Parser<'a> {
             }
             return Ok(GeometryType::new(kind, tag.unwrap_or(Dimensions::Xy)));
         }
-        // No name ends with Z or M.
+        // This is unambiguous, because no name ends with Z or M.
         let name = word.trim_end_matches(['Z', 'M']);
         let by_name = of(name).zip(tag(word.get(name.len()..).unwrap_or_default()));
         let (kind, dimensions) = by_name.ok_or_else(|| {
@@ -172,7 +173,7 @@ impl<'a> Parser<'a> {
         is_empty
     }
 
-    /// Consumes and returns the next letters.
+    /// Consumes the next letters, and returns them.
     fn word(&mut self) -> &'a str {
         self.peek();
         let rest = self.rest();

@@ -1,4 +1,4 @@
-//! Conversion of a value to text.
+//! Converts a value to text.
 
 use std::fmt::Write;
 
@@ -7,13 +7,14 @@ use crate::wkb::{
     Position, WkbError, WkbErrorKind,
 };
 
-/// Appends a value as text. Numbers are the shortest that parse to the same bits. Missing ordinates are `NaN`.
+/// Appends a value as text. Each number is the shortest that parses to the same bits, and missing
+/// ordinates are `NaN`.
 ///
 /// # Errors
 ///
-/// The value is not well-known binary, or has an [opaque](Event::Opaque) geometry. Also fails if a part of a
-/// multi-geometry has ordinates that the whole does not have, because the text cannot represent them. In all cases
-/// `out` may end in a partial text.
+/// Fails if the value is not well-known binary, or has an [opaque](Event::Opaque) geometry. Also
+/// fails if a part of a multi-geometry has ordinates that the whole does not have, because the text
+/// cannot represent them. After an error, `out` may end in a part of a text.
 pub fn write(value: &[u8], out: &mut String) -> Result<(), WkbError> {
     let mut text = Text {
         out,
@@ -42,7 +43,7 @@ pub fn write(value: &[u8], out: &mut String) -> Result<(), WkbError> {
     }
 }
 
-/// A geometry with an unclosed parenthesis.
+/// A geometry whose parenthesis is not closed yet.
 #[derive(Debug, Clone, Copy, Default)]
 struct Open {
     geometry_type: Option<GeometryType>,
@@ -71,7 +72,7 @@ impl Text<'_> {
                 // Writing to a string does not fail.
                 write!(self.out, "{geometry_type} ").ok();
             }
-            // Parts of multi-geometries have no tag. They take the dimensions of the whole.
+            // Parts of multi-geometries have no tag, so they take the dimensions of the whole.
             Some(whole) => {
                 let part = geometry_type;
                 if whole.dimensions.union(part.dimensions) != whole.dimensions {
@@ -128,8 +129,8 @@ impl Text<'_> {
         }
     }
 
-    /// Writes a comma before a part of the innermost geometry, unless it is the first one. Returns the type of the
-    /// innermost geometry.
+    /// Writes a comma before a part of the innermost geometry, unless it is the first part. Returns
+    /// the innermost geometry's type.
     fn comma(&mut self) -> Option<GeometryType> {
         let open = self.open.get_mut(self.depth.checked_sub(1)?)?;
         if open.has_part {
@@ -161,7 +162,7 @@ impl Text<'_> {
 
 /// Writes a number, such as `0.1`, `-0`, `1e300`, `NaN` or `inf`.
 pub(crate) fn write_number(number: f64, out: &mut String) {
-    /// The numbers written without an exponent. Others would consist mostly of zeros.
+    /// The numbers that we write without an exponent. Others would consist mostly of zeros.
     const PLAIN: std::ops::Range<f64> = 1e-4..1e17;
     // Writing to a string does not fail.
     if number == 0.0 || !number.is_finite() || PLAIN.contains(&number.abs()) {

@@ -1,4 +1,4 @@
-//! Conversion of values to geometries of other crates, and back.
+//! Converts values to geometries of other crates, and back.
 
 #[cfg(test)]
 #[path = "../it/fixtures.rs"]

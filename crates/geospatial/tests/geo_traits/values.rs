@@ -1,4 +1,4 @@
-//! Conversion of geometries of the crate `geo-types` to values.
+//! Converts geometries of the crate `geo-types` to values.
 
 use geo_types::{
     Coord, Geometry, GeometryCollection, Line, LineString, MultiLineString, MultiPoint,

@@ -1,4 +1,4 @@
-//! Conversion of values to geometries of other crates.
+//! Converts values to geometries of other crates.
 
 use geo_traits::to_geo::ToGeoGeometry;
 use geo_traits::{
@@ -22,8 +22,8 @@ fn value_of(text: &str) -> Vec<u8> {
     value
 }
 
-/// GEOS wrote each geometry in three forms, the first of which is ISO. Writing through the traits returns the ISO
-/// form.
+/// GEOS wrote each geometry in three forms, of which the first is ISO. Writing through the traits
+/// returns the ISO form.
 #[test]
 fn every_form_is_the_same_geometry() {
     for line in lines(WKB) {
@@ -59,7 +59,7 @@ fn geo_types_are_made_of_views() {
     }
 }
 
-/// Area, length and bounds of the same text according to shapely.
+/// Compares area, length and bounds with shapely, which read the same texts.
 #[test]
 fn measured_by_index() {
     let polygons = "MULTIPOLYGON (((0 0, 10 0, 10 7.5, 0 7.5, 0 0), (1 1, 2 1, 2 3, 1 1), (5 5, 6 5, 6 6, 5 5)), \
@@ -110,7 +110,7 @@ fn polygon_area(polygon: &impl PolygonTrait<T = f64>) -> f64 {
     let outer = polygon
         .exterior()
         .map_or(0.0, |exterior| ring(line_positions(&exterior)));
-    // From the last to the first, because each is found by its index.
+    // We go from the last to the first, because each of them is found by its index.
     let holes = (0..polygon.num_interiors()).rev();
     let holes = holes.map(|hole| ring(line_positions(&polygon.interior(hole).unwrap())));
     assert!(polygon.interior(polygon.num_interiors()).is_none());
@@ -222,7 +222,7 @@ fn hostile_bytes() {
             assert!(Geometry::new(&value).is_err());
         }
     }
-    // A curve, and one inside a collection.
+    // This is a curve, and the next is a curve inside a collection.
     let curve = "0108000000 00000000".to_owned();
     for value in [curve.clone(), format!("0107000000 01000000 {curve}")] {
         let error = Geometry::new(&bytes(&value)).unwrap_err().to_string();

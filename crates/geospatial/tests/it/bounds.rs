@@ -1,4 +1,4 @@
-//! Boxes and types, compared with GEOS and with the statistics of the official files.
+//! Compares boxes and types with GEOS, and with the statistics of the official files.
 
 use herringbone_format::BoundingBox;
 use herringbone_geospatial::bounds::{Bounder, contains, intersects};
@@ -9,7 +9,7 @@ use crate::fixtures::{bytes, lines};
 const WKB: &str = include_str!("../fixtures/wkb.tsv");
 const OFFICIAL: &str = include_str!("../fixtures/official.tsv");
 
-/// A bound in degrees for the widening of boxes by S2.
+/// An upper bound, in degrees, on how far S2 widens boxes.
 const ROUNDED: f64 = 1e-9;
 
 fn numbers(text: &str) -> Option<(f64, f64)> {
@@ -84,7 +84,8 @@ fn statistics_of_official_files() {
         } else {
             let (given, wanted) = (statistics.bbox.unwrap(), wanted.unwrap());
             compared += 1;
-            // Ten polygons around 170°E 30°S. None of them contains the North Pole. S2 does not find one either.
+            // Here are ten polygons around 170°E 30°S. None of them contains the North Pole, and S2
+            // does not find it in one either.
             if wanted.ymin == -44.533829194232894 && wanted.ymax == 90.0 {
                 assert_eq!(given.ymax.round(), -7.0);
                 loose += 1;
@@ -114,7 +115,8 @@ fn wider(bbox: &BoundingBox) -> BoundingBox {
     wider
 }
 
-/// Merged boxes of row groups contain each of them, like pages merged before they become boxes.
+/// The merged boxes of row groups contain each of them, like pages that are merged before they
+/// become boxes.
 #[test]
 fn official_boxes_merge() {
     for name in ["geography-points", "geography-lines", "geography-polygons"] {

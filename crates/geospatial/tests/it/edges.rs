@@ -1,4 +1,4 @@
-//! Edges on ellipsoids, compared with the geodesics of PROJ.
+//! Compares edges on ellipsoids with PROJ's geodesics.
 
 use herringbone_geospatial::Edges;
 use herringbone_geospatial::bounds::{Bounder, Extent, NoBox};
@@ -48,7 +48,7 @@ fn geodesics_are_within() {
                     "{bbox:?} has not {place:?} of {line:?}"
                 );
             }
-            // The bound is close: at most a few degrees beyond the latitude reached.
+            // The bound is close, at most a few degrees beyond the latitude that the edge reaches.
             let reached = places.iter().map(|place| place.1).fold(f64::MIN, f64::max);
             narrow += usize::from(bbox.ymax - reached < 3.0);
         }

@@ -1,11 +1,11 @@
-//! Access to the files that `fixtures.py` writes.
+//! Reads the files that `fixtures.py` writes.
 
-/// Splits the lines of a file at tabs.
+/// Splits a file's lines at tabs.
 pub(crate) fn lines(text: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
     text.lines().map(|line| line.split('\t').collect())
 }
 
-/// Decodes hexadecimal bytes, ignoring spaces.
+/// Decodes hexadecimal bytes, and ignores spaces.
 pub(crate) fn bytes(hex: &str) -> Vec<u8> {
     let digits: Vec<u8> = hex.bytes().filter(|it| *it != b' ').collect();
     let byte = |pair: &[u8]| u8::from_str_radix(str::from_utf8(pair).unwrap(), 16).unwrap();

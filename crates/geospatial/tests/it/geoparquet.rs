@@ -1,4 +1,4 @@
-//! GeoParquet metadata as written by geopandas, sedonadb and DuckDB.
+//! Reads GeoParquet metadata as geopandas, sedonadb and DuckDB write it.
 
 use herringbone_format::LogicalType;
 use herringbone_geospatial::Edges;

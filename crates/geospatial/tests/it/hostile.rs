@@ -1,4 +1,4 @@
-//! Malformed geometries.
+//! Checks malformed geometries.
 
 use herringbone_geospatial::crs::Crs;
 use herringbone_geospatial::geoarrow::ExtensionMetadata;
@@ -12,7 +12,7 @@ const WKB: &str = include_str!("../fixtures/wkb.tsv");
 
 const GEO: &str = include_str!("../fixtures/geo.tsv");
 
-/// Uses a value in every way. Nothing may panic, and the number of events is bounded by the number of bytes.
+/// Uses a value in every way. Nothing may panic, and the byte count bounds the number of events.
 fn use_everywhere(value: &[u8]) {
     let events = Events::new(value).count();
     assert!(
@@ -77,7 +77,7 @@ fn any_byte_is_another() {
     }
 }
 
-/// Metadata and GeoJSON that end early, or have unexpected members and values.
+/// Checks metadata and GeoJSON that end early, or that have unexpected members and values.
 #[test]
 fn any_text() {
     let use_text = |text: &str| {

@@ -1,4 +1,4 @@
-//! Comparison of the crate with other implementations, for the same geometries.
+//! Compares the crate with other implementations, for equal geometries.
 
 #[cfg(test)]
 mod bounds;

@@ -1,4 +1,5 @@
-//! Columns of values added many at a time, compared with the same values added one by one.
+//! Adds columns of values many at a time, and compares the result with adding the values one by
+//! one.
 
 use herringbone_format::{BoundingBox, GeospatialStatistics};
 use herringbone_geospatial::{Edges, StatisticsBuilder, wkt};
@@ -20,7 +21,8 @@ impl Random {
     }
 }
 
-/// Ranges of longitudes, as west and width: one place, a country, both sides of the antimeridian, everywhere.
+/// Ranges of longitudes, each as west and width. They are one place, a country, both sides of the
+/// antimeridian, and everywhere.
 const PLACES: [(f64, f64); 4] = [(8.0, 0.4), (-100.0, 30.0), (175.0, 10.0), (-180.0, 360.0)];
 
 const KINDS: [&str; 7] = [
@@ -33,7 +35,7 @@ const KINDS: [&str; 7] = [
     "mixed",
 ];
 
-/// Faults that about one value in a hundred has, if a test asks for them.
+/// The faults that about one value in a hundred has, if a test asks for them.
 const FAULTS: [&str; 8] = [
     "none",
     "NaN",
@@ -76,7 +78,7 @@ fn spoil(value: &mut Vec<u8>, fault: &str) {
     };
     match fault {
         "NaN" if is_point => {
-            // A NaN whose bits are those of a cell.
+            // This NaN has the bits of a cell.
             let nan = f64::from_bits(f64::NAN.to_bits() | 0x7ff);
             ordinate(value, 5, nan);
         }
@@ -106,7 +108,7 @@ fn check(many: GeospatialStatistics, one_by_one: GeospatialStatistics, edges: Ed
         return;
     };
     if edges.is_geography() {
-        // Gaps of up to a degree between points added together may be missed.
+        // If points are added together, gaps of up to a degree between them may be missed.
         assert!(
             width(found) <= width(wanted) + 1.0,
             "{what}: {found:?} {wanted:?}"
@@ -160,7 +162,8 @@ fn many_at_a_time_are_what_they_are_one_by_one() {
     }
 }
 
-/// Boxes worked out by hand: the narrowest that contain the points, on both sides of the antimeridian.
+/// Compares boxes that we worked out by hand. They are the narrowest that contain the points, on
+/// both sides of the antimeridian.
 #[test]
 fn points_have_the_narrowest_box() {
     let points = |xs: &[f64]| -> Vec<Vec<u8>> {
@@ -174,7 +177,7 @@ fn points_have_the_narrowest_box() {
     for (xs, wanted) in [
         (vec![1.0, 1.25, 1.5], Some((1.0, 1.5))),
         (vec![-179.0, 179.5, 178.0], Some((178.0, -179.0))),
-        // The same place twice.
+        // This is one place twice.
         (vec![-180.0, 180.0], Some((180.0, -180.0))),
         (vec![10.0, -120.0, 130.0, f64::NAN], Some((10.0, -120.0))),
         (vec![f64::NAN], None),
@@ -190,7 +193,7 @@ fn points_have_the_narrowest_box() {
     }
 }
 
-/// Points added together may lie on both sides of the gap that the box leaves.
+/// Points that are added together may lie on both sides of the gap that the box leaves.
 #[test]
 fn gaps_of_more_than_a_hundredth_of_the_earth_are_found() {
     let point = |x: i32| {
@@ -208,8 +211,8 @@ fn gaps_of_more_than_a_hundredth_of_the_earth_are_found() {
     assert_eq!((bbox.xmin, bbox.xmax), (40.0, 36.0));
 }
 
-/// Lines added when most of the Earth is already covered: some lie east of the covered part, and others bulge beyond
-/// it.
+/// Adds lines when most of the Earth is already covered. Some lie east of the covered part, and
+/// others bulge beyond it.
 #[test]
 fn lines_beyond_what_is_known_are_found() {
     let add = |statistics: &mut StatisticsBuilder, line: &str| {

@@ -1,4 +1,5 @@
-//! Random geometries of all kinds, dimensions and byte orders, written byte by byte.
+//! Generates random geometries of all kinds, dimensions and byte orders, and writes them byte by
+//! byte.
 
 use herringbone_geospatial::bounds::{Bounder, Extent};
 use herringbone_geospatial::wkb::{
@@ -145,7 +146,7 @@ fn geometry() -> impl Strategy<Value = Geometry> {
     })
 }
 
-/// Returns the minimum and maximum, ignoring NaN.
+/// Returns the minimum and maximum of the numbers, but ignores NaN.
 fn bounds(numbers: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     let numbers: Vec<_> = numbers.filter(|number| !number.is_nan()).collect();
     let min = numbers.iter().copied().reduce(f64::min)?;

@@ -1,4 +1,4 @@
-//! Boxes of random geometries on a sphere, compared with positions along their edges.
+//! Compares boxes of random geometries on a sphere with positions along their edges.
 
 use herringbone_format::BoundingBox;
 use herringbone_geospatial::Edges;
@@ -8,10 +8,11 @@ use proptest::prelude::*;
 
 use crate::edges::line_string;
 
-/// The possible error of positions along edges, in degrees.
+/// The possible error, in degrees, of positions along edges.
 const ROUNDED: f64 = 1e-9;
 
-/// Returns true if a box contains a longitude and latitude. Close to a pole, every longitude matches.
+/// Returns true if a box contains a longitude and latitude. Close to a pole, every longitude
+/// matches.
 pub(crate) fn holds(bbox: &BoundingBox, (x, y): (f64, f64)) -> bool {
     let rounded = ROUNDED / y.to_radians().cos().max(1e-12);
     let (from_west, to_east) = (x >= bbox.xmin - rounded, x <= bbox.xmax + rounded);
@@ -36,7 +37,8 @@ fn place(v: [f64; 3]) -> (f64, f64) {
     (v[1].atan2(v[0]).to_degrees(), v[2].atan2(out).to_degrees())
 }
 
-/// Returns positions along the shorter great circle, by halving. `None` if the ends are nearly opposite.
+/// Returns positions along the shorter great circle, which we find by halving. Returns `None` if
+/// the ends are nearly opposite.
 fn along(a: (f64, f64), b: (f64, f64)) -> Option<Vec<(f64, f64)>> {
     let (a, b) = (vector(a), vector(b));
     let dot: f64 = a.iter().zip(b).map(|(a, b)| a * b).sum();
@@ -91,7 +93,7 @@ fn polygon(rings: &[Vec<(f64, f64)>]) -> Vec<u8> {
     value
 }
 
-/// Generates places anywhere, with a preference for difficult ones.
+/// Generates places anywhere, but prefers difficult ones.
 fn any_place() -> impl Strategy<Value = (f64, f64)> {
     let longitude = prop_oneof![
         -180.0..=180.0,
@@ -155,7 +157,7 @@ proptest! {
         prop_assert!(bbox.ymin >= -90.0 && bbox.ymax <= 90.0);
     }
 
-    /// Includes unclosed rings.
+    /// Checks rings, including some that are not closed.
     #[test]
     fn rings_are_within(ring in places()) {
         let bbox = bbox(&[polygon(std::slice::from_ref(&ring))]).unwrap();
@@ -167,7 +169,7 @@ proptest! {
         }
     }
 
-    /// Caps around any place. The box must contain the inside of the smaller side.
+    /// Checks caps around any place. The box must contain the inside of the smaller side.
     #[test]
     fn caps_are_within(
         center in any_place(),
@@ -181,7 +183,7 @@ proptest! {
         let mut ring: Vec<_> = (0..corners).map(|i| at(radius, turn * i as f64 / corners as f64)).collect();
         ring.push(ring[0]);
         let bbox = bbox(&[polygon(&[ring])]).unwrap();
-        // The part of the radius that lies inside the chords.
+        // This is the part of the radius that lies inside the chords.
         let inner = (radius.to_radians().tan() * (std::f64::consts::PI / corners as f64).cos()).atan();
         for (share, azimuth) in inside {
             let place = at(inner.to_degrees() * share * 0.999, azimuth);
@@ -216,7 +218,7 @@ proptest! {
     }
 }
 
-/// Returns the place `distance` degrees from another, in the direction `azimuth`.
+/// Returns the place that is `distance` degrees from another one, in the direction `azimuth`.
 fn destination((x, y): (f64, f64), distance: f64, azimuth: f64) -> (f64, f64) {
     let (x, y) = (x.to_radians(), y.to_radians());
     let (d, a) = (distance.to_radians(), azimuth.to_radians());
@@ -227,7 +229,7 @@ fn destination((x, y): (f64, f64), distance: f64, azimuth: f64) -> (f64, f64) {
     ((east + 540.0).rem_euclid(360.0) - 180.0, north.to_degrees())
 }
 
-/// Poles and sides as defined by S2: a ring around a pole encloses it in either direction.
+/// Checks poles and sides as S2 defines them. A ring around a pole encloses it in either direction.
 #[test]
 fn poles_are_enclosed() {
     for edges in [Edges::Spherical, Edges::Karney] {
@@ -248,10 +250,10 @@ fn poles_are_enclosed_by(edges: Edges) {
             ring.reverse();
         }
     }
-    // About half of the Earth: either side may be meant.
+    // This is about half of the Earth, so either side may be meant.
     let half = bbox(&[polygon(&[around(0.0)])]).unwrap();
     assert_eq!((half.ymin, half.ymax), (-90.0, 90.0));
-    // Most of the Earth: the smaller side is around the poles and the antimeridian.
+    // This is most of the Earth, so the smaller side is around the poles and the antimeridian.
     let ring = [-170.0, -60.0, 60.0, 170.0].map(|x| (x, -80.0));
     let back = [170.0, 60.0, -60.0, -170.0].map(|x| (x, 80.0));
     let most = bbox(&[polygon(&[[ring, back].concat()])]).unwrap();

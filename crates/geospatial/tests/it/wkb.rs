@@ -1,4 +1,4 @@
-//! Well-known binary, text and GeoJSON as written by GEOS.
+//! Compares well-known binary, text and GeoJSON with GEOS.
 
 use herringbone_geospatial::wkb::{Event, Events, write_iso};
 use herringbone_geospatial::{geojson, wkt};
@@ -71,7 +71,7 @@ fn extended_headers_say_so() {
     }
 }
 
-/// Each geometry, in a collection of its own, in both byte orders.
+/// Puts each geometry into a collection of its own, in both byte orders.
 #[test]
 fn orders_are_mixed() {
     for line in lines(WKB) {
@@ -119,7 +119,7 @@ fn geojson_is_that_of_geos() {
     assert_eq!(count, 8);
 }
 
-/// `1` and `1.0` are the same number.
+/// Returns JSON with all numbers as floats, so that `1` and `1.0` are one number.
 fn numbers_as_floats(value: Value) -> Value {
     match value {
         Value::Number(number) => number.as_f64().into(),

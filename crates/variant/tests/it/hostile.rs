@@ -86,8 +86,8 @@ fn flips(at: usize) -> Vec<u8> {
 #[test]
 fn every_byte_flipped() {
     for mut file in all() {
-        // We flip all bits of the bytes that objects and arrays begin with, and one bit of each
-        // other byte at a time.
+        // We try all values of the first 16 bytes, with which objects and arrays begin, and flip
+        // one bit at a time in the others.
         for at in 0..file.value.len() {
             for bits in flips(at) {
                 file.value[at] ^= bits;

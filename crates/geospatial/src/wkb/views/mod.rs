@@ -1,8 +1,8 @@
-//! Values as geometries for other crates, through the traits of the crate `geo-traits`.
+//! Presents values as geometries to other crates, through the traits of the crate `geo-traits`.
 //!
-//! Creating a view checks the whole value. Coordinates stay in the bytes of the value and are read from there. A
-//! geometry of parts records the start of each part, so the hundredth ring is as fast to access as the first. That
-//! takes one entry per part, and none for the coordinates of a line.
+//! Creating a view checks the whole value. Coordinates stay in the value's bytes and are read from
+//! there. A geometry of parts records where each part starts, so that the hundredth ring is as fast
+//! to access as the first. This takes one entry per part, but none for the coordinates of a line.
 //!
 //! ```
 //! use geo_traits::{GeometryTrait, GeometryType, LineStringTrait, CoordTrait};
@@ -17,8 +17,8 @@
 //! # Ok::<(), herringbone::Error>(())
 //! ```
 
-// The traits of `geo-traits` have methods whose signatures contain `unsafe`. Our implementations are safe: each
-// checks its index.
+// The traits of `geo-traits` have methods with `unsafe` in their signatures. Our implementations
+// are safe, because each of them checks its index.
 #[expect(unsafe_code, reason = "the signatures that a foreign trait demands")]
 mod traits;
 
@@ -31,38 +31,38 @@ use super::{
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Geometry<'a> {
-    /// POINT.
+    /// A POINT.
     Point(Point<'a>),
-    /// LINESTRING.
+    /// A LINESTRING.
     LineString(LineString<'a>),
-    /// POLYGON.
+    /// A POLYGON.
     Polygon(Polygon<'a>),
-    /// MULTIPOINT.
+    /// A MULTIPOINT.
     MultiPoint(MultiPoint<'a>),
-    /// MULTILINESTRING.
+    /// A MULTILINESTRING.
     MultiLineString(MultiLineString<'a>),
-    /// MULTIPOLYGON.
+    /// A MULTIPOLYGON.
     MultiPolygon(MultiPolygon<'a>),
-    /// GEOMETRYCOLLECTION.
+    /// A GEOMETRYCOLLECTION.
     GeometryCollection(GeometryCollection<'a>),
 }
 
-/// A position.
+/// A single position.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Coord {
     position: Position,
     dimensions: Dimensions,
 }
 
-/// A position, or none if the point is empty.
+/// A point's position, or none if the point is empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Point<'a>(Coordinates<'a>);
 
-/// The positions of a line string, or of a ring of a polygon.
+/// The positions of a line string, or of a polygon's ring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LineString<'a>(Coordinates<'a>);
 
-/// The rings of a polygon: the exterior, if there is one, before the interiors.
+/// The rings of a polygon. The exterior comes before the interiors, if there is one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Polygon<'a>(Parts<LineString<'a>>);
 
@@ -82,7 +82,7 @@ pub struct MultiPolygon<'a>(Parts<Polygon<'a>>);
 #[derive(Debug, Clone, PartialEq)]
 pub struct GeometryCollection<'a>(Parts<Geometry<'a>>);
 
-/// The parts of a geometry, and the dimensions in its header.
+/// The parts of a geometry, with the dimensions in its header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Parts<P> {
     dimensions: Dimensions,
@@ -90,33 +90,35 @@ struct Parts<P> {
 }
 
 impl<'a> Geometry<'a> {
-    /// Creates a view of the value of a column.
+    /// Creates a view of a column's value, with the default limits.
     ///
     /// # Errors
     ///
-    /// The value is not well-known binary, or contains opaque geometries, such as curves.
+    /// Fails if the value is not well-known binary, or if it contains opaque geometries such as
+    /// curves.
     pub fn new(value: &'a [u8]) -> Result<Self, WkbError> {
         Self::with_options(value, ReadOptions::default())
     }
 
-    /// Creates a view with other limits than the defaults.
+    /// Creates a view of a value, with the given limits.
     ///
     /// # Errors
     ///
-    /// See [`Self::new`]. Also fails if a limit is exceeded.
+    /// Fails for the reasons of [`Self::new`], and if a limit is exceeded.
     pub fn with_options(value: &'a [u8], options: ReadOptions) -> Result<Self, WkbError> {
         let mut events = Events::with_options(value, options);
         let geometry = match next(&mut events)? {
             Event::Start(header) => geometry(&mut events, header)?,
             _ => return Err(ended(&events)),
         };
-        // A value must end with its geometry. Trailing bytes are an error, reported together with the end of the
-        // geometry.
+        // A value must end with its geometry. We need no check here, because trailing bytes are an
+        // error that the geometry's end reports.
         Ok(geometry)
     }
 }
 
-/// Reads the geometry that has started, up to its end. The recursion is at most as deep as [`Events`] allows.
+/// Reads the geometry that has started, up to its end. The recursion is at most as deep as
+/// [`Events`] allows.
 fn geometry<'a>(events: &mut Events<'a>, header: Header) -> Result<Geometry<'a>, WkbError> {
     Ok(match header.geometry_type.kind {
         GeometryKind::Point => Geometry::Point(point(events, header)?),
@@ -189,8 +191,8 @@ fn parts<'a, P>(
 }
 
 impl<P> Parts<P> {
-    /// Creates an empty list. The count in the header is not trusted: memory is allocated only for parts actually
-    /// read.
+    /// Creates an empty list. We do not trust the count in the header, so memory is only allocated
+    /// for parts that are actually read.
     fn of(header: Header) -> Self {
         Self {
             dimensions: header.geometry_type.dimensions,
@@ -206,8 +208,8 @@ fn next<'a>(events: &mut Events<'a>) -> Result<Event<'a>, WkbError> {
     }
 }
 
-/// Returns an error for an impossible state. Each start has an end, and only events that fit the kind lie between
-/// the two.
+/// Returns the error for a state that is impossible, because each start has an end, and only events
+/// that fit the kind lie between the two.
 fn ended(events: &Events<'_>) -> WkbError {
     WkbError {
         kind: WkbErrorKind::Truncated { missing: 1 },

@@ -1,8 +1,8 @@
-//! Implementations of the `geo-traits` traits, for each view and for references to views, which geometries of parts
-//! return.
+//! Implements the `geo-traits` traits for each view, and also for references to views, because
+//! geometries of parts return these.
 //!
-//! The traits check indexes past the last part. If such an index gets here anyway, the result is an empty part, or
-//! NaN.
+//! The traits check for indexes past the last part. If such an index gets here all the same, the
+//! result is an empty part, or NaN.
 
 use geo_traits::{
     CoordTrait, Dimensions as TraitDimensions, GeometryCollectionTrait, GeometryTrait,
@@ -39,7 +39,7 @@ impl CoordTrait for Coord {
     }
 }
 
-/// A geometry as its actual kind.
+/// A geometry, as the kind that it has.
 type AnyKind<'b, 'v> = Kind<
     'b,
     Point<'v>,
@@ -54,7 +54,8 @@ type AnyKind<'b, 'v> = Kind<
     UnimplementedLine<f64>,
 >;
 
-/// Implements the part that all geometries share: associated types, dimensions, and the actual kind.
+/// Implements the part that all geometries share, which is the associated types, the dimensions,
+/// and the actual kind.
 macro_rules! geometry {
     ($($view:ty, $dim:expr, $as_type:expr;)*) => {$(
         impl<'v> GeometryTrait for $view {
