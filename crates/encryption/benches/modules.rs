@@ -1,4 +1,5 @@
-//! A benchmark of encrypting and decrypting modules of the size of pages, with the compiled implementation of AES:
+//! Measures encrypting and decrypting modules as large as pages, with the AES implementation that
+//! was compiled:
 //!
 //!     cargo bench -p herringbone-encryption
 //!     cargo bench -p herringbone-encryption --features ring
@@ -53,7 +54,7 @@ fn measure(key: &ModuleKey, size: usize) -> Result<(f64, f64)> {
         module.clear();
         key.encrypt(&ID, &[&plaintext], &mut module)
     })?;
-    // Includes the copy that a reader makes of bytes it does not own.
+    // This includes the copy that a reader makes of bytes it does not own.
     let decrypt = throughput(size, || {
         black_box(key.decrypt(&ID, &module)?);
         Ok(())

@@ -1,4 +1,4 @@
-//! The program for the comparison with pyarrow's key tools, with the KMS and the master keys of its tests:
+//! Compares us with pyarrow's key tools, with the KMS and the master keys of its tests:
 //!
 //!     key_tools read FILE                          decrypts every module
 //!     key_tools duckdb FILE                        decrypts every module of a file of DuckDB, with the key `kf`
@@ -101,7 +101,7 @@ fn rotate(file: &str, wrapping: &str) -> Outcome {
     Ok(())
 }
 
-/// A file to decrypt and encrypt again. Modules keep their lengths and therefore their places.
+/// A file to decrypt and encrypt again. Its modules keep their lengths, and therefore their places.
 struct Rewrite {
     bytes: Vec<u8>,
     metadata: FileMetadata,
@@ -138,7 +138,7 @@ fn rewrite(from: &str, to: &str, storage: &str, wrapping: &str, bits: &str) -> O
 }
 
 impl Rewrite {
-    /// Returns the path of each leaf, and the encryption of its chunks.
+    /// Returns each leaf's path, with the encryption of its chunks.
     fn paths(&self) -> Outcome<Vec<(ColumnPath, Option<ColumnCryptoMetadata>)>> {
         let row_group = self.metadata.row_group(0)?;
         let mut paths = Vec::new();
@@ -158,7 +158,7 @@ impl Rewrite {
         Ok(paths)
     }
 
-    /// Encrypts the same columns, every other one of them with `kc2`.
+    /// Encrypts the same columns, but every other one with `kc2`.
     fn configuration(&self) -> Outcome<EncryptionConfiguration> {
         let paths = self.paths()?;
         let mut configuration = EncryptionConfiguration::new("kf");

@@ -1,4 +1,4 @@
-//! Keys. They are wiped when dropped and never printed.
+//! Keys, which are wiped when they are dropped and never printed.
 
 use std::{
     fmt,
@@ -33,7 +33,7 @@ pub enum KeyLength {
 }
 
 impl KeyLength {
-    /// Returns the number of bytes.
+    /// Returns the length's byte count.
     #[must_use]
     pub const fn bytes(self) -> usize {
         match self {
@@ -43,10 +43,10 @@ impl KeyLength {
         }
     }
 
-    /// Returns the length with the given number of bits.
+    /// Returns the key length that has this number of bits.
     ///
     /// # Errors
-    /// [Argument](ErrorKind::Argument) if it is not 128, 192 or 256.
+    /// Fails with [Argument](ErrorKind::Argument) if it is not 128, 192 or 256.
     pub fn from_bits(bits: u32) -> Result<Self> {
         match bits {
             128 => Ok(Self::Bits128),
@@ -72,9 +72,10 @@ impl KeyLength {
 
 /// An AES key of 128, 192 or 256 bits.
 ///
-/// Clones share the bytes, the key schedule, which is expanded once, and the counter of invocations. Dropping the
-/// last clone wipes everything. If one key serves a footer and some columns, pass clones instead of creating it
-/// twice, so that its invocations are counted together.
+/// Clones share the bytes, the key schedule, which is expanded only once, and the counter of
+/// invocations. When the last clone is dropped, everything is wiped. If one key serves a footer and
+/// some columns, pass clones instead of creating it twice, so that its invocations are counted
+/// together.
 ///
 /// ```
 /// use herringbone::encryption::{Key, KeyLength};
@@ -89,7 +90,7 @@ impl KeyLength {
 pub struct Key(Arc<Inner>);
 
 struct Inner {
-    // Heap allocated, so that moving a key does not leave a copy in the old place.
+    // The bytes are on the heap, so that moving a key does not leave a copy in the old place.
     bytes: Zeroizing<Box<[u8]>>,
     length: KeyLength,
     cipher: Box<dyn AesCipher>,
@@ -97,10 +98,11 @@ struct Inner {
 }
 
 impl Key {
-    /// Creates a key of 16, 24 or 32 bytes. The caller has to wipe `bytes`.
+    /// Creates a key of 16, 24 or 32 bytes. You have to wipe `bytes` yourself.
     ///
     /// # Errors
-    /// [Argument](ErrorKind::Argument) if the length is different, or if all bytes are zero.
+    /// Fails with [Argument](ErrorKind::Argument) if it has any other length, or if all bytes are
+    /// zero.
     pub fn new(bytes: &[u8]) -> Result<Self> {
         let length = KeyLength::from_bytes(bytes.len())?;
         let zeros = [0; 32];
@@ -119,10 +121,10 @@ impl Key {
         })))
     }
 
-    /// Creates a new key with the random number generator of the operating system.
+    /// Creates a new key with the operating system's random number generator.
     ///
     /// # Errors
-    /// [Io](ErrorKind::Io) if the generator fails.
+    /// Fails with [Io](ErrorKind::Io) if the generator fails.
     pub fn generate(length: KeyLength) -> Result<Self> {
         let mut bytes = Zeroizing::new(vec![0; length.bytes()]);
         random::fill(&mut bytes)?;
@@ -135,20 +137,21 @@ impl Key {
         self.0.length
     }
 
-    /// Returns the bytes of the key, for wrapping it. Copies must be wiped by the caller.
+    /// Returns the key's bytes, so that you can wrap them. If you copy them, you have to wipe the
+    /// copies.
     #[must_use]
     pub fn expose_bytes(&self) -> &[u8] {
         &self.0.bytes
     }
 
-    /// Returns AES with this key, for decryption.
+    /// Returns the AES cipher with this key, for decryption.
     pub(crate) fn cipher(&self) -> &dyn AesCipher {
         self.0.cipher.as_ref()
     }
 
-    /// Returns AES with this key for one encryption, and counts it.
+    /// Returns the AES cipher with this key for one encryption, and counts the encryption.
     ///
-    /// **Errors**: key if it has already encrypted [`MAX_INVOCATIONS`] times.
+    /// This fails with a key error if the key has already encrypted [`MAX_INVOCATIONS`] times.
     pub(crate) fn cipher_for_encryption(&self) -> Result<&dyn AesCipher> {
         let count = |count| (count < MAX_INVOCATIONS).then_some(count + 1);
         let invocations = &self.0.invocations;
@@ -164,7 +167,7 @@ impl Key {
 }
 
 impl PartialEq for Key {
-    /// Compares in constant time.
+    /// Compares in constant time, so that the time reveals nothing about the bytes.
     fn eq(&self, other: &Self) -> bool {
         self.0.bytes.ct_eq(&other.0.bytes).into()
     }

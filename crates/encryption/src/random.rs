@@ -1,10 +1,10 @@
-//! Random bytes from the operating system.
+//! Gets random bytes from the operating system.
 
 use crate::{Error, ErrorKind, Result};
 
-/// Fills `bytes` with the random number generator of the operating system.
+/// Fills `bytes` from the operating system's random number generator.
 ///
-/// **Errors**: I/O if the generator fails. Nothing may be encrypted in that case.
+/// This fails with an I/O error if the generator fails. The caller must not encrypt anything then.
 pub(crate) fn fill(bytes: &mut [u8]) -> Result<()> {
     getrandom::fill(bytes).map_err(|error| {
         let message = format!("the operating system did not provide random bytes: {error}");
@@ -12,14 +12,14 @@ pub(crate) fn fill(bytes: &mut [u8]) -> Result<()> {
     })
 }
 
-/// Returns `N` random bytes for public values: nonces and identifiers.
+/// Returns `N` random bytes for public values, which are nonces and identifiers.
 pub(crate) fn array<const N: usize>() -> Result<[u8; N]> {
     let mut bytes = [0; N];
     fill(&mut bytes)?;
     Ok(bytes)
 }
 
-/// Returns two arrays of random bytes, with a single system call.
+/// Returns two arrays of random bytes, which take a single system call.
 pub(crate) fn pair<const N: usize>() -> Result<[[u8; N]; 2]> {
     let mut bytes = [[0; N]; 2];
     fill(bytes.as_flattened_mut())?;

@@ -1,8 +1,8 @@
-//! `Debug` output for bytes that must not appear in logs.
+//! Makes `Debug` output for bytes that must not appear in logs.
 
 use std::fmt;
 
-/// Prints the number of bytes, but not the bytes.
+/// A count of bytes that prints the count, because the bytes themselves must not be printed.
 pub(crate) struct Redacted(pub usize);
 
 impl fmt::Debug for Redacted {

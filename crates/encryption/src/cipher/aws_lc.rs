@@ -1,4 +1,4 @@
-//! AES of AWS-LC, in C and assembly.
+//! Uses the AES of AWS-LC, which is written in C and assembly.
 
 use aws_lc_rs::{
     aead::{self, AES_128_GCM, AES_192_GCM, AES_256_GCM, Aad, LessSafeKey, UnboundKey},
@@ -9,7 +9,7 @@ use aws_lc_rs::{
 use super::{AesCipher, Failed, Nonce, Tag};
 use crate::KeyLength;
 
-/// Expands the schedule of a key of `length`.
+/// Expands the key schedule of a key that has this length.
 pub(crate) fn new(length: KeyLength, key: &[u8]) -> Result<Box<dyn AesCipher>, Failed> {
     let (gcm, ctr) = match length {
         KeyLength::Bits128 => (&AES_128_GCM, &AES_128),

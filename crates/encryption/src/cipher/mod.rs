@@ -1,10 +1,10 @@
-//! AES in the two modes of Parquet, as a trait with several implementations to choose from.
+//! AES in the two modes that Parquet uses, as a trait with several implementations to choose from.
 
 #[cfg(feature = "aws-lc-rs")]
 mod aws_lc;
 #[cfg(all(feature = "ring", not(feature = "aws-lc-rs")))]
 mod ring;
-// With `aws-lc-rs`, only tests use it, as a reference.
+// With `aws-lc-rs`, only tests use this implementation, as a reference.
 #[cfg(any(test, not(feature = "aws-lc-rs")))]
 mod rust_crypto;
 
@@ -18,27 +18,27 @@ pub(crate) use aws_lc::new;
 #[cfg(not(any(feature = "ring", feature = "aws-lc-rs")))]
 pub(crate) use rust_crypto::new;
 
-/// The size of a nonce in bytes.
+/// The byte count of a nonce.
 pub(crate) const NONCE_BYTES: usize = 12;
-/// The size of an authentication tag in bytes.
+/// The byte count of an authentication tag.
 pub(crate) const TAG_BYTES: usize = 16;
 
 /// A nonce, which must be unique for each encryption.
 pub(crate) type Nonce = [u8; NONCE_BYTES];
-/// A tag, which authenticates a ciphertext and its additional data.
+/// A tag, which authenticates a ciphertext together with its additional data.
 pub(crate) type Tag = [u8; TAG_BYTES];
 
-/// The ciphertext is not authentic, or the cipher does not support the length of the input.
+/// The ciphertext is not authentic, or the cipher does not support an input of this length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Failed;
 
-/// AES with one key, whose schedule has been expanded.
+/// AES with one key, whose key schedule has been expanded.
 pub(crate) trait AesCipher: Send + Sync {
-    /// Encrypts `buffer` in place by GCM (NIST SP 800-38D).
+    /// Encrypts `buffer` in place with GCM (NIST SP 800-38D).
     fn gcm_encrypt(&self, nonce: &Nonce, aad: &[u8], buffer: &mut [u8]) -> Result<Tag, Failed>;
 
-    /// Decrypts a ciphertext with its tag by GCM to `plaintext`, which must have the length of the ciphertext. On
-    /// error the contents of `plaintext` must not be used.
+    /// Decrypts a ciphertext and its tag with GCM to `plaintext`, which must be as long as the
+    /// ciphertext. After an error, the caller must not use the contents of `plaintext`.
     fn gcm_decrypt(
         &self,
         nonce: &Nonce,
@@ -47,10 +47,11 @@ pub(crate) trait AesCipher: Send + Sync {
         plaintext: &mut [u8],
     ) -> Result<(), Failed>;
 
-    /// Encrypts or decrypts `buffer` in place by CTR (NIST SP 800-38A), with counters from `counter` on.
+    /// Encrypts or decrypts `buffer` in place with CTR (NIST SP 800-38A). The counters start with
+    /// `counter`.
     fn ctr(&self, counter: &[u8; 16], buffer: &mut [u8]) -> Result<(), Failed>;
 
-    /// Decrypts `ciphertext` by CTR to `plaintext`, which must have the same length.
+    /// Decrypts `ciphertext` with CTR to `plaintext`, which must be as long as the ciphertext.
     fn ctr_decrypt(
         &self,
         counter: &[u8; 16],
@@ -59,7 +60,8 @@ pub(crate) trait AesCipher: Send + Sync {
     ) -> Result<(), Failed>;
 }
 
-/// Returns the first counter of CTR: the nonce, followed by a one (Parquet Modular Encryption, section 4.2.2).
+/// Returns the first counter for CTR, which is the nonce followed by a one (Parquet Modular
+/// Encryption, section 4.2.2).
 pub(crate) fn first_counter(nonce: &Nonce) -> [u8; 16] {
     let mut counter = [0; 16];
     counter[..NONCE_BYTES].copy_from_slice(nonce);

@@ -1,5 +1,5 @@
-//! AES-GCM of ring, in C and assembly. ring does not have CTR or keys of 192 bits. The RustCrypto implementation is
-//! used for these.
+//! Uses the AES-GCM of ring, which is written in C and assembly. ring has neither CTR nor keys of
+//! 192 bits, so we use the RustCrypto implementation for these.
 
 use std::hint::black_box;
 
@@ -8,7 +8,7 @@ use ring::aead::{self, AES_128_GCM, AES_256_GCM, Aad, Algorithm, LessSafeKey, Un
 use super::{AesCipher, Failed, Nonce, Tag, rust_crypto};
 use crate::KeyLength;
 
-/// Expands the schedule of a key of `length`.
+/// Expands the key schedule of a key that has this length.
 pub(crate) fn new(length: KeyLength, key: &[u8]) -> Result<Box<dyn AesCipher>, Failed> {
     let algorithm = match length {
         KeyLength::Bits128 => &AES_128_GCM,
@@ -31,7 +31,7 @@ struct Ring {
 }
 
 impl Ring {
-    /// Replaces the key schedule by that of a key of zeros, because ring does not wipe keys.
+    /// Replaces the key schedule by one for a key of zeros, because ring does not wipe keys.
     fn wipe(&mut self) {
         let algorithm = self.gcm.algorithm();
         let no_key = vec![0; algorithm.key_len()];

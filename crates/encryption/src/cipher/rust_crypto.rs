@@ -1,4 +1,5 @@
-//! AES of the RustCrypto project: pure Rust, with the AES instructions of the processor if it has them.
+//! Uses the AES of the RustCrypto project. It is pure Rust, and uses the processor's AES
+//! instructions if it has them.
 
 use aes::{
     Aes128, Aes192, Aes256,
@@ -16,7 +17,7 @@ use ctr::{CtrCore, flavors::Ctr32BE};
 use super::{AesCipher, Failed, Nonce, Tag};
 use crate::KeyLength;
 
-/// Expands the schedule of a key of `length`.
+/// Expands the key schedule of a key that has this length.
 pub(crate) fn new(length: KeyLength, key: &[u8]) -> Result<Box<dyn AesCipher>, Failed> {
     match length {
         KeyLength::Bits128 => RustCrypto::<Aes128>::boxed(key),
@@ -30,7 +31,7 @@ struct RustCrypto<A> {
     aes: A,
 }
 
-/// The bounds that AES of any key length fulfils.
+/// The bounds that AES fulfils for any key length.
 trait Aes: BlockSizeUser<BlockSize = U16> + BlockCipherEncrypt + KeyInit + Clone {}
 
 impl<A: BlockSizeUser<BlockSize = U16> + BlockCipherEncrypt + KeyInit + Clone> Aes for A {}

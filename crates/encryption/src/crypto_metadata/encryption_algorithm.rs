@@ -1,4 +1,4 @@
-//! The encryption of a file.
+//! Encodes and decodes the algorithm that encrypts a file.
 
 use std::fmt;
 
@@ -7,14 +7,15 @@ use herringbone_format::thrift::{CompactReader, CompactWriter, Field, Wire};
 use super::{MAX_DEPTH, binary, write_binary};
 use crate::{Algorithm, Result, redacted::redacted};
 
-/// The encryption of a file: `EncryptionAlgorithm` of the specification.
+/// The algorithm that encrypts a file and the algorithm's parameters, which the specification calls
+/// `EncryptionAlgorithm`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct EncryptionAlgorithm {
     /// The algorithm.
     pub algorithm: Algorithm,
-    /// The prefix of additional authenticated data, if it is stored in the file.
+    /// The prefix of the additional authenticated data, if it is stored in the file.
     pub aad_prefix: Option<Vec<u8>>,
-    /// The random identifier of the file.
+    /// The file's random identifier.
     pub aad_file_unique: Vec<u8>,
     /// True if the reader has to supply the prefix.
     pub supply_aad_prefix: bool,
@@ -24,7 +25,8 @@ impl EncryptionAlgorithm {
     /// Decodes field 8 of `FileMetaData`.
     ///
     /// # Errors
-    /// [Corrupt](crate::ErrorKind::Corrupt); [Unsupported](crate::ErrorKind::Unsupported) if the algorithm is unknown.
+    /// Fails with [Corrupt](crate::ErrorKind::Corrupt) if the bytes are malformed. Fails with
+    /// [Unsupported](crate::ErrorKind::Unsupported) if the algorithm is unknown.
     pub fn decode(bytes: &[u8]) -> Result<Self> {
         Self::read(&mut CompactReader::new(bytes, MAX_DEPTH))
     }
@@ -88,7 +90,8 @@ impl EncryptionAlgorithm {
         writer.begin_struct();
         write_binary(writer, 1, self.aad_prefix.as_deref());
         write_binary(writer, 2, Some(&self.aad_file_unique));
-        // Some readers do not treat a missing field as false.
+        // We write the field even if it is false, because some readers do not treat a missing field
+        // as false.
         let boolean = if self.supply_aad_prefix {
             Wire::BooleanTrue
         } else {

@@ -1,4 +1,4 @@
-//! The metadata before an encrypted footer.
+//! Encodes and decodes the metadata before an encrypted footer.
 
 use std::fmt;
 
@@ -7,20 +7,22 @@ use herringbone_format::thrift::{CompactReader, CompactWriter, Field, Wire};
 use super::{EncryptionAlgorithm, MAX_DEPTH, binary, non_empty, write_binary};
 use crate::{Result, redacted::redacted};
 
-/// The metadata before an encrypted footer: `FileCryptoMetaData` of the specification.
+/// The metadata before an encrypted footer, which the specification calls `FileCryptoMetaData`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct FileCryptoMetadata {
-    /// The encryption of the file.
+    /// The algorithm that encrypts the file.
     pub encryption_algorithm: EncryptionAlgorithm,
-    /// The metadata that identifies the footer key. `None` if it is empty.
+    /// The metadata that identifies the footer key, or `None` if it is empty.
     pub key_metadata: Option<Vec<u8>>,
 }
 
 impl FileCryptoMetadata {
-    /// Decodes the struct at the start of `bytes`, and returns its length too. The encrypted footer follows.
+    /// Decodes the struct at the start of `bytes`, and also returns its length. The encrypted
+    /// footer follows.
     ///
     /// # Errors
-    /// [Corrupt](crate::ErrorKind::Corrupt); [Unsupported](crate::ErrorKind::Unsupported) if the algorithm is unknown.
+    /// Fails with [Corrupt](crate::ErrorKind::Corrupt) if the bytes are malformed. Fails with
+    /// [Unsupported](crate::ErrorKind::Unsupported) if the algorithm is unknown.
     pub fn decode_prefix(bytes: &[u8]) -> Result<(Self, usize)> {
         let mut reader = CompactReader::new(bytes, MAX_DEPTH);
         let (mut algorithm, mut key_metadata, mut last) = (None, None, 0);
@@ -44,7 +46,7 @@ impl FileCryptoMetadata {
         Ok((metadata, reader.position()))
     }
 
-    /// Encodes the bytes before an encrypted footer.
+    /// Encodes the bytes that stand before an encrypted footer.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut writer = CompactWriter::new();

@@ -1,10 +1,11 @@
-//! The plaintext metadata of a file about its encryption (sections 5.2 to 5.5).
+//! The plaintext metadata that a file has about its encryption (sections 5.2 to 5.5).
 //!
 //! A [`FileCryptoMetadata`] is stored before an encrypted footer. A plaintext footer has an [`EncryptionAlgorithm`]
 //! in its field 8, and the metadata of the signing key in field 9. Each encrypted column chunk has a
 //! [`ColumnCryptoMetadata`] in its field 8.
 //!
-//! A [`FileCryptoMetadata`] is not authenticated: anyone with write access to the file can change it.
+//! Note that a [`FileCryptoMetadata`] is not authenticated, so anyone who may write to the file can
+//! change it.
 
 mod column;
 mod encryption_algorithm;
@@ -21,7 +22,7 @@ pub use column::ColumnCryptoMetadata;
 pub use encryption_algorithm::EncryptionAlgorithm;
 pub use file::FileCryptoMetadata;
 
-/// The maximum nesting of thrift values skipped in unknown fields.
+/// The maximum nesting depth of thrift values that we skip in unknown fields.
 const MAX_DEPTH: usize = 16;
 
 fn binary(reader: &mut CompactReader<'_>, wire: Wire) -> Result<Option<Vec<u8>>> {

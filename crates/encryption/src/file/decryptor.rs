@@ -1,4 +1,4 @@
-//! Decryption of one file.
+//! Decrypts one file.
 
 use std::{
     collections::HashMap,
@@ -19,7 +19,8 @@ use crate::{
     properties::{FileDecryptionProperties, KeyAnswer, dotted},
 };
 
-/// Decrypts one file: finds the keys of its footer and columns. Each key is retrieved once. Threads may share it.
+/// A decryptor for one file. It finds the keys of the footer and the columns, and retrieves each
+/// key once. Threads may share it.
 pub struct FileDecryptor {
     properties: FileDecryptionProperties,
     algorithm: Algorithm,
@@ -30,12 +31,12 @@ pub struct FileDecryptor {
 }
 
 impl FileDecryptor {
-    /// Creates a decryptor for a file that claims to be encrypted by `algorithm`. `footer_key_metadata` identifies
-    /// the key that encrypts or signs its footer.
+    /// Creates a decryptor for a file that claims to be encrypted by `algorithm`.
+    /// `footer_key_metadata` identifies the key that encrypts or signs the footer.
     ///
     /// # Errors
-    /// [Key](ErrorKind::Key) if the algorithm is not allowed, or if the AAD prefix is missing or wrong; errors of the
-    /// prefix's verifier.
+    /// Fails with [Key](ErrorKind::Key) if the algorithm is not allowed, or if the AAD prefix is
+    /// missing or wrong. Errors from the prefix verifier are returned too.
     pub fn new(
         properties: &FileDecryptionProperties,
         algorithm: &EncryptionAlgorithm,
@@ -61,7 +62,7 @@ impl FileDecryptor {
         })
     }
 
-    /// Returns the algorithm of the file.
+    /// Returns the file's algorithm.
     #[must_use]
     pub fn algorithm(&self) -> Algorithm {
         self.algorithm
@@ -73,16 +74,17 @@ impl FileDecryptor {
         &self.properties
     }
 
-    /// Returns true if the file is in DuckDB's dialect. Its column chunks do not record that they are encrypted: all
-    /// are, with the footer key. The length of a body in a page header excludes the [overhead](ModuleKey::overhead)
-    /// of its module.
+    /// Returns true if the file is in DuckDB's dialect. In this dialect, column chunks do not
+    /// record that they are encrypted, but all of them are, with the footer key. And the body
+    /// length in a page header excludes the [overhead](ModuleKey::overhead) of its module.
     #[must_use]
     pub fn is_duckdb_dialect(&self) -> bool {
         self.is_duckdb_dialect
     }
 
-    /// Returns true if a footer key may be available. Without one, unencrypted columns of a file with a plaintext
-    /// footer can be read, and the signature is not verified.
+    /// Returns true if a footer key may be available. Without one, you can still read the
+    /// unencrypted columns of a file that has a plaintext footer, but the signature is not
+    /// verified.
     #[must_use]
     pub fn has_footer_key(&self) -> bool {
         self.properties.footer_key().is_some()
@@ -92,7 +94,8 @@ impl FileDecryptor {
     /// Returns the footer key.
     ///
     /// # Errors
-    /// [Key](ErrorKind::Key) if there is none; errors of the key retriever.
+    /// Fails with [Key](ErrorKind::Key) if there is none. Errors from the key retriever are
+    /// returned too.
     pub fn footer_key(&self) -> Result<KeyStep<ModuleKey>> {
         self.key_step(
             self.properties.footer_key(),
@@ -101,10 +104,12 @@ impl FileDecryptor {
         )
     }
 
-    /// Returns the key of the column with the path `leaf`, whose chunk contains `metadata`.
+    /// Returns the key of the column with the path `leaf`. `metadata` is the crypto metadata of its
+    /// chunk.
     ///
     /// # Errors
-    /// [Key](ErrorKind::Key), with the column, if there is none; errors of the key retriever.
+    /// Fails with [Key](ErrorKind::Key) if there is none, and names the column. Errors from the key
+    /// retriever are returned too.
     pub fn column_key(
         &self,
         leaf: &[String],
@@ -130,10 +135,11 @@ impl FileDecryptor {
         retrieved.insert(request.key_metadata.clone(), key);
     }
 
-    /// Checks that a footer, once decrypted or verified, names the same algorithm or none.
+    /// Checks that a decrypted or verified footer names no other algorithm than the file.
     ///
     /// # Errors
-    /// [Key](ErrorKind::Key) if it names another algorithm: the plaintext metadata was changed.
+    /// Fails with [Key](ErrorKind::Key) if it names another algorithm, because then the plaintext
+    /// metadata was changed.
     pub fn check_key_value_metadata(&self, footer: &[KeyValue]) -> Result<()> {
         recorded_algorithm::check(self.algorithm, footer)
     }
@@ -172,7 +178,8 @@ impl FileDecryptor {
         if let Some(key) = retrieved.get(key_metadata) {
             return Ok(self.ready(key.clone()));
         }
-        // Retrievers may be slow. Two threads may request the same key, but neither waits for the key of another.
+        // We release the lock, because retrievers may be slow. Two threads may thus request one key
+        // twice, but neither waits for another thread's key.
         drop(retrieved);
         let request = KeyRequest::new(
             key_metadata.to_vec(),
@@ -205,7 +212,7 @@ impl fmt::Debug for FileDecryptor {
     }
 }
 
-/// Returns a key error, for a column or for the footer.
+/// Returns a key error for a column or the footer.
 #[cold]
 fn place(column: Option<&[String]>, message: &str) -> Error {
     let error = Error::new(ErrorKind::Key, message);

@@ -1,4 +1,4 @@
-//! Encryption of one file.
+//! Encrypts one file.
 
 use std::sync::Arc;
 
@@ -14,10 +14,11 @@ use crate::{
     random,
 };
 
-/// The size in bytes of the random file identifier, the same as in other writers.
+/// The byte count of the random file identifier, which is as long as in other writers.
 const FILE_UNIQUE_BYTES: usize = 8;
 
-/// Encrypts one file. Its identifier is drawn when the encryptor is created. Threads may share it.
+/// An encryptor for one file. It draws the file's identifier when it is created, and threads may
+/// share it.
 #[derive(Debug)]
 pub struct FileEncryptor {
     properties: FileEncryptionProperties,
@@ -26,35 +27,37 @@ pub struct FileEncryptor {
     columns: Vec<Option<ColumnEncryptor>>,
 }
 
-/// The encryption of a column.
+/// The way in which a column is encrypted.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ColumnEncryptor {
-    /// The key of all of its modules.
+    /// The key of all the column's modules.
     pub key: ModuleKey,
-    /// The crypto metadata of each of its column chunks.
+    /// The crypto metadata that each of its column chunks gets.
     pub crypto_metadata: ColumnCryptoMetadata,
     /// True if the metadata of its chunks is a separate module, in field 9 of `ColumnChunk`.
     pub encrypts_metadata: bool,
-    /// True if field 3 of `ColumnChunk` contains metadata too. If `encrypts_metadata` is set, that metadata reveals
-    /// nothing about values.
+    /// True if field 3 of `ColumnChunk` has metadata too. If `encrypts_metadata` is also true, that
+    /// metadata reveals nothing about values.
     pub has_plain_metadata: bool,
 }
 
 impl FileEncryptor {
-    /// Creates an encryptor for a new file whose leaves have these paths, in the order of its schema.
+    /// Creates an encryptor for a new file. `leaves` are the paths of its leaves, in the order of
+    /// its schema.
     ///
     /// # Errors
-    /// [Argument](crate::ErrorKind::Argument) if the properties name a column that the file does not have, or if it has
-    /// more than [`MAX_ORDINALS`] columns; [Io](crate::ErrorKind::Io) if random bytes are not available.
+    /// Fails with [Argument](crate::ErrorKind::Argument) if the properties name a column that the
+    /// file does not have, or if the file has more than [`MAX_ORDINALS`] columns. Fails with
+    /// [Io](crate::ErrorKind::Io) if random bytes are not available.
     pub fn new(properties: &FileEncryptionProperties, leaves: &[ColumnPath]) -> Result<Self> {
         Self::with_siblings(properties, leaves, &[])
     }
 
-    /// Creates an encryptor for a file in which some leaves belong to sibling fields of others. Such leaves use the
-    /// keys of those others, unless the properties name them.
+    /// Creates an encryptor for a file in which some leaves belong to sibling fields of others.
+    /// Such a leaf uses its sibling's key, unless the properties name the leaf itself.
     ///
-    /// **Errors**: see [`new`](Self::new).
+    /// This fails for the reasons of [`new`](Self::new).
     pub(super) fn with_siblings(
         properties: &FileEncryptionProperties,
         leaves: &[ColumnPath],
@@ -114,14 +117,14 @@ impl FileEncryptor {
         &self.footer_key
     }
 
-    /// Returns the encryption of a leaf. `None` if it is not encrypted.
+    /// Returns a leaf's encryption, or `None` if it is not encrypted.
     #[must_use]
     pub fn column(&self, leaf: usize) -> Option<&ColumnEncryptor> {
         self.columns.get(leaf)?.as_ref()
     }
 
-    /// Returns the metadata to be stored before an encrypted footer. In a plaintext footer, the algorithm is field 8
-    /// and the key metadata is field 9.
+    /// Returns the metadata that we store before an encrypted footer. A plaintext footer has the
+    /// algorithm in field 8 instead, and the key metadata in field 9.
     #[must_use]
     pub fn file_crypto_metadata(&self) -> FileCryptoMetadata {
         let (prefix, store) = self.properties.aad_prefix();
@@ -136,8 +139,8 @@ impl FileEncryptor {
         }
     }
 
-    /// Returns an entry for the key-value metadata of the footer. It lets our reader detect changes to the plaintext
-    /// metadata.
+    /// Returns an entry for the footer's key-value metadata. Thanks to it, our reader detects
+    /// changes to the plaintext metadata.
     #[must_use]
     pub fn key_value(&self) -> KeyValue {
         recorded_algorithm::key_value(self.properties.algorithm())

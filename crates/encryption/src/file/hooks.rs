@@ -1,5 +1,5 @@
-//! Implementation of the traits for reading and writing: properties open files, and files return the ciphers of
-//! columns.
+//! Implements the traits for reading and writing. Properties open files, and files return the
+//! ciphers of their columns.
 
 use std::fmt;
 use std::path::Path;
@@ -22,7 +22,7 @@ use crate::properties::{
 };
 use crate::{Error, Key, KeyLength, ModuleKey, Result, random};
 
-/// The cipher of a column's modules.
+/// The cipher for a column's modules.
 #[derive(Debug)]
 struct ColumnModules {
     key: ModuleKey,
@@ -90,8 +90,8 @@ impl Decryption for FileDecryptionProperties {
     }
 }
 
-/// Properties that differ between files: each file is opened with the properties that the factory returns for its
-/// path.
+/// Properties that differ between files. Each file is opened with the properties that the factory
+/// returns for its path.
 #[derive(Clone, Copy)]
 pub struct PerFile<F>(pub F);
 
@@ -101,7 +101,7 @@ impl<F> fmt::Debug for PerFile<F> {
     }
 }
 
-/// Returns a path as UTF-8 text, for a factory.
+/// Returns a path as UTF-8 text, because a factory takes text.
 fn text(path: Option<&Path>) -> Result<&str> {
     let path = path.and_then(Path::to_str);
     path.ok_or_else(|| Error::argument("per-file properties need a file with a path in UTF-8"))

@@ -1,4 +1,4 @@
-//! Encryption of one file: properties applied to its metadata.
+//! Applies encryption properties to one file and its metadata.
 
 mod decryptor;
 mod encryptor;

@@ -1,4 +1,4 @@
-//! Encryption of another file in the same way as an existing one.
+//! Encrypts another file in the same way as an existing one.
 
 use herringbone_format::modular_encryption::KeyStep;
 
@@ -11,13 +11,16 @@ use crate::{
     },
 };
 
-/// Returns properties that encrypt another file like the one described by `file`: with the same algorithm, kind of
-/// footer, AAD prefix, keys and key metadata. `columns` are the columns of the new file, with the crypto metadata
-/// of a chunk of each. `None` means that the column is not encrypted. Key metadata may refer to [external key
-/// material](crate::key_tools::FileKeyMaterialStore), which the new file then needs too.
+/// Returns properties that encrypt another file like the file that `file` describes. The algorithm,
+/// kind of footer, AAD prefix, keys and key metadata are the same. `columns` lists the columns of
+/// the new file. Each has the crypto metadata of one of its chunks, or `None` if it is not
+/// encrypted. Key metadata may refer to [external key
+/// material](crate::key_tools::FileKeyMaterialStore), and then the new file needs this material
+/// too.
 ///
 /// # Errors
-/// [Key](crate::ErrorKind::Key) if a key is missing or not available yet; see [`FileDecryptor::new`] for others.
+/// Fails with [Key](crate::ErrorKind::Key) if a key is missing or not available yet, and for the
+/// reasons of [`FileDecryptor::new`].
 pub fn encryption_like(
     properties: &FileDecryptionProperties,
     file: &FileCryptoMetadata,
@@ -38,7 +41,7 @@ pub fn encryption_like(
         .other_columns(OtherColumns::Plaintext);
     for (path, column) in columns {
         builder = match &column {
-            // Its columns do not record that they are encrypted.
+            // The columns of this dialect do not record that they are encrypted.
             None if decryptor.is_duckdb_dialect() => builder.column_with_footer_key(path),
             None => builder,
             Some(ColumnCryptoMetadata::FooterKey) => builder.column_with_footer_key(path),

@@ -282,7 +282,7 @@ fn missing_keys_name_the_column() {
     assert!(file.column_key(&path("b"), &column("kc")).is_ok());
 }
 
-/// Removing the identifier from a file does not turn it into a file of DuckDB.
+/// Removing a file's identifier does not turn it into a file of DuckDB.
 #[test]
 fn files_without_identifier_are_read_if_asked() {
     let (encryptor, footer, _) =

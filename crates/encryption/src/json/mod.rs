@@ -1,6 +1,7 @@
-//! JSON of key material and of keys files, with line numbers for messages.
+//! Reads and writes the JSON of key material and of keys files, with line numbers for messages.
 //!
-//! Texts are wiped when dropped. An object with a duplicate key is an error. No message repeats the input.
+//! We wipe texts when they are dropped. A duplicate key in an object is an error. No message
+//! repeats the input, because it may contain keys.
 
 mod parser;
 mod write;
@@ -13,7 +14,7 @@ use zeroize::Zeroizing;
 pub(crate) use parser::parse;
 pub(crate) use write::ObjectWriter;
 
-/// A value and the line on which it starts. Lines count from 1.
+/// A value, with the line on which it starts. Lines count from 1.
 pub(crate) struct Json {
     pub(crate) line: usize,
     pub(crate) value: Value,
@@ -22,7 +23,7 @@ pub(crate) struct Json {
 pub(crate) enum Value {
     Null,
     Boolean(bool),
-    /// A number. Its value is not used.
+    /// A number, whose value we do not use.
     Number,
     Text(Zeroizing<String>),
     Array(Vec<Json>),
@@ -36,7 +37,7 @@ pub(crate) struct Member {
 }
 
 impl Json {
-    /// Returns the kind of value, for messages.
+    /// Returns the name of the value's kind, for messages.
     pub(crate) fn kind(&self) -> &'static str {
         match self.value {
             Value::Null => "null",

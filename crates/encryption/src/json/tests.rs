@@ -2,7 +2,7 @@ use serde_json::json;
 
 use super::*;
 
-/// Compares a value with that of `serde_json`.
+/// Compares a value with the one that `serde_json` parses.
 fn same(json: &Json, expected: &serde_json::Value) -> bool {
     use serde_json::Value as Expected;
     match (&json.value, expected) {
@@ -55,7 +55,7 @@ fn keys_are_there_once_and_depth_has_a_limit() {
     assert!(parse(&"[".repeat(1 << 20)).is_err());
 }
 
-/// Comparing each key with all others would take 10¹⁰ steps here, or minutes.
+/// If each key were compared with all others, this would take 10¹⁰ steps, which is minutes.
 #[test]
 fn many_keys_are_linear_work() {
     let members: Vec<String> = (0..100_000).map(|i| format!("\"{i}\":[]")).collect();

@@ -1,8 +1,8 @@
-//! Serialization of objects.
+//! Writes JSON objects.
 
 use herringbone_text::json::push_quoted;
 
-/// An object under construction, with text and boolean members.
+/// An object that is being built, with text and boolean members.
 pub(crate) struct ObjectWriter(String);
 
 impl ObjectWriter {

@@ -1,4 +1,4 @@
-//! A cache that saves a call of the KMS for each file.
+//! Caches values, so that not every file needs a call of the KMS.
 
 use std::{
     collections::HashMap,
@@ -8,19 +8,19 @@ use std::{
 
 use super::{AccessToken, KmsConnection};
 
-/// The maximum number of entries. Each use of the cache scans all of them.
+/// The maximum number of entries. It is small enough for each use of the cache to scan all of them.
 const MAX_ENTRIES: usize = 1000;
 
-/// The identity of a cached value: the KMS connection with its token, and a name.
+/// The identity of a cached value, which is the KMS connection with its token, and a name.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct CacheKey {
-    /// The connection, with all fields set.
+    /// The connection, in which all fields are set.
     pub(crate) connection: KmsConnection,
     pub(crate) name: String,
 }
 
-/// Cached values, dropped (and therefore wiped) when they expire. Each use of the cache checks for expired values,
-/// with a monotonic clock.
+/// Cached values, which are dropped and thereby wiped when they expire. Each use of the cache looks
+/// for expired values, by a monotonic clock.
 pub(crate) struct Cache<V> {
     lifetime: Duration,
     entries: Mutex<HashMap<CacheKey, Entry<V>>>,
@@ -32,7 +32,7 @@ struct Entry<V> {
 }
 
 impl<V: Clone> Cache<V> {
-    /// Creates a cache that retains values for `lifetime`. If it is zero, nothing is cached.
+    /// Creates a cache that keeps values for `lifetime`. If it is zero, nothing is cached.
     pub(crate) fn new(lifetime: Duration) -> Self {
         Self {
             lifetime,
@@ -40,7 +40,7 @@ impl<V: Clone> Cache<V> {
         }
     }
 
-    /// Returns the value of `key`, unless it has expired.
+    /// Returns the value for `key`, unless it has expired.
     pub(crate) fn get(&self, key: &CacheKey) -> Option<V> {
         self.get_at(key, Instant::now())
     }
@@ -55,7 +55,7 @@ impl<V: Clone> Cache<V> {
         self.lock().clear();
     }
 
-    /// Drops the values obtained with that token.
+    /// Drops the values that were obtained with this token.
     pub(crate) fn clear_token(&self, token: &AccessToken) {
         self.lock()
             .retain(|key, _| key.connection.access_token != *token);

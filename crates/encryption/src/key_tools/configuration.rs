@@ -1,12 +1,13 @@
-//! The configuration of encryption: parts of a file, data keys, and the master keys that wrap them.
+//! Configures encryption, which concerns the parts of a file, their data keys, and the master keys
+//! that wrap these.
 
 use crate::{
     Algorithm, Error, KeyLength, Result,
     properties::{ColumnPath, OtherColumns},
 };
 
-/// The encryption of the files of a data set. The defaults are those of the other libraries, except for
-/// [`other_columns`](Self::other_columns).
+/// The way in which the files of a data set are encrypted. The defaults are those of the other
+/// libraries, except for [`other_columns`](Self::other_columns).
 ///
 /// ```
 /// use std::sync::Arc;
@@ -33,18 +34,19 @@ use crate::{
 pub struct EncryptionConfiguration {
     /// The master key that wraps the footer key.
     pub footer_key: String,
-    /// Master keys with the columns whose keys they wrap. Each path has its own key; it may be a group, whose key
-    /// serves the columns below it. Paths are lists of parts. If empty, all columns are encrypted with the footer
-    /// key ("uniform encryption").
+    /// The master keys, each with the columns whose keys it wraps. Each path gets its own key. If a
+    /// path leads to a group, its key serves all columns below it. Paths are lists of parts. If
+    /// this is empty, all columns are encrypted with the footer key ("uniform encryption").
     pub column_keys: Vec<(String, Vec<ColumnPath>)>,
-    /// The protection of columns missing from `column_keys`. The default is encryption with the footer key; other
-    /// libraries leave them in plaintext.
+    /// The protection of columns that `column_keys` does not list. The default is encryption with
+    /// the footer key, but other libraries leave such columns in plaintext.
     pub other_columns: OtherColumns,
     /// The algorithm. The default is AES_GCM_V1.
     pub algorithm: Algorithm,
     /// True if the footer is signed instead of encrypted. The default is false.
     pub plaintext_footer: bool,
-    /// True if keys are wrapped by key encryption keys, which needs fewer calls of the KMS. The default is true.
+    /// True if keys are wrapped by key encryption keys, so that we need fewer calls of the KMS. The
+    /// default is true.
     pub double_wrapping: bool,
     /// The length of data keys. The default is 128 bits.
     pub data_key_length: KeyLength,
@@ -52,12 +54,13 @@ pub struct EncryptionConfiguration {
     pub kek_length: KeyLength,
     /// The AAD prefix, which identifies the files.
     pub aad_prefix: Option<Vec<u8>>,
-    /// True if the prefix is stored in the files. The default is true.
+    /// True if the files store the prefix. The default is true.
     pub store_aad_prefix: bool,
 }
 
 impl EncryptionConfiguration {
-    /// Creates a configuration that encrypts the footer and all columns with one key, wrapped by this master key.
+    /// Creates a configuration that encrypts the footer and all columns with one key, which this
+    /// master key wraps.
     #[must_use]
     pub fn new(footer_key: impl Into<String>) -> Self {
         Self {
@@ -76,7 +79,7 @@ impl EncryptionConfiguration {
 }
 
 herringbone_format::setters! { EncryptionConfiguration {
-    /// Sets the protection of columns without keys of their own.
+    /// Sets the protection of columns that have no keys of their own.
     other_columns: OtherColumns;
     /// Sets the algorithm.
     algorithm: Algorithm;
@@ -90,12 +93,12 @@ herringbone_format::setters! { EncryptionConfiguration {
     kek_length: KeyLength;
     /// Sets the AAD prefix, which identifies the files.
     aad_prefix: impl Into<Vec<u8>> => |prefix| Some(Into::into(prefix));
-    /// Selects whether the prefix is stored in the files.
+    /// Selects whether the files store the prefix.
     store_aad_prefix: bool;
 }}
 
 impl EncryptionConfiguration {
-    /// Sets the master keys of columns, with the paths of the columns whose keys they wrap.
+    /// Sets the master keys for columns, each with the paths of the columns whose keys it wraps.
     #[must_use]
     pub fn column_keys<S: Into<String>>(
         mut self,
@@ -107,11 +110,13 @@ impl EncryptionConfiguration {
     }
 }
 
-/// Parses the format of parquet-java's `parquet.encryption.column.keys`: `masterKey:column,column;masterKey:column`.
-/// The parts of a column's path are separated by dots. Names with `.`, `,`, `;` or `:` cannot be expressed.
+/// Parses the format of parquet-java's `parquet.encryption.column.keys`, which is
+/// `masterKey:column,column;masterKey:column`. Dots separate the parts of a column's path, so this
+/// format cannot express names with `.`, `,`, `;` or `:`.
 ///
 /// # Errors
-/// [Argument](crate::ErrorKind::Argument) if a master key has no columns, a name is empty, or a column occurs twice.
+/// Fails with [Argument](crate::ErrorKind::Argument) if a master key has no columns, if a name is
+/// empty, or if a column occurs twice.
 pub fn parse_column_keys(text: &str) -> Result<Vec<(String, Vec<ColumnPath>)>> {
     let mut keys = Vec::new();
     let mut seen = std::collections::HashSet::new();

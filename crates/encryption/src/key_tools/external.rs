@@ -1,4 +1,4 @@
-//! The key material of a file, stored next to the file.
+//! Keeps a file's key material outside the file, next to it.
 //!
 //! ```text
 //! {"footerKey":"{\"keyMaterialType\":\"PKMT1\",…}","columnKey0":"{…}"}      each material is JSON within a text
@@ -12,44 +12,47 @@ use crate::{
     json::{ObjectWriter, Value, parse},
 };
 
-/// The name of the footer key.
+/// The name that the footer key has in the material.
 pub(crate) const FOOTER_KEY: &str = "footerKey";
 
-/// Stores the key material of one Parquet file.
+/// A store for the key material of one Parquet file.
 pub trait KeyMaterialStore: Send + Sync {
-    /// Returns the most recently written material.
+    /// Returns the material that was written last.
     ///
     /// # Errors
-    /// [Io](crate::ErrorKind::Io).
+    /// Fails with [Io](crate::ErrorKind::Io) if the material cannot be read.
     fn read(&self) -> Result<String>;
 
     /// Writes the material of a new file.
     ///
     /// # Errors
-    /// [Io](crate::ErrorKind::Io); [Argument](crate::ErrorKind::Argument) if material exists, because a Parquet file
+    /// Fails with [Io](crate::ErrorKind::Io) if the material cannot be written. Fails with
+    /// [Argument](crate::ErrorKind::Argument) if there is material already, because a Parquet file
     /// may depend on it.
     fn create(&self, material: &str) -> Result<()>;
 
-    /// Replaces the material atomically: after any failure, either the old or the new material exists in full.
+    /// Replaces the material atomically. After any failure, either the old or the new material
+    /// exists in full.
     ///
     /// # Errors
-    /// [Io](crate::ErrorKind::Io); the old material is then unchanged.
+    /// Fails with [Io](crate::ErrorKind::Io) if the material cannot be written, and then leaves the
+    /// old material unchanged.
     fn replace(&self, material: &str) -> Result<()>;
 }
 
-/// Returns the name of a column key.
+/// Returns the name that a column key has in the material.
 pub(crate) fn column_key(number: usize) -> String {
     format!("columnKey{number}")
 }
 
-/// The material of all keys of a file, by name.
+/// The material of all the file's keys, by name.
 #[derive(Default)]
 pub(crate) struct ExternalMaterial(pub(crate) BTreeMap<String, KeyMaterial>);
 
 impl ExternalMaterial {
-    /// Parses the external key material of a file.
+    /// Parses a file's external key material.
     ///
-    /// **Errors**: key if it is not JSON of this format.
+    /// This fails with a key error if the text is not JSON in this format.
     pub(crate) fn parse(text: &str) -> Result<Self> {
         let Value::Object(members) = parse(text).map_err(|error| malformed(error.message))?.value
         else {

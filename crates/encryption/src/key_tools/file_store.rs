@@ -1,4 +1,4 @@
-//! Files of key material: the only I/O of this crate.
+//! Stores key material in files. This is the only I/O in this crate.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -10,11 +10,12 @@ use std::{
 use super::KeyMaterialStore;
 use crate::{Error, Result, random};
 
-/// The maximum size of a file of key material to read. A key takes less than a kilobyte.
+/// The maximum byte count of key material that we read. One key takes less than a kilobyte.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// Stores the key material of the Parquet file `NAME` in `_KEY_MATERIAL_FOR_NAME.json`, in the same folder. The two
-/// files must be moved and renamed together.
+/// A store that keeps the key material of the Parquet file `NAME` in `_KEY_MATERIAL_FOR_NAME.json`,
+/// in the same folder. If you move or rename one of the two files, you must do so with the other
+/// one too.
 #[derive(Debug, Clone)]
 pub struct FileKeyMaterialStore {
     folder: PathBuf,
@@ -23,10 +24,10 @@ pub struct FileKeyMaterialStore {
 }
 
 impl FileKeyMaterialStore {
-    /// Creates a store for the Parquet file at `parquet_file`, which does not have to exist yet.
+    /// Creates a store for the Parquet file at `parquet_file`, which need not exist yet.
     ///
     /// # Errors
-    /// [Argument](crate::ErrorKind::Argument) if the path has no file name.
+    /// Fails with [Argument](crate::ErrorKind::Argument) if the path has no file name.
     pub fn new(parquet_file: impl AsRef<Path>) -> Result<Self> {
         let path = parquet_file.as_ref();
         let Some(name) = path.file_name() else {
@@ -41,15 +42,15 @@ impl FileKeyMaterialStore {
         })
     }
 
-    /// Sets whether the material of a new file may replace that of an overwritten file. The old file cannot be read
-    /// from then on, even if the new one is never finished.
+    /// Sets whether a new file's material may replace the material of the file that it overwrites.
+    /// The old file cannot be read from then on, even if the new one is never finished.
     #[must_use]
     pub fn overwrite(mut self, overwrite: bool) -> Self {
         self.overwrite = overwrite;
         self
     }
 
-    /// Returns the path of the key material.
+    /// Returns the path at which the key material is.
     #[must_use]
     pub fn path(&self) -> PathBuf {
         self.file("_KEY_MATERIAL_FOR_", ".json")
@@ -62,10 +63,11 @@ impl FileKeyMaterialStore {
         self.folder.join(name)
     }
 
-    /// Writes a temporary file, syncs it to disk, and renames it.
+    /// Writes a temporary file, syncs it to disk, and then renames it.
     fn write(&self, material: &str) -> Result<()> {
         let unique = u64::from_le_bytes(random::array()?);
-        // Readers of folders skip names with this prefix. The name is not longer than the final one.
+        // Readers of folders skip names with this prefix. The name is not longer than the final
+        // one.
         let temporary = self.folder.join(format!("_TMP_KEY_MATERIAL.{unique:016x}"));
         let written = File::create_new(&temporary).and_then(|mut file| {
             file.write_all(material.as_bytes())?;
@@ -73,7 +75,7 @@ impl FileKeyMaterialStore {
             fs::rename(&temporary, self.path())
         });
         if let Err(error) = written {
-            // Report the first error. Failing to remove the file changes nothing.
+            // We report the first error, because a failure to remove the file changes nothing.
             drop(fs::remove_file(&temporary));
             return Err(self.error("written", &error));
         }
@@ -89,21 +91,21 @@ impl FileKeyMaterialStore {
         File::open(if is_here { here } else { &self.folder })?.sync_all()
     }
 
-    /// Does nothing, because folders cannot be opened.
+    /// Does nothing, because this system cannot open folders.
     #[cfg(not(unix))]
     fn sync_folder(&self) -> io::Result<()> {
         Ok(())
     }
 
-    /// Reads the material of a regular file. Otherwise an attacker with write access to the folder could make it
-    /// read an endless device, or wait for a pipe forever.
+    /// Reads the material of a regular file, and rejects other kinds. Otherwise an attacker who may
+    /// write to the folder could make us read an endless device, or wait for a pipe forever.
     fn read_io(&self) -> io::Result<String> {
         let path = self.path();
         let is_file = |metadata: fs::Metadata| match metadata.is_file() {
             true => Ok(()),
             false => Err(io::Error::other("it is not a regular file")),
         };
-        // Opening a pipe would block until it has a writer.
+        // We check before we open it, because opening a pipe would block until it has a writer.
         fs::metadata(&path).and_then(is_file)?;
         let file = File::open(&path)?;
         file.metadata().and_then(is_file)?;
@@ -139,7 +141,8 @@ impl KeyMaterialStore for FileKeyMaterialStore {
         if self.overwrite {
             return self.write(material);
         }
-        // Only one of several concurrent writers creates the empty file that reserves the name.
+        // This empty file reserves the name, because only one of several concurrent writers can
+        // create it.
         match File::create_new(self.path()) {
             Ok(_) => self
                 .write(material)

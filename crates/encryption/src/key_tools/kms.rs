@@ -1,4 +1,4 @@
-//! The interface to key management services.
+//! Defines the interface to key management services (KMS).
 
 use std::{
     fmt,
@@ -10,10 +10,11 @@ use zeroize::Zeroizing;
 
 use crate::{Key, Result};
 
-/// The identifier, address and access token of a KMS if none is configured.
+/// The identifier, address and access token of a KMS if you configure none.
 pub const DEFAULT_KMS: &str = "DEFAULT";
 
-/// Wraps and unwraps keys with master keys, which never leave the KMS. Calls may block.
+/// A client that wraps and unwraps keys with master keys, which never leave the KMS. Calls may
+/// block.
 ///
 /// ```
 /// use std::sync::Mutex;
@@ -48,27 +49,30 @@ pub const DEFAULT_KMS: &str = "DEFAULT";
 /// # Ok::<(), Error>(())
 /// ```
 pub trait KmsClient: Send + Sync {
-    /// Wraps `key` with the given master key, in any form that [`Self::unwrap_key`] accepts. If the master key has
-    /// versions, uses the newest one.
+    /// Wraps `key` with this master key, in any form that [`Self::unwrap_key`] accepts. If the
+    /// master key has versions, this uses the newest one.
     ///
     /// # Errors
-    /// [Key](crate::ErrorKind::Key) if the master key does not exist or access is denied; [Io](crate::ErrorKind::Io) if
-    /// the KMS does not respond. Messages must not contain keys or tokens.
+    /// Fails with [Key](crate::ErrorKind::Key) if the master key does not exist or access is
+    /// denied, and with [Io](crate::ErrorKind::Io) if the KMS does not respond. Messages must not
+    /// contain keys or tokens.
     fn wrap_key(&self, key: &Key, master_key_id: &str) -> Result<String>;
 
-    /// Unwraps a key that [`Self::wrap_key`] returned. If the master key has versions, uses the one that wrapped it.
+    /// Unwraps a key that [`Self::wrap_key`] returned. If the master key has versions, this uses
+    /// the one that wrapped it.
     ///
     /// # Errors
-    /// See [`Self::wrap_key`]; also [Key](crate::ErrorKind::Key) if `wrapped` is not a wrapped key.
+    /// Fails for the reasons of [`Self::wrap_key`], and with [Key](crate::ErrorKind::Key) if
+    /// `wrapped` is not a wrapped key.
     fn unwrap_key(&self, wrapped: &str, master_key_id: &str) -> Result<Key>;
 }
 
-/// Connects to a KMS.
+/// A factory that connects to a KMS.
 pub trait KmsClientFactory: Send + Sync {
-    /// Returns a client for `connection`, which has all fields set.
+    /// Returns a client for `connection`, in which all fields are set.
     ///
     /// # Errors
-    /// Any error while connecting.
+    /// Returns any error that occurs while connecting.
     fn client(&self, connection: &KmsConnection) -> Result<Arc<dyn KmsClient>>;
 }
 
@@ -81,12 +85,12 @@ where
     }
 }
 
-/// A token that grants access to a KMS. It is wiped when dropped and never printed.
+/// A token that grants access to a KMS. It is wiped when it is dropped, and never printed.
 #[derive(Clone, PartialEq, Eq)]
 pub struct AccessToken(Zeroizing<String>);
 
 impl AccessToken {
-    /// Copies a token. The caller must wipe its own copies.
+    /// Copies a token. You have to wipe your own copies.
     #[must_use]
     pub fn new(token: &str) -> Self {
         Self(Zeroizing::new(token.into()))
@@ -117,21 +121,22 @@ impl fmt::Debug for AccessToken {
     }
 }
 
-/// The identifier and address of a KMS, and the token that grants access.
+/// The identifier and address of a KMS, with the token that grants access to it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct KmsConnection {
-    /// The identifier of the KMS instance. If it is not set, [`DEFAULT_KMS`] is written to files, and reads use the
-    /// identifier in the file.
+    /// The identifier of the KMS instance. If it is not set, we write [`DEFAULT_KMS`] to files, and
+    /// use the identifier in the file when we read.
     pub instance_id: Option<String>,
-    /// The address of the instance. If it is not set, [`DEFAULT_KMS`] is written to files. The address in a file is
-    /// used only if allowed, because the writer of the file would otherwise receive the token.
+    /// The address of the instance. If it is not set, we write [`DEFAULT_KMS`] to files. When we
+    /// read, we use the address in the file only if you allow this, because otherwise whoever wrote
+    /// the file would receive the token.
     pub instance_url: Option<String>,
     /// The access token. The default is [`DEFAULT_KMS`].
     pub access_token: AccessToken,
 }
 
 impl KmsConnection {
-    /// Returns the connection with all fields set.
+    /// Returns the connection with all fields set. Missing ones become [`DEFAULT_KMS`].
     pub(crate) fn or_default(&self) -> Self {
         let or_default =
             |setting: &Option<String>| Some(setting.as_deref().unwrap_or(DEFAULT_KMS).to_owned());

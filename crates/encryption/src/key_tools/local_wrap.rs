@@ -1,4 +1,5 @@
-//! Local wrapping of keys, with master keys that a KMS hands out: `LocalWrapKmsClient` of parquet-java and C++.
+//! Wraps keys locally, with master keys that a KMS hands out, like `LocalWrapKmsClient` in
+//! parquet-java and C++.
 //!
 //! ```text
 //! {"masterKeyVersion":"NO_VERSION","encryptedKey":"base64(nonce | ciphertext | tag)"}
@@ -12,7 +13,7 @@ use crate::{
     json::{ObjectWriter, Value, parse},
 };
 
-/// The only supported version: master keys cannot be rotated.
+/// The only version that we support. It means that master keys cannot be rotated.
 const NO_VERSION: &str = "NO_VERSION";
 
 /// A source of master keys.
@@ -20,7 +21,8 @@ pub trait MasterKeys: Send + Sync {
     /// Returns the master key with the given identifier.
     ///
     /// # Errors
-    /// [Key](ErrorKind::Key) if there is none or access is denied; [Io](ErrorKind::Io) if the source does not respond.
+    /// Fails with [Key](ErrorKind::Key) if there is none or access is denied, and with
+    /// [Io](ErrorKind::Io) if the source does not respond.
     fn master_key(&self, master_key_id: &str) -> Result<Key>;
 }
 
@@ -30,12 +32,13 @@ impl<F: Fn(&str) -> Result<Key> + Send + Sync> MasterKeys for F {
     }
 }
 
-/// Wraps keys locally, for key management services that hand out master keys but do not wrap keys themselves. If a
-/// master key changes, keys wrapped earlier become unreadable.
+/// A client that wraps keys locally, for key management services that hand out master keys but do
+/// not wrap keys themselves. Note that if a master key changes, you can no longer read the keys
+/// that it wrapped before.
 pub struct LocalWrapKms<M>(M);
 
 impl<M: MasterKeys> LocalWrapKms<M> {
-    /// Creates a client that wraps with the keys of `master_keys`, requested for each call.
+    /// Creates a client that wraps with keys from `master_keys`, which it asks on each call.
     #[must_use]
     pub fn new(master_keys: M) -> Self {
         Self(master_keys)
@@ -62,7 +65,7 @@ impl<M: MasterKeys> KmsClient for LocalWrapKms<M> {
     }
 }
 
-/// Extracts the wrapped key from its JSON.
+/// Takes the wrapped key out of its JSON.
 fn encrypted_key(wrapped: &str) -> Result<String> {
     let refuse = |message| Error::new(ErrorKind::Key, message);
     let malformed = || refuse("a locally wrapped key is not the expected JSON");

@@ -1,4 +1,4 @@
-//! Key metadata and key material, as JSON.
+//! Reads and writes key metadata and key material as JSON.
 //!
 //! ```text
 //! key metadata, internal   {"keyMaterialType":"PKMT1","internalStorage":true, and the material}
@@ -6,7 +6,7 @@
 //! key material             {"keyMaterialType":"PKMT1","isFooterKey":…,"masterKeyID":…,"wrappedDEK":…,"doubleWrapping":…, …}
 //! ```
 //!
-//! An attacker with write access to the file controls all of it, so nothing in it is trusted.
+//! An attacker who may write to the file controls all of this, so we trust nothing in it.
 
 use std::fmt;
 
@@ -15,14 +15,15 @@ use crate::{
     json::{Member, ObjectWriter, Value, parse},
 };
 
-/// The only version of the format.
+/// The format's only version.
 const TYPE: &str = "PKMT1";
-/// The maximum size in bytes of key metadata to parse. It is limited because key metadata is not authenticated.
+/// The maximum byte count of key metadata that we parse. We limit it because key metadata is not
+/// authenticated.
 ///
-/// A key wrapped by a KMS takes some hundred to some thousand bytes.
+/// A key that a KMS wrapped takes some hundred to some thousand bytes.
 pub(crate) const MAX_KEY_METADATA_BYTES: usize = 64 << 10;
 
-/// The key metadata in a file.
+/// The key metadata that a file has.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) enum KeyMetadata {
     /// The key material itself.
@@ -31,30 +32,30 @@ pub(crate) enum KeyMetadata {
     External { reference: String },
 }
 
-/// The material for unwrapping a key.
+/// The material that we need to unwrap a key.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct KeyMaterial {
     pub(crate) is_footer_key: bool,
-    /// The KMS instance, for the footer key only.
+    /// The KMS instance, which only the footer key has.
     pub(crate) kms_instance_id: Option<String>,
-    /// The address of the KMS instance, for the footer key only.
+    /// The KMS instance's address, which only the footer key has.
     pub(crate) kms_instance_url: Option<String>,
     pub(crate) master_key_id: String,
     pub(crate) wrapped_dek: String,
-    /// The key encryption key, with double wrapping.
+    /// The key encryption key, if the data key is wrapped twice.
     pub(crate) kek: Option<WrappedKek>,
 }
 
-/// A key that wraps a data key, itself wrapped by a master key.
+/// A key that wraps a data key, and is itself wrapped by a master key.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct WrappedKek {
-    /// The identifier: 16 random bytes as base64.
+    /// The key's identifier, which is 16 random bytes as base64.
     pub(crate) id: String,
     pub(crate) wrapped: String,
 }
 
-/// Returns true if this is key metadata that refers to external key material. Without the material, the key cannot
-/// be recovered.
+/// Returns true if this is key metadata that refers to external key material. Without that
+/// material, the key cannot be recovered.
 #[must_use]
 pub fn is_external(key_metadata: &[u8]) -> bool {
     matches!(
@@ -64,9 +65,10 @@ pub fn is_external(key_metadata: &[u8]) -> bool {
 }
 
 impl KeyMetadata {
-    /// Parses the key metadata of a file.
+    /// Parses key metadata from a file.
     ///
-    /// **Errors**: key if it is not JSON of this format, or exceeds [`MAX_KEY_METADATA_BYTES`].
+    /// This fails with a key error if the metadata is not JSON in this format, or exceeds
+    /// [`MAX_KEY_METADATA_BYTES`].
     pub(crate) fn parse(metadata: &[u8]) -> Result<Self> {
         if metadata.len() > MAX_KEY_METADATA_BYTES {
             return Err(malformed(format!(
@@ -85,7 +87,7 @@ impl KeyMetadata {
         }
     }
 
-    /// Returns the key metadata to be stored in a file.
+    /// Returns the key metadata as a file stores it.
     pub(crate) fn to_json(&self) -> String {
         let object = ObjectWriter::new().text("keyMaterialType", TYPE);
         match self {
@@ -99,14 +101,14 @@ impl KeyMetadata {
 }
 
 impl KeyMaterial {
-    /// Parses separately stored material.
+    /// Parses material that was stored separately.
     ///
-    /// **Errors**: key if it is not JSON of this format.
+    /// This fails with a key error if the text is not JSON in this format.
     pub(crate) fn parse(text: &str) -> Result<Self> {
         Self::read(&Members::parse(text)?)
     }
 
-    /// Returns the JSON for separate storage.
+    /// Returns the JSON to store separately.
     pub(crate) fn to_json(&self) -> String {
         let object = ObjectWriter::new().text("keyMaterialType", TYPE);
         self.write(object).finish()
@@ -161,7 +163,8 @@ impl fmt::Debug for KeyMaterial {
     }
 }
 
-/// The members of a JSON object of type PKMT1. Unknown members are ignored, and null counts as absent.
+/// The members of a JSON object that has the type PKMT1. Unknown members are ignored, and null
+/// counts as absent.
 struct Members(Vec<Member>);
 
 impl Members {
@@ -205,7 +208,7 @@ impl Members {
     }
 }
 
-/// Returns an error about key material, which repeats none of it.
+/// Returns an error about key material that repeats none of it.
 #[cold]
 pub(crate) fn malformed(what: impl AsRef<str>) -> Error {
     let what = what.as_ref();

@@ -1,4 +1,4 @@
-//! The keys of a new file, in steps, for callers that wait for a KMS in their own way.
+//! Wraps the keys of a new file in steps, for callers that wait for a KMS in their own way.
 
 use std::{collections::HashMap, fmt};
 
@@ -16,10 +16,10 @@ use crate::{
     random,
 };
 
-/// The size in bytes of the identifier of a key encryption key.
+/// The byte count of a key encryption key's identifier.
 const KEK_ID_BYTES: usize = 16;
 
-/// A key encryption key, with its stored parts.
+/// A key encryption key, with the parts of it that are stored.
 #[derive(Clone)]
 pub(super) struct Kek {
     key: Key,
@@ -33,7 +33,7 @@ impl Kek {
         Ok(Self { key, id, wrapped })
     }
 
-    /// Generates a new one, wrapped by `master_key_id`.
+    /// Generates a new key encryption key, which the master key `master_key_id` wraps.
     pub(super) fn generate(
         client: &dyn KmsClient,
         master_key_id: &str,
@@ -44,7 +44,7 @@ impl Kek {
         Self::new(key, wrapped)
     }
 
-    /// Wraps a data key. Returns the wrapped key, and the material for unwrapping it.
+    /// Wraps a data key. Returns the wrapped key, and the material that unwraps it.
     pub(super) fn wrap(&self, key: &Key) -> Result<(String, WrappedKek)> {
         let wrapped_dek = wrapping::wrap(&self.key, key, &self.id)?;
         let kek = WrappedKek {
@@ -55,23 +55,24 @@ impl Kek {
     }
 }
 
-/// The wrapping of new keys for a new file. It never waits: it requests a wrapping from the KMS, and continues once
-/// the result is supplied.
+/// The wrapping of new keys for a new file. It never waits. Instead it requests a wrapping from the
+/// KMS, and goes on once you supply the result.
 pub struct KeyWrapping {
-    /// The connection, with all fields set.
+    /// The connection, in which all fields are set.
     connection: KmsConnection,
     configuration: EncryptionConfiguration,
-    /// True if the key material is to be stored next to the file.
+    /// True if the key material will be stored next to the file.
     is_external: bool,
-    /// The master key of the footer, followed by those of columns with their paths.
+    /// The footer's master key, and then the columns' master keys with their paths.
     wanted: Vec<(String, Option<ColumnPath>)>,
-    /// The finished keys: the first entries of `wanted`.
+    /// The finished keys. They belong to the first entries of `wanted`.
     done: Vec<(Key, KeyMaterial)>,
-    /// The key for the KMS to wrap: the next data key or, with double wrapping, a key encryption key.
+    /// The key that the KMS has to wrap, which is the next data key or, with double wrapping, a key
+    /// encryption key.
     pending: Option<Key>,
-    /// Existing key encryption keys, by master key.
+    /// Key encryption keys that existed before, by master key.
     known_keks: HashMap<String, Kek>,
-    /// Key encryption keys generated for this file, by master key.
+    /// Key encryption keys that we generated for this file, by master key.
     new_keks: HashMap<String, Kek>,
 }
 
@@ -79,7 +80,7 @@ pub struct KeyWrapping {
 pub enum WrapStep<'a> {
     /// Let a KMS wrap a key, and supply the result.
     Wrap(WrapRequest<'a>),
-    /// All keys are wrapped. Call [`KeyWrapping::finish`].
+    /// All keys are wrapped, so you can call [`KeyWrapping::finish`].
     Done,
 }
 
@@ -99,11 +100,12 @@ impl fmt::Debug for WrapRequest<'_> {
 }
 
 impl KeyWrapping {
-    /// Starts wrapping the keys for a file with this configuration. `connection` identifies the KMS and is recorded
-    /// in the file. `is_external` is true if the key material is stored next to the file.
+    /// Starts wrapping the keys for a file with this configuration. `connection` identifies the
+    /// KMS, and the file records it. `is_external` is true if the key material will be stored next
+    /// to the file.
     ///
     /// # Errors
-    /// [Io](crate::ErrorKind::Io) if random bytes are not available.
+    /// Fails with [Io](crate::ErrorKind::Io) if random bytes are not available.
     pub fn new(
         connection: &KmsConnection,
         configuration: &EncryptionConfiguration,
@@ -112,7 +114,7 @@ impl KeyWrapping {
         Self::with_keks(connection, configuration, is_external, |_| None)
     }
 
-    /// Starts wrapping with existing key encryption keys.
+    /// Starts wrapping, with key encryption keys that exist already.
     pub(super) fn with_keks(
         connection: &KmsConnection,
         configuration: &EncryptionConfiguration,
@@ -156,11 +158,11 @@ impl KeyWrapping {
         }
     }
 
-    /// Supplies the result of the requested wrapping.
+    /// Supplies the result of the wrapping that was requested.
     ///
     /// # Errors
-    /// [Argument](crate::ErrorKind::Argument) if no wrapping was requested; [Io](crate::ErrorKind::Io) if random bytes
-    /// are not available.
+    /// Fails with [Argument](crate::ErrorKind::Argument) if no wrapping was requested, and with
+    /// [Io](crate::ErrorKind::Io) if random bytes are not available.
     pub fn supply_wrapped(&mut self, wrapped: String) -> Result<()> {
         let wanted = self.wanted.get(self.done.len());
         let (Some(key), Some((master_key_id, _))) = (self.pending.take(), wanted) else {
@@ -176,11 +178,13 @@ impl KeyWrapping {
         self.advance()
     }
 
-    /// Returns the properties of the file. If the key material is stored next to the file, returns it too, as JSON.
-    /// Store the material first: without it, the file cannot be read.
+    /// Returns the file's properties. If the key material will be stored next to the file, this
+    /// also returns the material as JSON. Store it first, because the file cannot be read without
+    /// it.
     ///
     /// # Errors
-    /// [Argument](crate::ErrorKind::Argument) if a key is not wrapped yet, or if a column occurs twice.
+    /// Fails with [Argument](crate::ErrorKind::Argument) if a key is not wrapped yet, or if a
+    /// column occurs twice.
     pub fn finish(self) -> Result<(FileEncryptionProperties, Option<String>)> {
         let mut external = ExternalMaterial::default();
         let mut keys = Vec::new();
@@ -216,12 +220,12 @@ impl KeyWrapping {
         Ok((builder.build()?, material))
     }
 
-    /// Returns the key encryption keys generated for this file, by master key.
+    /// Returns the key encryption keys that we generated for this file, by master key.
     pub(super) fn new_keks(&self) -> &HashMap<String, Kek> {
         &self.new_keks
     }
 
-    /// Generates keys until the KMS has to wrap one.
+    /// Generates keys until there is one that the KMS has to wrap.
     fn advance(&mut self) -> Result<()> {
         let configuration = &self.configuration;
         let (double, length) = (configuration.double_wrapping, configuration.data_key_length);
@@ -244,7 +248,7 @@ impl KeyWrapping {
         Ok(())
     }
 
-    /// Finishes the next key.
+    /// Records the next key as finished.
     fn push(&mut self, key: Key, wrapped_dek: String, kek: Option<WrappedKek>) {
         let is_footer_key = self.done.is_empty();
         let footer_only = |setting: &Option<String>| setting.clone().filter(|_| is_footer_key);

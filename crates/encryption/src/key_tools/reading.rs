@@ -1,4 +1,4 @@
-//! Data keys for reading files.
+//! Unwraps data keys when we read files.
 
 use std::{
     fmt,
@@ -14,15 +14,17 @@ use crate::{
     properties::{KeyAnswer, KeyRequest, KeyRetriever},
 };
 
-/// The policy for KMS addresses from files. The writer of a file could store their own address in it, and receive
-/// the token.
+/// The policy for KMS addresses that come from files. Without a policy, someone could write a file
+/// with their own address in it, and receive the token.
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub enum KmsUrlPolicy {
-    /// Addresses in files are not used. A file that contains one can be read only if an address is configured.
+    /// We do not use addresses in files. A file with an address can only be read if you configure
+    /// one.
     #[default]
     Configured,
-    /// An address in a file is used if the function returns true for it, and if none is configured.
+    /// We use the address in a file if this function returns true for it, and if you configured
+    /// none.
     FromFile(Arc<dyn Fn(&str) -> bool + Send + Sync>),
 }
 
@@ -36,8 +38,9 @@ impl fmt::Debug for KmsUrlPolicy {
 }
 
 impl KeyTools {
-    /// Returns a retriever that uses a KMS to unwrap the keys described in files. `store` contains the external key
-    /// material of one file. Without it, only files with internal key material can be read, but any number of them.
+    /// Returns a retriever that uses a KMS to unwrap the keys which files describe. `store` has the
+    /// external key material of one file. Without it, the retriever can only read files with
+    /// internal key material, but any number of them.
     #[must_use]
     pub fn key_retriever(
         self: &Arc<Self>,
@@ -54,7 +57,8 @@ impl KeyTools {
         })
     }
 
-    /// Returns the connection, with all fields set, for a file that names this instance and this address.
+    /// Returns the connection to use for a file that names this instance and this address. All its
+    /// fields are set.
     pub(super) fn connection_for(
         connection: &KmsConnection,
         url_policy: &KmsUrlPolicy,
@@ -104,7 +108,7 @@ impl KeyTools {
         }
     }
 
-    /// Lets the KMS unwrap a key, unless the result is cached.
+    /// Lets the KMS unwrap a key, unless the result is in the cache.
     fn unwrap(
         &self,
         connection: &KmsConnection,
@@ -134,7 +138,7 @@ struct Retriever {
     connection: KmsConnection,
     url_policy: KmsUrlPolicy,
     store: Option<Arc<dyn KeyMaterialStore>>,
-    /// The parsed contents of the store.
+    /// The store's contents, once they have been parsed.
     external: Mutex<Option<Arc<ExternalMaterial>>>,
 }
 

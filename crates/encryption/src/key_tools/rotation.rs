@@ -1,4 +1,4 @@
-//! New wrappings of existing data keys, for a new version of a master key or a change of double wrapping.
+//! Wraps existing data keys anew, for a new version of a master key or a change of double wrapping.
 
 use std::{
     collections::{HashMap, hash_map::Entry},
@@ -15,15 +15,17 @@ use super::{
 use crate::{Key, KeyLength, Result};
 
 impl KeyTools {
-    /// Wraps the data keys of a file again, with the newest versions of the same master keys. Its key material must
-    /// be in `store`, and is replaced once all keys are wrapped. The Parquet file itself does not change. Even after
-    /// a failure, the store contains either the old or the new material.
+    /// Wraps a file's data keys again, with the newest versions of their master keys. The key
+    /// material must be in `store`. We replace it there once all keys are wrapped, so that even
+    /// after a failure, the store has either the old or the new material. The Parquet file itself
+    /// does not change.
     ///
-    /// `double_wrapping` selects the new kind of wrapping. `None` means no change. Key encryption keys are generated
-    /// anew, with `kek_length`.
+    /// `double_wrapping` selects the new kind of wrapping, where `None` means no change. Key
+    /// encryption keys are always generated anew, with `kek_length`.
     ///
     /// # Errors
-    /// The KMS's and the store's errors; [Key](crate::ErrorKind::Key) if the material is malformed.
+    /// Returns the errors of the KMS and the store. Fails with [Key](crate::ErrorKind::Key) if the
+    /// material is malformed.
     pub fn rotate_master_keys(
         &self,
         connection: &KmsConnection,
@@ -32,7 +34,7 @@ impl KeyTools {
         double_wrapping: Option<bool>,
         kek_length: KeyLength,
     ) -> Result<()> {
-        // Cached key encryption keys were wrapped by earlier versions.
+        // Older versions of the master keys wrapped the key encryption keys in the cache.
         self.clear_write_keks_of(&connection.access_token);
         let external = Arc::new(ExternalMaterial::parse(&store.read()?)?);
         let kms = KmsOfFile::of(external.get(FOOTER_KEY)?);
@@ -58,11 +60,11 @@ impl KeyTools {
 
 struct Rotation<'a> {
     tools: &'a KeyTools,
-    /// The connection, with all fields set.
+    /// The connection, in which all fields are set.
     connection: KmsConnection,
     double_wrapping: Option<bool>,
     kek_length: KeyLength,
-    /// The new key encryption keys, one for each master key.
+    /// The new key encryption keys, one per master key.
     keks: HashMap<String, Kek>,
 }
 

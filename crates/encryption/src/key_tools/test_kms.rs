@@ -5,16 +5,16 @@ use std::{collections::HashMap, fmt};
 use super::{KmsClient, wrapping};
 use crate::{Error, ErrorKind, Key, Result};
 
-/// A KMS with master keys in memory. It wraps like the KMS of parquet-java's and pyarrow's tests (`InMemoryKMS`,
-/// `TestOnlyInServerWrapKms`): AES-GCM with the identifier of the master key as additional data. It is not a real
-/// KMS, because its user has the master keys.
+/// A KMS that has its master keys in memory. It wraps like the KMS in the tests of parquet-java and
+/// pyarrow (`InMemoryKMS`, `TestOnlyInServerWrapKms`), which use AES-GCM with the master key's
+/// identifier as additional data. It is not a real KMS, because its user has the master keys.
 #[derive(Clone, Default)]
 pub struct InMemoryKms {
     master_keys: HashMap<String, Vec<Key>>,
 }
 
 impl InMemoryKms {
-    /// Creates a KMS with these master keys.
+    /// Creates a KMS that has these master keys.
     #[must_use]
     pub fn new(master_keys: impl IntoIterator<Item = (impl Into<String>, Key)>) -> Self {
         let mut kms = Self::default();
@@ -24,8 +24,8 @@ impl InMemoryKms {
         kms
     }
 
-    /// Adds a new master key, or a new version of an existing one. The newest version wraps; older versions still
-    /// unwrap.
+    /// Adds a new master key, or a new version of an existing one. The newest version wraps keys,
+    /// but older versions can still unwrap theirs.
     pub fn add_version(&mut self, master_key_id: impl Into<String>, key: Key) {
         self.master_keys
             .entry(master_key_id.into())
@@ -64,8 +64,8 @@ impl fmt::Debug for InMemoryKms {
     }
 }
 
-/// Returns an error without the identifier of the master key, because it is part of key metadata, which messages do
-/// not repeat.
+/// Returns an error without the master key's identifier, because the identifier is part of key
+/// metadata, which messages do not repeat.
 #[cold]
 fn no_master_key() -> Error {
     Error::new(ErrorKind::Key, "the KMS does not have this master key")

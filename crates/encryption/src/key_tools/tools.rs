@@ -1,4 +1,4 @@
-//! Data keys for new files.
+//! Creates data keys for new files.
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -10,11 +10,12 @@ use super::{
 };
 use crate::{FileEncryptionProperties, Key, Result};
 
-/// The default lifetime of clients and keys in the caches, the same as in other libraries.
+/// The default time for which clients and keys stay in the caches. Other libraries use the same.
 const CACHE_LIFETIME: Duration = Duration::from_secs(600);
 
-/// Creates and unwraps data keys with master keys of a KMS. Threads may share it. Keys are cached for a while,
-/// separately for each token, instance and address of the KMS, and then wiped.
+/// Creates and unwraps data keys with the master keys of a KMS. Threads may share this. Keys are
+/// cached for a while and then wiped. Each combination of token, instance and address of a KMS has
+/// its own cached keys.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -41,18 +42,18 @@ pub struct KeyTools {
     clients: Cache<Arc<dyn KmsClient>>,
     /// Key encryption keys for new files, by master key.
     write_keks: Cache<Kek>,
-    /// Unwrapped key encryption keys, by identifier.
+    /// Key encryption keys that were unwrapped, by identifier.
     pub(super) read_keks: Cache<Key>,
 }
 
 impl KeyTools {
-    /// Creates key tools with clients of `factory` and a cache lifetime of ten minutes.
+    /// Creates key tools that get their clients from `factory`, and cache for ten minutes.
     #[must_use]
     pub fn new(factory: Arc<dyn KmsClientFactory>) -> Self {
         Self::with_cache_lifetime(factory, CACHE_LIFETIME)
     }
 
-    /// Creates key tools with the given cache lifetime. If it is zero, nothing is cached.
+    /// Creates key tools that cache for this lifetime. If it is zero, nothing is cached.
     #[must_use]
     pub fn with_cache_lifetime(factory: Arc<dyn KmsClientFactory>, lifetime: Duration) -> Self {
         Self {
@@ -70,7 +71,7 @@ impl KeyTools {
         self.read_keks.clear();
     }
 
-    /// Drops the cached clients and keys of a token, for example when its access ends.
+    /// Drops the cached clients and keys of one token, for example when its access ends.
     pub fn clear_caches_of(&self, token: &AccessToken) {
         self.clients.clear_token(token);
         self.read_keks.clear_token(token);
@@ -82,12 +83,13 @@ impl KeyTools {
         self.write_keks.clear_token(token);
     }
 
-    /// Creates new keys for a new file. The material for unwrapping them is stored in the file or, before this
-    /// returns, in `store`.
+    /// Creates new keys for a new file. The material that unwraps them goes into the file. If there
+    /// is a `store`, it goes there instead, before this function returns.
     ///
     /// # Errors
-    /// Errors of the KMS; [Io](crate::ErrorKind::Io) of the store, or if random bytes are not available;
-    /// [Argument](crate::ErrorKind::Argument) if a column occurs twice, or if the store already has material.
+    /// Returns the errors of the KMS. Fails with [Io](crate::ErrorKind::Io) if the store fails, or
+    /// if random bytes are not available. Fails with [Argument](crate::ErrorKind::Argument) if a
+    /// column occurs twice, or if the store already has material.
     pub fn encryption_properties(
         &self,
         connection: &KmsConnection,
@@ -120,7 +122,7 @@ impl KeyTools {
         Ok(properties)
     }
 
-    /// Returns a client for a connection with all fields set.
+    /// Returns a client for a connection in which all fields are set.
     pub(super) fn client(&self, connection: &KmsConnection) -> Result<Arc<dyn KmsClient>> {
         let key = CacheKey {
             connection: connection.clone(),

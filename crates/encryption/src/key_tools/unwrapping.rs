@@ -1,4 +1,4 @@
-//! Unwrapping of a file's keys, in steps, for callers that wait for a KMS in their own way.
+//! Unwraps a file's keys in steps, for callers that wait for a KMS in their own way.
 
 use std::fmt;
 
@@ -11,7 +11,8 @@ use super::{
 };
 use crate::{Error, Key, Result};
 
-/// The unwrapping of one key. It never waits: it requests the next input, and continues once it is supplied.
+/// The unwrapping of one key. It never waits. Instead it requests the next input, and goes on once
+/// you supply it.
 pub struct KeyUnwrapping(State);
 
 enum State {
@@ -27,7 +28,7 @@ enum State {
     Done(Key),
 }
 
-/// The KMS named by a file.
+/// The KMS that a file names.
 #[derive(Clone, Default)]
 pub(crate) struct KmsOfFile {
     pub(crate) instance_id: Option<String>,
@@ -35,7 +36,8 @@ pub(crate) struct KmsOfFile {
 }
 
 impl KmsOfFile {
-    /// Reads the KMS from the material of the footer key. The material of column keys does not contain it.
+    /// Reads the KMS from the footer key's material, because the material of column keys does not
+    /// contain it.
     pub(crate) fn of(material: &KeyMaterial) -> Self {
         Self {
             instance_id: material.kms_instance_id.clone(),
@@ -46,7 +48,7 @@ impl KmsOfFile {
 
 /// The next step of an unwrapping.
 pub enum UnwrapStep<'a> {
-    /// Read the key material stored next to the Parquet file, and supply it.
+    /// Read the key material that is stored next to the Parquet file, and supply it.
     Material,
     /// Let a KMS unwrap a key, and supply the result.
     Unwrap(UnwrapRequest<'a>),
@@ -54,19 +56,21 @@ pub enum UnwrapStep<'a> {
     Done(Key),
 }
 
-/// A request to a KMS to unwrap a key. All of it originates from a file. Anyone with write access to the file can
-/// change it.
+/// A request to a KMS to unwrap a key. All of it comes from a file, so anyone who may write to the
+/// file can change it.
 #[non_exhaustive]
 pub struct UnwrapRequest<'a> {
     /// The wrapped key, as the KMS returned it.
     pub wrapped: &'a str,
     /// The master key that wrapped it.
     pub master_key_id: &'a str,
-    /// The instance of the KMS, if the file names one.
+    /// The KMS instance, if the file names one.
     pub kms_instance_id: Option<&'a str>,
-    /// The address of the instance, if the file names one. Do not send a token to an address that you do not trust.
+    /// The instance's address, if the file names one. Do not send a token to an address that you do
+    /// not trust.
     pub kms_instance_url: Option<&'a str>,
-    /// The identifier of the key to unwrap, with double wrapping. It wraps many data keys, and can be cached.
+    /// The identifier of the key to unwrap, if there is double wrapping. This key wraps many data
+    /// keys, so you may cache it.
     pub kek_id: Option<&'a str>,
 }
 
@@ -77,11 +81,11 @@ impl fmt::Debug for UnwrapRequest<'_> {
 }
 
 impl KeyUnwrapping {
-    /// Starts with the key metadata in the file. `footer_key_metadata` is the metadata of the file's footer key,
-    /// which names the KMS.
+    /// Starts with the key metadata from the file. `footer_key_metadata` is the metadata of the
+    /// file's footer key, which names the KMS.
     ///
     /// # Errors
-    /// [Key](crate::ErrorKind::Key) if the metadata is not JSON of this format;
+    /// Fails with [Key](crate::ErrorKind::Key) if the metadata is not JSON in this format, and with
     /// [Unsupported](crate::ErrorKind::Unsupported) if its type is not PKMT1.
     pub fn new(key_metadata: &[u8], footer_key_metadata: Option<&[u8]>) -> Result<Self> {
         Ok(Self(match KeyMetadata::parse(key_metadata)? {
@@ -121,11 +125,11 @@ impl KeyUnwrapping {
         })
     }
 
-    /// Supplies the key material of the Parquet file: the complete text of its JSON file.
+    /// Supplies the Parquet file's key material, which is the complete text of its JSON file.
     ///
     /// # Errors
-    /// [Key](crate::ErrorKind::Key) if it is not JSON of this format, or does not contain the key;
-    /// [Argument](crate::ErrorKind::Argument) if it was not requested.
+    /// Fails with [Key](crate::ErrorKind::Key) if the text is not JSON in this format, or does not
+    /// contain the key. Fails with [Argument](crate::ErrorKind::Argument) if it was not requested.
     pub fn supply_material(&mut self, json: &str) -> Result<()> {
         self.supply_parsed(&ExternalMaterial::parse(json)?)
     }
@@ -144,8 +148,8 @@ impl KeyUnwrapping {
     /// Supplies the key that the KMS unwrapped.
     ///
     /// # Errors
-    /// [Key](crate::ErrorKind::Key) if it does not unwrap the data key; [Argument](crate::ErrorKind::Argument) if it
-    /// was not requested.
+    /// Fails with [Key](crate::ErrorKind::Key) if it does not unwrap the data key, and with
+    /// [Argument](crate::ErrorKind::Argument) if it was not requested.
     pub fn supply_key(&mut self, unwrapped: Key) -> Result<()> {
         let State::Unwrap { material, .. } = &self.0 else {
             return Err(Error::argument("no unwrapped key was requested"));

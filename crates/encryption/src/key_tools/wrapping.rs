@@ -1,4 +1,4 @@
-//! Local wrapping of keys by keys, without a KMS.
+//! Wraps keys with other keys locally, without a KMS.
 //!
 //! ```text
 //! base64(nonce (12) | ciphertext | tag (16))      by AES-GCM, without a length
@@ -13,11 +13,12 @@ use crate::{
     random,
 };
 
-/// Wraps `key`, bound to `aad`.
+/// Wraps `key`, and binds it to `aad`.
 pub(crate) fn wrap(wrapping_key: &Key, key: &Key, aad: &[u8]) -> Result<String> {
     let nonce: Nonce = random::array()?;
     let plaintext = key.expose_bytes();
-    // The buffer has its full capacity, so that a reallocation leaves no copy of the key.
+    // The buffer has its full capacity from the start, so that no reallocation leaves a copy of the
+    // key.
     let mut wrapped = Vec::with_capacity(nonce.len() + plaintext.len() + size_of::<Tag>());
     wrapped.extend_from_slice(&nonce);
     wrapped.extend_from_slice(plaintext);
@@ -30,7 +31,7 @@ pub(crate) fn wrap(wrapping_key: &Key, key: &Key, aad: &[u8]) -> Result<String> 
     Ok(STANDARD.encode(wrapped))
 }
 
-/// Unwraps the result of [`wrap`]. `by` names the wrapping key in messages.
+/// Unwraps a result of [`wrap`]. `by` names the wrapping key in error messages.
 pub(crate) fn unwrap(wrapping_key: &Key, wrapped: &str, aad: &[u8], by: &str) -> Result<Key> {
     let refuse = |why| {
         let message = format!("a key that was wrapped by {by} {why}");

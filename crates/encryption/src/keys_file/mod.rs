@@ -1,4 +1,4 @@
-//! The file with the keys of a command.
+//! Reads the file that has the keys for a command.
 //!
 //! ```json
 //! {
@@ -17,9 +17,9 @@
 //! }
 //! ```
 //!
-//! All members are optional, and unknown ones are errors. Keys are base64. Metadata and prefixes are text, or any
-//! bytes as `base64:` followed by base64. The last four members are for encryption. `key_metadata` may also be text:
-//! the metadata of the footer key.
+//! All members are optional, and unknown ones are errors. Keys are base64. Metadata and prefixes
+//! are text, or any bytes, which are written as `base64:` followed by base64. The last four members
+//! are for encryption. `key_metadata` may also be text, which is then the footer key's metadata.
 
 mod parse;
 
@@ -41,7 +41,7 @@ use crate::{
     properties::{ColumnPath, EncryptionKey, KeyAnswer, KeyRequest, KeyRetriever},
 };
 
-/// The KMS that the `master_keys` belong to.
+/// The KMS to which the `master_keys` belong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KeysFileKms {
@@ -51,7 +51,7 @@ pub enum KeysFileKms {
     Local,
 }
 
-/// The contents of a keys file. Absent members are `None` or empty.
+/// The contents of a keys file. Members that are absent are `None` or empty.
 #[derive(Default)]
 #[non_exhaustive]
 pub struct KeysFile {
@@ -59,38 +59,40 @@ pub struct KeysFile {
     pub footer_key: Option<Key>,
     /// The column keys, in the order of the file.
     pub column_keys: Vec<(ColumnPath, Key)>,
-    /// Keys by their metadata in Parquet files.
+    /// Keys by the metadata that Parquet files have for them.
     pub by_metadata: HashMap<Vec<u8>, Key>,
     /// Master keys by their identifiers.
     pub master_keys: HashMap<String, Key>,
-    /// The KMS of the master keys. It is set if there are any.
+    /// The KMS that has the master keys. It is set if there are any.
     pub kms: Option<KeysFileKms>,
     /// The AAD prefix.
     pub aad_prefix: Option<Vec<u8>>,
-    /// The algorithms accepted for decryption.
+    /// The algorithms that are accepted for decryption.
     pub algorithms: Option<Vec<Algorithm>>,
-    /// True if files in the dialect of DuckDB are read.
+    /// True if files in DuckDB's dialect are read.
     pub duckdb: Option<bool>,
     /// The algorithm for encryption.
     pub algorithm: Option<Algorithm>,
     /// True if the footer is signed instead of encrypted.
     pub plaintext_footer: Option<bool>,
-    /// True if the AAD prefix is stored in the file.
+    /// True if the file stores the AAD prefix.
     pub store_aad_prefix: Option<bool>,
-    /// The metadata of the footer key.
+    /// The footer key's metadata.
     pub footer_key_metadata: Option<Vec<u8>>,
-    /// The metadata of column keys.
+    /// The column keys' metadata.
     pub column_key_metadata: HashMap<ColumnPath, Vec<u8>>,
-    /// True if unencrypted files are read too. No member sets this: it is a decision of the caller.
+    /// True if unencrypted files are read too. No member sets this, because the caller has to
+    /// decide it.
     pub allow_plaintext: bool,
 }
 
 impl KeysFile {
-    /// Parses a keys file. `columns` parses a column name, and returns the paths that it selects. The caller has to
-    /// wipe `text`.
+    /// Parses a keys file. `columns` parses a column name, and returns the paths that it selects.
+    /// You have to wipe `text` yourself.
     ///
     /// # Errors
-    /// [Argument](ErrorKind::Argument), with the line and the member, but never a key.
+    /// Fails with [Argument](ErrorKind::Argument) if the file is malformed. The message has the
+    /// line and the member, but never a key.
     pub fn parse(
         text: &str,
         columns: &dyn Fn(&str) -> Result<Vec<ColumnPath>, String>,
@@ -98,11 +100,11 @@ impl KeysFile {
         parse::parse(text, columns)
     }
 
-    /// Returns the properties for reading files. `store` contains the external key material of the file, if it has
-    /// any.
+    /// Returns the properties for reading files. `store` has the file's external key material, if
+    /// there is any.
     ///
     /// # Errors
-    /// [Argument](ErrorKind::Argument) if there are no keys.
+    /// Fails with [Argument](ErrorKind::Argument) if there are no keys.
     pub fn decryption_properties(
         &self,
         store: Option<Arc<dyn KeyMaterialStore>>,
@@ -142,11 +144,12 @@ impl KeysFile {
         builder.build()
     }
 
-    /// Returns the properties for writing a file. Columns without a key of their own are encrypted with the footer
-    /// key.
+    /// Returns the properties for writing a file. Columns that have no key of their own are
+    /// encrypted with the footer key.
     ///
     /// # Errors
-    /// [Argument](ErrorKind::Argument) if there is no `footer_key`, or if there is metadata for a column without a key.
+    /// Fails with [Argument](ErrorKind::Argument) if there is no `footer_key`, or if there is
+    /// metadata for a column that has no key.
     pub fn encryption_properties(&self) -> Result<FileEncryptionProperties> {
         let Some(footer_key) = &self.footer_key else {
             return Err(Error::argument(
@@ -195,7 +198,7 @@ impl KeysFile {
         let tools = Arc::new(KeyTools::new(Arc::new(move |_: &KmsConnection| {
             Ok(client.clone())
         })));
-        // Nothing connects to the KMS, so an address in the file is harmless.
+        // An address in the file is harmless, because nothing connects to the KMS.
         let url_policy = KmsUrlPolicy::FromFile(Arc::new(|_| true));
         Some(tools.key_retriever(KmsConnection::default(), url_policy, store))
     }
@@ -213,7 +216,7 @@ impl fmt::Debug for KeysFile {
     }
 }
 
-/// Searches the keys by metadata first, and then the KMS.
+/// A retriever that first searches the keys by metadata, and then asks the KMS.
 struct Retriever {
     by_metadata: HashMap<Vec<u8>, Key>,
     kms: Option<Arc<dyn KeyRetriever>>,

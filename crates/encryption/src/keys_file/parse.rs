@@ -1,4 +1,4 @@
-//! Conversion of JSON to typed members.
+//! Converts JSON to typed members.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,9 +12,10 @@ use crate::{
     properties::ColumnPath,
 };
 
-/// The prefix of values in base64, for bytes other than text.
+/// The prefix of values that are in base64, for bytes that are not text.
 const BASE64: &str = "base64:";
-/// The maximum length of a name that messages may repeat. Every key is longer, or contains other characters.
+/// The maximum byte count of a name that messages may repeat. Every key is longer, or contains
+/// other characters.
 const LONGEST_NAME: usize = 24;
 
 /// A parser for column names.
@@ -122,7 +123,7 @@ fn column_metadata(value: Json, columns: Columns<'_>) -> Result<HashMap<ColumnPa
 }
 
 fn paths(name: &str, line: usize, of: &str, columns: Columns<'_>) -> Result<Vec<ColumnPath>> {
-    // The message may repeat the name, which may be a misplaced key.
+    // We drop the error's message, because it may repeat the name, which could be a misplaced key.
     columns(name).map_err(|_| at(line, format!("{of} has a name that is not a column path")))
 }
 
@@ -204,7 +205,7 @@ fn mismatch(value: &Json, name: &str, expected: &str) -> Error {
     )
 }
 
-/// Returns an error for an unknown member. Repeats its name only if it cannot be a key.
+/// Returns an error for an unknown member. It repeats the name only if that cannot be a key.
 #[cold]
 fn unknown(name: &str, line: usize, of: &str) -> Error {
     let harmless = name.len() <= LONGEST_NAME
@@ -224,7 +225,7 @@ fn unknown(name: &str, line: usize, of: &str) -> Error {
     at(line, format!("unknown member {name}{of}").trim_end())
 }
 
-/// Returns an error of the keys file.
+/// Returns an error about a line in the keys file.
 #[cold]
 fn at(line: usize, message: impl AsRef<str>) -> Error {
     let message = message.as_ref();

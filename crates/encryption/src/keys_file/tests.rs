@@ -4,7 +4,7 @@ use crate::{
     key_tools::EncryptionConfiguration,
 };
 
-/// Parses paths: dots between parts, commas between paths.
+/// Parses paths that have dots between parts and commas between paths.
 fn columns(text: &str) -> Result<Vec<ColumnPath>, String> {
     if text.is_empty() {
         return Err(format!("{text} is empty"));
@@ -78,7 +78,7 @@ fn every_member_is_read() {
     assert!(parse("{}").unwrap().decryption_properties(None).is_err());
 }
 
-/// Malformed files, each with a part of its error message.
+/// Checks malformed files, each with a part of its error message.
 const WRONG: &[(&str, &str)] = &[
     ("", "line 1"),
     ("[]", "line 1: the keys file must be an object"),
@@ -168,7 +168,7 @@ fn errors_name_line_and_member_and_no_key() {
     }
 }
 
-/// A file encrypted according to one keys file can be read according to another.
+/// Encrypts a file according to one keys file, and reads it according to another.
 #[test]
 fn keys_are_found_in_every_way() {
     let encrypts = format!(

@@ -1,4 +1,5 @@
-//! Additional authenticated data, which ties a module to its file and to its place in the file.
+//! Builds additional authenticated data (AAD), which ties a module to its file and to its place in
+//! the file.
 //!
 //! ```text
 //! prefix | file identifier | kind (1 byte) [| row group | column [| page]]    2 bytes each, little-endian
@@ -9,25 +10,25 @@ use std::fmt;
 use super::{ModuleId, ModuleKind};
 use crate::{Result, redacted::Redacted};
 
-/// The part shared by all modules of a file: its prefix, chosen by the caller, and its random identifier (section
-/// 4.4.2).
+/// The part of the AAD that all modules of a file share. It is the prefix, which the caller
+/// chooses, and the file's random identifier (section 4.4.2).
 #[derive(Clone, PartialEq, Eq)]
 pub struct FileAad(Option<Vec<u8>>);
 
 impl FileAad {
-    /// No additional authenticated data for any module. An attacker with write access can move modules within such a
-    /// file. DuckDB writes such files.
+    /// No additional authenticated data for any module, as in files of DuckDB. An attacker who may
+    /// write to such a file can move modules within it.
     pub const NONE: Self = Self(None);
 
-    /// Joins the prefix, which may be empty, and the identifier.
+    /// Joins the prefix and the identifier. The prefix may be empty.
     #[must_use]
     pub fn new(prefix: &[u8], file_unique: &[u8]) -> Self {
         Self(Some([prefix, file_unique].concat()))
     }
 
-    /// Returns the complete AAD of one module.
+    /// Returns one module's complete AAD.
     ///
-    /// **Errors**: argument if an ordinal needs more than 16 bits.
+    /// This fails with an argument error if an ordinal needs more than 16 bits.
     pub(crate) fn of(&self, id: &ModuleId) -> Result<Vec<u8>> {
         let [row_group, column, page] = id.ordinals()?;
         let Some(file_aad) = &self.0 else {

@@ -1,12 +1,12 @@
-//! The two layouts of an encrypted data page version 2.
+//! Handles the two layouts of an encrypted data page of version 2.
 //!
 //! ```text
 //! whole page    module(repetition levels | definition levels | values)      required by the specification
 //! values only   repetition levels | definition levels | module(values)      parquet-java; levels are not encrypted
 //! ```
 //!
-//! The file does not record the layout. It is inferred from the position at which a module of the right length
-//! starts. Without levels, both layouts are equal.
+//! The file does not record the layout, so we infer it from the position at which a module of the
+//! right length starts. Without levels, both layouts are equal.
 
 use super::{
     ModuleId, ModuleKey,
@@ -14,20 +14,20 @@ use super::{
 };
 use crate::{ErrorKind, Result};
 
-/// The encrypted part of a data page version 2.
+/// The part of a data page of version 2 that is encrypted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Layout {
     /// The whole page.
     WholePage,
-    /// The values only. Changes to the levels are not detected.
+    /// Only the values, so that changes to the levels are not detected.
     ValuesOnly,
-    /// Nothing: a page of levels only, in the layout that encrypts only values.
+    /// Nothing, because the page only has levels, in the layout that encrypts only values.
     LevelsOnly,
 }
 
-/// Finds the layout of the `body`. `levels` is the length of both sections of levels.
+/// Finds the layout of the `body`. `levels` is the byte count of both level sections.
 ///
-/// **Errors**: corrupt if no layout matches.
+/// This fails with a corruption error if no layout matches.
 fn layout(id: &ModuleId, framing: Framing, body: &[u8], levels: usize) -> Result<Layout> {
     let starts_module = |at: usize| {
         let rest = body.get(at..)?;
@@ -48,13 +48,14 @@ fn layout(id: &ModuleId, framing: Framing, body: &[u8], levels: usize) -> Result
 }
 
 impl ModuleKey {
-    /// Decrypts the `body` of a data page version 2 of either layout. Replaces the contents of `plaintext` by the
-    /// levels followed by the values. `levels` is the length of both sections of levels according to the page
-    /// header.
+    /// Decrypts the `body` of a data page of version 2, in either layout. Replaces the contents of
+    /// `plaintext` by the levels followed by the values. `levels` is the byte count of both level
+    /// sections, according to the page header.
     ///
     /// # Errors
-    /// [Corrupt](ErrorKind::Corrupt) if the body does not contain a module of the right length; [Key](ErrorKind::Key)
-    /// as in [`Self::decrypt_into`]. On error `plaintext` is empty.
+    /// Fails with [Corrupt](ErrorKind::Corrupt) if the body does not contain a module of the right
+    /// length, and with [Key](ErrorKind::Key) for the reasons of [`Self::decrypt_into`]. After an
+    /// error `plaintext` is empty.
     pub fn decrypt_data_page_v2_into(
         &self,
         id: &ModuleId,
@@ -67,7 +68,8 @@ impl ModuleKey {
         match found {
             Layout::WholePage => {
                 let whole = self.decrypt_into(id, body, plaintext);
-                // Levels may start with bytes that look like a length. Only the tag can decide then.
+                // Levels may start with bytes that look like a length, and then only the tag can
+                // decide.
                 let other = layout(id, framing, body.get(levels..).unwrap_or_default(), 0);
                 match whole {
                     Err(error) if error.kind() == ErrorKind::Key && other.is_ok() => {
@@ -85,7 +87,7 @@ impl ModuleKey {
         }
     }
 
-    /// Copies the levels of `body`, and decrypts its values.
+    /// Copies the levels in `body`, and decrypts the values.
     fn decrypt_values(
         &self,
         id: &ModuleId,

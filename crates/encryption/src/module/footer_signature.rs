@@ -1,10 +1,10 @@
-//! The signature of a plaintext footer (section 5.5).
+//! Signs a plaintext footer, and verifies its signature (section 5.5).
 //!
 //! ```text
 //! FileMetaData | nonce (12) | tag (16) | length of both (4) | PAR1
 //! ```
 //!
-//! The tag results from encrypting the footer; the ciphertext is discarded.
+//! We encrypt the footer to get a tag, and discard the ciphertext.
 
 use subtle::ConstantTimeEq;
 
@@ -15,15 +15,16 @@ use crate::{
     random,
 };
 
-/// The size of a signature in bytes: nonce and tag.
+/// The byte count of a signature, which is a nonce and a tag.
 pub const FOOTER_SIGNATURE_BYTES: usize = NONCE_BYTES + TAG_BYTES;
 
 impl ModuleKey {
-    /// Signs the bytes of a footer exactly as stored in the file.
+    /// Signs a footer's bytes, which must be exactly as the file stores them.
     ///
     /// # Errors
-    /// [Key](crate::ErrorKind::Key) if it has encrypted too often; [Io](crate::ErrorKind::Io) if random bytes are not
-    /// available; [Argument](crate::ErrorKind::Argument) if the footer is too long for AES-GCM.
+    /// Fails with [Key](crate::ErrorKind::Key) if the key has encrypted too often, and with
+    /// [Io](crate::ErrorKind::Io) if random bytes are not available. Fails with
+    /// [Argument](crate::ErrorKind::Argument) if the footer is too long for AES-GCM.
     pub fn sign_footer(&self, footer: &[u8]) -> Result<[u8; FOOTER_SIGNATURE_BYTES]> {
         self.key.cipher_for_encryption()?;
         let nonce: Nonce = random::array()?;
@@ -34,11 +35,12 @@ impl ModuleKey {
         Ok(signature)
     }
 
-    /// Verifies the signature that follows a footer. `footer` must be exactly the bytes in the file.
+    /// Verifies the signature after a footer. `footer` must be exactly the bytes in the file.
     ///
     /// # Errors
-    /// [Corrupt](crate::ErrorKind::Corrupt) if the signature does not have [`FOOTER_SIGNATURE_BYTES`];
-    /// [Key](crate::ErrorKind::Key) if it belongs to another footer, or was made with another key.
+    /// Fails with [Corrupt](crate::ErrorKind::Corrupt) if the signature does not have
+    /// [`FOOTER_SIGNATURE_BYTES`] bytes. Fails with [Key](crate::ErrorKind::Key) if it belongs to
+    /// another footer, or was made with another key.
     pub fn verify_footer(&self, footer: &[u8], signature: &[u8]) -> Result<()> {
         let Some((nonce, tag)) = signature.split_first_chunk() else {
             return Err(wrong_length(signature));

@@ -1,4 +1,4 @@
-//! The position of the nonce, ciphertext and tag in a module.
+//! Finds the nonce, ciphertext and tag in a module.
 
 use std::ops::Range;
 
@@ -8,11 +8,11 @@ use crate::{
     cipher::{NONCE_BYTES, Nonce, TAG_BYTES, Tag},
 };
 
-/// The size in bytes of the length before a module.
+/// The byte count of the length that stands before a module.
 pub(crate) const LENGTH_BYTES: usize = 4;
-/// The number of bytes before the ciphertext.
+/// The byte count of everything before the ciphertext.
 pub(crate) const HEAD_BYTES: usize = LENGTH_BYTES + NONCE_BYTES;
-/// The maximum length that a module can declare: other readers read it as a signed number.
+/// The maximum length that a module can declare, because other readers take it as a signed number.
 pub(crate) const MAX_LENGTH: usize = i32::MAX as usize;
 
 /// The two framings of a module.
@@ -30,14 +30,14 @@ impl Framing {
         }
     }
 
-    /// Returns the number of bytes in a module besides its ciphertext.
+    /// Returns the number of bytes that a module has in addition to its ciphertext.
     pub(crate) fn overhead(self) -> usize {
         HEAD_BYTES + self.tag_bytes()
     }
 
-    /// Returns the length that a module with `plaintext` bytes of plaintext declares.
+    /// Returns the length that a module declares if its plaintext has `plaintext` bytes.
     ///
-    /// **Errors**: argument beyond [`MAX_LENGTH`].
+    /// This fails with an argument error if the length exceeds [`MAX_LENGTH`].
     pub(crate) fn declared_length(self, id: &ModuleId, plaintext: usize) -> Result<u32> {
         let length = plaintext.checked_add(self.overhead() - LENGTH_BYTES);
         let length = length.filter(|length| *length <= MAX_LENGTH);
@@ -50,10 +50,11 @@ impl Framing {
             })
     }
 
-    /// Returns the size in bytes of the module at the start of `bytes`, including its length field. `None` if
-    /// `bytes` is shorter than the length field.
+    /// Returns the byte count of the module at the start of `bytes`, including its length field.
+    /// Returns `None` if `bytes` is shorter than the length field.
     ///
-    /// **Errors**: corrupt if the module is too short for nonce and tag, or longer than `limit` bytes.
+    /// This fails with a corruption error if the module is too short for nonce and tag, or longer
+    /// than `limit` bytes.
     pub(crate) fn module_bytes(
         self,
         id: &ModuleId,
@@ -79,10 +80,10 @@ impl Framing {
         }
     }
 
-    /// Returns the nonce, the range of the ciphertext, and the tag of a `module` that fills its bytes. The tag of
-    /// CTR is zero.
+    /// Returns the nonce, the ciphertext's range and the tag of a `module` that fills its bytes.
+    /// With CTR, the tag is zero.
     ///
-    /// **Errors**: corrupt if the module declares another length.
+    /// This fails with a corruption error if the module declares another length.
     pub(crate) fn split(self, id: &ModuleId, module: &[u8]) -> Result<(Nonce, Range<usize>, Tag)> {
         let bytes = self.module_bytes(id, module, module.len().max(LENGTH_BYTES))?;
         if bytes != Some(module.len()) {

@@ -1,4 +1,4 @@
-//! One key in one file: encryption and decryption of modules.
+//! Encrypts and decrypts modules with one key in one file.
 
 use std::{fmt, sync::Arc};
 
@@ -16,18 +16,18 @@ use crate::{
     random,
 };
 
-/// The encryption algorithm of a file (section 4.2).
+/// The algorithm that encrypts a file (section 4.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Algorithm {
     /// GCM for all modules, which authenticates them.
     #[default]
     AesGcmV1,
-    /// CTR for the bodies of pages, and GCM for all other modules. Changes to the body of a page are not detected.
+    /// CTR for page bodies, and GCM for all other modules. Changes to a page body are not detected.
     AesGcmCtrV1,
 }
 
 impl Algorithm {
-    /// Returns the name in the specification.
+    /// Returns the algorithm's name in the specification.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -36,7 +36,7 @@ impl Algorithm {
         }
     }
 
-    /// Returns the algorithm with the given name.
+    /// Returns the algorithm that has this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         [Self::AesGcmV1, Self::AesGcmCtrV1]
@@ -58,7 +58,8 @@ impl fmt::Display for Algorithm {
     }
 }
 
-/// A key used in one file. Threads may share it: only the counter of invocations changes.
+/// A key that is used in one file. Threads may share it, because only the counter of invocations
+/// changes.
 #[derive(Debug, Clone)]
 pub struct ModuleKey {
     pub(crate) key: Key,
@@ -67,7 +68,7 @@ pub struct ModuleKey {
 }
 
 impl ModuleKey {
-    /// Creates a key for the modules of the file whose prefix and identifier are in `file_aad`.
+    /// Creates a key for the modules of a file. `file_aad` has the file's prefix and identifier.
     #[must_use]
     pub fn new(key: Key, algorithm: Algorithm, file_aad: Arc<FileAad>) -> Self {
         Self {
@@ -77,36 +78,37 @@ impl ModuleKey {
         }
     }
 
-    /// Returns the algorithm of the file.
+    /// Returns the file's algorithm.
     #[must_use]
     pub fn algorithm(&self) -> Algorithm {
         self.algorithm
     }
 
-    /// Returns the number of bytes that a module of this kind takes in addition to its ciphertext. The ciphertext is
-    /// as long as the plaintext.
+    /// Returns the number of bytes that a module of this kind takes in addition to its ciphertext.
+    /// The ciphertext is as long as the plaintext.
     #[must_use]
     pub fn overhead(&self, kind: ModuleKind) -> usize {
         self.algorithm.framing(kind).overhead()
     }
 
-    /// Returns the size in bytes of the module at the start of `bytes`, including its length field. `None` if there
-    /// are fewer than four bytes.
+    /// Returns the byte count of the module at the start of `bytes`, including its length field.
+    /// Returns `None` if there are fewer than four bytes.
     ///
     /// # Errors
-    /// [Corrupt](ErrorKind::Corrupt) if the module is too short for nonce and tag, or longer than `limit` bytes. The
-    /// file and the caller's limits determine `limit`.
+    /// Fails with [Corrupt](ErrorKind::Corrupt) if the module is too short for nonce and tag, or
+    /// longer than `limit` bytes. You get `limit` from the file and your own limits.
     pub fn module_bytes(&self, id: &ModuleId, bytes: &[u8], limit: usize) -> Result<Option<usize>> {
         let framing = self.algorithm.framing(id.kind);
         framing.module_bytes(id, bytes, limit.max(LENGTH_BYTES))
     }
 
-    /// Appends the module to `out`. Its plaintext is the concatenation of `parts`.
+    /// Appends the module to `out`. The plaintext is all `parts` joined together.
     ///
     /// # Errors
-    /// [Argument](ErrorKind::Argument) if an ordinal needs more than 16 bits, or if the module would be longer than
-    /// 2^31 - 1 bytes; [Key](ErrorKind::Key) if it has encrypted too often; [Io](ErrorKind::Io) if random bytes are not
-    /// available. On error `out` is unchanged.
+    /// Fails with [Argument](ErrorKind::Argument) if an ordinal needs more than 16 bits, or if the
+    /// module would be longer than 2^31 - 1 bytes. Fails with [Key](ErrorKind::Key) if the key has
+    /// encrypted too often, and with [Io](ErrorKind::Io) if random bytes are not available. After
+    /// an error `out` is unchanged.
     pub fn encrypt(&self, id: &ModuleId, parts: &[&[u8]], out: &mut Vec<u8>) -> Result<()> {
         let plaintext: usize = parts.iter().map(|part| part.len()).sum();
         let sealing = self.sealing(id, plaintext, random::array()?)?;
@@ -114,14 +116,16 @@ impl ModuleKey {
         sealing.append(id, parts, out)
     }
 
-    /// Encrypts a data page. See
-    /// [`ModuleCipher::encrypt_page`](herringbone_format::modular_encryption::ModuleCipher::encrypt_page) for the
-    /// details.
+    /// Encrypts a data page.
+    /// [`ModuleCipher::encrypt_page`](herringbone_format::modular_encryption::ModuleCipher::encrypt_page)
+    /// has the details.
     ///
     /// # Errors
-    /// See [`Self::encrypt`]; errors of the header. Plaintext that cannot be encrypted is wiped.
+    /// Fails for the reasons of [`Self::encrypt`], and returns the errors of the header function.
+    /// If plaintext cannot be encrypted, it is wiped.
     pub fn encrypt_page(&self, page: PageToEncrypt<'_>, head: &mut Vec<u8>) -> Result<usize> {
-        // Both nonces take one system call, which is slower than encrypting many a header.
+        // We get both nonces with one system call, because a call is slower than encrypting many a
+        // header.
         let nonces: [Nonce; 2] = random::pair()?;
         let body = page.body.get_mut(page.start..).unwrap_or_default();
         let sealing = self.sealing(&page.body_id, body.len(), nonces[0])?;
@@ -140,7 +144,7 @@ impl ModuleKey {
         Ok(header_bytes)
     }
 
-    /// Prepares the encryption of one module, with a fresh nonce.
+    /// Prepares the encryption of one module with this nonce, which must be fresh.
     fn sealing(&self, id: &ModuleId, plaintext: usize, nonce: Nonce) -> Result<Sealing<'_>> {
         let aad = self.file_aad.of(id)?;
         let framing = self.algorithm.framing(id.kind);
@@ -156,19 +160,22 @@ impl ModuleKey {
     /// Decrypts a `module`, which includes its length field.
     ///
     /// # Errors
-    /// See [`Self::decrypt_into`].
+    /// Fails for the reasons of [`Self::decrypt_into`].
     pub fn decrypt(&self, id: &ModuleId, module: &[u8]) -> Result<Vec<u8>> {
         let mut plaintext = Vec::new();
         self.decrypt_into(id, module, &mut plaintext)?;
         Ok(plaintext)
     }
 
-    /// Decrypts a `module`, which includes its length field. Replaces the contents of `plaintext`.
+    /// Decrypts a `module`, which includes its length field, and replaces the contents of
+    /// `plaintext`.
     ///
     /// # Errors
-    /// [Corrupt](ErrorKind::Corrupt) if the declared length is not that of `module`; [Key](ErrorKind::Key) if it is not
-    /// authentic. In that case the key or the prefix is wrong, or the bytes were changed or moved. On error `plaintext`
-    /// is empty, and any decrypted bytes are wiped. Changes to bodies of pages under AES_GCM_CTR_V1 are never detected.
+    /// Fails with [Corrupt](ErrorKind::Corrupt) if the declared length differs from the length of
+    /// `module`. Fails with [Key](ErrorKind::Key) if the module is not authentic, which means that
+    /// the key or the prefix is wrong, or that the bytes were changed or moved. After an error
+    /// `plaintext` is empty, and any decrypted bytes are wiped. Note that with AES_GCM_CTR_V1,
+    /// changes to page bodies are never detected.
     pub fn decrypt_into(
         &self,
         id: &ModuleId,
@@ -178,7 +185,8 @@ impl ModuleKey {
         self.decrypt_behind(0, id, module, plaintext)
     }
 
-    /// Decrypts a `module` to the end of the first `start` bytes of `plaintext`. On error `plaintext` is empty.
+    /// Decrypts a `module`, and puts the result after the first `start` bytes of `plaintext`. After
+    /// an error `plaintext` is empty.
     pub(super) fn decrypt_behind(
         &self,
         start: usize,
@@ -200,7 +208,7 @@ impl ModuleKey {
         let framing = self.algorithm.framing(id.kind);
         let (nonce, ciphertext, tag) = framing.split(id, module)?;
         let ciphertext = module.get(ciphertext).unwrap_or_default();
-        // Existing bytes are overwritten, and need not be zeroed first.
+        // All these bytes get overwritten, so existing ones need not be zeroed first.
         plaintext.resize(start + ciphertext.len(), 0);
         let buffer = plaintext.get_mut(start..).unwrap_or_default();
         let (cipher, counter) = (self.key.cipher(), first_counter(&nonce));
@@ -218,7 +226,7 @@ impl ModuleKey {
     }
 }
 
-/// A single encryption, with its own nonce.
+/// A single encryption, which has its own nonce.
 struct Sealing<'a> {
     length: u32,
     cipher: &'a dyn AesCipher,
@@ -228,7 +236,7 @@ struct Sealing<'a> {
 }
 
 impl Sealing<'_> {
-    /// Returns the bytes before the ciphertext.
+    /// Returns the bytes that stand before the ciphertext.
     fn front(&self) -> [u8; LENGTH_BYTES + NONCE_BYTES] {
         let mut front = [0; LENGTH_BYTES + NONCE_BYTES];
         let (length, nonce) = front.split_at_mut(LENGTH_BYTES);
@@ -237,7 +245,7 @@ impl Sealing<'_> {
         front
     }
 
-    /// Appends the module to `out`. On error `out` is unchanged.
+    /// Appends the module to `out`. After an error `out` is unchanged.
     fn append(&self, id: &ModuleId, parts: &[&[u8]], out: &mut Vec<u8>) -> Result<()> {
         let start = out.len();
         out.extend_from_slice(&self.front());
@@ -250,7 +258,8 @@ impl Sealing<'_> {
         Ok(())
     }
 
-    /// Encrypts in place, and returns the tag, if there is one. Wipes a buffer that cannot be encrypted.
+    /// Encrypts in place, and returns the tag, if there is one. A buffer that cannot be encrypted
+    /// is wiped.
     fn seal(&self, id: &ModuleId, buffer: &mut [u8]) -> Result<Option<Tag>> {
         let sealed = match self.framing {
             Framing::Gcm => self
@@ -269,7 +278,7 @@ impl Sealing<'_> {
     }
 }
 
-/// Returns the error for a module not written to this place with this key.
+/// Returns the error for a module that was not written to this place with this key.
 #[cold]
 pub(crate) fn not_authentic(id: &ModuleId) -> Error {
     id.place(Error::new(

@@ -1,11 +1,11 @@
-//! Modules: the units of encryption (Parquet Modular Encryption, sections 4.4 and 5.1).
+//! Modules, which are the units of encryption (Parquet Modular Encryption, sections 4.4 and 5.1).
 //!
 //! ```text
 //! GCM   length (4 bytes, little-endian) | nonce (12) | ciphertext | tag (16)
 //! CTR   length                          | nonce      | ciphertext              bodies of pages under AES_GCM_CTR_V1
 //! ```
 //!
-//! The length excludes its own four bytes.
+//! The length does not include its own four bytes.
 
 mod aad;
 mod data_page_v2;

@@ -37,7 +37,7 @@ fn encrypt(key: &ModuleKey, id: &ModuleId, plaintext: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The bytes of section 4.4.2, counted by hand.
+/// Checks the bytes of section 4.4.2, which we counted by hand.
 #[test]
 fn aad_of_each_kind() {
     let file_aad = FileAad::new(b"p", b"u");
@@ -105,7 +105,7 @@ fn modules_of_all_kinds_come_back() {
     }
 }
 
-/// Encrypts a page whose header is `header`, and checks the bytes passed to the header callback.
+/// Encrypts a page whose header is `header`, and checks the bytes that the header function gets.
 fn encrypt_page(
     key: &ModuleKey,
     (body_id, header_id): (ModuleId, ModuleId),
@@ -173,8 +173,8 @@ fn parts_are_one_module_and_nonces_differ() {
     assert_ne!(out[10..22], again[4..16]);
 }
 
-/// A module under another key, prefix, file identifier or place, or with a change to any byte of nonce, ciphertext
-/// or tag.
+/// Decrypts a module under another key, prefix, file identifier or place, or with a change to any
+/// byte of nonce, ciphertext or tag.
 #[test]
 fn what_is_not_authentic_is_refused_and_wiped() {
     for kind in KINDS {
@@ -293,7 +293,7 @@ fn signatures_are_of_the_exact_bytes() {
     let footer = b"the bytes of a footer";
     let signature = gcm().sign_footer(footer).unwrap();
     gcm().verify_footer(footer, &signature).unwrap();
-    // The tag of the footer's encryption (section 5.5).
+    // This is the tag that encrypting the footer results in (section 5.5).
     let (nonce, tag) = signature.split_first_chunk().unwrap();
     let mut copy = footer.to_vec();
     let key = Key::new(b"0123456789012345").unwrap();
@@ -352,7 +352,7 @@ fn both_layouts_of_version_2() {
     }
 }
 
-/// The levels start with four bytes that look like the length of the page.
+/// These levels start with four bytes that look like the page's length.
 #[test]
 fn the_tag_tells_layouts_that_look_alike() {
     let module = encrypt(&gcm(), &PAGE, b"values");

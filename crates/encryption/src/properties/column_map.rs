@@ -1,15 +1,16 @@
-//! A map from column paths to values.
+//! Maps column paths to values.
 
 use std::collections::HashMap;
 
 use super::{ColumnPath, dotted};
 use crate::{Error, Result};
 
-/// The maximum number of leaves listed in a message.
+/// The maximum number of leaves that a message lists.
 const LISTED_LEAVES: usize = 100;
 
-/// A value for each of some columns. Paths are compared part by part, because names may contain dots. The path of a
-/// parent covers all leaves below it, unless a longer path here covers them.
+/// A map that has a value for each of some columns. We compare paths part by part, because names
+/// may contain dots. A parent's path covers all leaves below it, except those that a longer path
+/// covers.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ColumnMap<T>(HashMap<ColumnPath, T>);
 
@@ -22,7 +23,7 @@ impl<T> Default for ColumnMap<T> {
 impl<T> ColumnMap<T> {
     /// Adds a value for a path.
     ///
-    /// **Errors**: argument if the path is empty or already exists.
+    /// This fails with an argument error if the path is empty, or if it already exists.
     pub(crate) fn insert(&mut self, path: ColumnPath, value: T) -> Result<()> {
         if path.is_empty() {
             return Err(Error::argument("an empty path does not name a column"));
@@ -44,7 +45,8 @@ impl<T> ColumnMap<T> {
         self.0.values_mut()
     }
 
-    /// Returns the value for a leaf: that of its own path, or else that of its nearest parent.
+    /// Returns the value for a leaf. It has the value of its own path, or else of its nearest
+    /// parent.
     pub(crate) fn get(&self, leaf: &[String]) -> Option<&T> {
         if self.0.is_empty() {
             return None;
@@ -56,7 +58,7 @@ impl<T> ColumnMap<T> {
 
     /// Checks that every path covers at least one leaf.
     ///
-    /// **Errors**: argument, with the list of existing leaves.
+    /// This fails with an argument error that lists the existing leaves.
     pub(crate) fn check<'a>(
         &self,
         leaves: impl Iterator<Item = &'a [String]> + Clone,

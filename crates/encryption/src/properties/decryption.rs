@@ -1,4 +1,4 @@
-//! The keys and policies of a reader.
+//! Defines a reader's keys and policies.
 
 use std::{fmt, sync::Arc};
 
@@ -10,10 +10,11 @@ use crate::{
     redacted::redacted,
 };
 
-/// Checks the AAD prefix of a file before anything is decrypted. An error rejects the file.
+/// A function that checks a file's AAD prefix before anything is decrypted. If it fails, the file
+/// is rejected.
 pub type AadPrefixVerifier = Arc<dyn Fn(&[u8]) -> Result<()> + Send + Sync>;
 
-/// The keys and policies of a reader. Clones share them.
+/// A reader's keys and policies, which clones share.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -30,7 +31,7 @@ pub type AadPrefixVerifier = Arc<dyn Fn(&[u8]) -> Result<()> + Send + Sync>;
 #[derive(Clone)]
 pub struct FileDecryptionProperties(Arc<Inner>);
 
-/// Builds [`FileDecryptionProperties`]. By default, files must be encrypted by AES_GCM_V1.
+/// A builder of [`FileDecryptionProperties`]. By default, files must be encrypted by AES_GCM_V1.
 #[derive(Default)]
 #[must_use]
 pub struct FileDecryptionPropertiesBuilder {
@@ -65,14 +66,14 @@ impl Default for Inner {
 }
 
 impl FileDecryptionPropertiesBuilder {
-    /// Sets the footer key, used for all columns without a key of their own.
+    /// Sets the footer key. It also serves all columns that have no key of their own.
     pub fn footer_key(mut self, key: Key) -> Self {
         self.inner.footer_key = Some(key);
         self
     }
 
-    /// Sets the key of a column or group. The key of a group applies to all columns below it without a key of their
-    /// own. `path` is the list of its parts.
+    /// Sets the key of a column or group. A group's key serves all columns below it that have no
+    /// key of their own. `path` is the list of its parts.
     pub fn column_key(
         mut self,
         path: impl IntoIterator<Item = impl Into<String>>,
@@ -84,43 +85,45 @@ impl FileDecryptionPropertiesBuilder {
         self
     }
 
-    /// Sets a retriever for all other keys. It finds keys by the metadata in the file.
+    /// Sets a retriever for all other keys. It finds them by the metadata in the file.
     pub fn key_retriever(mut self, retriever: Arc<dyn KeyRetriever>) -> Self {
         self.inner.retriever = Some(retriever);
         self
     }
 
-    /// Sets the AAD prefix of the file. It must equal the stored prefix, or the file must require a prefix from the
-    /// reader. An empty prefix means none.
+    /// Sets the file's AAD prefix. If the file stores a prefix, both must be equal. Otherwise the
+    /// file must require a prefix from the reader. An empty prefix means none.
     pub fn aad_prefix(mut self, prefix: impl Into<Vec<u8>>) -> Self {
         self.inner.aad_prefix = Some(prefix.into()).filter(|prefix| !prefix.is_empty());
         self
     }
 
-    /// Sets a verifier for the prefix of each file. Files without a prefix are then rejected.
+    /// Sets a function that verifies the prefix of each file. Files without a prefix are then
+    /// rejected.
     pub fn aad_prefix_verifier(mut self, verifier: AadPrefixVerifier) -> Self {
         self.inner.aad_prefix_verifier = Some(verifier);
         self
     }
 
-    /// Sets the accepted algorithms; the default is AES_GCM_V1 only. If AES_GCM_CTR_V1 is allowed, anyone with write
-    /// access to a file can change bodies of pages undetected. This is true whichever algorithm the writer chose,
-    /// because the algorithm is recorded in plaintext.
+    /// Sets the accepted algorithms, which by default are AES_GCM_V1 only. If you allow
+    /// AES_GCM_CTR_V1, anyone who may write to a file can change page bodies without detection.
+    /// This is true whichever algorithm the writer chose, because the file records the algorithm in
+    /// plaintext.
     pub fn allowed_algorithms(mut self, algorithms: impl IntoIterator<Item = Algorithm>) -> Self {
         self.inner.allowed_algorithms = algorithms.into_iter().collect();
         self
     }
 
-    /// Sets whether plaintext files are accepted, and plaintext columns for which a key is given. If so, an attacker
-    /// with write access can substitute a file of their own.
+    /// Sets whether plaintext files are accepted, and also plaintext columns for which you gave a
+    /// key. If you accept them, an attacker who may write can put a file of their own in place.
     pub fn allow_plaintext(mut self, allow: bool) -> Self {
         self.inner.allow_plaintext = allow;
         self
     }
 
-    /// Sets whether files of DuckDB are accepted, which violate the specification. All of their columns have the
-    /// footer key without recording it. Modules are not tied to their places, so anyone with write access to a file
-    /// can move them.
+    /// Sets whether files of DuckDB are accepted, although they violate the specification. All of
+    /// their columns use the footer key without recording it, and modules are not tied to their
+    /// places. So anyone who may write to such a file can move modules.
     pub fn duckdb_dialect(mut self, read: bool) -> Self {
         self.inner.duckdb_dialect = read;
         self
@@ -129,8 +132,8 @@ impl FileDecryptionPropertiesBuilder {
     /// Builds the properties.
     ///
     /// # Errors
-    /// [Argument](ErrorKind::Argument) if there is neither a key nor a retriever, no algorithm is allowed, or two keys
-    /// have the same path.
+    /// Fails with [Argument](ErrorKind::Argument) if there is neither a key nor a retriever, if no
+    /// algorithm is allowed, or if one path has two keys.
     pub fn build(self) -> Result<FileDecryptionProperties> {
         if let Some(error) = self.error {
             return Err(error);
@@ -157,7 +160,7 @@ impl FileDecryptionProperties {
     /// Checks a plaintext file before a reader uses it.
     ///
     /// # Errors
-    /// [Key](ErrorKind::Key) unless plaintext is allowed.
+    /// Fails with [Key](ErrorKind::Key) unless plaintext is allowed.
     pub fn check_plaintext_file(&self) -> Result<()> {
         if self.0.allow_plaintext {
             return Ok(());
@@ -172,7 +175,8 @@ impl FileDecryptionProperties {
     /// Checks a plaintext column of an encrypted file before a reader uses it.
     ///
     /// # Errors
-    /// [Key](ErrorKind::Key) if a key was given for it, unless plaintext is allowed.
+    /// Fails with [Key](ErrorKind::Key) if a key was given for the column, unless plaintext is
+    /// allowed.
     pub fn check_plaintext_column(&self, leaf: &[String]) -> Result<()> {
         if self.0.allow_plaintext || self.0.column_keys.get(leaf).is_none() {
             return Ok(());
@@ -185,10 +189,12 @@ impl FileDecryptionProperties {
         .in_column(dotted(leaf)))
     }
 
-    /// Checks that every column key matches a column of the file, whose leaves have these paths.
+    /// Checks that every column key belongs to a column of the file. `leaves` are the paths of the
+    /// file's leaves.
     ///
     /// # Errors
-    /// [Argument](ErrorKind::Argument), with the list of existing leaves.
+    /// Fails with [Argument](ErrorKind::Argument) if a key belongs to no column. The message lists
+    /// the existing leaves.
     pub fn check_columns<'a>(
         &self,
         leaves: impl Iterator<Item = &'a [String]> + Clone,
@@ -212,7 +218,7 @@ impl FileDecryptionProperties {
         self.0.retriever.as_deref()
     }
 
-    /// Returns an error unless the algorithm is allowed.
+    /// Returns an error if the algorithm is not allowed.
     pub(crate) fn check_algorithm(&self, algorithm: Algorithm) -> Result<()> {
         if self.0.allowed_algorithms.contains(&algorithm) {
             return Ok(());
@@ -225,7 +231,8 @@ impl FileDecryptionProperties {
         Err(Error::new(ErrorKind::Key, message).with_remedy(Remedy::AllowAlgorithm))
     }
 
-    /// Returns true if the dialect of DuckDB is accepted, and the file is in it. Only such files have no identifier.
+    /// Returns true if DuckDB's dialect is accepted, and the file is in it. We recognize such a
+    /// file because it has no identifier.
     pub(crate) fn is_duckdb_dialect(&self, file: &EncryptionAlgorithm) -> bool {
         self.0.duckdb_dialect
             && file.algorithm == Algorithm::AesGcmV1
@@ -233,7 +240,8 @@ impl FileDecryptionProperties {
             && file.aad_prefix.is_none()
     }
 
-    /// Returns the prefix that authenticates the modules of a file. The verifier, if any, checks it first.
+    /// Returns the prefix that authenticates the modules of a file. If there is a verifier, it
+    /// checks the prefix first.
     pub(crate) fn resolve_aad_prefix<'a>(
         &'a self,
         file: &'a EncryptionAlgorithm,

@@ -1,4 +1,4 @@
-//! The keys and choices of a writer.
+//! Defines a writer's keys and choices.
 
 use std::{fmt, sync::Arc};
 
@@ -7,7 +7,7 @@ use herringbone_format::modular_encryption::SiblingField;
 use super::{ColumnMap, ColumnPath};
 use crate::{Error, Key, Result, module::Algorithm, redacted::redacted};
 
-/// A key, and the metadata in the file by which readers find it.
+/// A key, with the metadata in the file by which readers find it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct EncryptionKey {
     pub(crate) key: Key,
@@ -24,7 +24,7 @@ impl EncryptionKey {
 }
 
 impl From<Key> for EncryptionKey {
-    /// Converts a key without metadata: readers have to know the key.
+    /// Converts a key to one without metadata. Readers have to know such a key.
     fn from(key: Key) -> Self {
         Self {
             key,
@@ -42,18 +42,18 @@ impl fmt::Debug for EncryptionKey {
     }
 }
 
-/// The protection of columns without a configuration of their own.
+/// The protection of columns that have no configuration of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum OtherColumns {
     /// Encryption with the footer key.
     #[default]
     FooterKey,
-    /// No encryption. This is the behaviour of other libraries as soon as one column has a key.
+    /// No encryption. Other libraries do this as soon as one column has a key.
     Plaintext,
 }
 
-/// The protection of a column.
+/// The protection of one column.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum ColumnProtection {
     FooterKey,
@@ -61,7 +61,7 @@ pub(crate) enum ColumnProtection {
     Plaintext,
 }
 
-/// The keys and choices of a writer. Clones share them. Each file gets its own identifier.
+/// A writer's keys and choices, which clones share. Each file gets its own identifier.
 ///
 /// ```
 /// use herringbone::encryption::{Algorithm, FileEncryptionProperties, Key, KeyLength};
@@ -79,8 +79,8 @@ pub(crate) enum ColumnProtection {
 #[derive(Clone, PartialEq)]
 pub struct FileEncryptionProperties(Arc<Inner>);
 
-/// Builds [`FileEncryptionProperties`]. By default, all columns are encrypted with the footer key by AES_GCM_V1, and
-/// so is the footer.
+/// A builder of [`FileEncryptionProperties`]. By default, all columns are encrypted with the footer
+/// key by AES_GCM_V1, and so is the footer.
 #[must_use]
 pub struct FileEncryptionPropertiesBuilder {
     inner: Inner,
@@ -99,8 +99,8 @@ struct Inner {
 }
 
 impl FileEncryptionPropertiesBuilder {
-    /// Sets the key of a column or group. The key of a group applies to all columns below it without a key of their
-    /// own. `path` is the list of its parts.
+    /// Sets the key of a column or group. A group's key serves all columns below it that have no
+    /// key of their own. `path` is the list of its parts.
     pub fn column_key(
         self,
         path: impl IntoIterator<Item = impl Into<String>>,
@@ -109,12 +109,12 @@ impl FileEncryptionPropertiesBuilder {
         self.column(path, ColumnProtection::ColumnKey(key.into()))
     }
 
-    /// Uses the footer key to encrypt a column or all columns below a group.
+    /// Encrypts a column with the footer key, or all columns below a group.
     pub fn column_with_footer_key(self, path: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.column(path, ColumnProtection::FooterKey)
     }
 
-    /// Disables encryption of a column or of all columns below a group.
+    /// Leaves a column without encryption, or all columns below a group.
     pub fn plaintext_column(self, path: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.column(path, ColumnProtection::Plaintext)
     }
@@ -130,7 +130,7 @@ impl FileEncryptionPropertiesBuilder {
         self
     }
 
-    /// Sets the protection of columns without a configuration of their own.
+    /// Sets the protection of columns that have no configuration of their own.
     pub fn other_columns(mut self, other_columns: OtherColumns) -> Self {
         self.inner.other_columns = other_columns;
         self
@@ -142,20 +142,22 @@ impl FileEncryptionPropertiesBuilder {
         self
     }
 
-    /// Sets whether the footer is signed instead of encrypted. Readers without keys then see the schema and the
-    /// unencrypted columns.
+    /// Sets whether the footer is signed instead of encrypted. If it is signed, readers without
+    /// keys see the schema and the unencrypted columns.
     pub fn plaintext_footer(mut self, plaintext: bool) -> Self {
         self.inner.plaintext_footer = plaintext;
         self
     }
 
-    /// Sets the AAD prefix: any bytes that identify the file. An empty prefix means none.
+    /// Sets the AAD prefix, which may be any bytes that identify the file. An empty prefix means
+    /// none.
     pub fn aad_prefix(mut self, prefix: impl Into<Vec<u8>>) -> Self {
         self.inner.aad_prefix = Some(prefix.into()).filter(|prefix| !prefix.is_empty());
         self
     }
 
-    /// Sets whether the prefix is stored in the file, in plaintext. Otherwise readers have to supply it.
+    /// Sets whether the file stores the prefix, which is then in plaintext. Otherwise readers have
+    /// to supply it.
     pub fn store_aad_prefix(mut self, store: bool) -> Self {
         self.inner.store_aad_prefix = store;
         self
@@ -164,8 +166,8 @@ impl FileEncryptionPropertiesBuilder {
     /// Builds the properties.
     ///
     /// # Errors
-    /// [Argument](crate::ErrorKind::Argument) if a path has two protections, or if the prefix is not to be stored but
-    /// missing.
+    /// Fails with [Argument](crate::ErrorKind::Argument) if a path has two protections, or if there
+    /// is no prefix although readers have to supply one.
     pub fn build(self) -> Result<FileEncryptionProperties> {
         if let Some(error) = self.error {
             return Err(error);
@@ -181,7 +183,8 @@ impl FileEncryptionPropertiesBuilder {
     }
 }
 
-/// Replaces keys with equal bytes by clones of one key, so that their invocations are counted together.
+/// Replaces keys with equal bytes by clones of one key, so that their invocations are counted
+/// together.
 fn share_equal_keys(footer_key: &EncryptionKey, columns: &mut ColumnMap<ColumnProtection>) {
     let keys = columns
         .values_mut()
@@ -203,7 +206,7 @@ fn share_equal_keys(footer_key: &EncryptionKey, columns: &mut ColumnMap<ColumnPr
 }
 
 impl FileEncryptionProperties {
-    /// Creates a builder with the footer key.
+    /// Creates a builder that has this footer key.
     pub fn builder(footer_key: impl Into<EncryptionKey>) -> FileEncryptionPropertiesBuilder {
         FileEncryptionPropertiesBuilder {
             inner: Inner {
@@ -235,14 +238,15 @@ impl FileEncryptionProperties {
         &self.0.footer_key
     }
 
-    /// Returns the prefix, and true if it is stored.
+    /// Returns the prefix, and true if the file stores it.
     pub(crate) fn aad_prefix(&self) -> (Option<&[u8]>, bool) {
         (self.0.aad_prefix.as_deref(), self.0.store_aad_prefix)
     }
 
-    /// Returns the protection of each leaf. `siblings` lists fields that take the protection of a sibling.
+    /// Returns the protection of each leaf. `siblings` lists the fields that take a sibling's
+    /// protection.
     ///
-    /// **Errors**: argument if a path covers no leaf.
+    /// This fails with an argument error if a path covers no leaf.
     pub(crate) fn resolve(
         &self,
         leaves: &[ColumnPath],

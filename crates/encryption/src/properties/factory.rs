@@ -1,23 +1,23 @@
-//! Properties that differ between files.
+//! Supplies properties that differ between files.
 
 use super::{FileDecryptionProperties, FileEncryptionProperties};
 use crate::Result;
 
-/// A source of the properties for reading each file of a data set.
+/// A source of the properties with which each file in a data set is read.
 pub trait DecryptionPropertiesFactory: Send + Sync {
-    /// Returns the properties for the file at `path`. `None` if it is not encrypted.
+    /// Returns the properties for the file at `path`, or `None` if it is not encrypted.
     ///
     /// # Errors
-    /// Any error of finding them.
+    /// Returns any error that occurs while finding them.
     fn decryption_properties(&self, path: &str) -> Result<Option<FileDecryptionProperties>>;
 }
 
-/// A source of the properties for writing each file of a data set.
+/// A source of the properties with which each file in a data set is written.
 pub trait EncryptionPropertiesFactory: Send + Sync {
-    /// Returns the properties for the file at `path`. `None` if it is not to be encrypted.
+    /// Returns the properties for the file at `path`, or `None` if it must not be encrypted.
     ///
     /// # Errors
-    /// Any error of creating them.
+    /// Returns any error that occurs while creating them.
     fn encryption_properties(&self, path: &str) -> Result<Option<FileEncryptionProperties>>;
 }
 
@@ -47,7 +47,7 @@ impl DecryptionPropertiesFactory for FileDecryptionProperties {
 }
 
 impl EncryptionPropertiesFactory for FileEncryptionProperties {
-    /// Returns these properties, and therefore the same keys, for every file.
+    /// Returns these properties for every file, so that all files have equal keys.
     fn encryption_properties(&self, _path: &str) -> Result<Option<FileEncryptionProperties>> {
         Ok(Some(self.clone()))
     }

@@ -1,4 +1,5 @@
-//! The decisions of the caller: keys and policies, for reading or writing. One value can serve many files.
+//! The caller's decisions, which are keys and policies for reading or writing. One value can serve
+//! many files.
 
 mod column_map;
 mod decryption;
@@ -24,7 +25,7 @@ pub use retriever::{KeyAnswer, KeyRetriever};
 /// The parts of a column's path, below the root of the schema.
 pub type ColumnPath = Vec<String>;
 
-/// Returns a path in the form used in messages.
+/// Returns a path in the form that messages use.
 pub(crate) fn dotted(path: &[String]) -> String {
     path.join(".")
 }

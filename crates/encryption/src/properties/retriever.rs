@@ -1,25 +1,27 @@
-//! Retrieval of keys on request of a file.
+//! Retrieves the keys that a file requests.
 
 use herringbone_format::modular_encryption::KeyRequest;
 
 use crate::{Key, Result};
 
-/// The answer of a [`KeyRetriever`] to a request.
+/// A [`KeyRetriever`]'s answer to a request.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum KeyAnswer {
     /// The key.
     Key(Key),
-    /// Not available yet: the driver of the read fetches the key and supplies it. Readers that cannot wait fail.
+    /// The key is not available yet. The driver of the read fetches the key and supplies it.
+    /// Readers that cannot wait fail.
     Wait,
 }
 
-/// Finds keys by their metadata. Each key is requested once per file.
+/// A source that finds keys by their metadata. Each key is requested once per file.
 pub trait KeyRetriever: Send + Sync {
     /// Returns the key for `request`.
     ///
     /// # Errors
-    /// [Key](crate::ErrorKind::Key) if there is none, or if access is denied. Messages must not contain key metadata.
+    /// Fails with [Key](crate::ErrorKind::Key) if there is none, or if access is denied. Messages
+    /// must not contain key metadata.
     fn retrieve(&self, request: &KeyRequest) -> Result<KeyAnswer>;
 }
 

@@ -1,4 +1,4 @@
-//! Encrypted files of other writers, and random bytes.
+//! Reads other writers' encrypted files, and random bytes.
 
 #[cfg(test)]
 mod official_files;

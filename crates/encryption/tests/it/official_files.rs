@@ -1,4 +1,4 @@
-//! Every module of the encrypted files of apache/parquet-testing.
+//! Decrypts every module in the encrypted files of apache/parquet-testing.
 
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
@@ -11,7 +11,7 @@ use herringbone_encryption::{
     properties::{FileDecryptionPropertiesBuilder, KeyAnswer, KeyRequest},
 };
 
-/// Returns the bytes of an official file. `None` if the files are not available.
+/// Returns the bytes of an official file, or `None` if the files are not available.
 fn file(name: &str) -> Option<Vec<u8>> {
     let folder = PathBuf::from(std::env::var_os("PARQUET_TEST_DATA")?);
     let path = folder.join(format!("{name}.parquet.encrypted"));
@@ -20,7 +20,7 @@ fn file(name: &str) -> Option<Vec<u8>> {
 
 const KEYS_128: [&str; 3] = ["0123456789012345", "1234567890123450", "1234567890123451"];
 
-/// Returns the keys of `aes256/`: the footer key, then those of columns 1 to 8.
+/// Returns the keys of `aes256/`, first the footer key and then those of columns 1 to 8.
 fn keys_256() -> Vec<String> {
     let column = |last| format!("1234567890123456789012345678901{last}");
     let footer = "01234567890123456789012345678901".to_owned();
@@ -31,7 +31,7 @@ fn key(text: &str) -> Key {
     Key::new(text.as_bytes()).unwrap()
 }
 
-/// Retrieves keys by metadata, which is `kf`, `kc1`, `kc2` and so on.
+/// A retriever that finds keys by metadata, which is `kf`, `kc1`, `kc2` and so on.
 fn retriever(keys: Vec<String>) -> FileDecryptionPropertiesBuilder {
     let retrieve = move |request: &KeyRequest| {
         let number = match request.key_metadata.as_slice() {
@@ -104,7 +104,7 @@ fn every_module_is_decrypted() {
             name if name.starts_with("aes256") => 8,
             _ => 2,
         };
-        // Metadata is a separate module unless its key is that of an encrypted footer.
+        // Metadata is a separate module, unless its key is the key of an encrypted footer.
         let metadata = if name.contains("uniform") { 0 } else { columns };
         assert_eq!(
             counts.get(&1).copied().unwrap_or_default(),
@@ -124,7 +124,8 @@ fn every_module_is_decrypted() {
     }
 }
 
-/// A file written by parquet-java with key tools: double wrapping, and external key material.
+/// Reads a file that parquet-java wrote with key tools. It has double wrapping and external key
+/// material.
 #[test]
 fn external_key_material_is_unwrapped() {
     let name = "external_key_material_java";
@@ -156,7 +157,7 @@ fn external_key_material_is_unwrapped() {
     );
 }
 
-/// CTR does not authenticate pages, so they are compared with pages of the same rows under GCM.
+/// CTR does not authenticate pages, so we compare them with pages of the same rows under GCM.
 #[test]
 fn pages_of_ctr_are_those_of_gcm() {
     for (gcm, ctr) in [
@@ -260,7 +261,7 @@ fn flipped_bytes_are_errors() {
     }
 }
 
-/// Changes a byte of each part of every module: its length, nonce, ciphertext and tag.
+/// Changes a byte in each part of every module, which are its length, nonce, ciphertext and tag.
 #[test]
 fn errors_name_the_module_that_was_changed() {
     for name in [
@@ -288,7 +289,8 @@ fn errors_name_the_module_that_was_changed() {
     }
 }
 
-/// Exchanged pages, indexes and other modules are detected, although each is a valid module of the same key.
+/// Exchanged pages, indexes and other modules are detected, although each is a valid module under
+/// the same key.
 #[test]
 fn modules_cannot_change_places() {
     let name = "uniform_encryption";
@@ -320,14 +322,15 @@ fn footer_start(bytes: &[u8]) -> usize {
     end - length as usize
 }
 
-/// A file claims to have pages by CTR instead of GCM.
+/// Checks a file that claims to have pages by CTR instead of GCM.
 #[test]
 fn the_algorithm_cannot_be_flipped() {
     let Some(mut bytes) = file("encrypt_columns_and_footer") else {
         return;
     };
     let start = footer_start(&bytes);
-    // FileCryptoMetaData: field 1 is a struct, whose own field 1 is a struct. The latter becomes field 2.
+    // In FileCryptoMetaData, field 1 is a struct, whose own field 1 is a struct. The latter becomes
+    // field 2.
     assert_eq!(bytes[start..start + 2], [0x1c, 0x1c]);
     bytes[start + 1] = 0x2c;
     let error = walk(&bytes, &by_metadata("").build().unwrap())

@@ -1,4 +1,4 @@
-//! Random changes to bytes: any input must cause errors rather than panics.
+//! Changes bytes at random. Any input must cause errors rather than panics.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use herringbone_encryption::{
 
 const ROUNDS: usize = 5000;
 
-/// A xorshift generator, which returns the same numbers in each run.
+/// A xorshift generator, which returns equal numbers in each run.
 struct Random(u64);
 
 impl Random {

@@ -1,3 +1,3 @@
-//! Helpers shared by several tests.
+//! Helpers that several tests share.
 
 pub(crate) mod walker;

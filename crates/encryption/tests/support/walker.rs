@@ -1,5 +1,5 @@
-//! A small reader of encrypted files that does not depend on `herringbone-core`. It decrypts every module of a file,
-//! and checks the metadata of each.
+//! A small reader for encrypted files that does not depend on `herringbone-core`. It decrypts every
+//! module in a file, and checks all metadata.
 
 use bytes::Bytes;
 use herringbone_encryption::{
@@ -12,16 +12,16 @@ use herringbone_format::{
     thrift::{CompactReader, CompactWriter, Wire},
 };
 
-/// A module.
+/// A module that was found in a file.
 pub(crate) struct Module {
     pub(crate) id: ModuleId,
-    /// The start of the module in the file and its length. `None` for modules within the footer.
+    /// The module's start in the file and its length, or `None` for modules within the footer.
     pub(crate) place: Option<(usize, usize)>,
-    /// The plaintext, decompressed for pages.
+    /// The plaintext, which is decompressed if it is a page.
     pub(crate) plaintext: Vec<u8>,
 }
 
-/// Returns all modules of the file in `bytes`, footer first. Bodies of pages are decompressed.
+/// Returns all modules of the file in `bytes`, with the footer first. Page bodies are decompressed.
 pub(crate) fn walk(bytes: &[u8], properties: &FileDecryptionProperties) -> Result<Vec<Module>> {
     let (footer, decryptor, is_plaintext) = footer(bytes, properties)?;
     let limits = Limits::default();
@@ -129,7 +129,8 @@ struct Metadata {
 }
 
 impl<'a> Chunk<'a> {
-    /// Returns the metadata of the chunk. It is in a separate module, unless its key is that of an encrypted footer.
+    /// Returns the chunk's metadata. It is in a separate module, unless its key is the key of an
+    /// encrypted footer.
     fn metadata(&mut self, chunk: &ColumnChunk, plaintext: bool) -> Result<Metadata> {
         let metadata = match (&chunk.encrypted_column_metadata, &chunk.meta_data) {
             (Some(encrypted), _) => self.module(ModuleKind::ColumnMetadata, 0, encrypted)?,
@@ -325,7 +326,8 @@ fn read_metadata(bytes: &[u8]) -> Result<Metadata> {
     Ok(metadata)
 }
 
-/// Checks padding. parquet-java encrypts its whole buffer for thrift structs, which is padded with zeros.
+/// Checks padding. For thrift structs, parquet-java encrypts its whole buffer, which is padded with
+/// zeros.
 fn assert_only_zeros(rest: &[u8]) {
     assert!(rest.iter().all(|byte| *byte == 0));
 }

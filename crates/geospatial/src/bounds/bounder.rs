@@ -49,7 +49,7 @@ impl Bounder {
         }
     }
 
-    /// Adds a value, and returns its type.
+    /// Adds a value and returns its type.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Finds the geometry columns of a file, and the extents of their geometries.
+//! Finds a file's geometry columns, and the extents of their geometries.
 
 use std::cell::LazyCell;
 use std::collections::HashMap;

@@ -51,7 +51,7 @@ fn malformed_metadata_is_an_error_that_repeats_nothing() {
         assert_eq!(error.kind(), ErrorKind::Key, "{error}");
         assert!(!error.to_string().contains("secret"), "{error}");
     }
-    // Some other writers store null for missing values, and unknown members.
+    // Some other writers store null for missing values, or unknown members.
     let tolerated = good.replace(
         "\"kmsInstanceURL\":\"DEFAULT\"",
         "\"kmsInstanceURL\":null,\"x\":[1]",
@@ -69,7 +69,7 @@ fn malformed_metadata_is_an_error_that_repeats_nothing() {
     );
 }
 
-/// An attacker with write access to the folder can put anything in the place of the key material.
+/// An attacker who may write to the folder can put anything in the place of the key material.
 #[cfg(unix)]
 #[test]
 fn only_regular_files_of_some_megabytes_are_read() {
@@ -96,7 +96,7 @@ fn only_regular_files_of_some_megabytes_are_read() {
     assert_eq!(store.read().unwrap(), "{}");
 }
 
-/// Only one of several concurrent writers of new key material succeeds.
+/// If several writers create key material at once, only one of them succeeds.
 #[test]
 fn new_material_has_one_writer() {
     for _ in 0..20 {

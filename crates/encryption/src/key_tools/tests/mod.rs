@@ -1,4 +1,4 @@
-//! Tests of the key tools, with the KMS and the master keys of other libraries' tests.
+//! Tests the key tools with the KMS and the master keys of other libraries' tests.
 
 mod material;
 mod reading;
@@ -21,7 +21,7 @@ use crate::{
     properties::{KeyAnswer, KeyRequest, KeyRetriever, OtherColumns},
 };
 
-/// Returns the master keys of the tests of parquet-java and pyarrow.
+/// Returns the master keys that the tests of parquet-java and pyarrow use.
 fn master_keys() -> InMemoryKms {
     let key = |text: &[u8]| Key::new(text).unwrap();
     InMemoryKms::new([
@@ -86,7 +86,7 @@ fn configuration() -> EncryptionConfiguration {
     EncryptionConfiguration::new("kf").column_keys(columns)
 }
 
-/// The encrypted parts of a file: its metadata, its footer, and a page of each column.
+/// A file's encrypted parts, which are its metadata, its footer, and a page of each column.
 struct Written {
     metadata: FileCryptoMetadata,
     footer: Vec<u8>,

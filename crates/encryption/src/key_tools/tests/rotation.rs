@@ -11,8 +11,8 @@ fn rotation_wraps_anew_and_leaves_the_file() {
     let file = write(&properties.unwrap());
     let before = store.read().unwrap();
 
-    // A KMS with only the new versions cannot read the file before the rotation. One with only the old versions
-    // cannot read it afterwards.
+    // Before the rotation, a KMS with only the new versions cannot read the file. After it, a KMS
+    // with only the old versions cannot.
     let new_key = |byte| Key::new(&[byte; 16]).unwrap();
     let only_new = InMemoryKms::new([("kf", new_key(1)), ("kc1", new_key(2)), ("kc2", new_key(3))]);
     let only_new = Counting::new(only_new).tools();
@@ -136,7 +136,7 @@ fn files_written_after_a_rotation_have_keys_of_the_new_version() {
 #[test]
 fn a_file_that_cannot_be_written_leaves_nothing_behind() {
     let (folder, store) = folder();
-    // A file cannot be renamed to the name of a folder.
+    // A file cannot be renamed to a folder's name, so this write fails.
     fs::create_dir(store.path()).unwrap();
     assert_eq!(store.replace("{}").unwrap_err().kind(), ErrorKind::Io);
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);

@@ -100,7 +100,7 @@ impl<'a> Geometry<'a> {
         Self::with_options(value, ReadOptions::default())
     }
 
-    /// Creates a view of a value, with the given limits.
+    /// Creates a view of a value under the given limits.
     ///
     /// # Errors
     ///
