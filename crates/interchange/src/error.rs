@@ -1,25 +1,25 @@
-//! Errors, and the text of the user in them.
+//! Defines the errors, and how they quote the user's text.
 
 use std::fmt;
 
-/// An error of reading or writing a format.
+/// An error that occurs while reading or writing a format.
 #[derive(Debug)]
 pub enum Error {
-    /// The options contradict each other or the file.
+    /// The options contradict each other, or contradict the file.
     Options(String),
-    /// The bytes are malformed or not supported, or a value has no form in the format.
+    /// The bytes are malformed or not supported, or the format has no form for a value.
     Data(String),
-    /// A column of JSON looked like dates in the first rows, and a later row has another text. The caller can read
-    /// again, with the column as text.
+    /// A JSON column looked like dates in the first rows, but a later row has another text. The
+    /// caller can read again and take the column as text.
     NotADate {
-        /// The path of the column.
+        /// The column's path.
         column: String,
         /// The complete message.
         message: String,
     },
-    /// A file exceeds a limit. The caller knows the option that raises it.
+    /// A file exceeds a limit. The caller knows the option that raises the limit.
     Limit {
-        /// The name of the file.
+        /// The file's name.
         file: String,
         /// The error that names the limit.
         error: herringbone::Error,
@@ -45,7 +45,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// Returns user input for use in errors, truncated if it is long.
+/// Returns user input for use in an error. If it is long, only its beginning is returned.
 pub fn shortened(text: &str) -> String {
     const MAX_CHARACTERS: usize = 100;
     match text.char_indices().nth(MAX_CHARACTERS) {

@@ -1,4 +1,4 @@
-//! Conversion of text to record batches and back, as functions of bytes, for tests and fuzzing.
+//! Converts text to record batches and back, in memory. These functions are for tests and fuzzing.
 
 use herringbone::Limits;
 use herringbone_arrow::array::RecordBatch;
@@ -12,16 +12,17 @@ use crate::write::{json, keys};
 /// The format of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// CSV with commas, a header, and empty nulls.
+    /// CSV with commas and a header. A null is empty.
     Csv,
-    /// JSON lines: one object per row.
+    /// JSON lines, with one object per row.
     JsonLines,
 }
 
-/// Reads the schema and the rows of a text. Without `schema`, the schema is inferred from `infer_rows` rows.
+/// Reads the schema and the rows of a text. If there is no `schema`, it is inferred from the first
+/// `infer_rows` rows.
 ///
 /// # Errors
-/// The error message of the command.
+/// Fails with the message that the command would print.
 pub fn read(
     format: Format,
     text: Vec<u8>,
@@ -58,7 +59,7 @@ pub fn read(
 /// Writes rows as text.
 ///
 /// # Errors
-/// The error message of the command.
+/// Fails with the message that the command would print.
 pub fn write(
     format: Format,
     schema: &SchemaRef,
@@ -93,7 +94,7 @@ mod tests {
 
     use super::*;
 
-    /// Reads JSON lines as a column `a` of a type, writes them again, and compares.
+    /// Reads JSON lines as a column `a` of this type, writes them again, and compares the texts.
     fn come_back(data_type: DataType, lines: &str) {
         let schema: SchemaRef = Arc::new(Schema::new(vec![Field::new("a", data_type, true)]));
         let text = lines

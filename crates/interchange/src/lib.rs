@@ -1,15 +1,16 @@
-//! CSV, JSON lines, GeoJSON and Arrow IPC to and from Arrow record batches. A value is kept exactly, or is an error.
+//! Converts CSV, JSON lines, GeoJSON and Arrow IPC to and from Arrow record batches. A value is
+//! kept exactly, or is an error.
 //!
 //! ```text
 //! bytes ─► read ─► record batches ─► write ─► text
 //! ```
 //!
-//! [`read`] infers or takes a schema, and makes arrays of texts. [`mod@write`] prints the values of arrays, and rows in a
-//! format. [`in_memory`] does both with bytes in memory. No function opens a file or prints: callers pass [`read::Bytes`]
-//! and a [`write::TextOutput`].
+//! [`read`] infers or takes a schema, and makes arrays from texts. [`mod@write`] prints the values
+//! in arrays, and rows in a format. [`in_memory`] does both with bytes in memory. No function opens
+//! a file or prints, so callers pass [`read::Bytes`] and a [`write::TextOutput`].
 //!
-//! This crate is part of the [`herringbone`](https://docs.rs/herringbone) workspace, and its API is for the command and
-//! for fuzzing. Errors name the options of the command that help.
+//! This crate is part of the [`herringbone`](https://docs.rs/herringbone) workspace. Its API is for
+//! the command and for fuzzing, so that errors name those options of the command that help.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]

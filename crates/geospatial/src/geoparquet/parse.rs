@@ -18,7 +18,8 @@ impl GeoMetadata {
     ///
     /// Fails with [Corrupt](herringbone_format::ErrorKind::Corrupt) if the text is not JSON, or if
     /// a member is missing or has the wrong type. Fails with
-    /// [Unsupported](herringbone_format::ErrorKind::Unsupported) if the version is not known.
+    /// [Unsupported](herringbone_format::ErrorKind::Unsupported) if the version, an encoding or
+    /// edges are not known.
     pub fn parse(text: &str) -> Result<Self> {
         let (metadata, defects) = Self::parse_usable(text)?;
         match defects.into_iter().next() {

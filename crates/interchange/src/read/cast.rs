@@ -1,11 +1,12 @@
-//! Casts of the values of a column to another type, by their text. A value is kept exactly, or is an error.
+//! Casts a column's values to another type, by their text. A value is kept exactly, or is an error.
 //!
 //! ```text
 //! array ── render ──► text ── Column of `load::value` ──► array
 //! ```
 //!
-//! The exceptions are those that users write a cast for: a fraction becomes the nearest floating-point number, a timestamp becomes its date or its time of day, whole numbers
-//! in floating-point columns become integers, and times without a zone are taken to be in UTC.
+//! The exceptions are changes for which users write a cast. A fraction becomes the nearest
+//! floating-point number, a timestamp becomes its date or its time of day, whole numbers in
+//! floating-point columns become integers, and times without a zone are taken to be in UTC.
 
 use std::sync::Arc;
 
@@ -18,7 +19,7 @@ use super::value::{ParseError, Rules, Scalar, Slot};
 use crate::error::{Error, Result};
 use crate::write::value;
 
-/// A cast of a column.
+/// A cast of a column to another type.
 #[derive(Debug, Clone)]
 pub struct Cast {
     from: FieldRef,
@@ -26,23 +27,23 @@ pub struct Cast {
     rule: Rule,
 }
 
-/// The change to a text on the way.
+/// The change that a text needs on the way to its new type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Rule {
     Unchanged,
-    /// A timestamp to its date.
+    /// A timestamp becomes its date.
     DateOf,
-    /// A timestamp to its time of day.
+    /// A timestamp becomes its time of day.
     TimeOf,
-    /// A date to its midnight, with the suffix.
+    /// A date becomes its midnight, which is this suffix.
     Midnight(&'static str),
-    /// A timestamp in UTC to one without a zone.
+    /// A timestamp in UTC becomes one without a zone.
     WithoutZone,
-    /// A timestamp without a zone to one in UTC.
+    /// A timestamp without a zone becomes one in UTC.
     InUtc,
-    /// A floating-point number to an integer.
+    /// A floating-point number becomes an integer.
     Whole,
-    /// A boolean to a number.
+    /// A boolean becomes a number.
     Bit,
 }
 
@@ -67,7 +68,8 @@ impl Cast {
     /// Casts the values of an array.
     ///
     /// # Errors
-    /// Data if the type cannot hold a value exactly, or the types have no values in common.
+    /// Fails with [Data](crate::Error::Data) if the type cannot hold a value exactly, or if the
+    /// types have no values in common.
     pub fn apply(&self, array: &ArrayRef) -> Result<ArrayRef> {
         if self.from.data_type() == self.to.data_type() {
             return Ok(array.clone());
@@ -95,7 +97,8 @@ impl Cast {
             text.clear();
             values.text(row, &mut text);
             let scalar = match is_text {
-                // Numbers are counts of units, but digits in text may be a year.
+                // Timestamps treat digits in a cell as a count of units, but digits in text may be
+                // a year.
                 true => Scalar::Text(self.changed(&mut text)),
                 false => Scalar::Cell(self.changed(&mut text)),
             };
@@ -104,7 +107,7 @@ impl Cast {
         slot.finish().map_err(failure)
     }
 
-    /// Returns the text in the form of the new type.
+    /// Returns the text in the form that the new type has.
     fn changed<'t>(&self, text: &'t mut String) -> &'t str {
         match self.rule {
             Rule::Unchanged => text,
@@ -130,7 +133,7 @@ impl Cast {
         }
     }
 
-    /// Casts text to its bytes, and bytes in UTF-8 to text.
+    /// Casts text to its bytes, or bytes to text if they are UTF-8.
     fn bytes(&self, array: &ArrayRef) -> Result<Option<ArrayRef>> {
         match (self.from.data_type(), self.to.data_type()) {
             (DataType::Binary, DataType::Utf8) => {
@@ -156,7 +159,7 @@ impl Cast {
     }
 }
 
-/// Returns the type of the values of a dictionary, or the type itself.
+/// Returns the type of a dictionary's or run's values, or else the type itself.
 fn value_type(data_type: &DataType) -> &DataType {
     match data_type {
         DataType::Dictionary(_, values) => values,

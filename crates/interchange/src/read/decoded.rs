@@ -1,31 +1,32 @@
-//! Text in another encoding than UTF-8, decoded while it is read.
+//! Decodes text from another encoding than UTF-8 while it is read.
 
 use std::io::{self, Read};
 
 use encoding_rs::{Decoder, DecoderResult, Encoding};
 
-/// The size of the buffers in bytes.
+/// The byte count of the buffers.
 const BUFFER: usize = 64 << 10;
 
-/// The UTF-8 of a text.
+/// A reader that returns a text as UTF-8.
 pub(super) struct Decoded<R> {
     input: R,
     encoding: &'static Encoding,
     decoder: Decoder,
-    /// The bytes read, those before `raw_at` decoded.
+    /// The bytes that were read. Those before `raw_at` are decoded.
     raw: Vec<u8>,
     raw_at: usize,
     /// True if there are no more bytes to read.
     is_last: bool,
     /// True if everything is decoded.
     is_done: bool,
-    /// The decoded text, that before `at` returned.
+    /// The decoded text. The part before `at` has been returned.
     text: Vec<u8>,
     at: usize,
 }
 
 impl<R: Read> Decoded<R> {
-    /// Creates a reader of the text in `input`. A byte order mark decides instead of `encoding`.
+    /// Creates a reader for the text in `input`. If there is a byte order mark, it decides instead
+    /// of `encoding`.
     pub(super) fn new(input: R, encoding: &'static Encoding) -> Self {
         Self {
             input,
@@ -94,7 +95,7 @@ mod tests {
         Ok(text)
     }
 
-    /// The expected texts are those of `bytes.decode` of Python.
+    /// Python's `bytes.decode` returns these expected texts.
     #[test]
     fn texts_become_utf8() {
         for (bytes, label, expected) in [

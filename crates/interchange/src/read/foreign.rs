@@ -1,18 +1,18 @@
-//! Detection of files in other formats by their first bytes, with advice for the user.
+//! Detects files in other formats by their first bytes, and has advice for the user.
 
 /// A format that a command cannot read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Foreign {
-    /// The name of the format.
+    /// The format's name.
     name: &'static str,
-    /// Advice for the user. `FILE` stands for the name of the file.
+    /// Advice for the user, in which `FILE` stands for the file's name.
     advice: &'static str,
 }
 
-/// The maximum length of a mark in bytes.
+/// The maximum byte count of a mark.
 pub const LONGEST_MARK: u64 = 16;
 
-/// The marks at the beginning of files, the names of their formats, and advice.
+/// The marks at the beginning of files, with the names of their formats, and advice.
 const FORMATS: &[(&[u8], &str, &str)] = &[
     (
         b"\x1f\x8b",
@@ -91,11 +91,11 @@ const FORMATS: &[(&[u8], &str, &str)] = &[
     ),
 ];
 
-/// The error for invalid UTF-8, with advice.
+/// The error message for invalid UTF-8, with advice.
 pub(super) const NOT_UTF8: &str = "text that is not UTF-8; `iconv -f WINDOWS-1252 -t UTF-8` makes UTF-8 \
                                    of the usual text of Windows";
 
-/// Returns the format of a file with a known mark at its beginning.
+/// Returns the format of a file that begins with a known mark.
 pub fn foreign(beginning: &[u8]) -> Option<Foreign> {
     let mut formats = FORMATS.iter();
     let found = formats.find(|(mark, ..)| beginning.starts_with(mark));
@@ -107,18 +107,18 @@ pub fn foreign(beginning: &[u8]) -> Option<Foreign> {
 pub enum TextKind {
     /// JSON.
     Json,
-    /// Text of another form.
+    /// Text in any other form.
     Other,
 }
 
-/// Guesses the kind of text in a file without a magic number, from its first bytes.
+/// Guesses the kind of text in a file that has no magic number, from its first bytes.
 pub fn text_kind(beginning: &[u8]) -> Option<TextKind> {
     let beginning = beginning
         .strip_prefix("\u{feff}".as_bytes())
         .unwrap_or(beginning);
     let text = match str::from_utf8(beginning) {
         Ok(text) => text,
-        // The bytes may end within a character.
+        // The bytes may end inside a character.
         Err(error) if error.error_len().is_none() => {
             str::from_utf8(beginning.get(..error.valid_up_to())?).ok()?
         }
@@ -142,7 +142,7 @@ pub fn text_kind(beginning: &[u8]) -> Option<TextKind> {
     })
 }
 
-/// Returns the format of text, by its first bytes.
+/// Returns the format of a text, by its first bytes.
 pub fn text_format(beginning: &[u8]) -> Option<Foreign> {
     Some(match text_kind(beginning)? {
         TextKind::Json => Foreign {
@@ -157,7 +157,7 @@ pub fn text_format(beginning: &[u8]) -> Option<Foreign> {
 }
 
 impl Foreign {
-    /// Returns the error for a file in this format instead of the expected one.
+    /// Returns the error for a file that is in this format instead of the expected one.
     pub fn instead_of(&self, expected: &str, file: &str) -> String {
         let Self { name, advice } = self;
         let advice = advice.replace("FILE", file);
@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn formats_are_known_by_their_marks() {
         for (beginning, name) in [
-            // RFC 1952; APPNOTE.TXT 4.3.7; RFC 8878; and the marks known to `file`.
+            // RFC 1952, APPNOTE.TXT 4.3.7 and RFC 8878 define these marks, or `file` knows them.
             (&b"\x1f\x8b\x08\0"[..], "gzip"),
             (b"PK\x03\x04\x14", "a ZIP archive, as .xlsx files are"),
             (b"\x28\xb5\x2f\xfd\x04", "Zstandard"),

@@ -1,12 +1,14 @@
-//! GeoJSON: a sequence of Features, also in arrays or in FeatureCollections (RFC 7946, RFC 8142).
+//! Reads GeoJSON, which is a sequence of Features, also in arrays or in FeatureCollections (RFC
+//! 7946, RFC 8142).
 //!
 //! ```text
 //! {"type": "Feature", "id": 7, "geometry": {…}, "properties": {"a": 1}, "links": []}
 //! {"id": 7, "links": [], "a": 1, "geometry": "AQEAAAA…"}     a row, the geometry in well-known binary
 //! ```
 //!
-//! Each property becomes a column of its name, and so does each other member of a Feature. A property with the name
-//! of such a member gets a number: `id_1` for the property `id`, `geometry_1` for `geometry`.
+//! Each property becomes a column with its name, and so does each other member of a Feature. If a
+//! property has the name of such a member, it gets a number, so the property `id` becomes `id_1`,
+//! and `geometry` becomes `geometry_1`.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -30,10 +32,11 @@ use crate::write::text::push_base64;
 /// The name of the geometry column.
 const GEOMETRY: &str = "geometry";
 
-/// Reads Features. Each property and each other member becomes a column, in addition to `geometry`.
+/// Reads Features. In addition to `geometry`, each property and each other member becomes a column.
 ///
 /// # Errors
-/// Data if a schema cannot be inferred; System.
+/// Fails with [Data](crate::Error::Data) if a schema cannot be inferred, and with
+/// [System](crate::Error::System) if the text cannot be read.
 pub fn geojson<'a>(stream: Stream, mut options: TextOptions<'a>) -> Result<Rows<'a>> {
     match &options.schema {
         None => options.types.push(geometry(DataType::Binary)),
@@ -81,7 +84,8 @@ pub fn geojson<'a>(stream: Stream, mut options: TextOptions<'a>) -> Result<Rows<
     })
 }
 
-/// Returns the field for geometries in longitude and latitude, the coordinates of GeoJSON.
+/// Returns the field for geometries in longitude and latitude, because GeoJSON has these
+/// coordinates.
 fn geometry(data_type: DataType) -> Field {
     let metadata = ExtensionMetadata {
         crs: Some(ExtensionCrs::AuthorityCode(crs::DEFAULT.to_owned())),
@@ -95,7 +99,7 @@ fn geometry(data_type: DataType) -> Field {
     Field::new(GEOMETRY, data_type, true).with_metadata(HashMap::from(pairs))
 }
 
-/// Returns the schema with the reference system of GeoJSON.
+/// Returns the schema with GeoJSON's reference system.
 fn with_geometry(schema: &Schema) -> Result<Schema> {
     let fields = schema.fields().iter().map(|field| {
         if field.name() != GEOMETRY {
@@ -120,7 +124,7 @@ fn with_geometry(schema: &Schema) -> Result<Schema> {
     Ok(Schema::new_with_metadata(fields, schema.metadata().clone()))
 }
 
-/// The columns of properties whose names are taken.
+/// The columns of those properties whose names are taken.
 #[derive(Default)]
 struct Columns {
     /// The renamed properties with their columns, sorted.
@@ -128,8 +132,8 @@ struct Columns {
 }
 
 impl Columns {
-    /// Assigns columns to the properties of a sample. Anything but a Feature is ignored here; the reader reports it
-    /// later.
+    /// Assigns columns to the properties in a sample. Anything but a Feature is ignored here,
+    /// because the reader reports it later.
     fn of<'t>(sample: impl Iterator<Item = &'t [u8]>) -> Self {
         let mut properties: HashSet<String> = HashSet::new();
         let mut others: HashSet<String> = HashSet::from([GEOMETRY.to_owned()]);
@@ -146,7 +150,7 @@ impl Columns {
                 properties.insert(name);
                 Ok(())
             });
-            // The reader of the rows reports the error later.
+            // The reader of the rows reports this error later.
             seen.unwrap_or_default();
         }
         let mut clashes: Vec<&String> = properties.intersection(&others).collect();
@@ -162,18 +166,18 @@ impl Columns {
         }
     }
 
-    /// Returns the column of a property.
+    /// Returns the name of a property's column.
     fn column<'t>(&'t self, property: &'t str) -> &'t str {
         let found = self.renamed.iter().find(|(name, _)| name == property);
         found.map_or(property, |(_, column)| column)
     }
 }
 
-/// Converts Features to JSON rows.
+/// A source that converts Features to JSON rows.
 struct Features<S> {
     features: S,
     columns: Columns,
-    /// The buffer for the current Feature.
+    /// A buffer for the current Feature.
     feature: Vec<u8>,
 }
 
@@ -203,7 +207,7 @@ struct Parts<'t> {
     type_: Option<String>,
     geometry: Option<&'t str>,
     properties: Option<&'t str>,
-    /// The identifier, and the members outside the specification.
+    /// The identifier, and all members that the specification does not have.
     others: Vec<(String, &'t str)>,
 }
 
@@ -225,7 +229,8 @@ impl Columns {
             before = ',';
             push_quoted(row, name);
             row.push(':');
-            // Line ends between tokens would be counted as lines of the file.
+            // We replace line ends between tokens, because they would be counted as lines of the
+            // file.
             row.extend(
                 value
                     .chars()
@@ -263,7 +268,7 @@ fn parts(text: &str) -> Result<Parts<'_>, String> {
             "type" => parts.type_ = Some(value.trim_matches('"').to_owned()),
             "geometry" => parts.geometry = Some(value),
             "properties" => parts.properties = Some(value),
-            // The box follows from the geometry.
+            // We leave out the box, because it follows from the geometry.
             "bbox" => {}
             "crs" => check_crs(value)?,
             _ => parts.others.push((name, value)),
@@ -273,7 +278,8 @@ fn parts(text: &str) -> Result<Parts<'_>, String> {
     Ok(parts)
 }
 
-/// Checks the members of a FeatureCollection, and returns the names of those that rows do not contain.
+/// Checks the members of a FeatureCollection, and returns the names of members that rows do not
+/// contain.
 fn collection(text: &str) -> Result<Vec<String>, String> {
     let (mut type_, mut others) = (None, Vec::new());
     for_each_member(text, "a FeatureCollection", &mut |name, value| {
@@ -334,7 +340,7 @@ mod tests {
     }
 
     const POINT: &str = r#"{"type":"Point","coordinates":[1,2]}"#;
-    /// The point (1, 2): byte order, type, x, y.
+    /// The point (1, 2), as byte order, type, x and y.
     const VALUE: &str = "AQEAAAAAAAAAAADwPwAAAAAAAABA";
 
     #[test]

@@ -1,20 +1,21 @@
-//! Texts with bad rows: lost rows and values, and their report.
+//! Counts and reports the rows and values that are lost because of bad rows in a text.
 
 use std::sync::Arc;
 
-/// The largest number of listed losses.
+/// The maximum number of losses that are listed.
 const REPORTED: u64 = 5;
 
-/// The handling of rows and values that cannot be read.
+/// The treatment of rows and values that cannot be read.
 #[derive(Clone)]
 pub struct Lenient {
-    /// True if a value that its column cannot hold becomes null. Otherwise its row is left out.
+    /// True if a value becomes null when its column cannot hold it. If false, its row is left out.
     pub nulls: bool,
-    /// The callback for the description of a loss.
+    /// The callback that gets the description of a loss.
     pub report: Arc<dyn Fn(&str) + Send + Sync>,
 }
 
-/// The losses of a text. The rest of them is reported on drop.
+/// The losses in a text. When this is dropped, it reports how many there are in all, if they exceed
+/// the list.
 pub(super) struct Losses {
     name: String,
     lenient: Lenient,
@@ -32,7 +33,7 @@ impl Losses {
         }
     }
 
-    /// Returns true if a value that its column cannot hold becomes null.
+    /// Returns true if a value becomes null when its column cannot hold it.
     pub(super) fn makes_nulls(&self) -> bool {
         self.lenient.nulls
     }

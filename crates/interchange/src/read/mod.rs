@@ -1,4 +1,4 @@
-//! Rows from files of any format.
+//! Reads rows from files of any format.
 //!
 //! ```text
 //! CSV        ─► sample ─► kinds of columns ─► records ─► values ─┐
@@ -46,9 +46,9 @@ use crate::error::{Error, Result};
 
 /// A source of rows.
 pub struct Rows<'a, E = Error> {
-    /// The schema of all batches.
+    /// The schema that all batches have.
     pub schema: SchemaRef,
-    /// The rows in order.
+    /// The rows, in order.
     pub batches: Box<dyn Iterator<Item = Result<RecordBatch, E>> + 'a>,
     /// The amount of work until the last row.
     pub work: Work,
@@ -65,13 +65,13 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// The amount of work, if it is known.
+/// The amount of work, as far as it is known.
 pub enum Work {
     /// The number of rows.
     Rows(u64),
     /// The number of batches.
     Batches(u64),
-    /// The total number of bytes, and a counter of the bytes read so far.
+    /// The total number of bytes, with a counter of the bytes read so far.
     Bytes(u64, Rc<Cell<u64>>),
     /// An unknown amount.
     Unknown,
@@ -95,15 +95,16 @@ fn until_error<'a>(
 /// The maximum number of rows in a batch from text.
 const BATCH_ROWS: usize = 8192;
 
-/// The maximum number of text bytes in a batch. Does not count the last row.
+/// The maximum number of text bytes in a batch. The last row is not counted.
 const BATCH_BYTES: usize = 16 << 20;
 
-/// Returns the maximum number of text bytes in a row: those of a single value. Offsets of 32 bits must reach its end.
+/// Returns the maximum number of text bytes in a row. All of them may belong to a single value, so
+/// offsets of 32 bits must reach its end.
 fn max_row_bytes(limits: &Limits) -> usize {
     limits.batch_column_bytes.min(i32::MAX as usize)
 }
 
-/// Returns the message about a row with more bytes than [`max_row_bytes`].
+/// Returns the message for a row that has more bytes than [`max_row_bytes`].
 fn too_long(max_row_bytes: usize) -> String {
     let advice = match max_row_bytes < i32::MAX as usize {
         true => "; raise it with --max batch_column_bytes=N",
@@ -120,31 +121,32 @@ const INFERRED: &str = "; the types were inferred: use --infer-rows N to look at
 /// Advice for values that do not fit a given type.
 const GIVEN: &str = "; --on-error skip leaves out such rows, and --on-error null such values";
 
-/// The options for reading text.
+/// Options for reading text.
 pub struct TextOptions<'a> {
     /// The schema, if one is given.
     pub schema: Option<SchemaRef>,
-    /// The number of rows to infer the schema from.
+    /// The number of rows from which the schema is inferred.
     pub infer_rows: usize,
-    /// The columns with given types.
+    /// The columns whose types are given.
     pub types: Vec<Field>,
-    /// The callback for notes to the user.
+    /// The callback that gets notes to the user.
     pub note: &'a dyn Fn(&str),
     /// True if CSV has a line of names.
     pub header: bool,
-    /// The delimiter of CSV. `None` means that it is detected.
+    /// The delimiter in CSV, or `None` to detect it.
     pub delimiter: Option<u8>,
-    /// The text of a null in CSV, without quotes.
+    /// The text of a null in CSV, when it has no quotes.
     pub null: String,
-    /// The number of lines before the CSV.
+    /// The number of lines before the CSV begins.
     pub skip_lines: usize,
-    /// The character at the beginning of comment lines in CSV.
+    /// The first character of comment lines in CSV.
     pub comment: Option<u8>,
-    /// The key under which JSON has its array of rows. `None` if the objects themselves are rows.
+    /// The key under which JSON has its array of rows, or `None` if the objects themselves are
+    /// rows.
     pub json_path: Option<String>,
-    /// The columns of JSON whose texts become dates.
+    /// The JSON columns whose texts become dates.
     pub json_dates: JsonDates,
-    /// The handling of bad rows. `None` if they are errors.
+    /// The treatment of bad rows, or `None` if they are errors.
     pub lenient: Option<Lenient>,
     /// The notation of numbers and dates in CSV.
     pub dialect: Dialect,
@@ -153,10 +155,10 @@ pub struct TextOptions<'a> {
 }
 
 impl TextOptions<'_> {
-    /// Checks that every column with a given type exists in the file.
+    /// Checks that the file has every column whose type is given.
     ///
     /// # Errors
-    /// Usage.
+    /// Fails with [Options](crate::Error::Options) if a column is missing.
     fn all_are_in(&self, file: &str, is_there: impl Fn(&String) -> bool) -> Result<()> {
         match self.types.iter().find(|type_| !is_there(type_.name())) {
             None => Ok(()),

@@ -1,27 +1,27 @@
-//! The type that holds all numbers of a column.
+//! Finds the type that holds all numbers in a column.
 
 use herringbone_arrow::schema::DataType;
 
 use super::value::number::Number;
 
-/// The maximum number of digits, with the precision, for decimals of 128 and 256 bits.
+/// For decimals of 128 and 256 bits, the maximum number of digits, with the precision.
 const DIGITS: [(usize, u8); 2] = [(38, 38), (76, 76)];
 
-/// The maximum number of digits inspected. No type can hold more, apart from zeros.
+/// The maximum number of digits that we inspect. Apart from zeros, no type can hold more.
 const MAX_DIGITS: usize = 800;
 
-/// The common properties of a set of numbers.
+/// Properties that a set of numbers has in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Numbers {
-    /// True if none has a point or an exponent, or is a negative zero.
+    /// True if no number has a point or an exponent, or is a negative zero.
     pub(super) integers: bool,
-    /// True if Int64 can hold all of them, provided that they are integers.
+    /// True if Int64 can hold all numbers, provided that they are integers.
     pub(super) signed: bool,
-    /// True if UInt64 can hold all of them, provided that they are integers.
+    /// True if UInt64 can hold all numbers, provided that they are integers.
     pub(super) unsigned: bool,
-    /// True if one is a negative zero, which only floats can represent.
+    /// True if some number is a negative zero, which only floats can represent.
     minus_zero: bool,
-    /// True if Float64 has all their digits.
+    /// True if Float64 keeps all digits of the numbers.
     pub(super) float: bool,
     /// True if there is a NaN or an infinity, which only floats can represent.
     special: bool,
@@ -54,7 +54,8 @@ impl Numbers {
             Some(size) if size < 1 << 53 => true,
             _ => {
                 let (digits, power) = number.significant();
-                // Built from the digits alone, so that the text need not be parsed again.
+                // We build this text from the digits, so that the original text need not be parsed
+                // again.
                 let text = format!("0.{digits}0e{}", power + 1);
                 let value = text.parse().unwrap_or(f64::INFINITY);
                 number.is_exact_as(value)
@@ -90,7 +91,7 @@ impl Numbers {
         }
     }
 
-    /// Returns the properties with a NaN or an infinity added.
+    /// Returns the properties after adding a NaN or an infinity.
     pub(super) fn with_special(self) -> Self {
         Self {
             integers: false,
@@ -99,7 +100,7 @@ impl Numbers {
         }
     }
 
-    /// Returns Int64, UInt64 or Float64 if one of them holds all numbers.
+    /// Returns Int64, UInt64 or Float64, if one of them holds all numbers.
     pub(super) fn machine_type(self) -> Option<DataType> {
         match self {
             Self {
@@ -121,7 +122,7 @@ impl Numbers {
         }
     }
 
-    /// Returns a decimal type that holds all numbers.
+    /// Returns a decimal type that holds all numbers, if there is one.
     pub(super) fn decimal_type(self) -> Option<DataType> {
         if self.minus_zero || self.special {
             return None;

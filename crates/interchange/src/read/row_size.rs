@@ -1,20 +1,21 @@
-//! The minimum size of rows according to their types.
+//! Computes the minimum size that rows have because of their types.
 //!
-//! A null of a type of fixed size takes as many bytes as any value, but none in the text. A short text can therefore
-//! cause rows of any size if the type is given.
+//! If a type has a fixed size, a null takes as many bytes as any value, but none in the text. So if
+//! the type is given, a short text can cause rows of any size.
 
 use herringbone::Limits;
 use herringbone_arrow::schema::{DataType, Schema};
 
 use super::{BATCH_BYTES, BATCH_ROWS};
 
-/// The approximate size of a slot of any other type, in bytes.
+/// The approximate byte count of a slot that has any other type.
 const SLOT: u64 = 8;
 
-/// Returns the maximum number of rows per batch whose minimum size is at most [`BATCH_BYTES`]. Returns at least one.
+/// Returns the maximum number of rows per batch, so that their minimum size is at most
+/// [`BATCH_BYTES`]. The result is at least one.
 ///
 /// # Errors
-/// A column whose null is larger than the limit `batch_column_bytes`.
+/// Fails if a null in some column is larger than the limit `batch_column_bytes`.
 pub(super) fn batch_rows(schema: &Schema, limits: &Limits) -> Result<usize, String> {
     let mut row = 0_u64;
     for field in schema.fields() {
@@ -36,7 +37,7 @@ pub(super) fn batch_rows(schema: &Schema, limits: &Limits) -> Result<usize, Stri
         .clamp(1, BATCH_ROWS))
 }
 
-/// Returns the size of a null in bytes.
+/// Returns the byte count of a null.
 pub(super) fn slot_bytes(data_type: &DataType) -> u64 {
     let size = |size: &i32| u64::try_from(*size).unwrap_or(0);
     match data_type {
@@ -72,7 +73,7 @@ mod tests {
             |item, length| DataType::FixedSizeList(Arc::new(Field::new("i", item, true)), length);
         assert_eq!(rows(&[]), Ok(8192));
         assert_eq!(rows(&[DataType::Int64, DataType::Utf8]), Ok(8192));
-        // 16 MiB, in rows of a MiB, of 1024 doubles, and of both.
+        // These make 16 MiB, in rows of one MiB, of 1024 doubles, and of both.
         assert_eq!(rows(&[DataType::FixedSizeBinary(1 << 20)]), Ok(16));
         assert_eq!(rows(&[list(DataType::Float64, 1024)]), Ok(2048));
         let wide = [

@@ -1,4 +1,4 @@
-//! The beginning of a text, for inspection.
+//! Keeps the beginning of a text for inspection.
 
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -6,16 +6,16 @@ use super::foreign::foreign;
 use super::{Stream, unreadable};
 use crate::error::{Error, Result};
 
-/// The maximum size of a sample in bytes, even if the text is a single long line.
+/// The maximum byte count of a sample, even if the text is a single long line.
 const MAX_SAMPLE_BYTES: usize = 64 << 20;
 
-/// The size of the read buffer in bytes.
+/// The byte count of the read buffer.
 const BUFFER: usize = 256 << 10;
 
 /// The mark that some programs put before UTF-8.
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
-/// A text with a sample of its beginning.
+/// A text, with a sample of its beginning.
 pub(super) struct Sample {
     pub(super) text: Vec<u8>,
     /// True if the sample is the whole text.
@@ -27,7 +27,8 @@ impl Sample {
     /// Starts a text, and skips its byte order mark.
     ///
     /// # Errors
-    /// Data if the first bytes belong to another format; System.
+    /// Fails with [Data](crate::Error::Data) if the first bytes belong to another format, and with
+    /// [System](crate::Error::System) if they cannot be read.
     pub(super) fn start(stream: Stream) -> Result<Self> {
         let mut rest = BufReader::with_capacity(BUFFER, stream);
         let start = rest.fill_buf();
@@ -47,10 +48,12 @@ impl Sample {
         })
     }
 
-    /// Skips lines, and returns their number, which is smaller if the text ends. Call it before [`read`](Self::read).
+    /// Skips lines, and returns their number, which is smaller if the text ends. You must call this
+    /// before [`read`](Self::read).
     ///
     /// # Errors
-    /// System, or Data if a compressed text is damaged.
+    /// Fails with [System](crate::Error::System) if the text cannot be read, and with
+    /// [Data](crate::Error::Data) if a compressed text is damaged.
     pub(super) fn skip_lines(&mut self, count: usize) -> Result<usize> {
         for skipped in 0..count {
             let is_there = self.skip_line().map_err(|error| {
@@ -88,10 +91,12 @@ impl Sample {
         }
     }
 
-    /// Reads lines until `enough` returns true. `enough` is called with each line, or with a part of a long one.
+    /// Reads lines until `enough` returns true. `enough` gets each line, or a part of it if it is
+    /// long.
     ///
     /// # Errors
-    /// Data if `enough` returns an error; System.
+    /// Fails with [Data](crate::Error::Data) if `enough` returns an error, and with
+    /// [System](crate::Error::System) if the text cannot be read.
     pub(super) fn read(
         &mut self,
         mut enough: impl FnMut(&[u8]) -> Result<bool, String>,
@@ -131,7 +136,8 @@ impl Sample {
     }
 }
 
-/// A sample, dropped once it has been read, followed by the rest of the text.
+/// A reader that returns the sample and then the rest of the text. It drops the sample once it has
+/// been read.
 struct Whole {
     text: Vec<u8>,
     at: usize,

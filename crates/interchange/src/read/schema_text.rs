@@ -1,4 +1,4 @@
-//! A schema in text, as `schema --format arrow` prints it:
+//! Parses a schema from text, in the form that `schema --format arrow` prints:
 //!
 //! ```text
 //! id: Int64 not null
@@ -9,8 +9,8 @@
 //! "#CHROM": Utf8
 //! ```
 //!
-//! A name in quotes is a string of JSON. Names with line ends need quotes, and names that begin with `#`, a blank or a
-//! quote.
+//! A name in quotes is a JSON string. Names need quotes if they have line ends, or begin with `#`,
+//! a blank or a quote.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -25,17 +25,18 @@ use herringbone_arrow::schema::{DataType, Field, FieldRef, Fields, Schema, Schem
 use super::type_names::other_name;
 use crate::error::shortened;
 
-/// The maximum nesting of fields.
+/// The maximum nesting depth of fields.
 const DEPTH: usize = 64;
 
-/// The maximum nesting of types in the text of one type. Parsing and dropping a type recurse for each level.
+/// The maximum nesting depth inside the text of one type. It is limited, because parsing and
+/// dropping a type recurse for each level.
 const TYPE_DEPTH: usize = 100;
 
-/// Parses a schema with one field per line. Inner fields are indented by two more spaces. Empty lines, and lines
-/// that begin with `#`, are ignored.
+/// Parses a schema that has one field per line. Inner fields are indented by two more spaces. Empty
+/// lines are ignored, and so are lines that begin with `#`.
 ///
 /// # Errors
-/// A message about the malformed line.
+/// Fails with a message about the malformed line.
 pub fn schema(text: &str) -> Result<SchemaRef, String> {
     let mut lines = text
         .lines()
@@ -52,10 +53,10 @@ pub fn schema(text: &str) -> Result<SchemaRef, String> {
     }
 }
 
-/// Parses a field `name` of a type without inner fields.
+/// Parses a field `name`, whose type must not have inner fields.
 ///
 /// # Errors
-/// A message about the type.
+/// Fails with a message about the type.
 pub fn field_of(name: &str, data_type: &str) -> Result<Field, String> {
     let text = format!("_: {data_type}");
     let line = Line::of(1, &text)?;
@@ -63,10 +64,10 @@ pub fn field_of(name: &str, data_type: &str) -> Result<Field, String> {
     Ok(field.with_name(name))
 }
 
-/// Parses a type as Arrow prints it, such as `List(Int64)`, or by its name in SQL.
+/// Parses a type in the form that Arrow prints, such as `List(Int64)`, or by its name in SQL.
 ///
 /// # Errors
-/// A message about the type.
+/// Fails with a message about the type.
 pub fn data_type_of(text: &str) -> Result<DataType, String> {
     if depth(text) > TYPE_DEPTH {
         return Err(format!(
@@ -83,8 +84,9 @@ pub fn data_type_of(text: &str) -> Result<DataType, String> {
     })
 }
 
-/// Returns the maximum number of open parentheses in the text of a type, counted like the parser of Arrow.
-/// Parentheses in quotes do not count. A backslash in quotes escapes the next quote.
+/// Returns the maximum number of parentheses that are open at once in a type's text. We count like
+/// Arrow's parser, so parentheses in quotes do not count, and a backslash in quotes escapes the
+/// next quote.
 fn depth(text: &str) -> usize {
     let (mut open, mut most, mut quote, mut is_escaped) = (0_usize, 0, None, false);
     for character in text.chars() {
@@ -207,7 +209,7 @@ fn field(line: &Line<'_>, children: &Fields) -> Result<Field, String> {
     extended(line, data_type)
 }
 
-/// Returns the field of a line, with its extension type.
+/// Returns the field in a line, with its extension type.
 fn extended(line: &Line<'_>, data_type: DataType) -> Result<Field, String> {
     let field = Field::new(line.name.as_ref(), data_type, line.nullable);
     Ok(match line.extension {
@@ -244,7 +246,7 @@ fn geometries(crs: &str, edges: Option<&str>) -> Result<String, String> {
     Ok(ExtensionMetadata { crs, edges }.to_json())
 }
 
-/// Parses the size in `FixedSizeList(3)`.
+/// Parses the size in a type such as `FixedSizeList(3)`.
 fn fixed_size(text: &str) -> Option<i32> {
     let size = text.strip_prefix("FixedSizeList(")?.strip_suffix(')')?;
     size.parse().ok().filter(|size| *size >= 0)
@@ -357,8 +359,8 @@ mod tests {
         for text in [
             lists(101),
             "List(".repeat(100_000),
-            // Parentheses in the name of a field close nothing: `\` escapes the next quote, even if other characters
-            // come between.
+            // Parentheses in a field's name close nothing. A `\` escapes the next quote, even if
+            // other characters come between.
             "Struct(\"))\": ".repeat(100_000),
             "Struct(\"a\\b\"))\": ".repeat(100_000),
             "Map(\"')\": Struct(".repeat(100_000),

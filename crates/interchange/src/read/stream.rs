@@ -1,4 +1,4 @@
-//! The bytes of files, and how many of them were read.
+//! Reads the bytes of files, and counts them.
 
 use std::cell::Cell;
 use std::io::{self, Read, Seek};
@@ -18,14 +18,14 @@ impl<T: Read + Seek + Send> ReadSeek for T {}
 
 /// The bytes of an open file.
 pub enum Bytes {
-    /// A file with random access, and its length in bytes.
+    /// A file with random access, and its byte count.
     File(Box<dyn ReadSeek>, u64),
-    /// A pipe, or another file without random access.
+    /// A pipe, or another file that has no random access.
     Pipe(Box<dyn Read + Send>),
 }
 
 impl Bytes {
-    /// Returns the length in bytes. `None` for pipes.
+    /// Returns the byte count, or `None` for pipes.
     pub fn length(&self) -> Option<u64> {
         match self {
             Self::File(_, length) => Some(*length),
@@ -43,16 +43,16 @@ impl Read for Bytes {
     }
 }
 
-/// A file read from its beginning to its end.
+/// A file that is read from its beginning to its end.
 pub struct Stream {
-    /// The name of the file in errors.
+    /// The file's name in errors.
     pub name: String,
     bytes: Box<dyn Read>,
     total: Option<u64>,
     source: Source,
 }
 
-/// The state of reading the bytes of a file.
+/// The state of reading a file's bytes.
 #[derive(Clone, Default)]
 pub(super) struct Source {
     /// The number of bytes read.
@@ -61,7 +61,7 @@ pub(super) struct Source {
     pub(super) has_failed: Rc<Cell<bool>>,
 }
 
-/// Bytes that update the state of their source.
+/// A reader that updates the state of its source.
 struct Counted<R> {
     bytes: R,
     source: Source,
@@ -83,7 +83,7 @@ impl<R: Read> Read for Counted<R> {
 }
 
 impl Stream {
-    /// Creates the stream of a file. Errors name it.
+    /// Creates the stream of a file. `name` is its name in errors.
     pub fn new(name: String, bytes: Bytes) -> Self {
         let length = bytes.length();
         Self::counted(name, bytes, length)
@@ -103,23 +103,24 @@ impl Stream {
         }
     }
 
-    /// Unpacks the bytes if they are compressed with gzip or Zstandard. A read fails if they are too many.
+    /// Unpacks the bytes if they are compressed with gzip or Zstandard. A later read fails if there
+    /// are too many of them.
     ///
     /// # Errors
-    /// System.
+    /// Fails with [System](crate::Error::System) if the first bytes cannot be read.
     pub fn unpacked(mut self, limits: &Limits) -> Result<Self> {
         let unpacked = unpacked(self.bytes, &self.source, limits);
         self.bytes = unpacked.map_err(|error| unreadable(&self.name, &error))?;
         Ok(self)
     }
 
-    /// Decodes the bytes to UTF-8. Bytes with a byte order mark are in the encoding of the mark.
+    /// Decodes the bytes to UTF-8. If they have a byte order mark, they are in the mark's encoding.
     pub fn decoded(mut self, encoding: &'static encoding_rs::Encoding) -> Self {
         self.bytes = Box::new(Decoded::new(self.bytes, encoding));
         self
     }
 
-    /// Creates a stream of bytes in memory.
+    /// Creates a stream from bytes in memory.
     pub fn of_bytes(name: &str, bytes: Vec<u8>) -> Self {
         let total = bytes.len() as u64;
         Self::counted(name.to_owned(), io::Cursor::new(bytes), Some(total))
@@ -134,7 +135,8 @@ impl Stream {
     }
 }
 
-/// Returns the failure of reading a text. Errors about invalid data are data errors; all others are system errors.
+/// Returns the failure of reading a text. An error about invalid data is a data error, and all
+/// others are system errors.
 pub(super) fn unreadable(name: &str, error: &io::Error) -> Error {
     let text = format!("{name}: {error}");
     match error.kind() {

@@ -1,8 +1,8 @@
-//! Names of types as in SQL, and names of Arrow in any case.
+//! Parses names of types as in SQL, and Arrow's names in any letter case.
 
 use herringbone_arrow::schema::{DataType, IntervalUnit, TimeUnit};
 
-/// Names of Arrow as they are parsed.
+/// Arrow's names, as its parser expects them.
 const ARROW: [&str; 38] = [
     "Null",
     "Boolean",
@@ -44,7 +44,7 @@ const ARROW: [&str; 38] = [
     "Dictionary",
 ];
 
-/// Returns the type with a name of SQL, or with a name of Arrow in other case.
+/// Returns the type that has this name in SQL, or in Arrow with another letter case.
 pub(super) fn other_name(text: &str) -> Option<DataType> {
     let lower = text.trim().to_ascii_lowercase();
     let (name, arguments) = match lower.split_once('(') {
@@ -57,7 +57,7 @@ pub(super) fn other_name(text: &str) -> Option<DataType> {
     let arrow = ARROW
         .iter()
         .find(|arrow_name| arrow_name.eq_ignore_ascii_case(name))?;
-    // Units and zones keep their case.
+    // Units and zones keep their letter case.
     let rest = text.trim().get(name.len()..)?;
     format!("{arrow}{rest}").parse().ok()
 }
@@ -101,13 +101,13 @@ fn of_sql(name: &str, arguments: Option<&str>) -> Option<DataType> {
         "interval" if arguments.is_none() => T::Interval(IntervalUnit::MonthDayNano),
         _ => return None,
     };
-    // The length of text does not matter.
+    // The length of text does not matter, so we ignore it.
     let is_text =
         plain == T::Utf8 && arguments.is_some_and(|argument| argument.parse::<u32>().is_ok());
     (arguments.is_none() || is_text).then_some(plain)
 }
 
-/// Parses `precision, scale`, or `precision` for whole numbers.
+/// Parses `precision, scale`, or only `precision` for whole numbers.
 fn decimal(arguments: &str) -> Option<DataType> {
     let (precision, scale) = arguments.split_once(',').unwrap_or((arguments, "0"));
     let (precision, scale): (u8, i8) = (precision.trim().parse().ok()?, scale.trim().parse().ok()?);

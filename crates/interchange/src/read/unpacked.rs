@@ -1,4 +1,5 @@
-//! Bytes compressed with gzip or Zstandard, recognised by their first bytes.
+//! Unpacks bytes that are compressed with gzip or Zstandard, which we recognize by their first
+//! bytes.
 
 #[cfg(feature = "codecs")]
 use std::io::BufReader;
@@ -8,19 +9,20 @@ use herringbone::Limits;
 
 use super::stream::Source;
 
-/// The size of the read buffer in bytes.
+/// The byte count of the read buffer.
 #[cfg(feature = "codecs")]
 const BUFFER: usize = 256 << 10;
 
-/// The first bytes of gzip.
+/// The first bytes of gzip data.
 const GZIP: &[u8] = b"\x1f\x8b";
-/// The first bytes of Zstandard.
+/// The first bytes of Zstandard data.
 const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
 
-/// Unpacks `bytes` if they are compressed. Several gzip members or Zstandard frames are one text.
+/// Unpacks `bytes` if they are compressed. Several gzip members or Zstandard frames together are
+/// one text.
 ///
 /// # Errors
-/// The system fails to read.
+/// Fails if the system fails to read.
 pub(super) fn unpacked(
     mut bytes: Box<dyn Read>,
     source: &Source,
@@ -54,13 +56,13 @@ fn zstd(bytes: impl Read + 'static, source: &Source, limits: &Limits) -> io::Res
     Ok(Box::new(Unpacked::new(reader, "Zstandard", source, limits)))
 }
 
-/// Leaves the bytes as they are. The reader of the text reports them.
+/// Leaves the bytes as they are, because the reader of the text reports them.
 #[cfg(not(feature = "codecs"))]
 fn gzip(bytes: impl Read + 'static, _: &Source, _: &Limits) -> Box<dyn Read> {
     Box::new(bytes)
 }
 
-/// Leaves the bytes as they are. The reader of the text reports them.
+/// Leaves the bytes as they are, because the reader of the text reports them.
 #[cfg(not(feature = "codecs"))]
 fn zstd(bytes: impl Read + 'static, _: &Source, _: &Limits) -> io::Result<Box<dyn Read>> {
     Ok(Box::new(bytes))
@@ -72,11 +74,12 @@ struct Unpacked<R> {
     reader: R,
     name: &'static str,
     source: Source,
-    /// The number of unpacked bytes so far.
+    /// The number of bytes unpacked so far.
     unpacked: u64,
-    /// The number of unpacked bytes allowed for any text: those of a large page of Parquet.
+    /// The number of unpacked bytes that any text may have, which is as many as a large Parquet
+    /// page may have.
     allowance: u64,
-    /// The number of further unpacked bytes allowed for each compressed byte, as in Parquet.
+    /// The number of further unpacked bytes that each compressed byte allows, as in Parquet.
     ratio: u64,
 }
 
@@ -96,7 +99,7 @@ impl<R> Unpacked<R> {
     /// Counts unpacked bytes.
     ///
     /// # Errors
-    /// `InvalidData` if there are too many of them for the compressed bytes.
+    /// Fails with `InvalidData` if there are too many of them for the compressed bytes.
     fn count(&mut self, bytes: usize) -> io::Result<()> {
         self.unpacked = self.unpacked.saturating_add(bytes as u64);
         let compressed = self.source.read.get();

@@ -1,12 +1,12 @@
-//! Rows as CSV, according to RFC 4180: a header, commas (or another separator), and quotes if needed. Lines end with LF, as Unix programs
-//! expect, or with CR LF.
+//! Writes rows as CSV according to RFC 4180, with a header, commas (or another separator), and
+//! quotes if needed. Lines end with LF, as Unix programs expect, or with CR LF.
 //!
-//! Nested values are their JSON text. A null is an empty field, or another text without quotes. A string equal to
-//! that text, or an empty string, is quoted to distinguish it. A null alone in its row is a blank line, which is a
-//! record of one empty field.
+//! A nested value is its JSON text. A null is an empty field, or another text without quotes. To
+//! distinguish them, we quote a string that equals this text, and also an empty string. If a null
+//! is alone in its row, the line is blank, which is a record of one empty field.
 //!
-//! Readers infer types. Text that they would take for another type, such as a number or a date, is quoted. All
-//! decimals are quoted, because they would become floats.
+//! Readers infer types, so we quote text that they would take for another type, such as a number or
+//! a date. We quote all decimals, because readers would turn them into floats.
 
 use herringbone::variant::json::LostTypes;
 use herringbone_arrow::array::RecordBatch;
@@ -20,13 +20,13 @@ use crate::read::reads_as_text;
 /// The style of CSV.
 #[derive(Debug)]
 pub struct CsvStyle {
-    /// The text of a null. It must not need quotes.
+    /// The text of a null, which must not need quotes.
     pub null: String,
     /// The character between fields.
     pub delimiter: u8,
     /// True if the first line has the names of the columns.
     pub has_header: bool,
-    /// The end of each line: LF, or CR LF.
+    /// The end of each line, which is LF or CR LF.
     pub line_end: &'static str,
 }
 
@@ -41,13 +41,13 @@ impl Default for CsvStyle {
     }
 }
 
-/// Writes rows.
+/// A writer of rows in one style.
 pub struct Rows {
     style: CsvStyle,
 }
 
 impl Rows {
-    /// Creates a writer of a style.
+    /// Creates a writer that uses this style.
     pub fn new(style: CsvStyle) -> Self {
         Self { style }
     }
@@ -74,13 +74,13 @@ impl Rows {
         self.end(&line, output)
     }
 
-    /// Writes a line and its end.
+    /// Writes a line with its end.
     fn end<O: TextOutput>(&self, line: &str, output: &mut O) -> Result<(), O::Error> {
         output.record(line)?;
         output.write(self.style.line_end)
     }
 
-    /// Writes each row of `batch`. Returns the types of variants lost in the text.
+    /// Writes each row in `batch`. Returns the types of variants that the text has lost.
     pub fn write<O: TextOutput>(
         &self,
         batch: &RecordBatch,
@@ -128,16 +128,16 @@ impl Rows {
     }
 }
 
-/// The condition for quoting values of a column.
+/// The condition under which a column's values are quoted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Quotes {
     /// No value needs quotes.
     Never,
-    /// Quotes if the text needs them.
+    /// Values are quoted if their text needs it.
     Needed,
-    /// Quotes if the text needs them, or would be taken for another type.
+    /// Values are quoted if their text needs it, or if it would be taken for another type.
     Text,
-    /// Quotes for every value, and none of them contains a quote.
+    /// Every value is quoted, and none of them contains a quote.
     Around,
 }
 
@@ -154,13 +154,14 @@ impl Quotes {
     }
 }
 
-/// Returns true if the text of each value consists of letters, digits and the characters `+-.:`, and is not empty.
+/// Returns true if each value's text consists of letters, digits and the characters `+-.:`, and is
+/// not empty.
 fn is_plain(data_type: &DataType) -> bool {
     data_type.is_numeric() || data_type.is_temporal() || *data_type == DataType::Boolean
 }
 
 impl CsvStyle {
-    /// Returns true if values of a [plain](is_plain) type look neither like a null nor like two fields.
+    /// Returns true if no value of a [plain](is_plain) type looks like a null or like two fields.
     fn leaves_plain_values(&self) -> bool {
         let delimiter = self.delimiter;
         let is_in_values = delimiter.is_ascii_alphanumeric() || b"+-.:".contains(&delimiter);
@@ -168,11 +169,12 @@ impl CsvStyle {
     }
 }
 
-/// Quotes the field that begins at `start`, if necessary. Empty fields, and fields that look like a null, are quoted
-/// too.
+/// Quotes the field that begins at `start`, if necessary. Empty fields are quoted too, and so are
+/// fields that look like a null.
 fn quote_from((line, start): (&mut String, usize), delimiter: u8, null: &str, quotes: Quotes) {
     let field = line.get(start..).unwrap_or_default();
-    // Looking at all bytes is faster than stopping at the first one, because several are compared at once.
+    // We look at all bytes, because several are compared at once, and this is faster than stopping
+    // at the first special one.
     let special = field.bytes().fold(false, |special, byte| {
         special | matches!(byte, b'"' | b'\r' | b'\n') | (byte == delimiter)
     });

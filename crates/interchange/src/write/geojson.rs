@@ -1,4 +1,5 @@
-//! Rows as GeoJSON: one Feature per row, one row per line, alone or in a FeatureCollection (RFC 7946).
+//! Writes rows as GeoJSON (RFC 7946), with one Feature per row and one row per line. The lines are
+//! alone or in a FeatureCollection.
 
 use herringbone::geospatial::crs::{self, Crs};
 use herringbone::geospatial::geoarrow::ExtensionMetadata;
@@ -17,7 +18,7 @@ use crate::error::{Error, Result};
 
 /// A writer of rows as GeoJSON Features.
 pub struct Rows {
-    /// The column with the geometries of Features.
+    /// The column that has the geometries of the Features.
     geometry: usize,
     /// The number of rows written so far.
     rows: u64,
@@ -28,7 +29,7 @@ impl Rows {
     /// Begins a FeatureCollection.
     ///
     /// # Errors
-    /// See [`lines`](Self::lines).
+    /// Fails for the reasons of [`lines`](Self::lines).
     pub fn collection<O: TextOutput>(schema: &Schema, output: &mut O) -> Result<Self, O::Error> {
         let rows = Self::lines(schema)?;
         let start = r#"{"type":"FeatureCollection","features":["#;
@@ -36,11 +37,11 @@ impl Rows {
         Ok(Self { lines, ..rows })
     }
 
-    /// Creates a writer of Features on lines of their own.
+    /// Creates a writer that puts each Feature on a line of its own.
     ///
     /// # Errors
-    /// Data if no geometry column can be chosen, if its metadata is invalid, or if its reference system is not that of
-    /// GeoJSON.
+    /// Fails with [Data](crate::Error::Data) if no geometry column can be chosen, if its metadata
+    /// is invalid, or if GeoJSON does not have its reference system.
     pub fn lines(schema: &Schema) -> Result<Self> {
         let geometry = primary(schema)?;
         let field = schema.field(geometry);
@@ -62,7 +63,7 @@ impl Rows {
         })
     }
 
-    /// Writes each row of `batch`.
+    /// Writes each row in `batch`.
     pub fn write<O: TextOutput>(
         &mut self,
         batch: &RecordBatch,
@@ -118,8 +119,8 @@ fn value(array: &dyn Array, row: usize) -> Option<&[u8]> {
     }
 }
 
-/// Returns the index of the geometry column. If there are several, chooses the primary column of the GeoParquet metadata,
-/// or `geometry` without such metadata.
+/// Returns the index of the geometry column. If there are several, this chooses the primary column
+/// of the GeoParquet metadata, or without such metadata, the column called `geometry`.
 fn primary(schema: &Schema) -> Result<usize> {
     let fields = schema.fields().iter().enumerate();
     let is_bytes = |data_type: &DataType| {
@@ -156,7 +157,8 @@ fn primary(schema: &Schema) -> Result<usize> {
     }
 }
 
-/// Returns the defects of GeoParquet metadata, for the end of a message. Empty if there are none.
+/// Returns the defects of GeoParquet metadata, for the end of a message. The text is empty if there
+/// are none.
 pub fn defects_of(geo: Option<&str>) -> String {
     let defects = match geo.map(GeoMetadata::parse_usable) {
         None => return String::new(),

@@ -1,4 +1,4 @@
-//! Geometries as well-known text.
+//! Writes geometries as well-known text.
 
 use herringbone::geospatial::geoarrow::{EXTENSION_NAME, FORMER_EXTENSION_NAME};
 use herringbone::geospatial::wkb::{Event, Events};
@@ -10,13 +10,13 @@ use super::scalar::quoted;
 use super::text::push_base64;
 use super::value::{Boxed, Value};
 
-/// Returns true if values of a field are geometries in well-known binary.
+/// Returns true if a field's values are geometries in well-known binary.
 pub fn is_geometry(field: &Field) -> bool {
     let is_known = |name: &str| [EXTENSION_NAME, FORMER_EXTENSION_NAME].contains(&name);
     field.extension_type_name().is_some_and(is_known)
 }
 
-/// Returns the geometries in an array of bytes of any layout.
+/// Returns the geometries in an array of bytes, whatever its layout is.
 pub fn of<'a>(array: &'a dyn Array) -> Option<Boxed<'a>> {
     Some(match array.data_type() {
         DataType::Binary => Box::new(Wkt(array.as_binary::<i32>())),
@@ -38,8 +38,9 @@ impl<'a, A: ArrayAccessor<Item = &'a [u8]>> Value for Wkt<A> {
     }
 }
 
-/// Appends a value as well-known text. Values without such a text are in base64, like other bytes: malformed values,
-/// curves and surfaces, and the extended form, whose SRID would be lost.
+/// Appends a value as well-known text. Values that have no such text are in base64, like other
+/// bytes. These are malformed values, curves and surfaces, and also the extended form, because its
+/// SRID would get lost.
 pub fn push_wkt(out: &mut String, value: &[u8]) {
     let start = out.len();
     let has_srid = matches!(

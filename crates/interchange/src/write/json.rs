@@ -1,4 +1,4 @@
-//! Rows as JSON lines, one object per line, or as an array of such lines.
+//! Writes rows as JSON lines, with one object per line, or as an array of such lines.
 
 use herringbone::variant::json::LostTypes;
 use herringbone_arrow::array::RecordBatch;
@@ -8,16 +8,16 @@ use super::nested::Struct;
 use super::value::Value as _;
 use crate::error::Result;
 
-/// The lines of JSON objects, and the brackets around them.
+/// The lines of JSON objects, with the brackets around them.
 pub struct Lines {
-    /// The end of the array around the objects. `None` for objects on lines of their own.
+    /// The end of the array around the objects, or `None` if each object stands on its own line.
     end: Option<&'static str>,
-    /// True if there has been an object.
+    /// True if an object has been written.
     begun: bool,
 }
 
 impl Lines {
-    /// Creates lines without anything around them.
+    /// Creates lines that have nothing around them.
     pub(super) fn alone() -> Self {
         Self {
             end: None,
@@ -25,7 +25,7 @@ impl Lines {
         }
     }
 
-    /// Begins an array whose brackets are in `start` and `end`.
+    /// Begins an array. `start` and `end` have its brackets.
     pub(super) fn array<O: TextOutput>(
         start: &str,
         end: &'static str,
@@ -76,9 +76,9 @@ impl Rows {
         Lines::array("[", "]", output).map(Self)
     }
 
-    /// Writes each row of `batch`.
+    /// Writes each row in `batch`. Returns the types of variants that the text has lost.
     ///
-    /// A batch without columns still has rows, `{}`. Returns the types of variants lost in the text.
+    /// If a batch has no columns, its rows are `{}`.
     pub fn write<O: TextOutput>(
         &mut self,
         batch: &RecordBatch,

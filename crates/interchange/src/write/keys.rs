@@ -1,4 +1,4 @@
-//! The keys of the JSON objects that represent rows.
+//! Checks the keys of the JSON objects that represent rows.
 
 use std::collections::HashMap;
 
@@ -6,11 +6,11 @@ use herringbone_arrow::schema::{DataType, Fields, Schema};
 
 use crate::error::{Error, Result};
 
-/// Checks that no object has a duplicate key: readers would retain only one of its values. Returns a note if keys
-/// differ only in case.
+/// Checks that no object has a duplicate key, because readers would keep only one of its values. If
+/// keys differ only in case, this returns a note.
 ///
 /// # Errors
-/// Data if there is a duplicate key.
+/// Fails with [Data](crate::Error::Data) if there is a duplicate key.
 pub fn check(schema: &Schema) -> Result<Option<String>> {
     let mut note = None;
     fields(schema.fields(), "", &mut note)?;
@@ -43,7 +43,8 @@ fn fields(fields: &Fields, parent: &str, note: &mut Option<String>) -> Result<()
     Ok(())
 }
 
-/// Checks the objects within values of a type. A variant has its own keys.
+/// Checks the objects inside values of this type. Variants are not checked, because each of them
+/// has its own keys.
 fn within(data_type: &DataType, path: &str, note: &mut Option<String>) -> Result<()> {
     match data_type {
         DataType::Struct(inner) => fields(inner, path, note),
@@ -96,7 +97,7 @@ mod tests {
         let list = DataType::List(Arc::new(Field::new("item", inner, true)));
         let error = checked(vec![Field::new("l", list, true)].into()).unwrap_err();
         assert!(error.contains("called `l.x`"), "{error}");
-        // Entries of maps are arrays.
+        // The entries of maps are arrays, so their names are not keys.
         let entry = DataType::Struct(of(&["key", "Key"]));
         let map = DataType::Map(Arc::new(Field::new("entries", entry, false)), false);
         assert_eq!(checked(vec![Field::new("m", map, true)].into()), Ok(None));

@@ -1,4 +1,4 @@
-//! Record batches as CSV, JSON, GeoJSON and Markdown, and their values as text.
+//! Writes record batches as CSV, JSON, GeoJSON and Markdown, and their values as text.
 //!
 //! ```text
 //! array ─► value: the values of a column ─► csv, json, geojson: rows ─► TextOutput
@@ -24,21 +24,21 @@ use crate::error::Error;
 
 /// The destination of text, such as standard output.
 ///
-/// A terminal escapes the contents of files, but not the text between rows.
+/// If the destination is a terminal, it escapes contents of files, but not the text between rows.
 pub trait TextOutput {
-    /// The error of an append.
+    /// The error if appending fails.
     type Error: From<Error>;
 
     /// Appends text.
     ///
     /// # Errors
-    /// The error of the destination.
+    /// Returns the destination's error.
     fn write(&mut self, text: &str) -> Result<(), Self::Error>;
 
-    /// Appends a record of CSV, without the end of its line.
+    /// Appends a record of CSV, without its line end.
     ///
     /// # Errors
-    /// The error of the destination.
+    /// Returns the destination's error.
     fn record(&mut self, record: &str) -> Result<(), Self::Error> {
         self.write(record)
     }
@@ -46,7 +46,7 @@ pub trait TextOutput {
     /// Appends a JSON object, which is on one line.
     ///
     /// # Errors
-    /// The error of the destination.
+    /// Returns the destination's error.
     fn object(&mut self, object: &str) -> Result<(), Self::Error> {
         self.write(object)
     }

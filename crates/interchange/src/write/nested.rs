@@ -1,4 +1,5 @@
-//! Values with parts: structs, lists, maps, and the two encodings that refer to other values.
+//! Prints values that have parts, which are structs, lists and maps, and the two encodings that
+//! refer to other values.
 
 use std::ops::Range;
 
@@ -15,7 +16,7 @@ use herringbone_text::json::push_quoted;
 use super::value::{Boxed, Value, of};
 use crate::error::{Error, Result};
 
-/// Appends `[…]`. `item` appends each of `rows`.
+/// Appends `[…]`, in which `item` appends each of `rows`.
 fn push_array(out: &mut String, rows: Range<usize>, item: impl Fn(usize, &mut String)) {
     out.push('[');
     for row in rows.clone() {
@@ -27,11 +28,12 @@ fn push_array(out: &mut String, rows: Range<usize>, item: impl Fn(usize, &mut St
     out.push(']');
 }
 
-/// The columns of a struct, or of a whole batch: JSON objects.
+/// The columns of a struct, or of a whole batch, which are printed as JSON objects.
 ///
-/// A duplicate name occurs twice in the object. JSON lines reject such names earlier (`keys.rs`).
+/// A duplicate name occurs twice in the object, but JSON lines reject such names earlier
+/// (`keys.rs`).
 pub struct Struct<'a> {
-    /// The columns, each with its name as a JSON string and a colon.
+    /// The columns, each with its name as a JSON string, followed by a colon.
     columns: Vec<(String, Boxed<'a>)>,
 }
 
@@ -83,9 +85,9 @@ impl Value for Struct<'_> {
     }
 }
 
-/// Lists of every kind: JSON arrays.
+/// Lists of every kind, which are printed as JSON arrays.
 pub struct List<'a, F> {
-    /// The function that returns the items of a row.
+    /// The function that returns the items in a row.
     range: F,
     items: Boxed<'a>,
 }
@@ -104,7 +106,7 @@ impl<'a> List<'a, ()> {
         })
     }
 
-    /// Wraps lists at any position.
+    /// Wraps lists that may be anywhere in their items.
     pub fn of_views<O: OffsetSizeTrait>(
         item: &Field,
         array: &'a GenericListViewArray<O>,
@@ -154,7 +156,8 @@ impl<F: Fn(usize) -> Range<usize>> Value for List<'_, F> {
     }
 }
 
-/// Maps: JSON arrays of `[key, value]`, because keys need not be strings and may occur twice.
+/// Maps, which are printed as JSON arrays of `[key, value]`, because keys need not be strings and
+/// may occur twice.
 pub struct Map<'a> {
     offsets: &'a OffsetBuffer<i32>,
     keys: Boxed<'a>,
@@ -195,7 +198,7 @@ impl Value for Map<'_> {
     }
 }
 
-/// Values encoded as keys of other values.
+/// Values that are encoded as keys of other values.
 pub struct Dictionary<'a, K: ArrowDictionaryKeyType> {
     keys: &'a PrimitiveArray<K>,
     values: Boxed<'a>,
@@ -229,7 +232,7 @@ impl<K: ArrowDictionaryKeyType> Value for Dictionary<'_, K> {
         self.values.cell(self.key(row), out);
     }
 
-    /// Called only if the key is not null.
+    /// Returns true if the value is null. The caller only asks if the key is not null.
     fn is_null(&self, row: usize) -> bool {
         self.values.is_null(self.key(row))
     }
@@ -239,7 +242,7 @@ impl<K: ArrowDictionaryKeyType> Value for Dictionary<'_, K> {
     }
 }
 
-/// Values encoded as runs.
+/// Values that are encoded as runs.
 pub struct Runs<'a, R: RunEndIndexType> {
     array: &'a RunArray<R>,
     values: Boxed<'a>,

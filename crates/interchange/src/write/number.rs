@@ -1,13 +1,13 @@
-//! Floating point numbers and decimals as text.
+//! Prints floating-point numbers and decimals as text.
 
 use std::fmt::Write as _;
 
 use half::f16;
 use herringbone_arrow::buffer::i256;
 
-/// A floating point number, printed with the fewest digits that parse to the same value.
+/// A floating-point number that is printed with the fewest digits that parse to the same value.
 pub trait Float: Copy {
-    /// Returns `NaN`, `Infinity` or `-Infinity` for numbers that JSON cannot represent.
+    /// Returns `NaN`, `Infinity` or `-Infinity` for a number that JSON cannot represent.
     fn special(self) -> Option<&'static str>;
     /// Appends the digits of a finite number, such as `1.0`, `-0.0` or `1e300`.
     fn push_finite(self, out: &mut String);
@@ -48,9 +48,11 @@ impl Float for f64 {
     }
 }
 
-/// Returns the size of a number in units of 1/10,000, if these are its shortest digits. `None` for any other number.
+/// Returns a number's size in units of 1/10,000, if these are its shortest digits. Returns `None`
+/// for any other number.
 ///
-/// Numbers of up to 15 digits have different nearest floats, so no other text as short as this one parses to the number.
+/// Numbers of up to 15 digits have different nearest floats, so no other text as short as this one
+/// parses to the number.
 fn ten_thousandths(value: f64) -> Option<u64> {
     let size = value.abs();
     let units = (size * 1e4 + 0.5) as u64;
@@ -72,8 +74,8 @@ impl Float for f16 {
         special(self.is_nan(), self.is_finite(), self.is_sign_negative())
     }
 
-    /// Finds the shortest form by trying one to five digits, because the standard library does not support it for
-    /// half floats.
+    /// Finds the shortest form by trying one to five digits, because the standard library cannot
+    /// find it for half floats.
     fn push_finite(self, out: &mut String) {
         let wide = self.to_f32();
         let shortest = (0..5)
@@ -109,7 +111,7 @@ impl Unscaled for i64 {
 
 impl Unscaled for i128 {
     fn as_text(self, push: impl FnOnce(&str)) {
-        // Most values are small, and formatted faster as such.
+        // Most values are small, and we format them faster as 64-bit integers.
         match i64::try_from(self) {
             Ok(small) => small.as_text(push),
             Err(_) => push(itoa::Buffer::new().format(self)),
@@ -126,9 +128,10 @@ impl Unscaled for i256 {
     }
 }
 
-/// Appends a decimal such as `-1.05`: the digits of `unscaled`, with `scale` of them after the point.
+/// Appends a decimal such as `-1.05`, which has the digits of `unscaled`, with `scale` of them
+/// after the point.
 ///
-/// A negative scale appends zeros: 12 with scale -3 is `12000`.
+/// A negative scale appends zeros, so 12 with scale -3 is `12000`.
 pub fn push_decimal(out: &mut String, unscaled: impl Unscaled, scale: i8) {
     unscaled.as_text(|text| push_digits(out, text, scale));
 }

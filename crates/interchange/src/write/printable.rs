@@ -1,15 +1,16 @@
-//! Text from files, made harmless for a terminal.
+//! Makes text from files harmless for a terminal.
 //!
-//! Three kinds of characters are escaped. Control characters include U+009B, which starts commands like ESC. Line
-//! breaks are escaped, and so are characters that change the direction of text, which can make a line read as
-//! something else (Unicode, Annex 9). Rows of CSV and JSON are written unchanged, except to a terminal.
+//! We escape three kinds of characters. Control characters include U+009B, which starts commands
+//! like ESC does. Line breaks are escaped too, and so are characters that change the direction of
+//! text, because they can make a line read as something else (Unicode, Annex 9). Rows of CSV and
+//! JSON are written unchanged, except to a terminal.
 
 use std::io;
 
 use serde::Serialize;
 use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter, Serializer};
 
-/// Returns true if `character` has an effect on a terminal, or on how its text reads.
+/// Returns true if `character` affects a terminal, or how its text reads.
 fn is_active(character: char) -> bool {
     character.is_control()
         || matches!(
@@ -27,7 +28,7 @@ pub fn push_printable(out: &mut String, character: char) {
     }
 }
 
-/// Returns `text` on one line, with escapes for active characters.
+/// Returns `text` on one line, with active characters escaped.
 pub fn printable(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     text.chars()
@@ -35,14 +36,15 @@ pub fn printable(text: &str) -> String {
     out
 }
 
-/// Returns equivalent JSON with escapes in its strings, so that it is harmless for a terminal.
+/// Returns equivalent JSON that is harmless for a terminal, because its strings have escapes.
 ///
-/// `json` must be a single line: outside of strings, there are then no active characters.
+/// `json` must be a single line, because then there are no active characters outside of strings.
 pub fn printable_json(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for character in json.chars() {
         if is_active(character) {
-            // All of them are in the basic multilingual plane, for which four digits are enough.
+            // All of these characters are in the basic multilingual plane, so four digits are
+            // enough.
             out.push_str(&format!("\\u{:04x}", u32::from(character)));
         } else {
             out.push(character);
@@ -63,7 +65,8 @@ pub fn printable_lines(text: &str) -> String {
     out
 }
 
-/// Writes `value` as JSON, harmless for a terminal: the same value, with escapes in its strings.
+/// Writes `value` as JSON that is harmless for a terminal. The value is the same, but its strings
+/// have escapes.
 pub fn write_json(
     writer: impl io::Write,
     value: &impl Serialize,
@@ -86,7 +89,8 @@ pub fn json_line(value: &serde_json::Value) -> String {
     String::from_utf8(bytes).unwrap_or_default()
 }
 
-/// A formatter whose strings are [`printable`]. Everything else is delegated to the inner formatter.
+/// A formatter whose strings are [`printable`]. It delegates everything else to the inner
+/// formatter.
 struct Printable<F>(F);
 
 /// Delegates methods to the inner formatter.
@@ -123,7 +127,8 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// Bidi_Control and line breaks according to the Unicode character database; C0 and C1.
+    /// These are Bidi_Control and line breaks according to the Unicode character database, with C0
+    /// and C1.
     const ACTIVE: &str = "\u{7}\u{1b}\u{7f}\u{85}\u{9b}\u{61c}\u{200e}\u{200f}\u{2028}\u{2029}\u{202a}\
                           \u{202b}\u{202c}\u{202d}\u{202e}\u{2066}\u{2067}\u{2068}\u{2069}\r\n";
 

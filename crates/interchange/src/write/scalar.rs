@@ -1,4 +1,4 @@
-//! Values without parts: null, booleans, numbers, strings and bytes.
+//! Prints values that have no parts, which are null, booleans, numbers, strings and bytes.
 
 use std::fmt::Write as _;
 
@@ -16,7 +16,7 @@ use super::number::{Float, Unscaled, push_decimal, push_integer};
 use super::text::{push_base64, push_literal};
 use super::value::{Boxed, Value};
 
-/// A column of nulls only.
+/// A column that has only nulls.
 pub struct Null;
 
 impl Value for Null {
@@ -31,7 +31,7 @@ impl Value for Null {
     }
 }
 
-/// Booleans, as `true` and `false`.
+/// Booleans, which are printed as `true` and `false`.
 pub struct Boolean<'a>(pub &'a BooleanArray);
 
 impl Value for Boolean<'_> {
@@ -44,7 +44,7 @@ impl Value for Boolean<'_> {
     }
 }
 
-/// Integers of any width, as numbers.
+/// Integers of any width, which are printed as numbers.
 pub struct Integer<'a, T: ArrowPrimitiveType>(pub &'a PrimitiveArray<T>);
 
 impl<T: ArrowPrimitiveType<Native: itoa::Integer>> Value for Integer<'_, T> {
@@ -57,7 +57,7 @@ impl<T: ArrowPrimitiveType<Native: itoa::Integer>> Value for Integer<'_, T> {
     }
 }
 
-/// Floating point numbers. Those that JSON cannot represent are strings in JSON.
+/// Floating-point numbers. If JSON cannot represent a number, it becomes a string in JSON.
 pub struct Floating<'a, T: ArrowPrimitiveType>(pub &'a PrimitiveArray<T>);
 
 impl<T: ArrowPrimitiveType<Native: Float>> Value for Floating<'_, T> {
@@ -78,7 +78,7 @@ impl<T: ArrowPrimitiveType<Native: Float>> Value for Floating<'_, T> {
     }
 }
 
-/// Strings of any layout.
+/// Strings in any layout.
 pub struct Utf8<A>(pub A);
 
 impl<'a, A: ArrayAccessor<Item = &'a str>> Value for Utf8<A> {
@@ -91,7 +91,7 @@ impl<'a, A: ArrayAccessor<Item = &'a str>> Value for Utf8<A> {
     }
 }
 
-/// Bytes of any layout: base64 in JSON and CSV, literals in tables.
+/// Bytes in any layout, which are base64 in JSON and CSV, and literals in tables.
 pub struct Binary<A>(pub A);
 
 impl<'a, A: ArrayAccessor<Item = &'a [u8]>> Value for Binary<A> {
@@ -123,8 +123,8 @@ impl Value for Uuid<'_> {
     }
 }
 
-/// Decimals with `scale` digits after the point, as strings. Few readers of JSON retain more than 17 digits of a
-/// number.
+/// Decimals with `scale` digits after the point. They are strings in JSON, because few JSON readers
+/// keep more than 17 digits of a number.
 struct Decimal<'a, T: DecimalType> {
     array: &'a PrimitiveArray<T>,
     scale: i8,
@@ -172,7 +172,7 @@ pub fn decimal256(array: &dyn Array, scale: i8) -> Boxed<'_> {
     })
 }
 
-/// Appends a text that needs no escapes, as a JSON string.
+/// Appends a text as a JSON string. The text must need no escapes.
 pub fn quoted(value: &impl Value, row: usize, out: &mut String) {
     out.push('"');
     value.text(row, out);

@@ -1,10 +1,12 @@
-//! Dates, times, timestamps, durations and intervals as ISO 8601 text.
+//! Prints dates, times, timestamps, durations and intervals as ISO 8601 text.
 //!
-//! - The fraction has as many digits as the column's unit, including zeros: 0, 3, 6 or 9. The texts of a column
-//!   therefore line up and sort. Durations and intervals have the digits that they need.
-//! - Years outside 0000 to 9999 have a sign: `+10000-01-01`, `-0001-12-31` (ISO 8601, expanded).
-//! - A value that its type does not allow is shown anyway: a time of 25 hours is `25:00:00`, a negative one
-//!   `-00:00:01`.
+//! - The fraction has as many digits as the column's unit, including zeros, which is 0, 3, 6 or 9.
+//!   So the texts in a column line up and sort. Durations and intervals have only the digits that
+//!   they need.
+//! - Years outside 0000 to 9999 have a sign, as in `+10000-01-01` and `-0001-12-31` (ISO 8601,
+//!   expanded).
+//! - A value that its type does not allow is shown all the same, so a time of 25 hours is
+//!   `25:00:00`, and a negative one is `-00:00:01`.
 
 use std::fmt::Write as _;
 
@@ -16,20 +18,20 @@ pub use herringbone_text::iso8601::push_date;
 
 const DAY_MILLIS: i64 = 86_400_000;
 
-/// The time zone of a timestamp column.
+/// The time zone that a timestamp column has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Zone {
-    /// No time zone: the values are local times without a place.
+    /// There is no time zone, so the values are local times without a place.
     Local,
-    /// The values are instants. They are shown at this offset, in seconds east of UTC.
+    /// The values are instants. We show them at this offset, in seconds east of UTC.
     Offset(i32),
 }
 
 impl Zone {
     /// Returns the zone of an Arrow timestamp type.
     ///
-    /// Names such as `Europe/Berlin` are treated as UTC. The instant is the same, but the rules of a place change
-    /// over the years, and with them the text of a file would change.
+    /// Names such as `Europe/Berlin` count as UTC. The instant is the same, but a place's rules
+    /// change over the years, and with them the text of a file would change.
     pub fn of(name: Option<&str>) -> Self {
         match name {
             None => Self::Local,
@@ -38,7 +40,7 @@ impl Zone {
     }
 }
 
-/// Returns the number of units per second, and the number of digits of the fraction.
+/// Returns the number of units per second, and the number of digits that the fraction has.
 fn scale(unit: TimeUnit) -> (u64, usize) {
     match unit {
         TimeUnit::Second => (1, 0),
@@ -48,7 +50,8 @@ fn scale(unit: TimeUnit) -> (u64, usize) {
     }
 }
 
-/// Appends `2024-01-02`, from milliseconds since 1970-01-01. Appends a time too, unless it is midnight.
+/// Appends a date such as `2024-01-02`, from milliseconds since 1970-01-01. If it is not midnight,
+/// this appends the time too.
 pub fn push_date64(out: &mut String, millis: i64) {
     if millis.rem_euclid(DAY_MILLIS) == 0 {
         push_date(out, millis / DAY_MILLIS);
@@ -57,12 +60,12 @@ pub fn push_date64(out: &mut String, millis: i64) {
     }
 }
 
-/// Appends `12:34:56.789`, from units since midnight.
+/// Appends a time such as `12:34:56.789`, from units since midnight.
 pub fn push_time(out: &mut String, value: i64, unit: TimeUnit) {
     iso8601::push_time(out, value, scale(unit).1);
 }
 
-/// Appends `2024-01-02T03:04:05.123456Z`, from units since 1970-01-01T00:00:00.
+/// Appends a timestamp such as `2024-01-02T03:04:05.123456Z`, from units since 1970-01-01T00:00:00.
 pub fn push_timestamp(out: &mut String, value: i64, unit: TimeUnit, zone: Zone) {
     let offset = match zone {
         Zone::Local => None,
@@ -71,15 +74,16 @@ pub fn push_timestamp(out: &mut String, value: i64, unit: TimeUnit, zone: Zone) 
     iso8601::push_timestamp(out, value, scale(unit).1, offset);
 }
 
-/// Appends `PT1.5S`. The unit is always seconds, because a duration of days may not equal calendar days if clocks
-/// change.
+/// Appends a duration such as `PT1.5S`. The unit is always seconds, because a duration of days may
+/// not equal calendar days if clocks change.
 pub fn push_duration(out: &mut String, value: i64, unit: TimeUnit) {
     let (per_second, digits) = scale(unit);
     out.push_str("PT");
     push_seconds(out, value.into(), per_second.into(), digits);
 }
 
-/// Appends `P1M2DT3.000000004S`. Parts equal to zero are omitted, and each part has its own sign.
+/// Appends an interval such as `P1M2DT3.000000004S`. Parts that are zero are omitted, and each part
+/// has its own sign.
 pub fn push_interval(out: &mut String, months: i32, days: i32, nanos: i128) {
     if months == 0 && days == 0 && nanos == 0 {
         out.push_str("PT0S");
@@ -98,7 +102,7 @@ pub fn push_interval(out: &mut String, months: i32, days: i32, nanos: i128) {
     }
 }
 
-/// Appends `-1.5S`, without trailing zeros.
+/// Appends seconds such as `-1.5S`, without trailing zeros.
 fn push_seconds(out: &mut String, value: i128, per_second: u128, digits: usize) {
     if value < 0 {
         out.push('-');

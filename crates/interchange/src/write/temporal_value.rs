@@ -1,4 +1,4 @@
-//! Columns of dates, times, timestamps, durations and intervals.
+//! Prints columns of dates, times, timestamps, durations and intervals.
 
 use herringbone_arrow::array::types::{
     Date32Type, Date64Type, IntervalDayTimeType, IntervalMonthDayNanoType, IntervalYearMonthType,
@@ -56,7 +56,7 @@ pub(super) fn time<T: ArrowPrimitiveType<Native: Into<i64>>>(
     boxed::<T>(array, move |out, value| push_time(out, value.into(), unit))
 }
 
-/// Wraps timestamps, with a time zone or local.
+/// Wraps timestamps, which have a time zone or are local.
 pub(super) fn timestamp<'a, T: ArrowPrimitiveType<Native = i64>>(
     array: &'a dyn Array,
     unit: TimeUnit,

@@ -1,4 +1,4 @@
-//! Bytes as base64, and as literals for conditions.
+//! Writes bytes as base64, and as the literals that conditions use.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -30,7 +30,7 @@ mod tests {
             push_base64(&mut out, bytes);
             out
         };
-        // RFC 4648, section 10.
+        // RFC 4648, section 10, has these examples.
         assert_eq!(base64(b""), "");
         assert_eq!(base64(b"f"), "Zg==");
         assert_eq!(base64(b"foobar"), "Zm9vYmFy");

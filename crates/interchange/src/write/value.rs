@@ -1,7 +1,7 @@
-//! A column of a batch with its values ready for printing.
+//! Prepares a batch's column so that its values can be printed.
 //!
-//! The data type is matched once per column and batch. Each value is then one virtual call, plus one for each level
-//! of nesting.
+//! We match the data type only once per column and batch. Printing a value is then one virtual
+//! call, plus one per level of nesting.
 
 use herringbone::variant::json::LostTypes;
 use herringbone::variant::shredding::is_variant;
@@ -21,19 +21,19 @@ use super::variant::Variants;
 use super::{geometry, nested, scalar, temporal_value};
 use crate::error::{Error, Result};
 
-/// The values of a column as text.
+/// A column's values, which can be printed as text.
 ///
-/// `row` must be less than the length of the array.
+/// `row` must be less than the array's length.
 pub trait Value {
-    /// Appends the value of `row` as JSON.
+    /// Appends the value in `row` as JSON.
     fn json(&self, row: usize, out: &mut String);
 
-    /// Appends the value of `row` as plain text: JSON without the quotes around scalars. A null
-    /// appends nothing.
+    /// Appends the value in `row` as plain text, which is JSON without the quotes around scalars. A
+    /// null appends nothing.
     fn text(&self, row: usize, out: &mut String);
 
-    /// Appends the value of `row` as a cell of a table. Bytes are literals that conditions accept; other
-    /// values are plain text.
+    /// Appends the value in `row` as a table cell. Bytes are literals that conditions accept, and
+    /// other values are plain text.
     fn cell(&self, row: usize, out: &mut String) {
         self.text(row, out);
     }
@@ -43,13 +43,13 @@ pub trait Value {
         LostTypes::default()
     }
 
-    /// Returns true if the value of `row` is null.
+    /// Returns true if the value in `row` is null.
     fn is_null(&self, _row: usize) -> bool {
         false
     }
 }
 
-/// A printable column.
+/// A column that can be printed.
 pub type Boxed<'a> = Box<dyn Value + 'a>;
 
 /// A column with nulls.
@@ -88,11 +88,11 @@ impl Value for Nullable<'_> {
     }
 }
 
-/// Returns the values of `array`, a column of type `field`.
+/// Returns the values of `array`, which has the type of `field`.
 ///
 /// # Errors
 ///
-/// A union, a type that does not occur in Parquet files.
+/// Fails for a union, which is a type that Parquet files do not have.
 pub fn of<'a>(field: &Field, array: &'a dyn Array) -> Result<Boxed<'a>> {
     let values = match array.data_type() {
         DataType::Dictionary(..) => dictionary(field, array)?,
@@ -107,8 +107,8 @@ pub fn of<'a>(field: &Field, array: &'a dyn Array) -> Result<Boxed<'a>> {
     })
 }
 
-/// Returns the place of the first value in a batch that cannot be printed: its column, and its row in the output.
-/// The row is not known within a list.
+/// Returns the place of the first value in a batch that cannot be printed, as its column and its
+/// row in the output. If it is inside a list, the row is not known.
 pub fn unprintable_place(batch: &RecordBatch, rows_before: u64) -> Option<String> {
     for (field, column) in batch.schema_ref().fields().iter().zip(batch.columns()) {
         let fails = |start: usize, length: usize| of(field, &column.slice(start, length)).is_err();
@@ -116,7 +116,8 @@ pub fn unprintable_place(batch: &RecordBatch, rows_before: u64) -> Option<String
             continue;
         }
         let name = field.name();
-        // All elements of a list are checked, no matter which of them a slice contains.
+        // All elements of a list are checked, whichever of them a slice contains. So if even an
+        // empty slice fails, we cannot find the row.
         let mut rows = match fails(0, 0) {
             true => 0..0,
             false => 0..column.len(),
@@ -261,7 +262,7 @@ fn run_end_encoded<'a>(array: &'a dyn Array) -> Result<Boxed<'a>> {
     }
 }
 
-/// Returns true if a column contains numbers.
+/// Returns true if a column has numbers.
 pub fn is_number(field: &Field) -> bool {
     match field.data_type() {
         DataType::Dictionary(_, values) => values.is_numeric(),

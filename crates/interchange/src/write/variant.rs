@@ -1,4 +1,4 @@
-//! Variants as JSON.
+//! Prints variants as JSON.
 
 use herringbone::variant::json::{JsonWriter, LostTypes};
 use herringbone::variant::shredding::{UnshredOptions, VariantArray};
@@ -7,7 +7,7 @@ use herringbone_arrow::array::Array;
 use super::value::Value;
 use crate::error::{Error, Result};
 
-/// The JSON texts of variants. They are created in advance, because malformed values are an error.
+/// The JSON texts of variants. We make them in advance, because malformed values are an error.
 pub(super) struct Variants {
     text: String,
     /// The end of each text.
@@ -16,10 +16,11 @@ pub(super) struct Variants {
 }
 
 impl Variants {
-    /// Converts the variants of an array, shredded or not.
+    /// Converts the variants in an array, whether they are shredded or not.
     ///
     /// # Errors
-    /// Data if values are malformed, or violate the rules of shredding.
+    /// Fails with [Data](crate::Error::Data) if values are malformed, or if they violate the rules
+    /// of shredding.
     pub(super) fn new(array: &dyn Array) -> Result<Self> {
         let data_failure = |error: herringbone::Error| Error::Data(error.to_string());
         let values = VariantArray::try_new(array).map_err(data_failure)?;

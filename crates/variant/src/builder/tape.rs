@@ -1,4 +1,4 @@
-//! Holds the parts of values in order of arrival, then measures and writes them.
+//! Holds a value's parts in order of arrival, then measures and writes them.
 //!
 //! Sizes are known from the inside out, but are written from the outside in. So we store all parts,
 //! measure them backwards and write them forwards, which writes each byte only once.

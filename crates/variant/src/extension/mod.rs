@@ -160,7 +160,7 @@ impl ExtensionMapping for VariantExtension {
         Ok(Some(ExtensionField::of_arrays(named(field))))
     }
 
-    /// Leaves the annotation to the library, which knows the Arrow type.
+    /// Leaves the annotation to the library.
     fn to_parquet(&self, _: &Field) -> Result<Option<AnnotatedField>> {
         Ok(None)
     }

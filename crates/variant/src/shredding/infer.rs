@@ -18,7 +18,7 @@ use crate::variant::Variant;
 pub struct InferOptions {
     /// The number of values to inspect, beginning with the first.
     pub sample: usize,
-    /// The share of objects that must at least contain a field before the field is shredded.
+    /// The minimum share of objects that must contain a field for it to be shredded.
     pub min_frequency: f64,
     /// The maximum number of fields and elements that get their own columns. If there are more, the
     /// most frequent ones are chosen.
@@ -66,7 +66,7 @@ impl InferOptions {
 herringbone_format::setters! { InferOptions {
     /// Sets the number of values to inspect.
     sample: usize;
-    /// Sets the share of objects that must at least contain a field before the field is shredded.
+    /// Sets the minimum share of objects that must contain a field for it to be shredded.
     min_frequency: f64;
     /// Sets the maximum number of fields and elements that get their own columns.
     max_fields: usize;

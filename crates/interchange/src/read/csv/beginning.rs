@@ -1,4 +1,4 @@
-//! The beginning of a file: its delimiter, and the names and kinds of its columns.
+//! Reads a file's beginning, which shows the delimiter, and the names and kinds of columns.
 
 use std::sync::Arc;
 
@@ -15,40 +15,42 @@ use crate::error::{Error, Result};
 use crate::read::sample::Sample;
 use crate::read::{Stream, TextOptions};
 
-/// The number of bytes searched for the delimiter.
+/// The number of bytes in which we search for the delimiter.
 const PROBE: usize = 64 << 10;
 
-/// The maximum number of characters of a name shown in a note.
+/// The maximum number of characters that a note shows from a name.
 const SHOWN: usize = 40;
 
-/// The first rows of a file and the properties inferred from them.
+/// A file's first rows, with the properties inferred from them.
 pub(super) struct Beginning {
     pub(super) sample: Sample,
     pub(super) delimiter: u8,
     /// The line on which the sample begins.
     pub(super) line: usize,
-    /// The line with the names.
+    /// The line that has the names.
     header_line: usize,
     pub(super) names: Vec<String>,
     pub(super) kinds: Vec<Kind>,
     /// The notation of each column.
     notations: Vec<Notation>,
-    /// Descriptions of columns with several formats of dates.
+    /// Descriptions of columns that have dates in several formats.
     dates: Vec<String>,
-    /// Descriptions of text columns in another country's notation.
+    /// For each column, a description if it is text because of another country's notation.
     hints: Vec<Option<&'static str>>,
-    /// True if quotes have no meaning: all fields have them, and the header has them needlessly.
+    /// True if quotes have no meaning, because all fields have them and the header has them
+    /// needlessly.
     pub(super) all_quoted: bool,
-    /// The first name that looks like a value. `None` unless all names have the types of their
-    /// columns.
+    /// The first name that looks like a value. This is `None` unless all names have the types of
+    /// their columns.
     looks_like_a_row: Option<String>,
 }
 
 impl Beginning {
-    /// Reads as many rows as are needed to infer types.
+    /// Reads as many rows as we need to infer types.
     ///
     /// # Errors
-    /// Data if the rows are not CSV; System.
+    /// Fails with [Data](crate::Error::Data) if the rows are not CSV, and with
+    /// [System](crate::Error::System) if they cannot be read.
     pub(super) fn of(stream: Stream, options: &TextOptions<'_>) -> Result<Self> {
         let name = stream.name.clone();
         let mut sample = Sample::start(stream)?;
@@ -82,7 +84,7 @@ impl Beginning {
     /// Returns the inferred schema.
     ///
     /// # Errors
-    /// There are no rows.
+    /// Fails if there are no rows.
     pub(super) fn schema(&self, options: &TextOptions<'_>) -> Result<SchemaRef, String> {
         if self.names.is_empty() {
             return Err(
@@ -134,12 +136,12 @@ impl Beginning {
 }
 
 impl Beginning {
-    /// Returns the notation of a column.
+    /// Returns the notation of a column's values.
     pub(super) fn notation(&self, column: usize) -> Notation {
         self.notations.get(column).cloned().unwrap_or_default()
     }
 
-    /// Emits notes about columns with several formats of dates.
+    /// Emits notes about columns that have dates in several formats.
     pub(super) fn note_dates(&self, file: &str, options: &TextOptions<'_>) {
         for text in &self.dates {
             (options.note)(&format!("{file}: {text}"));
@@ -147,23 +149,23 @@ impl Beginning {
     }
 }
 
-/// Infers the types of columns, record by record.
+/// A parser that infers the types of columns, record by record.
 struct Parser<'o> {
     options: &'o TextOptions<'o>,
     header: Records,
     rows: Records,
     in_rows: bool,
-    /// The number of rows to inspect.
+    /// The number of rows that we want to inspect.
     wanted: usize,
-    /// The number of rows inspected so far.
+    /// The number of rows that we have inspected so far.
     done: usize,
-    /// The notations that a column may have.
+    /// The notations that columns may have.
     notations: Vec<Notation>,
-    /// The kinds of the columns if quotes turn a field into text.
+    /// The columns' kinds if quotes turn a field into text.
     looks: Vec<Look>,
-    /// The kinds of the columns if quotes have no meaning.
+    /// The columns' kinds if quotes have no meaning.
     looks_in_quotes: Vec<Look>,
-    /// The notations of each column that stays text.
+    /// For each column, the notations of other countries that its values have.
     hints: Vec<Hint>,
     /// True if every field so far is quoted or null.
     all_quoted: bool,
@@ -173,10 +175,10 @@ impl<'o> Parser<'o> {
     fn new(options: &'o TextOptions<'o>, delimiter: u8, line: usize) -> Self {
         let notations = options.dialect.notations();
         let wanted = match options.schema {
-            // Only the rows show the formats of dates.
+            // If there is a schema, we need rows only to find the formats of dates.
             Some(_) if notations.len() > 1 => options.infer_rows,
             Some(_) => 0,
-            // Without a header, the first row determines the number of columns.
+            // Without a header, we need the first row for the number of columns.
             None => options.infer_rows.max(usize::from(!options.header)),
         };
         let given = options.schema.as_ref().map(|schema| schema.fields().len());
@@ -203,7 +205,7 @@ impl<'o> Parser<'o> {
         }
     }
 
-    /// Reads more of the text. Returns true if it has enough rows.
+    /// Reads more of the text. Returns true once there are enough rows.
     fn read(&mut self, mut text: &[u8]) -> Result<bool, RecordError> {
         if !self.in_rows {
             if text.is_empty() {
@@ -244,7 +246,7 @@ impl<'o> Parser<'o> {
         Ok(())
     }
 
-    /// Inspects the fields of complete records, and drops the records.
+    /// Inspects the fields of complete records, and then drops the records.
     fn look(&mut self) -> Result<(), RecordError> {
         let width = self.rows.width.unwrap_or(0);
         let null = &self.options.null;
@@ -357,7 +359,7 @@ impl<'o> Parser<'o> {
 /// Returns the first name that looks like a value. Returns `None` unless all names have the types
 /// of their columns.
 ///
-/// Any text may be a name, so text columns decide nothing.
+/// Text columns decide nothing, because any text may be a name.
 fn looks_like_a_row(
     header: &[(&str, bool)],
     kinds: &[Kind],

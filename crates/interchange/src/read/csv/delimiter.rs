@@ -1,13 +1,13 @@
-//! Detection of the delimiter of a file that does not use commas.
+//! Detects the delimiter of a file that does not use commas.
 
 use super::records::Records;
 use crate::read::TextOptions;
 use crate::read::sample::Sample;
 
-/// The delimiters other than the comma, most common first.
+/// The delimiters other than the comma, with the most common first.
 const OTHERS: [u8; 3] = *b";\t|";
 
-/// The prefix of a line by which programs announce the delimiter to Excel: `sep=;`.
+/// The prefix of a line such as `sep=;`, by which programs announce the delimiter to Excel.
 const DIRECTIVE: &[u8] = b"sep=";
 
 /// Removes a first line such as `sep=;` from a sample, and returns its delimiter.
@@ -26,8 +26,8 @@ pub(super) fn take_directive(sample: &mut Sample) -> Option<u8> {
     })
 }
 
-/// Returns the delimiter of a sample. It is the comma, unless the first line has none and another character splits
-/// all lines into the same number of fields.
+/// Returns the delimiter of a sample. This is the comma, unless the first line has none and another
+/// character splits all lines into equally many fields.
 pub(super) fn found(sample: &Sample, options: &TextOptions<'_>) -> u8 {
     if width(sample, options, b',', 1) != Some(1) {
         return b',';
@@ -36,13 +36,14 @@ pub(super) fn found(sample: &Sample, options: &TextOptions<'_>) -> u8 {
     let several = widths
         .into_iter()
         .filter(|(width, _)| *width > Some(1))
-        // On a tie, the more common delimiter wins.
+        // On a tie, the more common delimiter wins, because `max_by_key` returns the last maximum.
         .rev()
         .max_by_key(|(width, _)| *width);
     several.map_or(b',', |(_, delimiter)| delimiter)
 }
 
-/// Returns advice if the first line lacks the delimiter, but contains another usual one.
+/// Returns advice if the first line does not contain the delimiter, but contains another common
+/// one.
 pub(super) fn advice(sample: &Sample, delimiter: u8, comment: Option<u8>) -> String {
     let mut lines = sample.text.split(|byte| matches!(byte, b'\r' | b'\n'));
     let is_comment = |line: &[u8]| comment.is_some() && line.first().copied() == comment;
@@ -58,7 +59,8 @@ pub(super) fn advice(sample: &Sample, delimiter: u8, comment: Option<u8>) -> Str
     }
 }
 
-/// Returns the number of fields of each of the first `most` records, if they have equally many.
+/// Returns the number of fields in each of the first `most` records, if all of them have equally
+/// many.
 fn width(sample: &Sample, options: &TextOptions<'_>, delimiter: u8, most: usize) -> Option<usize> {
     let mut records = Records::new(delimiter, None, options.limits.schema_nodes);
     records.comment = options.comment;
@@ -98,19 +100,19 @@ mod tests {
             ("a,b\n", ','),
             ("a\n1\n", ','),
             ("", ','),
-            // As German Excel writes it: with commas in numbers.
+            // German Excel writes files like this, in which numbers have commas.
             ("id;name;price\r\n1;a;1,5\r\n2;b;2,25", ';'),
             ("a\tb\n1\t2\n", '\t'),
             ("a|b|c\n1|2|3", '|'),
-            // Another character that all lines have too, but fewer times.
+            // All lines have another of these characters too, but fewer of it.
             ("a;b|c;d\n1;2|3;4\n", ';'),
             ("a|b;c|d\n1|2;3|4\n", '|'),
             ("a;b|c\n1;2|3\n", ';'),
-            // Text in one column.
+            // This is text in one column.
             ("text\na;b\nc;d\n", ','),
             ("title; subtitle\nx\n", ','),
             ("\"a;b\"\n\"c;d\"\n", ','),
-            // Line ends and delimiters in quotes.
+            // Here, line ends and delimiters are in quotes.
             ("a;b\n\"x;\ny\";2\n\n", ';'),
         ] {
             let options = text_options();

@@ -1,4 +1,4 @@
-//! Numbers with decimal commas or thousands, and dates in formats other than ISO 8601.
+//! Reads numbers with decimal commas or thousands marks, and dates in other formats than ISO 8601.
 
 use std::borrow::Cow;
 use std::str::FromStr;
@@ -9,29 +9,31 @@ use herringbone_arrow::schema::DataType;
 use super::kind::Kind;
 use crate::read::value::number::Number;
 
-/// The notation of values in a file.
+/// The notation that values in a file have.
 #[derive(Debug, Clone, Default)]
 pub struct Dialect {
-    /// The marks in numbers.
+    /// The marks that numbers contain.
     pub marks: Marks,
-    /// The formats of dates and timestamps, in addition to ISO 8601. A column has one of them.
+    /// The formats that dates and timestamps may have in addition to ISO 8601. Each column has one
+    /// of them.
     pub dates: Vec<DateFormat>,
 }
 
-/// The marks before the fraction of a number, and between its groups of three digits.
+/// The marks that stand before the fraction of a number, and between its groups of three digits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Marks {
-    /// A point before the fraction, and none between groups: `1234.50`.
+    /// A point before the fraction, and no marks between groups, as in `1234.50`.
     #[default]
     Usual,
-    /// A comma before the fraction, and points between groups: `1.234,50`.
+    /// A comma before the fraction, and points between groups, as in `1.234,50`.
     DecimalComma,
-    /// A point before the fraction, and commas between groups: `1,234.50`.
+    /// A point before the fraction, and commas between groups, as in `1,234.50`.
     Thousands,
 }
 
 impl Marks {
-    /// Returns the mark before the fraction, the mark between groups, and the reason to refuse another notation.
+    /// Returns the mark before the fraction, the mark between groups, and the reason why another
+    /// notation is refused.
     fn signs(self) -> Option<(char, char, &'static str)> {
         match self {
             Self::Usual => None,
@@ -49,11 +51,11 @@ impl Marks {
     }
 }
 
-/// The notation of the values in a column.
+/// The notation that a column's values have.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Notation {
     pub(super) marks: Marks,
-    /// The format of dates and timestamps, in addition to ISO 8601.
+    /// The format that dates and timestamps may have in addition to ISO 8601.
     pub(super) date: Option<DateFormat>,
 }
 
@@ -98,7 +100,8 @@ impl DateFormat {
 }
 
 impl Dialect {
-    /// Returns the notations that a column may have, at least one: each format of dates makes one.
+    /// Returns the notations that a column may have. There is one per date format, and at least
+    /// one.
     pub(super) fn notations(&self) -> Vec<Notation> {
         let notation = |date| Notation {
             marks: self.marks,
@@ -110,7 +113,8 @@ impl Dialect {
         }
     }
 
-    /// Returns true if quotes make a field text. A number with a comma needs them between commas.
+    /// Returns true if quotes turn a field into text. They do not if a number needs them because it
+    /// has a comma and commas separate the fields.
     pub(super) fn is_text(&self, (text, quoted): (&str, bool), delimiter: u8) -> bool {
         quoted && !(self.marks != Marks::Usual && delimiter == b',' && text.contains(','))
     }
@@ -122,7 +126,7 @@ impl Notation {
         self.marks == Marks::Usual && self.date.is_none()
     }
 
-    /// Returns the kind of a field that quotes do not make text.
+    /// Returns the kind of a field that quotes do not turn into text.
     pub(super) fn kind(&self, text: &str) -> Kind {
         if let Some(date) = self.date(text) {
             return Kind::of(&date);
@@ -133,10 +137,10 @@ impl Notation {
         }
     }
 
-    /// Returns the usual form of a value of this type.
+    /// Returns the usual form of a value that has this type.
     ///
     /// # Errors
-    /// The reason why a number is not in this notation.
+    /// Fails with the reason why a number is not in this notation.
     pub(super) fn value<'t>(
         &self,
         text: &'t str,
@@ -153,7 +157,7 @@ impl Notation {
         }
     }
 
-    /// Returns the ISO 8601 form of a date or timestamp in the format of this notation.
+    /// Returns the ISO 8601 form of a date or timestamp, if the text has this notation's format.
     pub(super) fn date(&self, text: &str) -> Option<String> {
         self.date.as_ref().and_then(|format| format.iso(text))
     }
@@ -170,7 +174,7 @@ impl Notation {
     }
 }
 
-/// Returns a number such as `1.234,50` with a decimal point and without marks between its groups.
+/// Returns a number such as `1.234,50` with a decimal point, and without marks between its groups.
 fn usual_number(text: &str, comma: char, group_mark: char) -> Option<String> {
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     let sign = text.get(..text.len() - digits.len())?;
@@ -250,7 +254,7 @@ mod tests {
         assert_eq!(notation.value("nan", &DataType::Float64).unwrap(), "nan");
     }
 
-    /// The expected values are those of `strptime` of Python.
+    /// Python's `strptime` returns these expected values.
     #[test]
     fn dates_in_formats() {
         for (format, text, expected) in [

@@ -1,17 +1,18 @@
-//! Columns of text whose values have the notation of another country, and the option that reads them.
+//! Finds text columns whose values have another country's notation, and the option that reads them.
 
 /// The notations that all values have so far.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Hint {
     /// True for each of [`NOTATIONS`] that all values have.
     fits: [bool; NOTATIONS.len()],
-    /// True if a number has other than three digits after its comma, which may otherwise stand between thousands.
+    /// True if a number has other than three digits after its comma. Three digits might be a group
+    /// of thousands instead of a fraction.
     has_fraction: bool,
     has_comma: bool,
     is_empty: bool,
 }
 
-/// A test of values, and the note about columns of such values.
+/// A test for values, with the note about columns that have such values.
 type Notation = (fn(&str) -> bool, &'static str);
 
 const NOTATIONS: [Notation; 6] = [
@@ -55,7 +56,7 @@ impl Default for Hint {
 }
 
 impl Hint {
-    /// Adds a value other than null.
+    /// Adds a value that is not null.
     pub(super) fn add(&mut self, text: &str) {
         self.is_empty = false;
         for (fits, (is_so, _)) in self.fits.iter_mut().zip(NOTATIONS) {

@@ -1,4 +1,4 @@
-//! The kinds of CSV fields, and the type that holds all fields of a column.
+//! Determines the kinds of CSV fields, and the type that holds all fields of a column.
 
 use herringbone_arrow::schema::{DataType, TimeUnit};
 use herringbone_text::iso8601::{Timestamp, parse_date, parse_timestamp};
@@ -7,10 +7,10 @@ use crate::read::numbers::Numbers;
 use crate::read::value::is_special;
 use crate::read::value::number::Number;
 
-/// The kind of a set of fields.
+/// The kind that a set of fields has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// No value at all.
+    /// There is no value at all.
     Nothing,
     Boolean,
     Numbers(Numbers),
@@ -21,16 +21,16 @@ pub(super) enum Kind {
     Text,
 }
 
-/// The common properties of a set of timestamps.
+/// Properties that a set of timestamps has in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Timestamps {
-    /// The maximum number of digits of the fraction.
+    /// The maximum number of digits that a fraction has.
     digits: usize,
-    /// True if all of them have an offset from UTC, false if none has.
+    /// True if all of them have an offset from UTC, and false if none has.
     are_instants: bool,
     /// True if at least one offset is not zero.
     are_shifted: bool,
-    /// For each unit, true if it can represent all of them.
+    /// For each unit, true if it can represent all of the timestamps.
     fits: [bool; 4],
 }
 
@@ -42,7 +42,7 @@ const UNITS: [(usize, TimeUnit); 4] = [
 ];
 
 impl Kind {
-    /// Returns the kind of an unquoted field.
+    /// Returns the kind of a field that has no quotes.
     pub(super) fn of(text: &str) -> Self {
         match text.as_bytes() {
             [b't' | b'T' | b'f' | b'F', ..] => {
@@ -74,8 +74,8 @@ impl Kind {
         }
     }
 
-    /// Returns the kind of a number if only zeros at the end of its text are lost. Leading zeros or a plus sign make
-    /// it a code, which is text.
+    /// Returns a number's kind, if nothing but zeros at the end of its text gets lost. Leading
+    /// zeros or a plus sign make it a code, which is text.
     fn number(text: &str) -> Option<Self> {
         let number = Number::of(text)?;
         let zeros = number.whole.len() > 1 && number.whole.starts_with('0');
@@ -120,11 +120,11 @@ impl Kind {
 
     /// Returns true if [`data_type`](Self::data_type) is text.
     pub(super) fn is_text(self) -> bool {
-        // Most fields are found to be text before their type is made.
+        // Most text is known to be text before we have to make its type.
         self == Self::Text || self.data_type() == DataType::Utf8
     }
 
-    /// Returns true if a column would have been inferred as this type with the field included.
+    /// Returns true if the column would have been inferred as this type with this field included.
     pub(super) fn goes_with(self, data_type: &DataType) -> bool {
         match (data_type, self) {
             (DataType::Utf8, _) | (DataType::Boolean, Self::Boolean) => true,
@@ -141,7 +141,7 @@ impl Kind {
         }
     }
 
-    /// Returns true if there are timestamps with an offset other than zero.
+    /// Returns true if any timestamp has an offset other than zero.
     pub(super) fn is_shifted(self) -> bool {
         matches!(self, Self::Timestamps(timestamps) if timestamps.are_shifted)
     }
@@ -204,7 +204,7 @@ mod tests {
             (&[".5", "5.", "1e5", "-0"], "Float64"),
             (&["1.5", "NaN", "-Infinity"], "Float64"),
             (&["NaN"], "Utf8"),
-            // As duckdb, pandas and numpy write them.
+            // duckdb, pandas and numpy write these names.
             (&["1", "nan"], "Float64"),
             (&["inf", "-inf", "1.5", "-nan"], "Float64"),
             (&["1", "Inf", "+Infinity"], "Float64"),
@@ -241,7 +241,7 @@ mod tests {
                 &["2024-01-02T03:04:05Z", "2024-01-02T03:04:05+00:00"],
                 "Timestamp(s, \"UTC\")",
             ),
-            // As duckdb, polars and pyarrow do.
+            // duckdb, polars and pyarrow read these as UTC too.
             (&["2024-01-02T03:04:05+05:30"], "Timestamp(s, \"UTC\")"),
             (
                 &["2024-01-02T03:04:05Z", "2024-01-02T03:04:05-05:00"],

@@ -1,21 +1,21 @@
-//! The kinds of columns in each notation of their values.
+//! Tracks the kinds of columns in each notation that their values may have.
 
 use super::dialect::Notation;
 use super::kind::Kind;
 
-/// The kinds of the fields of a column so far.
+/// The kinds that a column's fields have so far.
 #[derive(Debug, Clone)]
 pub(super) struct Look {
-    /// The kind of the column in each notation.
+    /// The column's kind in each notation.
     kinds: Vec<Kind>,
-    /// The kind of the column if each field had a notation of its own.
+    /// The column's kind if each field could have its own notation.
     mixed: Kind,
-    /// True if a field is one date in one notation, and another date in another.
+    /// True if some field is one date in one notation, and another date in another notation.
     is_ambiguous: bool,
 }
 
 impl Look {
-    /// Creates the kinds of a column without fields.
+    /// Creates the kinds of a column that has no fields yet.
     pub(super) fn new(notations: &[Notation]) -> Self {
         Self {
             kinds: vec![Kind::Nothing; notations.len()],
@@ -24,7 +24,7 @@ impl Look {
         }
     }
 
-    /// Adds a text.
+    /// Adds a field that is text.
     pub(super) fn text(&mut self) {
         self.kinds.fill(Kind::Text);
         self.mixed = Kind::Text;
@@ -55,13 +55,13 @@ impl Look {
         self.mixed = *only;
     }
 
-    /// Returns the index of the first notation that all fields have, or that of the first notation.
+    /// Returns the index of the first notation that all fields have, or else of the first notation.
     pub(super) fn notation(&self) -> usize {
         let mut kinds = self.kinds.iter();
         kinds.position(|kind| *kind != Kind::Text).unwrap_or(0)
     }
 
-    /// Returns the kind in the chosen notation.
+    /// Returns the kind that the column has in the chosen notation.
     pub(super) fn kind(&self) -> Kind {
         self.kinds
             .get(self.notation())
@@ -69,7 +69,7 @@ impl Look {
             .unwrap_or(Kind::Text)
     }
 
-    /// Returns the way in which several formats of dates matter, if they do.
+    /// Returns a note about why several formats of dates matter, if they do.
     pub(super) fn note(&self, notations: &[Notation]) -> Option<String> {
         if self.kind() == Kind::Text {
             let is_mixed = self.mixed.is_temporal();

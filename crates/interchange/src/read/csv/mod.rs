@@ -1,7 +1,7 @@
-//! CSV.
+//! Reads CSV.
 //!
-//! Quotes distinguish an empty string from a null, and text from a number. The reader therefore records whether a
-//! field was quoted. In a file that quotes every field, quotes mean nothing.
+//! Quotes distinguish an empty string from a null, and text from a number, so the reader records if
+//! a field was quoted. But if a file quotes every field, quotes mean nothing.
 
 mod beginning;
 mod delimiter;
@@ -36,10 +36,11 @@ use super::{
 };
 use crate::error::{Error, Result};
 
-/// Reads CSV.
+/// Reads the rows of CSV.
 ///
 /// # Errors
-/// Data if a schema cannot be inferred or the given one does not fit; System.
+/// Fails with [Data](crate::Error::Data) if a schema cannot be inferred, or if the given schema
+/// does not fit. Fails with [System](crate::Error::System) if the text cannot be read.
 pub fn csv(stream: Stream, options: &TextOptions<'_>) -> Result<Rows<'static>> {
     let name = stream.name.clone();
     let work = stream.work();
@@ -106,10 +107,12 @@ pub fn csv(stream: Stream, options: &TextOptions<'_>) -> Result<Rows<'static>> {
     })
 }
 
-/// Returns the columns of CSV with their inferred types. That of a column without a value in the first rows is Null.
+/// Returns the columns of CSV with their inferred types. If a column has no value in the first
+/// rows, its type is Null.
 ///
 /// # Errors
-/// Data if a record has another number of fields than the first; System.
+/// Fails with [Data](crate::Error::Data) if a record has another number of fields than the first
+/// one. Fails with [System](crate::Error::System) if the text cannot be read.
 pub fn csv_fields(stream: Stream, options: &TextOptions<'_>) -> Result<Vec<Field>> {
     let beginning = Beginning::of(stream, options)?;
     let field = |(name, kind): (&String, &Kind)| {
@@ -123,8 +126,8 @@ pub fn csv_fields(stream: Stream, options: &TextOptions<'_>) -> Result<Vec<Field
     Ok(columns.map(field).collect())
 }
 
-/// Returns true if this command would read an unquoted field as text, were it alone in its column. Anything that
-/// another program might take for a number is not text.
+/// Returns true if this command would read a field without quotes as text, were it alone in its
+/// column. Anything that another program might take for a number does not count as text.
 pub fn reads_as_text(text: &str) -> bool {
     let may_be_number =
         text.starts_with(|character: char| matches!(character, '+' | '-' | '.' | '0'..='9'));
@@ -132,7 +135,7 @@ pub fn reads_as_text(text: &str) -> bool {
     !is_number && Kind::of(text).is_text()
 }
 
-/// Returns the column of the file for each field of the schema, by name.
+/// Returns the index of the file's column for each field in the schema, which we find by name.
 fn matched(names: &[String], schema: &Schema) -> Result<Vec<usize>, String> {
     let mut places = HashMap::new();
     for (at, name) in names.iter().enumerate() {
@@ -154,10 +157,10 @@ fn matched(names: &[String], schema: &Schema) -> Result<Vec<usize>, String> {
     }
 }
 
-/// A column being built.
+/// A column while it is being built.
 struct Column {
     slot: Slot,
-    /// The index of its field in a record.
+    /// The index that its field has in a record.
     from: usize,
     may_be_empty: bool,
     data_type: DataType,
@@ -182,7 +185,8 @@ impl Column {
         })
     }
 
-    /// Returns true if a failed value leaves nothing in the column. Lists and dictionaries may have parts of it.
+    /// Returns true if a value that fails leaves nothing in the column. Lists and dictionaries may
+    /// keep parts of it.
     fn is_flat(&self) -> bool {
         let data_type = &self.data_type;
         !data_type.is_nested()
@@ -194,8 +198,8 @@ impl Column {
 
     /// Appends a field.
     ///
-    /// `text_in_quotes` is true if quotes make the field text. An unquoted field may be a null. A quoted field is never a null, unless it is empty and its type has no empty
-    /// text.
+    /// `text_in_quotes` is true if quotes turn the field into text. A field without quotes may be a
+    /// null. A quoted field is never a null, unless it is empty and its type has no empty text.
     fn append(
         &mut self,
         (text, quoted): (&str, bool),
@@ -229,14 +233,14 @@ impl Column {
     }
 }
 
-/// The batches of a table.
+/// An iteration over the batches of a table.
 struct Batches<R> {
     name: String,
     input: R,
     schema: SchemaRef,
     columns: Vec<Column>,
     records: Records,
-    /// True if the names of the columns are still to be read.
+    /// True if the names of the columns still have to be read.
     header: bool,
     null: String,
     dialect: Dialect,
@@ -244,7 +248,7 @@ struct Batches<R> {
     max_row_bytes: usize,
     /// The maximum number of rows in a batch.
     rows: usize,
-    /// The losses of a text with bad rows. `None` if these are errors.
+    /// The losses of a text with bad rows, or `None` if bad rows are errors.
     losses: Option<Losses>,
 }
 
@@ -254,7 +258,7 @@ impl<R: BufRead> Batches<R> {
             self.header = false;
             self.fill(1)?;
             self.records.clear();
-            // In a file with several columns, a blank line is not a row.
+            // If a file has several columns, a blank line is not a row.
             self.records.blanks = self.columns.len() <= 1;
         }
         while self.records.len() == 0 {
@@ -278,7 +282,7 @@ impl<R: BufRead> Batches<R> {
             .map_err(|error| Error::Data(format!("{}: {error}", self.name)))
     }
 
-    /// Reads up to `rows` records. Stops earlier once they reach `BATCH_BYTES`.
+    /// Reads up to `rows` records. Stops earlier once they have `BATCH_BYTES`.
     fn fill(&mut self, rows: usize) -> Result<()> {
         loop {
             let text = self
@@ -294,14 +298,14 @@ impl<R: BufRead> Batches<R> {
                 return Err(self.failure(last, error));
             }
             self.input.consume(taken);
-            // Stop once the parser has seen the end of the input, or has enough records.
+            // We stop once the parser has seen the end of the input, or has enough records.
             if available == 0 || taken < available {
                 return Ok(());
             }
         }
     }
 
-    /// Converts the records to columns, and counts their rows. An error includes its line.
+    /// Converts the records to columns, and counts their rows. An error comes with its line.
     fn arrays(&mut self) -> Result<(Vec<ArrayRef>, usize), (usize, ParseError)> {
         let record_error = |(line, text): records::RecordError| (line, ParseError::new(text));
         if i32::try_from(self.records.bytes()).is_err() {
@@ -364,7 +368,7 @@ impl<R: BufRead> Batches<R> {
     }
 }
 
-/// Returns the columns without the bad rows, and the number of rows left.
+/// Returns the columns without the bad rows, and the number of rows that are left.
 fn without(
     columns: Vec<ArrayRef>,
     rows: usize,
@@ -373,7 +377,7 @@ fn without(
     if bad.is_empty() {
         return Ok((columns, rows));
     }
-    // The bad rows are in order.
+    // The bad rows are in order, so a binary search finds them.
     let good = BooleanBuffer::collect_bool(rows, |row| bad.binary_search(&row).is_err());
     let left = rows - bad.len();
     let selected = columns.iter().map(|column| select(column, &good, left));
@@ -400,7 +404,7 @@ mod tests {
 
     #[test]
     fn usual_forms_are_read_like_all_others() {
-        // This format of dates changes nothing, but turns usual forms off.
+        // This date format changes nothing, but turns off the fast path for usual forms.
         let slow = Notation {
             date: Some("@%F".parse().unwrap()),
             ..Notation::default()

@@ -1,14 +1,14 @@
-//! Unique names for columns.
+//! Makes the names of columns unique.
 
 use std::collections::{HashMap, HashSet};
 
-/// The maximum number of changes listed in a note.
+/// The maximum number of changes that a note lists.
 const LISTED: usize = 5;
 
-/// Returns unique names, and a note about the changed ones.
+/// Returns unique names, and a note about the names that changed.
 ///
-/// The second of two equal names gets the suffix `_1`, as in duckdb, and further ones the next numbers. If several
-/// names are empty, each becomes `column_N` for column number N.
+/// As in duckdb, the second of two equal names gets the suffix `_1`, and further ones get the next
+/// numbers. If several names are empty, each becomes `column_N`, where N is the column's number.
 pub(super) fn distinct(mut names: Vec<String>) -> (Vec<String>, Option<String>) {
     let mut taken: HashSet<String> = names.iter().cloned().collect();
     let several_empty = names.iter().filter(|name| name.is_empty()).count() > 1;
@@ -70,10 +70,10 @@ mod tests {
     fn no_name_is_there_twice() {
         for (given, expected) in [
             ("a,b", "a,b"),
-            // duckdb 1.4: a, a_1, b.
+            // duckdb 1.4 calls them a, a_1 and b.
             ("a,a,b", "a,a_1,b"),
             ("a,a,a,b,b", "a,a_1,a_2,b,b_1"),
-            // A name in the file is left unchanged.
+            // A name that the file has is left unchanged.
             ("a,a_1,a,a", "a,a_1,a_2,a_3"),
             ("a,a,a_1,a_1", "a,a_2,a_1,a_1_1"),
             // pandas writes its index without a name.

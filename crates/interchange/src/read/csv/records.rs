@@ -1,45 +1,46 @@
-//! Records of CSV according to RFC 4180. They record whether a field was quoted, which its text no longer shows.
+//! Splits CSV into records according to RFC 4180. We record if a field was quoted, because its text
+//! no longer shows it.
 
-/// The error for invalid UTF-8, with advice.
+/// The error message for invalid UTF-8, with advice.
 const NOT_UTF8: &str =
     "text that is not UTF-8; --csv-encoding latin1 reads the usual text of Windows";
 
-/// The maximum number of buffered fields, apart from those of the last record.
+/// The maximum number of fields that we buffer, not counting those of the last record.
 const MAX_FIELDS: usize = 1 << 20;
 
-/// A line number, and an error message.
+/// A line number, with an error message.
 pub(super) type RecordError = (usize, String);
 
-/// Advice for a record with too many or too few fields.
+/// Advice for a record that has too many or too few fields.
 const WIDTH_ADVICE: &str = "; --skip-lines N leaves out lines before the names, --comment CHARACTER those that begin with it, and \
                             --on-error skip other lines";
 
 type Result<T, E = RecordError> = std::result::Result<T, E>;
 
-/// Splits text, which may arrive in pieces, into records of `width` fields.
+/// A parser that splits text into records of `width` fields. The text may arrive in pieces.
 ///
-/// Quotes are special at the beginning of a field, and such a field ends with them. A line ends with CR LF, LF or
-/// CR.
+/// Quotes are special only at the beginning of a field, and such a field ends with them. A line
+/// ends with CR LF, LF or CR.
 pub(super) struct Records {
     pub(super) delimiter: u8,
-    /// The number of fields of a record. `None` until the first record is read.
+    /// The number of fields in a record, or `None` until the first record is read.
     pub(super) width: Option<usize>,
-    /// The maximum number of fields of a record: the limit `schema_nodes`.
+    /// The maximum number of fields in a record, which is the limit `schema_nodes`.
     most_fields: usize,
     /// The number of the current line.
     pub(super) line: usize,
     /// The line on which each record begins.
     lines: Vec<usize>,
-    /// True if a blank line is a record with one empty field. Otherwise it is ignored.
+    /// True if a blank line is a record with one empty field. If false, blank lines are ignored.
     pub(super) blanks: bool,
     /// The first character of comment lines, which are ignored.
     pub(super) comment: Option<u8>,
-    /// True if records with too many or too few fields are dropped. Otherwise they are errors.
+    /// True if records with too many or too few fields are dropped. If false, they are errors.
     pub(super) drops_bad: bool,
     /// The dropped records.
     pub(super) dropped: Vec<RecordError>,
     state: State,
-    /// The contiguous bytes of all fields, without quotes.
+    /// The contiguous bytes of all fields, without their quotes.
     data: Vec<u8>,
     fields: Vec<Field>,
     /// The number of fields that belong to the incomplete record.
@@ -48,25 +49,26 @@ pub(super) struct Records {
 }
 
 struct Field {
-    /// The end of the field in `data`.
+    /// The position in `data` at which the field ends.
     end: usize,
     quoted: bool,
 }
 
 enum State {
-    /// At the beginning of a record.
+    /// The parser is at the beginning of a record.
     Record,
-    /// After a CR. A following LF belongs to the same line end.
+    /// The parser is after a CR. An LF that follows belongs to this line end.
     Return,
-    /// At the beginning of a field.
+    /// The parser is at the beginning of a field.
     Field,
-    /// Within an unquoted field.
+    /// The parser is inside a field without quotes.
     Plain,
-    /// Within quotes.
+    /// The parser is inside quotes.
     Quoted,
-    /// Within a comment line.
+    /// The parser is inside a comment line.
     Comment,
-    /// After a quote within quotes: either the first of two, or the closing one.
+    /// The parser is after a quote inside quotes, which is either the first of two or the closing
+    /// one.
     Quote,
 }
 
@@ -90,7 +92,7 @@ impl Records {
         }
     }
 
-    /// Creates the reader for the records after a header in the same text.
+    /// Creates the parser for the records that follow a header in the same text.
     pub(super) fn after_header(&self) -> Self {
         let mut records = Self::new(self.delimiter, self.width, self.most_fields);
         records.blanks = self.width == Some(1);
@@ -132,11 +134,13 @@ impl Records {
         self.data.shrink_to(bytes);
     }
 
-    /// Reads text until there are `most` records, dropped ones among them, records of `bytes` bytes, or [`MAX_FIELDS`] fields. Empty `text`
-    /// marks the end. Returns the number of bytes read.
+    /// Reads text until there are `most` records (including dropped ones), `bytes` bytes of
+    /// records, or [`MAX_FIELDS`] fields. Empty `text` marks the end. Returns the number of bytes
+    /// that were read.
     ///
     /// # Errors
-    /// A record has too many or too few fields, quotes are not closed at the end, or text follows closing quotes.
+    /// Fails if a record has too many or too few fields, if quotes are not closed at the end, or if
+    /// text follows closing quotes.
     pub(super) fn read(&mut self, text: &[u8], most: usize, bytes: usize) -> Result<usize> {
         if text.is_empty() {
             return self.end().map(|()| 0);
@@ -219,7 +223,7 @@ impl Records {
         Ok(at)
     }
 
-    /// Copies bytes up to the first one of `ends`. Returns the number of copied bytes.
+    /// Copies bytes up to the first byte that is in `ends`. Returns the number of bytes copied.
     fn copy(&mut self, text: &[u8], at: usize, ends: [u8; 3]) -> usize {
         let rest = text.get(at..).unwrap_or_default();
         let count = position(rest, ends);
@@ -308,14 +312,14 @@ impl Records {
         self.end_record()
     }
 
-    /// Ends a text truncated at any place. Drops an incomplete record, unless it is the first one. The first one is
-    /// padded with empty fields.
+    /// Ends a text that was truncated at any place. An incomplete record is dropped, unless it is
+    /// the first one. In that case it is padded with empty fields.
     ///
     /// # Errors
-    /// A record has too many fields.
+    /// Fails if a record has too many fields.
     pub(super) fn end_truncated(&mut self, is_first: bool) -> Result<()> {
         if is_first && self.len() == 0 && self.is_open() {
-            // The text may end within a character.
+            // The text may end inside a character, so we drop its part.
             if let Err(error) = str::from_utf8(&self.data)
                 && error.error_len().is_none()
             {
@@ -339,7 +343,7 @@ impl Records {
     /// Returns the text of all fields.
     ///
     /// # Errors
-    /// Some text is not UTF-8.
+    /// Fails if some text is not UTF-8.
     pub(super) fn text(&self) -> Result<Fields<'_>> {
         match str::from_utf8(&self.data) {
             Ok(text) => Ok(Fields {
@@ -366,14 +370,15 @@ impl Records {
     }
 }
 
-/// Returns the position of the first byte among `ends`.
+/// Returns the position of the first byte that is in `ends`.
 ///
-/// Fields are short, and for them a search of eight bytes at a time is faster than one of `memchr`.
+/// Fields are short, so a search of eight bytes at a time is faster than `memchr` for them.
 fn position(text: &[u8], ends: [u8; 3]) -> Option<usize> {
     const LOW: u64 = u64::from_ne_bytes([0x01; 8]);
     const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
     let [a, b, c] = ends.map(|byte| u64::from_ne_bytes([byte; 8]));
-    // The lowest bit in the result marks the first zero byte. Higher bits may mark others.
+    // The lowest bit in the result marks the first zero byte. Higher bits may mark bytes that are
+    // not zero.
     let zeros = |word: u64| word.wrapping_sub(LOW) & !word & HIGH;
     let (words, rest) = text.as_chunks::<8>();
     for (at, word) in words.iter().enumerate() {
@@ -397,7 +402,7 @@ impl<'r> Fields<'r> {
     /// Returns a field, and true if it was quoted.
     ///
     /// # Errors
-    /// Some text is not UTF-8.
+    /// Fails if some text is not UTF-8.
     pub(super) fn get(&self, record: usize, column: usize) -> Result<(&'r str, bool)> {
         let fields = &self.records.fields;
         let at = record * self.records.width.unwrap_or(0) + column;
@@ -417,7 +422,8 @@ impl<'r> Fields<'r> {
 mod tests {
     use super::*;
 
-    /// Formats each record of `text`, which arrives in pieces of `piece` bytes. Quoted fields are in «».
+    /// Formats each record in `text`, which arrives in pieces of `piece` bytes. Quoted fields are
+    /// in «».
     fn records(text: &str, width: usize, blanks: bool, piece: usize) -> Result<String, String> {
         let mut records = Records::new(b',', Some(width), 99);
         records.blanks = blanks;
@@ -444,7 +450,7 @@ mod tests {
     #[test]
     fn fields_are_split_wherever_the_text_is_split() {
         for (text, width, blanks, expected) in [
-            // The examples of RFC 4180, section 2.
+            // These are the examples in RFC 4180, section 2.
             (
                 "aaa,bbb,ccc\r\nzzz,yyy,xxx\r\n",
                 3,
@@ -469,12 +475,12 @@ mod tests {
                 false,
                 "[«aaa»][«b\"bb»][«ccc»];",
             ),
-            // Empty, and empty in quotes.
+            // Some fields are empty, and some are empty in quotes.
             (",\n\"\",\n,\"\"", 2, false, "[][];[«»][];[][«»];"),
             ("\n\r\n\r\"\"\nx\n\n", 1, true, "[];[];[];[«»];[x];[];"),
             ("\n\r\n\r\"\"\nx\n\n", 1, false, "[«»];[x];"),
             ("\n\n1,2\r\r\n\n3,4", 2, false, "[1][2];[3][4];"),
-            // Quotes inside fields.
+            // These have quotes inside fields.
             ("a\"b\",\"a\"\"\"\n", 2, false, "[a\"b\"][«a\"»];"),
             (" \"a\"\n", 1, true, "[ \"a\"];"),
         ] {
@@ -487,7 +493,7 @@ mod tests {
 
     #[test]
     fn the_first_end_is_found() {
-        // Bytes next to the ends, and with the high bit, are not ends.
+        // Bytes that are next to the ends, or have the high bit, are not ends.
         let text = b"-\x09\x0b\x0c\x0e\x8a\x8d\xac+.\xffabcdefghijklm";
         for length in 0..text.len() {
             for (at, end) in (0..length).zip([b',', b'\n', b'\r'].into_iter().cycle()) {
@@ -552,7 +558,7 @@ mod tests {
             assert_eq!(line, 2, "{text}");
             assert!(error.contains("the limit `schema_nodes`"), "{error}");
         }
-        // Even if the line is long, no more fields than the limit are buffered.
+        // Even if the line is long, we buffer no more fields than the limit allows.
         let mut records = Records::new(b',', None, 3);
         assert!(records.read(&[b','; 1 << 20], 1, usize::MAX).is_err());
         assert_eq!(records.fields.len(), 3);

@@ -1,4 +1,4 @@
-//! Validation of the lengths in a record batch against the bytes of its message.
+//! Checks the lengths in a record batch against the bytes of its message.
 
 use herringbone::{Error, Limits, Result};
 use herringbone_arrow::array::cast::AsArray as _;
@@ -11,17 +11,18 @@ use herringbone_arrow::schema::{DataType, Field, Schema};
 
 use super::messages::size;
 
-/// The maximum expansion by LZ4: bytes per compressed byte, and bytes to add per buffer. LZ4 encodes 255 bytes in
-/// one byte of a length.
+/// The maximum expansion that LZ4 reaches, in bytes per compressed byte, and the bytes to add per
+/// buffer. LZ4 encodes 255 bytes in one byte of a length.
 const LZ4_RATIO: (u64, u64) = (255, 255);
-/// The maximum expansion by ZSTD: bytes per compressed byte, and bytes to add per buffer. ZSTD encodes 128 KiB in a block
-/// of four bytes.
+/// The maximum expansion that ZSTD reaches, in bytes per compressed byte, and the bytes to add per
+/// buffer. ZSTD encodes 128 KiB in a block of four bytes.
 const ZSTD_RATIO: (u64, u64) = (32 << 10, 128 << 10);
 
-/// The number of bytes charged for a value that no byte of the message represents.
+/// The number of bytes that we charge for a value if no byte in the message represents it.
 const SLOT_BYTES: u64 = 16;
 
-/// Checks that a batch needs no more bytes than its message has, and no more memory than allowed.
+/// Checks that a batch needs no more bytes than its message has, and no more memory than the limits
+/// allow.
 pub(super) fn check_batch(
     batch: &ipc::RecordBatch<'_>,
     body: &[u8],
@@ -64,7 +65,7 @@ pub(super) fn check_batch(
     }
 }
 
-/// Adds the name of the column to an error about the bytes.
+/// Adds the column's name to an error about the bytes.
 fn in_column(error: Error, field: &Field) -> Error {
     match error.kind() {
         herringbone::ErrorKind::Corrupt => {
@@ -84,9 +85,9 @@ struct Check<'m, N, B, C> {
     ratio: (u64, u64),
     version: MetadataVersion,
     limits: &'m Limits,
-    /// The total size of all buffers so far, in bytes.
+    /// The byte count of all buffers so far.
     named: u64,
-    /// The memory in bytes beyond that of the message.
+    /// The byte count of the memory that goes beyond the message.
     memory: u64,
 }
 
@@ -174,7 +175,7 @@ where
         }
     }
 
-    /// Skips a buffer, and returns its size, which must be at least `needed`.
+    /// Skips a buffer, and returns its byte count, which must be at least `needed`.
     fn buffer_of(&mut self, needed: u64, length: u64, data_type: &DataType) -> Result<u64> {
         let found = self.buffer()?;
         match found < needed {
@@ -185,7 +186,7 @@ where
         }
     }
 
-    /// Skips a buffer, and returns its decompressed size.
+    /// Skips a buffer, and returns its decompressed byte count.
     fn buffer(&mut self) -> Result<u64> {
         let buffer = self.buffers.next();
         let buffer = buffer.ok_or_else(|| Error::corrupt("the message has too few buffers"))?;
@@ -213,7 +214,7 @@ where
         }
     }
 
-    /// Returns the decompressed size of a buffer, from the length at its start.
+    /// Returns a buffer's decompressed byte count, which is at its start.
     fn decompressed(&mut self, bytes: &[u8]) -> Result<u64> {
         let (length, compressed) = bytes.split_first_chunk().ok_or_else(|| {
             let found = bytes.len();
@@ -223,7 +224,7 @@ where
         })?;
         let compressed = compressed.len() as u64;
         let length = match i64::from_le_bytes(*length) {
-            // The bytes are stored uncompressed.
+            // The bytes are stored without compression.
             -1 => return Ok(compressed),
             length => size(length)? as u64,
         };
@@ -250,8 +251,8 @@ where
     }
 }
 
-/// Checks the size of lists that share their items. Rows of Parquet share nothing, so a small batch may become a
-/// large file.
+/// Checks the size of lists that share their items. Rows in Parquet share nothing, so a small batch
+/// may become a large file.
 pub(super) fn check_repeats(batch: &RecordBatch, limits: &Limits) -> Result<()> {
     let most = limits.memory_bytes / SLOT_BYTES;
     for (field, column) in batch.schema_ref().fields().iter().zip(batch.columns()) {
@@ -264,10 +265,11 @@ pub(super) fn check_repeats(batch: &RecordBatch, limits: &Limits) -> Result<()> 
     Ok(())
 }
 
-/// Returns the number of items in the largest value, including those of inner lists.
+/// Returns the number of items in the largest value, including items of inner lists.
 ///
 /// # Errors
-/// The number of items in all values, if they share items and there are more than `most`.
+/// Fails with the number of items in all values, if values share items and this number exceeds
+/// `most`.
 fn largest(array: &dyn Array, most: u64) -> Result<u64, u64> {
     let rows = array.len() as u64;
     let shared = |item: u64| match item > 1 && rows.saturating_mul(item) > most {
@@ -334,10 +336,11 @@ fn longest<O: OffsetSizeTrait>(offsets: &OffsetBuffer<O>) -> u64 {
     lengths.max().unwrap_or(0) as u64
 }
 
-/// Returns the number of items in the largest list, for lists at any position in their items.
+/// Returns the number of items in the largest list, for lists that may be anywhere in their items.
 ///
 /// # Errors
-/// The number of items in all lists, if they share items and there are more than `most`.
+/// Fails with the number of items in all lists, if lists share items and this number exceeds
+/// `most`.
 fn views<O: OffsetSizeTrait>(sizes: &[O], items: &dyn Array, most: u64) -> Result<u64, u64> {
     let item = largest(items, most)?;
     let sizes = sizes.iter().map(|size| size.as_usize() as u64);

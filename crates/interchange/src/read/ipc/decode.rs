@@ -1,4 +1,4 @@
-//! Conversion of messages to record batches, with the dictionaries that they need.
+//! Converts messages to record batches, with the dictionaries that they need.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,16 +18,16 @@ use herringbone_filter::concat;
 use super::check::{check_batch, check_repeats};
 use super::messages::Message;
 
-/// Decodes a sequence of messages to batches.
+/// A decoder that converts a sequence of messages to batches.
 pub(super) struct Decoder {
     pub(super) schema: SchemaRef,
     limits: Limits,
-    /// The type of the values of each dictionary, by its id.
+    /// The type of each dictionary's values, by the dictionary's ID.
     types: HashMap<i64, DataType>,
     dictionaries: HashMap<i64, ArrayRef>,
-    /// The number of bytes in all messages so far.
+    /// The byte count of all messages so far.
     read: u64,
-    /// The number of bytes copied when values were added to dictionaries.
+    /// The number of bytes that were copied in order to add values to dictionaries.
     copied: u64,
 }
 
@@ -43,7 +43,7 @@ impl Decoder {
         }
     }
 
-    /// Creates a decoder from the first message of a stream, which contains the schema.
+    /// Creates a decoder from a stream's first message, which contains the schema.
     pub(super) fn of_message(message: &Message, limits: Limits) -> Result<Self> {
         let root = message.root(&limits)?;
         let schema = root.header_as_schema();
@@ -57,7 +57,8 @@ impl Decoder {
         Ok(Self::new(schema, limits))
     }
 
-    /// Processes a message of a stream, in which dictionaries may be replaced. Returns its batch, if it has one.
+    /// Processes a message of a stream, in which dictionaries may be replaced. Returns the
+    /// message's batch, if it has one.
     pub(super) fn take(&mut self, message: &Message) -> Result<Option<RecordBatch>> {
         let limits = self.limits.clone();
         let root = message.root(&limits)?;
@@ -84,8 +85,8 @@ impl Decoder {
         }
     }
 
-    /// Processes a dictionary of a file. Files must not replace dictionaries, because earlier batches would use
-    /// the wrong one.
+    /// Processes a dictionary of a file. Files must not replace dictionaries, because earlier
+    /// batches would then use the wrong one.
     pub(super) fn keep_dictionary(&mut self, message: &Message) -> Result<()> {
         self.read += message.body.len() as u64;
         let (id, is_delta, values) = self.dictionary(message)?;
@@ -100,7 +101,8 @@ impl Decoder {
         }
     }
 
-    /// Decodes a dictionary. Returns its id, true if its values are to be added to an earlier one, and the values.
+    /// Decodes a dictionary. Returns its ID, true if its values have to be added to an earlier
+    /// dictionary, and the values.
     fn dictionary(&self, message: &Message) -> Result<(i64, bool, ArrayRef)> {
         let root = message.root(&self.limits)?;
         let dictionary = root.header_as_dictionary_batch().ok_or_else(no_header)?;
@@ -121,8 +123,8 @@ impl Decoder {
         Ok((id, dictionary.isDelta(), values))
     }
 
-    /// Adds values to a dictionary, which copies it. The total size of all copies is limited in proportion to the
-    /// bytes of the messages.
+    /// Adds values to a dictionary, which copies it. We limit the size of all copies together in
+    /// proportion to the bytes of the messages.
     fn extend(&mut self, id: i64, values: &ArrayRef) -> Result<()> {
         let earlier = self.dictionaries.get(&id);
         let earlier = earlier.ok_or_else(|| {
@@ -169,7 +171,7 @@ fn arrow_error(error: &ArrowError) -> Error {
     Error::corrupt(error.to_string())
 }
 
-/// Converts a schema. Arrow 59 panics if a part is missing, and `guarded` makes an error of that.
+/// Converts a schema. Arrow 59 panics if a part is missing, and `guarded` turns this into an error.
 #[cfg(not(feature = "arrow-60"))]
 fn try_fb_to_schema(schema: ipc::Schema<'_>) -> std::result::Result<Schema, ArrowError> {
     Ok(fb_to_schema(schema))
@@ -194,7 +196,7 @@ pub(super) fn schema_of(schema: ipc::Schema<'_>, limits: &Limits) -> Result<Sche
     Ok(schema)
 }
 
-/// Checks the parameters of a type.
+/// Checks the parameters that a type has.
 fn check_type(field: &Field) -> Result<()> {
     let is_sound = match field.data_type() {
         DataType::FixedSizeBinary(size) | DataType::FixedSizeList(_, size) => *size >= 0,
@@ -215,7 +217,7 @@ fn check_type(field: &Field) -> Result<()> {
     }
 }
 
-/// Returns the type of the values of each dictionary.
+/// Returns the type of each dictionary's values.
 #[expect(deprecated, reason = "a field has no other way to its dictionary")]
 fn dictionaries(schema: &Schema) -> HashMap<i64, DataType> {
     let mut types = HashMap::new();

@@ -1,4 +1,4 @@
-//! The messages of a stream, and the blocks of a file.
+//! Reads the messages of a stream, and the blocks of a file.
 //!
 //! ```text
 //! message  0xffffffff (absent before Arrow 0.15) | length of metadata, i32 | metadata | body
@@ -18,26 +18,27 @@ use herringbone_arrow::schema::Schema;
 use super::decode::schema_of;
 use super::{MAGIC, Problem, ReadSeek};
 
-/// The maximum number of bytes allocated for a body before any of it is read.
+/// The maximum number of bytes that we allocate for a body before we have read any of it.
 const AT_ONCE: usize = 1 << 20;
 
-/// The number of bytes that a flatbuffer may always refer to, beyond the limit `overlap_ratio`.
+/// The number of bytes that a flatbuffer may always refer to, in addition to the limit
+/// `overlap_ratio`.
 const GRANTED: usize = 64 << 10;
 
-/// The marker before a message.
+/// The marker that stands before a message.
 const CONTINUATION: [u8; 4] = [0xff; 4];
 
-/// The number of bytes after the footer: its length and the magic.
+/// The number of bytes after the footer, which are its length and the magic.
 const TRAILER: usize = 10;
 
-/// A message and its body.
+/// A message with its body.
 pub(super) struct Message {
     metadata: Vec<u8>,
     pub(super) body: Buffer,
 }
 
 impl Message {
-    /// Reads the message of a block of a file.
+    /// Reads the message in a file's block.
     pub(super) fn of_block(
         bytes: &mut impl ReadSeek,
         block: &Block,
@@ -69,14 +70,14 @@ impl Message {
         Ok(message)
     }
 
-    /// Verifies the offsets of the metadata, and returns it.
+    /// Verifies the offsets in the metadata, and returns it.
     pub(super) fn root(&self, limits: &Limits) -> Result<ipc::Message<'_>> {
         let options = verifier(self.metadata.len(), limits);
         root_as_message_with_opts(&options, &self.metadata).map_err(invalid)
     }
 }
 
-/// Reads the next message of a stream; `None` at its end.
+/// Reads the next message of a stream. Returns `None` at the end.
 pub(super) fn next_message(
     bytes: &mut impl Read,
     limits: &Limits,
@@ -106,7 +107,7 @@ pub(super) fn next_message(
     Ok(Some(message))
 }
 
-/// The messages of a file according to its footer.
+/// The messages that a file has according to its footer.
 pub(super) struct Blocks {
     pub(super) dictionaries: Vec<Block>,
     pub(super) batches: Vec<Block>,
@@ -155,7 +156,8 @@ impl Blocks {
         Ok((blocks, schema_of(schema, limits)?))
     }
 
-    /// Checks that all blocks lie before the footer, and that they do not refer to the same bytes over and over.
+    /// Checks that all blocks lie before the footer, and that they do not refer to the same bytes
+    /// over and over.
     fn check(&self, footer: u64, limits: &Limits) -> Result<()> {
         let mut sum = 0_u64;
         for block in self.dictionaries.iter().chain(&self.batches) {
@@ -182,8 +184,8 @@ impl Blocks {
     }
 }
 
-/// Returns the options for the verification of a flatbuffer. A table counts each time it is referred to, so the size
-/// of the resulting schema is in proportion to the bytes.
+/// Returns the options for verifying a flatbuffer. A table counts each time something refers to it,
+/// so the resulting schema's size is in proportion to the bytes.
 fn verifier(length: usize, limits: &Limits) -> VerifierOptions {
     VerifierOptions {
         max_apparent_size: length
@@ -204,7 +206,7 @@ fn truncated() -> Error {
 }
 
 fn invalid(error: flatbuffers::InvalidFlatbuffer) -> Error {
-    // The other lines are a trace.
+    // The other lines of the error are a trace.
     let error = error.to_string();
     let first = error.lines().next().unwrap_or_default();
     Error::corrupt(format!(
@@ -212,7 +214,7 @@ fn invalid(error: flatbuffers::InvalidFlatbuffer) -> Error {
     ))
 }
 
-/// Appends `length` bytes. Memory grows with the bytes actually read.
+/// Appends `length` bytes. Memory grows only with the bytes that are actually read.
 fn read_exactly(bytes: &mut impl Read, length: usize, out: &mut Vec<u8>) -> Result<(), Problem> {
     let read = bytes.by_ref().take(length as u64).read_to_end(out)?;
     match read == length {
@@ -221,7 +223,7 @@ fn read_exactly(bytes: &mut impl Read, length: usize, out: &mut Vec<u8>) -> Resu
     }
 }
 
-/// Reads a body into an aligned buffer. Memory grows with the bytes actually read.
+/// Reads a body into an aligned buffer. Memory grows only with the bytes that are actually read.
 fn body(bytes: &mut impl Read, length: usize) -> Result<Buffer, Problem> {
     let mut body = MutableBuffer::new(length.min(AT_ONCE));
     while body.len() < length {

@@ -1,12 +1,12 @@
-//! Arrow IPC files and streams.
+//! Reads Arrow IPC files and streams.
 //!
 //! ```text
 //! stream ─► messages ─┐
 //! file ─► footer ─────┴─► check ─► arrow-ipc ─► record batches
 //! ```
 //!
-//! `arrow-ipc` trusts the lengths in a message. Each of them is therefore checked against the available bytes before
-//! a message is decoded.
+//! `arrow-ipc` trusts the lengths in a message. Therefore we check each of them against the
+//! available bytes before we decode a message.
 
 mod check;
 mod decode;
@@ -25,16 +25,17 @@ use super::foreign::foreign;
 use super::{Bytes, ReadSeek, Rows, Stream, Work, until_error};
 use crate::error::Result;
 
-/// The bytes at the beginning of an IPC file. A stream does not have them.
+/// The bytes at the beginning of an IPC file, which a stream does not have.
 pub const MAGIC: &[u8] = b"ARROW1";
 
 /// The marker that begins an IPC stream's first message.
 pub const STREAM_MARK: &[u8] = &[0xff; 4];
 
-/// Reads the rows of an IPC file or stream. Errors name the file `name`.
+/// Reads the rows of an IPC file or stream. Errors call the file `name`.
 ///
 /// # Errors
-/// Data if it is neither; System.
+/// Fails with [Data](crate::Error::Data) if it is neither, and with [System](crate::Error::System)
+/// if it cannot be read.
 pub fn ipc(name: &str, mut bytes: Bytes, limits: &Limits) -> Result<Rows<'static>> {
     let refused = |error: io::Error| crate::Error::System(format!("{name}: {error}"));
     let mut beginning = Vec::new();
@@ -53,7 +54,7 @@ pub fn ipc(name: &str, mut bytes: Bytes, limits: &Limits) -> Result<Rows<'static
         };
         return file_rows(name, bytes, limits.clone());
     }
-    // The marker of a message looks like another format.
+    // The marker of a message looks like another format, so we exclude it here.
     if let Some(foreign) = foreign(&beginning).filter(|_| !beginning.starts_with(STREAM_MARK)) {
         return Err(crate::Error::Data(foreign.instead_of("Arrow IPC", name)));
     }
@@ -118,7 +119,7 @@ fn file_rows(name: &str, mut bytes: Box<dyn ReadSeek>, limits: Limits) -> Result
     })
 }
 
-/// Reads the message of a block, and checks its kind.
+/// Reads the message in a block, and checks its kind.
 fn expected(
     bytes: &mut Box<dyn ReadSeek>,
     block: &ipc::Block,

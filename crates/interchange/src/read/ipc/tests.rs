@@ -15,7 +15,7 @@ use herringbone_arrow::schema::{DataType, Field, Fields, UnionFields};
 
 use super::*;
 
-/// Returns a batch with columns of all layouts, a few rows each.
+/// Returns a batch that has columns of all layouts, with a few rows each.
 fn batch() -> RecordBatch {
     let texts = || ["a", "a text that is longer than a view", "a", ""];
     let mut dictionary = StringDictionaryBuilder::<Int8Type>::new();
@@ -128,7 +128,7 @@ fn read(bytes: &[u8], limits: Limits) -> Result<Vec<RecordBatch>> {
     rows.batches.collect()
 }
 
-/// Returns true if an error is not one of the system or the options.
+/// Returns true if an error concerns neither the system nor the options.
 fn is_about_bytes(error: &crate::Error) -> bool {
     matches!(error, crate::Error::Data(_) | crate::Error::Limit { .. })
 }
@@ -169,7 +169,7 @@ fn a_stream_may_end_with_the_bytes() {
 /// Changes bytes or words. The result depends only on the bytes and the seed.
 fn change(bytes: &[u8], seed: &mut u64) -> Vec<u8> {
     let mut random = |most: usize| {
-        // Steele and Vigna's SplitMix64.
+        // This is SplitMix64 by Steele and Vigna.
         *seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = (*seed ^ (*seed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -208,7 +208,8 @@ fn change(bytes: &[u8], seed: &mut u64) -> Vec<u8> {
     changed
 }
 
-/// Damaged copies can be read, or cause data errors. `HERRINGBONE_DAMAGE=N` tests N copies of each file.
+/// Reads damaged copies, which either succeeds or causes data errors. `HERRINGBONE_DAMAGE=N` tests
+/// N copies of each file.
 #[test]
 fn damage_is_an_error() {
     let count = std::env::var("HERRINGBONE_DAMAGE").ok();
@@ -237,7 +238,7 @@ fn damage_is_an_error() {
             }
         }
     }
-    // Both outcomes occur: some damage is not detected, and some is.
+    // Both outcomes occur, because some damage is detected and some is not.
     assert!(
         outcomes[&true] > count / 10 && outcomes[&false] > count,
         "{outcomes:?}"
@@ -255,7 +256,7 @@ fn stream_of(batch: &RecordBatch, compression: Option<CompressionType>) -> Vec<u
     bytes
 }
 
-/// Returns the position of the first buffer with more than 8 bytes, in a stream of one batch.
+/// Returns the position of the first buffer that has more than 8 bytes, in a stream of one batch.
 fn first_buffer(bytes: &[u8]) -> usize {
     let (mut rest, limits) = (bytes, Limits::default());
     next_message(&mut rest, &limits).unwrap_or_else(|_| panic!("a schema"));
@@ -265,7 +266,7 @@ fn first_buffer(bytes: &[u8]) -> usize {
     let batch = message.root(&limits).unwrap();
     let buffers = batch.header_as_record_batch().unwrap().buffers().unwrap();
     let buffer = buffers.iter().find(|buffer| buffer.length() > 8).unwrap();
-    // The marker and the length precede the metadata.
+    // The marker and the length stand before the metadata.
     let length = bytes[start + 4..start + 8].try_into().unwrap();
     start + 8 + u32::from_le_bytes(length) as usize + buffer.offset() as usize
 }
@@ -300,7 +301,7 @@ fn compressed_buffers_are_checked() {
             let error = error_of(&changed);
             assert!(error.contains(message), "{length}: {error}");
         }
-        // The error of the codec is not a system error.
+        // The codec's error is not a system error.
         let mut changed = bytes.clone();
         changed[at + 8..at + 16].fill(0xa5);
         assert!(error_of(&changed).starts_with("x: damaged Arrow data: "));
@@ -332,7 +333,7 @@ fn values_that_no_byte_stands_for_are_counted() {
             "{error}"
         );
     }
-    // 16 bytes each: 64 MiB fit exactly.
+    // At 16 bytes each, these fit in 64 MiB exactly.
     let batch =
         |rows| RecordBatch::try_from_iter([("c", Arc::new(a::NullArray::new(rows)) as ArrayRef)]);
     let most = (1 << 30) / 16;
@@ -444,7 +445,7 @@ fn names_that_are_shared_are_counted() {
     let little = ipc::Endianness::Little;
     let message = schema_message("n", 1000, little);
     assert!(read(&message, Limits::default()).unwrap().is_empty());
-    // One name of a megabyte for each of a thousand fields: a gigabyte of names.
+    // A thousand fields have one name of a megabyte, which would make a gigabyte of names.
     let error = error_of(&schema_message(&"x".repeat(1 << 20), 1000, little));
     assert!(
         error.contains("the metadata of a message is not a flatbuffer"),

@@ -1,7 +1,8 @@
-//! Texts of JSON that become dates and timestamps.
+//! Recognizes the texts in JSON that become dates and timestamps.
 //!
-//! JSON has no dates, so a text becomes one only if the date is written as the same text again. A column's texts must
-//! therefore all have one form: the same digits of a fraction, and either all of them `Z` or none.
+//! JSON has no dates, so a text becomes one only if writing the date gives the same text again.
+//! Therefore all texts in a column must have one form, which means that fractions have equally many
+//! digits, and that either all texts or none end with `Z`.
 
 use herringbone_arrow::array::ArrayRef;
 use herringbone_arrow::schema::{DataType, TimeUnit};
@@ -12,11 +13,13 @@ use crate::read::value::{Column, ParseError, Result, Scalar, per_second};
 /// The columns whose texts may become dates.
 #[derive(Debug, Clone, Default)]
 pub enum JsonDates {
-    /// All columns of dates, if the text is so short that we look at all rows before we read the first.
+    /// All columns that have dates, if the text is so short that we look at all rows before we read
+    /// the first one.
     #[default]
     IfAllSeen,
-    /// Columns whose first rows have dates. If a later row has another text, the read fails with
-    /// [`Error::NotADate`](crate::Error::NotADate), and the caller can read again without this column.
+    /// The columns whose first rows have dates. If a later row has another text, the read fails
+    /// with [`Error::NotADate`](crate::Error::NotADate), and the caller can read again without this
+    /// column.
     Inferred {
         /// The paths of columns that stay text.
         except: Vec<String>,
@@ -24,7 +27,7 @@ pub enum JsonDates {
 }
 
 impl JsonDates {
-    /// Returns true if the texts of a column may become dates.
+    /// Returns true if a column's texts may become dates.
     pub(super) fn allow(&self, path: &str, all_are_seen: bool) -> bool {
         match self {
             Self::IfAllSeen => all_are_seen,
@@ -33,17 +36,18 @@ impl JsonDates {
     }
 }
 
-/// The form of a date's or timestamp's text.
+/// The form that a date's or timestamp's text has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
-    /// `2024-01-02`.
+    /// A date such as `2024-01-02`.
     Date,
-    /// `2024-01-02T03:04:05`, with the digits of its unit, and with `Z` if it is in UTC.
+    /// A timestamp such as `2024-01-02T03:04:05`, with the digits of its unit, and with `Z` if it
+    /// is in UTC.
     Timestamp { unit: TimeUnit, is_utc: bool },
 }
 
 impl Form {
-    /// Returns the form of a text, if it is a date or timestamp of that form that exists.
+    /// Returns a text's form, if it is a date or timestamp in that form, and exists.
     pub(super) fn of(text: &str) -> Option<Self> {
         let form = Self::of_signs(text)?;
         let exists = match form {
@@ -65,7 +69,7 @@ impl Form {
         let [b'T', h0, h1, b':', n0, n1, b':', s0, s1, rest @ ..] = rest else {
             return rest.is_empty().then_some(Self::Date);
         };
-        // A leap second, and 24 o'clock, are other times when they are written again.
+        // A leap second and 24 o'clock would be written as other times, so they do not count.
         let is_below = |tens: &u8, ones: &u8, end: &[u8; 2]| [*tens, *ones] < *end;
         if !are_digits(&[*h0, *h1, *n0, *n1, *s0, *s1])
             || !is_below(h0, h1, b"24")
@@ -101,7 +105,7 @@ impl Form {
         }
     }
 
-    /// Returns the form of the texts of a type.
+    /// Returns the form that texts of this type have.
     fn of_type(data_type: &DataType) -> Option<Self> {
         match data_type {
             DataType::Date32 => Some(Self::Date),
@@ -114,14 +118,14 @@ impl Form {
     }
 }
 
-/// A column of dates that accepts texts of one form alone.
+/// A column of dates that accepts texts in one form only.
 pub(crate) struct ExactDates {
     form: Form,
     column: Box<dyn Column>,
 }
 
 impl ExactDates {
-    /// Wraps a column, if its type has texts of such a form.
+    /// Wraps the given column if its type has such a form.
     pub(crate) fn of(data_type: &DataType, column: Box<dyn Column>) -> Box<dyn Column> {
         match Form::of_type(data_type) {
             Some(form) => Box::new(Self { form, column }),

@@ -1,8 +1,9 @@
-//! Inference of a schema from the first JSON rows.
+//! Infers a schema from the first JSON rows.
 //!
-//! Fields are in the order of their first appearance. Integers are Int64, UInt64 or decimals. Other numbers are
-//! Float64, or decimals if Float64 would lose digits. A mixture of strings and numbers is text. Texts of dates in one
-//! form are dates. A column of nulls only is Null. Arrays of `[key, value]` pairs with two different types are maps.
+//! Fields are in the order in which they first appear. Integers are Int64, UInt64 or decimals.
+//! Other numbers are Float64, or decimals if Float64 would lose digits. A mixture of strings and
+//! numbers is text. Texts of dates in one form are dates. A column that has only nulls is Null.
+//! Arrays of `[key, value]` pairs with two different types are maps.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -40,13 +41,13 @@ pub(super) enum Kind {
 #[derive(Debug, Clone)]
 pub(super) struct List {
     items: Kind,
-    /// True if there are nulls among the items.
+    /// True if some of the items are null.
     nulls: bool,
-    /// The kinds of keys and values, if all arrays have two items.
+    /// The kinds of the keys and values, if all arrays have two items.
     pair: Option<(Kind, Kind)>,
 }
 
-/// The members of the objects seen so far, in the order of their first appearance.
+/// The members of the objects seen so far, in the order in which they first appeared.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Members {
     pub(super) fields: Vec<(String, Kind)>,
@@ -55,7 +56,7 @@ pub(super) struct Members {
 }
 
 impl Members {
-    /// Returns the index of `name`, usually `expected`.
+    /// Returns the index of `name`, which is usually `expected`.
     fn find(&self, name: &str, expected: usize) -> Option<usize> {
         match self.fields.get(expected) {
             Some((known, _)) if known == name => Some(expected),
@@ -69,11 +70,11 @@ impl Members {
     }
 }
 
-/// Infers the types of values, row by row.
+/// An inference of the values' types, row by row.
 pub(super) struct Inference {
     /// The line of the current row.
     pub(super) line: usize,
-    /// The number of known fields, including those of the current row.
+    /// The number of known fields, including those in the current row.
     fields: usize,
     /// The maximum number of known fields.
     max_fields: usize,
@@ -88,7 +89,7 @@ impl Inference {
         }
     }
 
-    /// Reads a row. The values of columns that match `is_chosen` are ignored.
+    /// Reads a row. Values are ignored if `is_chosen` is true for their column.
     pub(super) fn row(
         &mut self,
         json: &mut JsonReader<'_>,
@@ -98,7 +99,7 @@ impl Inference {
         self.object(json, is_chosen)
     }
 
-    /// Reads the next value. The reader limits the depth of the recursion.
+    /// Reads the next value. The recursion is bounded, because the reader limits its depth.
     fn value(&mut self, json: &mut JsonReader<'_>) -> Result<Kind> {
         Ok(match json.value()? {
             JsonToken::Null => Kind::Null,
@@ -135,7 +136,7 @@ impl Inference {
             count += 1;
         }
         let [key, value] = pair;
-        // A map does not have null keys.
+        // A map cannot have null keys.
         let is_pair = count == 2 && !matches!(key, Kind::Null);
         let pair = is_pair.then_some((key, value));
         Ok(Kind::List(Box::new(List { items, nulls, pair })))
@@ -217,8 +218,8 @@ impl Inference {
         })
     }
 
-    /// Returns the kind that covers both parts of pairs. Their fields are not counted, because those of the items
-    /// already are.
+    /// Returns the kind that covers both parts of pairs. Their fields are not counted here, because
+    /// the items' fields already are.
     fn pair(&mut self, kind: Kind, other: Kind) -> Result<Kind> {
         let fields = self.fields;
         let both = self.both(kind, other);
@@ -227,18 +228,19 @@ impl Inference {
     }
 }
 
-/// The columns that the inference tells users about, because their values change or might be expected to.
+/// The columns about which we notify users, because their values change or might be expected to.
 pub(super) struct Found<'a> {
-    /// The columns with values of several types, which become text.
+    /// The columns that have values of several types, and become text.
     pub(super) mixed: Vec<String>,
-    /// The columns with dates in several forms, which stay text.
+    /// The columns that have dates in several forms, and stay text.
     pub(super) dates: Vec<String>,
     allowed: &'a JsonDates,
     all_are_seen: bool,
 }
 
 impl<'a> Found<'a> {
-    /// Creates the findings of some rows, and whether they are all rows.
+    /// Creates findings without columns. The arguments are the columns that may have dates, and
+    /// true if we see all rows.
     pub(super) fn new((allowed, all_are_seen): (&'a JsonDates, bool)) -> Self {
         Self {
             mixed: Vec::new(),
@@ -274,10 +276,10 @@ impl Kind {
         )
     }
 
-    /// Returns the type that holds all values of the kind. `path` is the path of the column.
+    /// Returns the type that holds all values of this kind. `path` is the column's path.
     ///
     /// # Errors
-    /// The reason why such a type does not exist.
+    /// Fails with the reason why there is no such type.
     pub(super) fn data_type(&self, path: &str, found: &mut Found<'_>) -> Result<DataType, String> {
         Ok(match self {
             Self::Null => DataType::Null,
@@ -436,7 +438,7 @@ mod tests {
                 ],
                 "x: Utf8; x!",
             ),
-            // A column is text if some values need a decimal and others a float.
+            // A column is text if some of its values need a decimal and others need a float.
             (
                 &[r#"{"x":18446744073709551617}"#, r#"{"x":"NaN"}"#],
                 "x: Utf8; x",

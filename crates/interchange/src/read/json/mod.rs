@@ -1,4 +1,4 @@
-//! JSON rows: one object per row, on separate lines or in arrays.
+//! Reads JSON rows, with one object per row. The objects are on separate lines or in arrays.
 
 mod dates;
 mod infer;
@@ -27,7 +27,8 @@ use crate::error::{Error, Result};
 /// Reads JSON lines, and arrays of objects.
 ///
 /// # Errors
-/// Data if a schema cannot be inferred; System.
+/// Fails with [Data](crate::Error::Data) if a schema cannot be inferred, and with
+/// [System](crate::Error::System) if the text cannot be read.
 pub fn jsonl<'a>(stream: Stream, options: &TextOptions<'a>) -> Result<Rows<'a>> {
     let (name, work) = (stream.name.clone(), stream.work());
     let collection = options
@@ -44,7 +45,8 @@ pub fn jsonl<'a>(stream: Stream, options: &TextOptions<'a>) -> Result<Rows<'a>> 
     })
 }
 
-/// Returns the form of objects with an array of rows at a key. A note has the names of the objects' other members.
+/// Returns the form of objects that have an array of rows under a key. A note lists the objects'
+/// other members, because they are left out.
 fn collection<'a>(name: &str, key: &str, options: &TextOptions<'a>) -> Collection<'a> {
     let (name, key, note) = (name.to_owned(), key.to_owned(), options.note);
     Collection {
@@ -72,7 +74,8 @@ type Batch = Result<RecordBatch>;
 /// Converts rows to batches.
 ///
 /// # Errors
-/// Data if a schema cannot be inferred; System.
+/// Fails with [Data](crate::Error::Data) if a schema cannot be inferred, and with
+/// [System](crate::Error::System) if the text cannot be read.
 pub(super) fn batches<'a>(
     name: &str,
     rows: impl RowTexts + 'a,
@@ -121,7 +124,8 @@ pub(super) fn batches<'a>(
     Ok((schema, until_error(move || batches.next_batch())))
 }
 
-/// Returns the schema with variants in the form in which they are read, regardless of their form in the schema.
+/// Returns the schema with variants in the form in which we read them, whatever form they have in
+/// the schema.
 fn with_variants(schema: &SchemaRef) -> SchemaRef {
     let variant = |field: &FieldRef| match variant_type() {
         Ok(data_type) if is_variant(field) => {
@@ -133,7 +137,7 @@ fn with_variants(schema: &SchemaRef) -> SchemaRef {
     Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
 }
 
-/// Infers the schema of the sample.
+/// Infers the schema from the sample.
 fn infer<S: RowTexts>(
     name: &str,
     rows: &Sampled<S>,
@@ -151,7 +155,7 @@ fn infer<S: RowTexts>(
         });
         match kind {
             Ok(kind) => columns = kind,
-            // The read of the rows reports it.
+            // The read of the rows reports this error.
             Err(_) if options.lenient.is_some() => {}
             Err((below, error)) => return Err(rows.failure(line + below, error)),
         }
@@ -161,7 +165,8 @@ fn infer<S: RowTexts>(
         let text = "there is no row to infer a schema from; supply one with --schema FILE";
         return Err(refused(text.into()));
     };
-    // We leave out bad rows, and a row with another text than a date is not bad.
+    // If bad rows are left out, later rows must not contradict a date, because a row with another
+    // text than a date is not bad.
     let seen_only = JsonDates::IfAllSeen;
     let mut found = Found::new(match options.lenient {
         Some(_) => (&seen_only, rows.is_whole),
@@ -191,7 +196,7 @@ fn infer<S: RowTexts>(
     Ok((Arc::new(Schema::new(fields)), rules))
 }
 
-/// Reads the text of a row. An error includes the number of lines before it within the row.
+/// Reads the text of a row. An error comes with the number of lines before it within the row.
 fn with_text<T>(
     row: &[u8],
     read: impl FnOnce(&mut JsonReader<'_>) -> Result<T, ParseError>,
@@ -209,7 +214,7 @@ fn with_text<T>(
     })
 }
 
-/// Appends the text of one row. An error includes the number of lines before it within the row.
+/// Appends the text of one row. An error comes with the number of lines before it within the row.
 fn append(columns: &mut Struct, row: &[u8]) -> Result<(), (usize, ParseError)> {
     with_text(row, |json| {
         json.value()?;
@@ -217,18 +222,18 @@ fn append(columns: &mut Struct, row: &[u8]) -> Result<(), (usize, ParseError)> {
     })
 }
 
-/// The batches of a text.
+/// An iteration over the batches of a text.
 struct Batches<S> {
     name: String,
     rows: S,
-    /// The buffer for the current row.
+    /// A buffer for the current row.
     row: Vec<u8>,
     schema: SchemaRef,
     columns: Struct,
     inferred: bool,
     /// The maximum number of rows in a batch.
     batch_rows: usize,
-    /// The losses of a text with bad rows. `None` if these are errors.
+    /// The losses of a text with bad rows, or `None` if bad rows are errors.
     losses: Option<Losses>,
 }
 
@@ -245,7 +250,7 @@ impl<S: RowTexts> Batches<S> {
             bytes += self.row.len();
             let appended = append(&mut self.columns, &self.row);
             if let Err((below, mut error)) = appended {
-                // The caller reads again after a text that is not a date, and needs no advice.
+                // If a text is not a date, the caller reads again, so the user needs no advice.
                 if error.path.is_some() && !error.is_no_date {
                     error.message += if self.inferred { INFERRED } else { GIVEN };
                 }
@@ -260,7 +265,7 @@ impl<S: RowTexts> Batches<S> {
         self.flush()
     }
 
-    /// Returns the next batch without its bad rows.
+    /// Returns the next batch, without its bad rows.
     fn next_lenient_batch(&mut self) -> Result<Option<RecordBatch>> {
         loop {
             let mut rows: Vec<(usize, Vec<u8>)> = Vec::new();
@@ -279,7 +284,7 @@ impl<S: RowTexts> Batches<S> {
             if rows.iter().all(|(_, row)| append(columns, row).is_ok()) {
                 return self.flush();
             }
-            // The columns may have parts of a bad row.
+            // The columns may have parts of a bad row, so we discard what they have.
             self.columns.columns().ok();
             self.drop_bad(&mut rows);
             let columns = &mut self.columns;
@@ -293,8 +298,8 @@ impl<S: RowTexts> Batches<S> {
         }
     }
 
-    /// Reports the rows that cannot be read, and drops them. Each row is read alone, because columns may have parts of a bad
-    /// one.
+    /// Reports the rows that cannot be read, and drops them. We read each row alone, because
+    /// columns may keep parts of a bad one.
     fn drop_bad(&mut self, rows: &mut Vec<(usize, Vec<u8>)>) {
         rows.retain(|(line, row)| {
             let appended = append(&mut self.columns, row);

@@ -1,4 +1,5 @@
-//! The rows of a text: a sequence of objects, also in arrays or in collections of Features.
+//! Finds the rows in a text, which is a sequence of objects. They may be in arrays, or in
+//! collections of Features.
 //!
 //! ```text
 //! {…}{…} {…}                                          JSON lines, on separate lines or not
@@ -7,7 +8,7 @@
 //! {"total": 2, "data": [{…}, {…}]}                    an array at a given key
 //! ```
 //!
-//! The text is read once, from its beginning to its end. No more than one row is buffered.
+//! We read the text once, from its beginning to its end, and buffer no more than one row.
 
 use std::collections::VecDeque;
 use std::io::BufRead;
@@ -21,62 +22,64 @@ use crate::read::foreign::NOT_UTF8;
 use crate::read::value::ParseError;
 use crate::read::{BATCH_BYTES, max_row_bytes, too_long, unreadable};
 
-/// The maximum size of a row in bytes: the limit of 32-bit offsets.
+/// The maximum byte count of a row. Offsets of 32 bits have this limit.
 const MAX_ROW_BYTES: usize = i32::MAX as usize;
-/// The maximum size in bytes of the rows for inference, apart from the last one.
+/// The maximum byte count of the rows for inference, not counting the last one.
 const MAX_SAMPLE_BYTES: usize = 64 << 20;
-/// The byte that separates the texts of a JSON text sequence (RFC 7464).
+/// The byte that separates texts in a JSON text sequence (RFC 7464).
 const RECORD_SEPARATOR: u8 = 0x1e;
 
-/// A source of rows. Each row is the text of one object.
+/// A source of rows, each of which is the text of one object.
 pub(crate) trait RowTexts {
     /// Replaces `row` by the next row. Returns the line on which it begins, or `None` at the end.
     ///
     /// # Errors
-    /// Data if the text is malformed; System.
+    /// Fails with [Data](crate::Error::Data) if the text is malformed, and with
+    /// [System](crate::Error::System) if it cannot be read.
     fn next_row(&mut self, row: &mut Vec<u8>) -> Result<Option<usize>>;
 
-    /// Returns the failure for an error on a line.
+    /// Returns the failure for an error on this line.
     fn failure(&self, line: usize, error: ParseError) -> Error;
 }
 
-/// A callback for the members of a collection without its rows, called when the collection has ended.
+/// A callback that gets a collection's members without its rows. It is called when the collection
+/// has ended.
 pub(crate) type SeeCollection<'a> = Box<dyn FnMut(&str) -> Result<(), String> + 'a>;
 
-/// The form of objects with an array of rows.
+/// The form of objects that have an array of rows.
 pub(crate) struct Collection<'a> {
-    /// The key of the array.
+    /// The key under which the object has the array.
     pub(crate) key: Arc<[u8]>,
-    /// False if an object without the array is a row itself.
+    /// True if every object must have the array. If false, an object without it is a row itself.
     pub(crate) is_required: bool,
     pub(crate) see: SeeCollection<'a>,
 }
 
-/// The rows of a file.
+/// The rows in a file.
 pub(crate) struct FileRows<'a, R> {
     name: String,
     input: R,
-    /// The current line, from 1.
+    /// The current line, counted from 1.
     line: usize,
     /// The brackets around the rows.
     around: Vec<Around>,
     next: Next,
-    /// The form of collections. `None` if objects are never collections.
+    /// The form of collections, or `None` if objects are never collections.
     collection: Option<Collection<'a>>,
     max_row_bytes: usize,
 }
 
-/// A bracket around rows.
+/// A bracket that stands around rows.
 enum Around {
     Array,
-    /// The array of a collection, with the text of the collection before it.
+    /// The array of a collection, with the collection's text before it.
     Collection(Vec<u8>),
 }
 
-/// The tokens allowed next.
+/// The tokens that are allowed next.
 #[derive(Clone, Copy, PartialEq)]
 enum Next {
-    /// A row or the end of the array.
+    /// A row, or the end of the array.
     RowOrEnd,
     Row,
     CommaOrEnd,
@@ -95,7 +98,7 @@ impl<'a, R: BufRead> FileRows<'a, R> {
         }
     }
 
-    /// Limits the size of a row.
+    /// Limits the byte count of a row.
     pub(crate) fn limited(self, limits: &Limits) -> Self {
         Self {
             max_row_bytes: max_row_bytes(limits),
@@ -113,7 +116,7 @@ impl<'a, R: BufRead> FileRows<'a, R> {
         self.input.consume(count);
     }
 
-    /// Returns the next byte other than white space.
+    /// Returns the next byte that is not white space.
     fn peek(&mut self) -> Result<Option<u8>> {
         loop {
             let input = self.fill()?;
@@ -180,7 +183,8 @@ impl<'a, R: BufRead> FileRows<'a, R> {
         Ok(true)
     }
 
-    /// Reads to the end of an object. Returns false if it is a collection, and stops before its rows.
+    /// Reads to the end of an object. If it is a collection, returns false and stops before its
+    /// rows.
     fn object(&mut self, row: &mut Vec<u8>, mut scanner: Scanner) -> Result<bool> {
         loop {
             let input = self.fill()?;
@@ -208,7 +212,7 @@ impl<'a, R: BufRead> FileRows<'a, R> {
         }
     }
 
-    /// Leaves the ended array.
+    /// Leaves the array that has ended.
     fn leave(&mut self) -> Result<()> {
         self.consume(1, 0);
         if let Some(Around::Collection(mut text)) = self.around.pop() {
@@ -230,7 +234,7 @@ impl<'a, R: BufRead> FileRows<'a, R> {
 impl<R: BufRead> RowTexts for FileRows<'_, R> {
     fn next_row(&mut self, row: &mut Vec<u8>) -> Result<Option<usize>> {
         row.clear();
-        // Release the memory of an exceptionally large row.
+        // This releases the memory of an exceptionally large row.
         row.shrink_to(BATCH_BYTES);
         loop {
             let Some(byte) = self.peek()? else {
@@ -285,7 +289,7 @@ impl<R: BufRead> RowTexts for FileRows<'_, R> {
 /// The place at which a scan stops.
 #[derive(Clone, Copy)]
 enum Stop {
-    /// The object continues.
+    /// The object goes on after the text.
     No,
     /// The object ends before this byte.
     End(usize),
@@ -293,17 +297,17 @@ enum Stop {
     Rows(usize),
 }
 
-/// Finds the end of an object in a text that arrives in pieces.
+/// A scanner that finds the end of an object in a text that arrives in pieces.
 struct Scanner {
     /// The number of open brackets and braces.
     depth: usize,
     in_string: bool,
     escaped: bool,
-    /// The key under which a collection has its rows, if the object may be one.
+    /// The key under which a collection has its rows, if the object may be a collection.
     rows_key: Option<Arc<[u8]>>,
-    /// The last string of the object itself, if it may be the key of the rows.
+    /// The last string of the object itself, if it may be the key for the rows.
     key: Vec<u8>,
-    /// True after the key of the rows and its colon.
+    /// True after the key for the rows and its colon.
     is_at_rows: bool,
 }
 
@@ -319,7 +323,7 @@ impl Scanner {
         }
     }
 
-    /// Creates the scanner of a collection whose rows have ended.
+    /// Creates the scanner for a collection whose rows have ended.
     fn within_collection() -> Self {
         Self {
             depth: 1,
@@ -381,9 +385,9 @@ pub(super) fn line_ends(text: &[u8]) -> usize {
     text.iter().filter(|byte| **byte == b'\n').count()
 }
 
-/// Rows of an input after the first ones were inspected.
+/// The rows of an input, of which we inspected the first ones.
 pub(crate) struct Sampled<S> {
-    /// Each row, preceded by its line.
+    /// The inspected rows, each after its line number.
     pub sample: VecDeque<(usize, Vec<u8>)>,
     /// True if there are no other rows.
     pub is_whole: bool,
@@ -394,7 +398,7 @@ impl<S: RowTexts> Sampled<S> {
     /// Reads up to `count` rows in advance.
     ///
     /// # Errors
-    /// Errors of reading the rows.
+    /// Returns the errors of reading the rows.
     pub(crate) fn new(mut rest: S, count: usize) -> Result<Self> {
         let (mut sample, mut is_whole) = (VecDeque::new(), false);
         let mut bytes = 0;

@@ -1,4 +1,4 @@
-//! Bytes in base64, UUIDs and geometries.
+//! Reads bytes in base64, UUIDs and geometries.
 
 use std::sync::Arc;
 
@@ -21,12 +21,12 @@ pub(super) struct Bytes<B> {
     text: BytesText,
 }
 
-/// The text form of bytes.
+/// The form that bytes have as text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BytesText {
     Base64,
     Uuid,
-    /// Well-known text. Base64 for geometries without such a text.
+    /// Well-known text, or base64 for geometries that have no such text.
     Wkt,
 }
 
@@ -67,14 +67,14 @@ impl<B> Bytes<B> {
     }
 }
 
-/// A builder of bytes.
+/// A builder that collects byte strings.
 pub(super) trait Builder {
     fn null(&mut self);
     fn value(&mut self, bytes: &[u8]) -> Result<(), String>;
     fn array(&mut self) -> ArrayRef;
 }
 
-/// Implements builders of bytes of any length.
+/// Implements the builders for bytes of any length.
 macro_rules! any_length {
     ($($builder:ty)*) => {$(
         impl Builder for $builder {
@@ -132,8 +132,8 @@ impl<B: Builder> Column for Bytes<B> {
     }
 }
 
-/// Returns the array of the bytes in a literal such as `x'00ff'`. `None` if the text has another form, or if the
-/// field does not hold bytes.
+/// Returns an array with the bytes in a literal such as `x'00ff'`. Returns `None` if the text has
+/// another form, or if the field does not hold bytes.
 pub(super) fn of_hex_literal(field: &Field, text: &str) -> Option<Result<ArrayRef, String>> {
     let digits = text.strip_prefix(['x', 'X'])?.strip_prefix('\'')?;
     let bytes = hex(digits.strip_suffix('\'')?)?;
@@ -149,7 +149,7 @@ pub(super) fn of_hex_literal(field: &Field, text: &str) -> Option<Result<ArrayRe
     }
 }
 
-/// Returns the bytes of hexadecimal digits, two per byte.
+/// Returns the bytes that hexadecimal digits stand for, with two digits per byte.
 pub fn hex(digits: &str) -> Option<Vec<u8>> {
     let (pairs, rest) = digits.as_bytes().as_chunks::<2>();
     let digit = |byte: u8| char::from(byte).to_digit(16);

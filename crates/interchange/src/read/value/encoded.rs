@@ -1,4 +1,4 @@
-//! Dictionaries and runs: values with equal text are one value.
+//! Builds dictionaries and runs, in which values with equal text are stored once.
 
 use std::collections::HashMap;
 use std::marker::PhantomData;
@@ -11,7 +11,7 @@ use herringbone_arrow::buffer::ArrowNativeType as _;
 use super::structs::arrow;
 use super::{Column, ParseError, Result, Scalar, Slot};
 
-/// A column of values encoded as keys.
+/// A column whose values are encoded as keys.
 pub(super) struct Dictionary<K: ArrowDictionaryKeyType> {
     values: Slot,
     known: HashMap<String, K::Native>,
@@ -61,7 +61,7 @@ impl<K: ArrowDictionaryKeyType> Column for Dictionary<K> {
     }
 }
 
-/// A column of runs of equal values.
+/// A column that consists of runs of equal values.
 pub(super) struct Runs<R> {
     values: Slot,
     /// The text of the last value. The inner `None` is a null.
@@ -82,7 +82,8 @@ impl<R> Runs<R> {
         }
     }
 
-    /// Counts a row and extends the last run. Returns false if the value is different and starts a new run.
+    /// Counts a row and extends the last run. Returns false if the value is different and starts a
+    /// new run.
     fn repeat(&mut self, text: Option<&str>) -> bool {
         self.count += 1;
         let same = self

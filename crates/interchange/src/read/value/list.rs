@@ -1,4 +1,4 @@
-//! Lists of every kind, and maps.
+//! Builds lists of every kind, and maps.
 
 use std::sync::Arc;
 
@@ -13,24 +13,25 @@ use herringbone_text::json::{JsonReader, JsonToken};
 use super::structs::{arrow, nulls, whole};
 use super::{Column, ParseError, Result, Scalar, Slot};
 
-/// A constructor of list arrays, from offsets, nulls and items. There is one more offset than there are lists.
+/// A function that makes a list array from offsets, nulls and items. There is one offset more than
+/// there are lists.
 pub(super) type Make = Box<dyn Fn(Vec<usize>, Option<NullBuffer>, ArrayRef) -> Result<ArrayRef>>;
 
 /// A column of lists.
 pub(super) struct Lists {
     items: Slot,
-    /// The end of each list, after a first entry of zero.
+    /// The end of each list, after a first entry that is zero.
     ends: Vec<usize>,
     count: usize,
     valid: Vec<bool>,
     /// The number of items in every list, if it is fixed.
     length: Option<usize>,
-    /// The size of a null among the items, in bytes.
+    /// The byte count of a null among the items.
     item_bytes: u64,
     make: Make,
 }
 
-/// The maximum size in bytes of a batch's items in lists of fixed length.
+/// The maximum byte count of a batch's items, for lists of fixed length.
 const MAX_ITEM_BYTES: u64 = 1 << 30;
 
 impl Lists {
@@ -107,7 +108,7 @@ fn too_many() -> ParseError {
     ParseError::new("more items than the offsets of the type can number")
 }
 
-/// Returns a constructor for contiguous lists.
+/// Returns the function that makes contiguous lists.
 pub(super) fn lists<O: OffsetSizeTrait>(item: FieldRef) -> Make {
     Box::new(move |offsets, nulls, items| {
         let offsets = OffsetBuffer::new(fitting::<O>(offsets)?);
@@ -116,7 +117,7 @@ pub(super) fn lists<O: OffsetSizeTrait>(item: FieldRef) -> Make {
     })
 }
 
-/// Returns a constructor for lists with offsets and sizes.
+/// Returns the function that makes lists with offsets and sizes.
 pub(super) fn views<O: OffsetSizeTrait>(item: FieldRef) -> Make {
     Box::new(move |mut offsets, nulls, items| {
         let ends = offsets.iter().skip(1);
@@ -128,7 +129,7 @@ pub(super) fn views<O: OffsetSizeTrait>(item: FieldRef) -> Make {
     })
 }
 
-/// Returns a constructor for lists of fixed length.
+/// Returns the function that makes lists of fixed length.
 pub(super) fn fixed(item: FieldRef, length: i32) -> Make {
     Box::new(move |offsets, nulls, items| {
         let count = offsets.len().saturating_sub(1);
@@ -138,7 +139,7 @@ pub(super) fn fixed(item: FieldRef, length: i32) -> Make {
     })
 }
 
-/// A column of maps: arrays of `[key, value]`, or objects.
+/// A column of maps, which are arrays of `[key, value]`, or objects.
 pub(super) struct Maps {
     pub(super) keys: Slot,
     pub(super) values: Slot,

@@ -1,4 +1,4 @@
-//! The column for each type.
+//! Makes the column for each type.
 
 use herringbone::variant::shredding::is_variant;
 use herringbone_arrow::array::builder::{
@@ -29,12 +29,12 @@ use super::{Column, ParseError, Result, Rules, Scalar, Slot, Struct};
 use crate::read::json::ExactDates;
 use crate::read::row_size::slot_bytes;
 
-/// Returns the column of a field. `path` is its name in errors.
+/// Returns the column for a field. `path` is its name in errors.
 ///
 /// Columns do not reserve memory for values, because a file may have many columns.
 ///
 /// # Errors
-/// A type that text cannot be read as.
+/// Fails if text cannot be read as the field's type.
 pub(super) fn column(field: &Field, path: &str, rules: &Rules) -> Result<Box<dyn Column>> {
     let any = !rules.inferred || rules.mixed.iter().any(|mixed| mixed == path);
     let text = BytesText::of(field);
@@ -127,7 +127,8 @@ fn temporal(data_type: &DataType) -> Result<Box<dyn Column>> {
     })
 }
 
-/// Returns a column for periods such as `PT1.5S`. `value` converts a period to a value, if possible.
+/// Returns a column for periods such as `PT1.5S`. If a period has a value of the type, `value`
+/// returns it.
 fn periods<T: herringbone_arrow::array::types::ArrowPrimitiveType>(
     data_type: &DataType,
     value: impl Fn(Period) -> Option<T::Native> + 'static,
@@ -274,7 +275,8 @@ mod tests {
         move |text| value_of(&field, text).ok()
     }
 
-    /// Periods of ISO 8601 as counts of each unit. None has months, days, or a part of a unit.
+    /// Checks ISO 8601 periods as counts of each unit. A duration cannot have months, days, or a
+    /// part of a unit.
     #[test]
     fn durations_are_whole_units() {
         let value = |unit, text: &str| {

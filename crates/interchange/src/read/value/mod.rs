@@ -1,4 +1,4 @@
-//! Exact conversion of text to values of Arrow types: a value that the type cannot hold is an error, and is never
+//! Converts text to values of Arrow types exactly. A value that does not fit is an error, and never
 //! approximated.
 //!
 //! ```text
@@ -31,21 +31,21 @@ pub(super) use structs::Struct;
 pub(super) use temporal::per_second;
 pub use variant::variant_type;
 
-/// A value without parts.
+/// A value that has no parts.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Scalar<'t> {
     /// `true` or `false` in JSON.
     Boolean(bool),
-    /// A number in JSON, as written.
+    /// A number in JSON, as it is written.
     Number(&'t str),
-    /// The contents of a string in JSON.
+    /// The contents of a JSON string.
     Text(&'t str),
     /// A field of CSV, which may be any of these.
     Cell(&'t str),
 }
 
 impl<'t> Scalar<'t> {
-    /// Returns the text of the value.
+    /// Returns the value's text.
     pub(super) fn text(self) -> &'t str {
         match self {
             Self::Boolean(true) => "true",
@@ -58,10 +58,10 @@ impl<'t> Scalar<'t> {
 /// An error about a value.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ParseError {
-    /// The column, and the fields inside it.
+    /// The path of the column, and of the fields inside it.
     pub(super) path: Option<String>,
     pub(super) message: String,
-    /// True if a column that looked like dates has another text.
+    /// True if the column looked like dates, but has another text.
     pub(super) is_no_date: bool,
 }
 
@@ -77,7 +77,7 @@ impl ParseError {
         }
     }
 
-    /// Returns the same error about a column that looked like dates.
+    /// Returns the error as one about a column that looked like dates.
     pub(super) fn about_a_date(self) -> Self {
         Self {
             is_no_date: true,
@@ -85,12 +85,13 @@ impl ParseError {
         }
     }
 
-    /// Returns the error for a duplicate key in an object. Reading the object would lose one of the values.
+    /// Returns the error for a duplicate key in an object. It is an error, because reading the
+    /// object would lose one of the values.
     pub(super) fn key_twice(name: &str) -> Self {
         Self::new(format!("the key `{name}` occurs twice"))
     }
 
-    /// Returns the error that `value` is not a `what`, and why.
+    /// Returns the error that `value` is not a valid `what`, with the reason.
     pub(super) fn invalid(value: Scalar<'_>, what: &impl std::fmt::Display, why: &str) -> Self {
         const SHOWN: usize = 80;
         let text = value.text();
@@ -132,22 +133,25 @@ impl From<JsonError> for ParseError {
     }
 }
 
-/// The values that a type accepts.
+/// The rules that decide which values a type accepts.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Rules {
-    /// True if the types were inferred. A column then accepts only values from which its type would have been
-    /// inferred. Otherwise it accepts anything that expresses a value of the requested type.
+    /// True if the types were inferred. A column then only accepts values from which its type would
+    /// have been inferred. If false, it accepts anything that expresses a value of the requested
+    /// type.
     pub(super) inferred: bool,
-    /// The inferred text columns in which numbers or booleans were seen too.
+    /// The columns that were inferred as text although they also have numbers or booleans.
     pub(super) mixed: Vec<String>,
-    /// True if dates were inferred from text that comes back unchanged, and no other text is accepted for them.
+    /// True if dates were inferred from texts that writing reproduces, so that dates accept no
+    /// other texts.
     pub(super) has_exact_dates: bool,
 }
 
-/// Returns the array of one value of a field, from its text. Bytes may also be in the form of conditions, `x'00ff'`.
+/// Returns an array with one value of a field, from its text. Bytes may also have the form that
+/// conditions use, which is `x'00ff'`.
 ///
 /// # Errors
-/// A message about the text.
+/// Fails with a message about the text.
 pub fn value_of(field: &Field, text: &str) -> Result<ArrayRef, String> {
     if let Some(array) = bytes::of_hex_literal(field, text) {
         return array;
@@ -160,18 +164,18 @@ pub fn value_of(field: &Field, text: &str) -> Result<ArrayRef, String> {
     make().map_err(ParseError::into_text)
 }
 
-/// A column being built.
+/// A column while it is being built.
 pub(super) trait Column {
     /// Appends a null.
     fn null(&mut self);
 
-    /// Appends a value without parts.
+    /// Appends a value that has no parts.
     fn scalar(&mut self, scalar: Scalar<'_>) -> Result<()>;
 
-    /// Appends a field of CSV if it has the usual form of the type. Returns false, and appends nothing, for any other
-    /// text, which [`scalar`](Self::scalar) may accept.
+    /// Appends a field of CSV, if it has the type's usual form. For any other text, this appends
+    /// nothing and returns false, but [`scalar`](Self::scalar) may still accept the text.
     ///
-    /// This form is unambiguous: the type would be inferred from it.
+    /// This form is unambiguous, which means that the type would be inferred from it.
     fn usual(&mut self, _text: &str) -> bool {
         false
     }
@@ -182,17 +186,17 @@ pub(super) trait Column {
         false
     }
 
-    /// Appends a JSON array. Its opening bracket has been read.
+    /// Appends a JSON array, whose opening bracket has been read.
     fn array(&mut self, _json: &mut JsonReader<'_>) -> Result<()> {
         Err(ParseError::new("expected a single value, found an array"))
     }
 
-    /// Appends a JSON object. Its opening brace has been read.
+    /// Appends a JSON object, whose opening brace has been read.
     fn object(&mut self, _json: &mut JsonReader<'_>) -> Result<()> {
         Err(ParseError::new("expected a single value, found an object"))
     }
 
-    /// Appends a JSON `null`, if the column has such a value in addition to the null of a row.
+    /// Appends a JSON `null`, if the column has such a value in addition to a row's null.
     fn json_null(&mut self) -> Option<Result<()>> {
         None
     }
@@ -201,7 +205,7 @@ pub(super) trait Column {
     fn finish(&mut self) -> Result<ArrayRef>;
 }
 
-/// A named column, or a named field inside one.
+/// A column with its name, or a field inside a column.
 pub(super) struct Slot {
     path: String,
     nullable: bool,
@@ -209,10 +213,10 @@ pub(super) struct Slot {
 }
 
 impl Slot {
-    /// Creates the slot of a field below `parent`, which is empty for a column.
+    /// Creates the slot for a field below `parent`, which is empty for a column.
     ///
     /// # Errors
-    /// A type that text cannot be read as.
+    /// Fails if text cannot be read as the field's type.
     pub(super) fn new(field: &Field, parent: &str, rules: &Rules) -> Result<Self> {
         let dot = if parent.is_empty() { "" } else { "." };
         let path = format!("{parent}{dot}{}", field.name());
@@ -229,12 +233,12 @@ impl Slot {
         self.path == path
     }
 
-    /// Adds the name of the slot to an error.
+    /// Adds the slot's name to an error.
     pub(super) fn locate(&self, error: ParseError) -> ParseError {
         error.of(&self.path)
     }
 
-    /// Appends a null, if the field is nullable.
+    /// Appends a null. Fails if the field is not nullable.
     pub(super) fn null(&mut self) -> Result<()> {
         if !self.nullable {
             return Err(
@@ -255,13 +259,13 @@ impl Slot {
         self.column.null();
     }
 
-    /// Appends a value without parts.
+    /// Appends a value that has no parts.
     pub(super) fn scalar(&mut self, scalar: Scalar<'_>) -> Result<()> {
         let appended = self.column.scalar(scalar);
         appended.map_err(|error| error.of(&self.path))
     }
 
-    /// Appends a field of CSV if it has the usual form of the type. Returns false for any other text.
+    /// Appends a field of CSV, if it has the type's usual form. Returns false for any other text.
     pub(super) fn usual(&mut self, text: &str) -> bool {
         self.column.usual(text)
     }

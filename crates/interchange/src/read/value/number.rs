@@ -1,15 +1,15 @@
-//! Decimal numbers in text, of any size.
+//! Parses decimal numbers of any size from text.
 
 use herringbone_arrow::buffer::i256;
 
-/// The error for a number out of range.
+/// The reason if a number is out of range.
 pub(crate) const RANGE: &str = "it is out of range";
-/// The error for a number with too many digits.
+/// The reason if a number has too many digits.
 pub(crate) const DIGITS: &str = "it has too many digits for the type";
-/// The error for a number with a fraction.
+/// The reason if a number has a fraction.
 pub(crate) const FRACTION: &str = "it has a fraction";
 
-/// A number by its parts, such as `-12.50e3`.
+/// The parts of a number such as `-12.50e3`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Number<'t> {
     pub negative: bool,
@@ -17,7 +17,7 @@ pub(crate) struct Number<'t> {
     pub whole: &'t str,
     /// The digits after the point.
     fraction: &'t str,
-    /// The exponent, clamped to a million, beyond which no type has values.
+    /// The exponent. It is clamped to a million, because no type has values beyond that.
     exponent: i64,
     /// True if there is neither a point nor an exponent.
     pub is_integer: bool,
@@ -73,7 +73,7 @@ impl<'t> Number<'t> {
     /// Returns the number times ten to the power of `scale`.
     ///
     /// # Errors
-    /// The reason why the result is not an integer of 256 bits.
+    /// Fails with the reason why the result is not an integer of 256 bits.
     pub(crate) fn scaled(&self, scale: i64) -> Result<i256, &'static str> {
         let kept = self.whole.len() as i64 + self.exponent + scale;
         let mut sum = Sum::default();
@@ -98,7 +98,8 @@ impl<'t> Number<'t> {
         })
     }
 
-    /// Returns the digits from the first to the last nonzero one, and the power of ten of the first one.
+    /// Returns the digits from the first to the last one that is not zero, and the power of ten
+    /// that the first one has.
     pub(crate) fn significant(&self) -> (String, i64) {
         let digits: String = self.digits().map(char::from).collect();
         let stripped = digits.trim_start_matches('0');
@@ -107,8 +108,9 @@ impl<'t> Number<'t> {
         (stripped.trim_end_matches('0').to_owned(), power)
     }
 
-    /// Returns true if `value`, the nearest float, has all digits of the number. Printed with the same number of
-    /// digits, or with just enough to be unique, it must have the same digits.
+    /// Returns true if `value`, the nearest float, has all digits of the number. If we print it
+    /// with as many digits as the number has, or with just enough to be unique, the digits must be
+    /// equal.
     pub(crate) fn is_exact_as(&self, value: f64) -> bool {
         if self.len() <= 15 && value.is_normal() {
             return true;
@@ -117,7 +119,7 @@ impl<'t> Number<'t> {
         if digits.is_empty() {
             return value == 0.0;
         }
-        // The longest sum of powers of two in a Float64 has 767 digits.
+        // No Float64 has more than 767 significant digits, so a number with 800 cannot be exact.
         let (true, true) = (digits.len() < 800, value.is_finite()) else {
             return false;
         };
@@ -134,7 +136,7 @@ impl<'t> Number<'t> {
     }
 }
 
-/// Accumulates digits into a number.
+/// A sum that accumulates digits into a number.
 #[derive(Default)]
 struct Sum {
     small: u128,
@@ -229,7 +231,8 @@ mod tests {
         for (text, is_exact) in [
             ("0.1", true),
             ("0.10000000000000000000", true),
-            // The exact value of the float 0.1, and a number that differs in the last digit.
+            // These are the exact value of the float 0.1, and a number that differs in the last
+            // digit.
             (
                 "0.1000000000000000055511151231257827021181583404541015625",
                 true,

@@ -1,4 +1,4 @@
-//! Numbers and booleans.
+//! Builds columns of numbers and booleans.
 
 use half::f16;
 use herringbone_arrow::array::ArrayRef;
@@ -11,7 +11,8 @@ use std::sync::Arc;
 use super::number::{DIGITS, Number, RANGE};
 use super::{Column, ParseError, Result, Scalar, usual};
 
-/// A column of values of fixed width, converted by `parse`, or by `usual` if they have the usual form.
+/// A column whose values have a fixed width. `usual` converts them if they have the usual form, and
+/// otherwise `parse` does.
 struct Primitive<T: ArrowPrimitiveType, F, U> {
     builder: PrimitiveBuilder<T>,
     data_type: DataType,
@@ -53,7 +54,8 @@ where
     }
 }
 
-/// Returns a column whose values are converted by `parse`. The errors of `parse` are reasons, or empty.
+/// Returns a column whose values `parse` converts. The errors of `parse` are reasons, which may be
+/// empty.
 pub(super) fn primitive<T: ArrowPrimitiveType>(
     data_type: &DataType,
     parse: impl Fn(Scalar<'_>) -> Result<T::Native, &'static str> + 'static,
@@ -61,7 +63,8 @@ pub(super) fn primitive<T: ArrowPrimitiveType>(
     primitive_or::<T>(data_type, |_| None, parse)
 }
 
-/// Returns a column whose values are converted by `usual`, or else by `parse`. See [`Column::usual`].
+/// Returns a column whose values `usual` converts, or else `parse`. [`Column::usual`] explains the
+/// difference.
 pub(super) fn primitive_or<T: ArrowPrimitiveType>(
     data_type: &DataType,
     usual: impl Fn(&str) -> Option<T::Native> + 'static,
@@ -75,7 +78,7 @@ pub(super) fn primitive_or<T: ArrowPrimitiveType>(
     })
 }
 
-/// Parses the number in a scalar.
+/// Parses the number that a scalar has.
 fn number(scalar: Scalar<'_>, inferred: bool) -> Result<Number<'_>, &'static str> {
     match scalar {
         Scalar::Boolean(_) => Err(""),
@@ -95,7 +98,8 @@ fn exact(scalar: Scalar<'_>, inferred: bool) -> Result<Number<'_>, &'static str>
     }
 }
 
-/// Returns a column of integers. If the type was given, any number with an integer value is accepted, including 1.0.
+/// Returns a column of integers. If the type was given, we accept any number whose value is an
+/// integer, including 1.0.
 pub(super) fn integers<T>(data_type: &DataType, inferred: bool) -> Box<dyn Column>
 where
     T: ArrowPrimitiveType<Native: TryFrom<i128>>,
@@ -114,18 +118,18 @@ where
     })
 }
 
-/// Parses a count of the units of a date or time column.
+/// Parses a count of units, for a date or time column.
 pub(super) fn ticks(text: &str) -> Result<i64, &'static str> {
     let number = Number::of(text).ok_or("")?;
     let value = number.scaled(0)?.to_i128().ok_or(RANGE)?;
     i64::try_from(value).map_err(|_| RANGE)
 }
 
-/// A floating point type.
+/// A floating-point type.
 pub(super) trait Float: Copy {
-    /// Returns the nearest value.
+    /// Returns the value nearest to a number.
     fn nearest(text: &str) -> Option<Self>;
-    /// Returns the nearest value of a number in the usual form.
+    /// Returns the value nearest to a number, if the number has the usual form.
     fn usual(_text: &str) -> Option<Self> {
         None
     }
@@ -167,8 +171,9 @@ impl Float for f16 {
     }
 }
 
-/// Returns a column of floating point numbers. Fractions become the nearest value. Nothing is rounded to infinity or
-/// zero, and no integer becomes another one. If the type was inferred, no digit may be lost.
+/// Returns a column of floating-point numbers. A fraction becomes the nearest value, but nothing is
+/// rounded to infinity or zero, and no integer becomes another one. If the type was inferred, no
+/// digit may get lost.
 pub(super) fn floats<T>(data_type: &DataType, inferred: bool) -> Box<dyn Column>
 where
     T: ArrowPrimitiveType<Native: Float>,
@@ -197,8 +202,8 @@ where
     })
 }
 
-/// Returns true if the value has all digits of the number. Integers below 1e15 are compared exactly, for floats of any
-/// width.
+/// Returns true if the value has all digits of the number. Integers below 1e15 are compared
+/// exactly, for floats of any width.
 fn is_exact(number: &Number<'_>, value: f64) -> bool {
     match number.is_integer {
         true if value.abs() < 1e15 => {
@@ -208,8 +213,8 @@ fn is_exact(number: &Number<'_>, value: f64) -> bool {
     }
 }
 
-/// Returns true for names of floats such as NaN. `by_this_command` accepts only the forms that this command writes;
-/// otherwise the forms of other programs are accepted.
+/// Returns true for names of floats such as NaN. If `by_this_command` is true, we accept only the
+/// names that this command writes. Otherwise we accept those of other programs.
 pub(crate) fn is_special(text: &str, by_this_command: bool) -> bool {
     if by_this_command {
         return matches!(text, "NaN" | "Infinity" | "-Infinity");
@@ -220,7 +225,7 @@ pub(crate) fn is_special(text: &str, by_this_command: bool) -> bool {
         .any(|name| text.eq_ignore_ascii_case(name))
 }
 
-/// Returns a column of decimals. Losing a digit is an error.
+/// Returns a column of decimals, for which losing a digit is an error.
 pub(super) fn decimals<T: DecimalType>(
     data_type: &DataType,
     precision: u8,
@@ -238,7 +243,7 @@ pub(super) fn decimals<T: DecimalType>(
     })
 }
 
-/// A column of booleans, `true` and `false`.
+/// A column of the booleans `true` and `false`.
 pub(super) struct Booleans(BooleanBuilder);
 
 impl Booleans {

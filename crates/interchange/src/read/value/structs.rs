@@ -1,4 +1,4 @@
-//! Objects with known names.
+//! Builds structs from objects, whose names are known.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use herringbone_text::json::{JsonReader, JsonToken};
 
 use super::{Column, ParseError, Result, Rules, Scalar, Slot};
 
-/// A struct, or the columns of a file.
+/// A struct, or all columns of a file.
 pub(crate) struct Struct {
     fields: Fields,
     path: String,
@@ -24,7 +24,7 @@ pub(crate) struct Struct {
 }
 
 impl Struct {
-    /// Creates a struct of fields below `path`.
+    /// Creates a struct from the fields below `path`.
     pub(crate) fn new(fields: &Fields, path: &str, rules: &Rules) -> Result<Self> {
         let slots = fields.iter().map(|field| Slot::new(field, path, rules));
         Ok(Self {
@@ -54,13 +54,13 @@ impl Struct {
         self.valid.len()
     }
 
-    /// Returns the values so far, as one array per field.
+    /// Returns the values so far, with one array per field.
     pub(crate) fn columns(&mut self) -> Result<Vec<ArrayRef>> {
         self.valid.clear();
         self.slots.iter_mut().map(Slot::finish).collect()
     }
 
-    /// Returns the index of a field. Usually fields are in order.
+    /// Returns the index of a field. It is usually `expected`, because fields tend to be in order.
     fn find(&self, name: &str, expected: usize) -> Option<usize> {
         match self.fields.get(expected) {
             Some(field) if field.name() == name => Some(expected),
@@ -135,12 +135,12 @@ pub(super) fn nulls(valid: &mut Vec<bool>) -> (Option<NullBuffer>, usize) {
     (Some(nulls).filter(|nulls| nulls.null_count() > 0), length)
 }
 
-/// Converts an error of Arrow about an array.
+/// Converts an Arrow error about an array.
 pub(super) fn arrow(error: ArrowError) -> ParseError {
     ParseError::new(error.to_string())
 }
 
-/// Appends a JSON array or object in a field of CSV.
+/// Appends a JSON array or object that is in a CSV field.
 pub(super) fn whole(column: &mut dyn Column, text: &str) -> Result<()> {
     let mut json = JsonReader::new(text);
     match json.value()? {

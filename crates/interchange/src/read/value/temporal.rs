@@ -1,4 +1,4 @@
-//! Dates, times and timestamps of ISO 8601. Losing a digit is an error.
+//! Parses the dates, times and timestamps of ISO 8601. Losing a digit is an error.
 
 use herringbone_arrow::array::types::ArrowPrimitiveType;
 use herringbone_arrow::schema::{DataType, TimeUnit};
@@ -20,7 +20,7 @@ pub(in crate::read) fn per_second(unit: TimeUnit) -> u32 {
     }
 }
 
-/// Returns the reason why a time is not a count of the unit of its column.
+/// Returns the reason why a time cannot be a count of its column's unit.
 fn reason(error: NotCounted) -> &'static str {
     match error {
         NotCounted::MoreDigits => DIGITS,
@@ -28,7 +28,7 @@ fn reason(error: NotCounted) -> &'static str {
     }
 }
 
-/// Reads a scalar. JSON numbers are counts of units.
+/// Reads a scalar. A JSON number is a count of units.
 fn read(
     scalar: Scalar<'_>,
     text: impl Fn(&str) -> Result<i64, &'static str>,
@@ -60,7 +60,8 @@ pub(super) fn dates<T: ArrowPrimitiveType<Native = i32>>(data_type: &DataType) -
     })
 }
 
-/// Returns a column of dates in milliseconds. They should be whole days, but are shown as they are.
+/// Returns a column of dates in milliseconds. They should be whole days, but we keep them as they
+/// are.
 pub(super) fn dates_in_milliseconds<T>(data_type: &DataType) -> Box<dyn Column>
 where
     T: ArrowPrimitiveType<Native = i64>,
@@ -106,14 +107,15 @@ fn local(text: &str) -> Result<Timestamp, &'static str> {
     }
 }
 
-/// Returns true for a whole number, which is a count of units since 1970. No date of ISO 8601 that we read has digits alone.
+/// Returns true for a whole number, which is a count of units since 1970. This is unambiguous,
+/// because none of the ISO 8601 dates that we read consist of digits alone.
 fn is_count(text: &str) -> bool {
     let digits = text.strip_prefix('-').unwrap_or(text);
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Returns timestamps in units since 1970: local times, or instants if there is a time zone. Whole numbers in CSV
-/// and in JSON are counts of units.
+/// Returns a column of timestamps in units since 1970. They are instants if there is a time zone,
+/// and otherwise local times. Whole numbers are counts of units, both in CSV and in JSON.
 pub(super) fn timestamps<T>(data_type: &DataType, unit: TimeUnit, zone: bool) -> Box<dyn Column>
 where
     T: ArrowPrimitiveType<Native = i64>,

@@ -1,4 +1,4 @@
-//! Columns of text, and of nulls only.
+//! Builds columns of text, and columns that have only nulls.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::{Column, ParseError, Result, Scalar};
 /// A column of text.
 pub(super) struct Texts<B> {
     builder: B,
-    /// True if numbers and booleans are accepted too, as text.
+    /// True if numbers and booleans are accepted too, and become text.
     any: bool,
 }
 
@@ -20,7 +20,7 @@ impl<B> Texts<B> {
     }
 }
 
-/// Implements columns of text, one per layout.
+/// Implements the columns of text, one per layout.
 macro_rules! texts {
     ($($builder:ty)*) => {$(
         impl Column for Texts<$builder> {

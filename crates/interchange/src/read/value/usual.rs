@@ -1,22 +1,22 @@
-//! Values in the form in which most programs write them, parsed in one pass.
+//! Parses values in one pass, if they have the form in which most programs write them.
 //!
-//! `None` does not mean that the text is not a value: it may have another form.
+//! If a function returns `None`, the text may still be a value in another form.
 
 use herringbone_text::calendar::{Date, days_of_date};
 
-/// The maximum number of digits of an integer in this form. All of them fit in Int64.
+/// The maximum number of digits that an integer has in this form. All such integers fit in Int64.
 const INTEGER_DIGITS: usize = 18;
 
-/// The maximum number of digits of a float in this form. Float64 has all of them, and its division is exact to the
-/// last bit, because both operands are integers below 2^53.
+/// The maximum number of digits that a float has in this form. Float64 keeps all of them, and its
+/// division is exact to the last bit, because both operands are integers below 2^53.
 const FLOAT_DIGITS: usize = 15;
 
-/// The powers of ten with fewer zeros than [`FLOAT_DIGITS`].
+/// The powers of ten that have fewer zeros than [`FLOAT_DIGITS`].
 const POWERS: [f64; FLOAT_DIGITS] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14,
 ];
 
-/// Parses an integer without a plus sign, needless zeros or a negative zero.
+/// Parses an integer, if it has no plus sign and no needless zeros, and is not a negative zero.
 pub(super) fn integer(text: &str) -> Option<i64> {
     let (negative, digits) = match text.as_bytes() {
         [b'0'] => return Some(0),
@@ -33,7 +33,7 @@ pub(super) fn integer(text: &str) -> Option<i64> {
     Some(if negative { -value } else { value })
 }
 
-/// Parses a number without a plus sign, needless zeros before the point, or an exponent.
+/// Parses a number, if it has no plus sign, no needless zeros before the point, and no exponent.
 pub(super) fn float(text: &str) -> Option<f64> {
     let (negative, number) = match text.as_bytes() {
         [b'-', number @ ..] => (true, number),
@@ -61,7 +61,7 @@ pub(super) fn float(text: &str) -> Option<f64> {
     Some(if negative { -size } else { size })
 }
 
-/// Parses a date of a year from 0000 to 9999. Returns the number of days since 1970-01-01.
+/// Parses a date in a year from 0000 to 9999. Returns the number of days since 1970-01-01.
 pub(super) fn date(text: &str) -> Option<i32> {
     let [y0, y1, y2, y3, b'-', m0, m1, b'-', d0, d1] = text.as_bytes() else {
         return None;

@@ -1,4 +1,4 @@
-//! Any JSON, as variants.
+//! Reads any JSON as variants.
 
 use std::sync::Arc;
 
@@ -11,15 +11,15 @@ use herringbone_text::json::{JsonReader, JsonToken};
 
 use super::{Column, ParseError, Result, Scalar};
 
-/// Returns the Arrow type that variants are read as.
+/// Returns the Arrow type as which variants are read.
 ///
 /// # Errors
-/// No error occurs for an unshredded type.
+/// Never fails, because the type is not shredded.
 pub fn variant_type() -> herringbone::Result<DataType> {
     ShreddingType::Unshredded.storage_type()
 }
 
-/// A column of unshredded variants.
+/// A column of variants that are not shredded.
 pub(super) struct Variants {
     builder: VariantBuilder,
     options: JsonOptions,
@@ -33,7 +33,7 @@ fn parse_error(error: herringbone::Error) -> ParseError {
 }
 
 impl Variants {
-    /// Creates the column of a field annotated as variant.
+    /// Creates the column for a field that is annotated as variant.
     pub(super) fn new(field: &Field) -> Result<Self> {
         let data_type = variant_type().map_err(parse_error)?;
         if *field.data_type() != data_type {
@@ -50,7 +50,7 @@ impl Variants {
         })
     }
 
-    /// Appends the rest of an array or object to the value under construction.
+    /// Appends the rest of an array or object to the value that is being built.
     fn inner(&mut self, json: &mut JsonReader<'_>, is_array: bool) -> Result<()> {
         if is_array {
             self.builder.begin_array().map_err(parse_error)?;
@@ -67,7 +67,7 @@ impl Variants {
         self.builder.end().map_err(parse_error)
     }
 
-    /// Appends the next value. The reader limits the depth of the recursion.
+    /// Appends the next value. The recursion is bounded, because the reader limits its depth.
     fn json(&mut self, json: &mut JsonReader<'_>) -> Result<()> {
         match json.value()? {
             JsonToken::Null => self.builder.push(Value::Null).map_err(parse_error),

@@ -11,7 +11,7 @@ use herringbone_arrow::schema::{DataType, Field, Fields, Schema};
 use super::*;
 use crate::write::written;
 
-/// Returns the values of a column named `c`, as one JSON text each.
+/// Returns the values of a column named `c`, with one JSON text per value.
 fn column_of(field: Field, array: impl Array + 'static) -> Vec<String> {
     let schema = Arc::new(Schema::new(vec![field]));
     let batch = RecordBatch::try_new(schema, vec![Arc::new(array)]).unwrap();
