@@ -12,7 +12,7 @@ pub(crate) fn fill(bytes: &mut [u8]) -> Result<()> {
     })
 }
 
-/// Returns `N` random bytes for public values, which are nonces and identifiers.
+/// Returns `N` random bytes for public values (nonces and identifiers).
 pub(crate) fn array<const N: usize>() -> Result<[u8; N]> {
     let mut bytes = [0; N];
     fill(&mut bytes)?;

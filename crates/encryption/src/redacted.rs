@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-/// A count of bytes that prints the count, because the bytes themselves must not be printed.
+/// The number of some bytes. It prints this number, because the bytes themselves must not be
+/// printed.
 pub(crate) struct Redacted(pub usize);
 
 impl fmt::Debug for Redacted {

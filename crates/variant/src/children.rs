@@ -9,8 +9,8 @@ use crate::variant::Variant;
 /// An iteration over the values in an object or array, in the order of its offsets.
 ///
 /// All values together may not take more bytes than the container has, so that the bytes of one
-/// level never exceed those of the level above. Thus, whatever the offsets are, a walk over all
-/// levels takes time for at most depth times bytes.
+/// level never exceed those of the level above. So a walk over all levels takes no longer than
+/// depth times bytes, whatever the offsets are.
 #[derive(Debug, Clone)]
 pub(crate) struct Children<'a> {
     container: Container<'a>,

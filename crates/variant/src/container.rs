@@ -1,4 +1,4 @@
-//! Reads the part that objects and arrays share, which is the offsets to their values.
+//! Reads the offsets to the values of objects and arrays, which both store in the same way.
 
 use herringbone_format::{Error, Result};
 

@@ -5,8 +5,8 @@ use herringbone_format::{Error, Result};
 /// Upper bounds on values. You can raise or lower each of them.
 ///
 /// Views need no limits, because they allocate no memory and work one requested step at a time.
-/// Limits apply to code that walks a whole value, which is validation, equality, JSON, shredding
-/// and builders.
+/// Limits apply to code that walks a whole value: validation, equality, JSON, shredding and
+/// builders.
 ///
 /// ```
 /// use herringbone::variant::Limits;

@@ -11,7 +11,7 @@ pub(crate) const SORTED: u8 = 0x10;
 /// The position of the header bits that have each offset's byte count, minus one.
 pub(crate) const OFFSET_WIDTH_SHIFT: u32 = 6;
 
-/// A view over a value's metadata, which is the dictionary of its field names.
+/// A view over a value's metadata, the dictionary of its field names.
 ///
 /// *Variant Binary Encoding, "Metadata encoding".*
 ///

@@ -7,7 +7,7 @@ use herringbone_text::iso8601;
 
 pub(crate) use herringbone_text::iso8601::push_date;
 
-/// The unit of a timestamp, which is a fraction of a second.
+/// The unit in which a timestamp counts fractions of a second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unit {
     Micros,

@@ -60,7 +60,7 @@ pub(crate) trait AesCipher: Send + Sync {
     ) -> Result<(), Failed>;
 }
 
-/// Returns the first counter for CTR, which is the nonce followed by a one (Parquet Modular
+/// Returns the first counter for CTR. It is the nonce followed by a one (Parquet Modular
 /// Encryption, section 4.2.2).
 pub(crate) fn first_counter(nonce: &Nonce) -> [u8; 16] {
     let mut counter = [0; 16];

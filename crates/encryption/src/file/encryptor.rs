@@ -14,7 +14,7 @@ use crate::{
     random,
 };
 
-/// The byte count of the random file identifier, which is as long as in other writers.
+/// The byte count of the random file identifier. Other writers use the same length.
 const FILE_UNIQUE_BYTES: usize = 8;
 
 /// An encryptor for one file. It draws the file's identifier when it is created, and threads may

@@ -15,7 +15,7 @@ pub(crate) fn key_value(algorithm: Algorithm) -> KeyValue {
 }
 
 /// Rejects a footer that names another algorithm. A footer may also name none, because only our
-/// files do.
+/// files name one.
 pub(crate) fn check(algorithm: Algorithm, footer: &[KeyValue]) -> Result<()> {
     let recorded = footer.iter().filter(|entry| entry.key == ALGORITHM_KEY);
     for entry in recorded {

@@ -55,7 +55,7 @@ fn keys_are_there_once_and_depth_has_a_limit() {
     assert!(parse(&"[".repeat(1 << 20)).is_err());
 }
 
-/// If each key were compared with all others, this would take 10¹⁰ steps, which is minutes.
+/// If each key were compared with all others, this would take 10¹⁰ steps, and so minutes.
 #[test]
 fn many_keys_are_linear_work() {
     let members: Vec<String> = (0..100_000).map(|i| format!("\"{i}\":[]")).collect();

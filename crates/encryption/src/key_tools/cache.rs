@@ -8,10 +8,10 @@ use std::{
 
 use super::{AccessToken, KmsConnection};
 
-/// The maximum number of entries. It is small enough for each use of the cache to scan all of them.
+/// The maximum number of entries. Each use of the cache scans all of them.
 const MAX_ENTRIES: usize = 1000;
 
-/// The identity of a cached value, which is the KMS connection with its token, and a name.
+/// The identity of a cached value: the KMS connection with its token, and a name.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct CacheKey {
     /// The connection, in which all fields are set.

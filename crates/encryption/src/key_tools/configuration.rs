@@ -1,5 +1,5 @@
-//! Configures encryption, which concerns the parts of a file, their data keys, and the master keys
-//! that wrap these.
+//! Configures how the parts of a file are encrypted, with which data keys, and which master keys
+//! wrap these.
 
 use crate::{
     Algorithm, Error, KeyLength, Result,
@@ -110,7 +110,7 @@ impl EncryptionConfiguration {
     }
 }
 
-/// Parses the format of parquet-java's `parquet.encryption.column.keys`, which is
+/// Parses the format of parquet-java's `parquet.encryption.column.keys`, that is
 /// `masterKey:column,column;masterKey:column`. Dots separate the parts of a column's path, so this
 /// format cannot express names with `.`, `,`, `;` or `:`.
 ///

@@ -49,7 +49,7 @@ pub(crate) struct KeyMaterial {
 /// A key that wraps a data key, and is itself wrapped by a master key.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct WrappedKek {
-    /// The key's identifier, which is 16 random bytes as base64.
+    /// The key's identifier, 16 random bytes as base64.
     pub(crate) id: String,
     pub(crate) wrapped: String,
 }

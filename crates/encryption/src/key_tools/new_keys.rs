@@ -67,7 +67,7 @@ pub struct KeyWrapping {
     wanted: Vec<(String, Option<ColumnPath>)>,
     /// The finished keys. They belong to the first entries of `wanted`.
     done: Vec<(Key, KeyMaterial)>,
-    /// The key that the KMS has to wrap, which is the next data key or, with double wrapping, a key
+    /// The key that the KMS has to wrap: the next data key or, with double wrapping, a key
     /// encryption key.
     pending: Option<Key>,
     /// Key encryption keys that existed before, by master key.

@@ -125,7 +125,7 @@ impl KeyUnwrapping {
         })
     }
 
-    /// Supplies the Parquet file's key material, which is the complete text of its JSON file.
+    /// Supplies the Parquet file's key material. `json` is the complete text of its JSON file.
     ///
     /// # Errors
     /// Fails with [Key](crate::ErrorKind::Key) if the text is not JSON in this format, or does not

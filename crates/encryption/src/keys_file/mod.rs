@@ -18,8 +18,8 @@
 //! ```
 //!
 //! All members are optional, and unknown ones are errors. Keys are base64. Metadata and prefixes
-//! are text, or any bytes, which are written as `base64:` followed by base64. The last four members
-//! are for encryption. `key_metadata` may also be text, which is then the footer key's metadata.
+//! are text, or any bytes if you write `base64:` followed by base64. The last four members are for
+//! encryption. `key_metadata` may also be text, which is then the footer key's metadata.
 
 mod parse;
 

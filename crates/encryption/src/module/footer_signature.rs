@@ -15,7 +15,7 @@ use crate::{
     random,
 };
 
-/// The byte count of a signature, which is a nonce and a tag.
+/// The byte count of a signature, which consists of a nonce and a tag.
 pub const FOOTER_SIGNATURE_BYTES: usize = NONCE_BYTES + TAG_BYTES;
 
 impl ModuleKey {

@@ -12,7 +12,7 @@ use crate::{
 pub(crate) const LENGTH_BYTES: usize = 4;
 /// The byte count of everything before the ciphertext.
 pub(crate) const HEAD_BYTES: usize = LENGTH_BYTES + NONCE_BYTES;
-/// The maximum length that a module can declare, because other readers take it as a signed number.
+/// The maximum length that a module can declare. Other readers take the length as a signed number.
 pub(crate) const MAX_LENGTH: usize = i32::MAX as usize;
 
 /// The two framings of a module.

@@ -124,8 +124,8 @@ impl ModuleKey {
     /// Fails for the reasons of [`Self::encrypt`], and returns the errors of the header function.
     /// If plaintext cannot be encrypted, it is wiped.
     pub fn encrypt_page(&self, page: PageToEncrypt<'_>, head: &mut Vec<u8>) -> Result<usize> {
-        // We get both nonces with one system call, because a call is slower than encrypting many a
-        // header.
+        // We get both nonces with one system call, because such a call often takes longer than
+        // encrypting a header.
         let nonces: [Nonce; 2] = random::pair()?;
         let body = page.body.get_mut(page.start..).unwrap_or_default();
         let sealing = self.sealing(&page.body_id, body.len(), nonces[0])?;

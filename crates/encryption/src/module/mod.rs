@@ -1,4 +1,4 @@
-//! Modules, which are the units of encryption (Parquet Modular Encryption, sections 4.4 and 5.1).
+//! Modules, the units of encryption (Parquet Modular Encryption, sections 4.4 and 5.1).
 //!
 //! ```text
 //! GCM   length (4 bytes, little-endian) | nonce (12) | ciphertext | tag (16)

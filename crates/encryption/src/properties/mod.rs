@@ -1,5 +1,5 @@
-//! The caller's decisions, which are keys and policies for reading or writing. One value can serve
-//! many files.
+//! The caller's decisions: keys and policies, for reading or writing. One value can serve many
+//! files.
 
 mod column_map;
 mod decryption;

@@ -31,7 +31,7 @@ fn key(text: &str) -> Key {
     Key::new(text.as_bytes()).unwrap()
 }
 
-/// A retriever that finds keys by metadata, which is `kf`, `kc1`, `kc2` and so on.
+/// A retriever that finds keys by metadata such as `kf`, `kc1` and `kc2`.
 fn retriever(keys: Vec<String>) -> FileDecryptionPropertiesBuilder {
     let retrieve = move |request: &KeyRequest| {
         let number = match request.key_metadata.as_slice() {
@@ -261,7 +261,7 @@ fn flipped_bytes_are_errors() {
     }
 }
 
-/// Changes a byte in each part of every module, which are its length, nonce, ciphertext and tag.
+/// Changes a byte in each part of every module: its length, nonce, ciphertext and tag.
 #[test]
 fn errors_name_the_module_that_was_changed() {
     for name in [

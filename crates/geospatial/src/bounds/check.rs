@@ -13,12 +13,12 @@ use crate::Edges;
 pub enum InvalidBox {
     /// A bound is NaN.
     Nan {
-        /// The axis, which is `x`, `y`, `z` or `m`.
+        /// The axis (`x`, `y`, `z` or `m`).
         axis: char,
     },
     /// The lower bound is above the upper one, which only x allows.
     Inverted {
-        /// The axis, which is `y`, `z` or `m`.
+        /// The axis (`y`, `z` or `m`).
         axis: char,
         /// The lower bound.
         min: f64,
@@ -27,7 +27,7 @@ pub enum InvalidBox {
     },
     /// Only one of the two bounds is set.
     OneSided {
-        /// The axis, which is `z` or `m`.
+        /// The axis (`z` or `m`).
         axis: char,
     },
     /// The box of a GEOGRAPHY extends beyond the Earth's longitudes or latitudes.

@@ -13,9 +13,9 @@ struct Arc {
 /// other, so the hull may be wider than necessary but is never too narrow.
 const KEPT_APART: usize = 16;
 
-/// The widest gap that we close, in degrees, which is a hundredth of the way around. A box that
-/// leaves less than this free may as well go all around. Thanks to this, columns with values all
-/// over the Earth soon have few arcs.
+/// The widest gap that we close, in degrees. It is a hundredth of the way around, because a box
+/// that leaves less than this free may as well go all around. So columns with values all over the
+/// Earth soon have few arcs.
 const CLOSE: f64 = 3.6;
 
 /// The longitudes that occur, as arcs from west to east with gaps between them.
@@ -84,7 +84,7 @@ impl Longitudes {
         }
     }
 
-    /// Returns the west and east of the narrowest arc that contains all longitudes, which is
+    /// Returns the west and east of the narrowest arc that contains all longitudes. That is
     /// everything but the largest gap. It crosses the antimeridian only if that makes it narrower.
     pub(super) fn hull(&self) -> Option<(f64, f64)> {
         let arcs = self.arcs();
@@ -108,7 +108,7 @@ impl Longitudes {
     }
 
     fn insert(&mut self, new: Arc) {
-        // Most positions are near earlier ones, so this check is worth it.
+        // We check this first, because most positions are near earlier ones.
         if self.contain(new.west, new.east) {
             return;
         }

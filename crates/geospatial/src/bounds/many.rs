@@ -54,8 +54,8 @@ impl Bounder {
         }
     }
 
-    /// Defers a sequence in order to bound it together with others. This needs the form that
-    /// writers prefer; any other sequence is added at once.
+    /// Defers a sequence in order to bound it together with others. Only sequences in the form that
+    /// writers prefer can be deferred, so any other is added at once.
     #[inline(always)]
     fn put_off<'a>(
         &mut self,

@@ -13,7 +13,7 @@ use std::fmt;
 use herringbone_format::{Error, LogicalType, Result};
 use serde_json::{Map, Value};
 
-/// The system of columns without a CRS, which is longitude and latitude.
+/// The system of columns without a CRS. It has longitude and latitude.
 pub const DEFAULT: &str = "OGC:CRS84";
 /// The text that stands for an unknown system.
 pub const UNDEFINED: &str = "srid:0";
@@ -195,7 +195,7 @@ impl Crs {
         }
     }
 
-    /// Returns a definition's short name, which is its `id` or else its `name`.
+    /// Returns a definition's short name, taken from its `id` or else its `name`.
     fn label(&self) -> String {
         if let Some(Identity { authority, code }) = self.identity() {
             return format!("{authority}:{code}");
@@ -264,7 +264,7 @@ fn after_prefix<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
     start.eq_ignore_ascii_case(prefix).then_some(rest)
 }
 
-/// Parses a definition, which is a JSON object.
+/// Parses a definition from a JSON object.
 pub(crate) fn definition(text: &str) -> Result<Map<String, Value>, String> {
     match serde_json::from_str(text) {
         Ok(Value::Object(members)) => Ok(members),

@@ -1,4 +1,4 @@
-//! Converts values to the form that Parquet requires, which is ISO and little-endian.
+//! Converts values to the form that Parquet requires (ISO, little-endian).
 
 use std::sync::Arc;
 

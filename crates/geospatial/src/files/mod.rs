@@ -93,9 +93,9 @@ impl Geospatial {
     }
 
     /// Converts values that are big-endian, or in extended well-known binary (EWKB), to the form
-    /// that Parquet requires, which is ISO and little-endian. SRIDs are dropped, because the column
-    /// defines the reference system. With this option, a malformed value is an error. Without it,
-    /// values are written unchanged.
+    /// that Parquet requires (ISO, little-endian). SRIDs are dropped, because the column defines
+    /// the reference system. With this option, a malformed value is an error. Without it, values
+    /// are written unchanged.
     #[must_use]
     pub fn write_iso(mut self, iso: bool) -> Self {
         self.writes_iso = iso;

@@ -57,11 +57,11 @@ impl fmt::Debug for BoxPredicate {
 }
 
 impl GeometryColumn {
-    /// Returns a predicate for rows whose bounding box touches `bbox`, which is in the column's
-    /// reference system. The borders belong to a box, and a box with `xmin > xmax` crosses the
-    /// antimeridian. Nulls and geometries without positions are not selected, but rows whose box is
-    /// not known are. Note that the predicate does not check if the geometry itself touches the
-    /// box.
+    /// Returns a predicate for rows whose bounding box touches `bbox`. You must give `bbox` in the
+    /// column's reference system. The borders belong to a box, and a box with `xmin > xmax` crosses
+    /// the antimeridian. Nulls and geometries without positions are not selected, but rows whose
+    /// box is not known are. Note that the predicate does not check if the geometry itself touches
+    /// the box.
     ///
     /// Geospatial statistics prune row groups. Pages are skipped by the column's covering, if there
     /// is one, or by the `x` and `y` of native encodings. If another writer made the covering, we

@@ -10,7 +10,7 @@ use crate::geoarrow::{EXTENSION_NAME, ExtensionMetadata, FORMER_EXTENSION_NAME, 
 use crate::geoparquet::{Encoding, GeoMetadata, Version};
 
 /// Returns the field with an extension type for a stored column that has geometries. The logical
-/// type takes precedence, then the GeoParquet metadata. The file's Arrow schema is last. It is
+/// type takes precedence, then the GeoParquet metadata. The file's Arrow schema comes last, and is
 /// already part of the storage field.
 pub(super) fn field(
     stored: &StoredField<'_>,

@@ -1,5 +1,5 @@
-//! The Arrow extension type `geoarrow.wkb`, with its metadata, which has the reference system and
-//! the edges.
+//! The Arrow extension type `geoarrow.wkb`, and its metadata, which records the reference system
+//! and the edges.
 //!
 //! ```text
 //! Parquet                       geoarrow.wkb
@@ -56,7 +56,7 @@ pub struct ExtensionMetadata {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ExtensionCrs {
-    /// A PROJJSON definition, which is a JSON object.
+    /// A PROJJSON definition (a JSON object).
     Projjson(String),
     /// A definition in WKT2:2019.
     Wkt2(String),
@@ -81,7 +81,7 @@ impl ExtensionCrs {
 }
 
 impl ExtensionMetadata {
-    /// Parses the metadata, which is a JSON object. An empty text counts as no metadata.
+    /// Parses the metadata from a JSON object. An empty text counts as no metadata.
     ///
     /// # Errors
     ///
@@ -162,7 +162,7 @@ impl ExtensionMetadata {
         Ok(Some(Self { crs, edges }))
     }
 
-    /// Returns the logical type, which is a GEOMETRY if the edges are planar, and otherwise a
+    /// Returns the logical type. It is a GEOMETRY if the edges are planar, and otherwise a
     /// GEOGRAPHY. Longitude and latitude of WGS 84 is the default, by whatever name, so we omit it
     /// for the sake of all readers. An unknown system becomes `srid:0`. WKT is stored unchanged.
     #[must_use]
@@ -194,7 +194,7 @@ impl ExtensionMetadata {
         self.edges == other.edges && crs(self).is_same(&crs(other))
     }
 
-    /// Returns the metadata as JSON, which is `{}` if it is empty.
+    /// Returns the metadata as JSON. Empty metadata is `{}`.
     #[must_use]
     pub fn to_json(&self) -> String {
         let mut members = Map::new();

@@ -1,5 +1,5 @@
-//! GeoParquet metadata, which is the JSON under the key `geo` of a file's key-value metadata, in
-//! the versions 1.0, 1.1 and 2.0.
+//! GeoParquet metadata of the versions 1.0, 1.1 and 2.0. It is JSON under the key `geo` of a file's
+//! key-value metadata.
 //!
 //! [`GeoMetadata::parse`] reads it, [`GeoMetadata::disagreements`] compares it with the file's
 //! columns, and [`GeoMetadata::to_json`] writes it. Members that the specification does not have

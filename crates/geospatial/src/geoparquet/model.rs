@@ -87,7 +87,7 @@ pub struct GeoColumn {
     pub encoding: Encoding,
     /// The geometry types that occur. This is empty if they are not known.
     pub geometry_types: Vec<GeometryType>,
-    /// The reference system, which is the default, [undefined](Crs::undefined), or PROJJSON.
+    /// The reference system. It is the default, [undefined](Crs::undefined), or PROJJSON.
     pub crs: Crs,
     /// The interpolation of edges.
     pub edges: Edges,
@@ -154,7 +154,7 @@ impl fmt::Display for Encoding {
 /// A struct column that has each row's box, with its name and the names of its fields.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Covering {
-    /// The name of the column, which is at the root.
+    /// The name of the column at the root.
     pub column: String,
     /// True if it has `zmin` and `zmax` in addition to `xmin`, `ymin`, `xmax` and `ymax`.
     pub has_z: bool,

@@ -14,9 +14,9 @@ impl GeoMetadata {
     /// # Errors
     ///
     /// Fails with [Argument](herringbone_format::ErrorKind::Argument) if the version cannot
-    /// represent the metadata. Such metadata has a CRS in another form than PROJJSON, or it has
-    /// types with M, ellipsoidal edges or native encodings in a version without them. Also fails if
-    /// a box is not finite.
+    /// represent the metadata. This concerns a CRS in another form than PROJJSON, and also types
+    /// with M, ellipsoidal edges or native encodings in a version without them. Also fails if a box
+    /// is not finite.
     pub fn to_json(&self) -> Result<String> {
         let mut columns = Map::new();
         for (name, column) in &self.columns {

@@ -43,7 +43,7 @@ impl Dimensions {
         matches!(self, Self::Xym | Self::Xyzm)
     }
 
-    /// Returns the number of ordinates that a position has, which is 2, 3 or 4.
+    /// Returns the number of ordinates that a position has (2, 3 or 4).
     #[must_use]
     pub fn ordinates(self) -> usize {
         2 + usize::from(self.has_z()) + usize::from(self.has_m())
@@ -55,7 +55,7 @@ impl Dimensions {
         self.ordinates() * size_of::<f64>()
     }
 
-    /// Returns the number that ISO adds to the kind's code, which is 0, 1000, 2000 or 3000.
+    /// Returns the number that ISO adds to the kind's code: 0, 1000, 2000 or 3000.
     #[must_use]
     pub fn code(self) -> u32 {
         self as u32 * 1000
@@ -225,7 +225,7 @@ impl fmt::Display for GeometryKind {
     }
 }
 
-/// A kind with dimensions, which is the meaning of a geometry's code.
+/// A kind with dimensions. A geometry's code stands for both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GeometryType {
     /// The kind of geometry.

@@ -32,7 +32,7 @@ impl Position {
         ([self.x, self.y, third, self.m], dimensions.ordinates())
     }
 
-    /// Returns true if x, y, z and m are all NaN, which is how an empty point is encoded.
+    /// Returns true if x, y, z and m are all NaN. This is how an empty point is encoded.
     #[must_use]
     pub fn is_nowhere(&self) -> bool {
         self.x.is_nan() && self.y.is_nan() && self.z.is_nan() && self.m.is_nan()
@@ -79,7 +79,7 @@ impl<'a> Coordinates<'a> {
         self.dimensions
     }
 
-    /// Returns the ordinates as the value stores them, which is contiguous, with 8 bytes each.
+    /// Returns the ordinates as the value stores them. They are contiguous and have 8 bytes each.
     #[must_use]
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes

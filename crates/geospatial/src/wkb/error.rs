@@ -63,7 +63,7 @@ pub enum WkbErrorKind {
 }
 
 impl WkbErrorKind {
-    /// Returns the class of the error, which is a limit, unsupported, or corrupt data.
+    /// Returns the class of the error: a limit, unsupported, or corrupt data.
     #[must_use]
     pub fn error_kind(self) -> ErrorKind {
         match self {

@@ -30,8 +30,8 @@ impl Default for ReadOptions {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Event<'a> {
-    /// The start of a geometry, which is the value itself, or a part of a geometry that has not
-    /// ended yet.
+    /// The start of a geometry. This geometry is the value itself, or a part of a geometry that has
+    /// not ended yet.
     Start(Header),
     /// Coordinates of the geometry that started last. A point has its position here, which is
     /// [nowhere](super::Position::is_nowhere) if the point is empty. A line string has all its

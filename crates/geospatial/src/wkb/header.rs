@@ -35,7 +35,7 @@ impl ByteOrder {
     }
 }
 
-/// The header of a geometry, which is the value itself or a part of it.
+/// The header of a geometry, be it the value itself or a part of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
     /// The geometry's kind and dimensions.

@@ -1,5 +1,5 @@
-//! Writes well-known binary in the form that Parquet requires, which is ISO with the least
-//! significant byte first.
+//! Writes well-known binary in the form that Parquet requires: ISO, with the least significant byte
+//! first.
 
 use super::{
     ByteOrder, Coordinates, Event, Events, GeometryKind, GeometryType, Header, Position, WkbError,
@@ -8,7 +8,7 @@ use super::{
 
 /// A writer that appends geometries to a byte buffer.
 ///
-/// The result is well-known binary if each [`start`](Self::start) is followed by the announced
+/// The result is well-known binary if you follow each [`start`](Self::start) by the announced
 /// number of parts. These are the position of a point, the positions of a line string, the
 /// [rings](Self::start_ring) of a polygon, and the geometries in other kinds.
 #[derive(Debug)]

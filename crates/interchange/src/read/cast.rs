@@ -35,7 +35,7 @@ enum Rule {
     DateOf,
     /// A timestamp becomes its time of day.
     TimeOf,
-    /// A date becomes its midnight, which is this suffix.
+    /// A date becomes its midnight by appending this suffix.
     Midnight(&'static str),
     /// A timestamp in UTC becomes one without a zone.
     WithoutZone,

@@ -1,5 +1,5 @@
-//! Reads GeoJSON, which is a sequence of Features, also in arrays or in FeatureCollections (RFC
-//! 7946, RFC 8142).
+//! Reads GeoJSON. It is a sequence of Features, also in arrays or in FeatureCollections (RFC 7946,
+//! RFC 8142).
 //!
 //! ```text
 //! {"type": "Feature", "id": 7, "geometry": {…}, "properties": {"a": 1}, "links": []}

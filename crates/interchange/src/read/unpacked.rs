@@ -76,8 +76,7 @@ struct Unpacked<R> {
     source: Source,
     /// The number of bytes unpacked so far.
     unpacked: u64,
-    /// The number of unpacked bytes that any text may have, which is as many as a large Parquet
-    /// page may have.
+    /// The number of unpacked bytes that any text may have. A large Parquet page may have as many.
     allowance: u64,
     /// The number of further unpacked bytes that each compressed byte allows, as in Parquet.
     ratio: u64,

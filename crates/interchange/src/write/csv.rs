@@ -26,7 +26,7 @@ pub struct CsvStyle {
     pub delimiter: u8,
     /// True if the first line has the names of the columns.
     pub has_header: bool,
-    /// The end of each line, which is LF or CR LF.
+    /// The end of each line, LF or CR LF.
     pub line_end: &'static str,
 }
 

@@ -43,7 +43,7 @@ pub trait TextOutput {
         self.write(record)
     }
 
-    /// Appends a JSON object, which is on one line.
+    /// Appends a JSON object. Its text is a single line.
     ///
     /// # Errors
     /// Returns the destination's error.

@@ -1,5 +1,5 @@
-//! Prints values that have parts, which are structs, lists and maps, and the two encodings that
-//! refer to other values.
+//! Prints values that have parts (structs, lists and maps), and the two encodings that refer to
+//! other values.
 
 use std::ops::Range;
 
@@ -28,7 +28,7 @@ fn push_array(out: &mut String, rows: Range<usize>, item: impl Fn(usize, &mut St
     out.push(']');
 }
 
-/// The columns of a struct, or of a whole batch, which are printed as JSON objects.
+/// The columns of a struct, or of a whole batch, printed as JSON objects.
 ///
 /// A duplicate name occurs twice in the object, but JSON lines reject such names earlier
 /// (`keys.rs`).
@@ -85,7 +85,7 @@ impl Value for Struct<'_> {
     }
 }
 
-/// Lists of every kind, which are printed as JSON arrays.
+/// Lists of every kind, printed as JSON arrays.
 pub struct List<'a, F> {
     /// The function that returns the items in a row.
     range: F,
@@ -156,8 +156,8 @@ impl<F: Fn(usize) -> Range<usize>> Value for List<'_, F> {
     }
 }
 
-/// Maps, which are printed as JSON arrays of `[key, value]`, because keys need not be strings and
-/// may occur twice.
+/// Maps, printed as JSON arrays of `[key, value]`, because keys need not be strings and may occur
+/// twice.
 pub struct Map<'a> {
     offsets: &'a OffsetBuffer<i32>,
     keys: Boxed<'a>,

@@ -1,4 +1,4 @@
-//! Prints values that have no parts, which are null, booleans, numbers, strings and bytes.
+//! Prints values that have no parts: nulls, booleans, numbers, strings and bytes.
 
 use std::fmt::Write as _;
 
@@ -31,7 +31,7 @@ impl Value for Null {
     }
 }
 
-/// Booleans, which are printed as `true` and `false`.
+/// Booleans, printed as `true` and `false`.
 pub struct Boolean<'a>(pub &'a BooleanArray);
 
 impl Value for Boolean<'_> {
@@ -44,7 +44,7 @@ impl Value for Boolean<'_> {
     }
 }
 
-/// Integers of any width, which are printed as numbers.
+/// Integers of any width, printed as numbers.
 pub struct Integer<'a, T: ArrowPrimitiveType>(pub &'a PrimitiveArray<T>);
 
 impl<T: ArrowPrimitiveType<Native: itoa::Integer>> Value for Integer<'_, T> {
@@ -91,7 +91,7 @@ impl<'a, A: ArrayAccessor<Item = &'a str>> Value for Utf8<A> {
     }
 }
 
-/// Bytes in any layout, which are base64 in JSON and CSV, and literals in tables.
+/// Bytes in any layout. They are base64 in JSON and CSV, and literals in tables.
 pub struct Binary<A>(pub A);
 
 impl<'a, A: ArrayAccessor<Item = &'a [u8]>> Value for Binary<A> {

@@ -1,8 +1,8 @@
 //! Prints dates, times, timestamps, durations and intervals as ISO 8601 text.
 //!
-//! - The fraction has as many digits as the column's unit, including zeros, which is 0, 3, 6 or 9.
-//!   So the texts in a column line up and sort. Durations and intervals have only the digits that
-//!   they need.
+//! - The fraction has as many digits as the column's unit, including zeros (0, 3, 6 or 9). So the
+//!   texts in a column line up and sort. Durations and intervals have only the digits that they
+//!   need.
 //! - Years outside 0000 to 9999 have a sign, as in `+10000-01-01` and `-0001-12-31` (ISO 8601,
 //!   expanded).
 //! - A value that its type does not allow is shown all the same, so a time of 25 hours is

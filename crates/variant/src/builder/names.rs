@@ -15,8 +15,7 @@ const REMEMBERED_NAMES: usize = 4096;
 /// The maximum byte count of the names that we remember from previous values.
 const REMEMBERED_BYTES: usize = 1 << 18;
 
-/// All names that a builder knows. Each has a handle, which is its position in the order of
-/// arrival.
+/// All names that a builder knows. A name's handle is its position in the order of arrival.
 ///
 /// Objects tend to have the previous object's names in the same order. So the builder first tries
 /// the name that came next the last time, and saves a look-up in the hash table.

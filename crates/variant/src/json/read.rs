@@ -10,8 +10,8 @@ use crate::owned::VariantBuf;
 use crate::value::Value;
 
 impl VariantBuilder {
-    /// Appends the value in `text`, which is RFC 8259 JSON. The module [`json`](crate::json) shows
-    /// which values it becomes.
+    /// Appends the value of a JSON text (RFC 8259). The module [`json`](crate::json) shows which
+    /// values it becomes.
     ///
     /// # Errors
     ///
@@ -35,8 +35,8 @@ impl VariantBuilder {
 }
 
 impl VariantBuf {
-    /// Reads the value in `text`, which is RFC 8259 JSON. The module [`json`](crate::json) shows
-    /// which values it becomes.
+    /// Reads the value of a JSON text (RFC 8259). The module [`json`](crate::json) shows which
+    /// values it becomes.
     ///
     /// # Errors
     ///

@@ -142,9 +142,9 @@ impl<'a> Variant<'a> {
 /// Returns the bytes of the value at a path, inside the value at the start of `bytes`. If the path
 /// has no parts, this returns all of `bytes`.
 ///
-/// `fields` has one entry per part, which is the position that the path's field had in a previous
-/// value's object, because it often stays the same. If nothing is known, entries may be missing at
-/// the end.
+/// `fields` has one entry per part: the position that the path's field had in a previous value's
+/// object. We try it first, because it often stays the same. If nothing is known, entries may be
+/// missing at the end.
 pub(crate) fn bytes_at<'a>(
     metadata: &Metadata<'a>,
     bytes: &'a [u8],

@@ -64,8 +64,8 @@ impl ShreddingType {
         })
     }
 
-    /// Returns the shredding of values that are stored as this Arrow type, which is a struct. Its
-    /// columns may have any layout.
+    /// Returns the shredding of values that are stored as this Arrow type. It must be a struct,
+    /// whose columns may have any layout.
     ///
     /// # Errors
     ///

@@ -153,8 +153,7 @@ impl VariantArray {
     }
 
     /// Returns the values at `path` in all rows, unshredded. The result is a struct of `metadata`
-    /// and `value`, which is null for rows that have nothing at the path. A variant null is a
-    /// value.
+    /// and `value`. It is null in rows that have nothing at the path. A variant null is a value.
     ///
     /// # Errors
     ///

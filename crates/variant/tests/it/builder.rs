@@ -31,8 +31,8 @@ fn names_are_sorted_and_unique() {
         builder.end()
     });
     assert_eq!(built.metadata_bytes(), metadata(&["a", "b", "c"], 1, true));
-    // The values are in the order in which they were pushed, which is c, a, b. The IDs and offsets
-    // are in the order of the names.
+    // The values are in the order in which they were pushed (c, a, b). The IDs and offsets are in
+    // the order of the names.
     let inner = [2, 1, 0, 0, 2, 12, 1];
     let mut expected = vec![2, 3, 0, 1, 2, 7, 14, 0, 21];
     expected.extend([inner; 3].concat());

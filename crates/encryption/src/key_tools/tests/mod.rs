@@ -86,7 +86,7 @@ fn configuration() -> EncryptionConfiguration {
     EncryptionConfiguration::new("kf").column_keys(columns)
 }
 
-/// A file's encrypted parts, which are its metadata, its footer, and a page of each column.
+/// A file's encrypted parts: its metadata, its footer, and a page of each column.
 struct Written {
     metadata: FileCryptoMetadata,
     footer: Vec<u8>,

@@ -54,8 +54,8 @@ type AnyKind<'b, 'v> = Kind<
     UnimplementedLine<f64>,
 >;
 
-/// Implements the part that all geometries share, which is the associated types, the dimensions,
-/// and the actual kind.
+/// Implements the part that all geometries share: the associated types, the dimensions, and the
+/// actual kind.
 macro_rules! geometry {
     ($($view:ty, $dim:expr, $as_type:expr;)*) => {$(
         impl<'v> GeometryTrait for $view {

@@ -25,7 +25,7 @@ pub(super) struct Records {
     pub(super) delimiter: u8,
     /// The number of fields in a record, or `None` until the first record is read.
     pub(super) width: Option<usize>,
-    /// The maximum number of fields in a record, which is the limit `schema_nodes`.
+    /// The maximum number of fields in a record (the limit `schema_nodes`).
     most_fields: usize,
     /// The number of the current line.
     pub(super) line: usize,
@@ -67,8 +67,8 @@ enum State {
     Quoted,
     /// The parser is inside a comment line.
     Comment,
-    /// The parser is after a quote inside quotes, which is either the first of two or the closing
-    /// one.
+    /// The parser is after a quote inside quotes. This is either the first of two quotes or the
+    /// closing one.
     Quote,
 }
 

@@ -28,7 +28,7 @@ const GRANTED: usize = 64 << 10;
 /// The marker that stands before a message.
 const CONTINUATION: [u8; 4] = [0xff; 4];
 
-/// The number of bytes after the footer, which are its length and the magic.
+/// The number of bytes after the footer, for its length and the magic.
 const TRAILER: usize = 10;
 
 /// A message with its body.

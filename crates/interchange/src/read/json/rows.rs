@@ -1,4 +1,4 @@
-//! Finds the rows in a text, which is a sequence of objects. They may be in arrays, or in
+//! Finds the rows in a text. The text is a sequence of objects, which may be in arrays or in
 //! collections of Features.
 //!
 //! ```text

@@ -139,7 +139,7 @@ pub(super) fn fixed(item: FieldRef, length: i32) -> Make {
     })
 }
 
-/// A column of maps, which are arrays of `[key, value]`, or objects.
+/// A column of maps. In the text, a map is an array of `[key, value]`, or an object.
 pub(super) struct Maps {
     pub(super) keys: Slot,
     pub(super) values: Slot,

@@ -148,7 +148,7 @@ pub(super) struct Rules {
 }
 
 /// Returns an array with one value of a field, from its text. Bytes may also have the form that
-/// conditions use, which is `x'00ff'`.
+/// conditions use, such as `x'00ff'`.
 ///
 /// # Errors
 /// Fails with a message about the text.

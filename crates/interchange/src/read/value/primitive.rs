@@ -133,7 +133,7 @@ pub(super) trait Float: Copy {
     fn usual(_text: &str) -> Option<Self> {
         None
     }
-    /// Converts the value to Float64, which is exact.
+    /// Converts the value to Float64 without loss.
     fn wide(self) -> f64;
 }
 
