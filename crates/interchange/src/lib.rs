@@ -10,7 +10,7 @@
 //! a file or prints, so callers pass [`read::Bytes`] and a [`write::TextOutput`].
 //!
 //! This crate is part of the [`herringbone`](https://docs.rs/herringbone) workspace. Its API is for
-//! the command and for fuzzing, so that errors name those options of the command that help.
+//! the command and for fuzzing, so errors name those options of the command that help.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]

@@ -22,7 +22,7 @@ const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
 /// one text.
 ///
 /// # Errors
-/// Fails if the system fails to read.
+/// Fails if the system cannot read the bytes.
 pub(super) fn unpacked(
     mut bytes: Box<dyn Read>,
     source: &Source,

@@ -3,7 +3,7 @@
 //!
 //! A nested value is its JSON text. A null is an empty field, or another text without quotes. To
 //! distinguish them, we quote a string that equals this text, and also an empty string. If a null
-//! is alone in its row, the line is blank, which is a record of one empty field.
+//! is alone in its row, the line is blank, because a blank line is a record of one empty field.
 //!
 //! Readers infer types, so we quote text that they would take for another type, such as a number or
 //! a date. We quote all decimals, because readers would turn them into floats.

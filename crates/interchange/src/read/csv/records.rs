@@ -313,7 +313,7 @@ impl Records {
     }
 
     /// Ends a text that was truncated at any place. An incomplete record is dropped, unless it is
-    /// the first one. In that case it is padded with empty fields.
+    /// the first one, which is padded with empty fields.
     ///
     /// # Errors
     /// Fails if a record has too many fields.

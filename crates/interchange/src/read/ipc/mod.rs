@@ -31,7 +31,7 @@ pub const MAGIC: &[u8] = b"ARROW1";
 /// The marker that begins an IPC stream's first message.
 pub const STREAM_MARK: &[u8] = &[0xff; 4];
 
-/// Reads the rows of an IPC file or stream. Errors call the file `name`.
+/// Reads the rows of an IPC file or stream. `name` is the file's name in errors.
 ///
 /// # Errors
 /// Fails with [Data](crate::Error::Data) if it is neither, and with [System](crate::Error::System)

@@ -8,7 +8,7 @@ use herringbone_text::calendar::{Date, days_of_date};
 const INTEGER_DIGITS: usize = 18;
 
 /// The maximum number of digits that a float has in this form. Float64 keeps all of them, and its
-/// division is exact to the last bit, because both operands are integers below 2^53.
+/// division is correct to the last bit, because both operands are integers below 2^53.
 const FLOAT_DIGITS: usize = 15;
 
 /// The powers of ten that have fewer zeros than [`FLOAT_DIGITS`].
