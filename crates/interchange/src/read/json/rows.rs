@@ -155,7 +155,8 @@ impl<'a, R: BufRead> FileRows<'a, R> {
         )
     }
 
-    /// Reads a row that is alone on its line. Returns false, and reads nothing, if only a scan can tell where the row ends.
+    /// Reads a row that is alone on its line. If only a scan can find the row's end, returns false
+    /// and reads nothing.
     ///
     /// Most JSON lines need no scan, because inside an object no `{` follows a `}`. So a line that ends with `}` before a
     /// line that begins with `{` has whole rows, and only one of them if no `{` follows a `}` on the line.

@@ -180,8 +180,9 @@ pub(super) trait Column {
         false
     }
 
-    /// Appends a whole number in JSON if it has the usual form of a numeric type, because one pass over its digits is faster
-    /// than [`scalar`](Self::scalar). Returns false, and appends nothing, for any other text or type.
+    /// Appends a whole JSON number, if it has a numeric type's usual form. This takes one pass over
+    /// the digits, and so less time than [`scalar`](Self::scalar). For any other text or type, this
+    /// appends nothing and returns false.
     fn usual_number(&mut self, _text: &str) -> bool {
         false
     }
