@@ -1,5 +1,5 @@
-//! Measures encrypting and decrypting modules as large as pages, with the AES implementation that
-//! was compiled:
+//! Measures encrypting and decrypting modules as large as pages, with the compiled AES
+//! implementation:
 //!
 //!     cargo bench -p herringbone-encryption
 //!     cargo bench -p herringbone-encryption --features ring

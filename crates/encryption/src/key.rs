@@ -43,7 +43,7 @@ impl KeyLength {
         }
     }
 
-    /// Returns the key length that has this number of bits.
+    /// Returns the key length with this number of bits.
     ///
     /// # Errors
     /// Fails with [Argument](ErrorKind::Argument) if it is not 128, 192 or 256.

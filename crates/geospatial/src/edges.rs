@@ -88,8 +88,8 @@ impl Edges {
         }))
     }
 
-    /// Returns the logical type that has these edges. We do not record spherical edges, because
-    /// they are the default of GEOGRAPHY.
+    /// Returns the logical type with these edges. We do not record spherical edges, because they
+    /// are the default of GEOGRAPHY.
     #[must_use]
     pub fn logical_type(self, crs: Option<String>) -> LogicalType {
         let algorithm = match self {

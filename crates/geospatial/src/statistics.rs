@@ -59,8 +59,8 @@ impl GeometryTypes {
         (!self.has_others).then_some(types)
     }
 
-    /// Returns the ISO codes in ascending order. Returns `None` if there are no types, or if others
-    /// may occur.
+    /// Returns the ISO codes in ascending order, or `None` if there are no types, or if others may
+    /// occur.
     #[must_use]
     pub fn codes(self) -> Option<Vec<i32>> {
         let codes: Vec<i32> = self

@@ -23,7 +23,7 @@ pub struct Decimal {
 }
 
 impl Decimal {
-    /// Creates a decimal that has its point before the last `scale` digits of `unscaled`.
+    /// Creates a decimal with its point before the last `scale` digits of `unscaled`.
     #[must_use]
     pub fn new(unscaled: i128, scale: u8) -> Self {
         Self { unscaled, scale }
@@ -58,8 +58,8 @@ impl Decimal {
         self
     }
 
-    /// Returns this value with `scale` digits after the point. Returns `None` if that would lose
-    /// digits, or if the result does not fit in 38 digits.
+    /// Returns this value with `scale` digits after the point, or `None` if that would lose digits,
+    /// or if the result does not fit in 38 digits.
     #[must_use]
     pub fn rescaled(self, scale: u8) -> Option<Self> {
         let Self { unscaled, .. } = self;
@@ -106,7 +106,8 @@ impl fmt::Display for Decimal {
     }
 }
 
-/// Returns 10 to the power of `exponent`, which must be at most 38. Returns `None` if it is larger.
+/// Returns 10 to the power of `exponent`, or `None` if the exponent is above 38 and the power
+/// doesn't fit.
 pub(crate) fn power_of_ten(exponent: u8) -> Option<i128> {
     10_i128.checked_pow(exponent.into())
 }

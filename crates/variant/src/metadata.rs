@@ -8,7 +8,7 @@ use crate::bytes::{read_uint, utf8};
 pub(crate) const VERSION: u8 = 1;
 /// The header bit that declares the names sorted and unique.
 pub(crate) const SORTED: u8 = 0x10;
-/// The position of the header bits that have each offset's byte count, minus one.
+/// The position of the header bits with each offset's byte count, minus one.
 pub(crate) const OFFSET_WIDTH_SHIFT: u32 = 6;
 
 /// A view over a value's metadata, the dictionary of its field names.
@@ -47,7 +47,7 @@ impl<'a> Metadata<'a> {
     /// # Errors
     ///
     /// Fails with [Corrupt](herringbone_format::ErrorKind::Corrupt) if the bytes end early or if
-    /// the first offset is not 0. Fails with
+    /// the first offset is not 0, and with
     /// [Unsupported](herringbone_format::ErrorKind::Unsupported) if the version is not 1.
     pub fn new(bytes: &'a [u8]) -> Result<Self> {
         let Some(&header) = bytes.first() else {

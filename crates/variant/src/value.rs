@@ -73,7 +73,7 @@ pub enum Value<'a> {
 }
 
 impl Value<'_> {
-    /// Returns an integer or decimal of any width as a decimal. Returns `None` for other types.
+    /// Returns an integer or decimal of any width as a decimal, or `None` for other types.
     #[must_use]
     pub fn to_decimal(&self) -> Option<Decimal> {
         let integer = |value: i64| Some(Decimal::new(value.into(), 0));

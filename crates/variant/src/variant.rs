@@ -13,9 +13,9 @@ use crate::{array::Array, object::Object};
 /// A view over the bytes of a value and of its metadata. It is small and cheap to copy.
 ///
 /// *Variant Binary Encoding.* A view reads bytes only on demand, and checks the bytes that it
-/// reads. Whatever the bytes are, every method returns a result or an error. Parts that are skipped
-/// cost no time, however large they are. [`Variant::validated`] checks everything at once. After
-/// that, no method of the value, or of the values in it, returns an error.
+/// reads. Whatever the bytes are, every method returns a result or an error. Skipped parts cost no
+/// time, however large they are. [`Variant::validated`] checks everything at once. After that, no
+/// method of the value, or of the values in it, returns an error.
 ///
 /// ```
 /// use herringbone::variant::{Value, Variant};
@@ -168,8 +168,7 @@ impl<'a> Variant<'a> {
         Ok(Some(Array::new(container)))
     }
 
-    /// Returns the field with this name. Returns `None` if it is missing, or if the value is not an
-    /// object.
+    /// Returns the field with this name, or `None` if it is missing or the value is not an object.
     ///
     /// # Errors
     ///
@@ -182,8 +181,8 @@ impl<'a> Variant<'a> {
         }
     }
 
-    /// Returns the element at `index`, counted from 0. Returns `None` if the array is shorter, or
-    /// if the value is not an array.
+    /// Returns the element at `index`, counted from 0, or `None` if the array is shorter or the
+    /// value is not an array.
     ///
     /// # Errors
     ///

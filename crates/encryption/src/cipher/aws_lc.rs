@@ -9,7 +9,7 @@ use aws_lc_rs::{
 use super::{AesCipher, Failed, Nonce, Tag};
 use crate::KeyLength;
 
-/// Expands the key schedule of a key that has this length.
+/// Expands the key schedule of a key of this length.
 pub(crate) fn new(length: KeyLength, key: &[u8]) -> Result<Box<dyn AesCipher>, Failed> {
     let (gcm, ctr) = match length {
         KeyLength::Bits128 => (&AES_128_GCM, &AES_128),

@@ -8,7 +8,7 @@ use ring::aead::{self, AES_128_GCM, AES_256_GCM, Aad, Algorithm, LessSafeKey, Un
 use super::{AesCipher, Failed, Nonce, Tag, rust_crypto};
 use crate::KeyLength;
 
-/// Expands the key schedule of a key that has this length.
+/// Expands the key schedule of a key of this length.
 pub(crate) fn new(length: KeyLength, key: &[u8]) -> Result<Box<dyn AesCipher>, Failed> {
     let algorithm = match length {
         KeyLength::Bits128 => &AES_128_GCM,

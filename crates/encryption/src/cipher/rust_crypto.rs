@@ -17,7 +17,7 @@ use ctr::{CtrCore, flavors::Ctr32BE};
 use super::{AesCipher, Failed, Nonce, Tag};
 use crate::KeyLength;
 
-/// Expands the key schedule of a key that has this length.
+/// Expands the key schedule of a key of this length.
 pub(crate) fn new(length: KeyLength, key: &[u8]) -> Result<Box<dyn AesCipher>, Failed> {
     match length {
         KeyLength::Bits128 => RustCrypto::<Aes128>::boxed(key),

@@ -25,7 +25,7 @@ impl ColumnCryptoMetadata {
     /// Decodes field 8 of `ColumnChunk`.
     ///
     /// # Errors
-    /// Fails with [Corrupt](crate::ErrorKind::Corrupt) if the bytes are malformed. Fails with
+    /// Fails with [Corrupt](crate::ErrorKind::Corrupt) if the bytes are malformed, and with
     /// [Unsupported](crate::ErrorKind::Unsupported) if it is another kind of key.
     pub fn decode(bytes: &[u8]) -> Result<Self> {
         let mut reader = CompactReader::new(bytes, MAX_DEPTH);

@@ -25,7 +25,7 @@ impl EncryptionAlgorithm {
     /// Decodes field 8 of `FileMetaData`.
     ///
     /// # Errors
-    /// Fails with [Corrupt](crate::ErrorKind::Corrupt) if the bytes are malformed. Fails with
+    /// Fails with [Corrupt](crate::ErrorKind::Corrupt) if the bytes are malformed, and with
     /// [Unsupported](crate::ErrorKind::Unsupported) if the algorithm is unknown.
     pub fn decode(bytes: &[u8]) -> Result<Self> {
         Self::read(&mut CompactReader::new(bytes, MAX_DEPTH))

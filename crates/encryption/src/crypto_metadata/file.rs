@@ -21,7 +21,7 @@ impl FileCryptoMetadata {
     /// footer follows.
     ///
     /// # Errors
-    /// Fails with [Corrupt](crate::ErrorKind::Corrupt) if the bytes are malformed. Fails with
+    /// Fails with [Corrupt](crate::ErrorKind::Corrupt) if the bytes are malformed, and with
     /// [Unsupported](crate::ErrorKind::Unsupported) if the algorithm is unknown.
     pub fn decode_prefix(bytes: &[u8]) -> Result<(Self, usize)> {
         let mut reader = CompactReader::new(bytes, MAX_DEPTH);

@@ -83,8 +83,7 @@ impl FileDecryptor {
     }
 
     /// Returns true if a footer key may be available. Without one, you can still read the
-    /// unencrypted columns of a file that has a plaintext footer, but the signature is not
-    /// verified.
+    /// unencrypted columns of a file with a plaintext footer, but the signature is not verified.
     #[must_use]
     pub fn has_footer_key(&self) -> bool {
         self.properties.footer_key().is_some()

@@ -48,7 +48,7 @@ impl FileEncryptor {
     ///
     /// # Errors
     /// Fails with [Argument](crate::ErrorKind::Argument) if the properties name a column that the
-    /// file does not have, or if the file has more than [`MAX_ORDINALS`] columns. Fails with
+    /// file does not have, or if the file has more than [`MAX_ORDINALS`] columns, and with
     /// [Io](crate::ErrorKind::Io) if random bytes are not available.
     pub fn new(properties: &FileEncryptionProperties, leaves: &[ColumnPath]) -> Result<Self> {
         Self::with_siblings(properties, leaves, &[])

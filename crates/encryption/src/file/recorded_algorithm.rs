@@ -1,4 +1,4 @@
-//! Records the algorithm a second time, in a place that is authenticated.
+//! Records the algorithm a second time, in an authenticated place.
 //!
 //! If a file has an encrypted footer, its crypto metadata is in plaintext. An attacker can change
 //! it, so that readers take pages of AES_GCM_V1 for pages of AES_GCM_CTR_V1, which are not

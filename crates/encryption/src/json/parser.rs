@@ -1,4 +1,4 @@
-//! Parses a JSON text into values that are wiped when they are dropped.
+//! Parses a JSON text into values wiped on drop.
 
 use std::collections::HashSet;
 
@@ -86,7 +86,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Returns the line of the value that was read last.
+    /// Returns the line of the value read last.
     fn line(&mut self) -> usize {
         let position = self.reader.position();
         let passed = self.text.as_bytes().get(self.counted..position);

@@ -2,7 +2,7 @@
 
 use herringbone_text::json::push_quoted;
 
-/// An object that is being built, with text and boolean members.
+/// An object under construction, with text and boolean members.
 pub(crate) struct ObjectWriter(String);
 
 impl ObjectWriter {

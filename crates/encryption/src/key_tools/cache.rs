@@ -55,7 +55,7 @@ impl<V: Clone> Cache<V> {
         self.lock().clear();
     }
 
-    /// Drops the values that were obtained with this token.
+    /// Drops the values obtained with this token.
     pub(crate) fn clear_token(&self, token: &AccessToken) {
         self.lock()
             .retain(|key, _| key.connection.access_token != *token);

@@ -79,7 +79,7 @@ impl EncryptionConfiguration {
 }
 
 herringbone_format::setters! { EncryptionConfiguration {
-    /// Sets the protection of columns that have no keys of their own.
+    /// Sets the protection of columns without keys of their own.
     other_columns: OtherColumns;
     /// Sets the algorithm.
     algorithm: Algorithm;

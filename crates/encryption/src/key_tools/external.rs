@@ -17,7 +17,7 @@ pub(crate) const FOOTER_KEY: &str = "footerKey";
 
 /// A store for the key material of one Parquet file.
 pub trait KeyMaterialStore: Send + Sync {
-    /// Returns the material that was written last.
+    /// Returns the material written last.
     ///
     /// # Errors
     /// Fails with [Io](crate::ErrorKind::Io) if the material cannot be read.
@@ -26,7 +26,7 @@ pub trait KeyMaterialStore: Send + Sync {
     /// Writes the material of a new file.
     ///
     /// # Errors
-    /// Fails with [Io](crate::ErrorKind::Io) if the material cannot be written. Fails with
+    /// Fails with [Io](crate::ErrorKind::Io) if the material cannot be written, and with
     /// [Argument](crate::ErrorKind::Argument) if there is material already, because a Parquet file
     /// may depend on it.
     fn create(&self, material: &str) -> Result<()>;

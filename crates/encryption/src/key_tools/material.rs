@@ -101,7 +101,7 @@ impl KeyMetadata {
 }
 
 impl KeyMaterial {
-    /// Parses material that was stored separately.
+    /// Parses separately stored material.
     ///
     /// This fails with a key error if the text is not JSON in this format.
     pub(crate) fn parse(text: &str) -> Result<Self> {
@@ -163,8 +163,8 @@ impl fmt::Debug for KeyMaterial {
     }
 }
 
-/// The members of a JSON object that has the type PKMT1. Unknown members are ignored, and null
-/// counts as absent.
+/// The members of a JSON object of the type PKMT1. Unknown members are ignored, and null counts as
+/// absent.
 struct Members(Vec<Member>);
 
 impl Members {

@@ -19,7 +19,7 @@ use crate::{
 /// The byte count of a key encryption key's identifier.
 const KEK_ID_BYTES: usize = 16;
 
-/// A key encryption key, with the parts of it that are stored.
+/// A key encryption key, with its stored parts.
 #[derive(Clone)]
 pub(super) struct Kek {
     key: Key,
@@ -158,7 +158,7 @@ impl KeyWrapping {
         }
     }
 
-    /// Supplies the result of the wrapping that was requested.
+    /// Supplies the result of the requested wrapping.
     ///
     /// # Errors
     /// Fails with [Argument](crate::ErrorKind::Argument) if no wrapping was requested, and with

@@ -5,7 +5,7 @@ use std::{collections::HashMap, fmt};
 use super::{KmsClient, wrapping};
 use crate::{Error, ErrorKind, Key, Result};
 
-/// A KMS that has its master keys in memory. It wraps like the KMS in the tests of parquet-java and
+/// A KMS with its master keys in memory. It wraps like the KMS in the tests of parquet-java and
 /// pyarrow (`InMemoryKMS`, `TestOnlyInServerWrapKms`), which use AES-GCM with the master key's
 /// identifier as additional data. It is not a real KMS, because its user has the master keys.
 #[derive(Clone, Default)]
@@ -14,7 +14,7 @@ pub struct InMemoryKms {
 }
 
 impl InMemoryKms {
-    /// Creates a KMS that has these master keys.
+    /// Creates a KMS with these master keys.
     #[must_use]
     pub fn new(master_keys: impl IntoIterator<Item = (impl Into<String>, Key)>) -> Self {
         let mut kms = Self::default();

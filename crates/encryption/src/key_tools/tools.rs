@@ -42,7 +42,7 @@ pub struct KeyTools {
     clients: Cache<Arc<dyn KmsClient>>,
     /// Key encryption keys for new files, by master key.
     write_keks: Cache<Kek>,
-    /// Key encryption keys that were unwrapped, by identifier.
+    /// Unwrapped key encryption keys, by identifier.
     pub(super) read_keks: Cache<Key>,
 }
 
@@ -88,7 +88,7 @@ impl KeyTools {
     ///
     /// # Errors
     /// Returns the errors of the KMS. Fails with [Io](crate::ErrorKind::Io) if the store fails, or
-    /// if random bytes are not available. Fails with [Argument](crate::ErrorKind::Argument) if a
+    /// if random bytes are not available, and with [Argument](crate::ErrorKind::Argument) if a
     /// column occurs twice, or if the store already has material.
     pub fn encryption_properties(
         &self,

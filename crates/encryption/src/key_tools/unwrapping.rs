@@ -48,7 +48,7 @@ impl KmsOfFile {
 
 /// The next step of an unwrapping.
 pub enum UnwrapStep<'a> {
-    /// Read the key material that is stored next to the Parquet file, and supply it.
+    /// Read the key material stored next to the Parquet file, and supply it.
     Material,
     /// Let a KMS unwrap a key, and supply the result.
     Unwrap(UnwrapRequest<'a>),
@@ -129,7 +129,7 @@ impl KeyUnwrapping {
     ///
     /// # Errors
     /// Fails with [Key](crate::ErrorKind::Key) if the text is not JSON in this format, or does not
-    /// contain the key. Fails with [Argument](crate::ErrorKind::Argument) if it was not requested.
+    /// contain the key, and with [Argument](crate::ErrorKind::Argument) if it was not requested.
     pub fn supply_material(&mut self, json: &str) -> Result<()> {
         self.supply_parsed(&ExternalMaterial::parse(json)?)
     }

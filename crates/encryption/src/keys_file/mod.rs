@@ -1,4 +1,4 @@
-//! Reads the file that has the keys for a command.
+//! Reads the file with the keys for a command.
 //!
 //! ```json
 //! {
@@ -51,7 +51,7 @@ pub enum KeysFileKms {
     Local,
 }
 
-/// The contents of a keys file. Members that are absent are `None` or empty.
+/// The contents of a keys file. Absent members are `None` or empty.
 #[derive(Default)]
 #[non_exhaustive]
 pub struct KeysFile {
@@ -63,11 +63,11 @@ pub struct KeysFile {
     pub by_metadata: HashMap<Vec<u8>, Key>,
     /// Master keys by their identifiers.
     pub master_keys: HashMap<String, Key>,
-    /// The KMS that has the master keys. It is set if there are any.
+    /// The KMS with the master keys. It is set if there are any.
     pub kms: Option<KeysFileKms>,
     /// The AAD prefix.
     pub aad_prefix: Option<Vec<u8>>,
-    /// The algorithms that are accepted for decryption.
+    /// The algorithms accepted for decryption.
     pub algorithms: Option<Vec<Algorithm>>,
     /// True if files in DuckDB's dialect are read.
     pub duckdb: Option<bool>,
@@ -144,12 +144,12 @@ impl KeysFile {
         builder.build()
     }
 
-    /// Returns the properties for writing a file. Columns that have no key of their own are
-    /// encrypted with the footer key.
+    /// Returns the properties for writing a file. Columns without a key of their own are encrypted
+    /// with the footer key.
     ///
     /// # Errors
     /// Fails with [Argument](ErrorKind::Argument) if there is no `footer_key`, or if there is
-    /// metadata for a column that has no key.
+    /// metadata for a column without a key.
     pub fn encryption_properties(&self) -> Result<FileEncryptionProperties> {
         let Some(footer_key) = &self.footer_key else {
             return Err(Error::argument(

@@ -12,7 +12,7 @@ use crate::{
     properties::ColumnPath,
 };
 
-/// The prefix of values that are in base64, for bytes that are not text.
+/// The prefix of values in base64, for bytes other than text.
 const BASE64: &str = "base64:";
 /// The maximum byte count of a name that messages may repeat. Every key is longer, or contains
 /// other characters.

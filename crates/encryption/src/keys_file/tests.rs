@@ -4,7 +4,7 @@ use crate::{
     key_tools::EncryptionConfiguration,
 };
 
-/// Parses paths that have dots between parts and commas between paths.
+/// Parses paths with dots between parts and commas between paths.
 fn columns(text: &str) -> Result<Vec<ColumnPath>, String> {
     if text.is_empty() {
         return Err(format!("{text} is empty"));

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{ErrorKind, Result};
 
-/// The part of a data page of version 2 that is encrypted.
+/// The encrypted part of a data page of version 2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Layout {
     /// The whole page.

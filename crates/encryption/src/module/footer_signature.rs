@@ -39,7 +39,7 @@ impl ModuleKey {
     ///
     /// # Errors
     /// Fails with [Corrupt](crate::ErrorKind::Corrupt) if the signature does not have
-    /// [`FOOTER_SIGNATURE_BYTES`] bytes. Fails with [Key](crate::ErrorKind::Key) if it belongs to
+    /// [`FOOTER_SIGNATURE_BYTES`] bytes, and with [Key](crate::ErrorKind::Key) if it belongs to
     /// another footer, or was made with another key.
     pub fn verify_footer(&self, footer: &[u8], signature: &[u8]) -> Result<()> {
         let Some((nonce, tag)) = signature.split_first_chunk() else {

@@ -50,8 +50,8 @@ impl Framing {
             })
     }
 
-    /// Returns the byte count of the module at the start of `bytes`, including its length field.
-    /// Returns `None` if `bytes` is shorter than the length field.
+    /// Returns the byte count of the module at the start of `bytes`, including its length field, or
+    /// `None` if `bytes` is shorter than the length field.
     ///
     /// This fails with a corruption error if the module is too short for nonce and tag, or longer
     /// than `limit` bytes.

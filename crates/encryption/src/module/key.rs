@@ -36,7 +36,7 @@ impl Algorithm {
         }
     }
 
-    /// Returns the algorithm that has this name.
+    /// Returns the algorithm with this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         [Self::AesGcmV1, Self::AesGcmCtrV1]
@@ -58,8 +58,7 @@ impl fmt::Display for Algorithm {
     }
 }
 
-/// A key that is used in one file. Threads may share it, because only the counter of invocations
-/// changes.
+/// A key used in one file. Threads may share it, because only the counter of invocations changes.
 #[derive(Debug, Clone)]
 pub struct ModuleKey {
     pub(crate) key: Key,
@@ -91,8 +90,8 @@ impl ModuleKey {
         self.algorithm.framing(kind).overhead()
     }
 
-    /// Returns the byte count of the module at the start of `bytes`, including its length field.
-    /// Returns `None` if there are fewer than four bytes.
+    /// Returns the byte count of the module at the start of `bytes`, including its length field, or
+    /// `None` if there are fewer than four bytes.
     ///
     /// # Errors
     /// Fails with [Corrupt](ErrorKind::Corrupt) if the module is too short for nonce and tag, or
@@ -278,7 +277,7 @@ impl Sealing<'_> {
     }
 }
 
-/// Returns the error for a module that was not written to this place with this key.
+/// Returns the error for a module not written to this place with this key.
 #[cold]
 pub(crate) fn not_authentic(id: &ModuleId) -> Error {
     id.place(Error::new(

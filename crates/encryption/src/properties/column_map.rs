@@ -8,8 +8,8 @@ use crate::{Error, Result};
 /// The maximum number of leaves that a message lists.
 const LISTED_LEAVES: usize = 100;
 
-/// A map that has a value for each of some columns. We compare paths part by part, because names
-/// may contain dots. A parent's path covers all leaves below it, except those that a longer path
+/// A map with a value for each of some columns. We compare paths part by part, because names may
+/// contain dots. A parent's path covers all leaves below it, except those that a longer path
 /// covers.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ColumnMap<T>(HashMap<ColumnPath, T>);

@@ -66,14 +66,14 @@ impl Default for Inner {
 }
 
 impl FileDecryptionPropertiesBuilder {
-    /// Sets the footer key. It also serves all columns that have no key of their own.
+    /// Sets the footer key. It also serves all columns without a key of their own.
     pub fn footer_key(mut self, key: Key) -> Self {
         self.inner.footer_key = Some(key);
         self
     }
 
-    /// Sets the key of a column or group. A group's key serves all columns below it that have no
-    /// key of their own. `path` is the list of its parts.
+    /// Sets the key of a column or group. A group's key serves all columns below it without a key
+    /// of their own. `path` is the list of its parts.
     pub fn column_key(
         mut self,
         path: impl IntoIterator<Item = impl Into<String>>,

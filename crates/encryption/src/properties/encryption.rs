@@ -42,7 +42,7 @@ impl fmt::Debug for EncryptionKey {
     }
 }
 
-/// The protection of columns that have no configuration of their own.
+/// The protection of columns without a configuration of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum OtherColumns {
@@ -99,8 +99,8 @@ struct Inner {
 }
 
 impl FileEncryptionPropertiesBuilder {
-    /// Sets the key of a column or group. A group's key serves all columns below it that have no
-    /// key of their own. `path` is the list of its parts.
+    /// Sets the key of a column or group. A group's key serves all columns below it without a key
+    /// of their own. `path` is the list of its parts.
     pub fn column_key(
         self,
         path: impl IntoIterator<Item = impl Into<String>>,
@@ -130,7 +130,7 @@ impl FileEncryptionPropertiesBuilder {
         self
     }
 
-    /// Sets the protection of columns that have no configuration of their own.
+    /// Sets the protection of columns without a configuration of their own.
     pub fn other_columns(mut self, other_columns: OtherColumns) -> Self {
         self.inner.other_columns = other_columns;
         self
@@ -206,7 +206,7 @@ fn share_equal_keys(footer_key: &EncryptionKey, columns: &mut ColumnMap<ColumnPr
 }
 
 impl FileEncryptionProperties {
-    /// Creates a builder that has this footer key.
+    /// Creates a builder with this footer key.
     pub fn builder(footer_key: impl Into<EncryptionKey>) -> FileEncryptionPropertiesBuilder {
         FileEncryptionPropertiesBuilder {
             inner: Inner {

@@ -12,7 +12,7 @@ use herringbone_format::{
     thrift::{CompactReader, CompactWriter, Wire},
 };
 
-/// A module that was found in a file.
+/// A module found in a file.
 pub(crate) struct Module {
     pub(crate) id: ModuleId,
     /// The module's start in the file and its length, or `None` for modules within the footer.

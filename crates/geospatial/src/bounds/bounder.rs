@@ -14,7 +14,7 @@ use crate::wkb::{
     for_each_sequence,
 };
 
-/// An accumulator that bounds geometries, and the boxes of geometries that were bounded earlier.
+/// An accumulator that bounds geometries, and the boxes of geometries bounded earlier.
 #[derive(Debug, Clone)]
 pub struct Bounder {
     pub(super) xy: Xy,

@@ -41,7 +41,7 @@ impl Earth {
         width: f64,
         edges: Edges,
     ) -> bool {
-        /// A width in degrees of longitude that is far below half of the way around.
+        /// A width in degrees of longitude, far below half of the way around.
         const NARROW: f64 = 45.0;
         let Some(surface) = surface(edges) else {
             return false;
@@ -72,7 +72,7 @@ impl Earth {
                 .try_for_each(|coordinate| self.add_position(&coordinate));
         }
         let surface = surface(edges).ok_or(NoBox::Edges)?;
-        // A ring that is not closed still has its closing edge, so we add the first position again.
+        // An unclosed ring still has its closing edge, so we add the first position again.
         let is_ring = kind == GeometryKind::Polygon;
         let closing = coordinates.iter().take(usize::from(is_ring));
         let positions = coordinates.iter().chain(closing);

@@ -245,11 +245,11 @@ mod tests {
         // Close longitudes become one arc, without a look at the values.
         each(&mut longitudes, &[], bounds(1.0, 4.0));
         assert_eq!(arcs(&longitudes), [(1.0, 4.0)]);
-        // Longitudes that are far apart become arcs of their own, and NaN is ignored.
+        // Distant longitudes become arcs of their own, and NaN is ignored.
         let far = [50.0, f64::NAN, 60.0];
         each(&mut longitudes, &far, bounds(50.0, 60.0));
         assert_eq!(arcs(&longitudes), [(1.0, 4.0), (50.0, 50.0), (60.0, 60.0)]);
-        // Bounds that are covered already add nothing, nor do the bounds of no values.
+        // Covered bounds add nothing, nor do the bounds of no values.
         each(&mut longitudes, &[99.0], bounds(2.0, 3.0));
         each(&mut longitudes, &[99.0], Interval::EMPTY);
         assert_eq!(longitudes.count, 3);

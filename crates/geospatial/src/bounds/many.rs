@@ -136,7 +136,7 @@ impl Bounder {
 /// The number of sequences that we bound at once.
 const SEQUENCES: usize = 32;
 
-/// Deferred sequences. They come from values that have x and y only, in the byte order that writers
+/// Deferred sequences. They come from values with x and y only, in the byte order that writers
 /// prefer.
 struct Sequences<'a> {
     /// The sequences. Entries from `count` on are meaningless.

@@ -17,7 +17,7 @@ impl PlaneX {
         gap: None,
     };
 
-    /// Adds every x that is at least `min` or at most `max`. `max` must be the smaller of the two.
+    /// Adds every x of at least `min` or at most `max`. `max` must be the smaller of the two.
     pub(super) fn add_wrapped(&mut self, min: f64, max: f64) {
         self.leave(Interval { min: max, max: min });
     }

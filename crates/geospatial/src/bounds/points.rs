@@ -35,7 +35,7 @@ pub(super) fn bounds_of_points(values: &[&[u8]]) -> Option<(GeometryType, [Inter
     Some((geometry_type, bounds))
 }
 
-/// Returns the bounds of points that have `BYTES` bytes and `N` ordinates. Even and odd points have
+/// Returns the bounds of points with `BYTES` bytes and `N` ordinates. Even and odd points have
 /// separate bounds, so that only half as many comparisons wait for the previous one.
 fn bounds<const BYTES: usize, const N: usize>(
     values: &[&[u8]],

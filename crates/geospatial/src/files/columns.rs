@@ -68,7 +68,7 @@ pub struct GeometryColumn {
     /// True if this is the default column. That is the primary column of the GeoParquet metadata,
     /// or else the only column.
     pub is_primary: bool,
-    /// The ordinals of the leaves that have x, y, z and m, for a native encoding.
+    /// The ordinals of the leaves with x, y, z and m, for a native encoding.
     pub(super) ordinates: [Option<usize>; 4],
     /// True if a row may have several geometries.
     pub(super) is_repeated: bool,
@@ -278,7 +278,7 @@ impl Hints {
     }
 }
 
-/// Finds the leaves that have x, y, z and m in a range of leaves.
+/// Finds the leaves with x, y, z and m in a range of leaves.
 fn ordinates(schema: &ParquetSchema, leaves: Range<usize>) -> [Option<usize>; 4] {
     ["x", "y", "z", "m"].map(|axis| {
         let mut leaves = leaves.clone();

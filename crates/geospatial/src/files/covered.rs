@@ -92,7 +92,7 @@ impl GeometryColumn {
     }
 }
 
-/// A leaf that has bounds or ordinates.
+/// A leaf with bounds or ordinates.
 struct Bound {
     path: Vec<String>,
     /// True if the leaf's type is FLOAT. Its numbers may then be rounded in any direction, but not
@@ -103,7 +103,7 @@ struct Bound {
 }
 
 impl Bound {
-    /// Finds a leaf. Returns `None` if it does not exist, or if it is neither FLOAT nor DOUBLE.
+    /// Finds a leaf, or returns `None` if it does not exist, or if it is neither FLOAT nor DOUBLE.
     fn of(path: Vec<String>, schema: &ParquetSchema) -> Option<Self> {
         let mut leaves = 0..schema.leaves().len();
         let leaf = leaves.find(|leaf| schema.path(*leaf).iter().eq(path.iter()))?;

@@ -101,7 +101,7 @@ impl Boxes {
     }
 }
 
-/// Returns the greatest FLOAT that is at most `bound`.
+/// Returns the greatest FLOAT at or below `bound`.
 pub(super) fn down(bound: f64) -> f32 {
     let nearest = bound as f32;
     match f64::from(nearest) > bound {
@@ -110,7 +110,7 @@ pub(super) fn down(bound: f64) -> f32 {
     }
 }
 
-/// Returns the least FLOAT that is at least `bound`.
+/// Returns the least FLOAT at or above `bound`.
 pub(super) fn up(bound: f64) -> f32 {
     -down(-bound)
 }

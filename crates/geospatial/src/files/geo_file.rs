@@ -198,8 +198,8 @@ impl GeoColumn {
 }
 
 impl GeoColumn {
-    /// Keeps a CRS that is a text, although the specification forbids it, because its definition is
-    /// not known.
+    /// Keeps a CRS as text, although the specification forbids it, because its definition is not
+    /// known.
     fn keep_crs_text(&mut self) {
         let is_code = !matches!(
             self.crs.form(),

@@ -14,7 +14,7 @@ use crate::wkb::write_iso;
 ///
 /// # Errors
 /// Fails with [Argument](herringbone_format::ErrorKind::Argument) if a value is not well-known
-/// binary. Fails with [Unsupported](herringbone_format::ErrorKind::Unsupported) if the array has a
+/// binary, and with [Unsupported](herringbone_format::ErrorKind::Unsupported) if the array has a
 /// dictionary or run-end encoding.
 pub(super) fn iso(array: &ArrayRef) -> Result<ArrayRef> {
     let len = array.len();

@@ -1,4 +1,4 @@
-//! Caches the GeoParquet metadata of the file that is being read.
+//! Caches the GeoParquet metadata while a file is read.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,7 +9,7 @@ use crate::geoparquet::GeoMetadata;
 pub(super) struct KnownMetadata(Mutex<Option<(String, Option<Arc<GeoMetadata>>)>>);
 
 impl KnownMetadata {
-    /// Parses the usable part of the text from a file. Returns `None` if it is not JSON, because
+    /// Parses the usable part of the text from a file, or returns `None` if it is not JSON, because
     /// the file can be read all the same.
     pub(super) fn of(&self, text: &str) -> Option<Arc<GeoMetadata>> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);

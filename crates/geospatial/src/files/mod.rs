@@ -70,7 +70,7 @@ pub use options::GeoParquetOptions;
 pub struct Geospatial {
     geoparquet: Option<GeoParquetOptions>,
     writes_iso: bool,
-    /// The parsed `geo` metadata of the file that is being read.
+    /// The parsed `geo` metadata of the open file.
     known: Arc<KnownMetadata>,
 }
 
@@ -83,16 +83,16 @@ impl Geospatial {
     }
 
     /// Writes GeoParquet metadata, even if the file from which the rows come has none. Without this
-    /// option, GeoParquet files stay GeoParquet, because a schema that was read from such a file
-    /// has the key `geo` in its metadata. We then recreate that metadata in its version, with the
-    /// boxes and types of the values that you write.
+    /// option, GeoParquet files stay GeoParquet, because a schema read from such a file has the key
+    /// `geo` in its metadata. We then recreate that metadata in its version, with the boxes and
+    /// types of the values that you write.
     #[must_use]
     pub fn geoparquet(mut self, options: GeoParquetOptions) -> Self {
         self.geoparquet = Some(options);
         self
     }
 
-    /// Converts values that are big-endian, or in extended well-known binary (EWKB), to the form
+    /// Converts big-endian values, and values in extended well-known binary (EWKB), to the form
     /// that Parquet requires (ISO, little-endian). SRIDs are dropped, because the column defines
     /// the reference system. With this option, a malformed value is an error. Without it, values
     /// are written unchanged.

@@ -141,7 +141,7 @@ impl GeometryColumn {
 }
 
 impl BoxPredicate {
-    /// Returns true if a row with this extent is selected. Rows that are null are never tested.
+    /// Returns true if a row with this extent is selected. Null rows are never tested.
     fn accepts(&self, extent: &Extent) -> bool {
         let edges = self.column.meaning.edges;
         match (extent, self.relation) {

@@ -9,9 +9,9 @@ use herringbone_schema::LOGICAL_TYPE_KEY;
 use crate::geoarrow::{EXTENSION_NAME, ExtensionMetadata, FORMER_EXTENSION_NAME, native_name};
 use crate::geoparquet::{Encoding, GeoMetadata, Version};
 
-/// Returns the field with an extension type for a stored column that has geometries. The logical
-/// type takes precedence, then the GeoParquet metadata. The file's Arrow schema comes last, and is
-/// already part of the storage field.
+/// Returns the field with an extension type for a stored geometry column. The logical type takes
+/// precedence, then the GeoParquet metadata. The file's Arrow schema comes last, and is already
+/// part of the storage field.
 pub(super) fn field(
     stored: &StoredField<'_>,
     geoparquet: impl FnOnce() -> Option<std::sync::Arc<GeoMetadata>>,
@@ -90,9 +90,9 @@ pub(super) fn is_binary(data_type: &DataType) -> bool {
     }
 }
 
-/// Returns the storage as a field that has an extension type with this name and meaning. If the
-/// hint in the file agrees, it is left unchanged. If the hint is an unrelated extension type, it
-/// stays too, and the result is `None`.
+/// Returns the storage as a field whose extension type has this name and meaning. If the hint in
+/// the file agrees, it is left unchanged. If the hint is an unrelated extension type, it stays too,
+/// and the result is `None`.
 fn extended(storage: &Field, name: &str, meaning: &ExtensionMetadata) -> Option<Field> {
     let hinted = storage.extension_type_name();
     let is_own = |it: &str| it == name || name == EXTENSION_NAME && it == FORMER_EXTENSION_NAME;

@@ -1,4 +1,4 @@
-//! Determines how we write a field that has geometries.
+//! Determines how we write a field with geometries.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::Edges;
 use crate::crs::{Crs, CrsForm};
 use crate::geoarrow::{EXTENSION_NAME, ExtensionCrs, ExtensionMetadata, FORMER_EXTENSION_NAME};
 
-/// Parses the metadata of a field that has well-known binary. Returns `None` for other fields.
+/// Parses the metadata of a field with well-known binary, or returns `None` for other fields.
 ///
 /// # Errors
 /// Fails if the metadata cannot be parsed.

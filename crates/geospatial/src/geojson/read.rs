@@ -49,7 +49,7 @@ fn kind(members: &Map<String, Value>) -> Result<GeometryKind> {
         .ok_or_else(|| Error::argument(format!("unknown `type` of a geometry: {name:?}")))
 }
 
-/// Writes the geometry that has these coordinates, including its parts.
+/// Writes the geometry with these coordinates, including its parts.
 fn coordinates_of(
     coordinates: &[Value],
     geometry_type: GeometryType,

@@ -3,7 +3,7 @@
 
 use herringbone_format::BoundingBox;
 
-/// Converts 4, 6 or 8 numbers to a box. Returns `None` for any other count.
+/// Converts 4, 6 or 8 numbers to a box, or returns `None` for any other count.
 pub(super) fn from_numbers(numbers: &[f64]) -> Option<BoundingBox> {
     Some(match *numbers {
         [xmin, ymin, xmax, ymax] => BoundingBox::new(xmin, xmax, ymin, ymax),

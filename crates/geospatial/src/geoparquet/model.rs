@@ -73,7 +73,7 @@ impl fmt::Display for Version {
 pub struct Others(pub(super) Map<String, Value>);
 
 impl Others {
-    /// Adds a member that has this text.
+    /// Adds a member with this text.
     #[cfg(any(feature = "arrow-59", feature = "arrow-60"))]
     pub(crate) fn keep(&mut self, name: &str, text: &str) {
         self.0.insert(name.to_owned(), text.into());
@@ -98,7 +98,7 @@ pub struct GeoColumn {
     pub bbox: Option<BoundingBox>,
     /// The epoch of coordinates in a dynamic reference system, as a year.
     pub epoch: Option<f64>,
-    /// The column that has the rows' boxes.
+    /// The column with the rows' boxes.
     pub covering: Option<Covering>,
     /// All members that the specification does not have.
     pub others: Others,
@@ -151,7 +151,7 @@ impl fmt::Display for Encoding {
     }
 }
 
-/// A struct column that has each row's box, with its name and the names of its fields.
+/// A struct column with each row's box. We keep its name and the names of its fields.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Covering {
     /// The name of the column at the root.

@@ -17,7 +17,7 @@ impl GeoMetadata {
     /// # Errors
     ///
     /// Fails with [Corrupt](herringbone_format::ErrorKind::Corrupt) if the text is not JSON, or if
-    /// a member is missing or has the wrong type. Fails with
+    /// a member is missing or has the wrong type, and with
     /// [Unsupported](herringbone_format::ErrorKind::Unsupported) if the version, an encoding or
     /// edges are not known.
     pub fn parse(text: &str) -> Result<Self> {
@@ -31,8 +31,8 @@ impl GeoMetadata {
     /// Parses the usable part of the text under [`KEY`](super::KEY), and returns its defects as errors.
     ///
     /// A column is left out if its encoding or its edges are unknown, because then its geometries
-    /// cannot be located. Other members with defects count as missing. A CRS that is a text is kept
-    /// as it is.
+    /// cannot be located. Other members with defects count as missing. A CRS of text is kept as it
+    /// is.
     ///
     /// ```
     /// use herringbone::geospatial::geoparquet::GeoMetadata;
@@ -346,13 +346,13 @@ impl MemberPath<'_> {
         MemberPath::Member(self, name)
     }
 
-    /// Returns the error for a member that has the wrong type.
+    /// Returns the error for a member of the wrong type.
     fn is(&self, given: Option<&Value>, wanted: &str) -> Error {
         let given = given.map_or("missing", kind_of);
         Error::corrupt(format!("{self} is {given}, not {wanted}"))
     }
 
-    /// Returns the error for an element that has the wrong type.
+    /// Returns the error for an element of the wrong type.
     fn has(&self, given: &Value, wanted: &str) -> Error {
         let given = kind_of(given);
         Error::corrupt(format!("{self} contains {given}, not {wanted}"))
@@ -363,8 +363,7 @@ impl std::fmt::Display for MemberPath<'_> {
     /// Writes the path, such as `columns.geometry.crs of the GeoParquet metadata`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         fn path(place: &MemberPath<'_>, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-            // This recursion is bounded, because the code only creates paths that are a few members
-            // deep.
+            // This recursion is bounded, because the code only creates paths a few members deep.
             if let MemberPath::Member(whole, name) = place {
                 path(whole, f)?;
                 if matches!(whole, MemberPath::Member(..)) {

@@ -61,7 +61,7 @@ impl Dimensions {
         self as u32 * 1000
     }
 
-    /// Returns the dimensions that have all ordinates of both.
+    /// Returns the dimensions with all ordinates of both.
     #[must_use]
     pub fn union(self, other: Self) -> Self {
         Self::new(self.has_z() || other.has_z(), self.has_m() || other.has_m())
@@ -114,7 +114,7 @@ impl GeometryKind {
         Self::GeometryCollection,
     ];
 
-    /// Converts an ISO code without dimensions. Returns `None` for 0 and for numbers above 999.
+    /// Converts an ISO code without dimensions, or returns `None` for 0 and for numbers above 999.
     #[must_use]
     #[inline]
     pub fn from_code(code: u32) -> Option<Self> {
@@ -241,7 +241,7 @@ impl GeometryType {
         Self { kind, dimensions }
     }
 
-    /// Converts an ISO code, such as 3002 for LINESTRING ZM. Returns `None` if ISO has no such
+    /// Converts an ISO code, such as 3002 for LINESTRING ZM, or returns `None` if ISO has no such
     /// code.
     #[must_use]
     #[inline]

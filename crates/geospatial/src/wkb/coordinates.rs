@@ -9,7 +9,7 @@ pub struct Position {
     pub x: f64,
     /// The latitude or northing.
     pub y: f64,
-    /// An ordinate that is usually a height.
+    /// An ordinate, usually a height.
     pub z: f64,
     /// A measure.
     pub m: f64,
@@ -128,15 +128,15 @@ impl<'a> Coordinates<'a> {
         }
     }
 
-    /// Returns the bytes of each x and y. Returns `None` if the positions are not little-endian or
-    /// have other ordinates.
+    /// Returns the bytes of each x and y, or `None` if the positions are not little-endian or have
+    /// other ordinates.
     #[inline]
     pub(crate) fn little_endian(&self) -> Option<&'a [[[u8; 8]; 2]]> {
         let is_so = (self.byte_order, self.dimensions) == (ByteOrder::LittleEndian, Dimensions::Xy);
         is_so.then_some(self.bytes.as_chunks().0.as_chunks().0)
     }
 
-    /// Wraps little-endian positions that have x and y only.
+    /// Wraps little-endian positions of x and y only.
     pub(crate) fn of_little_endian(positions: &'a [[[u8; 8]; 2]]) -> Self {
         let bytes = positions.as_flattened().as_flattened();
         Self::new(bytes, ByteOrder::LittleEndian, Dimensions::Xy)

@@ -22,7 +22,7 @@ pub struct WkbError {
 pub enum WkbErrorKind {
     /// The value ends inside a geometry.
     Truncated {
-        /// The minimum number of bytes that are missing.
+        /// The minimum number of missing bytes.
         missing: u64,
     },
     /// Bytes follow the end of the geometry. This is their number.

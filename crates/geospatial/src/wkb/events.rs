@@ -79,7 +79,7 @@ pub struct Events<'a> {
 struct Open {
     geometry_type: GeometryType,
     byte_order: ByteOrder,
-    /// The number of parts that have not been read yet.
+    /// The number of unread parts.
     parts: u32,
 }
 

@@ -95,7 +95,7 @@ pub(crate) fn for_each_sequence<'a>(
     rest.0.is_empty().then_some(geometry_type)
 }
 
-/// The part of a value that has not been read yet.
+/// The unread part of a value.
 struct Rest<'a>(&'a [u8]);
 
 #[derive(Clone, Copy)]

@@ -18,7 +18,7 @@ use super::{Dimensions, GeometryKind, GeometryType, MAX_DEPTH, Position, Writer}
 /// # Errors
 ///
 /// Fails with [Argument](herringbone_format::ErrorKind::Argument) if geometries are nested deeper
-/// than [`MAX_DEPTH`], or if a geometry has more parts than fit in 32 bits. Fails with
+/// than [`MAX_DEPTH`], or if a geometry has more parts than fit in 32 bits, and with
 /// [Unsupported](herringbone_format::ErrorKind::Unsupported) if the meaning of its ordinates is not
 /// known. After an error, `out` may end in a part of a geometry.
 pub fn write_geometry(geometry: &impl GeometryTrait<T = f64>, out: &mut Vec<u8>) -> Result<()> {
@@ -129,7 +129,7 @@ fn polygon(
     Ok(())
 }
 
-/// Writes a polygon that has one ring.
+/// Writes a polygon with one ring.
 fn shell(ring: &[Position], geometry_type: GeometryType, writer: &mut Writer<'_>) {
     writer.start(geometry_type, 1);
     writer.start_ring(ring.len() as u32);

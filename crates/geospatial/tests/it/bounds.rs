@@ -115,8 +115,7 @@ fn wider(bbox: &BoundingBox) -> BoundingBox {
     wider
 }
 
-/// The merged boxes of row groups contain each of them, like pages that are merged before they
-/// become boxes.
+/// The merged boxes of row groups contain each of them, like pages merged before they become boxes.
 #[test]
 fn official_boxes_merge() {
     for name in ["geography-points", "geography-lines", "geography-polygons"] {

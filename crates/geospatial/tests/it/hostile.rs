@@ -77,7 +77,7 @@ fn any_byte_is_another() {
     }
 }
 
-/// Checks metadata and GeoJSON that end early, or that have unexpected members and values.
+/// Checks metadata and GeoJSON that end early, or contain unexpected members and values.
 #[test]
 fn any_text() {
     let use_text = |text: &str| {

@@ -193,7 +193,7 @@ fn points_have_the_narrowest_box() {
     }
 }
 
-/// Points that are added together may lie on both sides of the gap that the box leaves.
+/// Points added together may lie on both sides of the gap that the box leaves.
 #[test]
 fn gaps_of_more_than_a_hundredth_of_the_earth_are_found() {
     let point = |x: i32| {

@@ -37,8 +37,8 @@ fn place(v: [f64; 3]) -> (f64, f64) {
     (v[1].atan2(v[0]).to_degrees(), v[2].atan2(out).to_degrees())
 }
 
-/// Returns positions along the shorter great circle, which we find by halving. Returns `None` if
-/// the ends are nearly opposite.
+/// Returns positions along the shorter great circle, which we find by halving, or `None` if the
+/// ends are nearly opposite.
 fn along(a: (f64, f64), b: (f64, f64)) -> Option<Vec<(f64, f64)>> {
     let (a, b) = (vector(a), vector(b));
     let dot: f64 = a.iter().zip(b).map(|(a, b)| a * b).sum();
@@ -157,7 +157,7 @@ proptest! {
         prop_assert!(bbox.ymin >= -90.0 && bbox.ymax <= 90.0);
     }
 
-    /// Checks rings, including some that are not closed.
+    /// Checks rings, including unclosed ones.
     #[test]
     fn rings_are_within(ring in places()) {
         let bbox = bbox(&[polygon(std::slice::from_ref(&ring))]).unwrap();
@@ -218,7 +218,7 @@ proptest! {
     }
 }
 
-/// Returns the place that is `distance` degrees from another one, in the direction `azimuth`.
+/// Returns the place `distance` degrees from another one, in the direction `azimuth`.
 fn destination((x, y): (f64, f64), distance: f64, azimuth: f64) -> (f64, f64) {
     let (x, y) = (x.to_radians(), y.to_radians());
     let (d, a) = (distance.to_radians(), azimuth.to_radians());

@@ -12,7 +12,7 @@ pub(super) struct Decoded<R> {
     input: R,
     encoding: &'static Encoding,
     decoder: Decoder,
-    /// The bytes that were read. Those before `raw_at` are decoded.
+    /// The bytes read so far. Those before `raw_at` are decoded.
     raw: Vec<u8>,
     raw_at: usize,
     /// True if there are no more bytes to read.

@@ -111,7 +111,7 @@ pub enum TextKind {
     Other,
 }
 
-/// Guesses the kind of text in a file that has no magic number, from its first bytes.
+/// Guesses the kind of text in a file without a magic number, from its first bytes.
 pub fn text_kind(beginning: &[u8]) -> Option<TextKind> {
     let beginning = beginning
         .strip_prefix("\u{feff}".as_bytes())
@@ -157,7 +157,7 @@ pub fn text_format(beginning: &[u8]) -> Option<Foreign> {
 }
 
 impl Foreign {
-    /// Returns the error for a file that is in this format instead of the expected one.
+    /// Returns the error for a file in this format instead of the expected one.
     pub fn instead_of(&self, expected: &str, file: &str) -> String {
         let Self { name, advice } = self;
         let advice = advice.replace("FILE", file);

@@ -1,8 +1,8 @@
-//! Counts and reports the rows and values that are lost because of bad rows in a text.
+//! Counts and reports the rows and values lost because of bad rows in a text.
 
 use std::sync::Arc;
 
-/// The maximum number of losses that are listed.
+/// The maximum number of listed losses.
 const REPORTED: u64 = 5;
 
 /// The treatment of rows and values that cannot be read.

@@ -104,7 +104,7 @@ fn max_row_bytes(limits: &Limits) -> usize {
     limits.batch_column_bytes.min(i32::MAX as usize)
 }
 
-/// Returns the message for a row that has more bytes than [`max_row_bytes`].
+/// Returns the message for a row with more bytes than [`max_row_bytes`].
 fn too_long(max_row_bytes: usize) -> String {
     let advice = match max_row_bytes < i32::MAX as usize {
         true => "; raise it with --max batch_column_bytes=N",

@@ -8,7 +8,7 @@ use herringbone_arrow::schema::{DataType, Schema};
 
 use super::{BATCH_BYTES, BATCH_ROWS};
 
-/// The approximate byte count of a slot that has any other type.
+/// The approximate byte count of a slot of any other type.
 const SLOT: u64 = 8;
 
 /// Returns the maximum number of rows per batch, so that their minimum size is at most

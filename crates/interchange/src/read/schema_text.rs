@@ -32,7 +32,7 @@ const DEPTH: usize = 64;
 /// dropping a type recurse for each level.
 const TYPE_DEPTH: usize = 100;
 
-/// Parses a schema that has one field per line. Inner fields are indented by two more spaces. Empty
+/// Parses a schema with one field per line. Inner fields are indented by two more spaces. Empty
 /// lines are ignored, and so are lines that begin with `#`.
 ///
 /// # Errors
@@ -84,9 +84,8 @@ pub fn data_type_of(text: &str) -> Result<DataType, String> {
     })
 }
 
-/// Returns the maximum number of parentheses that are open at once in a type's text. We count like
-/// Arrow's parser, so parentheses in quotes do not count, and a backslash in quotes escapes the
-/// next quote.
+/// Returns the maximum number of parentheses open at once in a type's text. We count like Arrow's
+/// parser, so parentheses in quotes do not count, and a backslash in quotes escapes the next quote.
 fn depth(text: &str) -> usize {
     let (mut open, mut most, mut quote, mut is_escaped) = (0_usize, 0, None, false);
     for character in text.chars() {

@@ -20,7 +20,7 @@ impl<T: Read + Seek + Send> ReadSeek for T {}
 pub enum Bytes {
     /// A file with random access, and its byte count.
     File(Box<dyn ReadSeek>, u64),
-    /// A pipe, or another file that has no random access.
+    /// A pipe, or another file without random access.
     Pipe(Box<dyn Read + Send>),
 }
 
@@ -43,7 +43,7 @@ impl Read for Bytes {
     }
 }
 
-/// A file that is read from its beginning to its end.
+/// A file to read from its beginning to its end.
 pub struct Stream {
     /// The file's name in errors.
     pub name: String,

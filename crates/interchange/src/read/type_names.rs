@@ -44,7 +44,7 @@ const ARROW: [&str; 38] = [
     "Dictionary",
 ];
 
-/// Returns the type that has this name in SQL, or in Arrow with another letter case.
+/// Returns the type with this name in SQL, or in Arrow with another letter case.
 pub(super) fn other_name(text: &str) -> Option<DataType> {
     let lower = text.trim().to_ascii_lowercase();
     let (name, arguments) = match lower.split_once('(') {

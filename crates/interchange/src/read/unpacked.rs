@@ -1,5 +1,4 @@
-//! Unpacks bytes that are compressed with gzip or Zstandard, which we recognize by their first
-//! bytes.
+//! Unpacks bytes in gzip or Zstandard, which we recognize by their first bytes.
 
 #[cfg(feature = "codecs")]
 use std::io::BufReader;

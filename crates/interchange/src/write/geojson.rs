@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 
 /// A writer of rows as GeoJSON Features.
 pub struct Rows {
-    /// The column that has the geometries of the Features.
+    /// The column with the Features' geometries.
     geometry: usize,
     /// The number of rows written so far.
     rows: u64,

@@ -17,7 +17,7 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Creates lines that have nothing around them.
+    /// Creates lines with nothing around them.
     pub(super) fn alone() -> Self {
         Self {
             end: None,

@@ -44,7 +44,7 @@ pub fn write<O: TextOutput>(batch: &RecordBatch, output: &mut O) -> Result<LostT
     Ok(lost.fold(LostTypes::default(), LostTypes::union))
 }
 
-/// Writes a line of cells. We escape characters that have a meaning in Markdown or HTML.
+/// Writes a line of cells. We escape characters with a meaning in Markdown or HTML.
 fn line<'c, O: TextOutput>(
     cells: impl Iterator<Item = &'c str>,
     output: &mut O,

@@ -1,5 +1,5 @@
-//! Prints values that have parts (structs, lists and maps), and the two encodings that refer to
-//! other values.
+//! Prints values with parts (structs, lists and maps), and the two encodings that refer to other
+//! values.
 
 use std::ops::Range;
 
@@ -198,7 +198,7 @@ impl Value for Map<'_> {
     }
 }
 
-/// Values that are encoded as keys of other values.
+/// Values encoded as keys of other values.
 pub struct Dictionary<'a, K: ArrowDictionaryKeyType> {
     keys: &'a PrimitiveArray<K>,
     values: Boxed<'a>,
@@ -242,7 +242,7 @@ impl<K: ArrowDictionaryKeyType> Value for Dictionary<'_, K> {
     }
 }
 
-/// Values that are encoded as runs.
+/// Values encoded as runs.
 pub struct Runs<'a, R: RunEndIndexType> {
     array: &'a RunArray<R>,
     values: Boxed<'a>,

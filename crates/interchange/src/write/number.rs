@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use half::f16;
 use herringbone_arrow::buffer::i256;
 
-/// A floating-point number that is printed with the fewest digits that parse to the same value.
+/// A floating-point number, printed with the fewest digits that parse to the same value.
 pub trait Float: Copy {
     /// Returns `NaN`, `Infinity` or `-Infinity` for a number that JSON cannot represent.
     fn special(self) -> Option<&'static str>;
@@ -48,8 +48,8 @@ impl Float for f64 {
     }
 }
 
-/// Returns a number's size in units of 1/10,000, if these are its shortest digits. Returns `None`
-/// for any other number.
+/// Returns a number's size in units of 1/10,000 if these are its shortest digits, and `None` for
+/// any other number.
 ///
 /// Numbers of up to 15 digits have different nearest floats, so no other text as short as this one
 /// parses to the number.

@@ -36,7 +36,7 @@ pub fn printable(text: &str) -> String {
     out
 }
 
-/// Returns equivalent JSON that is harmless for a terminal, because its strings have escapes.
+/// Returns equivalent JSON with escapes in its strings, so that it is harmless for a terminal.
 ///
 /// `json` must be a single line, because then there are no active characters outside of strings.
 pub fn printable_json(json: &str) -> String {
@@ -65,8 +65,8 @@ pub fn printable_lines(text: &str) -> String {
     out
 }
 
-/// Writes `value` as JSON that is harmless for a terminal. The value is the same, but its strings
-/// have escapes.
+/// Writes `value` as JSON, harmless for a terminal. The value is the same, but its strings have
+/// escapes.
 pub fn write_json(
     writer: impl io::Write,
     value: &impl Serialize,

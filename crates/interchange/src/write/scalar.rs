@@ -1,4 +1,4 @@
-//! Prints values that have no parts: nulls, booleans, numbers, strings and bytes.
+//! Prints values without parts: nulls, booleans, numbers, strings and bytes.
 
 use std::fmt::Write as _;
 
@@ -16,7 +16,7 @@ use super::number::{Float, Unscaled, push_decimal, push_integer};
 use super::text::{push_base64, push_literal};
 use super::value::{Boxed, Value};
 
-/// A column that has only nulls.
+/// A column of only nulls.
 pub struct Null;
 
 impl Value for Null {

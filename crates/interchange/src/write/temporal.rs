@@ -82,7 +82,7 @@ pub fn push_duration(out: &mut String, value: i64, unit: TimeUnit) {
     push_seconds(out, value.into(), per_second.into(), digits);
 }
 
-/// Appends an interval such as `P1M2DT3.000000004S`. Parts that are zero are omitted, and each part
+/// Appends an interval such as `P1M2DT3.000000004S`. Parts equal to zero are omitted, and each part
 /// has its own sign.
 pub fn push_interval(out: &mut String, months: i32, days: i32, nanos: i128) {
     if months == 0 && days == 0 && nanos == 0 {

@@ -49,7 +49,7 @@ pub trait Value {
     }
 }
 
-/// A column that can be printed.
+/// A printable column.
 pub type Boxed<'a> = Box<dyn Value + 'a>;
 
 /// A column with nulls.

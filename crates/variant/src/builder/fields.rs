@@ -1,4 +1,4 @@
-//! Finds and drops fields that have the same name in one object.
+//! Finds and drops fields with the same name in one object.
 
 use herringbone_format::{Error, Result};
 

@@ -115,7 +115,7 @@ impl Header {
         }
     }
 
-    /// Returns the header of a node that has been measured.
+    /// Returns the header of a measured node.
     fn of(node: &Node) -> Self {
         Self {
             offset_width: node.offset_width,

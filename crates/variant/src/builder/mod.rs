@@ -81,7 +81,7 @@ impl VariantBuilder {
         self
     }
 
-    /// Sets the treatment of fields that have the same name.
+    /// Sets the treatment of fields with the same name.
     #[must_use]
     pub fn duplicates(mut self, duplicates: DuplicateFields) -> Self {
         self.duplicates = duplicates;
@@ -314,8 +314,8 @@ impl VariantBuilder {
     /// # Errors
     ///
     /// Fails with [Argument](herringbone_format::ErrorKind::Argument) if there is no value, or if
-    /// an object or array is still open. Fails with [Limit](herringbone_format::ErrorKind::Limit)
-    /// if the value or its metadata is too large. After an error nothing has been appended, and the
+    /// an object or array is still open, and with [Limit](herringbone_format::ErrorKind::Limit) if
+    /// the value or its metadata is too large. After an error nothing has been appended, and the
     /// value is discarded.
     pub fn finish_into(&mut self, metadata: &mut Vec<u8>, value: &mut Vec<u8>) -> Result<()> {
         let result = self.write(metadata, value);
@@ -343,7 +343,7 @@ impl VariantBuilder {
         self.tape.place(self.name.take())
     }
 
-    /// Turns the bytes that were appended to the data into a value.
+    /// Turns the bytes just appended to the data into a value.
     #[inline]
     fn scalar(&mut self, name: u32) -> Result<()> {
         self.tape.scalar(name);

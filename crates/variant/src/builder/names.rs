@@ -25,7 +25,7 @@ pub(super) struct Names {
     names: Vec<Name>,
     handles: HashTable<u32>,
     hasher: DefaultHashBuilder,
-    /// The name that was used last.
+    /// The name used last.
     last: Option<u32>,
     /// The number of objects and arrays opened so far, in all values.
     serial: u64,
@@ -33,8 +33,8 @@ pub(super) struct Names {
     first_serial: u64,
     /// The names that the current value uses, in order of arrival.
     used: Vec<u32>,
-    /// Each name's position among all names in sorted order. It covers the names that were known at
-    /// the last sort.
+    /// Each name's position among all names in sorted order. It covers the names known at the last
+    /// sort.
     ranks: Vec<u32>,
     /// Each used name's position among the used names in sorted order.
     ids: Vec<u32>,
@@ -47,12 +47,12 @@ struct Name {
     end: u32,
     /// The name that followed this one last time.
     next: u32,
-    /// The serial number of the last object that has the name.
+    /// The serial number of the last object with this name.
     serial: u64,
 }
 
 impl Names {
-    /// Returns the serial number of an object or array that is being opened.
+    /// Returns the serial number for a new object or array.
     pub(super) fn next_serial(&mut self) -> u64 {
         self.serial += 1;
         self.serial

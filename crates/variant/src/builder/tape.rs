@@ -118,7 +118,7 @@ impl Tape {
         }
     }
 
-    /// Turns the bytes that were appended to the data into a value.
+    /// Turns the bytes just appended to the data into a value.
     #[inline]
     pub(super) fn scalar(&mut self, name: u32) {
         let start = self.data_start;

@@ -138,7 +138,7 @@ pub enum Cast<'a> {
     Value(Scalar<'a>),
 }
 
-/// Casts that are only done if you ask for them.
+/// Casts only done if you ask for them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct CastOptions {

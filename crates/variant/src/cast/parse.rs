@@ -36,7 +36,7 @@ pub(super) fn parse<'a>(text: &str, wanted: PrimitiveType) -> Option<Scalar<'a>>
     }
 }
 
-/// Parses a JSON number that is in range, or one of the texts `NaN`, `Infinity` and `-Infinity`.
+/// Parses a JSON number in range, or one of the texts `NaN`, `Infinity` and `-Infinity`.
 fn float<F: FromStr + Copy>(text: &str, is_finite: impl Fn(F) -> bool) -> Option<F> {
     let is_named = matches!(text, "NaN" | "Infinity" | "-Infinity");
     let value = text.parse().ok()?;

@@ -109,7 +109,7 @@ pub enum Shredding {
     None,
     /// The values are shredded into these columns.
     As(ShreddingType),
-    /// The values are shredded into columns that we infer from the first batch that has rows.
+    /// The values are shredded into columns that we infer from the first batch with rows.
     Infer(InferOptions),
 }
 

@@ -137,7 +137,7 @@ impl RowPredicate for PathPredicate {
     }
 }
 
-/// A group that has `value` and `typed_value`.
+/// A group of `value` and `typed_value`.
 #[derive(Clone, Copy)]
 struct ShreddedGroup<'a> {
     schema: &'a ParquetSchema,

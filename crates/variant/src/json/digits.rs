@@ -20,7 +20,7 @@ pub(super) fn push_decimal(out: &mut String, value: Decimal) {
     }
 }
 
-/// Appends a number that has its point before the last `scale` digits. `scale` is at most 38.
+/// Appends a number with its point before the last `scale` digits. `scale` is at most 38.
 #[inline]
 fn push_digits(out: &mut String, is_negative: bool, number: u64, scale: usize) {
     // A 64-bit number has at most 20 digits, so the longest text has 38 digits after the point and

@@ -39,7 +39,7 @@ impl LostTypes {
         all.filter_map(move |(bit, lost)| (self.bits >> bit & 1 == 1).then_some(lost))
     }
 
-    /// Returns the types that are in either set.
+    /// Returns the types in either set.
     #[must_use]
     pub fn union(self, other: Self) -> Self {
         Self {

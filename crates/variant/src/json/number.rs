@@ -12,8 +12,8 @@ pub(crate) fn is_number(text: &str) -> bool {
     JsonNumber::parse(text).is_some()
 }
 
-/// Parses `text` as a decimal. Returns `None` if it is not a number, if it has an exponent, or if
-/// it has too many digits.
+/// Parses `text` as a decimal, or returns `None` if it is not a number, if it has an exponent, or
+/// if it has too many digits.
 pub(crate) fn decimal_of(text: &str) -> Option<Decimal> {
     let number = JsonNumber::parse(text).filter(|number| number.exponent.is_empty())?;
     match is_negative_zero(&number) {

@@ -65,7 +65,7 @@ impl Variant<'_> {
 }
 
 impl JsonWriter {
-    /// Creates a writer that has the default limits, and writes NaN and infinities as strings.
+    /// Creates a writer with the default limits, which writes NaN and infinities as strings.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -97,7 +97,7 @@ impl JsonWriter {
     /// # Errors
     ///
     /// Fails with [Corrupt](herringbone_format::ErrorKind::Corrupt) if the value's bytes are
-    /// invalid. Fails with [Unsupported](herringbone_format::ErrorKind::Unsupported) for types of
+    /// invalid, and with [Unsupported](herringbone_format::ErrorKind::Unsupported) for types of
     /// newer specifications, and for NaN and infinities if they are an error. Fails with
     /// [Limit](herringbone_format::ErrorKind::Limit) if the nesting is too deep or the JSON too
     /// long. After an error nothing has been appended.

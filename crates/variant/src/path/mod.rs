@@ -121,7 +121,7 @@ impl<'a> Variant<'a> {
     /// Returns the value at `path`, or `None` if it is missing.
     ///
     /// If a value is not an object, all its fields are missing, and if it is not an array, so are
-    /// all its elements. A null that is present counts as a value. Use [`Variant::is_null`] to
+    /// all its elements. A null counts as a value if it is present. Use [`Variant::is_null`] to
     /// recognize it.
     ///
     /// # Errors

@@ -69,7 +69,7 @@ impl GroupBuilder {
         }
     }
 
-    /// Appends the value for a row. It must come after all rows that have a value already.
+    /// Appends the value for a row. It must come after all rows with a value.
     pub(super) fn append(
         &mut self,
         row: usize,

@@ -12,8 +12,7 @@ use crate::cast::PrimitiveType;
 pub(super) const UTC: &str = "UTC";
 
 impl ShreddingType {
-    /// Returns the Arrow type with which Herringbone writes a column of values that have this
-    /// shredding.
+    /// Returns the Arrow type with which Herringbone writes a column of values with this shredding.
     ///
     /// Binary and text are views. `value` is nullable only if values are shredded, because
     /// otherwise it has every value.
@@ -64,8 +63,8 @@ impl ShreddingType {
         })
     }
 
-    /// Returns the shredding of values that are stored as this Arrow type. It must be a struct,
-    /// whose columns may have any layout.
+    /// Returns the shredding of values stored as this Arrow type. It must be a struct, whose
+    /// columns may have any layout.
     ///
     /// # Errors
     ///
@@ -217,8 +216,8 @@ impl PrimitiveType {
     ///
     /// Fails with [Corrupt](herringbone_format::ErrorKind::Corrupt) for types that values may not
     /// be shredded into. These are unsigned integers, units of time other than microseconds and
-    /// nanoseconds, and decimals that have a negative scale or more than 38 digits, but also all
-    /// types that variants do not have.
+    /// nanoseconds, and decimals with a negative scale or more than 38 digits, but also all types
+    /// that variants do not have.
     pub fn of_data_type(data_type: &DataType) -> Result<Self> {
         Ok(match data_type {
             DataType::Boolean => Self::Boolean,

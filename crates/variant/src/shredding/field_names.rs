@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 pub(super) struct FieldNames {
     /// The names in ascending order, each with the index of its column.
     sorted: Vec<(String, usize)>,
-    /// The number of names that are not greater than the name requested last.
+    /// The number of names up to the name requested last.
     passed: usize,
 }
 

@@ -52,7 +52,7 @@ impl GetOptions {
 }
 
 herringbone_format::setters! { GetOptions {
-    /// Selects the casts that are only done if you ask for them.
+    /// Selects the casts only done if you ask for them.
     cast: CastOptions;
     /// Sets the treatment of values that do not fit the wanted type.
     on_cast_error: OnCastError;
@@ -153,7 +153,7 @@ impl VariantArray {
     }
 
     /// Returns the values at `path` in all rows, unshredded. The result is a struct of `metadata`
-    /// and `value`. It is null in rows that have nothing at the path. A variant null is a value.
+    /// and `value`. It is null in rows with nothing at the path. A variant null is a value.
     ///
     /// # Errors
     ///
@@ -311,7 +311,7 @@ fn at<'a>(
     group.row(row, names, options)
 }
 
-/// Casts the value that was found to a type.
+/// Casts the found value to a type.
 fn cast_row<'a>(row: Row<'a>, wanted: PrimitiveType, options: &GetOptions) -> Result<Cast<'a>> {
     Ok(match row {
         Row::Missing => Cast::Missing,

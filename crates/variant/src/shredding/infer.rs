@@ -116,7 +116,7 @@ impl ShreddingType {
     }
 
     /// Combines several shreddings into one for all their values. It has all their fields, in types
-    /// that fit all values. Values that have nothing in common are not shredded.
+    /// that fit all values. Values with nothing in common are not shredded.
     #[must_use]
     pub fn unify(shreddings: impl IntoIterator<Item = Self>) -> Self {
         let unified = shreddings.into_iter().reduce(Self::with);
@@ -409,7 +409,7 @@ impl Seen {
     }
 }
 
-/// Returns the part of a shredding that has these columns, which must be sorted.
+/// Returns the part of a shredding with these columns. They must be sorted.
 fn pruned(
     shredding: &ShreddingType,
     path: &mut Vec<String>,

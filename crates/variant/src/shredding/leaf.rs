@@ -1,4 +1,4 @@
-//! Finds the column that has all values at a path.
+//! Finds the column with all values at a path.
 
 use herringbone_arrow::array::cast::AsArray as _;
 use herringbone_arrow::array::{Array as _, ArrayRef, StructArray};
@@ -9,7 +9,7 @@ use super::{METADATA, TYPED_VALUE, VALUE};
 use crate::cast::PrimitiveType;
 use crate::path::PathPart;
 
-/// A column of primitive values which has all of them, because all are shredded.
+/// A column with all values, because all of them are shredded.
 pub(super) struct Leaf<'a> {
     pub(super) array: &'a ArrayRef,
     pub(super) stored: PrimitiveType,
@@ -60,8 +60,8 @@ pub(super) fn shredded_leaf<'a>(
     })
 }
 
-/// Returns `value` and `typed_value` of a group. Returns `None` if the group has other columns, or
-/// if `value` is encoded.
+/// Returns `value` and `typed_value` of a group, or `None` if the group has other columns or
+/// `value` is encoded.
 #[allow(clippy::type_complexity, reason = "two columns")]
 fn columns(group: &StructArray, is_top: bool) -> Option<(Option<&ArrayRef>, Option<&ArrayRef>)> {
     let (mut value, mut typed) = (None, None);

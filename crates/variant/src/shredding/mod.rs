@@ -56,11 +56,11 @@ const EXTENSION_NAME_KEY: &str = "ARROW:extension:name";
 /// The metadata key for an extension type's metadata in Arrow fields.
 const EXTENSION_METADATA_KEY: &str = "ARROW:extension:metadata";
 
-/// The name of the column that has the metadata.
+/// The name of the metadata column.
 pub(crate) const METADATA: &str = "metadata";
-/// The name of the column that has unshredded values.
+/// The name of the column of unshredded values.
 pub(crate) const VALUE: &str = "value";
-/// The name of the column that has shredded values.
+/// The name of the column of shredded values.
 pub(crate) const TYPED_VALUE: &str = "typed_value";
 
 /// The maximum nesting depth of shredded objects and arrays. We walk columns by recursion, so this
@@ -115,7 +115,7 @@ pub fn is_variant(field: &Field) -> bool {
     name.is_some_and(|name| matches!(name.as_str(), EXTENSION_NAME | OLD_EXTENSION_NAME))
 }
 
-/// Returns a field that has this storage type and is marked as a column of variants.
+/// Returns a field of this storage type, marked as a column of variants.
 #[must_use]
 pub fn variant_field(name: &str, storage: DataType, nullable: bool) -> Field {
     with_extension(Field::new(name, storage, nullable), EXTENSION_NAME)

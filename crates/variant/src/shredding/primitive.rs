@@ -158,7 +158,7 @@ impl PrimitiveColumn {
         Ok(true)
     }
 
-    /// Appends a value that has the column's type.
+    /// Appends a value of the column's type.
     pub(super) fn append(&mut self, value: &Scalar<'_>) -> Result<()> {
         match (self, value) {
             (Self::Boolean(column), Scalar::Boolean(value)) => column.append_value(*value),

@@ -60,7 +60,7 @@ impl VariantArray {
         })
     }
 
-    /// Creates a view over the column of a record batch that has this name.
+    /// Creates a view over the column with this name in a record batch.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -122,7 +122,7 @@ impl VariantArray {
         &self.storage
     }
 
-    /// Returns the metadata of a row that is not null.
+    /// Returns the metadata of a non-null row.
     ///
     /// # Errors
     ///

@@ -3,7 +3,7 @@
 use crate::bytes::{push_uint, width_of};
 use crate::types::{BASIC_OBJECT, OBJECT_LARGE};
 
-/// The fields of an object that are not shredded.
+/// An object's unshredded fields.
 #[derive(Default)]
 pub(super) struct Residual {
     /// The name ID of each field, and the position in `values` at which its value ends.

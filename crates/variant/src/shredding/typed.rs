@@ -168,7 +168,7 @@ pub(super) fn elements(array: &ArrayRef, row: usize) -> Range<usize> {
     }
 }
 
-/// Returns the value in a row that is not null. Its type must be `primitive`.
+/// Returns the value of a non-null row. Its type must be `primitive`.
 pub(super) fn primitive_value(array: &ArrayRef, primitive: PrimitiveType, row: usize) -> Value<'_> {
     use PrimitiveType as T;
     macro_rules! value {

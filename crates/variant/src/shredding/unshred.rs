@@ -22,8 +22,8 @@ use crate::variant::Variant;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct UnshredOptions {
-    /// True to accept values that were shredded against the rules, if possible, instead of failing.
-    /// The shredded value then counts, rather than the data next to it.
+    /// True to accept values shredded against the rules, if possible, instead of failing. The
+    /// shredded value then counts, rather than the data next to it.
     pub lenient: bool,
     /// The limits that each value must keep to.
     pub limits: Limits,
@@ -38,7 +38,7 @@ impl UnshredOptions {
 }
 
 herringbone_format::setters! { UnshredOptions {
-    /// Selects whether values that were shredded against the rules are accepted, if possible.
+    /// Selects whether values shredded against the rules are accepted, if possible.
     lenient: bool;
     /// Sets the limits that each value must keep to.
     limits: Limits;
@@ -70,13 +70,12 @@ impl<'a> RowMetadata<'a> {
 }
 
 impl VariantArray {
-    /// Returns all values unshredded, as a struct of `metadata` and `value` that has this array's
+    /// Returns all values unshredded, as a struct of `metadata` and `value` with this array's
     /// nulls.
     ///
     /// *Variant Shredding, "Reconstructing a Shredded Variant".* Values keep their metadata, and
     /// `metadata` keeps its array, unless some of it is empty. `value` keeps its layout, or if it
-    /// is missing, gets the metadata's layout. Values that are not shredded are neither copied nor
-    /// inspected.
+    /// is missing, gets the metadata's layout. Unshredded values are neither copied nor inspected.
     ///
     /// # Errors
     ///
@@ -293,7 +292,7 @@ impl Group {
         Ok(Row::Typed { typed, row, rest })
     }
 
-    /// Returns the content of a row that has no typed value.
+    /// Returns the content of a row without a typed value.
     fn untyped<'a>(&self, value: Option<Variant<'a>>, options: &UnshredOptions) -> Result<Row<'a>> {
         let Some(value) = value else {
             return Ok(Row::Missing);
@@ -360,7 +359,7 @@ fn push(
     }
 }
 
-/// Appends those fields of an object that were not shredded.
+/// Appends an object's unshredded fields.
 fn push_rest(
     rest: Object<'_>,
     shredded: &ShreddedObject,

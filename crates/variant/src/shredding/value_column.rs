@@ -25,7 +25,7 @@ impl ValueColumn {
         }
     }
 
-    /// Appends nulls for the previous rows that have no value, then appends the value of this row.
+    /// Appends nulls for the previous rows without a value, then appends the value of this row.
     pub(super) fn append(&mut self, row: usize, value: &[u8]) -> Result<()> {
         let values = self.up_to(row);
         values.try_append_value(value).map_err(of_arrow)

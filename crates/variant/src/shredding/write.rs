@@ -36,12 +36,12 @@ pub struct Shredder {
     metadata: MetadataColumn,
     group: GroupBuilder,
     nulls: NullBufferBuilder,
-    /// True if a value was appended only in part.
+    /// True if some value was appended only in part.
     has_failed: bool,
 }
 
 enum MetadataColumn {
-    /// The metadata of each value that was appended.
+    /// The metadata of each appended value.
     OfValues(BinaryViewBuilder),
     /// The metadata of all values that will be appended.
     Known(ArrayRef),
@@ -59,8 +59,7 @@ impl Shredder {
         Self::with_metadata(&shredding, MetadataColumn::OfValues(metadata), 0)
     }
 
-    /// Creates a shredder for values that have this metadata, with one view per row and without
-    /// nulls.
+    /// Creates a shredder for values with this metadata. It has one view per row, and no nulls.
     pub(super) fn of_metadata(shredding: &ShreddingType, metadata: ArrayRef) -> Result<Self> {
         let rows = metadata.len();
         Self::with_metadata(shredding, MetadataColumn::Known(metadata), rows)
@@ -88,7 +87,7 @@ impl Shredder {
     /// # Errors
     ///
     /// Fails with [Corrupt](herringbone_format::ErrorKind::Corrupt) if the shredder meets invalid
-    /// bytes in the value. Fails with [Argument](herringbone_format::ErrorKind::Argument) if arrays
+    /// bytes in the value, and with [Argument](herringbone_format::ErrorKind::Argument) if arrays
     /// have 2^31 or more elements in total. After an error you cannot finish the array.
     pub fn append(&mut self, variant: Variant<'_>) -> Result<()> {
         let row = self.start(true, variant.metadata())?;

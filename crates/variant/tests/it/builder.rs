@@ -242,7 +242,7 @@ fn fields_of_the_same_name() {
     }
 }
 
-/// A builder that was used before writes the same bytes as a new one.
+/// A used builder writes the same bytes as a new one.
 #[test]
 fn values_of_one_builder_know_nothing_of_each_other() {
     let mut builder = VariantBuilder::new();

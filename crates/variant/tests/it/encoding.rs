@@ -1,4 +1,4 @@
-//! Checks bytes that were written by hand, according to the specification.
+//! Checks bytes written by hand, according to the specification.
 
 use herringbone_format::ErrorKind;
 use herringbone_variant::{Limits, Metadata, Value, Variant, VariantType};

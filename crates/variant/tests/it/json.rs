@@ -208,7 +208,7 @@ fn names_with_escapes_are_names() {
     assert_eq!(print(variant), r#"{"ab":1,"c.d":{"":null}}"#);
 }
 
-/// Texts that are not JSON, each with its error message.
+/// Malformed JSON texts, each with its error message.
 const NOT_JSON: &[(&str, &str)] = &[
     (
         "",

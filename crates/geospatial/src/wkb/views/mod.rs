@@ -192,7 +192,7 @@ fn parts<'a, P>(
 
 impl<P> Parts<P> {
     /// Creates an empty list. We do not trust the count in the header, so memory is only allocated
-    /// for parts that are actually read.
+    /// for parts actually read.
     fn of(header: Header) -> Self {
         Self {
             dimensions: header.geometry_type.dimensions,
@@ -208,8 +208,8 @@ fn next<'a>(events: &mut Events<'a>) -> Result<Event<'a>, WkbError> {
     }
 }
 
-/// Returns the error for a state that is impossible, because each start has an end, and only events
-/// that fit the kind lie between the two.
+/// Returns the error for an impossible state, because each start has an end, and only events that
+/// fit the kind lie between the two.
 fn ended(events: &Events<'_>) -> WkbError {
     WkbError {
         kind: WkbErrorKind::Truncated { missing: 1 },

@@ -27,13 +27,13 @@ pub(super) struct Beginning {
     pub(super) delimiter: u8,
     /// The line on which the sample begins.
     pub(super) line: usize,
-    /// The line that has the names.
+    /// The line with the names.
     header_line: usize,
     pub(super) names: Vec<String>,
     pub(super) kinds: Vec<Kind>,
     /// The notation of each column.
     notations: Vec<Notation>,
-    /// Descriptions of columns that have dates in several formats.
+    /// Descriptions of columns with dates in several formats.
     dates: Vec<String>,
     /// For each column, a description if it is text because of another country's notation.
     hints: Vec<Option<&'static str>>,
@@ -141,7 +141,7 @@ impl Beginning {
         self.notations.get(column).cloned().unwrap_or_default()
     }
 
-    /// Emits notes about columns that have dates in several formats.
+    /// Emits notes about columns with dates in several formats.
     pub(super) fn note_dates(&self, file: &str, options: &TextOptions<'_>) {
         for text in &self.dates {
             (options.note)(&format!("{file}: {text}"));

@@ -137,7 +137,7 @@ impl Notation {
         }
     }
 
-    /// Returns the usual form of a value that has this type.
+    /// Returns the usual form of a value of this type.
     ///
     /// # Errors
     /// Fails with the reason why a number is not in this notation.

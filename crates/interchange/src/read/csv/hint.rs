@@ -12,7 +12,7 @@ pub(super) struct Hint {
     is_empty: bool,
 }
 
-/// A test for values, with the note about columns that have such values.
+/// A test for values, with the note about columns of such values.
 type Notation = (fn(&str) -> bool, &'static str);
 
 const NOTATIONS: [Notation; 6] = [
@@ -56,7 +56,7 @@ impl Default for Hint {
 }
 
 impl Hint {
-    /// Adds a value that is not null.
+    /// Adds a non-null value.
     pub(super) fn add(&mut self, text: &str) {
         self.is_empty = false;
         for (fits, (is_so, _)) in self.fits.iter_mut().zip(NOTATIONS) {

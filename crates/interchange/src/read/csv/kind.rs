@@ -42,7 +42,7 @@ const UNITS: [(usize, TimeUnit); 4] = [
 ];
 
 impl Kind {
-    /// Returns the kind of a field that has no quotes.
+    /// Returns the kind of a field without quotes.
     pub(super) fn of(text: &str) -> Self {
         match text.as_bytes() {
             [b't' | b'T' | b'f' | b'F', ..] => {

@@ -15,7 +15,7 @@ pub(super) struct Look {
 }
 
 impl Look {
-    /// Creates the kinds of a column that has no fields yet.
+    /// Creates the kinds of a column without fields.
     pub(super) fn new(notations: &[Notation]) -> Self {
         Self {
             kinds: vec![Kind::Nothing; notations.len()],
@@ -24,7 +24,7 @@ impl Look {
         }
     }
 
-    /// Adds a field that is text.
+    /// Adds a text field.
     pub(super) fn text(&mut self) {
         self.kinds.fill(Kind::Text);
         self.mixed = Kind::Text;

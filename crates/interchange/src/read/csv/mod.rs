@@ -40,7 +40,7 @@ use crate::error::{Error, Result};
 ///
 /// # Errors
 /// Fails with [Data](crate::Error::Data) if a schema cannot be inferred, or if the given schema
-/// does not fit. Fails with [System](crate::Error::System) if the text cannot be read.
+/// does not fit, and with [System](crate::Error::System) if the text cannot be read.
 pub fn csv(stream: Stream, options: &TextOptions<'_>) -> Result<Rows<'static>> {
     let name = stream.name.clone();
     let work = stream.work();
@@ -112,7 +112,7 @@ pub fn csv(stream: Stream, options: &TextOptions<'_>) -> Result<Rows<'static>> {
 ///
 /// # Errors
 /// Fails with [Data](crate::Error::Data) if a record has another number of fields than the first
-/// one. Fails with [System](crate::Error::System) if the text cannot be read.
+/// one, and with [System](crate::Error::System) if the text cannot be read.
 pub fn csv_fields(stream: Stream, options: &TextOptions<'_>) -> Result<Vec<Field>> {
     let beginning = Beginning::of(stream, options)?;
     let field = |(name, kind): (&String, &Kind)| {
@@ -368,7 +368,7 @@ impl<R: BufRead> Batches<R> {
     }
 }
 
-/// Returns the columns without the bad rows, and the number of rows that are left.
+/// Returns the columns without the bad rows, and the number of remaining rows.
 fn without(
     columns: Vec<ArrayRef>,
     rows: usize,

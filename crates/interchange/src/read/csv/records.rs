@@ -11,7 +11,7 @@ const MAX_FIELDS: usize = 1 << 20;
 /// A line number, with an error message.
 pub(super) type RecordError = (usize, String);
 
-/// Advice for a record that has too many or too few fields.
+/// Advice for a record with too many or too few fields.
 const WIDTH_ADVICE: &str = "; --skip-lines N leaves out lines before the names, --comment CHARACTER those that begin with it, and \
                             --on-error skip other lines";
 
@@ -136,7 +136,7 @@ impl Records {
 
     /// Reads text until there are `most` records (including dropped ones), `bytes` bytes of
     /// records, or [`MAX_FIELDS`] fields. Empty `text` marks the end. Returns the number of bytes
-    /// that were read.
+    /// read.
     ///
     /// # Errors
     /// Fails if a record has too many or too few fields, if quotes are not closed at the end, or if
@@ -223,7 +223,7 @@ impl Records {
         Ok(at)
     }
 
-    /// Copies bytes up to the first byte that is in `ends`. Returns the number of bytes copied.
+    /// Copies bytes up to the first one of `ends`. Returns the number of bytes copied.
     fn copy(&mut self, text: &[u8], at: usize, ends: [u8; 3]) -> usize {
         let rest = text.get(at..).unwrap_or_default();
         let count = position(rest, ends);
@@ -312,8 +312,8 @@ impl Records {
         self.end_record()
     }
 
-    /// Ends a text that was truncated at any place. An incomplete record is dropped, unless it is
-    /// the first one, which is padded with empty fields.
+    /// Ends a text truncated at any place. An incomplete record is dropped, unless it is the first
+    /// one, which is padded with empty fields.
     ///
     /// # Errors
     /// Fails if a record has too many fields.
@@ -370,15 +370,14 @@ impl Records {
     }
 }
 
-/// Returns the position of the first byte that is in `ends`.
+/// Returns the position of the first byte among `ends`.
 ///
 /// Fields are short, so a search of eight bytes at a time is faster than `memchr` for them.
 fn position(text: &[u8], ends: [u8; 3]) -> Option<usize> {
     const LOW: u64 = u64::from_ne_bytes([0x01; 8]);
     const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
     let [a, b, c] = ends.map(|byte| u64::from_ne_bytes([byte; 8]));
-    // The lowest bit in the result marks the first zero byte. Higher bits may mark bytes that are
-    // not zero.
+    // The lowest bit in the result marks the first zero byte. Higher bits may mark other bytes.
     let zeros = |word: u64| word.wrapping_sub(LOW) & !word & HIGH;
     let (words, rest) = text.as_chunks::<8>();
     for (at, word) in words.iter().enumerate() {
@@ -493,7 +492,7 @@ mod tests {
 
     #[test]
     fn the_first_end_is_found() {
-        // Bytes that are next to the ends, or have the high bit, are not ends.
+        // Bytes next to the ends, and bytes with the high bit, are not ends.
         let text = b"-\x09\x0b\x0c\x0e\x8a\x8d\xac+.\xffabcdefghijklm";
         for length in 0..text.len() {
             for (at, end) in (0..length).zip([b',', b'\n', b'\r'].into_iter().cycle()) {

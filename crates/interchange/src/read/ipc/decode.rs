@@ -27,7 +27,7 @@ pub(super) struct Decoder {
     dictionaries: HashMap<i64, ArrayRef>,
     /// The byte count of all messages so far.
     read: u64,
-    /// The number of bytes that were copied in order to add values to dictionaries.
+    /// The number of bytes copied in order to add values to dictionaries.
     copied: u64,
 }
 

@@ -77,7 +77,7 @@ impl Message {
     }
 }
 
-/// Reads the next message of a stream. Returns `None` at the end.
+/// Reads the next message of a stream, or returns `None` at the end.
 pub(super) fn next_message(
     bytes: &mut impl Read,
     limits: &Limits,
@@ -214,7 +214,7 @@ fn invalid(error: flatbuffers::InvalidFlatbuffer) -> Error {
     ))
 }
 
-/// Appends `length` bytes. Memory grows only with the bytes that are actually read.
+/// Appends `length` bytes. Memory grows only with the bytes actually read.
 fn read_exactly(bytes: &mut impl Read, length: usize, out: &mut Vec<u8>) -> Result<(), Problem> {
     let read = bytes.by_ref().take(length as u64).read_to_end(out)?;
     match read == length {
@@ -223,7 +223,7 @@ fn read_exactly(bytes: &mut impl Read, length: usize, out: &mut Vec<u8>) -> Resu
     }
 }
 
-/// Reads a body into an aligned buffer. Memory grows only with the bytes that are actually read.
+/// Reads a body into an aligned buffer. Memory grows only with the bytes actually read.
 fn body(bytes: &mut impl Read, length: usize) -> Result<Buffer, Problem> {
     let mut body = MutableBuffer::new(length.min(AT_ONCE));
     while body.len() < length {

@@ -15,7 +15,7 @@ use herringbone_arrow::schema::{DataType, Field, Fields, UnionFields};
 
 use super::*;
 
-/// Returns a batch that has columns of all layouts, with a few rows each.
+/// Returns a batch with columns of all layouts, a few rows each.
 fn batch() -> RecordBatch {
     let texts = || ["a", "a text that is longer than a view", "a", ""];
     let mut dictionary = StringDictionaryBuilder::<Int8Type>::new();
@@ -256,7 +256,7 @@ fn stream_of(batch: &RecordBatch, compression: Option<CompressionType>) -> Vec<u
     bytes
 }
 
-/// Returns the position of the first buffer that has more than 8 bytes, in a stream of one batch.
+/// Returns the position of the first buffer with more than 8 bytes, in a stream of one batch.
 fn first_buffer(bytes: &[u8]) -> usize {
     let (mut rest, limits) = (bytes, Limits::default());
     next_message(&mut rest, &limits).unwrap_or_else(|_| panic!("a schema"));

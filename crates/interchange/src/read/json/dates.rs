@@ -13,8 +13,8 @@ use crate::read::value::{Column, ParseError, Result, Scalar, per_second};
 /// The columns whose texts may become dates.
 #[derive(Debug, Clone, Default)]
 pub enum JsonDates {
-    /// All columns that have dates, if the text is so short that we look at all rows before we read
-    /// the first one.
+    /// All columns with dates, if the text is so short that we look at all rows before we read the
+    /// first one.
     #[default]
     IfAllSeen,
     /// The columns whose first rows have dates. If a later row has another text, the read fails

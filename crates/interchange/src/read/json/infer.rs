@@ -2,8 +2,8 @@
 //!
 //! Fields are in the order in which they first appear. Integers are Int64, UInt64 or decimals.
 //! Other numbers are Float64, or decimals if Float64 would lose digits. A mixture of strings and
-//! numbers is text. Texts of dates in one form are dates. A column that has only nulls is Null.
-//! Arrays of `[key, value]` pairs with two different types are maps.
+//! numbers is text. Texts of dates in one form are dates. A column of only nulls is Null. Arrays of
+//! `[key, value]` pairs with two different types are maps.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -230,9 +230,9 @@ impl Inference {
 
 /// The columns about which we notify users, because their values change or might be expected to.
 pub(super) struct Found<'a> {
-    /// The columns that have values of several types, and become text.
+    /// The columns with values of several types, which become text.
     pub(super) mixed: Vec<String>,
-    /// The columns that have dates in several forms, and stay text.
+    /// The columns with dates in several forms, which stay text.
     pub(super) dates: Vec<String>,
     allowed: &'a JsonDates,
     all_are_seen: bool,

@@ -45,8 +45,8 @@ pub fn jsonl<'a>(stream: Stream, options: &TextOptions<'a>) -> Result<Rows<'a>> 
     })
 }
 
-/// Returns the form of objects that have an array of rows under a key. A note lists the objects'
-/// other members, because they are left out.
+/// Returns the form of objects with an array of rows under a key. A note lists the objects' other
+/// members, because they are left out.
 fn collection<'a>(name: &str, key: &str, options: &TextOptions<'a>) -> Collection<'a> {
     let (name, key, note) = (name.to_owned(), key.to_owned(), options.note);
     Collection {

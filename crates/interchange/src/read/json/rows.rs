@@ -46,7 +46,7 @@ pub(crate) trait RowTexts {
 /// has ended.
 pub(crate) type SeeCollection<'a> = Box<dyn FnMut(&str) -> Result<(), String> + 'a>;
 
-/// The form of objects that have an array of rows.
+/// The form of objects with an array of rows.
 pub(crate) struct Collection<'a> {
     /// The key under which the object has the array.
     pub(crate) key: Arc<[u8]>,
@@ -76,7 +76,7 @@ enum Around {
     Collection(Vec<u8>),
 }
 
-/// The tokens that are allowed next.
+/// The tokens allowed next.
 #[derive(Clone, Copy, PartialEq)]
 enum Next {
     /// A row, or the end of the array.
@@ -116,7 +116,7 @@ impl<'a, R: BufRead> FileRows<'a, R> {
         self.input.consume(count);
     }
 
-    /// Returns the next byte that is not white space.
+    /// Returns the next byte after white space.
     fn peek(&mut self) -> Result<Option<u8>> {
         loop {
             let input = self.fill()?;
@@ -155,8 +155,8 @@ impl<'a, R: BufRead> FileRows<'a, R> {
         )
     }
 
-    /// Reads a row that is alone on its line. If only a scan can find the row's end, returns false
-    /// and reads nothing.
+    /// Reads a row alone on its line. If only a scan can find the row's end, returns false and
+    /// reads nothing.
     ///
     /// Most JSON lines need no scan, because inside an object no `{` follows a `}`. So a line that ends with `}` before a
     /// line that begins with `{` has whole rows, and only one of them if no `{` follows a `}` on the line.

@@ -26,7 +26,7 @@ pub(super) struct Bytes<B> {
 pub(super) enum BytesText {
     Base64,
     Uuid,
-    /// Well-known text, or base64 for geometries that have no such text.
+    /// Well-known text, or base64 for geometries without such a text.
     Wkt,
 }
 
@@ -132,7 +132,7 @@ impl<B: Builder> Column for Bytes<B> {
     }
 }
 
-/// Returns an array with the bytes in a literal such as `x'00ff'`. Returns `None` if the text has
+/// Returns an array with the bytes in a literal such as `x'00ff'`, or `None` if the text has
 /// another form, or if the field does not hold bytes.
 pub(super) fn of_hex_literal(field: &Field, text: &str) -> Option<Result<ArrayRef, String>> {
     let digits = text.strip_prefix(['x', 'X'])?.strip_prefix('\'')?;

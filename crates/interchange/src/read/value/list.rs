@@ -20,7 +20,7 @@ pub(super) type Make = Box<dyn Fn(Vec<usize>, Option<NullBuffer>, ArrayRef) -> R
 /// A column of lists.
 pub(super) struct Lists {
     items: Slot,
-    /// The end of each list, after a first entry that is zero.
+    /// The end of each list, after a first entry of zero.
     ends: Vec<usize>,
     count: usize,
     valid: Vec<bool>,

@@ -31,7 +31,7 @@ pub(super) use structs::Struct;
 pub(super) use temporal::per_second;
 pub use variant::variant_type;
 
-/// A value that has no parts.
+/// A value without parts.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Scalar<'t> {
     /// `true` or `false` in JSON.
@@ -140,7 +140,7 @@ pub(super) struct Rules {
     /// have been inferred. If false, it accepts anything that expresses a value of the requested
     /// type.
     pub(super) inferred: bool,
-    /// The columns that were inferred as text although they also have numbers or booleans.
+    /// The columns inferred as text although they also have numbers or booleans.
     pub(super) mixed: Vec<String>,
     /// True if dates were inferred from texts that writing reproduces, so that dates accept no
     /// other texts.
@@ -169,7 +169,7 @@ pub(super) trait Column {
     /// Appends a null.
     fn null(&mut self);
 
-    /// Appends a value that has no parts.
+    /// Appends a value without parts.
     fn scalar(&mut self, scalar: Scalar<'_>) -> Result<()>;
 
     /// Appends a field of CSV, if it has the type's usual form. For any other text, this appends
@@ -260,7 +260,7 @@ impl Slot {
         self.column.null();
     }
 
-    /// Appends a value that has no parts.
+    /// Appends a value without parts.
     pub(super) fn scalar(&mut self, scalar: Scalar<'_>) -> Result<()> {
         let appended = self.column.scalar(scalar);
         appended.map_err(|error| error.of(&self.path))

@@ -98,8 +98,7 @@ impl<'t> Number<'t> {
         })
     }
 
-    /// Returns the digits from the first to the last one that is not zero, and the power of ten
-    /// that the first one has.
+    /// Returns the digits from the first to the last nonzero one, and the first one's power of ten.
     pub(crate) fn significant(&self) -> (String, i64) {
         let digits: String = self.digits().map(char::from).collect();
         let stripped = digits.trim_start_matches('0');

@@ -8,7 +8,7 @@ pub(super) struct Period {
     pub(super) nanos: i128,
 }
 
-/// Parses a period. Returns `None` if the text is not a period.
+/// Parses a period, or returns `None` if the text is not a period.
 pub(super) fn period(text: &str) -> Option<Period> {
     let (date, time) = text
         .strip_prefix('P')?
@@ -58,7 +58,7 @@ fn parts(text: &str) -> Option<Vec<(&str, char)>> {
     Some(parts)
 }
 
-/// Parses a number that has up to nine digits after the point, in billionths.
+/// Parses a number with up to nine digits after the point, in billionths.
 fn nanos(number: &str) -> Option<i128> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());

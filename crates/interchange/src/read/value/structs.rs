@@ -140,7 +140,7 @@ pub(super) fn arrow(error: ArrowError) -> ParseError {
     ParseError::new(error.to_string())
 }
 
-/// Appends a JSON array or object that is in a CSV field.
+/// Appends a JSON array or object in a CSV field.
 pub(super) fn whole(column: &mut dyn Column, text: &str) -> Result<()> {
     let mut json = JsonReader::new(text);
     match json.value()? {

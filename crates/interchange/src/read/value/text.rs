@@ -1,4 +1,4 @@
-//! Builds columns of text, and columns that have only nulls.
+//! Builds columns of text, and columns of only nulls.
 
 use std::sync::Arc;
 

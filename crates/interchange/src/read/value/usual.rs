@@ -11,7 +11,7 @@ const INTEGER_DIGITS: usize = 18;
 /// division is correct to the last bit, because both operands are integers below 2^53.
 const FLOAT_DIGITS: usize = 15;
 
-/// The powers of ten that have fewer zeros than [`FLOAT_DIGITS`].
+/// The powers of ten with fewer zeros than [`FLOAT_DIGITS`].
 const POWERS: [f64; FLOAT_DIGITS] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14,
 ];

@@ -19,7 +19,7 @@ pub fn variant_type() -> herringbone::Result<DataType> {
     ShreddingType::Unshredded.storage_type()
 }
 
-/// A column of variants that are not shredded.
+/// A column of unshredded variants.
 pub(super) struct Variants {
     builder: VariantBuilder,
     options: JsonOptions,
@@ -33,7 +33,7 @@ fn parse_error(error: herringbone::Error) -> ParseError {
 }
 
 impl Variants {
-    /// Creates the column for a field that is annotated as variant.
+    /// Creates the column for a field annotated as variant.
     pub(super) fn new(field: &Field) -> Result<Self> {
         let data_type = variant_type().map_err(parse_error)?;
         if *field.data_type() != data_type {
@@ -50,7 +50,7 @@ impl Variants {
         })
     }
 
-    /// Appends the rest of an array or object to the value that is being built.
+    /// Appends the rest of an array or object to the unfinished value.
     fn inner(&mut self, json: &mut JsonReader<'_>, is_array: bool) -> Result<()> {
         if is_array {
             self.builder.begin_array().map_err(parse_error)?;

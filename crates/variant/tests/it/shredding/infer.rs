@@ -1,4 +1,4 @@
-//! Checks the shreddings that are inferred from values.
+//! Checks the shreddings inferred from values.
 
 use herringbone_variant::shredding::{InferOptions, ShreddingType};
 use herringbone_variant::{PrimitiveType, VariantBuf};

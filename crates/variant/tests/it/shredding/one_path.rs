@@ -14,7 +14,7 @@ use herringbone_variant::{Cast, PrimitiveType, Scalar, VariantPath};
 
 use super::{NO_NAMES, binary, by_hand, json, lenient, object, primitive, shred, shredded_object};
 
-/// Returns the values of an array that has integers, doubles or text.
+/// Returns the values of an array of integers, doubles or text.
 fn texts(array: &ArrayRef) -> Vec<Option<String>> {
     let text = |row: usize| match array.data_type() {
         DataType::Int64 => array.as_primitive::<Int64Type>().value(row).to_string(),
@@ -199,7 +199,7 @@ fn values_that_end_early_are_errors_at_a_path() {
     }
 }
 
-/// Checks objects with and without shredded fields next to them, at a path that has no column.
+/// Checks objects with and without shredded fields next to them, at a path without a column.
 #[test]
 fn rules_of_shredding_at_a_path() {
     // These are {"a": 9} and the string "a".
