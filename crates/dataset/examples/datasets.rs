@@ -89,7 +89,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     read()?;
     let name = format!("herringbone-example-datasets-{}", std::process::id());
     write(&std::env::temp_dir().join(name))?;
-    // One file for each of the ten names.
+    // There is one file per name.
     assert_eq!(write_to_store()?, 10);
     Ok(())
 }

@@ -1,8 +1,8 @@
-//! Prints the column `id` of the rows of a dataset with a value.
+//! Prints the column `id` for the rows of a dataset that have a value.
 //!
 //!     cargo run -p herringbone-dataset --example find [FOLDER COLUMN VALUE]
 //!
-//! The value is compared as an integer if it is one, and as text otherwise. `NULL` finds nulls.
+//! We compare the value as an integer if it is one, and as text otherwise. `NULL` finds nulls.
 
 use std::error::Error;
 use std::io::{self, Write};
@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         [] => (codes, predicate("code", "01001")),
         _ => return Err("expected FOLDER COLUMN VALUE".into()),
     };
-    // If the column is one of the partition, files with other values are not opened.
+    // If the column is a partition column, files with other values are not opened.
     let dataset = Dataset::open(folder, DatasetOptions::new())?;
     let mut out = io::stdout().lock();
     let mut ids = Vec::new();
@@ -39,7 +39,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 fn predicate(column: &str, value: &str) -> Predicate {
-    // As for partition columns, `01` is text.
+    // We treat the value as partition columns do, so `01` is text.
     let number = value.parse::<i64>().ok();
     match number.filter(|number| number.to_string() == value) {
         _ if value == "NULL" => col(column).is_null(),

@@ -15,7 +15,7 @@ use herringbone_dataset::{
     Dataset, DatasetOptions, DatasetReadOptions, DatasetWriteOptions, DatasetWriter, metadata_file,
 };
 
-/// One of these is the city of each row.
+/// Each row's city is one of these.
 const CITIES: [Option<&str>; 4] = [Some("São Paulo"), Some("a/b"), Some("x=y 100%"), None];
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -26,7 +26,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         .unwrap_or_else(|| std::env::temp_dir().join(name));
     write(&folder)?;
 
-    // The planner lists only 2024, one of three years. It reads no footers, because `_metadata` has them, and is up to date.
+    // Opening lists only 2024, which is one of three years. It reads no footers, because
+    // `_metadata` has them and is up to date.
     let options = DatasetOptions::new()
         .filter(col("year").eq(2024))
         .use_metadata_file(true);
@@ -45,7 +46,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for batch in dataset.read(DatasetReadOptions::from(read).path_column("path"))? {
         rows += batch?.num_rows();
     }
-    // Every third row is of 2024.
+    // Every third row belongs to 2024.
     assert_eq!(rows, 333);
 
     if kept.is_none() {
@@ -101,7 +102,7 @@ fn write(folder: &Path) -> Result<(), Box<dyn Error>> {
     let footers: Vec<_> = footers.collect();
     let metadata = metadata_file(footers.iter().copied(), true)?;
     std::fs::write(folder.join("_metadata"), metadata)?;
-    // The schema alone.
+    // This file has the schema alone.
     let common = metadata_file(footers, false)?;
     std::fs::write(folder.join("_common_metadata"), common)?;
     Ok(())

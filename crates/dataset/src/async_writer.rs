@@ -15,17 +15,18 @@ use crate::listing::Listing;
 use crate::partitioner::{OpenFile, Partitioner, Step};
 use crate::writer::{DatasetWriteOptions, WrittenFile};
 
-/// The largest number of files finished at the same time.
+/// The largest number of files that we finish at the same time.
 const MAX_FINISHING: usize = 16;
 
 /// Writes record batches to the files of a dataset in a store, as [`DatasetWriter`](crate::DatasetWriter) does to a
 /// directory of this machine.
 ///
-/// Each file is a [`RemoteWriter`]. Up to 16 files are finished at the same time, while rows of others are written. Only the
-/// task that awaits a method sends requests.
+/// Each file is a [`RemoteWriter`]. Up to 16 files are finished at the same time, while rows of
+/// other files are written. Only the task that awaits one of the writer's methods sends requests.
 ///
-/// If a method fails, or its future is dropped before it is ready, the dataset cannot be finished. Complete files remain.
-/// [`Self::abort`] removes the parts of the others.
+/// If a method fails, or if you drop its future before it is ready, the dataset can no longer be
+/// finished. The files that are already complete remain, and [`Self::abort`] removes the uploaded
+/// parts of the others.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -46,7 +47,7 @@ const MAX_FINISHING: usize = 16;
 #[derive(Debug)]
 pub struct AsyncDatasetWriter {
     store: Arc<dyn Listing>,
-    /// The path of the directory, which ends with `/` unless it is empty.
+    /// The directory's path, which ends with `/` unless it is empty.
     directory: String,
     remote: RemoteWriteOptions,
     files: Partitioner<RemoteWriter>,
@@ -68,12 +69,14 @@ impl OpenFile for RemoteWriter {
 }
 
 impl AsyncDatasetWriter {
-    /// Starts to write batches with this schema below a directory of a store. Requests nothing.
+    /// Prepares to write batches with this schema below a directory of a store. This sends no
+    /// request.
     ///
     /// # Errors
-    /// [Argument](herringbone::ErrorKind::Argument) if a partition column does not exist or is named twice, if no
-    /// column is left, or if the names of files cannot be used; [Unsupported](herringbone::ErrorKind::Unsupported) if
-    /// the type of a partition column has no text.
+    /// Fails with [Argument](herringbone::ErrorKind::Argument) if a partition column does not exist
+    /// or is named twice, if no column is left for the files, or if the file names cannot be used.
+    /// Fails with [Unsupported](herringbone::ErrorKind::Unsupported) if a partition column's type
+    /// cannot be written as text.
     pub fn create(
         store: Arc<dyn Listing>,
         directory: &str,
@@ -93,8 +96,9 @@ impl AsyncDatasetWriter {
         })
     }
 
-    /// Sets the sizes of parts, the bytes in flight and the memory pool of each file. Its
-    /// [`write`](RemoteWriteOptions::write) is not used: [`DatasetWriteOptions::write`] is.
+    /// Sets the part sizes, the bytes in flight and the memory pool of each file. We ignore the
+    /// [`write`](RemoteWriteOptions::write) options in it, because [`DatasetWriteOptions::write`]
+    /// already has those.
     #[must_use]
     pub fn uploads(mut self, options: RemoteWriteOptions) -> Self {
         let write = std::mem::take(&mut self.remote.write);
@@ -109,13 +113,14 @@ impl AsyncDatasetWriter {
         self.files.schema()
     }
 
-    /// Returns the complete files.
+    /// Returns the files that are complete so far.
     #[must_use]
     pub fn finished_files(&self) -> &[WrittenFile] {
         self.files.finished_files()
     }
 
-    /// Returns the number of bytes that all files buffer, also those on the way to their end.
+    /// Returns the number of bytes that all files buffer, including the files that are being
+    /// finished.
     #[must_use]
     pub fn memory_size(&self) -> u64 {
         self.files.memory_size() + self.finishing.memory_size()
@@ -124,19 +129,19 @@ impl AsyncDatasetWriter {
     /// Writes the rows of a batch to the files of their partitions.
     ///
     /// # Errors
-    /// [Argument](herringbone::ErrorKind::Argument) if the batch does not have the schema, or contains a value that
-    /// cannot be stored; errors of the store, with the name of the object. After an error, the dataset cannot be
-    /// finished.
+    /// Fails with [Argument](herringbone::ErrorKind::Argument) if the batch has another schema, or
+    /// contains a value that cannot be stored. Returns the store's errors with the object's name.
+    /// After any error, the dataset can no longer be finished.
     pub async fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         self.files.begin(batch)?;
         self.run().await
     }
 
-    /// Finishes all files. Returns the written files, sorted by their paths.
+    /// Finishes all files, and returns the files written, sorted by path.
     ///
     /// # Errors
-    /// Errors of the store, with the name of the object; [Argument](herringbone::ErrorKind::Argument) if the writer
-    /// failed before.
+    /// Fails with [Argument](herringbone::ErrorKind::Argument) if the writer failed before. Returns
+    /// the store's errors with the object's name.
     pub async fn finish(mut self) -> Result<Vec<WrittenFile>> {
         self.files.end()?;
         self.run().await?;
@@ -150,9 +155,11 @@ impl AsyncDatasetWriter {
     /// Cancels the requests of incomplete files, and removes their parts from the store.
     ///
     /// # Errors
-    /// The first error of the store, with the name of the object. Its parts may then stay in the store.
+    /// Returns the first error of the store, with the object's name. The parts of that object may
+    /// then stay in the store.
     pub async fn abort(mut self) -> Result<()> {
-        // Their sinks abort the files on the way to their end.
+        // Dropping these futures is enough, because their sinks abort the files that are being
+        // finished.
         self.finishing.running.clear();
         let mut first = Ok(());
         for file in self.files.take_open() {
@@ -193,10 +200,11 @@ impl AsyncDatasetWriter {
     }
 }
 
-/// The files on the way to their end.
+/// The files that are being finished.
 #[derive(Default)]
 struct Finishing {
-    /// The ends of files, each with the number of bytes that its file buffered when it began.
+    /// The futures that finish files, each with the number of bytes that its file buffered at the
+    /// start.
     running: Vec<(BoxFuture<Result<WrittenFile>>, u64)>,
     done: Vec<WrittenFile>,
 }
@@ -227,10 +235,10 @@ impl Finishing {
         self.running.push((Box::pin(end), memory_size));
     }
 
-    /// Polls the ends of all files.
+    /// Polls the futures of all files that are being finished.
     ///
     /// # Errors
-    /// The first error of a file. The others stay to be polled.
+    /// Returns the first file's error. The other futures stay here and can be polled again.
     fn advance(&mut self, cx: &mut Context<'_>) -> Result<()> {
         let mut first = Ok(());
         self.running
@@ -250,7 +258,7 @@ impl Finishing {
         first
     }
 
-    /// Waits until few enough files are left.
+    /// Waits until the number of files and bytes left satisfies `is_enough`.
     async fn until(&mut self, is_enough: impl Fn(&Self) -> bool) -> Result<()> {
         poll_fn(|cx| {
             self.advance(cx)?;
@@ -262,7 +270,8 @@ impl Finishing {
         .await
     }
 
-    /// Polls the ends of all files along with the write of one.
+    /// Polls the futures of all files that are being finished while one file is written, so that
+    /// their requests make progress, too.
     async fn during(&mut self, write: impl Future<Output = Result<()>>) -> Result<()> {
         let mut write = pin!(write);
         poll_fn(|cx| {

@@ -1,11 +1,12 @@
-//! Reads by the footers in a `_metadata` file.
+//! Reads files by the footers in a `_metadata` file.
 //!
 //! ```text
 //! footer in `_metadata` ─► schema, statistics: are there rows to read? ─► bytes of the file ─► its own footer: the same?
 //! ```
 //!
-//! A file may have changed after `_metadata` was written, and its time and size may still be those of before. So its own
-//! footer is compared, as soon as any of its bytes are read.
+//! A file may have changed after `_metadata` was written, and its modification time and size may
+//! not show it. So we compare the file's own footer with the one in `_metadata` as soon as any of
+//! its bytes are read.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,7 +16,8 @@ use herringbone::format::{ColumnChunk, FileMetadata};
 use herringbone::source::{FetchPolicy, Source};
 use herringbone::{Error, ErrorKind, MetadataHandle, OpenOptions, ParquetFile, Remedy, Result};
 
-/// The bytes to read by a footer in a `_metadata` file. The own footer of the file is compared before the first of them are returned.
+/// A file's bytes, read by a footer from a `_metadata` file. The file's own footer is compared with
+/// it before the first bytes are returned.
 pub(crate) struct CheckedSource {
     source: Arc<dyn Source>,
     known: MetadataHandle,
@@ -37,7 +39,8 @@ impl CheckedSource {
         }
     }
 
-    /// Compares the footers, unless they are known to agree. Other threads wait.
+    /// Compares the footers, unless we already know that they agree. Other threads wait meanwhile,
+    /// so that the file's own footer is read once.
     fn check(&self) -> Result<()> {
         let mut is_same = self.is_same.lock().unwrap_or_else(PoisonError::into_inner);
         if !*is_same {
@@ -69,13 +72,14 @@ impl Source for CheckedSource {
     }
 }
 
-/// Compares the footer that a `_metadata` file has for a file with the file's own: the schema, and the rows, places and
-/// statistics of column chunks.
+/// Compares a file's footer in `_metadata` with the file's own: the schema, and each column chunk's
+/// rows, place and statistics.
 ///
 /// # Errors
-/// Replaced if they disagree; Corrupt if the metadata of a column chunk cannot be decoded.
+/// Fails with Replaced if they disagree, and with Corrupt if a column chunk's metadata cannot be
+/// decoded.
 pub(crate) fn check_same(known: &FileMetadata, own: &FileMetadata) -> Result<()> {
-    // The name of the root has no meaning.
+    // We skip the root, because its name has no meaning.
     if known.schema().get(1..) != own.schema().get(1..) {
         return Err(differing("another schema"));
     }
@@ -107,7 +111,7 @@ pub(crate) fn check_same(known: &FileMetadata, own: &FileMetadata) -> Result<()>
     Ok(())
 }
 
-/// Returns the first difference of two column chunks that matters to a read.
+/// Returns the first difference between two column chunks that matters to a read.
 fn difference(known: &ColumnChunk, own: &ColumnChunk) -> Option<String> {
     let (Some(known), Some(own)) = (&known.meta_data, &own.meta_data) else {
         return Some("no metadata of a column chunk".to_owned());

@@ -1,4 +1,4 @@
-//! A dataset: files, and the schema of their rows.
+//! A dataset: its files, and the schema of their rows.
 
 use std::fmt;
 use std::path::Path;
@@ -24,9 +24,10 @@ use crate::side_by_side::block_on;
 use crate::stream::DatasetStream;
 use crate::walk::{DataFile, Root, walk};
 
-/// Parquet files, read as one table.
+/// Parquet files that are read as one table.
 ///
-/// Opening a dataset finds its files and its schema. Files added later do not belong to it. Cheap to clone.
+/// Opening a dataset finds its files and its schema. Files that are added to the directory later do
+/// not belong to it. A dataset is cheap to clone.
 ///
 /// ```
 /// use herringbone::filter::col;
@@ -64,7 +65,8 @@ impl fmt::Debug for Dataset {
 }
 
 impl Dataset {
-    /// Opens the files at a path of this machine: that of a directory or file, or a pattern such as `data/**/*.parquet`.
+    /// Opens the files at a path on this machine. The path may be a directory, a file, or a pattern
+    /// such as `data/**/*.parquet`.
     ///
     /// # Errors
     /// See [`Self::open_async`].
@@ -72,7 +74,8 @@ impl Dataset {
         Self::open_all([path], options)
     }
 
-    /// Opens the files at several paths of this machine, in their order. A path that exists is not a pattern.
+    /// Opens the files at several paths on this machine, in the order of the paths. A path that
+    /// exists is taken as it is, even if it looks like a pattern.
     ///
     /// # Errors
     /// See [`Self::open_async`].
@@ -94,25 +97,30 @@ impl Dataset {
         block_on(Self::open_roots(Arc::new(LocalFiles), &roots, options))
     }
 
-    /// Opens the files at paths of a listing: files, directories, or patterns. A path of a file is not a pattern, even if
-    /// it has the signs of one.
+    /// Opens the files at paths of a listing, each of which may be a file, a directory or a
+    /// pattern. If there is a file at a path, we never take the path as a pattern, even if it
+    /// contains `*`, `?` or `[`.
     ///
-    /// Directories are listed level by level, those of a level side by side. In a directory, names that begin with `.` or
-    /// `_` are ignored. Files are sorted by the components of their paths.
+    /// We list directories level by level, and the directories of one level side by side. Names
+    /// that begin with `.` or `_` are ignored, because they belong to other things than data. The
+    /// files are sorted by the components of their paths.
     ///
-    /// In patterns, `*`, `?` and `[a-c]` match within a component, and `**` matches any number of components. A directory
-    /// that matches contributes all files below it. Partition columns are those of the directories below a path, and for
-    /// paths of files, all directories of the path.
+    /// In patterns, `*`, `?` and `[a-c]` match within a component, and `**` matches any number of
+    /// components. If a pattern matches a directory, all files below it belong to the dataset. The
+    /// partition columns come from the directories below a path; for the path of a file, all of its
+    /// directories count.
     ///
-    /// If the path is that of a `_metadata` file, nothing is listed: the files are those that it lists. Paths that lead
-    /// elsewhere are errors. The `_metadata` file of a directory is only read if the
-    /// [options](DatasetOptions::use_metadata_file) ask for it.
+    /// If the path leads to a `_metadata` file, we list nothing and take the files that it names. A
+    /// name that leads out of its directory is an error. If the path is a directory, its
+    /// `_metadata` file is only read if the [options](DatasetOptions::use_metadata_file) ask for
+    /// it.
     ///
     /// # Errors
-    /// [Io](herringbone::ErrorKind::Io) if a path does not exist or cannot be listed;
-    /// [Argument](herringbone::ErrorKind::Argument) if a literal of the filter cannot be compared with partition
-    /// columns; [Limit](herringbone::ErrorKind::Limit) if there are too many files or levels, or too many paths to one
-    /// directory; errors of the footers that the schema needs.
+    /// Fails with [Io](herringbone::ErrorKind::Io) if a path does not exist or cannot be listed,
+    /// and with [Argument](herringbone::ErrorKind::Argument) if the filter has a literal that
+    /// cannot be compared with partition columns. Fails with [Limit](herringbone::ErrorKind::Limit)
+    /// if there are too many files or levels, or too many paths to one directory. Also returns the
+    /// errors of footers that the schema needs.
     pub async fn open_async(
         listing: Arc<dyn Listing>,
         paths: &[String],
@@ -120,7 +128,8 @@ impl Dataset {
     ) -> Result<Self> {
         let mut roots = Vec::with_capacity(paths.len());
         for path in paths {
-            // If this fails, so does the listing.
+            // If this request fails, we ignore it here, because the listing then fails with the
+            // same error.
             let is_pattern = is_pattern(path) && !matches!(listing.file(path).await, Ok(Some(_)));
             let path = path.clone();
             roots.push(Root { path, is_pattern });
@@ -151,53 +160,59 @@ impl Dataset {
         })))
     }
 
-    /// Returns the schema: the columns of files, then the partition columns.
+    /// Returns the schema, which has the files' columns, then the partition columns.
     #[must_use]
     pub fn schema(&self) -> &SchemaRef {
         &self.0.schema
     }
 
-    /// Returns the files, in their order.
+    /// Returns the files in the order in which they are read.
     #[must_use]
     pub fn files(&self) -> &[DataFile] {
         &self.0.found
     }
 
-    /// Returns the values in the path of this file of the dataset: a single row of the partition columns that the path has.
+    /// Returns the values in the path of one of the dataset's files, as a single row with the
+    /// partition columns that the path has.
     ///
     /// # Errors
-    /// [Argument](herringbone::ErrorKind::Argument) if a value is not of the given type;
-    /// [Unsupported](herringbone::ErrorKind::Unsupported) if that type is not a type of partitions.
+    /// Fails with [Argument](herringbone::ErrorKind::Argument) if a value does not fit the given
+    /// type, and with [Unsupported](herringbone::ErrorKind::Unsupported) if partition columns
+    /// cannot have that type.
     pub fn partition_values(&self, file: &DataFile) -> Result<RecordBatch> {
         self.0.types.batch(&[&file.partition])
     }
 
-    /// Returns the filter for this file's rows, if you read the file yourself. Where you compare a partition column's texts, such
-    /// as `03`, with whole numbers, the filter compares them by value, as the dataset's own reads do.
+    /// Returns the filter to use for this file's rows, if you read the file yourself. If you
+    /// compare a partition column's texts, such as `03`, with whole numbers, this filter compares
+    /// them by value, as the dataset's own reads do.
     #[must_use]
     pub fn filter_of(&self, file: &DataFile, filter: &Predicate) -> Predicate {
         self.0.types.by_value(filter, &[&file.partition])
     }
 
-    /// Opens a file of the dataset for blocking reads. Its footer is taken from the cache, if it is there.
+    /// Opens one of the dataset's files for blocking reads. If the footer is in the cache, it is
+    /// taken from there.
     ///
     /// # Errors
-    /// Errors of the file, with its path.
+    /// Returns the file's errors, with its path.
     pub fn open_file(&self, file: &DataFile) -> Result<ParquetFile> {
         self.0.files.open_blocking(file)
     }
 
-    /// Opens a file of the dataset by the footer that a `_metadata` file has for it, for readers of your own. `source` has
-    /// the bytes of the file. Returns `None` if there is no such footer.
+    /// Opens one of the dataset's files by the footer that a `_metadata` file has for it, so that
+    /// your own reader can use that footer. `source` has the file's bytes. Returns `None` if there
+    /// is no such footer.
     ///
-    /// Reads nothing yet. The first read of bytes also reads the file's own footer, and fails if the two disagree. Errors do
-    /// not name the file.
+    /// This reads nothing yet. The first read of bytes also reads the file's own footer, and fails
+    /// if the two disagree. Errors do not name the file.
     ///
     /// # Errors
-    /// [Corrupt](herringbone::ErrorKind::Corrupt) if `_metadata` lists a column chunk twice;
-    /// [Replaced](herringbone::ErrorKind::Replaced) if one is outside the file, or if the file has another length than
-    /// when it was listed; [Unsupported](herringbone::ErrorKind::Unsupported) if the column chunks of a row group are
-    /// in several files.
+    /// Fails with [Corrupt](herringbone::ErrorKind::Corrupt) if `_metadata` lists a column chunk
+    /// twice. Fails with [Replaced](herringbone::ErrorKind::Replaced) if a column chunk lies
+    /// outside the file, or if the file's length has changed since it was listed. Fails with
+    /// [Unsupported](herringbone::ErrorKind::Unsupported) if one row group has its column chunks in
+    /// several files.
     pub fn known_file(
         &self,
         file: &DataFile,
@@ -206,25 +221,25 @@ impl Dataset {
         self.0.files.known_file(file, source)
     }
 
-    /// Returns the number of listed directories.
+    /// Returns the number of directories that were listed to open the dataset.
     #[must_use]
     pub fn directories_listed(&self) -> usize {
         self.0.directories_listed
     }
 
-    /// Starts a read on this thread and those of the pool. The options may be
-    /// [`ReadOptions`](herringbone::ReadOptions) alone.
+    /// Starts a read on this thread and the pool's threads. If you need no options of the dataset,
+    /// pass [`ReadOptions`](herringbone::ReadOptions) alone.
     ///
-    /// Files whose partition columns do not satisfy the filter are not opened.
+    /// If a file's partition columns do not satisfy the filter, the file is not opened.
     ///
     /// # Errors
-    /// [Argument](herringbone::ErrorKind::Argument) if the options name columns that the dataset does not have, or
-    /// parts of one file.
+    /// Fails with [Argument](herringbone::ErrorKind::Argument) if the options name columns that the
+    /// dataset does not have, or select parts of a single file.
     pub fn read(&self, options: impl Into<DatasetReadOptions>) -> Result<DatasetReader> {
         DatasetPlan::new(self.0.clone(), options.into()).map(DatasetReader::new)
     }
 
-    /// Starts an async read. The task that polls the stream sends the requests.
+    /// Starts an async read. Requests are sent by the task that polls the stream.
     ///
     /// # Errors
     /// See [`Self::read`].
@@ -232,11 +247,11 @@ impl Dataset {
         DatasetPlan::new(self.0.clone(), options.into()).map(DatasetStream::new)
     }
 
-    /// Prunes the files and row groups of a read, and returns sums over all files. Reads footers and indexes, but no
-    /// values.
+    /// Prunes the files and row groups as a read would, and returns sums over all files. This reads
+    /// footers and indexes, but no values.
     ///
     /// # Errors
-    /// See [`Self::read`]; errors of the files.
+    /// Fails for the same reasons as [`Self::read`], and returns the errors of files.
     pub fn explain(&self, options: impl Into<DatasetReadOptions>) -> Result<DatasetExplanation> {
         explain(&DatasetPlan::new(self.0.clone(), options.into())?)
     }

@@ -1,4 +1,4 @@
-//! Directories to list, and the patterns for the names below them.
+//! The directories to list, and the patterns that the names below them must match.
 
 use std::sync::Arc;
 
@@ -11,18 +11,22 @@ pub(crate) struct Directory {
     pub(crate) path: String,
     pub(crate) partition: Partition,
     pub(crate) root: usize,
-    /// True for a directory at a path of the caller.
+    /// True if the directory's path was given by the caller.
     pub(crate) is_root: bool,
-    /// The patterns of the names below the first directory. All names match after the last pattern.
+    /// The patterns for the names below the first directory, one per level. After the last pattern,
+    /// all names match.
     pub(crate) patterns: Arc<[String]>,
-    /// The possible numbers of patterns that the names above matched.
+    /// The possible numbers of patterns that the names above have matched. There may be several,
+    /// because `**` matches any number of names.
     pub(crate) matched: Vec<usize>,
 }
 
 impl Directory {
-    /// Returns the last directory of a pattern before the first component with a pattern.
+    /// Returns the directory at which a pattern starts: the last one before the first component
+    /// that contains a sign such as `*`.
     pub(crate) fn of_pattern(path: &str, root: usize) -> Self {
-        // `a=*/` matches directories, with all files below them, and no file.
+        // A pattern such as `a=*/` only matches directories, with all files below them. We add `*`
+        // so that it matches no file.
         let below = path.ends_with('/').then_some("*");
         let mut fixed: Vec<&str> = trimmed(path).split('/').chain(below).collect();
         let at = fixed.iter().position(|name| is_pattern(name));
@@ -54,7 +58,8 @@ impl Directory {
     pub(crate) fn after(&self, name: &str) -> Vec<usize> {
         let mut after = Vec::new();
         for &(mut at) in &self.matched {
-            // `**` matches this name and maybe more, or nothing.
+            // `**` matches this name and possibly more names, or it matches nothing and the next
+            // pattern counts.
             while self.patterns.get(at).is_some_and(|pattern| pattern == "**") {
                 after.push(at);
                 at += 1;
@@ -70,7 +75,8 @@ impl Directory {
         after
     }
 
-    /// Returns true if one of these numbers is that of all patterns. `**` at the end may match nothing.
+    /// Returns true if one of these numbers means that all patterns have matched. A `**` at the end
+    /// may match nothing.
     pub(crate) fn is_whole(&self, matched: &[usize]) -> bool {
         let rest = |at: &usize| self.patterns.get(*at..).unwrap_or_default();
         matched
@@ -79,7 +85,7 @@ impl Directory {
     }
 }
 
-/// Removes the slashes at the end of a path, unless it is the root.
+/// Removes the slashes at the end of a path, except from the root's path.
 pub(crate) fn trimmed(path: &str) -> &str {
     match path.trim_end_matches('/') {
         "" if path.starts_with('/') => "/",

@@ -1,11 +1,11 @@
-//! Explanations of reads of datasets: sums over all files.
+//! Explanations of dataset reads, as sums over all files.
 
 use herringbone::Result;
 use herringbone::filter::{PruningStep, ReadCounts};
 
 use crate::plan::DatasetPlan;
 
-/// The work that a read of a dataset takes, as sums over its files.
+/// The work that a dataset read takes, as sums over its files.
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -21,30 +21,30 @@ use crate::plan::DatasetPlan;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct DatasetExplanation {
-    /// The number of directories listed when the dataset was opened.
+    /// The number of directories that were listed to open the dataset.
     pub directories_listed: usize,
-    /// The number of files of the dataset.
+    /// The number of files in the dataset.
     pub files: usize,
-    /// The number of files that the values in their paths ruled out.
+    /// The number of files that were ruled out by the values in their paths.
     pub files_ruled_out: usize,
-    /// The number of row groups of the other files.
+    /// The number of row groups in the other files.
     pub row_groups: usize,
-    /// The number of rows of the other files.
+    /// The number of rows in the other files.
     pub rows: u64,
     /// The number of rows that each pruning step ruled out.
     pub ruled_out: Vec<(PruningStep, u64)>,
-    /// The number of rows whose values must be tested.
+    /// The number of rows whose values must be tested, because no pruning step decided them.
     pub undecided: u64,
     /// The number of bytes in all pages that the read may need.
     pub wanted_bytes: u64,
-    /// The number of requests for these bytes, and the number of bytes that they fetch.
+    /// The number of requests for these bytes, and the number of bytes that the requests fetch.
     pub fetched: ReadCounts,
 }
 
-/// Explains a read. One file is open at a time.
+/// Explains a read. We open one file at a time.
 ///
 /// # Errors
-/// Errors of the files.
+/// Returns the files' errors.
 pub(crate) fn explain(plan: &DatasetPlan) -> Result<DatasetExplanation> {
     let dataset = plan.dataset();
     let mut sum = DatasetExplanation {
@@ -62,7 +62,7 @@ pub(crate) fn explain(plan: &DatasetPlan) -> Result<DatasetExplanation> {
         }
         let explained = opened.explain(&options);
         for row_group in explained.map_err(|error| error.in_file(&file.path))? {
-            // Footers may claim any number of rows.
+            // The sums saturate, because footers may claim any number of rows.
             let add = |sum: &mut u64, more: u64| *sum = sum.saturating_add(more);
             sum.row_groups += 1;
             add(&mut sum.rows, row_group.rows);

@@ -1,4 +1,4 @@
-//! Opens the files of a dataset.
+//! Opens a dataset's files.
 
 use std::fs;
 use std::future::ready;
@@ -19,20 +19,20 @@ use crate::metadata_file::MetadataFile;
 use crate::side_by_side::{block_on, in_order};
 use crate::walk::DataFile;
 
-/// The place of the files, and the options to open them with.
+/// The place that has the files, and the options to open them with.
 #[derive(Debug)]
 pub(crate) struct Files {
     pub(crate) listing: Arc<dyn Listing>,
     pub(crate) options: RemoteOptions,
-    /// The footers of files that `_metadata` files have.
+    /// The `_metadata` files, which have the footers of other files.
     pub(crate) metadata_files: Vec<MetadataFile>,
 }
 
 impl Files {
-    /// Opens the `_metadata` files of directories.
+    /// Opens the `_metadata` files found in directories.
     ///
     /// # Errors
-    /// See [`Self::open_metadata_file`].
+    /// Fails for the same reasons as [`Self::open_metadata_file`].
     pub(crate) async fn open_metadata_files(&mut self, found: &[(String, DataFile)]) -> Result<()> {
         for (directory, file) in found {
             let metadata = self.open_metadata_file(directory, file).await?;
@@ -41,16 +41,17 @@ impl Files {
         Ok(())
     }
 
-    /// Opens the `_metadata` file of a directory.
+    /// Opens a directory's `_metadata` file.
     ///
     /// # Errors
-    /// Errors of opening it; Unsupported for encrypted files.
+    /// Fails with Unsupported if the files are encrypted, and returns the errors of opening the
+    /// `_metadata` file.
     pub(crate) async fn open_metadata_file(
         &self,
         directory: &str,
         file: &DataFile,
     ) -> Result<MetadataFile> {
-        // An encrypted file must be authentic itself.
+        // We refuse encrypted files, because an encrypted file must prove itself to be authentic.
         let mut is_encrypted = self.options.open.decryption.is_some();
         let advised = |error: Error| match error.remedy() {
             None if !error.is_of_source() => error.with_remedy(Remedy::UseOwnFooters),
@@ -71,10 +72,10 @@ impl Files {
         ))))
     }
 
-    /// Returns the footer that a `_metadata` file has for a file.
+    /// Returns the footer that a `_metadata` file has for this file, if there is one.
     ///
     /// # Errors
-    /// See [`MetadataFile::footer`].
+    /// Fails for the same reasons as [`MetadataFile::footer`].
     fn known_footer(&self, file: &DataFile) -> Result<Option<MetadataHandle>> {
         let length = file.identity.length;
         let mut known = self.metadata_files.iter();
@@ -82,10 +83,12 @@ impl Files {
         found.transpose()
     }
 
-    /// Returns the file with these bytes and the footer that a `_metadata` file has for it, if there is one.
+    /// Returns the file with these bytes and with the footer that a `_metadata` file has for it, if
+    /// there is one.
     ///
     /// # Errors
-    /// See [`MetadataFile::footer`]; Replaced if the length is not that of the listing.
+    /// Fails for the same reasons as [`MetadataFile::footer`], and with Replaced if the length
+    /// differs from the listing's.
     pub(crate) fn known_file(
         &self,
         file: &DataFile,
@@ -105,11 +108,12 @@ impl Files {
         ParquetFile::with_metadata(source, known).map(Some)
     }
 
-    /// Returns a future that compares the footer in a `_metadata` file with the file's own, or `None` if there is no such
-    /// footer.
+    /// Returns a future that compares a file's footer in `_metadata` with the file's own. Returns
+    /// `None` if `_metadata` has no footer for this file.
     ///
     /// # Errors
-    /// See [`MetadataFile::footer`]. The future fails with errors of opening the file, and with those of [`check_same`].
+    /// Fails for the same reasons as [`MetadataFile::footer`]. The future fails with the errors of
+    /// opening the file, and with those of [`check_same`].
     pub(crate) fn check(&self, file: &DataFile) -> Result<Option<BoxFuture<Result<()>>>> {
         let Some(known) = self.known_footer(file)? else {
             return Ok(None);
@@ -123,7 +127,7 @@ impl Files {
         })))
     }
 
-    /// Returns the options for one file. Its path may select its keys.
+    /// Returns the options for one file. They include its path, which may select its keys.
     fn options(&self, file: &DataFile) -> RemoteOptions {
         let mut options = self.options.clone();
         options.open = options.open.path(&*file.path);
@@ -138,7 +142,8 @@ impl Files {
         Box::pin(async move {
             let opened = match footer.map_err(|error| error.in_file(&path))? {
                 Some(footer) => {
-                    // The cache must have the file's own footer alone, to compare with this one.
+                    // We keep this footer out of the cache. The cache must only have the file's own
+                    // footer, because that is the one we later compare with.
                     options.cache = None;
                     RemoteFile::with_metadata(object, identity, footer, options)
                 }
@@ -148,7 +153,7 @@ impl Files {
         })
     }
 
-    /// Opens a file for blocking reads. Its footer is taken from the cache, if it is there.
+    /// Opens a file for blocking reads. If the footer is in the cache, it is taken from there.
     pub(crate) fn open_blocking(&self, file: &DataFile) -> Result<ParquetFile> {
         let opened = match self.listing.local_path(&file.path) {
             Some(path) => self.open_local(file, &path),
@@ -176,7 +181,7 @@ impl Files {
         self.open_source(file, source, &identity(&fs::metadata(path)?))
     }
 
-    /// Opens the file with these bytes and this identity.
+    /// Opens the file that has these bytes and this identity.
     fn open_source(
         &self,
         file: &DataFile,
@@ -193,7 +198,7 @@ impl Files {
     }
 }
 
-/// The bytes of an object, for blocking reads.
+/// An object's bytes, for blocking reads.
 struct ObjectSource(RemoteFile);
 
 impl ObjectSource {

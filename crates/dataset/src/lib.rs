@@ -1,4 +1,4 @@
-//! Many Apache Parquet files, read and written as one table.
+//! Reads and writes many Apache Parquet files as one table.
 //!
 //! ```text
 //! paths ─► directories, level by level ─► files ─► one schema ─► record batches
@@ -26,7 +26,8 @@
 //! # }
 //! ```
 //!
-//! Listings of the stores of the crate `object_store` need the features `object-store-014` and `object-store-013`.
+//! Listings for stores of the crate `object_store` need the feature `object-store-014` or
+//! `object-store-013`.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
@@ -86,8 +87,8 @@ use std::path::Path;
 
 use herringbone::{ReadOptions, Result};
 
-/// Reads the files at a path: an iterator of record batches. The path is that of a file or directory, or a pattern such as
-/// `data/**/*.parquet`.
+/// Reads the files at a path as an iterator of record batches. The path may be a directory, a file,
+/// or a pattern such as `data/**/*.parquet`.
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -98,7 +99,7 @@ use herringbone::{ReadOptions, Result};
 /// ```
 ///
 /// # Errors
-/// See [`Dataset::open`].
+/// Fails for the same reasons as [`Dataset::open`].
 pub fn open(path: impl AsRef<Path>) -> Result<DatasetReader> {
     Dataset::open(path, DatasetOptions::new())?.read(ReadOptions::new())
 }

@@ -1,4 +1,4 @@
-//! The interface to a place that lists files: a file system or a store.
+//! The interface to a place that lists files, such as a file system or a store.
 
 use std::fmt::Debug;
 use std::path::PathBuf;
@@ -8,9 +8,11 @@ use herringbone::source::Source;
 use herringbone::{Error, Result};
 use herringbone_remote::{BoxFuture, Identity, Object, ObjectSink};
 
-/// A place with files, such as a file system or a bucket. Its paths have `/` between their components.
+/// A place that has files, such as a file system or a bucket. In its paths, `/` separates the
+/// components.
 ///
-/// The futures are polled only by the task that opens or reads a dataset, and dropped with it.
+/// Only the task that opens or reads a dataset polls the futures, and it drops them when it is
+/// dropped.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -32,43 +34,49 @@ use herringbone_remote::{BoxFuture, Identity, Object, ObjectSink};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Listing: Debug + Send + Sync {
-    /// Lists one level: the files and directories directly below a directory, in any order. The path may be empty.
+    /// Lists one level: the files and directories directly below a directory, in any order. The
+    /// path is empty for the top of the place.
     fn list(&self, directory: &str) -> BoxFuture<Result<Vec<Entry>>>;
 
-    /// Returns the identity of the file at a path, or `None` if there is a directory, or no file.
+    /// Returns the identity of the file at a path. Returns `None` if there is a directory at the
+    /// path, or nothing.
     fn file(&self, path: &str) -> BoxFuture<Result<Option<Identity>>>;
 
-    /// Returns the bytes of the file at a path. `identity` is that of its listing. Sends no request.
+    /// Returns access to the bytes of the file at a path, where `identity` is the one from the
+    /// file's listing. This sends no request.
     fn object(&self, path: &str, identity: &Identity) -> Arc<dyn Object>;
 
-    /// Returns the place of a new file at a path. Sends no request.
+    /// Returns the place for a new file at a path. This sends no request.
     ///
     /// # Errors
-    /// [Unsupported](herringbone::ErrorKind::Unsupported) by default; [Argument](herringbone::ErrorKind::Argument) if a
-    /// file cannot have this path.
+    /// Fails with [Unsupported](herringbone::ErrorKind::Unsupported) by default, because a listing
+    /// may be for reads only. Fails with [Argument](herringbone::ErrorKind::Argument) if a file
+    /// cannot have this path.
     fn sink(&self, path: &str) -> Result<Arc<dyn ObjectSink>> {
         let message = format!("{path}: this listing is for reads");
         Err(Error::unsupported(message))
     }
 
-    /// Returns the identity of a directory, equal for all paths that lead to it, or `None` if only one path may. A dataset
-    /// has at most 1,000 paths to one directory.
+    /// Returns a directory's identity, which is the same for all paths that lead to it. Returns
+    /// `None` if only one path can. We use it to stop at links that multiply: a dataset may have at
+    /// most 1,000 paths to one directory.
     fn directory_identity(&self, directory: &str) -> Option<String> {
         let _ = directory;
         None
     }
 
-    /// Returns the bytes of the file for blocking reads, which then need no futures. Without them, which is the default, blocking
-    /// reads wait for the futures of the object.
+    /// Returns the file's bytes for blocking reads, which then need no futures. The default is
+    /// `None`, so that blocking reads wait for the object's futures.
     ///
     /// # Errors
-    /// Errors of opening the file.
+    /// Returns the errors of opening the file.
     fn source(&self, path: &str, identity: &Identity) -> Result<Option<Arc<dyn Source>>> {
         let (_, _) = (path, identity);
         Ok(None)
     }
 
-    /// Returns the path of a file in the file system of this machine, if it is there. Blocking reads then need no futures.
+    /// Returns the file's path in this machine's file system, if it is there. Blocking reads then
+    /// need no futures.
     fn local_path(&self, path: &str) -> Option<PathBuf> {
         let _ = path;
         None
@@ -78,9 +86,9 @@ pub trait Listing: Debug + Send + Sync {
 /// A file or directory in a listing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// The name: the last component of the path.
+    /// The name, which is the path's last component.
     pub name: String,
-    /// The identity, or `None` for a directory.
+    /// The file's identity, or `None` for a directory.
     pub file: Option<Identity>,
 }
 

@@ -1,4 +1,4 @@
-//! Files of this machine.
+//! Files on this machine.
 
 use std::fs::{self, Metadata};
 use std::future::ready;
@@ -15,10 +15,10 @@ use herringbone_remote::{Answer, BoxFuture, Identity, Object};
 
 use crate::listing::{Entry, Listing};
 
-/// The files of this machine. Requests block the thread that polls them.
+/// The files on this machine. Requests block the thread that polls them.
 ///
-/// Symbolic links are followed. A link to a directory above it is an error, and so are links that make very many paths to
-/// one directory.
+/// Symbolic links are followed. We reject a link to a directory above itself, because it would
+/// never end, and links that make very many paths to one directory.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct LocalFiles;
 
@@ -49,7 +49,7 @@ impl Listing for LocalFiles {
     }
 }
 
-/// Returns the device and the inode of a directory.
+/// Returns a directory's device and inode numbers, which no other directory has.
 #[cfg(unix)]
 fn directory_identity(path: &Path) -> Option<String> {
     use std::os::unix::fs::MetadataExt as _;
@@ -58,14 +58,14 @@ fn directory_identity(path: &Path) -> Option<String> {
     Some(format!("{} {}", metadata.dev(), metadata.ino()))
 }
 
-/// Returns the path of a directory without links.
+/// Returns a directory's path after all links are resolved.
 #[cfg(not(unix))]
 fn directory_identity(path: &Path) -> Option<String> {
     let path = fs::canonicalize(path).ok()?;
     Some(path.to_string_lossy().into_owned())
 }
 
-/// Returns the path of a directory for the system.
+/// Returns a directory's path as the system wants it: `.` in place of an empty path.
 fn here_if_empty(directory: &str) -> &Path {
     match directory {
         "" => Path::new("."),
@@ -73,7 +73,7 @@ fn here_if_empty(directory: &str) -> &Path {
     }
 }
 
-/// Returns the identity of a file: its length and the time of its last modification.
+/// Returns a file's identity, which is its length and the time of its last modification.
 pub(crate) fn identity(metadata: &Metadata) -> Identity {
     Identity::new(metadata.len()).modified(metadata.modified().ok())
 }
@@ -99,7 +99,7 @@ fn list(directory: &str) -> Result<Vec<Entry>> {
         };
         let metadata = match metadata {
             Ok(metadata) => metadata,
-            // Removed since it was listed, or a link to nothing.
+            // The file was removed since it was listed, or it is a link to nothing. We skip both.
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             Err(error) => return Err(at_path(&entry.path().display().to_string(), error)),
         };
@@ -115,7 +115,8 @@ fn list(directory: &str) -> Result<Vec<Entry>> {
     Ok(entries)
 }
 
-/// Rejects a link to a directory that contains it, by any of the directories on its path.
+/// Rejects a link to a directory that contains it, whichever directory on the link's path leads
+/// there.
 fn check_link(link: &Path) -> Result<()> {
     let shown = link.display().to_string();
     let target = fs::canonicalize(link).map_err(|error| at_path(&shown, error))?;
@@ -139,7 +140,7 @@ fn at_path(path: &str, error: io::Error) -> Error {
     io::Error::new(error.kind(), format!("{path}: {error}")).into()
 }
 
-/// A file of this machine, for async reads. It is open only during a request.
+/// A file on this machine, for async reads. We only open it for the duration of a request.
 #[derive(Debug)]
 struct LocalObject {
     path: String,
@@ -151,7 +152,7 @@ impl LocalObject {
         let source = FileSource::open(&self.path)?;
         let metadata = fs::metadata(&self.path).map_err(|error| at_path(&self.path, error))?;
         let range = range(source.len());
-        // A file that became shorter is recognised by its identity.
+        // If the file became shorter, we return fewer bytes. The caller notices it by the identity.
         let end = range.end.min(source.len());
         let range = range.start.min(end)..end;
         let bytes: Bytes = source.read(range.clone())?;

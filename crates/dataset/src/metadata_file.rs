@@ -1,10 +1,12 @@
-//! `_metadata`: a file with the footers of all files of a directory.
+//! `_metadata`: a file that has the footers of all files in a directory.
 //!
-//! Its row groups have the paths of the files with their column chunks (`file_path`), relative to the directory. If the
-//! directory is listed, these paths are only compared with those of the listed files. If `_metadata` itself is opened, they
-//! lead to files, but only to those below the directory.
+//! Each of its row groups has the path of the file with its column chunks (`file_path`), relative
+//! to the directory. If we list the directory, we only compare these paths with the paths of the
+//! listed files. If `_metadata` itself is opened, the paths lead to files, but only to files below
+//! the directory.
 //!
-//! Nothing in a file shows that `_metadata` was written before it changed. So `checked.rs` compares its own footer, too.
+//! A file may change after `_metadata` was written, and nothing in it shows that. So `checked.rs`
+//! compares the file's own footer, too.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -15,25 +17,25 @@ use herringbone::format::{ColumnChunk, FileMetadata};
 use herringbone::pages::byte_range;
 use herringbone::{Error, ErrorKind, Limits, MetadataHandle, Remedy, Result, is_below};
 
-/// The name of the file with the footers of a directory.
+/// The name of the file that has the footers of a directory's files.
 pub(crate) const NAME: &str = "_metadata";
 
-/// The footers of the files of a directory.
+/// The footers of the files in a directory.
 #[derive(Debug)]
 pub(crate) struct MetadataFile {
-    /// The path of the directory, with a slash at its end.
+    /// The directory's path, with a slash at its end.
     directory: String,
     metadata: FileMetadata,
     limits: Limits,
-    /// The row groups of each file, by its path below the directory.
+    /// The row groups of each file, by the file's path below the directory.
     row_groups: HashMap<Box<str>, Vec<usize>>,
 }
 
 impl MetadataFile {
-    /// Indexes the row groups of a `_metadata` file by their paths.
+    /// Indexes a `_metadata` file's row groups by their paths.
     ///
     /// # Errors
-    /// Corrupt if the metadata of a row group cannot be decoded.
+    /// Fails with Corrupt if a row group's metadata cannot be decoded.
     pub(crate) fn new(directory: &str, handle: &MetadataHandle) -> Result<Self> {
         let metadata = handle.metadata().clone();
         let mut row_groups: HashMap<Box<str>, Vec<usize>> = HashMap::new();
@@ -61,7 +63,8 @@ impl MetadataFile {
     /// Returns the paths of all files below the directory, sorted.
     ///
     /// # Errors
-    /// Corrupt if a path does not lead to a file below the directory, or if a row group does not have a path.
+    /// Fails with Corrupt if a path does not lead to a file below the directory, or if a row group
+    /// has no path.
     pub(crate) fn paths(&self) -> Result<Vec<String>> {
         let known: usize = self.row_groups.values().map(Vec::len).sum();
         if known < self.metadata.num_row_groups() {
@@ -83,11 +86,13 @@ impl MetadataFile {
         Ok(paths)
     }
 
-    /// Returns the footer of a file of `length` bytes, or `None` if it is not here.
+    /// Returns the footer of a file of `length` bytes, or `None` if it is not in this `_metadata`
+    /// file.
     ///
     /// # Errors
-    /// Corrupt if a column chunk is listed twice, or if the metadata of a row group cannot be decoded; Replaced if a column
-    /// chunk is outside the file; Unsupported if the column chunks of a row group are in several files.
+    /// Fails with Corrupt if a column chunk is listed twice, or if a row group's metadata cannot be
+    /// decoded. Fails with Replaced if a column chunk lies outside the file, and with Unsupported
+    /// if one row group has its column chunks in several files.
     pub(crate) fn footer(&self, path: &str, length: u64) -> Result<Option<MetadataHandle>> {
         let path = path.strip_prefix(self.directory.as_str());
         let found = path.and_then(|path| Some((path, self.row_groups.get(path)?)));
@@ -125,10 +130,10 @@ impl MetadataFile {
     }
 }
 
-/// Returns the bytes of a column chunk in its file of `length` bytes.
+/// Returns a column chunk's byte range in its file of `length` bytes.
 ///
 /// # Errors
-/// Replaced if they are not in the file.
+/// Fails with Replaced if the range is not within the file.
 fn bytes_of(chunk: &ColumnChunk, length: u64) -> Result<Range<u64>> {
     let metadata = chunk.meta_data.as_ref();
     let range = metadata.and_then(|metadata| byte_range(&metadata.layout(), length).ok());
@@ -139,11 +144,12 @@ fn bytes_of(chunk: &ColumnChunk, length: u64) -> Result<Range<u64>> {
     })
 }
 
-/// Returns the bytes of a `_metadata` file: the footers of several files as one. Each file has its path, relative to the
-/// directory of the result, and the metadata that its [writer](herringbone::Writer::finish) returned.
+/// Returns the bytes of a `_metadata` file, which joins the footers of several files. For each
+/// file, pass its path relative to the directory of the result, and the metadata that its
+/// [writer](herringbone::Writer::finish) returned.
 ///
-/// Without row groups, the result is a `_common_metadata` file. The schema and the key-value metadata are those of the
-/// first file. Readers use them for all files.
+/// Without row groups, the result is a `_common_metadata` file. The schema and the key-value
+/// metadata are the first file's, because readers use them for all files.
 ///
 /// ```
 /// use herringbone::ParquetFile;
@@ -158,9 +164,10 @@ fn bytes_of(chunk: &ColumnChunk, length: u64) -> Result<Range<u64>> {
 /// ```
 ///
 /// # Errors
-/// [Argument](ErrorKind::Argument) without files, if the files have different schemas, or if a path is absolute or
-/// leads above the directory; [Unsupported](ErrorKind::Unsupported) if a file is encrypted;
-/// [Corrupt](ErrorKind::Corrupt) if the metadata of a row group cannot be decoded.
+/// Fails with [Argument](ErrorKind::Argument) if there are no files, if the files have different
+/// schemas, or if a path is absolute or leads above the directory. Fails with
+/// [Unsupported](ErrorKind::Unsupported) if a file is encrypted, and with
+/// [Corrupt](ErrorKind::Corrupt) if a row group's metadata cannot be decoded.
 pub fn metadata_file<'a>(
     files: impl IntoIterator<Item = (&'a str, &'a FileMetadata)>,
     has_row_groups: bool,
@@ -201,5 +208,5 @@ pub fn metadata_file<'a>(
     Ok(parts.concat().into())
 }
 
-/// The largest number of bytes in a footer, whose length has four bytes.
+/// The largest byte count of a footer, because the footer's length is stored in four bytes.
 const MAX_FOOTER: u64 = u32::MAX as u64;

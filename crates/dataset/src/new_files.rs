@@ -1,4 +1,4 @@
-//! The place of the files that a writer makes.
+//! The place where a writer creates its files.
 
 use std::collections::VecDeque;
 use std::fmt::Debug;
@@ -10,44 +10,46 @@ use std::thread::{self, JoinHandle};
 
 use herringbone::{FileTarget, Result};
 
-/// A place for the files of a dataset, such as a directory or a prefix of a store. Its paths have `/` between their
-/// components.
+/// A place for a dataset's new files, such as a directory or a prefix of a store. In its paths, `/`
+/// separates the components.
 pub trait NewFiles: Debug + Send + Sync {
-    /// Starts the file at a path below the place.
+    /// Starts a file at a path below this place.
     ///
     /// # Errors
-    /// [Io](herringbone::ErrorKind::Io) if the file cannot be created.
+    /// Fails with [Io](herringbone::ErrorKind::Io) if the file cannot be created.
     fn create(&self, path: &str) -> Result<Box<dyn NewFile>>;
 
-    /// Waits until all completed files have appeared. By default, they have.
+    /// Waits until all completed files have appeared. The default does nothing, for places where a
+    /// completed file appears at once.
     ///
     /// # Errors
-    /// Errors of files that could not appear.
+    /// Returns the errors of files that could not appear.
     fn finish(&self) -> Result<()> {
         Ok(())
     }
 
-    /// Returns the path of a file in the file system of this machine, if it is there. Keys may depend on it, and a sort puts its
-    /// temporary files next to it.
+    /// Returns the file's path in this machine's file system, if it is there. The path may select
+    /// keys, and a sort puts its temporary files next to it.
     fn local_path(&self, path: &str) -> Option<PathBuf> {
         let _ = path;
         None
     }
 }
 
-/// A file under construction. If it is dropped before it is completed, it does not appear.
+/// A file that is being written. If you drop it before it is completed, it does not appear.
 pub trait NewFile: Write + Send {
-    /// Makes the file appear, at the latest when the [place](NewFiles::finish) is finished.
+    /// Makes the file appear, now or at the latest when the [place](NewFiles::finish) is finished.
     ///
     /// # Errors
-    /// [Io](herringbone::ErrorKind::Io).
+    /// Fails with [Io](herringbone::ErrorKind::Io) if the file cannot be completed.
     fn complete(self: Box<Self>) -> Result<()>;
 }
 
-/// The largest number of files in a directory that wait for the disk at the same time.
+/// The largest number of a directory's files that wait for the disk at the same time.
 const MAX_COMMITTING: usize = 16;
 
-/// A directory of this machine. Each complete file waits for the disk in a thread of its own, while others are written.
+/// A directory on this machine. Each complete file waits for the disk in its own thread, so that
+/// other files can be written meanwhile.
 #[derive(Debug)]
 pub(crate) struct LocalDirectory {
     path: PathBuf,
@@ -55,10 +57,10 @@ pub(crate) struct LocalDirectory {
 }
 
 impl LocalDirectory {
-    /// Creates a directory, unless it exists.
+    /// Creates the directory, unless it exists.
     ///
     /// # Errors
-    /// Io, with the path.
+    /// Fails with Io, with the path.
     pub(crate) fn create(path: &Path) -> Result<Self> {
         create_directory(path)?;
         Ok(Self {
@@ -89,7 +91,7 @@ impl NewFiles for LocalDirectory {
     }
 }
 
-/// A new file of a directory.
+/// A new file in a directory.
 struct LocalFile {
     target: FileTarget,
     committing: Arc<Committing>,
@@ -121,7 +123,7 @@ impl Committing {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Commits a file in a new thread, or in this one if the system refuses it.
+    /// Commits a file in a new thread, or in this one if the system refuses to start a thread.
     fn start(&self, target: FileTarget) -> io::Result<()> {
         let target = Arc::new(Mutex::new(Some(target)));
         let own = target.clone();
@@ -134,7 +136,7 @@ impl Committing {
         }
     }
 
-    /// Waits until at most `most` files wait for the disk. Returns the first error.
+    /// Waits until at most `most` files wait for the disk, and returns the first error.
     fn wait(&self, most: usize) -> io::Result<()> {
         let mut threads = self.threads();
         let mut first = Ok(());
@@ -148,7 +150,7 @@ impl Committing {
     }
 }
 
-/// Complete files appear, even if the writer is dropped.
+/// Waits for all threads, so that complete files appear even if the writer is dropped.
 impl Drop for Committing {
     fn drop(&mut self) {
         self.wait(0).ok();
@@ -166,7 +168,7 @@ fn create_directory(path: &Path) -> Result<()> {
     Ok(fs::create_dir_all(path).map_err(named)?)
 }
 
-/// A file whose bytes are counted.
+/// A file that counts its bytes.
 pub(crate) struct Counted {
     pub(crate) file: Box<dyn NewFile>,
     pub(crate) bytes: u64,

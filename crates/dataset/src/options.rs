@@ -1,4 +1,4 @@
-//! The options of datasets and of their reads.
+//! The options of datasets and of dataset reads.
 
 use herringbone::arrow::schema::SchemaRef;
 use herringbone::filter::Predicate;
@@ -8,7 +8,7 @@ use herringbone_remote::{LruMetadataCache, RemoteOptions};
 use crate::part::DataPart;
 use crate::partition::Partitioning;
 
-/// The options of a dataset: its files, its schema and its rows.
+/// The options to open a dataset with. They select its files, its schema and its rows.
 ///
 /// ```
 /// use herringbone::filter::col;
@@ -21,50 +21,56 @@ use crate::partition::Partitioning;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct DatasetOptions {
-    /// The predicate that all rows of the dataset satisfy, or `None` for all rows. It may name partition columns.
-    /// Directories without such rows are not listed, and files without them are not opened.
+    /// The predicate that all of the dataset's rows satisfy, or `None` for all rows. It may name
+    /// partition columns. A directory that cannot have such rows is not listed, and such a file is
+    /// not opened.
     pub filter: Option<Predicate>,
-    /// The origin of the schema.
+    /// The source of the schema.
     pub schema: SchemaFrom,
-    /// The choice of Arrow types, if the schema follows from files.
+    /// The choice of Arrow types, if the schema comes from files.
     pub types: SchemaOptions,
-    /// The way in which the paths of files contain values.
+    /// The way in which paths of files contain values.
     pub partitioning: Partitioning,
-    /// The limits of footers, and the keys, cache and fetch policy for all files. The cache retains 64 MiB by default.
+    /// The limits of footers, and the keys, cache and fetch policy for all files. By default, the
+    /// cache retains 64 MiB.
     pub files: RemoteOptions,
-    /// True if footers in the `_metadata` file of a directory may replace those of the files that it lists.
+    /// True if we may use the footers in a directory's `_metadata` file instead of the footers of
+    /// the files that it lists.
     ///
-    /// Files that no row is read from are then not opened: those that its statistics rule out, and all of them if only rows
-    /// are counted. Of other files, the own footer is read with the first bytes. If it disagrees, the read fails. Files
-    /// that `_metadata` does not list are read by their own footers. False by default, because `_metadata` may be older
-    /// than the files.
+    /// We then do not open a file if no row of it is read, either because the statistics in
+    /// `_metadata` rule it out, or because rows are only counted. For all other files, we read the
+    /// file's own footer along with the first bytes, and the read fails if the two disagree. Files
+    /// that `_metadata` does not list are read by their own footers. The default is false, because
+    /// `_metadata` may be older than the files.
     pub use_metadata_file: bool,
-    /// The largest number of files and directories that may be found.
+    /// The largest number of files and directories that the search may find.
     pub max_entries: usize,
-    /// The largest number of footers fetched at the same time.
+    /// The largest number of footers that are fetched at the same time.
     pub footers_at_once: usize,
 }
 
-/// The origin of the schema of a dataset. Partition columns that the schema lacks follow its columns.
+/// The source of a dataset's schema. If the schema lacks a partition column, that column follows at
+/// the end.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub enum SchemaFrom {
-    /// The first file, in the order of paths. Its footer alone is read. If there are other files, all columns and fields
-    /// are nullable.
+    /// The first file, in the order of paths. Only its footer is read. If there are other files, we
+    /// make all columns and fields nullable, because those files may contain nulls.
     #[default]
     FirstFile,
     /// This schema. No footer is read.
     Given(SchemaRef),
-    /// All files: columns are matched by name, and have a type that holds the values of all files. All footers are read.
+    /// All files. Columns are matched by name, and each column has a type that can hold the values
+    /// of all files. All footers are read.
     Union,
 }
 
 impl DatasetOptions {
-    /// The default number of bytes of metadata that a dataset retains.
+    /// The default byte count of the metadata that a dataset retains.
     pub const DEFAULT_CACHE_BYTES: usize = 64 << 20;
-    /// The default largest number of files and directories.
+    /// The default for the largest number of files and directories.
     pub const DEFAULT_MAX_ENTRIES: usize = 10_000_000;
-    /// The default number of footers fetched at the same time.
+    /// The default for the number of footers that are fetched at the same time.
     pub const DEFAULT_FOOTERS_AT_ONCE: usize = 16;
 
     /// Returns the default options.
@@ -75,21 +81,22 @@ impl DatasetOptions {
 }
 
 herringbone::format::setters! { DatasetOptions {
-    /// Selects rows, and with them directories and files.
+    /// Selects rows, and thereby the directories and files that may have them.
     filter: Predicate => Some;
-    /// Sets the origin of the schema.
+    /// Sets the source of the schema.
     schema: SchemaFrom;
-    /// Sets the choice of Arrow types, if the schema follows from files.
+    /// Sets the choice of Arrow types, if the schema comes from files.
     types: SchemaOptions;
-    /// Sets the way in which the paths of files contain values.
+    /// Sets the way in which paths of files contain values.
     partitioning: Partitioning;
     /// Sets the limits, keys, cache and fetch policy for all files.
     files: impl Into<RemoteOptions> => Into::into;
-    /// Selects whether the footers in the `_metadata` file of a directory may replace those of files.
+    /// Selects if the footers in a directory's `_metadata` file may be used instead of those in its
+    /// files.
     use_metadata_file: bool;
     /// Sets the largest number of files and directories.
     max_entries: usize;
-    /// Sets the largest number of footers fetched at the same time.
+    /// Sets the largest number of footers that are fetched at the same time.
     footers_at_once: usize;
 }}
 
@@ -109,7 +116,7 @@ impl Default for DatasetOptions {
     }
 }
 
-/// The options of a read of a dataset. They can be converted from [`ReadOptions`] alone.
+/// The options of a dataset read. You can convert them from [`ReadOptions`] alone.
 ///
 /// ```
 /// use herringbone::{ReadOptions, SchemaOptions};
@@ -122,24 +129,25 @@ impl Default for DatasetOptions {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct DatasetReadOptions {
-    /// The options for the files. Columns, filter, offset, limit and memory are those of the dataset. Options that select
-    /// parts of one file are errors.
+    /// The options for the files. Columns, filter, offset, limit and memory apply to the dataset as
+    /// a whole. Options that select parts of a single file are errors.
     ///
-    /// If [`on_error`](ReadOptions::on_error) tolerates damage, one file is open at a time. Offset and limit then count the
-    /// remaining rows. A file with a damaged footer is an error.
+    /// If [`on_error`](ReadOptions::on_error) tolerates damage, we open one file at a time, and
+    /// offset and limit count the rows that remain. A damaged footer is still an error.
     pub read: ReadOptions,
-    /// True if batches have the order of the files, and false if they may be returned as soon as they are decoded.
+    /// True if batches are returned in the order of the files, false if they may be returned as
+    /// soon as they are decoded.
     pub is_ordered: bool,
     /// The largest number of open files.
     pub max_open_files: usize,
-    /// The name of a column with the path of the file of each row. It follows all other columns.
+    /// The name of a column that has the path of each row's file. It follows all other columns.
     pub path_column: Option<String>,
-    /// The parts to read, in this order, or `None` for all files. A filter still rules out files.
+    /// The parts to read, in this order, or `None` for all files. The filter still rules out files.
     pub parts: Option<Vec<DataPart>>,
 }
 
 impl DatasetReadOptions {
-    /// The default largest number of open files.
+    /// The default for the largest number of open files.
     pub const DEFAULT_MAX_OPEN_FILES: usize = 16;
 
     /// Returns the default options.
@@ -148,13 +156,14 @@ impl DatasetReadOptions {
         Self::default()
     }
 
-    /// Returns true if files are read beyond damage.
+    /// Returns true if reads go on after damage.
     pub(crate) fn is_tolerant(&self) -> bool {
         self.read.on_error != OnError::Fail
     }
 
-    /// Returns the number of files that may be open. If damage is tolerated, it is one: memory that files ahead take must
-    /// not look like damage, and a file is not read again after losses.
+    /// Returns the number of files that may be open. If damage is tolerated, it is one, because
+    /// memory that files ahead take must not look like damage, and because we do not read a file
+    /// again after losses.
     pub(crate) fn most_open(&self) -> usize {
         match self.is_tolerant() {
             true => 1,
@@ -164,13 +173,14 @@ impl DatasetReadOptions {
 }
 
 herringbone::format::setters! { DatasetReadOptions {
-    /// Adds a column with the path of the file of each row.
+    /// Adds a column that has the path of each row's file.
     path_column: impl Into<String> => |name| Some(Into::into(name));
-    /// Selects whether batches have the order of the files.
+    /// Selects if batches are returned in the order of the files.
     is_ordered: bool;
     /// Sets the largest number of open files.
     max_open_files: usize;
-    /// Selects parts of the dataset, such as those of [`Dataset::split`](crate::Dataset::split).
+    /// Selects parts of the dataset, for example the ones that
+    /// [`Dataset::split`](crate::Dataset::split) returns.
     parts: impl IntoIterator<Item = DataPart> => |parts| Some(Vec::from_iter(parts));
 }}
 

@@ -1,4 +1,4 @@
-//! Partition columns: the values in the names of directories, such as `year=2024`.
+//! Partition columns, whose values are in directory names such as `year=2024`.
 //!
 //! ```text
 //! year=2024/code=a%2Fb/x.parquet ─► [("year", "2024"), ("code", "a/b")] ─► columns of values ─► types
@@ -15,10 +15,10 @@ use herringbone::{Error, Result};
 use crate::options::{DatasetOptions, SchemaFrom};
 use crate::partition_value::{date, integer, values};
 
-/// The name of the directory with the rows whose value is null.
+/// The name that stands for null in the names of directories.
 pub(crate) const NULL: &str = "__HIVE_DEFAULT_PARTITION__";
 
-/// The way in which the paths of files contain values.
+/// The way in which paths of files contain values.
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -42,35 +42,37 @@ pub(crate) const NULL: &str = "__HIVE_DEFAULT_PARTITION__";
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Partitioning {
-    /// Names of directories such as `year=2024` are the values of columns.
+    /// Directory names such as `year=2024` are column values.
     ///
-    /// The type of a column is `Int64` if all of its values are integers, or `Date32` if all are dates. In both cases,
-    /// formatting the values must give the text in the names. Otherwise it is `Utf8`: the values `01` and `10` are text. If all
-    /// of a column's texts are whole numbers, filters compare them with whole numbers by value: `01` equals 1.
+    /// A column's type is `Int64` if all of its values are integers, `Date32` if all are dates, and
+    /// otherwise `Utf8`. We only choose the first two if formatting the values gives back the text
+    /// in the names, so `01` and `10` stay text. If all of a column's texts are whole numbers,
+    /// filters compare them with whole numbers by value, so that `01` equals 1.
     #[default]
     Hive,
-    /// Names of directories such as `year=2024` are the values of columns, whose types are those of this schema. Columns
-    /// that it lacks are typed as for [`Self::Hive`]. The types can be text, numbers, decimals, booleans, `Date32`,
-    /// timestamps, and dictionaries of these.
+    /// Directory names such as `year=2024` are column values, and this schema has the types of the
+    /// columns. Columns that it lacks are typed as for [`Self::Hive`]. The types can be text,
+    /// numbers, decimals, booleans, `Date32`, timestamps, and dictionaries of these.
     Typed(SchemaRef),
-    /// The names of directories below the path of the dataset are the values of columns: `2024/05` for `year` and `month`.
+    /// The names of the directories below the dataset's path are column values: `2024/05` for
+    /// `year` and `month`.
     ///
-    /// Directories below the last of these columns have no meaning. Columns without a directory are null. Percent escapes
-    /// are decoded.
+    /// Directories below the last of these columns have no meaning, and columns without a directory
+    /// are null. Percent escapes are decoded.
     Directories {
-        /// The names of the columns, from the root.
+        /// The column names, from the top directory down.
         names: Vec<String>,
-        /// A schema with the types of columns, as for [`Self::Typed`].
+        /// A schema that has the types of the columns, as for [`Self::Typed`].
         types: SchemaRef,
     },
-    /// Names of directories have no meaning.
+    /// Directory names have no meaning.
     None,
 }
 
-/// The value of a partition column in the path of a file. `None` is null.
+/// A partition column's value in the path of a file. `None` is null.
 pub(crate) type Text = Option<Box<str>>;
 
-/// The partition columns in the path of a directory, from the root: their names and values.
+/// The names and values of the partition columns in a directory's path, from the top down.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Partition {
     pub(crate) names: Arc<[String]>,
@@ -78,16 +80,18 @@ pub(crate) struct Partition {
 }
 
 impl Partition {
-    /// Returns the partition of a directory below this one. Other names add nothing.
+    /// Returns the partition of a directory below this one. A name without `=` adds nothing.
     ///
     /// # Errors
-    /// Argument if the column is already in the path; Unsupported if the name is not UTF-8 when decoded.
+    /// Fails with Argument if the column is already in the path, and with Unsupported if the
+    /// decoded name is not UTF-8.
     pub(crate) fn below(&self, name: &str) -> Result<Self> {
         let Some((column, value)) = name.split_once('=').filter(|pair| !pair.0.is_empty()) else {
             return Ok(self.clone());
         };
         let column = decoded(column, name)?;
-        // The text of this name has an escape.
+        // We compare before decoding, because a value with this very text is written with an
+        // escape.
         let value = match value {
             NULL => None,
             value => Some(decoded(value, name)?.into_boxed_str()),
@@ -95,10 +99,12 @@ impl Partition {
         self.with(column, value)
     }
 
-    /// Returns the partition of a directory below this one, if all of its name is the value of the next column.
+    /// Returns the partition of a directory below this one, if the whole name is the next column's
+    /// value.
     ///
     /// # Errors
-    /// Argument if the column is already in the path; Unsupported if the name is not UTF-8 when decoded.
+    /// Fails with Argument if the column is already in the path, and with Unsupported if the
+    /// decoded name is not UTF-8.
     pub(crate) fn below_as(&self, columns: &[String], name: &str) -> Result<Self> {
         match columns.get(self.names.len()) {
             Some(column) => self.with(column.clone(), Some(decoded(name, name)?.into())),
@@ -106,10 +112,10 @@ impl Partition {
         }
     }
 
-    /// Adds nulls for columns that the path does not have.
+    /// Adds a null for each column that the path does not have.
     ///
     /// # Errors
-    /// Argument if a column is twice among them.
+    /// Fails with Argument if a column is named twice.
     pub(crate) fn filled(mut self, columns: &[String]) -> Result<Self> {
         while let Some(column) = columns.get(self.names.len()) {
             self = self.with(column.clone(), None)?;
@@ -129,7 +135,7 @@ impl Partition {
     }
 }
 
-/// Decodes percent escapes. A percent sign without two hexadecimal digits is kept.
+/// Decodes percent escapes. We keep a percent sign that no two hexadecimal digits follow.
 fn decoded(text: &str, name: &str) -> Result<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -150,17 +156,17 @@ fn decoded(text: &str, name: &str) -> Result<String> {
         .map_err(|_| Error::unsupported(format!("the decoded name `{name}` is not UTF-8")))
 }
 
-/// The partition columns seen so far, and the types that can represent all of their values.
+/// The partition columns seen so far, with the types that can represent all of their values.
 #[derive(Debug, Default)]
 pub(crate) struct PartitionTypes {
-    /// The schemas of the caller. The first with a column decides.
+    /// The caller's schemas. If several have a column, the first one decides.
     given: Vec<SchemaRef>,
     columns: HashMap<String, Inferred>,
-    /// The names of the columns, in the order in which they were seen.
+    /// The column names, in the order in which they were seen.
     pub(crate) names: Vec<String>,
 }
 
-/// The types that can represent the values of a column.
+/// The types that can represent a column's values.
 #[derive(Debug, Clone, Copy)]
 struct Inferred {
     is_integer: bool,
@@ -186,7 +192,7 @@ impl PartitionTypes {
         }
     }
 
-    /// Records the values of a partition.
+    /// Records a partition's values.
     pub(crate) fn add(&mut self, partition: &Partition) {
         for (name, value) in partition.names.iter().zip(partition.values.iter()) {
             if !self.columns.contains_key(name) {
@@ -206,7 +212,7 @@ impl PartitionTypes {
         }
     }
 
-    /// Returns the field of a column.
+    /// Returns a column's field.
     pub(crate) fn field(&self, name: &str) -> Field {
         let mut given = self.given.iter();
         if let Some(field) = given.find_map(|schema| schema.field_with_name(name).ok()) {
@@ -221,7 +227,9 @@ impl PartitionTypes {
         Field::new(name, data_type, true)
     }
 
-    /// Returns a predicate that compares whole numbers with a column's texts, such as `01` and `10`, by value. If one of a column's texts in these partitions is not a whole number, its comparisons stay as they are.
+    /// Returns a predicate that compares whole numbers by value with a column's texts, such as `01`
+    /// and `10`. If any of a column's texts in these partitions is not a whole number, we leave
+    /// that column's comparisons as they are.
     pub(crate) fn by_value(&self, predicate: &Predicate, partitions: &[&Partition]) -> Predicate {
         let mut texts: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for partition in partitions {
@@ -239,10 +247,12 @@ impl PartitionTypes {
         predicate
     }
 
-    /// Returns a batch with one row per partition. All have the same columns. Dictionaries are replaced by their values.
+    /// Returns a batch with one row per partition. All partitions must have the same columns.
+    /// Dictionaries are replaced by their values.
     ///
     /// # Errors
-    /// Argument if a value is not of the given type; Unsupported if that type is not a type of partitions.
+    /// Fails with Argument if a value does not fit the given type, and with Unsupported if
+    /// partition columns cannot have that type.
     pub(crate) fn batch(&self, partitions: &[&Partition]) -> Result<RecordBatch> {
         let names = partitions.first().map(|partition| partition.names.clone());
         let names = names.unwrap_or_default();
@@ -335,7 +345,7 @@ mod tests {
         assert_eq!(values("a="), one("a", ""));
         assert_eq!(values("a=.."), one("a", ".."));
         assert_eq!(values(&format!("a={NULL}")), [("a".to_owned(), None)]);
-        // The name that duckdb gives to the text.
+        // DuckDB gives this name to the text.
         assert_eq!(values("a=%5F_HIVE_DEFAULT_PARTITION__"), one("a", NULL));
         assert_eq!(values("=a"), []);
         assert_eq!(values("plain"), []);

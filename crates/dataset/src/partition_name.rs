@@ -1,4 +1,4 @@
-//! The names of directories for the values of a partition column.
+//! The directory names for a partition column's values.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -14,36 +14,37 @@ use crate::partition::NULL;
 /// The characters that some systems, shells or readers do not accept in names.
 const ESCAPED: &str = "\"#%'*/:=?\\{}[]^<>|";
 
-/// The name of a directory: `year=2024`.
+/// A directory name, such as `year=2024`.
 pub(crate) type Name = Arc<str>;
 
-/// The names of the directories for the values of a column.
+/// The directory names for a column's values.
 #[derive(Debug)]
 pub(crate) struct Names {
-    /// The different names, in the order of their first rows.
+    /// The distinct names, in the order of their first rows.
     names: Vec<Name>,
     /// Each row's name, as an ordinal in `names`.
     row_keys: Vec<u32>,
 }
 
 impl Names {
-    /// Returns the name for a row.
+    /// Returns a row's name.
     pub(crate) fn get(&self, row: usize) -> Option<&Name> {
         let ordinal = *self.row_keys.get(row)?;
         self.names.get(ordinal as usize)
     }
 
-    /// Returns a number for each row. Rows of one name have one number.
+    /// Returns one number per row, which is equal for rows with the same name.
     pub(crate) fn ordinals(&self) -> &[u32] {
         &self.row_keys
     }
 }
 
-/// Returns the names of the directories for all values of a column. A text is made only for each different value, because
-/// that costs more than finding equal values.
+/// Returns the directory names for all of a column's values. We make a text only once per distinct
+/// value, because that costs more than finding equal values.
 ///
 /// # Errors
-/// Unsupported if values of the type have no text that gives back the same value; Argument if a text is the name for null.
+/// Fails with Unsupported if the type's values have no text that gives back the same value, and
+/// with Argument if a text is the name that stands for null.
 pub(crate) fn names(column: &str, values: &ArrayRef) -> Result<Names> {
     let text = text_of(values).map_err(|error| error.in_column(column))?;
     let mut prefix = String::new();
@@ -53,7 +54,8 @@ pub(crate) fn names(column: &str, values: &ArrayRef) -> Result<Names> {
     }
     prefix.push('=');
     let mut names: Vec<Name> = Vec::new();
-    // Different values of a dictionary may have one text.
+    // We look names up by their text, because distinct values of a dictionary may have the same
+    // text.
     let mut known: HashMap<Name, u32> = HashMap::new();
     let row_keys = ordinals(values, |row| {
         let mut name = prefix.clone();
@@ -67,7 +69,8 @@ pub(crate) fn names(column: &str, values: &ArrayRef) -> Result<Names> {
             None => name.push_str(NULL),
         }
         let name: Name = name.into();
-        // A batch has fewer than 2^32 rows: their offsets and keys have 32 bits.
+        // This cannot overflow, because a batch has fewer than 2^32 rows: its offsets and keys have
+        // 32 bits.
         let next = u32::try_from(names.len()).unwrap_or(u32::MAX);
         Ok(*known.entry(name).or_insert_with_key(|name| {
             names.push(name.clone());
@@ -77,10 +80,11 @@ pub(crate) fn names(column: &str, values: &ArrayRef) -> Result<Names> {
     Ok(Names { names, row_keys })
 }
 
-/// Returns an ordinal for each row, which equal values share. `ordinal` gives the one of a value by its first row.
+/// Returns one ordinal per row, which equal values share. `ordinal` is called with the first row of
+/// each value, and returns the value's ordinal.
 ///
 /// # Errors
-/// Errors of `ordinal`.
+/// Returns the errors of `ordinal`.
 fn ordinals(values: &ArrayRef, mut ordinal: impl FnMut(usize) -> Result<u32>) -> Result<Vec<u32>> {
     let mut row_keys = Vec::with_capacity(values.len());
     let mut null_key = None;
@@ -129,8 +133,9 @@ fn ordinals(values: &ArrayRef, mut ordinal: impl FnMut(usize) -> Result<u32>) ->
     Ok(row_keys)
 }
 
-/// Returns a function from a row to bytes, which equal values share. The row is not null. `fixed` has the values of a
-/// type with a fixed width; the array's values begin at `first`, because it may be a slice.
+/// Returns a function from a row to bytes that equal values share. The row must not be null. For a
+/// type with a fixed width, `fixed` has the values, and the array's values begin at `first`,
+/// because the array may be a slice.
 fn bytes_of<'a>(
     values: &'a ArrayRef,
     fixed: &'a [u8],
@@ -163,18 +168,18 @@ fn bytes_of<'a>(
     }
 }
 
-/// Appends a text, with percent escapes for characters that names should not have.
+/// Appends a text. Characters that names should not have become percent escapes.
 fn escape(out: &mut String, text: &str) {
     for character in text.chars() {
         match character.is_ascii_control() || ESCAPED.contains(character) {
-            // Strings take any text.
+            // We ignore the result, because writing to a string cannot fail.
             true => _ = write!(out, "%{:02X}", u32::from(character)),
             false => out.push(character),
         }
     }
 }
 
-/// Returns a function from a row to the text of its value, or `None` for null.
+/// Returns a function from a row to its value's text, or `None` for null.
 fn text_of(values: &ArrayRef) -> Result<Box<dyn Fn(usize) -> Option<String> + '_>> {
     let Some(dictionary) = values.as_any_dictionary_opt() else {
         let text = text_of_valid(values)?;
@@ -189,7 +194,7 @@ fn text_of(values: &ArrayRef) -> Result<Box<dyn Fn(usize) -> Option<String> + '_
     Ok(Box::new(move |row| text(key(row)?)))
 }
 
-/// Returns a function from a row to the text of its value, which is not null.
+/// Returns a function from a row to its value's text. The row must not be null.
 fn text_of_valid(values: &ArrayRef) -> Result<Box<dyn Fn(usize) -> String + '_>> {
     macro_rules! numbers {
         ($type:ident) => {{
@@ -250,7 +255,7 @@ fn text_of_valid(values: &ArrayRef) -> Result<Box<dyn Fn(usize) -> String + '_>>
                 let mut text = String::new();
                 let ticks = ticks.get(row).copied().unwrap_or_default();
                 iso8601::push_timestamp(&mut text, ticks, digits, offset);
-                // A blank, as in SQL and in the names by other writers.
+                // We write a blank between date and time, as SQL and other writers do.
                 text.replacen('T', " ", 1)
             })
         }
@@ -267,7 +272,7 @@ fn text_of_valid(values: &ArrayRef) -> Result<Box<dyn Fn(usize) -> String + '_>>
     })
 }
 
-/// Returns the text of a decimal. `digits` is the integer that the scale divides.
+/// Returns a decimal's text. `digits` is the integer before the scale is applied.
 fn decimal(digits: &str, scale: i8) -> String {
     let (sign, digits) = match digits.strip_prefix('-') {
         Some(digits) => ("-", digits),
@@ -299,7 +304,7 @@ mod tests {
             .collect()
     }
 
-    /// The names are those that pyarrow gives, apart from the blank, which it escapes.
+    /// The expected names are pyarrow's, except for the blank, which pyarrow escapes.
     #[test]
     fn timestamps_and_decimals_have_all_digits_of_their_type() {
         let micros = vec![Some(1_704_164_645_600_000), Some(-1), None];
@@ -337,7 +342,7 @@ mod tests {
         assert_eq!(&**found.get(4).unwrap(), "p=5");
         let flags: ArrayRef = Arc::new(BooleanArray::from(vec![true, false, true]));
         assert_eq!(of(flags), ["p=true", "p=false", "p=true"]);
-        // Two values of the dictionary are one text.
+        // Two values of this dictionary have the same text.
         let texts: ArrayRef = Arc::new(StringArray::from(vec!["a", "b", "a"]));
         let array = DictionaryArray::new(Int8Array::from(vec![0, 1, 2]), texts);
         let found = names("p", &(Arc::new(array) as ArrayRef)).unwrap();

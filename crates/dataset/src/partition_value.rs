@@ -1,4 +1,4 @@
-//! The values of partition columns: from texts in the names of directories to arrays.
+//! Turns the texts in directory names into arrays of partition values.
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -17,13 +17,13 @@ use herringbone_text::iso8601;
 /// The largest number of digits in a decimal.
 const MAX_DIGITS: usize = 76;
 
-/// Returns an integer if formatting it gives the text.
+/// Returns the text's integer, if formatting the integer gives back the text.
 pub(crate) fn integer(text: &str) -> Option<i64> {
     let number: i64 = text.parse().ok()?;
     (number.to_string() == text).then_some(number)
 }
 
-/// Returns the days since 1970 of a date, if formatting it gives the text.
+/// Returns the text's date in days since 1970, if formatting the date gives back the text.
 pub(crate) fn date(text: &str) -> Option<i32> {
     let days = iso8601::parse_date(text)?;
     let mut formatted = String::new();
@@ -31,10 +31,11 @@ pub(crate) fn date(text: &str) -> Option<i32> {
     (formatted == text).then(|| i32::try_from(days).ok())?
 }
 
-/// Returns the value of a partition column as an array of one slot.
+/// Returns a partition column's value as an array with one slot.
 ///
 /// # Errors
-/// Argument if the value is not of the type; Unsupported if the type is not a type of partitions.
+/// Fails with Argument if the value does not fit the type, and with Unsupported if partition
+/// columns cannot have the type.
 pub(crate) fn value(text: Option<&str>, data_type: &DataType) -> Result<ArrayRef> {
     let DataType::Dictionary(_, of_values) = data_type else {
         return values(&[text], data_type);
@@ -43,7 +44,7 @@ pub(crate) fn value(text: Option<&str>, data_type: &DataType) -> Result<ArrayRef
     if text.is_none() {
         return Ok(new_null_array(data_type, 1));
     }
-    // The key is 0, in any of the key types.
+    // The dictionary's only key is 0. A zero of 64 bits is long enough for any key type.
     let data = ArrayData::builder(data_type.clone())
         .len(1)
         .add_buffer(Buffer::from(vec![0_u64]))
@@ -53,10 +54,11 @@ pub(crate) fn value(text: Option<&str>, data_type: &DataType) -> Result<ArrayRef
     Ok(make_array(data))
 }
 
-/// Returns the values of a partition column as an array.
+/// Returns a partition column's values as an array.
 ///
 /// # Errors
-/// Argument if a value is not of the type; Unsupported if the type is not a type of partitions.
+/// Fails with Argument if a value does not fit the type, and with Unsupported if partition columns
+/// cannot have the type.
 pub(crate) fn values(texts: &[Option<&str>], data_type: &DataType) -> Result<ArrayRef> {
     let of = Texts { texts, data_type };
     Ok(match data_type {
@@ -111,7 +113,7 @@ pub(crate) fn values(texts: &[Option<&str>], data_type: &DataType) -> Result<Arr
     })
 }
 
-/// Texts to parse as values of a type.
+/// The texts to parse, with the type that the values should have.
 struct Texts<'a> {
     texts: &'a [Option<&'a str>],
     data_type: &'a DataType,
@@ -159,7 +161,8 @@ impl Texts<'_> {
     }
 }
 
-/// Returns the units since 1970 of a date, or of a date with a time. If the type has a time zone, the text has an offset.
+/// Returns the units since 1970 for a date, or for a date with a time. If the type has a time zone,
+/// the text must have an offset.
 fn timestamp(text: &str, per_second: u32, has_zone: bool) -> Option<i64> {
     if let Some(days) = iso8601::parse_date(text).filter(|_| !has_zone) {
         return days.checked_mul(86_400)?.checked_mul(per_second.into());
@@ -169,8 +172,9 @@ fn timestamp(text: &str, per_second: u32, has_zone: bool) -> Option<i64> {
     is_wanted.then(|| found.ticks(per_second).ok())?
 }
 
-/// Returns the digits of a decimal as an integer: its value times ten to the power of the scale. Returns `None` if digits
-/// would be lost, or if there are more of them than the precision.
+/// Returns a decimal's digits as an integer, which is its value times ten to the power of the
+/// scale. Returns `None` if this would lose digits, or if it would need more digits than the
+/// precision allows.
 fn decimal(text: &str, precision: u8, scale: i8) -> Option<i256> {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     let (number, exponent) = match unsigned.split_once(['e', 'E']) {

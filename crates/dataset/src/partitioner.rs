@@ -1,4 +1,5 @@
-//! The file of each row of a written dataset, and when a file is finished: one policy, without I/O, for all writers.
+//! Decides which file of a written dataset gets each row, and when a file is finished. This policy
+//! does no I/O, so that all writers share it.
 //!
 //! ```text
 //! batch ─► begin ─► next ─┬─► Start: the writer starts a new file and passes it to `started`
@@ -23,19 +24,19 @@ use herringbone_filter::select;
 use crate::partition_name::{Names, names};
 use crate::writer::{DatasetWriteOptions, WrittenFile};
 
-/// An incomplete file.
+/// A file that is not complete yet.
 pub(crate) trait OpenFile {
-    /// Returns the number of rows so far.
+    /// Returns the number of rows written so far.
     fn num_rows(&self) -> u64;
-    /// Returns the number of bytes so far, including those of rows to be encoded.
+    /// Returns the number of bytes so far, including those of rows that still have to be encoded.
     fn bytes(&self) -> u64;
     /// Returns the number of buffered bytes.
     fn memory_size(&self) -> u64;
 }
 
-/// The next work of a writer.
+/// The next piece of work for a writer.
 pub(crate) enum Step<'a, F> {
-    /// Starts the file with this path below the directory of the dataset.
+    /// Starts the file with this path, which is relative to the dataset's directory.
     Start(String),
     /// Writes rows to a file.
     Write(&'a mut F, RecordBatch),
@@ -43,26 +44,29 @@ pub(crate) enum Step<'a, F> {
     Finish(String, F),
 }
 
-/// The rows to be written, and the open files by their directories.
+/// The rows that still have to be written, and the open files by directory.
 pub(crate) struct Partitioner<F> {
     schema: SchemaRef,
     /// The schema of the files.
     file_schema: SchemaRef,
     options: DatasetWriteOptions,
-    /// The columns of the partition, and those of the files.
+    /// The ordinals of the partition columns, and those of the columns in the files.
     partition_columns: Vec<usize>,
     file_columns: Vec<usize>,
     open: HashMap<String, Opened<F>>,
-    /// The unwritten rows of the last batch, each batch with its directory.
+    /// The last batch's rows that are not written yet, each batch with its directory.
     waiting: VecDeque<(String, RecordBatch)>,
-    /// The number of uses of open files so far.
+    /// The number of times that open files were used so far, by which we find the least recently
+    /// used file.
     uses: u64,
-    /// The part of the names of files that no other writer has.
+    /// The part of the file names that distinguishes this writer from all others.
     id: u64,
-    /// The number of files started so far: in all, or by directory if the caller gives the names.
+    /// The number of files started so far. We count per directory if the caller chose the file
+    /// names, and otherwise for all directories together.
     started: HashMap<String, u64>,
     finished: Vec<WrittenFile>,
-    /// True from the beginning of a batch until all of its steps are done. It stays true after a step that failed.
+    /// True from the beginning of a batch until all of its steps are done. If a step fails, it
+    /// stays true, so that the writer refuses more work.
     is_busy: bool,
     is_ended: bool,
 }
@@ -87,8 +91,9 @@ impl<F: OpenFile> Partitioner<F> {
     /// Checks the options of a dataset whose batches have this schema.
     ///
     /// # Errors
-    /// Argument if a partition column does not exist or is named twice, if no column is left, or if the names of files cannot be
-    /// used; Unsupported if the type of a partition column has no text.
+    /// Fails with Argument if a partition column does not exist or is named twice, if no column is
+    /// left for the files, or if the file names cannot be used. Fails with Unsupported if a
+    /// partition column's type cannot be written as text.
     pub(crate) fn new(schema: SchemaRef, options: DatasetWriteOptions) -> Result<Self> {
         options.file_names.as_deref().map_or(Ok(()), check_names)?;
         let mut partition_columns = Vec::new();
@@ -129,7 +134,8 @@ impl<F: OpenFile> Partitioner<F> {
             is_ended: false,
             schema: schema.clone(),
         };
-        // Types without text are found before the first row.
+        // We name the partitions of an empty batch, so that a type without text is found before the
+        // first row.
         partitioner.names(&RecordBatch::new_empty(schema))?;
         Ok(partitioner)
     }
@@ -156,10 +162,11 @@ impl<F: OpenFile> Partitioner<F> {
         files.map(|opened| opened.file.memory_size()).sum()
     }
 
-    /// Begins to write the rows of a batch.
+    /// Begins to write a batch's rows.
     ///
     /// # Errors
-    /// Argument if the batch does not have the schema, if a value has no name, or if an earlier step failed.
+    /// Fails with Argument if the batch has another schema, if a value has no name, or if an
+    /// earlier step failed.
     pub(crate) fn begin(&mut self, batch: &RecordBatch) -> Result<()> {
         self.occupy()?;
         if batch.schema() != self.schema {
@@ -181,7 +188,7 @@ impl<F: OpenFile> Partitioner<F> {
     /// Begins to finish all files.
     ///
     /// # Errors
-    /// Argument if an earlier step failed.
+    /// Fails with Argument if an earlier step failed.
     pub(crate) fn end(&mut self) -> Result<()> {
         self.is_ended = true;
         self.occupy()
@@ -194,7 +201,7 @@ impl<F: OpenFile> Partitioner<F> {
         }
     }
 
-    /// Returns the next work, or `None` if all rows of the batch are written.
+    /// Returns the next step, or `None` if all of the batch's rows are written.
     pub(crate) fn next(&mut self) -> Option<Step<'_, F>> {
         if let Some(directory) = self.due() {
             return self.finish(&directory);
@@ -245,22 +252,23 @@ impl<F: OpenFile> Partitioner<F> {
         self.finished.push(file);
     }
 
-    /// Returns the complete files, sorted by their paths.
+    /// Returns the complete files, sorted by path.
     pub(crate) fn into_finished(mut self) -> Vec<WrittenFile> {
         self.finished
             .sort_by(|one, other| one.path.cmp(&other.path));
         self.finished
     }
 
-    /// Takes all open files, to abort them.
+    /// Takes all open files, so that the writer can abort them.
     pub(crate) fn take_open(&mut self) -> impl Iterator<Item = F> {
         self.open.drain().map(|(_, opened)| opened.file)
     }
 
-    /// Returns the directory of a file to be finished: a full one, or the oldest if memory is short or all rows are written.
+    /// Returns the directory whose file should be finished now. This is a full file, or the least
+    /// recently used one if memory is short or all rows are written.
     fn due(&self) -> Option<String> {
         let (max_rows, max_bytes) = (self.options.max_rows.max(1), self.options.max_bytes);
-        // A new file gets rows first, so each step leads to the end.
+        // A new file gets rows before it can be finished, so that each step leads towards the end.
         let has_rows = |opened: &Opened<F>| opened.file.num_rows() > 0;
         let is_full = |opened: &Opened<F>| {
             opened.file.num_rows() >= max_rows || opened.file.bytes() >= max_bytes
@@ -275,7 +283,7 @@ impl<F: OpenFile> Partitioner<F> {
         self.oldest(|opened| is_last || is_short && has_rows(opened))
     }
 
-    /// Returns the directory of the least recently used file among some.
+    /// Returns the directory of the least recently used file among those that `is_among` accepts.
     fn oldest(&self, is_among: impl Fn(&Opened<F>) -> bool) -> Option<String> {
         let among = self.open.iter().filter(|(_, opened)| is_among(opened));
         let oldest = among.min_by_key(|(_, opened)| opened.last_use);
@@ -287,7 +295,7 @@ impl<F: OpenFile> Partitioner<F> {
         Some(Step::Finish(path, file))
     }
 
-    /// Returns the path of a new file for the first waiting rows.
+    /// Returns the path of a new file for the first of the waiting rows.
     fn next_path(&mut self) -> String {
         let directory = self.waiting.front().map_or("", |(directory, _)| directory);
         let counted = match self.options.file_names {
@@ -317,10 +325,11 @@ impl<F: OpenFile> Partitioner<F> {
 /// The part of a file name that the file's number replaces.
 const PLACE: &str = "{i}";
 
-/// Fails for equal names of files, names with directories, and names that readers of datasets skip.
+/// Rejects file names that would be equal, that contain directories, or that readers of datasets
+/// skip.
 ///
 /// # Errors
-/// Argument.
+/// Fails with Argument.
 fn check_names(names: &str) -> Result<()> {
     let problem = match names {
         _ if names.matches(PLACE).count() != 1 => "they need `{i}` once, for the file's number",
@@ -335,9 +344,10 @@ fn check_names(names: &str) -> Result<()> {
     )))
 }
 
-/// Returns directories in the order of their first rows, and the runs of rows in each.
+/// Returns the directories in the order of their first rows, each with its runs of rows.
 fn partitions(columns: &[Names], num_rows: usize) -> Vec<(String, Vec<Range<usize>>)> {
-    // Numbers of rows, which are equal if the names in all columns so far are, and ascend with the first rows.
+    // One number per row. Two rows have the same number if their names agree in all columns so far,
+    // and the numbers ascend in the order of first rows.
     let mut places = vec![0; num_rows];
     for column in columns {
         let mut known: HashMap<(usize, u32), usize> = HashMap::new();
@@ -363,7 +373,7 @@ fn partitions(columns: &[Names], num_rows: usize) -> Vec<(String, Vec<Range<usiz
     partitions
 }
 
-/// Returns the rows of a batch in these runs.
+/// Returns a batch's rows in these runs.
 fn rows(batch: &RecordBatch, runs: &[Range<usize>]) -> Result<RecordBatch> {
     if let [run] = runs {
         return Ok(batch.slice(run.start, run.len()));
@@ -386,11 +396,11 @@ fn rows(batch: &RecordBatch, runs: &[Range<usize>]) -> Result<RecordBatch> {
         .map_err(|error| Error::argument(error.to_string()))
 }
 
-/// Returns a number that other writers do not have, except by an unlikely accident.
+/// Returns a number that no other writer has, except by an unlikely accident.
 fn unique_id() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    // The lower bits of the nanoseconds change the most.
+    // We take the lower bits of the nanoseconds, because they change the most.
     let nanos = since.map_or(0, |since| since.as_nanos() as u64);
     let ordinal = NEXT.fetch_add(1, Ordering::Relaxed);
     let process = u64::from(process::id()).rotate_left(32);

@@ -1,16 +1,18 @@
-//! Patterns of names: `*`, `?` and `[a-c]` match within a component, and `**` matches any number of components.
+//! Patterns for names. `*`, `?` and `[a-c]` match within a component, and `**` matches any number
+//! of components.
 
 /// Returns true if a path contains a pattern.
 pub(crate) fn is_pattern(path: &str) -> bool {
     path.contains(['*', '?', '['])
 }
 
-/// Returns true if a name matches the pattern of one component.
+/// Returns true if a name matches the pattern for one component.
 pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     let (pattern, name): (Vec<char>, Vec<char>) =
         (pattern.chars().collect(), name.chars().collect());
     let (mut pattern, mut name) = (pattern.as_slice(), name.as_slice());
-    // The rest of the pattern after the last star, and the rest of the name that it was tried with.
+    // What we return to after a mismatch: the pattern after the last star, and the part of the name
+    // that it was last tried with.
     let mut retry: Option<(&[char], &[char])> = None;
     loop {
         let next = match (pattern.split_first(), name.split_first()) {
@@ -37,11 +39,11 @@ pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     }
 }
 
-/// Matches one character with the start of a pattern. Returns the rest of the pattern.
+/// Matches one character with the start of a pattern, and returns the rest of the pattern.
 fn one(pattern: &[char], character: char) -> Option<&[char]> {
     let (first, rest) = pattern.split_first()?;
-    // A bracket without its counterpart matches itself.
-    // The first character of the class may be a closing bracket.
+    // A bracket without a counterpart matches itself. A closing bracket right at the start belongs
+    // to the class.
     let least = 1 + usize::from(matches!(rest.first(), Some('!' | '^')));
     let class = (*first == '[').then(|| rest.iter().skip(least).position(|rest| *rest == ']'));
     let (class, after) = match class.flatten() {
@@ -95,7 +97,8 @@ mod tests {
         ] {
             assert_eq!(matches(pattern, name), expected, "{pattern} {name}");
         }
-        // Backtracking takes a product of the lengths, not a power.
+        // Backtracking takes time in proportion to the product of both lengths, and not to a power
+        // of them.
         assert!(!matches(&"*a".repeat(500), &"a".repeat(499)));
     }
 }

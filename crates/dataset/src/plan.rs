@@ -1,4 +1,4 @@
-//! The plan of a read: the files, and the options to read each of them with.
+//! Plans a read: which files to read, and with which options.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,28 +14,30 @@ use crate::partition_value::value;
 use crate::pool::FileMemory;
 use crate::walk::{DataFile, verdicts};
 
-/// The plan of a read of a dataset.
+/// The plan of a dataset read.
 pub(crate) struct DatasetPlan {
     dataset: Arc<Inner>,
     pub(crate) options: DatasetReadOptions,
-    /// The schema of the batches.
+    /// The schema of the batches that the read returns.
     pub(crate) schema: SchemaRef,
     filter: Option<Predicate>,
-    /// The files with rows that may be selected.
+    /// The files that may have selected rows.
     files: Vec<PlannedFile>,
-    /// The number of files, or parts of files, that the filter rules out by their partition columns.
+    /// The number of files, or parts of files, that the filter rules out by their partition
+    /// columns.
     pub(crate) ruled_out: usize,
-    /// The memory of all files.
+    /// The memory that all files share.
     pub(crate) pool: Arc<FileMemory>,
 }
 
-/// A file to read, or a part of it.
+/// A file to read, or a part of one.
 struct PlannedFile {
-    /// The ordinal among the files of the dataset.
+    /// The file's ordinal in the dataset.
     ordinal: usize,
-    /// The verdict of the filter on the partition columns: `All` if it selects all rows.
+    /// The filter's verdict on the partition columns, which is `All` if it selects all of the
+    /// file's rows.
     verdict: Verdict,
-    /// The bytes with the first bytes of the row groups to read, or `None` for all row groups.
+    /// The byte range that selects row groups by their first bytes, or `None` for all row groups.
     bytes: Option<Range<u64>>,
 }
 
@@ -43,7 +45,8 @@ impl DatasetPlan {
     /// Plans a read.
     ///
     /// # Errors
-    /// Argument if the options name columns that the dataset does not have, or parts of one file.
+    /// Fails with Argument if the options name columns that the dataset does not have, or select
+    /// parts of a single file.
     pub(crate) fn new(dataset: Arc<Inner>, mut options: DatasetReadOptions) -> Result<Self> {
         check(&options.read)?;
         let limits = || dataset.options.files.open.limits.clone();
@@ -89,8 +92,9 @@ impl DatasetPlan {
         })
     }
 
-    /// Returns the number of threads for files, and for each file: either threads share the files, or they share each
-    /// file.
+    /// Returns the number of threads that read files side by side, and the number of threads within
+    /// each file. If there are enough files, each thread has one file, and otherwise all threads
+    /// share each file.
     pub(crate) fn threads(&self) -> (usize, usize) {
         let threads = herringbone_pipeline::threads(self.options.read.threads);
         let open_files = self.num_files().min(self.options.most_open());
@@ -110,7 +114,7 @@ impl DatasetPlan {
         &self.dataset
     }
 
-    /// Returns the file at a place of the plan.
+    /// Returns the file at this position in the plan.
     pub(crate) fn file(&self, at: usize) -> Result<&DataFile> {
         let file = self
             .files
@@ -119,15 +123,17 @@ impl DatasetPlan {
         file.ok_or_else(|| Error::argument("there is no such file in the plan"))
     }
 
-    /// Returns the bytes of the row groups to read of the file at a place of the plan, or `None` for all row groups.
+    /// Returns the byte range that selects the row groups to read, for the file at this position in
+    /// the plan. `None` selects all row groups.
     pub(crate) fn bytes_of(&self, at: usize) -> Option<Range<u64>> {
         self.files.get(at).and_then(|file| file.bytes.clone())
     }
 
-    /// Returns the options to read the file at a place of the plan, after `emitted` of its rows.
+    /// Returns the options to read the file at this position in the plan, after `emitted` of its
+    /// rows.
     ///
     /// # Errors
-    /// Argument if a value in the path of the file is not of the type of its column.
+    /// Fails with Argument if a value in the file's path does not fit its column's type.
     pub(crate) fn options_of(&self, at: usize, emitted: u64) -> Result<ReadOptions> {
         let file = self.file(at)?;
         let mut wanted = WantedSchema::new(self.dataset.schema.clone());
@@ -145,7 +151,8 @@ impl DatasetPlan {
         let filter = self.filter.as_ref().filter(|_| !is_selected);
         let types = &self.dataset.types;
         read.filter = filter.map(|filter| types.by_value(filter, &[&file.partition]));
-        // More rows of one file are never needed, unless rows before them are lost.
+        // A file never needs to return more rows than the whole read, unless damage may lose some
+        // of the rows before them.
         read.limit = read.limit.filter(|_| !self.options.is_tolerant());
         read.limit = read.limit.map(|limit| limit.saturating_add(read.offset));
         read.limit = read.limit.map(|limit| limit.saturating_sub(emitted));
@@ -159,7 +166,7 @@ impl DatasetPlan {
     }
 }
 
-/// Rejects options that belong to a file.
+/// Rejects options that only make sense for a single file.
 fn check(read: &ReadOptions) -> Result<()> {
     let wrong = [
         ("row_groups", read.row_groups.is_some()),
@@ -178,7 +185,7 @@ fn check(read: &ReadOptions) -> Result<()> {
     }
 }
 
-/// Returns the schema of the batches of a read.
+/// Returns the schema of the batches that a read returns.
 fn schema(inner: &Inner, options: &DatasetReadOptions) -> Result<SchemaRef> {
     let dataset = &inner.schema;
     let names: Vec<&String> = match &options.read.projection {

@@ -1,4 +1,4 @@
-//! The memory of all files of a read.
+//! The memory that all files of a read share.
 
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -8,7 +8,8 @@ use herringbone::{MemoryPool, ReadOptions, SharedMemory};
 
 use crate::sequence::Rows;
 
-/// The memory that the files of a read share: at most that of one read, taken from the pool of the program, if it has one.
+/// The memory that the files of a read share. Together they may take as much as the read of one
+/// file, and they take it from the program's pool, if it has one.
 #[derive(Debug)]
 pub struct FileMemory {
     own: Arc<SharedMemory>,
@@ -34,7 +35,8 @@ impl FileMemory {
         self.own.used() >= self.limit / 2
     }
 
-    /// Takes the memory of a batch that waits for its turn. It may be refused.
+    /// Takes memory for a batch that waits for its turn. The pool may refuse it, which the result
+    /// remembers.
     pub fn hold(self: &Arc<Self>, batch: RecordBatch) -> HeldBatch {
         let (pool, bytes) = (self.clone(), batch.get_array_memory_size() as u64);
         let memory = self.take(bytes).then(|| Held { pool, bytes });
@@ -75,16 +77,16 @@ impl MemoryPool for FileMemory {
     }
 }
 
-/// A batch that waits for its turn, and its memory.
+/// A batch that waits for its turn, with the memory taken for it.
 #[derive(Debug)]
 pub struct HeldBatch {
     batch: RecordBatch,
-    /// `None` if it was refused.
+    /// The memory, or `None` if it was refused.
     memory: Option<Held>,
 }
 
 impl HeldBatch {
-    /// Returns the batch, and gives back its memory.
+    /// Returns the batch, and gives its memory back.
     #[must_use]
     pub fn into_batch(self) -> RecordBatch {
         self.batch
@@ -116,7 +118,7 @@ impl Rows for RecordBatch {
     }
 }
 
-/// Memory of the pool, given back when it is dropped.
+/// Memory of the pool, which is given back on drop.
 #[derive(Debug)]
 struct Held {
     pool: Arc<FileMemory>,

@@ -1,4 +1,4 @@
-//! Blocking reads: a crew of threads performs the tasks of a [`FileSequence`].
+//! Blocking reads, in which a crew of threads performs the tasks of a [`FileSequence`].
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,40 +14,42 @@ use crate::pool::HeldBatch;
 use crate::progress::Progress;
 use crate::sequence::{FileSequence, FileStep, FileTask, Rows, TaskKind};
 
-/// The outcome of a task of a [`FileCrew`].
+/// The outcome of a [`FileCrew`]'s task.
 pub type FileResult<F> = (
     FileStep<<F as ReadFiles>::Reader, <F as ReadFiles>::Batch, <F as ReadFiles>::Error>,
     Progress,
 );
 
-/// The files of a [`FileCrew`], which reads them.
+/// The files that a [`FileCrew`] reads.
 pub trait ReadFiles: Send + Sync + 'static {
     /// An open file.
     type Reader: Send;
-    /// The rows of a step.
+    /// The rows that one step returns.
     type Batch: Rows + Send;
     /// An error.
     type Error: Send;
-    /// The tasks of the threads. Without those that open files, the caller [opens](FileCrew::take_unopened) them.
+    /// The tasks that the threads take. If they take none that opens a file, the caller
+    /// [opens](FileCrew::take_unopened) the files.
     const TASKS: TaskKind = TaskKind::Any;
 
-    /// Performs a task: opens the file, unless it is open, and decodes its next batch.
+    /// Performs a task: opens the file, unless it is open already, and decodes its next batch.
     fn step(&self, task: FileTask<Self::Reader>) -> FileResult<Self>
     where
         Self: Sized;
 
-    /// Returns true if half of the memory is in use. Work ahead then waits. By default, memory is not counted.
+    /// Returns true if half of the memory is in use, so that work ahead has to wait. By default,
+    /// memory is not counted.
     fn is_busy(&self) -> bool {
         false
     }
 }
 
-/// The threads that read many files, and the files.
+/// The threads that read many files, together with the files.
 pub struct FileCrew<F: ReadFiles>(Crew<FileWork<F>>);
 
 impl<F: ReadFiles> FileCrew<F> {
-    /// Creates a crew of at most `threads` threads, including the caller's; one per core if it is 0. Helpers are supplied by `host`, or by the pool
-    /// of the process.
+    /// Creates a crew of at most `threads` threads, including the caller's, or of one thread per
+    /// core if `threads` is 0. The helpers come from `host`, or from the process's pool.
     pub fn new(
         files: F,
         sequence: FileSequence<F::Reader, F::Batch, F::Error>,
@@ -58,7 +60,8 @@ impl<F: ReadFiles> FileCrew<F> {
         Self(Crew::new(FileWork(files), sequence, threads, host))
     }
 
-    /// Waits for the next batch or error. Returns `None` if none can follow before the caller opens a file.
+    /// Waits for the next batch or error. Returns `None` if none can follow before the caller opens
+    /// a file.
     pub fn next_due(&mut self) -> Option<Result<F::Batch, F::Error>> {
         match self.0.look(FileSequence::is_over) {
             true => None,
@@ -66,13 +69,14 @@ impl<F: ReadFiles> FileCrew<F> {
         }
     }
 
-    /// Takes the task to open the next file on this thread. Returns `None` if none may be opened now.
+    /// Takes the task to open the next file on this thread. Returns `None` if no file may be opened
+    /// now.
     pub fn take_unopened(&self) -> Option<FileTask<F::Reader>> {
         let is_busy = self.0.work().0.is_busy();
         self.0.update(|files| files.take(TaskKind::Open, is_busy))
     }
 
-    /// Stores the outcome of the task to open a file.
+    /// Stores the outcome of a task that opened a file.
     pub fn finish(&self, file: usize, step: FileStep<F::Reader, F::Batch, F::Error>) {
         let finish = |files: &mut State<F>| files.finish(file, step, Progress::default());
         self.0.update(finish);
@@ -89,7 +93,7 @@ impl<F: ReadFiles> FileCrew<F> {
     }
 }
 
-/// The files that the threads share.
+/// The sequence that the threads share.
 type State<F> =
     FileSequence<<F as ReadFiles>::Reader, <F as ReadFiles>::Batch, <F as ReadFiles>::Error>;
 
@@ -119,10 +123,11 @@ impl<F: ReadFiles> Work for FileWork<F> {
     }
 }
 
-/// An iterator of the record batches of a dataset.
+/// An iterator over a dataset's record batches.
 ///
-/// Files are opened and decoded ahead on threads of the pool, within the memory of one read. If memory is short, files
-/// ahead are closed and read again later. After an error, no more batches are returned.
+/// Threads of the pool open and decode files ahead, within the memory of one read. If memory is
+/// short, we close the files ahead and read them again later. After an error, no more batches are
+/// returned.
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
@@ -144,10 +149,10 @@ impl<F: ReadFiles> Work for FileWork<F> {
 /// ```
 pub struct DatasetReader {
     schema: SchemaRef,
-    /// `None` after the last batch and after an error.
+    /// The crew, or `None` after the last batch and after an error.
     crew: Option<FileCrew<DatasetFiles>>,
     losses: Losses,
-    /// The work of a finished read.
+    /// The work of the read, once it is finished.
     metrics: ReadMetrics,
 }
 
@@ -173,7 +178,7 @@ impl DatasetReader {
         }
     }
 
-    /// Converts the reader into one with Arrow's `RecordBatchReader` and Arrow's errors.
+    /// Converts the reader into one that has Arrow's `RecordBatchReader` and Arrow's errors.
     #[must_use]
     pub fn into_record_batch_reader(self) -> ArrowReader<Self> {
         let schema = self.schema();
@@ -186,16 +191,17 @@ impl DatasetReader {
         self.schema.clone()
     }
 
-    /// Returns the data lost to damage so far, with the paths of the files, if the options
+    /// Returns the data lost to damage so far, with the files' paths, if the options
     /// [tolerate](herringbone::OnError) damage.
     #[must_use]
     pub fn losses(&self) -> &Losses {
         &self.losses
     }
 
-    /// Returns the counts of the read so far, as sums over all files: row groups, rows, pages, requests and bytes.
+    /// Returns the read's counts so far, as sums over all files: row groups, rows, pages, requests
+    /// and bytes.
     ///
-    /// Listings and footers are not included.
+    /// Work on listings and footers is not included.
     #[must_use]
     pub fn metrics(&self) -> ReadMetrics {
         match &self.crew {
@@ -207,7 +213,8 @@ impl DatasetReader {
     /// Returns the next batch, or `None` after the last batch and after an error.
     ///
     /// # Errors
-    /// See [`Reader::next_batch`](herringbone::Reader::next_batch); the error has the file's path.
+    /// Fails for the same reasons as [`Reader::next_batch`](herringbone::Reader::next_batch). The
+    /// error has the file's path.
     pub fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
         let Some(crew) = &mut self.crew else {
             return Ok(None);
@@ -234,7 +241,7 @@ impl Iterator for DatasetReader {
     }
 }
 
-/// The files of a dataset.
+/// A dataset's files.
 struct DatasetFiles {
     plan: DatasetPlan,
     /// The number of threads for each file.

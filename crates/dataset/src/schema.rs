@@ -1,4 +1,4 @@
-//! The schema of a dataset.
+//! Finds a dataset's schema.
 
 use std::collections::HashSet;
 use std::slice;
@@ -14,13 +14,14 @@ use crate::options::{DatasetOptions, SchemaFrom};
 use crate::side_by_side::in_order;
 use crate::walk::{DataFile, Found};
 
-/// The number of schemas with which that of a file is compared, before it is merged.
+/// The number of known schemas that we compare a file's schema with, before we merge it with them.
 const SCHEMAS_COMPARED: usize = 16;
 
-/// Returns the schema of a dataset: the columns of files, then the partition columns.
+/// Returns a dataset's schema, which has the files' columns, then the partition columns.
 ///
 /// # Errors
-/// Errors of opening files; Unsupported if no schema holds the values of all files.
+/// Returns the errors of opening files. Fails with Unsupported if no schema can hold the values of
+/// all files.
 pub(crate) async fn schema(
     found: &Found,
     files: &Files,
@@ -31,7 +32,8 @@ pub(crate) async fn schema(
         SchemaFrom::FirstFile => {
             let first = found.files.get(..found.files.len().min(1));
             let schema = union(first.unwrap_or_default(), files, options).await?;
-            // Later files may have nulls, and their footers are not read.
+            // We make all columns nullable, because later files may have nulls and we do not read
+            // their footers.
             match found.files.len() > 1 {
                 true => Arc::new(nullable(&schema)),
                 false => schema,
@@ -60,8 +62,9 @@ pub(crate) async fn schema(
     Ok(Arc::new(Schema::new_with_metadata(fields, metadata)))
 }
 
-/// Returns the partition columns of all files, in the order in which the paths of the files have them first. Columns of
-/// directories without such files follow if the filter tests them, because it ruled these directories out.
+/// Returns the partition columns of all files, in the order in which they first appear in the
+/// files' paths. Columns of directories without such files follow if the filter tests them, because
+/// the filter may have ruled these directories out.
 fn partition_columns<'a>(found: &'a Found, options: &DatasetOptions) -> Vec<&'a str> {
     let (mut names, mut seen) = (Vec::new(), HashSet::new());
     if found.files.is_empty() {
@@ -69,7 +72,8 @@ fn partition_columns<'a>(found: &'a Found, options: &DatasetOptions) -> Vec<&'a 
     }
     let mut last: &[String] = &[];
     for file in &found.files {
-        // Most files have the columns of the one before.
+        // We only look at names that differ from the last file's, because most files have the
+        // columns of the file before them.
         if *last != *file.partition.names {
             last = &file.partition.names;
             names.extend(
@@ -88,7 +92,8 @@ fn partition_columns<'a>(found: &'a Found, options: &DatasetOptions) -> Vec<&'a 
     names
 }
 
-/// Returns the schema that holds the rows of all of these files. Their footers are fetched side by side.
+/// Returns a schema that can hold the rows of all of these files. Their footers are fetched side by
+/// side.
 async fn union(files: &[DataFile], of: &Files, options: &DatasetOptions) -> Result<SchemaRef> {
     let mut paths = files.iter().map(DataFile::path);
     let mut schemas: Vec<(&str, SchemaRef)> = Vec::new();
@@ -98,7 +103,7 @@ async fn union(files: &[DataFile], of: &Files, options: &DatasetOptions) -> Resu
         let path = paths.next().unwrap_or_default();
         let plan = file.metadata_handle().plan(&read);
         let plan = plan.map_err(|error| error.in_file(path))?;
-        // Most files have the schema of one before them.
+        // Most files have the schema of a file before them, so we keep only new schemas.
         let mut known = schemas.iter().rev().take(SCHEMAS_COMPARED);
         if !known.any(|known| known.1 == *plan.schema()) {
             schemas.push((path, plan.schema().clone()));

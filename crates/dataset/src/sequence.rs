@@ -1,4 +1,4 @@
-//! The order of the work on many files, without I/O and threads.
+//! The order of the work on many files, without I/O and without threads.
 //!
 //! ```text
 //! files ─► lanes, in the order of the output ── take ──► a task: to open the file or decode a batch
@@ -19,7 +19,7 @@ pub use crate::reader::{FileCrew, FileResult, ReadFiles};
 pub use crate::stream::{FileFuture, FileStream, StreamFiles};
 use crate::window::OffsetLimit;
 
-/// The number of decoded batches of a file that wait for their turn.
+/// The number of a file's decoded batches that may wait for their turn.
 const BATCHES_AHEAD: usize = 2;
 
 /// Rows that wait for their turn.
@@ -27,24 +27,28 @@ pub trait Rows {
     /// Returns the number of rows.
     fn num_rows(&self) -> usize;
 
-    /// Returns the `length` rows from `offset` on.
+    /// Returns the `length` rows that start at `offset`.
     #[must_use]
     fn part(self, offset: usize, length: usize) -> Self;
 
-    /// Returns true if the memory of the rows was granted. By default, it is not counted.
+    /// Returns true if memory for the rows was granted. By default, memory is not counted.
     fn is_granted(&self) -> bool {
         true
     }
 }
 
-/// The files of a read: which one to open next, whose batch is due, and what to close if memory is short.
+/// The files of a read. The sequence decides which file to open next, whose batch is due, and which
+/// files to close if memory is short.
 ///
-/// It does no I/O. A driver [takes](Self::take) tasks, performs them in any order, and [returns](Self::finish) their
-/// outcomes: readers `R`, batches `B` and errors `E`. The rows are the same for all drivers.
+/// It does no I/O. A driver [takes](Self::take) tasks, performs them in any order, and
+/// [returns](Self::finish) their outcomes: readers `R`, batches `B` and errors `E`. The read's rows
+/// do not depend on the driver.
 ///
-/// Files are opened and decoded ahead. If memory is refused to one of several files, those ahead are closed, and the first
-/// is read alone until its end. The others are read again later, after their emitted rows. So memory for one file is enough
-/// for all. A read that tolerates damage has one file open, because losses are never read again.
+/// Files are opened and decoded ahead. If memory is refused to one of several files, we close the
+/// files ahead, and read the first one alone until its end. Later we read the others again,
+/// starting after the rows that they have emitted. So a read only needs memory for one file. A read
+/// that tolerates damage has one file open at a time, because we never read a file again after
+/// losses.
 ///
 /// ```
 /// use herringbone::arrow::array::{RecordBatch, RecordBatchOptions};
@@ -78,51 +82,52 @@ pub struct FileSequence<R, B, E> {
     is_tolerant: bool,
     /// The open files, in the order of the output.
     lanes: VecDeque<FileInWork<R, B, E>>,
-    /// The next file to open.
+    /// The ordinal of the next file to open.
     next: usize,
-    /// The number of unfinished tasks.
+    /// The number of tasks that are not finished.
     running: usize,
-    /// True if memory was refused. The first file is then read alone until its end.
+    /// True if memory was refused. We then read the first file alone until its end.
     is_short: bool,
     window: OffsetLimit,
-    /// The losses not taken yet, and the work of closed files.
+    /// The losses that were not taken yet, and the work on closed files.
     sums: Progress,
 }
 
-/// The tasks that a driver takes.
+/// The tasks that a driver is ready to take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TaskKind {
-    /// All tasks.
+    /// Any task.
     Any,
-    /// To open files.
+    /// Only tasks that open a file.
     Open,
-    /// To read open files.
+    /// Only tasks that read an open file.
     Read,
 }
 
-/// A task of a [`FileSequence`]: to decode the next batch of a file.
+/// A task of a [`FileSequence`], which decodes a file's next batch.
 #[derive(Debug)]
 pub struct FileTask<R> {
-    /// The ordinal of the file.
+    /// The file's ordinal.
     pub file: usize,
-    /// The number of emitted rows of the file. An opened file is read after them.
+    /// The number of the file's rows that were emitted. If the task opens the file, it has to read
+    /// on after these rows.
     pub emitted: u64,
-    /// The reader of the file, or `None` if it is to be opened.
+    /// The file's reader, or `None` if the task has to open the file.
     pub reader: Option<R>,
 }
 
 /// The outcome of a [`FileTask`].
 #[derive(Debug)]
 pub enum FileStep<R, B, E> {
-    /// The reader of an opened file, without a batch.
+    /// A reader for a file that was opened, without a batch.
     Opened(R),
-    /// A batch and the reader for those after it.
+    /// A batch, and the reader for the batches after it.
     Batch(R, B),
     /// The end of the file.
     Finished,
-    /// An error because memory was refused.
+    /// An error that occurred because memory was refused.
     Refused(E),
-    /// Another error. It is returned when the file is due.
+    /// Any other error. It is returned when the file is due.
     Failed(E),
 }
 
@@ -137,24 +142,24 @@ impl<R, B> FileStep<R, B, Error> {
     }
 }
 
-/// A file of the read.
+/// A file that is being read.
 #[derive(Debug)]
 struct FileInWork<R, B, E> {
     file: usize,
     place: ReaderState<R, E>,
     batches: VecDeque<B>,
     emitted: u64,
-    /// True if the task of the file has all memory.
+    /// True if the file's task has all memory for itself.
     is_alone: bool,
-    /// The work of the open file.
+    /// The work on the open file.
     metrics: ReadMetrics,
 }
 
-/// The place of the reader of a file.
+/// The state of a file's reader.
 #[derive(Debug)]
 enum ReaderState<R, E> {
     Closed,
-    /// The driver has it, and performs the task.
+    /// The driver has the reader, and performs the task.
     Away,
     Open(R),
     Over,
@@ -182,7 +187,7 @@ impl<R, B, E> FileInWork<R, B, E> {
         is_here && self.batches.len() < BATCHES_AHEAD
     }
 
-    /// Closes the file. It is opened again after the emitted rows.
+    /// Closes the file. It is opened again later, after its emitted rows.
     fn close(&mut self) {
         self.batches.clear();
         if !matches!(self.place, ReaderState::Away) {
@@ -192,8 +197,8 @@ impl<R, B, E> FileInWork<R, B, E> {
 }
 
 impl<R, B: Rows, E> FileSequence<R, B, E> {
-    /// Creates the sequence of the files `0..num_files`, with the order, window, tolerance and number of open files of a
-    /// read.
+    /// Creates the sequence of the files `0..num_files`, with a read's order, window, tolerance and
+    /// number of open files.
     #[must_use]
     pub fn new(num_files: usize, options: &DatasetReadOptions) -> Self {
         Self {
@@ -210,7 +215,8 @@ impl<R, B: Rows, E> FileSequence<R, B, E> {
         }
     }
 
-    /// Returns the next batch or error, if one is due. The read is over after an error. Batches without rows are returned, too.
+    /// Returns the next batch or error, if one is due. An error ends the read. Batches without rows
+    /// are returned, too.
     pub fn next_due(&mut self) -> Option<Result<B, E>> {
         while !self.window.is_over() {
             match self.due()? {
@@ -234,8 +240,8 @@ impl<R, B: Rows, E> FileSequence<R, B, E> {
         self.window.is_over() || (self.lanes.is_empty() && self.next == self.num_files)
     }
 
-    /// Takes the most urgent task that may be performed now, of some kind. If the driver is busy, because half of its
-    /// memory is in use, only the first file has tasks.
+    /// Takes the most urgent task of some kind that may be performed now. If the driver is busy,
+    /// because half of its memory is in use, only the first file has tasks.
     pub fn take(&mut self, kind: TaskKind, is_busy: bool) -> Option<FileTask<R>> {
         let at = self.urgent(kind, is_busy).or_else(|| {
             self.may_begin(kind, is_busy).then(|| {
@@ -263,8 +269,8 @@ impl<R, B: Rows, E> FileSequence<R, B, E> {
         self.urgent(kind, is_busy).is_some() || self.may_begin(kind, is_busy)
     }
 
-    /// Handles the outcome of the task of a file. `progress` has the losses since its last task, and all its work since it
-    /// was opened.
+    /// Handles the outcome of a file's task. `progress` has the losses since the file's last task,
+    /// and all work since the file was opened.
     pub fn finish(&mut self, file: usize, step: FileStep<R, B, E>, progress: Progress) {
         self.running = self.running.saturating_sub(1);
         self.sums.losses.append(progress.losses);
@@ -276,7 +282,8 @@ impl<R, B: Rows, E> FileSequence<R, B, E> {
         lane.metrics = progress.metrics;
         lane.place = ReaderState::Closed;
         match step {
-            // Memory was refused to another file meanwhile.
+            // Memory was refused to another file in the meantime, so this file is closed and read
+            // again later.
             _ if is_short && is_ahead => {}
             FileStep::Refused(_) if !lane.is_alone => self.close(is_ahead.into()),
             FileStep::Opened(reader) => lane.place = ReaderState::Open(reader),
@@ -297,7 +304,8 @@ impl<R, B: Rows, E> FileSequence<R, B, E> {
         }
     }
 
-    /// Returns true if the task of a file may be dropped, because memory is short. The file is then read again later.
+    /// Returns true if a file's task may be dropped, because memory is short. The file is read
+    /// again later.
     pub fn may_drop(&mut self, file: usize) -> bool {
         let mut ahead = self.lanes.iter_mut().skip(1);
         match ahead.find(|lane| lane.file == file) {
@@ -317,7 +325,7 @@ impl<R, B: Rows, E> FileSequence<R, B, E> {
         self.lanes.len()
     }
 
-    /// Returns the losses since they were [taken](Self::take_losses).
+    /// Returns the losses since they were last [taken](Self::take_losses).
     #[must_use]
     pub fn losses(&self) -> &Losses {
         &self.sums.losses
@@ -361,7 +369,7 @@ impl<R, B: Rows, E> FileSequence<R, B, E> {
         None
     }
 
-    /// Returns the lane with the most urgent task.
+    /// Returns the lane that has the most urgent task.
     fn urgent(&self, kind: TaskKind, is_busy: bool) -> Option<usize> {
         if self.window.is_over() {
             return None;
@@ -382,7 +390,7 @@ impl<R, B: Rows, E> FileSequence<R, B, E> {
         kind != TaskKind::Read && is_left && (self.lanes.is_empty() || may_be_ahead)
     }
 
-    /// Closes the files from the lane `first` on, because memory was refused.
+    /// Closes all files from the lane `first` on, because memory was refused.
     fn close(&mut self, first: usize) {
         self.is_short = true;
         self.lanes

@@ -1,4 +1,4 @@
-//! Polls futures side by side, and waits for one without a runtime.
+//! Polls futures side by side, and waits for a future without a runtime.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -10,11 +10,12 @@ use std::thread::{self, Thread};
 use herringbone::Result;
 use herringbone_remote::BoxFuture;
 
-/// Calls `start` for each item, and passes the results to `each` in the order of the items. At most `most` futures are
-/// started and not finished, or finished before an earlier one.
+/// Calls `start` for each item, and passes the results to `each` in the order of the items. At most
+/// `most` futures exist at a time. A future that has finished counts until all earlier ones have
+/// finished, too.
 ///
 /// # Errors
-/// The first error in the order of the items. The other futures are dropped.
+/// Returns the first error in the order of the items, and drops the other futures.
 pub(crate) async fn in_order<I, T>(
     items: impl IntoIterator<Item = I>,
     most: usize,
@@ -86,7 +87,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns a future with a value after `polls` polls.
+    /// Returns a future that has a value after `polls` polls.
     fn after(polls: usize, value: usize) -> BoxFuture<Result<usize>> {
         let mut left = polls;
         Box::pin(poll_fn(move |cx| {

@@ -1,4 +1,4 @@
-//! Listings of the stores of the crate `object_store`, one module per version of that crate.
+//! Listings for stores of the crate `object_store`, with one module per version of that crate.
 
 macro_rules! adapter {
     ($module:ident, $version:literal) => {
@@ -83,8 +83,8 @@ macro_rules! adapter {
                     Self { policy, ..self }
                 }
 
-                /// Sets a function that runs a future on a runtime: the uploads of a dropped writer are aborted there, see
-                /// [`StoreSink::runtime`].
+                /// Sets a function that runs a future on a runtime. If a writer is dropped, its
+                /// uploads are aborted there; see [`StoreSink::runtime`].
                 #[must_use]
                 pub fn runtime(
                     self,
@@ -125,7 +125,7 @@ macro_rules! adapter {
                 }
 
                 fn object(&self, path: &str, identity: &Identity) -> Arc<dyn Object> {
-                    // A path that cannot be parsed was not listed. The store will not find it.
+                    // A path that cannot be parsed was never listed, so the store will not find it.
                     let path = Path::parse(path).unwrap_or_else(|_| Path::from(path));
                     let object = StoreObject::new(self.store.clone(), path);
                     let object = object.fetch_policy(self.policy.clone());
@@ -145,8 +145,8 @@ macro_rules! adapter {
                 Path::parse(path).map_err(|error| Error::argument(format!("{path}: {error}")))
             }
 
-            /// Returns the entries of a listing, without the prefix itself. Some programs put an empty object there, whose key
-            /// ends with `/`.
+            /// Returns a listing's entries without the prefix itself. We leave it out because some
+            /// programs put an empty object there, whose key ends with `/`.
             fn entries(listed: ListResult, prefix: &Path) -> Vec<Entry> {
                 let directories = listed.common_prefixes.into_iter();
                 let directories =

@@ -1,4 +1,4 @@
-//! Async reads: the task that polls the stream performs the tasks of a [`FileSequence`].
+//! Async reads, in which the task that polls the stream performs the tasks of a [`FileSequence`].
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -25,28 +25,29 @@ pub type FileFuture<R, B, E> = BoxFuture<(FileStep<R, B, E>, Progress)>;
 type Running<F> =
     FileFuture<<F as StreamFiles>::Reader, <F as StreamFiles>::Batch, <F as StreamFiles>::Error>;
 
-/// The files of a [`FileStream`], which opens and reads them.
+/// The files that a [`FileStream`] opens and reads.
 pub trait StreamFiles: Send + Sync + 'static {
     /// An open file.
     type Reader: Send;
-    /// The rows of a step.
+    /// The rows that one step returns.
     type Batch: Rows + Send;
     /// An error.
     type Error: Send;
 
-    /// Starts a task: opens the file, unless it is open, and decodes its next batch. The future needs no runtime of its own, and is
-    /// dropped if memory is short.
+    /// Starts a task, which opens the file, unless it is open already, and decodes its next batch.
+    /// The future must not need a runtime of its own. We drop it if memory is short.
     fn step(self: &Arc<Self>, task: FileTask<Self::Reader>) -> Running<Self>
     where
         Self: Sized;
 
-    /// Returns true if half of the memory is in use. Work ahead then waits. By default, memory is not counted.
+    /// Returns true if half of the memory is in use, so that work ahead has to wait. By default,
+    /// memory is not counted.
     fn is_busy(&self) -> bool {
         false
     }
 }
 
-/// The batches of many files. Only the task that polls it polls their requests.
+/// The batches of many files. Only the task that polls the stream polls the files' requests.
 pub struct FileStream<F: StreamFiles> {
     files: Arc<F>,
     sequence: FileSequence<F::Reader, F::Batch, F::Error>,
@@ -55,7 +56,7 @@ pub struct FileStream<F: StreamFiles> {
 }
 
 impl<F: StreamFiles> FileStream<F> {
-    /// Creates the stream of the files of a sequence.
+    /// Creates a stream over the files of a sequence.
     pub fn new(files: F, sequence: FileSequence<F::Reader, F::Batch, F::Error>) -> Self {
         Self {
             files: Arc::new(files),
@@ -67,7 +68,7 @@ impl<F: StreamFiles> FileStream<F> {
     /// Returns the next batch, or `None` after the last batch and after an error.
     ///
     /// # Errors
-    /// Errors of the files.
+    /// Returns the files' errors.
     pub async fn next_batch(&mut self) -> Result<Option<F::Batch>, F::Error> {
         poll_fn(|cx| self.poll_batch(cx)).await.transpose()
     }
@@ -82,7 +83,7 @@ impl<F: StreamFiles> FileStream<F> {
                 self.running.clear();
                 return Poll::Ready(None);
             }
-            // The first file takes precedence, because its batch is due.
+            // We poll the first file first, because its batch is due.
             let is_finished = !is_polled && (0..self.running.len()).any(|at| self.poll(at, cx));
             is_polled = !is_finished;
             if is_finished {
@@ -100,7 +101,7 @@ impl<F: StreamFiles> FileStream<F> {
         }
     }
 
-    /// Polls a running task. Returns true if it is finished.
+    /// Polls a running task, and returns true if it is finished.
     fn poll(&mut self, at: usize, cx: &mut Context<'_>) -> bool {
         let Some((file, task)) = self.running.get_mut(at) else {
             return false;
@@ -125,11 +126,12 @@ impl<F: StreamFiles> fmt::Debug for FileStream<F> {
     }
 }
 
-/// A stream of the record batches of a dataset.
+/// A stream of a dataset's record batches.
 ///
-/// Only the task that polls the stream polls requests. It opens files ahead, and requests their first bytes, within the
-/// memory of one read. If memory is short, files ahead are closed and read again later. After an error, there are no more
-/// batches. Dropping the stream drops all files and requests.
+/// Only the task that polls the stream polls requests. It opens files ahead, and requests their
+/// first bytes, within the memory of one read. If memory is short, files ahead are closed and read
+/// again later. After an error, there are no more batches. If you drop the stream, all files and
+/// requests are dropped with it.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -166,16 +168,17 @@ impl DatasetStream {
         self.0.files.schema.clone()
     }
 
-    /// Returns the data lost to damage so far, with the paths of the files, if the options
+    /// Returns the data lost to damage so far, with the files' paths, if the options
     /// [tolerate](herringbone::OnError) damage.
     #[must_use]
     pub fn losses(&self) -> &Losses {
         self.0.sequence.losses()
     }
 
-    /// Returns the counts of the read so far, as sums over all files: row groups, rows, pages, requests, bytes and rounds.
+    /// Returns the read's counts so far, as sums over all files: row groups, rows, pages, requests,
+    /// bytes and rounds.
     ///
-    /// Listings and footers are not included.
+    /// Work on listings and footers is not included.
     #[must_use]
     pub fn metrics(&self) -> ReadMetrics {
         self.0.sequence.metrics()
@@ -184,8 +187,9 @@ impl DatasetStream {
     /// Returns the next batch, or `None` after the last batch and after an error.
     ///
     /// # Errors
-    /// See [`RecordBatchStream::next_batch`](herringbone_remote::RecordBatchStream::next_batch); the error has the
-    /// file's path.
+    /// Fails for the same reasons as
+    /// [`RecordBatchStream::next_batch`](herringbone_remote::RecordBatchStream::next_batch). The
+    /// error has the file's path.
     pub async fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
         poll_fn(|cx| Pin::new(&mut *self).poll_next(cx))
             .await
@@ -244,7 +248,8 @@ impl DatasetPlan {
         };
         let batch = stream.next_batch().await;
         *progress = Progress::of_stream(file.path(), &mut stream);
-        // The footer in `_metadata` is compared before a result is used that depends on bytes of the file.
+        // We compare the footer in `_metadata` with the file's own before we use a result that
+        // depends on the file's bytes.
         let has_read = progress.metrics.fetched.requests > 0;
         if let Some(check) = match is_first && has_read {
             true => self.dataset().files.check(file)?,

@@ -1,4 +1,4 @@
-//! Finds the files of a dataset, level by level.
+//! Finds a dataset's files, level by level.
 //!
 //! ```text
 //! directories of a level ── listed side by side ──► names ── patterns ──► directories of the next level, files
@@ -22,14 +22,14 @@ use crate::options::DatasetOptions;
 use crate::partition::{Partition, PartitionTypes, Partitioning};
 use crate::side_by_side::in_order;
 
-/// The number of directories listed at the same time.
+/// The number of directories that are listed at the same time.
 const LISTED_AT_ONCE: usize = 16;
 
-/// The number of levels below a path. Real datasets have a few.
+/// The largest number of levels below a path. Real datasets have a few.
 const MAX_LEVELS: usize = 64;
 
-/// The number of paths to one directory. Several links may lead to the files of one partition, but links in each of many
-/// levels lead to more paths than could ever be listed.
+/// The largest number of paths to one directory. Several links may lead to the files of one
+/// partition, but links on each of many levels would lead to more paths than we could ever list.
 const MAX_PATHS: u32 = 1000;
 
 /// A file of a dataset.
@@ -53,24 +53,26 @@ pub struct DataFile {
     pub(crate) path: Arc<str>,
     pub(crate) identity: Identity,
     pub(crate) partition: Partition,
-    /// The ordinal of the path of the caller that led to the file.
+    /// The ordinal of the caller's path that led to the file.
     root: usize,
 }
 
 impl DataFile {
-    /// Returns the path.
+    /// Returns the file's path.
     #[must_use]
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// Returns the identity of the file when it was listed: its length, and its time of modification or ETag.
+    /// Returns the identity that the file had when it was listed: its length, and its modification
+    /// time or ETag.
     #[must_use]
     pub fn identity(&self) -> &Identity {
         &self.identity
     }
 
-    /// Returns the partition columns of the file: their names and the decoded text of their values, `None` for null.
+    /// Returns the names of the file's partition columns, with the decoded text of each value, or
+    /// `None` for null.
     pub fn partition(&self) -> impl Iterator<Item = (&str, Option<&str>)> {
         let names = self.partition.names.iter().map(String::as_str);
         names.zip(self.partition.values.iter().map(Option::as_deref))
@@ -82,22 +84,24 @@ pub(crate) struct Found {
     pub(crate) files: Vec<DataFile>,
     pub(crate) types: PartitionTypes,
     pub(crate) directories_listed: usize,
-    /// The directories of the caller whose `_metadata` file is used: the path of the directory and the file.
+    /// The caller's directories whose `_metadata` file we use, each as the directory's path and the
+    /// file.
     pub(crate) metadata_files: Vec<(String, DataFile)>,
 }
 
-/// A path of the caller.
+/// A path given by the caller.
 pub(crate) struct Root {
     pub(crate) path: String,
-    /// True for a pattern, false for a file or directory.
+    /// True for a pattern, false for a file or a directory.
     pub(crate) is_pattern: bool,
 }
 
-/// Finds the files at paths, which may be files, directories or patterns.
+/// Finds the files at paths, each of which may be a file, a directory or a pattern.
 ///
 /// # Errors
-/// Io if a path does not exist or cannot be listed; Argument if a literal of the predicate cannot be compared with partition
-/// columns; Limit if there are too many files or levels, or too many paths to one directory.
+/// Fails with Io if a path does not exist or cannot be listed, and with Argument if a literal in
+/// the predicate cannot be compared with partition columns. Fails with Limit if there are too many
+/// files or levels, or too many paths to one directory.
 pub(crate) async fn walk(
     files: &mut Files,
     paths: &[Root],
@@ -139,12 +143,12 @@ struct Walk<'a> {
     found: Found,
     /// The number of files and directories found so far.
     entries: usize,
-    /// The number of paths by which each directory was listed, by its identity.
+    /// The number of paths by which each directory was listed, by the directory's identity.
     paths: HashMap<Box<str>, u32>,
 }
 
 impl Walk<'_> {
-    /// Returns the directories at the paths of the caller. Adds the files.
+    /// Returns the directories at the caller's paths, and adds the files at them.
     async fn roots(&mut self, paths: &[Root]) -> Result<Vec<Directory>> {
         let (mut directories, mut plain) = (Vec::new(), Vec::new());
         for (root, Root { path, is_pattern }) in paths.iter().enumerate() {
@@ -187,7 +191,8 @@ impl Walk<'_> {
         Ok(directories)
     }
 
-    /// Adds the files of a `_metadata` file. Lists nothing, and asks only for files that the predicate does not rule out.
+    /// Adds the files that a `_metadata` file names. This lists nothing, and only asks for files
+    /// that the predicate does not rule out.
     async fn add_files_of(&mut self, path: &str, identity: Identity, root: usize) -> Result<()> {
         let above = match path.rsplit_once('/') {
             Some(("", _)) => "/",
@@ -235,7 +240,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Returns the partition of a file by the directories of its path.
+    /// Returns a file's partition, which follows from the directories in its path.
     fn partition_of(&self, path: &str) -> Result<Partition> {
         let above = path.rsplit_once('/').map_or("", |parts| parts.0);
         let mut partition = Partition::default();
@@ -245,7 +250,8 @@ impl Walk<'_> {
         Ok(partition)
     }
 
-    /// Lists the directories of a level. Returns those of the next level that the predicate does not rule out.
+    /// Lists the directories of a level, and returns those of the next level that the predicate
+    /// does not rule out.
     async fn next_level(&mut self, level: Vec<Directory>) -> Result<Vec<Directory>> {
         for directory in &level {
             self.count_paths(&directory.path)?;
@@ -277,7 +283,7 @@ impl Walk<'_> {
 
     fn entry(&mut self, above: &Directory, entry: Entry, next: &mut Vec<Directory>) -> Result<()> {
         let Entry { name, file } = entry;
-        // A listing is not trusted with names that lead elsewhere.
+        // We do not trust a listing with names that lead elsewhere.
         if name.is_empty() || name == "." || name == ".." || name.contains('/') {
             return Err(Error::unsupported(format!(
                 "{} contains an entry named `{name}`",
@@ -345,7 +351,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Counts a path to a directory that other paths may lead to, too.
+    /// Counts a path to a directory, because other paths may lead to the same directory.
     fn count_paths(&mut self, path: &str) -> Result<()> {
         let Some(identity) = self.listing.directory_identity(path) else {
             return Ok(());
@@ -392,15 +398,16 @@ impl Walk<'_> {
     }
 }
 
-/// Returns true for names of other things than data: `.crc`, `_SUCCESS`, `_metadata`, `_delta_log`, but not `_a=1/`.
+/// Returns true for names that belong to other things than data, such as `.crc`, `_SUCCESS`,
+/// `_metadata` and `_delta_log`, but not to a partition such as `_a=1/`.
 fn is_hidden(name: &str, is_directory: bool) -> bool {
     name.starts_with('.') || (name.starts_with('_') && !(is_directory && name.contains('=')))
 }
 
-/// Returns a verdict on each partition.
+/// Returns one verdict per partition.
 ///
 /// # Errors
-/// Argument if a literal cannot be compared with the values of its column.
+/// Fails with Argument if a literal cannot be compared with its column's values.
 pub(crate) fn verdicts(
     types: &PartitionTypes,
     partitions: &[&Partition],
@@ -409,7 +416,8 @@ pub(crate) fn verdicts(
     let Some(predicate) = predicate else {
         return Ok(vec![Verdict::All; partitions.len()]);
     };
-    // Branches of a tree may have different columns.
+    // We group the partitions by their columns, because branches of the tree may have different
+    // columns.
     let mut groups: BTreeMap<&[String], Vec<usize>> = BTreeMap::new();
     for (at, partition) in partitions.iter().enumerate() {
         groups.entry(&partition.names).or_default().push(at);

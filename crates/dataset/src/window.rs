@@ -1,10 +1,10 @@
-//! The offset and the limit of a read, applied to the batches of all files.
+//! Applies a read's offset and limit to the batches of all files.
 
 use herringbone::ReadOptions;
 
 use crate::sequence::Rows;
 
-/// The rows still to skip, and those still to return.
+/// The number of rows that are still to be skipped, and of rows that are still to be returned.
 #[derive(Debug)]
 pub(crate) struct OffsetLimit {
     skip: u64,
@@ -19,7 +19,7 @@ impl OffsetLimit {
         }
     }
 
-    /// Returns no more rows from now on.
+    /// Ends the window, so that no more rows are returned.
     pub(crate) fn end(&mut self) {
         self.left = 0;
     }
@@ -29,10 +29,11 @@ impl OffsetLimit {
         self.left == 0
     }
 
-    /// Returns the rows of a batch within the window, or `None` if it has rows, but not there.
+    /// Returns a batch's rows within the window, or `None` if it has rows, but none within the
+    /// window.
     pub(crate) fn cut<B: Rows>(&mut self, batch: B) -> Option<B> {
         let rows = batch.num_rows();
-        // Neither exceeds the number of rows of the batch.
+        // The casts lose nothing, because neither number exceeds the batch's row count.
         let skipped = self.skip.min(rows as u64) as usize;
         let taken = self.left.min((rows - skipped) as u64) as usize;
         self.skip -= skipped as u64;

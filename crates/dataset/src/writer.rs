@@ -1,4 +1,4 @@
-//! Writes datasets: the values of partition columns choose the file of each row.
+//! Writes datasets. The values of partition columns choose each row's file.
 //!
 //! ```text
 //! batch ─► rows by their partition ─► the open file of the partition ─► year=2024/part-….parquet
@@ -30,29 +30,32 @@ use crate::partitioner::{OpenFile, Partitioner, Step};
 pub struct DatasetWriteOptions {
     /// The options for each file.
     pub write: WriteOptions,
-    /// The columns whose values are in the names of directories, from the root. The files do not have them.
+    /// The columns whose values become directory names, from the top down. The files do not contain
+    /// these columns.
     pub partition_by: Vec<String>,
     /// The largest number of rows in a file.
     pub max_rows: u64,
-    /// The approximate largest number of bytes in a file. It is compared after each batch.
+    /// The approximate largest number of bytes in a file. We compare it after each batch.
     pub max_bytes: u64,
-    /// The largest number of open files. If one more is needed, the least recently used is finished.
-    pub max_open_files: usize,
-    /// The largest number of bytes that open files buffer together. If there are more, the least recently used is
+    /// The largest number of open files. If one more is needed, the least recently used file is
     /// finished.
+    pub max_open_files: usize,
+    /// The largest number of bytes that open files buffer together. Beyond it, the least recently
+    /// used file is finished.
     pub max_buffered_bytes: usize,
-    /// The names of files, such as `data-{i}.parquet`, with `{i}` for the number of the file in its directory, from 0. A file of
-    /// that name is replaced. `None` gives names that no other file has, such as `part-0123456789abcdef-00000.parquet`.
+    /// The file names, such as `data-{i}.parquet`, in which `{i}` stands for the file's number in
+    /// its directory, from 0. An existing file of that name is replaced. With `None`, files get
+    /// names that no other file has, such as `part-0123456789abcdef-00000.parquet`.
     pub file_names: Option<String>,
 }
 
 impl DatasetWriteOptions {
-    /// The default largest number of open files.
+    /// The default for the largest number of open files.
     pub const DEFAULT_MAX_OPEN_FILES: usize = 64;
-    /// The default largest number of buffered bytes.
+    /// The default for the largest number of buffered bytes.
     pub const DEFAULT_MAX_BUFFERED_BYTES: usize = 512 << 20;
 
-    /// Returns the default options: one file without partition columns.
+    /// Returns the default options, which write one file without partition columns.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -62,7 +65,7 @@ impl DatasetWriteOptions {
 herringbone::format::setters! { DatasetWriteOptions {
     /// Sets the options for each file.
     write: WriteOptions;
-    /// Sets the columns whose values are in the names of directories.
+    /// Sets the columns whose values become directory names.
     partition_by: impl IntoIterator<Item = impl Into<String>> => texts;
     /// Sets the largest number of rows in a file.
     max_rows: u64;
@@ -72,7 +75,8 @@ herringbone::format::setters! { DatasetWriteOptions {
     max_open_files: usize;
     /// Sets the largest number of bytes that open files buffer together.
     max_buffered_bytes: usize;
-    /// Sets the names of files, with `{i}` for the number of the file in its directory. Files of these names are replaced.
+    /// Sets the file names, in which `{i}` stands for the file's number in its directory. Existing
+    /// files of these names are replaced.
     file_names: impl Into<String> => |names| Some(Into::into(names));
 }}
 
@@ -94,19 +98,20 @@ impl Default for DatasetWriteOptions {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct WrittenFile {
-    /// The path below the directory of the dataset, with `/` between its components.
+    /// The path below the dataset's directory, with `/` between its components.
     pub path: String,
-    /// The number of bytes.
+    /// The file's byte count.
     pub bytes: u64,
-    /// The metadata in the footer, with the statistics of the columns.
+    /// The footer's metadata, with the column statistics.
     pub metadata: FileMetadata,
 }
 
 /// Writes record batches to the files of a dataset.
 ///
-/// A file appears under its name when it is complete: when it is large enough, when too many files are open, or at the
-/// end. Unless [`file_names`](DatasetWriteOptions::file_names) are chosen, names are unique, so a writer adds files to a directory
-/// and replaces none. If the writer fails or is dropped, complete files remain.
+/// A file appears under its name when it is complete. This happens when it is large enough, when
+/// too many files are open, or at the end. Unless you choose
+/// [`file_names`](DatasetWriteOptions::file_names), names are unique, so a writer adds files to a
+/// directory and replaces none. If the writer fails or is dropped, the complete files remain.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -150,10 +155,12 @@ impl OpenFile for Writer<Counted> {
 }
 
 impl DatasetWriter {
-    /// Starts to write batches with this schema to a directory, which need not exist.
+    /// Starts to write batches with this schema to a directory, which is created if it does not
+    /// exist.
     ///
     /// # Errors
-    /// [Io](herringbone::ErrorKind::Io) if the directory cannot be created; see also [`Self::create_in`].
+    /// Fails with [Io](herringbone::ErrorKind::Io) if the directory cannot be created, and for the
+    /// same reasons as [`Self::create_in`].
     pub fn create(
         directory: impl AsRef<Path>,
         schema: SchemaRef,
@@ -164,12 +171,13 @@ impl DatasetWriter {
         Ok(Self { files, partitions })
     }
 
-    /// Starts to write batches with this schema to files of another place.
+    /// Starts to write batches with this schema to files in another place.
     ///
     /// # Errors
-    /// [Argument](herringbone::ErrorKind::Argument) if a partition column does not exist or is named twice, if no
-    /// column is left, or if the names of files cannot be used; [Unsupported](herringbone::ErrorKind::Unsupported) if
-    /// the type of a partition column has no text.
+    /// Fails with [Argument](herringbone::ErrorKind::Argument) if a partition column does not exist
+    /// or is named twice, if no column is left for the files, or if the file names cannot be used.
+    /// Fails with [Unsupported](herringbone::ErrorKind::Unsupported) if a partition column's type
+    /// cannot be written as text.
     pub fn create_in(
         files: Arc<dyn NewFiles>,
         schema: SchemaRef,
@@ -185,7 +193,8 @@ impl DatasetWriter {
         self.partitions.schema()
     }
 
-    /// Returns the complete files. The last of them may appear later, at the latest when [`Self::finish`] returns.
+    /// Returns the complete files. The last of them may not have appeared yet, but all appear
+    /// before [`Self::finish`] returns.
     #[must_use]
     pub fn finished_files(&self) -> &[WrittenFile] {
         self.partitions.finished_files()
@@ -200,19 +209,19 @@ impl DatasetWriter {
     /// Writes the rows of a batch to the files of their partitions.
     ///
     /// # Errors
-    /// [Argument](herringbone::ErrorKind::Argument) if the batch does not have the schema, or contains a value that
-    /// cannot be stored; [Io](herringbone::ErrorKind::Io) if a file cannot be written. After an error, the dataset
-    /// cannot be finished.
+    /// Fails with [Argument](herringbone::ErrorKind::Argument) if the batch has another schema, or
+    /// contains a value that cannot be stored. Fails with [Io](herringbone::ErrorKind::Io) if a
+    /// file cannot be written. After any error, the dataset can no longer be finished.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         self.partitions.begin(batch)?;
         self.run()
     }
 
-    /// Finishes all files. Returns the written files, sorted by their paths.
+    /// Finishes all files, and returns the files written, sorted by path.
     ///
     /// # Errors
-    /// [Io](herringbone::ErrorKind::Io) if a file cannot be written; [Argument](herringbone::ErrorKind::Argument) if
-    /// the writer failed before.
+    /// Fails with [Io](herringbone::ErrorKind::Io) if a file cannot be written, and with
+    /// [Argument](herringbone::ErrorKind::Argument) if the writer failed before.
     pub fn finish(mut self) -> Result<Vec<WrittenFile>> {
         self.partitions.end()?;
         self.run()?;

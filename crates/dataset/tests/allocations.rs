@@ -1,4 +1,4 @@
-//! The memory of `_metadata` files, as counted by the allocator.
+//! Measures the memory that `_metadata` files take, by an allocator that counts.
 
 #![allow(
     clippy::unwrap_used,
@@ -21,7 +21,7 @@ mod files;
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc;
 
-/// Returns the result of some work, and the largest number of bytes allocated during it.
+/// Returns the result of `work`, and the largest number of bytes that were allocated during it.
 fn peak<T>(work: impl FnOnce() -> T) -> (T, usize) {
     let before = ALLOCATOR.current_usage();
     ALLOCATOR.reset_peak_usage();
@@ -29,7 +29,7 @@ fn peak<T>(work: impl FnOnce() -> T) -> (T, usize) {
     (result, ALLOCATOR.peak_usage() - before)
 }
 
-/// Only the row groups of one file in a hundred are decoded, and one at a time.
+/// We decode the row groups of one file in a hundred only, and one at a time.
 #[test]
 fn metadata_of_a_hundred_thousand_row_groups() {
     let bytes = file(&batch(0..10));
@@ -52,8 +52,8 @@ fn metadata_of_a_hundred_thousand_row_groups() {
     assert_eq!(dataset.files().len(), 1000);
     let (batches, read) = peak(|| all(dataset.read(ReadOptions::new()).unwrap()).unwrap());
     assert_eq!(batches.len(), 1000);
-    // Writing takes copies of the bytes. Opening takes a few of them, and the paths of all files. The metadata of all row
-    // groups, decoded, would take more than 100 MB.
+    // Writing copies the bytes. Opening copies them a few times, and has the paths of all files. If
+    // we decoded the metadata of all row groups, it would take more than 100 MB.
     let counts = format!("{encoded} bytes: {written} to write, {opened} to open, {read} to read");
     assert!(written < 4 * encoded, "{counts}");
     assert!(opened < 3 * encoded + 100_000 * 500, "{counts}");

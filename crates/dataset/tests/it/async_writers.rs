@@ -1,4 +1,4 @@
-//! Datasets written to a store, against the files that the blocking writer makes.
+//! Writes datasets to a store, and compares them with the files of the blocking writer.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -28,7 +28,7 @@ struct State {
     broken: Option<&'static str>,
 }
 
-/// A store in memory for writes.
+/// An in-memory store for writes.
 #[derive(Debug, Clone, Default)]
 struct Store(Arc<Mutex<State>>);
 
@@ -44,7 +44,7 @@ impl Store {
         state.most_in_flight = state.most_in_flight.max(state.in_flight);
         drop(state);
         Box::pin(async move {
-            // As long as several files take to be written.
+            // Each request takes long enough for several other files to be written meanwhile.
             for _ in 0..50 {
                 later((), &Arc::default()).await;
             }
@@ -122,7 +122,7 @@ impl Upload for Parts {
     }
 }
 
-/// Rows of six partitions. Two of their names need escapes.
+/// Returns rows of six partitions, two of which have names that need escapes.
 pub(crate) fn rows(ids: std::ops::Range<i64>) -> RecordBatch {
     let text =
         |id: i64| [Some("a/b"), Some("é"), None, Some("x"), Some("y"), Some("")][id as usize % 6];
@@ -135,7 +135,7 @@ fn by_text() -> DatasetWriteOptions {
     DatasetWriteOptions::new().partition_by(["text"])
 }
 
-/// Returns the path of a file without the part that no other writer has.
+/// Returns a file's path without the part that distinguishes its writer.
 fn without_id(path: &str) -> String {
     let (directory, name) = path.rsplit_once('/').unwrap();
     let parts: Vec<_> = name.split('-').collect();
@@ -216,7 +216,7 @@ fn memory_is_bounded_with_files_that_are_being_finished() {
     let mut writer = AsyncDatasetWriter::create(shared, "t", schema, options).unwrap();
     block_on(writer.write(&rows(0..60))).unwrap();
     assert_eq!(writer.memory_size(), 0);
-    // One file after the other, because two are too much.
+    // One file was finished after the other, because two would take too much memory.
     assert_eq!(store.0.lock().unwrap().most_in_flight, 1);
     assert_eq!(writer.finished_files().len(), 6);
 }
@@ -249,7 +249,7 @@ fn a_failed_writer_leaves_complete_files_alone() {
     assert!(store.paths().iter().all(|path| !path.contains("text=x")));
     assert!(!store.paths().is_empty());
 
-    // Nothing of unfinished files is left.
+    // Nothing is left of unfinished files.
     let store_before = store.paths();
     let mut writer = create(by_text().write(WriteOptions::new().row_group_rows(100)));
     block_on(writer.write(&rows(0..6000))).unwrap();

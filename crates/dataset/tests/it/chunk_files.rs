@@ -1,4 +1,4 @@
-//! A file whose column chunks are in several other files.
+//! Reads a file whose column chunks are in several other files.
 
 use std::fs;
 use std::sync::Arc;
@@ -24,7 +24,8 @@ fn rows() -> RecordBatch {
     RecordBatch::try_from_iter_with_nullable([("id", ids, false), ("text", texts, true)]).unwrap()
 }
 
-/// Writes each column to a file of its own, and `split.parquet` with their footers as one. The paths in it are these.
+/// Writes each column to its own file, and joins their footers in `split.parquet`, which names
+/// these paths.
 fn split(folder: &Folder, paths: [&str; 2]) {
     let rows = rows();
     let whole = ParquetFile::from_bytes(file(&rows)).unwrap();
@@ -75,21 +76,21 @@ fn columns_are_read_from_their_files() {
             batches,
             [0, 1000, 2000].map(|row| rows.slice(row, 1000.min(2500 - row)))
         );
-        // The statistics of the chunks rule out two row groups.
+        // The chunk statistics rule out two row groups.
         let filter = options.filter(col("id").ge(2400).and(col("text").is_not_null()));
         let found = read(&file, filter.clone()).unwrap();
-        // 15 of 100 rows have an id with a null.
+        // Of 100 rows, 15 have a null text.
         assert_eq!(found.iter().map(RecordBatch::num_rows).sum::<usize>(), 85);
         let mut reader = file.read(filter).unwrap();
         while reader.next_batch().unwrap().is_some() {}
         assert_eq!(reader.metrics().row_groups_pruned, 2);
     }
-    // Without the files, the error names the first of them.
+    // Without these files, the error names the first one.
     let plain = ParquetFile::open(folder.0.join("split.parquet")).unwrap();
     let error = read(&plain, ReadOptions::new()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unsupported);
     assert!(error.message().contains("`ids.parquet`"), "{error}");
-    // A file with all of its chunks stays as it is.
+    // A file that has all of its chunks stays as it is.
     let ids = ParquetFile::open(folder.0.join("ids.parquet")).unwrap();
     let same = ids
         .with_chunk_files(LocalChunkFiles::new("nowhere"))
@@ -146,11 +147,11 @@ fn chunks_outside_their_files_are_errors() {
     let whole: Bytes = fs::read(&ids).unwrap().into();
     let file = open(&folder).unwrap();
     fs::write(&ids, &whole[..100]).unwrap();
-    // The file became shorter after it was opened.
+    // Here the file became shorter after it was opened.
     let error = read(&file, ReadOptions::new()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Replaced, "{error}");
     assert!(error.message().contains("ids.parquet"), "{error}");
-    // It was short from the start: its last row group is not in it.
+    // Here it was short from the start, so its last row group is not in it.
     let error = open(&folder).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
     assert!(

@@ -1,4 +1,5 @@
-//! Data sets of pyarrow, DuckDB and polars, and the rows that DuckDB finds in them (`testdata/scripts/datasets.py`).
+//! Reads datasets of pyarrow, DuckDB and polars, and compares the rows with those that DuckDB finds
+//! (`testdata/scripts/datasets.py`).
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +13,7 @@ use herringbone_dataset::{Dataset, DatasetOptions, SchemaFrom};
 
 use crate::files::{Bucket, all, ids};
 
-/// Returns the conditions of the script as predicates.
+/// Returns one of the script's conditions as a predicate.
 fn predicate(condition: &str) -> Option<Predicate> {
     Some(match condition {
         "true" => return None,
@@ -49,8 +50,8 @@ fn datasets() -> String {
     path.to_str().unwrap().to_owned()
 }
 
-/// Returns the ids in ascending order, read in three ways: with the filter of the dataset, with that of the read, and
-/// asynchronously.
+/// Returns the ids in ascending order, for each of three ways to read: with the dataset's filter,
+/// with the read's filter, and asynchronously.
 fn found(name: &str, filter: Option<Predicate>) -> Vec<Vec<i64>> {
     let path = format!("{}/{name}", datasets());
     let union = DatasetOptions::new().schema(SchemaFrom::Union);
@@ -91,7 +92,7 @@ fn rows_are_those_of_duckdb() {
     }
 }
 
-/// Adds the files below a folder to a list.
+/// Appends the files below a folder to `files`.
 fn files(folder: &Path, prefix: &str, files: &mut Vec<(String, Bytes)>) {
     for entry in fs::read_dir(folder).unwrap() {
         let entry = entry.unwrap();
@@ -119,7 +120,7 @@ fn metadata_of_pyarrow_replaces_footers() {
         .use_metadata_file(true);
     let dataset = block_on(Dataset::open_async(bucket.clone(), &paths, options)).unwrap();
     assert_eq!(bucket.take_requested(), ["d/_metadata"]);
-    // Row groups of 50 rows: the bounds of seven rule them out.
+    // Row groups have 50 rows, and the bounds of seven row groups rule them out.
     let options = ReadOptions::new().filter(col("id").eq(123));
     let explained = dataset.explain(options.clone()).unwrap();
     assert_eq!(

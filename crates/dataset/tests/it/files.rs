@@ -1,4 +1,4 @@
-//! Files to read, and a listing that counts.
+//! Files to read, and a listing that counts requests.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,7 +16,7 @@ use herringbone::{Error, Result, WriteOptions, Writer};
 use herringbone_dataset::{DatasetReader, Entry, Listing};
 use herringbone_remote::{Answer, BoxFuture, Identity, Object};
 
-/// A folder in the temporary directory, removed at the end of the test.
+/// A folder in the temporary directory, which is removed at the end of the test.
 pub(crate) struct Folder(pub(crate) PathBuf);
 
 impl Folder {
@@ -27,7 +27,7 @@ impl Folder {
         Self(path)
     }
 
-    /// Writes a file with a column `id` of these values.
+    /// Writes a file that has a column `id` with these values.
     pub(crate) fn add(&self, path: &str, ids: Range<i64>) {
         self.put(path, &file(&batch(ids)));
     }
@@ -77,7 +77,7 @@ pub(crate) fn all(mut reader: DatasetReader) -> Result<Vec<RecordBatch>> {
     Ok(batches)
 }
 
-/// A counter of live values, which counts this one.
+/// A counter of live values, which counts itself while it lives.
 struct Live(Arc<AtomicUsize>);
 
 impl Live {
@@ -93,7 +93,7 @@ impl Drop for Live {
     }
 }
 
-/// Returns a future, pending for one poll. It counts as live.
+/// Returns a future that is pending for one poll, and counts as live until it is dropped.
 pub(crate) fn later<T: Send + Unpin + 'static>(
     value: T,
     futures: &Arc<AtomicUsize>,
@@ -111,10 +111,10 @@ pub(crate) fn later<T: Send + Unpin + 'static>(
     }))
 }
 
-/// The paths and ranges of requests.
+/// The paths and byte ranges of requests.
 type Requests = Vec<(String, Range<u64>)>;
 
-/// Files in memory. Counts the listed directories and the requests of each file.
+/// Files in memory. The bucket counts the listed directories and each file's requests.
 #[derive(Debug, Default)]
 pub(crate) struct Bucket {
     files: BTreeMap<String, Bytes>,
@@ -122,7 +122,7 @@ pub(crate) struct Bucket {
     pub(crate) requests: Arc<Mutex<Requests>>,
     pub(crate) open: Arc<AtomicUsize>,
     pub(crate) most_open: Arc<AtomicUsize>,
-    /// The number of futures of the bucket.
+    /// The number of the bucket's live futures.
     pub(crate) futures: Arc<AtomicUsize>,
 }
 
@@ -135,12 +135,12 @@ impl Bucket {
         })
     }
 
-    /// Returns the paths of the directories listed since the last call.
+    /// Returns the paths of the directories that were listed since the last call.
     pub(crate) fn take_listed(&self) -> Vec<String> {
         std::mem::take(&mut self.listed.lock().unwrap())
     }
 
-    /// Returns the paths of the footers requested since the last call.
+    /// Returns the paths of the files whose footers were requested since the last call.
     pub(crate) fn take_footers(&self) -> Vec<String> {
         let requests = std::mem::take(&mut *self.requests.lock().unwrap());
         let is_footer = |it: &(String, Range<u64>)| it.1.end == self.files[&it.0].len() as u64;
@@ -151,7 +151,7 @@ impl Bucket {
             .collect()
     }
 
-    /// Returns the paths of the requests since the last call, without repetitions.
+    /// Returns the paths that were requested since the last call, each once.
     pub(crate) fn take_requested(&self) -> Vec<String> {
         let requests = std::mem::take(&mut *self.requests.lock().unwrap());
         let mut requests: Vec<_> = requests.into_iter().map(|request| request.0).collect();
@@ -178,7 +178,7 @@ impl Listing for Bucket {
                 Some((name, _)) => Entry::directory(name),
                 None => Entry::file(rest, identity(bytes)),
             };
-            // Paths are sorted.
+            // The paths are sorted, so equal entries are adjacent.
             if entries.last() != Some(&entry) {
                 entries.push(entry);
             }

@@ -1,4 +1,4 @@
-//! Datasets in folders of this machine.
+//! Reads datasets in folders on this machine.
 
 use std::fs;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ fn read(folder: &Folder, pattern: &str, filter: Option<Predicate>) -> Vec<i64> {
     ids(&all(dataset.read(ReadOptions::new()).unwrap()).unwrap())
 }
 
-/// The months are text, because `01` is not the text of a number.
+/// The months are text, because no number is formatted as `01`.
 #[test]
 fn months_with_a_zero_are_text() {
     let folder = Folder::new("months");
@@ -45,18 +45,18 @@ fn months_with_a_zero_are_text() {
     assert_eq!(months, ["01", "01", "02", "02", "10", "10"]);
     assert_eq!(read(&folder, "", Some(col("m").eq("01"))), [0, 1]);
     assert_eq!(read(&folder, "", Some(col("m").ge("02"))), [10, 11, 20, 21]);
-    // The filter of a read selects files, too.
+    // A read's filter selects files, too.
     let options = ReadOptions::new().filter(col("m").eq("10").and(col("id").gt(20)));
     let batches = all(dataset.read(options).unwrap()).unwrap();
     assert_eq!(ids(&batches), [21]);
-    // A whole number is compared with these texts by value. Other numbers are not.
+    // These texts are compared by value with whole numbers, but not with other numbers.
     assert_eq!(read(&folder, "", Some(col("m").eq(1))), [0, 1]);
     let error = DatasetOptions::new().filter(col("m").eq(1.5));
     let error = Dataset::open(&folder.0, error).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Argument, "{error}");
 }
 
-/// The values are those that pyarrow reads with `partitioning=["y", "m"]`.
+/// pyarrow reads these values with `partitioning=["y", "m"]`.
 #[test]
 fn names_of_directories_are_values() {
     let folder = Folder::new("directories");
@@ -85,7 +85,7 @@ fn names_of_directories_are_values() {
         .iter()
         .flat_map(|batch| batch.column(2).as_primitive::<types::Int8Type>());
     assert_eq!(months.collect::<Vec<_>>(), [Some(1), None, Some(2), None]);
-    // The directory 2014 does not have a month yet when it is tested.
+    // When the directory 2014 is tested, its month is not known yet.
     let rows = |filter| {
         let dataset = Dataset::open(&folder.0, options.clone().filter(filter)).unwrap();
         ids(&all(dataset.read(ReadOptions::new()).unwrap()).unwrap())
@@ -112,7 +112,7 @@ fn nulls_escapes_and_numbers() {
     let dataset = Dataset::open(&folder.0, DatasetOptions::new()).unwrap();
     assert_eq!(dataset.schema().field(1).data_type(), &DataType::Int64);
     let batches = all(dataset.read(ReadOptions::new()).unwrap()).unwrap();
-    // The order is that of the names: `0` is before `_`.
+    // The files have the order of their names, in which `0` is before `_`.
     assert_eq!(ids(&batches), [0, 2, 1, 3]);
     let years = batches
         .iter()
@@ -227,7 +227,7 @@ fn columns_offsets_and_origins() {
     );
     let paths: &StringArray = last.column(2).as_string();
     assert!(paths.value(0).ends_with("p=2/b.parquet"));
-    // The tested column is not returned.
+    // The column that the filter tests is not returned.
     let read = ReadOptions::new().columns(["p"]).filter(col("id").gt(6));
     let batches = all(dataset.read(read).unwrap()).unwrap();
     assert_eq!(
@@ -253,7 +253,8 @@ fn columns_offsets_and_origins() {
     assert_eq!((explained.ruled_out[0].1, explained.undecided), (5, 5));
 }
 
-/// Statistics rule out row groups of both files, and column indexes pages of others. Each row counts once.
+/// Statistics rule out row groups in both files, and column indexes rule out pages in the others.
+/// Each row counts once.
 #[test]
 fn an_explanation_has_the_rows_that_each_step_rules_out() {
     let folder = Folder::new("steps");
@@ -275,8 +276,8 @@ fn an_explanation_has_the_rows_that_each_step_rules_out() {
         folder.put(path, &bytes);
     }
     let dataset = Dataset::open(&folder.0, DatasetOptions::new()).unwrap();
-    // Row groups 50 to 99 and 100 to 149 stay. Of each, three pages of ten rows are ruled out. One is undecided in the first
-    // of them, and none in the second.
+    // Rows 50 to 99 and 100 to 149 stay, which are two row groups. In each, three pages of ten rows
+    // are ruled out. One page of the first is undecided, and none of the second.
     let filter = col("id").between(85, 119);
     let explained = dataset.explain(ReadOptions::new().filter(filter)).unwrap();
     assert_eq!((explained.files, explained.files_ruled_out), (2, 0));
@@ -292,7 +293,7 @@ fn an_explanation_has_the_rows_that_each_step_rules_out() {
     ];
     assert_eq!(ruled_out, expected.iter().collect::<Vec<_>>());
     assert_eq!(explained.undecided, 10);
-    // Four pages with 80 bytes of numbers each.
+    // The read wants four pages, each with 80 bytes of numbers.
     assert!(
         (320..500).contains(&explained.wanted_bytes),
         "{explained:?}"
@@ -301,7 +302,7 @@ fn an_explanation_has_the_rows_that_each_step_rules_out() {
     assert_eq!(explained.fetched.bytes, explained.wanted_bytes);
 }
 
-/// Returns the rows of `id` and these columns.
+/// Returns the rows as their `id` and the values of these columns.
 fn rows(dataset: &Dataset, columns: &[&str]) -> Vec<(i64, Vec<Option<i64>>)> {
     let batches = all(dataset.read(ReadOptions::new()).unwrap()).unwrap();
     let mut rows = Vec::new();
@@ -318,11 +319,11 @@ fn rows(dataset: &Dataset, columns: &[&str]) -> Vec<(i64, Vec<Option<i64>>)> {
     rows
 }
 
-/// The rows are those of pyarrow 26, by `pyarrow.dataset.dataset(folder, partitioning="hive")`.
+/// pyarrow 26 returns these rows, by `pyarrow.dataset.dataset(folder, partitioning="hive")`.
 #[test]
 fn files_may_have_different_partition_columns() {
     let open = |folder: &Folder, options| Dataset::open(&folder.0, options).unwrap();
-    // Another order.
+    // The columns may be in another order.
     let folder = Folder::new("another-order");
     folder.add("a=1/b=2/x.parquet", 1..2);
     folder.add("b=3/a=4/y.parquet", 2..3);
@@ -336,13 +337,13 @@ fn files_may_have_different_partition_columns() {
     let expected = [(1, vec![Some(1), Some(2)]), (2, vec![Some(4), Some(3)])];
     assert_eq!(rows(&dataset, &["a", "b"]), expected);
     assert_eq!(read(&folder, "", Some(col("a").eq(4))), [2]);
-    // Other columns, at other depths.
+    // The columns may be others, at other depths.
     let folder = Folder::new("other-columns");
     folder.add("a=1/x.parquet", 1..2);
     folder.add("a=2/b=5/y.parquet", 2..3);
     folder.add("c=9/z.parquet", 3..4);
     folder.add("w.parquet", 4..5);
-    // Directories without files count for nothing.
+    // Directories without files do not count.
     fs::create_dir(folder.0.join("empty=1")).unwrap();
     let dataset = open(&folder, DatasetOptions::new());
     assert_eq!(dataset.schema().fields().len(), 4);
@@ -361,7 +362,7 @@ fn files_may_have_different_partition_columns() {
     assert_eq!(ids(&batches), [1, 2, 4]);
     let values = dataset.partition_values(&dataset.files()[0]).unwrap();
     assert_eq!((values.num_rows(), values.num_columns()), (1, 1));
-    // A file without the directory has the column itself.
+    // A file outside the partition directories has the column itself.
     let folder = Folder::new("own-column");
     folder.add("k=1/y.parquet", 2..3);
     let column = |values: Vec<i64>| -> ArrayRef { Arc::new(Int64Array::from(values)) };
@@ -411,7 +412,7 @@ fn hostile_names_and_links() {
     );
 }
 
-/// Two links in each of 30 directories make 2^30 paths to the last one.
+/// If each of 30 directories has two links, 2^30 paths lead to the last one.
 #[cfg(unix)]
 #[test]
 fn paths_to_one_directory_are_bounded() {
@@ -432,7 +433,7 @@ fn paths_to_one_directory_are_bounded() {
     assert_eq!(error.kind(), ErrorKind::Limit);
     assert!(error.message().contains("1000 paths"), "{error}");
     assert!(start.elapsed().as_secs() < 60);
-    // A thousand partitions with the files of one directory.
+    // A thousand partitions may share the files of one directory.
     fs::create_dir(folder.0.join("t")).unwrap();
     for k in 0..1000 {
         symlink(folder.0.join("x"), folder.0.join(format!("t/k={k}"))).unwrap();
@@ -453,7 +454,7 @@ fn links_that_lead_above_are_errors() {
     folder.add("b/y.parquet", 1..2);
     symlink(folder.0.join("a"), folder.0.join("c")).unwrap();
     assert_eq!(read(&folder, "", None), [0, 1, 0]);
-    // Two links that lead to each other.
+    // These two links lead to each other.
     symlink(folder.0.join("a"), folder.0.join("b/to-a")).unwrap();
     symlink(folder.0.join("b"), folder.0.join("a/to-b")).unwrap();
     let error = Dataset::open(&folder.0, DatasetOptions::new()).unwrap_err();

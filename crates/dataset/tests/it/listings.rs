@@ -1,4 +1,4 @@
-//! Exact counts of listed directories and opened files, and async reads.
+//! Counts listed directories and opened files exactly, and reads asynchronously.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -12,7 +12,7 @@ use herringbone_dataset::{Dataset, DatasetOptions, DatasetReadOptions, SchemaFro
 
 use crate::files::{Bucket, all, batch, file, ids};
 
-/// Three years of twelve months with a file of one row each.
+/// Returns three years of twelve months. Each month has one file with one row.
 fn bucket() -> Arc<Bucket> {
     let months = (0..36).map(|at| {
         let (year, month) = (2022 + at / 12, at % 12 + 1);
@@ -41,7 +41,7 @@ fn a_filter_stops_the_listing_level_by_level() {
         assert_eq!(listed, dataset.directories_listed());
         (listed, dataset.files().len())
     };
-    // The root, three years, 36 months.
+    // All of it is the root, three years and 36 months.
     assert_eq!(listed(col("id").eq(5)), (40, 36));
     assert_eq!(listed(col("year").eq(2023)), (1 + 1 + 12, 12));
     assert_eq!(listed(col("month").eq(2)), (1 + 3 + 3, 3));
@@ -59,7 +59,7 @@ fn a_filter_stops_the_listing_level_by_level() {
 fn footers_are_opened_as_needed() {
     let bucket = bucket();
     let dataset = open(&bucket, DatasetOptions::new()).unwrap();
-    // The schema is that of the first file, by name.
+    // The schema comes from the first file by name.
     assert_eq!(
         bucket.take_requested(),
         ["data/year=2022/month=1/part.parquet"]
@@ -202,7 +202,7 @@ fn futures_can_move_to_other_threads() {
     assert_send(dataset.read(ReadOptions::new()).unwrap());
 }
 
-/// Opening and reading is dropped after any number of polls.
+/// Opening and reading may be dropped after any number of polls.
 #[test]
 fn nothing_is_left_of_a_dropped_read() {
     let bucket = bucket();
@@ -228,14 +228,14 @@ fn nothing_is_left_of_a_dropped_read() {
             "after {polls} polls"
         );
         if is_over {
-            // Three levels, a footer, and a request for the files.
+            // At least there are three levels, a footer, and a request for the files.
             assert!(polls > 5, "{polls}");
             return;
         }
     }
 }
 
-/// A path with the signs of a pattern names the file with this path, if it exists.
+/// If a file exists at a path that looks like a pattern, the path means that file.
 #[test]
 fn names_may_have_the_signs_of_patterns() {
     let names = ["d/a[1]?.parquet", "d/a1x.parquet", "d/b.parquet"];

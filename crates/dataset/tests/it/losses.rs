@@ -1,4 +1,4 @@
-//! Losses and counts of reads, as sums over files.
+//! Checks a read's losses and counts, which are sums over files.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use herringbone_dataset::{Dataset, DatasetOptions, DatasetReadOptions};
 
 use crate::files::{Bucket, batch, file, ids};
 
-/// Overwrites the first bytes of a row group.
+/// Overwrites a row group's first bytes.
 fn damaged(bytes: &Bytes, row_group: usize) -> Bytes {
     let file = ParquetFile::from_bytes(bytes.clone()).unwrap();
     let chunk = file.metadata().column_chunk(row_group, 0).unwrap();
@@ -23,8 +23,8 @@ fn damaged(bytes: &Bytes, row_group: usize) -> Bytes {
     bytes.into()
 }
 
-/// Returns five files of 3,000 rows in row groups of 1,000. The second row group of `d/1` and the first of `d/3` are
-/// damaged.
+/// Returns five files of 3,000 rows, in row groups of 1,000 rows. The second row group of `d/1` and
+/// the first of `d/3` are damaged.
 fn files() -> Vec<(String, Bytes)> {
     let files = (0..5).map(|at: i64| {
         let whole = file(&batch(at * 3000..(at + 1) * 3000));
@@ -44,7 +44,7 @@ fn open(bucket: &Arc<Bucket>) -> Dataset {
     block_on(dataset).unwrap()
 }
 
-/// Returns the rows, the paths of the losses with the number of lost rows, and the counts.
+/// The rows, the losses as paths with numbers of lost rows, and the counts.
 type Found = (Vec<i64>, Vec<(String, Lost)>, ReadMetrics);
 
 fn losses(losses: &Losses) -> Vec<(String, Lost)> {
@@ -93,7 +93,7 @@ fn losses_have_the_paths_of_their_files() {
                 assert_eq!(metrics.row_groups, 15);
             }
         }
-        // Offset and limit count the remaining rows, with a filter and without.
+        // Offset and limit count the rows that remain, both with a filter and without.
         for filter in [None, Some(col("id").ge(0))] {
             let mut options = options.clone().offset(3500).limit(1000);
             options.filter = filter;
@@ -110,7 +110,7 @@ fn losses_have_the_paths_of_their_files() {
     }
 }
 
-/// Memory that files ahead would take is not mistaken for damage.
+/// If files ahead cannot get memory, this is not mistaken for damage.
 #[test]
 fn refused_memory_is_no_loss_if_one_file_can_be_read() {
     let files = (0..12).map(|at: i64| {

@@ -1,4 +1,4 @@
-//! Many files within the memory and the number of open files of one read.
+//! Reads many files within the memory and the number of open files that one read may have.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -53,7 +53,7 @@ fn a_hundred_thousand_files() {
     many_files(100_000, DatasetReadOptions::DEFAULT_MAX_OPEN_FILES);
 }
 
-/// Reads files of one row each, with these many open files, in 16 MiB of memory.
+/// Reads files of one row each in 16 MiB of memory, with at most this number of open files.
 fn many_files(files: i64, most_open: usize) {
     let bytes = |at: i64| file(&batch(at..at + 1));
     let paths = (0..files).map(|at| (format!("d/p={:03}/{at:06}", at / 100), bytes(at)));
@@ -79,11 +79,11 @@ fn many_files(files: i64, most_open: usize) {
     assert_eq!((bucket.open.load(Ordering::SeqCst), pool.used()), (0, 0));
 }
 
-/// Counts the open files below a folder in the table of the process.
+/// Counts the open files below a folder in the process's file table.
 #[cfg(target_os = "linux")]
 fn open_below(folder: &crate::files::Folder) -> usize {
     let entries = std::fs::read_dir("/proc/self/fd").unwrap();
-    // A file may be closed meanwhile.
+    // A file may be closed while we look.
     let targets = entries.filter_map(|entry| std::fs::read_link(entry.ok()?.path()).ok());
     targets
         .filter(|target| target.starts_with(&folder.0))
@@ -114,7 +114,7 @@ fn open_local_files_are_bounded() {
     assert_eq!(open_below(&folder), 0);
 }
 
-/// The least memory with which one file can be read is enough for all of them.
+/// The least memory that can read one file is enough for all of them.
 #[test]
 fn memory_for_one_file_is_enough_for_many() {
     let (_, dataset) = dataset(12, 20_000);
@@ -150,7 +150,7 @@ fn a_pool_of_the_program_gets_everything_back() {
     assert_eq!(pool.used(), 0);
     assert_eq!(streamed(&dataset, read.clone().into()).unwrap(), expected);
     assert_eq!(pool.used(), 0);
-    // Dropped halfway.
+    // This reader is dropped halfway.
     let mut reader = dataset.read(read.clone()).unwrap();
     reader.next_batch().unwrap();
     let mut stream = dataset.stream(read).unwrap();

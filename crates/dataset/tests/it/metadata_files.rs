@@ -1,4 +1,4 @@
-//! `_metadata` files in place of the footers of the files that they list.
+//! Uses `_metadata` files in place of the footers of the files that they list.
 
 use std::fs::File;
 use std::ops::Range;
@@ -15,7 +15,7 @@ use herringbone_dataset::{Dataset, DatasetOptions, SchemaFrom, metadata_file};
 
 use crate::files::{Bucket, Folder, all, batch, file, ids};
 
-/// Ten files of 2,500 rows, in row groups of 1,000, and their `_metadata`.
+/// Returns ten files of 2,500 rows, in row groups of 1,000 rows, with their `_metadata`.
 fn bucket(listed: impl Fn(i64) -> bool, damage: impl Fn(Bytes) -> Bytes) -> Arc<Bucket> {
     let files = (0..10).map(|at| {
         let ids = at * 2500..(at + 1) * 2500;
@@ -56,8 +56,8 @@ fn open(bucket: &Arc<Bucket>) -> herringbone::Result<Dataset> {
     ))
 }
 
-/// Reads one row by a filter, and all rows, on threads and asynchronously. Returns the footers requested for the schema,
-/// and for the one row.
+/// Reads one row by a filter, then all rows, on threads and asynchronously. Returns the footers
+/// that were requested for the schema, and those that were requested for the one row.
 fn footers(bucket: &Arc<Bucket>) -> (Vec<String>, Vec<String>) {
     let dataset = open(bucket).unwrap();
     let schema_footers = bucket.take_footers();
@@ -90,7 +90,7 @@ fn stream_all(dataset: &Dataset) -> herringbone::Result<Vec<RecordBatch>> {
 
 #[test]
 fn ten_files_share_one_footer() {
-    // Of the file with the row, the own footer is compared.
+    // We compare the own footer of the file that has the row.
     let (schema_footers, row_footers) = footers(&bucket(|_| true, |it| it));
     assert_eq!(schema_footers, ["d/_metadata"]);
     assert_eq!(row_footers, ["d/p=4/x.parquet"]);
@@ -103,7 +103,7 @@ fn files_that_are_not_listed_have_their_own_footer() {
     assert_eq!(row_footers, ["d/p=4/x.parquet"]);
 }
 
-/// pyarrow, DuckDB and polars do not read the file either.
+/// pyarrow, DuckDB and polars do not read `_metadata` unasked either.
 #[test]
 fn the_file_is_not_used_unless_asked() {
     let bucket = bucket(|_| true, |bytes| bytes.slice(..9));
@@ -137,7 +137,7 @@ fn a_damaged_file_is_an_error() {
     assert_eq!(schema_footers.len(), 1 + 10);
 }
 
-/// A file whose ids are these, and has the place of the others in its `_metadata`, several times.
+/// Returns a file with these ids whose `_metadata` describes files with other ids at the same path.
 fn misfit(listed: &[Range<i64>], ids: Range<i64>) -> Arc<Bucket> {
     let listed: Vec<_> = listed
         .iter()
@@ -157,7 +157,7 @@ fn footers_that_disagree_are_errors() {
     for (listed, ids_of_file, kind, message) in [
         (&[0..1000][..], 0..2000, replaced, "1 of its 2 row groups"),
         (&[0..2000, 0..2000], 0..2000, corrupt, "twice"),
-        // The bytes have the same places, and `_metadata` may be newer.
+        // The bytes have the same places, and `_metadata` may be newer than the file.
         (&[2000..4000], 3000..5000, replaced, "other statistics"),
         (&[0..500], 0..900, replaced, "500 rows in place of 900"),
         (&[0..2500], 0..10, replaced, "outside the file"),
@@ -218,7 +218,8 @@ fn local_files_are_compared() {
     for is_used in [false, true] {
         assert_eq!(rows(&dataset(is_used)).unwrap(), expected);
     }
-    // A reader of its own: the number of rows is known, and bytes are read after the comparison.
+    // This is a reader of its own: it knows the row count at once, and reads bytes after the
+    // comparison.
     let known = |dataset: &Dataset, at: usize| {
         let file = &dataset.files()[at];
         let source = FileSource::open(file.path()).unwrap();
@@ -226,7 +227,7 @@ fn local_files_are_compared() {
     };
     assert!(known(&dataset(false), 0).is_none());
     let before = dataset(true);
-    // This file has the same length and other values, and an older time.
+    // This file has the same length, but other values and an older time.
     folder.add("b.parquet", 3000..5000);
     let b = File::options()
         .write(true)
@@ -244,7 +245,7 @@ fn local_files_are_compared() {
             assert_eq!(first.is_ok(), is_same);
         }
     }
-    // The listing has another length.
+    // The listing had another length.
     folder.add("b.parquet", 0..10);
     let file = &before.files()[1];
     let source = FileSource::open(file.path()).unwrap();
@@ -285,7 +286,7 @@ fn an_opened_metadata_file_lists_the_files() {
     let part = DatasetOptions::new().filter(col("p").eq(4));
     assert_eq!(open_metadata(&bucket, part).unwrap().files().len(), 1);
     assert_eq!(bucket.take_listed(), [""; 0]);
-    // The footers of the nine files are compared with it.
+    // The nine files' own footers are compared with `_metadata`.
     let mut footers = bucket.take_footers();
     footers.retain(|path| path != "d/_metadata");
     assert_eq!(footers.len(), 9, "{footers:?}");
@@ -325,7 +326,7 @@ fn paths_of_an_opened_metadata_file_stay_below_the_directory() {
         assert_eq!(error.kind(), ErrorKind::Corrupt, "{hostile}: {error}");
         assert!(error.message().contains(hostile), "{error}");
     }
-    // A missing file.
+    // Here a file is missing.
     let gone = |bytes: Bytes| {
         let mut bytes = bytes.to_vec();
         for at in 0..bytes.len() - 5 {

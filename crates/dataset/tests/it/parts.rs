@@ -1,4 +1,4 @@
-//! Parts of datasets, as the tasks of an engine.
+//! Reads parts of datasets, as an engine's tasks do.
 
 use futures::executor::block_on;
 use herringbone::filter::col;
@@ -7,7 +7,7 @@ use herringbone_dataset::{DataPart, Dataset, DatasetOptions, DatasetReadOptions}
 
 use crate::files::{Folder, all, batch, ids};
 
-/// Three files. Two of them have several row groups.
+/// Returns a dataset of three files, two of which have several row groups.
 fn dataset(name: &str) -> (Folder, Dataset) {
     let folder = Folder::new(name);
     for (path, rows, group) in [
@@ -62,7 +62,7 @@ fn some_files_are_read_in_the_order_of_the_request() {
     assert_eq!(read(DatasetReadOptions::new().parts(two())), expected);
     let limited = DatasetReadOptions::from(ReadOptions::new().offset(1985).limit(10));
     assert_eq!(read(limited.parts(two())), expected[1985..1995]);
-    // A filter rules out files of the parts, too.
+    // A filter rules out files of parts, too.
     let filtered = DatasetReadOptions::from(ReadOptions::new().filter(col("k").eq(1)));
     let explained = dataset.explain(filtered.clone().parts(two())).unwrap();
     assert_eq!((explained.files, explained.files_ruled_out), (2, 1));

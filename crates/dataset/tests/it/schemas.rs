@@ -1,4 +1,4 @@
-//! The schema of datasets whose files differ.
+//! Checks the schema of datasets whose files differ.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ fn open(options: DatasetOptions) -> Result<Dataset> {
     let longs: ArrayRef = Arc::new(Int64Array::from(vec![3, 1 << 40]));
     let floats: ArrayRef = Arc::new(Float64Array::from(vec![0.5, 1.5]));
     let first = RecordBatch::try_from_iter([("x", ints), ("t", texts)]).unwrap();
-    // The second file has the partition column, too: the path wins.
+    // The second file has the partition column, too, but the value in the path wins.
     let second = RecordBatch::try_from_iter([("f", floats), ("x", longs.clone()), ("p", longs)]);
     let files = [
         ("d/p=07/a", file(&first)),
@@ -114,7 +114,7 @@ fn arrow_types_are_chosen_for_all_files() {
     assert_eq!(batches[0].column(1).as_string_view().value(1), "b");
 }
 
-/// In files of cuDF and others, columns without a null are not nullable.
+/// In files of cuDF and some others, a column without a null is not nullable.
 #[test]
 fn a_later_file_may_have_nulls() {
     let folder = |folder: &str| {
@@ -150,7 +150,7 @@ fn a_later_file_may_have_nulls() {
         (open(DatasetOptions::new()), open(one))
     };
     let (dataset, alone) = folder("d");
-    // One file keeps its schema.
+    // A dataset of one file keeps the file's schema.
     assert!(!alone.schema().field(0).is_nullable());
     let mut stream = dataset.stream(ReadOptions::new()).unwrap();
     let mut streamed = Vec::new();

@@ -1,4 +1,4 @@
-//! Datasets in the store in memory of `object_store`.
+//! Reads and writes datasets in the in-memory store of `object_store`.
 
 use std::sync::Arc;
 
@@ -60,7 +60,7 @@ macro_rules! tests_of {
                 assert_eq!(pattern.files().len(), 2);
                 let pattern = open("t/*/m=01/", DatasetOptions::new()).unwrap();
                 assert_eq!(pattern.files().len(), 2);
-                // A store does not know whether a prefix exists.
+                // We get no error, because a store does not know if a prefix exists.
                 let none = open("missing", DatasetOptions::new()).unwrap();
                 assert_eq!(none.files().len(), 0);
                 assert!(open("a//b", DatasetOptions::new()).is_err());

@@ -1,4 +1,4 @@
-//! Written datasets, read back.
+//! Writes datasets, and reads them back.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -19,7 +19,7 @@ use herringbone_dataset::{
 
 use crate::files::{Folder, all, ids};
 
-/// Rows with a text that repeats, a date and a boolean.
+/// Returns rows with a text that repeats, a date and a boolean.
 fn rows(texts: &[Option<&str>], first: i64) -> RecordBatch {
     let rows = first..first + texts.len() as i64;
     let days: Vec<i32> = rows.clone().map(|id| 19_723 + (id % 2) as i32).collect();
@@ -37,7 +37,7 @@ fn by(columns: &[&str]) -> DatasetWriteOptions {
     DatasetWriteOptions::new().partition_by(columns.iter().copied())
 }
 
-/// Returns the names in all directories below a path, without unique parts.
+/// Returns the names in all directories below a path, without their unique parts.
 fn names(folder: &Path) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -76,7 +76,7 @@ fn values_of_partitions_come_back() {
     let mut writer = DatasetWriter::create(&folder.0, batch.schema(), options).unwrap();
     writer.write(&batch).unwrap();
     writer.write(&batch.slice(0, 0)).unwrap();
-    // Nothing that looks complete appears before it is.
+    // No file has its final name before it is complete.
     let files =
         |names: BTreeSet<String>| names.iter().filter(|name| name.ends_with("part")).count();
     assert_eq!(files(names(&folder.0)), 0);
@@ -123,7 +123,7 @@ fn values_of_partitions_come_back() {
     assert_eq!(ids(&all(dataset.read(filter).unwrap()).unwrap()), [1]);
 }
 
-/// A given schema, and it alone, restores timestamps, decimals and dictionaries.
+/// Only a given schema restores timestamps, decimals and dictionaries.
 #[test]
 fn values_of_given_types_come_back() {
     let folder = Folder::new("typed");
@@ -204,7 +204,7 @@ fn files_are_split_by_rows_and_bytes() {
     let dataset = Dataset::open(&folder.0, DatasetOptions::new()).unwrap();
     let read = all(dataset.read(ReadOptions::new()).unwrap()).unwrap();
     assert_eq!(ids(&read), (0..5000).collect::<Vec<_>>());
-    // A second writer adds files.
+    // A second writer adds files to the first one's.
     let mut options = by(&[]).max_bytes(1);
     options.write = options.write.row_group_rows(500);
     let mut writer = DatasetWriter::create(&folder.0, batch.schema(), options).unwrap();
@@ -219,7 +219,7 @@ fn files_are_split_by_rows_and_bytes() {
             .len()
     };
     assert_eq!(files(), 7);
-    // The complete files of a dropped writer remain, and others do not appear.
+    // If a writer is dropped, its complete files remain, and the others do not appear.
     let options = by(&[]).max_rows(100);
     let mut writer = DatasetWriter::create(&folder.0, batch.schema(), options).unwrap();
     writer.write(&batch.slice(0, 2050)).unwrap();
@@ -252,7 +252,7 @@ fn texts_of_digits_compare_with_numbers_by_value() {
         (col("text").lt(10), &[0, 3, 4]),
         (col("text").between(3, 11), &[0, 1, 4]),
         (col("text").is_in([10, 11]).not(), &[0, 3, 4]),
-        // Each of these is decided by a file's rows, too.
+        // Each of these also needs a file's rows to be decided.
         (col("text").eq(3).and(col("id").gt(0)), &[4]),
         (col("text").eq(10).or(col("id").eq(2)), &[1, 2]),
     ] {
@@ -315,7 +315,7 @@ fn open_files_are_bounded_and_the_least_recent_is_finished() {
     for row in 0..texts.len() {
         writer.write(&batch.slice(row, 1)).unwrap();
     }
-    // `b` gave its place to `c`, and `c` to `b` again. `a` stayed open.
+    // `b` was finished for `c`, and then `c` for `b`, while `a` stayed open.
     let finished = writer
         .finished_files()
         .iter()
