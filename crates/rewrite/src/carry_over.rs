@@ -1,4 +1,4 @@
-//! Carries over everything except the rows from Parquet files to the file to which their rows are written.
+//! Carries everything except the rows over from Parquet files to the file that gets their rows.
 //!
 //! ```text
 //! each file ── add ──► CarryOver ── apply ──► WriteOptions, Arrow schema, notes
@@ -28,17 +28,17 @@ use crate::origins::{ColumnOrigin, Origins};
 use crate::parquet_schema::common_parquet_schema;
 use crate::sorting::CommonSorting;
 
-/// A file from which rows are read.
+/// A file whose rows are read.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct InputFile<'a> {
-    /// The name of the file in notes and errors.
+    /// The file's name in notes and errors.
     pub name: &'a str,
-    /// The open file. It may be closed after [`CarryOver::add`].
+    /// The open file. You may close it after [`CarryOver::add`].
     pub file: &'a ParquetFile,
-    /// The ordinals of the row groups to read.
+    /// The ordinals of the row groups that are read.
     pub row_groups: &'a [usize],
-    /// The keys of the file, if there are any.
+    /// The file's keys, if it has any.
     pub decryption: Option<&'a FileDecryptionProperties>,
 }
 
@@ -54,17 +54,18 @@ impl<'a> InputFile<'a> {
         }
     }
 
-    /// Sets the keys of the file, if there are any.
+    /// Sets the file's keys, if it has any.
     #[must_use]
     pub fn decryption(self, decryption: Option<&'a FileDecryptionProperties>) -> Self {
         Self { decryption, ..self }
     }
 }
 
-/// Collects the properties of files, except for their rows, and passes them to the options of a writer.
+/// Collects the properties of files, except for their rows, and passes them to a writer's options.
 ///
-/// These are the Parquet schema, key-value metadata, the columns with bloom filters, encryption, and those sorting
-/// columns that still apply. A [`Note`] names each property that cannot be kept.
+/// The properties are the Parquet schema, the key-value metadata, the columns with bloom filters,
+/// the encryption, and those sorting columns that still apply. If a property cannot be kept, a
+/// [`Note`] names it.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -95,12 +96,12 @@ pub struct CarryOver {
     protection: Protection,
     origins: Origins,
     files: Vec<OriginalFile>,
-    /// The schema of each file, with the names of the new file.
+    /// The schema of each file, with the column names of the new file.
     schemas: Vec<ParquetSchema>,
     key_values: KeyValues,
     with_bloom_filter: BTreeSet<Vec<String>>,
     sorting: CommonSorting,
-    /// The name of each file and its encryption, or `None` if it is not encrypted.
+    /// Each file's name and encryption, or `None` for a file that is not encrypted.
     encrypted: Vec<(String, Option<EncryptedFile>)>,
     notes: Vec<Note>,
 }
@@ -109,12 +110,13 @@ pub struct CarryOver {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Carried {
-    /// The Arrow schema for the new file. Its fields are those passed to [`CarryOver::apply`].
+    /// The Arrow schema for the new file. Its fields are the ones passed to [`CarryOver::apply`].
     pub schema: SchemaRef,
-    /// The properties not kept unchanged.
+    /// The properties that could not be kept unchanged.
     pub notes: Vec<Note>,
-    /// True if the new file needs a copy of the first file's [key material](crate::encryption::KeyMaterial), because
-    /// that material is outside the file.
+    /// True if the new file needs a copy of the first file's
+    /// [key material](crate::encryption::KeyMaterial), because that material is stored outside the
+    /// file.
     pub external_key_material: bool,
 }
 
@@ -137,13 +139,13 @@ impl Default for CarryOver {
 }
 
 impl CarryOver {
-    /// Creates a collector without files. By default, everything is kept.
+    /// Creates a collector that has no files yet. By default, everything is kept.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets the bloom filters for columns that had one. With `None`, they are omitted.
+    /// Sets the bloom filters for columns that had one. With `None`, the new file has none.
     #[must_use]
     pub fn bloom_filters(self, bloom_filters: Option<BloomFilterOptions>) -> Self {
         Self {
@@ -152,7 +154,7 @@ impl CarryOver {
         }
     }
 
-    /// Sets whether geometries are written without annotation.
+    /// Selects if geometries are written without their annotation.
     #[must_use]
     pub fn plain_geometries(self, plain_geometries: bool) -> Self {
         Self {
@@ -161,13 +163,14 @@ impl CarryOver {
         }
     }
 
-    /// Sets the handling of encryption.
+    /// Sets what happens to the encryption.
     #[must_use]
     pub fn protection(self, protection: Protection) -> Self {
         Self { protection, ..self }
     }
 
-    /// Sets the origins of all columns of the new file, if some of them have another name or type than in the files.
+    /// Sets the origins of all columns in the new file. You need this if some columns have another
+    /// name or type than in the files.
     #[must_use]
     pub fn origins(self, origins: Vec<ColumnOrigin>) -> Self {
         Self {
@@ -176,12 +179,13 @@ impl CarryOver {
         }
     }
 
-    /// Collects the properties of the next file.
+    /// Collects the next file's properties.
     ///
     /// # Errors
-    /// [Corrupt](herringbone::ErrorKind::Corrupt) if required metadata cannot be decoded;
-    /// [Key](herringbone::ErrorKind::Key) if the file is encrypted, encryption is to be kept, and there are no keys;
-    /// [Unsupported](herringbone::ErrorKind::Unsupported) if it is to be kept for columns with new names.
+    /// Fails with [Corrupt](herringbone::ErrorKind::Corrupt) if metadata that we need cannot be
+    /// decoded. If encryption has to be kept, fails with [Key](herringbone::ErrorKind::Key) if the
+    /// file is encrypted and has no keys, and with
+    /// [Unsupported](herringbone::ErrorKind::Unsupported) if columns have new names.
     pub fn add(&mut self, input: InputFile<'_>) -> Result<()> {
         let InputFile {
             name,
@@ -231,11 +235,11 @@ impl CarryOver {
         Ok(())
     }
 
-    /// Adds the collected properties to the options, for rows of the Arrow schema.
+    /// Adds the collected properties to the options, for rows that have this Arrow schema.
     ///
     /// # Errors
-    /// [Unsupported](herringbone::ErrorKind::Unsupported) if the files are encrypted in different ways, or if the
-    /// encryption of a column is not known; errors of the writer.
+    /// Fails with [Unsupported](herringbone::ErrorKind::Unsupported) if the files are encrypted in
+    /// different ways, or if a column's encryption is not known. Also returns the writer's errors.
     pub fn apply(mut self, schema: &SchemaRef, options: &mut WriteOptions) -> Result<Carried> {
         let mut notes = Vec::new();
         options.schema.parquet_schema =
@@ -276,8 +280,8 @@ impl CarryOver {
         })
     }
 
-    /// Adds the key-value metadata that is true for the new file to the options. Returns the Arrow schema with the
-    /// same metadata.
+    /// Adds to the options the key-value metadata that is true for the new file. Returns the Arrow
+    /// schema with the same metadata.
     fn key_value_metadata(
         &self,
         arrow_schema: &SchemaRef,
@@ -312,7 +316,7 @@ impl CarryOver {
             }
         }
         let has_geometries = has_geometries(&arrow_schema);
-        // Without geometries, this metadata would describe missing columns.
+        // Without geometries, this metadata would describe columns that the file does not have.
         pairs.retain(|pair| has_geometries || pair.key != KEY);
         options.key_value_metadata = pairs;
         Ok(match has_geometries {

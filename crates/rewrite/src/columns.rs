@@ -1,30 +1,30 @@
-//! Compares the columns of a new file with those of an input file.
+//! Compares a new file's columns with those of an input file.
 
 use std::collections::HashMap;
 
 use herringbone::format::{Repetition, SchemaElement};
 use herringbone::schema::ParquetSchema;
 
-/// A comparison of the top-level columns of two schemas, by name.
+/// A comparison of two schemas' top-level columns, which we match by name.
 #[derive(Debug)]
 pub(crate) struct Columns<'a> {
     similarities: HashMap<&'a str, Similarity>,
     are_same: bool,
 }
 
-/// The similarity of a column to the column with the same name in an earlier file.
+/// The similarity between a column and the column with that name in an earlier file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Similarity {
     /// The columns are equal, including the names, types and nullability of fields inside them.
     Same,
-    /// Some fields inside are missing, or the nullability of fields differs.
+    /// Some fields inside the column are missing, or the nullability of fields differs.
     Similar,
     /// A type differs, or the earlier file does not have the column.
     Other,
 }
 
 impl<'a> Columns<'a> {
-    /// Compares a new schema with the schema of an earlier file.
+    /// Compares a new schema with an earlier file's schema.
     pub(crate) fn compare(earlier: &'a ParquetSchema, new: &'a ParquetSchema) -> Self {
         let mut by_name: HashMap<&str, Field<'a>> = HashMap::new();
         for field in fields(earlier) {
@@ -45,12 +45,12 @@ impl<'a> Columns<'a> {
         }
     }
 
-    /// Returns true if the new file has exactly the columns of the earlier file, in the same order.
+    /// Returns true if the new file has exactly the earlier file's columns, in the same order.
     pub(crate) fn are_same(&self) -> bool {
         self.are_same
     }
 
-    /// Returns the similarity of a column of the new file.
+    /// Returns the similarity for a column of the new file.
     pub(crate) fn similarity(&self, name: &str) -> Similarity {
         self.similarities
             .get(name)
@@ -59,7 +59,7 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// A top-level field of a schema: its own element, and those inside it, depth first.
+/// A top-level field of a schema, as its own element and the elements inside it, depth first.
 pub(crate) struct Field<'a>(Vec<(&'a SchemaElement, usize)>);
 
 impl<'a> Field<'a> {
@@ -67,12 +67,12 @@ impl<'a> Field<'a> {
         self.0.first().map_or("", |(element, _)| &element.name)
     }
 
-    /// Compares this field with the field of an earlier file.
+    /// Compares this field with a field of an earlier file.
     fn similarity(&self, earlier: &Self) -> Similarity {
         let mut is_same = self.0.len() == earlier.0.len();
         let mut others = earlier.0.iter();
         for (element, depth) in &self.0 {
-            // Fields inside keep their order, so one pass finds them.
+            // One pass over the other fields is enough, because fields keep their order.
             let is_it =
                 |(other, at): &&(&SchemaElement, usize)| at == depth && other.name == element.name;
             match others.find(is_it) {
@@ -89,7 +89,8 @@ impl<'a> Field<'a> {
     }
 }
 
-/// Returns true if two elements have the same type. Files of old writers have only the older of two annotations.
+/// Returns true if two elements have the same type. Of the two kinds of annotations, files of old
+/// writers only have the older one.
 fn is_similar(a: &SchemaElement, b: &SchemaElement) -> bool {
     let repeats = |it: &SchemaElement| it.repetition_type == Some(Repetition::Repeated);
     let annotation = match (&a.logical_type, &b.logical_type) {

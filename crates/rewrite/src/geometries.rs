@@ -1,4 +1,4 @@
-//! Columns of geometries, and the metadata that describes them.
+//! Geometry columns, and the metadata that describes them.
 
 use std::sync::Arc;
 
@@ -6,26 +6,27 @@ use herringbone::geospatial::geoarrow::FORMER_EXTENSION_NAME;
 use herringbone::geospatial::geoparquet::{GeoMetadata, KEY};
 use herringbone_arrow::schema::{Field, Schema, SchemaRef};
 
-/// Returns true if a schema has a column of geometries at any depth.
+/// Returns true if a schema has a geometry column at any depth.
 pub(crate) fn has_geometries(schema: &Schema) -> bool {
     schema.flattened_fields().into_iter().any(is_geoarrow)
 }
 
-/// Returns true if the extension type of a field is one of GeoArrow.
+/// Returns true if the field's extension type belongs to GeoArrow.
 #[must_use]
 pub fn is_geoarrow(field: &Field) -> bool {
     let name = field.extension_type_name().unwrap_or_default();
     name.starts_with("geoarrow.") || name == FORMER_EXTENSION_NAME
 }
 
-/// Returns the schema without GeoParquet metadata.
+/// Returns the schema without its GeoParquet metadata.
 pub(crate) fn without_geoparquet(schema: &SchemaRef) -> SchemaRef {
     let mut metadata = schema.metadata().clone();
     metadata.remove(KEY);
     Arc::new(Schema::new_with_metadata(schema.fields().clone(), metadata))
 }
 
-/// Returns the first defect of GeoParquet metadata that keeps a written column, or all of them, from being geometries.
+/// Returns the first defect of GeoParquet metadata because of which a written column, or all of
+/// them, would no longer be geometries.
 pub(crate) fn unusable(text: Option<&str>, schema: &Schema) -> Option<String> {
     let Some(text) = text else {
         return Some("the GeoParquet metadata is not UTF-8".into());

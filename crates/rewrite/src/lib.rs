@@ -1,4 +1,5 @@
-//! Rewrites Parquet files, or merges several of them, and keeps the properties that belong to their rows.
+//! Rewrites Parquet files, or merges several of them, and keeps the properties that belong to their
+//! rows.
 //!
 //! | to | use |
 //! |---|---|

@@ -5,72 +5,79 @@ use std::fmt;
 use herringbone::format::FooterExtension;
 use herringbone::geospatial::geoparquet::KEY;
 
-/// A property that differs between the new file and its input files, or is missing in the new file.
+/// A property of the input files that differs in the new file, or is missing there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Note {
-    /// The Parquet schemas of the files differ in these columns. Their Arrow types determine their stored form.
+    /// The files describe these columns differently in their Parquet schemas. The columns are
+    /// stored as their Arrow types require.
     ColumnsDescribedOtherwise {
-        /// The names of the columns at the top level of the schema.
+        /// The names of top-level columns.
         columns: Vec<String>,
     },
-    /// Two files have different values for a key of the key-value metadata. The value of the earlier file is kept.
+    /// Two files have different values for a key in their key-value metadata. The earlier file's
+    /// value is kept.
     KeyValueDiffers {
         /// The name of the later file.
         file: String,
-        /// The key with different values.
+        /// The key whose values differ.
         key: String,
     },
-    /// Some files have a key of the key-value metadata, and others do not. In the new file it applies to all rows.
+    /// Some files have a key in their key-value metadata, and others do not. In the new file, it
+    /// applies to all rows.
     KeyNotInAll {
-        /// The name of the first file with the key.
+        /// The name of the first file that has the key.
         file: String,
         /// The key.
         key: String,
     },
-    /// A key of the key-value metadata describes other columns than the written ones. It is omitted.
+    /// A key in the key-value metadata describes other columns than those written, so it is left
+    /// out.
     KeyLeftOut {
-        /// The name of the file with the key.
+        /// The name of the file that has the key.
         file: String,
         /// The key.
         key: String,
     },
-    /// The GeoParquet metadata for all or some columns of a file cannot be used. That part is omitted.
+    /// The GeoParquet metadata for some or all of a file's columns cannot be used. That part is
+    /// left out.
     UnusableGeoParquet {
-        /// The name of the file with the metadata.
+        /// The name of the file that has the metadata.
         file: String,
-        /// The first defect of that part.
+        /// The first defect in that part.
         reason: String,
     },
-    /// The index of a pandas data frame is not kept. It counts the rows of one file or lacks a value for some rows.
+    /// The index of a pandas data frame is not kept, because it counts the rows of one file, or
+    /// lacks a value for some rows.
     PandasIndex {
-        /// The name of the file with the index.
+        /// The name of the file that has the index.
         file: String,
     },
     /// The footer of a file has an extension, which is not kept.
     FooterExtension {
-        /// The name of the file.
+        /// The file's name.
         file: String,
-        /// The size of the extension, in bytes.
+        /// The extension's size in bytes.
         bytes: usize,
         /// The UUID at the end of the extension, or `None` if the extension is too short for one.
         uuid: Option<String>,
     },
-    /// A BOOLEAN column had a bloom filter. Writers do not write bloom filters for this type.
+    /// A BOOLEAN column had a bloom filter, which writers do not write for this type.
     NoBloomFilterForBoolean {
         /// The names on the path to the column.
         path: Vec<String>,
     },
-    /// Not all sorting columns are kept.
+    /// Some of the sorting columns are not kept.
     SortingColumns {
-        /// The number of kept sorting columns.
+        /// The number of sorting columns that are kept.
         kept: usize,
         /// The largest number of sorting columns in a row group.
         of: usize,
     },
-    /// A file is encrypted in DuckDB's dialect. The new file is encrypted as the specification requires.
+    /// A file is encrypted in DuckDB's dialect, but the new file is encrypted as the specification
+    /// requires.
     DuckDbDialect {
-        /// The name of the file.
+        /// The file's name.
         file: String,
     },
 }

@@ -1,24 +1,24 @@
-//! Columns of the new file with other names or types than in the input files.
+//! Columns of the new file that have other names or types than in the input files.
 
 use herringbone::Limits;
 use herringbone::Result;
 use herringbone::format::{Repetition, SchemaElement};
 use herringbone::schema::ParquetSchema;
 
-/// The origin of a column of the new file.
+/// The origin of a column in the new file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ColumnOrigin {
-    /// The path of the column in the files, through structs only.
+    /// The column's path in the files, which leads through structs only.
     pub path: Vec<String>,
-    /// The name of the column in the new file, at its top level.
+    /// The column's name at the top level of the new file.
     pub name: String,
     /// True if the column has another type in the new file.
     pub is_cast: bool,
 }
 
 impl ColumnOrigin {
-    /// Creates the origin of a column: the field at `path` in the files, with the same type.
+    /// Creates the origin of a column that is the field at `path` in the files, with the same type.
     #[must_use]
     pub fn new<S: Into<String> + Clone>(path: impl AsRef<[S]>, name: impl Into<String>) -> Self {
         Self {
@@ -28,7 +28,7 @@ impl ColumnOrigin {
         }
     }
 
-    /// Sets whether the column has another type in the new file.
+    /// Selects if the column has another type in the new file.
     #[must_use]
     pub fn cast(self, is_cast: bool) -> Self {
         Self { is_cast, ..self }
@@ -39,17 +39,19 @@ impl ColumnOrigin {
     }
 }
 
-/// The origins of all columns of the new file. Empty if columns have the names and types that they have in the files.
+/// The origins of all columns in the new file. It is empty if all columns have the names and types
+/// that they have in the files.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Origins(pub(crate) Vec<ColumnOrigin>);
 
 impl Origins {
-    /// Returns true if columns have the names and types that they have in the files.
+    /// Returns true if all columns have the names and types that they have in the files.
     pub(crate) fn are_unchanged(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Returns the paths in the new file of a field of the files. A column may be in the new file several times.
+    /// Returns the paths in the new file for a field of the files. There may be several, because
+    /// the new file may have a column more than once.
     pub(crate) fn new_paths(&self, path: &[String]) -> Vec<Vec<String>> {
         if self.0.is_empty() {
             return vec![path.to_vec()];
@@ -64,7 +66,7 @@ impl Origins {
         moved.collect()
     }
 
-    /// Returns the path in the new file of a field with an unchanged type.
+    /// Returns the path in the new file for a field whose type does not change.
     pub(crate) fn same_value(&self, path: &[String]) -> Option<Vec<String>> {
         if self.0.is_empty() {
             return Some(path.to_vec());
@@ -78,20 +80,21 @@ impl Origins {
         })
     }
 
-    /// Returns the schema of a file with the names of the new file, without cast columns.
+    /// Returns a file's schema with the names of the new file, without the columns that are cast.
     ///
     /// # Errors
-    /// See [`ParquetSchema::from_elements`].
+    /// Fails for the same reasons as [`ParquetSchema::from_elements`].
     pub(crate) fn renamed(&self, schema: &ParquetSchema) -> Result<ParquetSchema> {
         let origins = self.0.iter().filter(|origin| !origin.is_cast);
         let fields = origins.filter_map(|origin| field(schema, origin));
         with_fields(schema, fields.collect())
     }
 
-    /// Returns the schema of a file with only those columns that the new file has unchanged, or not at all.
+    /// Returns a file's schema with only those columns that the new file has unchanged, or does not
+    /// have at all.
     ///
     /// # Errors
-    /// See [`ParquetSchema::from_elements`].
+    /// Fails for the same reasons as [`ParquetSchema::from_elements`].
     pub(crate) fn unchanged(&self, schema: &ParquetSchema) -> Result<ParquetSchema> {
         let is_changed = |name: &str| {
             let mut origins = self.0.iter();
@@ -115,7 +118,7 @@ impl Origins {
     }
 }
 
-/// Returns the elements of a column of the new file.
+/// Returns the schema elements for a column of the new file.
 fn field(schema: &ParquetSchema, origin: &ColumnOrigin) -> Option<Vec<SchemaElement>> {
     let node = schema.node_at(&origin.path).ok()?;
     let nodes = schema.nodes();
@@ -128,13 +131,14 @@ fn field(schema: &ParquetSchema, origin: &ColumnOrigin) -> Option<Vec<SchemaElem
     let first = elements.first_mut()?;
     first.name.clone_from(&origin.name);
     if origin.path.len() > 1 && first.repetition_type == Some(Repetition::Required) {
-        // A struct around it may be null.
+        // A struct around the field may be null, and outside that struct the field is then null
+        // itself.
         first.repetition_type = Some(Repetition::Optional);
     }
     Some(elements)
 }
 
-/// Returns a schema with the root of another one.
+/// Returns a schema with these fields and another schema's root.
 fn with_fields(schema: &ParquetSchema, fields: Vec<Vec<SchemaElement>>) -> Result<ParquetSchema> {
     let root = schema.nodes().first().map(|root| root.element.name.clone());
     let root =

@@ -1,4 +1,4 @@
-//! Finds the common Parquet schema of several files.
+//! Finds the Parquet schema that several files have in common.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,12 +9,13 @@ use herringbone_arrow::schema::Schema;
 
 use crate::Note;
 
-/// Returns the fields described alike by all schemas that contain them, or `None` if there are no schemas.
+/// Returns the fields that are described alike by all schemas that contain them, or `None` if there
+/// are no schemas.
 ///
-/// A note names those `written` columns that files describe differently.
+/// If files describe a column of `written` differently, a note names it.
 ///
 /// # Errors
-/// See [`ParquetSchema::from_elements`].
+/// Fails for the same reasons as [`ParquetSchema::from_elements`].
 pub(crate) fn common_parquet_schema<'a>(
     schemas: impl IntoIterator<Item = &'a ParquetSchema>,
     written: &Schema,
@@ -41,7 +42,7 @@ pub(crate) fn common_parquet_schema<'a>(
         for field in fields(schema).filter(|field| !known.contains(name(field))) {
             let name = name(&field);
             let is_same = |other: &HashMap<_, Vec<Vec<_>>>| {
-                // A file without the column does not describe it differently.
+                // If a file does not have the column, it does not describe it differently.
                 let same_name = other.get(name);
                 same_name.is_none_or(|same_name| {
                     same_name.iter().any(|their| are_similar(&field, their))
@@ -88,7 +89,7 @@ fn without_geometries(element: SchemaElement) -> SchemaElement {
     }
 }
 
-/// Returns the name of a field.
+/// Returns a field's name.
 fn name<'a>(field: &[&'a SchemaElement]) -> &'a str {
     field.first().map_or("", |element| &element.name)
 }

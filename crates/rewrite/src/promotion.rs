@@ -1,10 +1,10 @@
-//! Finds types that can represent all values of two other types.
+//! Finds a type that can represent all values of two other types.
 
 use herringbone_arrow::schema::{DataType, TimeUnit};
 
 use crate::schema_merge::finer;
 
-/// The maximum number of digits of `Decimal128` and of `Decimal256`.
+/// The largest number of digits in `Decimal128`, and in `Decimal256`.
 const MAX_DIGITS: [i16; 2] = [38, 76];
 
 /// Returns a type that can represent all values of both types, or `None` if there is none.
@@ -38,7 +38,7 @@ pub(crate) fn promoted(a: &DataType, b: &DataType) -> Option<DataType> {
         })
 }
 
-/// Returns the number of bits of an integer type, and true if it is signed.
+/// Returns an integer type's bit count, and true if the type is signed.
 fn integer(data_type: &DataType) -> Option<(u32, bool)> {
     use DataType as T;
     Some(match data_type {
@@ -57,7 +57,7 @@ fn integer(data_type: &DataType) -> Option<(u32, bool)> {
 fn integers(a: &DataType, b: &DataType) -> Option<DataType> {
     let ((a_bits, a_signed), (b_bits, b_signed)) = (integer(a)?, integer(b)?);
     let is_signed = a_signed || b_signed;
-    // Combined with a signed integer, an unsigned one needs another bit, so the next width.
+    // If the other integer is signed, an unsigned one needs another bit, and so the next width.
     let needed = |bits: u32, signed: bool| match signed == is_signed {
         true => bits,
         false => bits * 2,
@@ -80,7 +80,7 @@ fn integers(a: &DataType, b: &DataType) -> Option<DataType> {
     )
 }
 
-/// Returns the number of bits of the smallest float that holds all values of a numeric type.
+/// Returns the bit count of the smallest float that can hold all values of a numeric type.
 fn float_bits(data_type: &DataType) -> Option<u32> {
     match (data_type, integer(data_type)) {
         (DataType::Float16, _) | (_, Some((8, _))) => Some(16),
@@ -98,7 +98,7 @@ fn floats(a: &DataType, b: &DataType) -> Option<DataType> {
     }
 }
 
-/// Returns the maximum number of digits before and after the decimal point.
+/// Returns the largest number of digits before the decimal point, and after it.
 fn digits(data_type: &DataType) -> Option<(i16, i16)> {
     use DataType as T;
     match *data_type {

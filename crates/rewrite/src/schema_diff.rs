@@ -5,10 +5,11 @@ use herringbone_arrow::schema::{DataType, Field, Fields, Schema};
 
 use crate::is_geoarrow;
 
-/// Returns a description of the first difference between the schemas of two files, or `None` if there is none.
+/// Returns a description of the first difference between two files' schemas, or `None` if there is
+/// none.
 ///
-/// Names, order, types, nullability, extension types and the meaning of geometries are compared. Other metadata may
-/// differ.
+/// We compare names, order, types, nullability, extension types and the meaning of geometries. All
+/// other metadata may differ.
 #[must_use]
 pub fn difference(first: &str, a: &Schema, second: &str, b: &Schema) -> Option<String> {
     let difference = of_fields("", a.fields(), b.fields())?;
@@ -18,15 +19,15 @@ pub fn difference(first: &str, a: &Schema, second: &str, b: &Schema) -> Option<S
 /// A difference between two schemas.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Difference {
-    /// Different names of two fields at the same place.
+    /// Two fields at the same place that have different names.
     Names(String, String),
     /// A field that only the first schema has.
     InFirst(String),
     /// A field that only the second schema has.
     InSecond(String),
-    /// Two fields of one schema with the same name.
+    /// Two fields of one schema that have the same name.
     Twice(String),
-    /// Two fields with the same path that differ.
+    /// Two fields that have the same path, but differ.
     Field {
         path: String,
         /// The words between the path and the two values.
@@ -34,12 +35,12 @@ pub(crate) enum Difference {
         a: String,
         b: String,
     },
-    /// Different geometries in two columns.
+    /// Two columns whose geometries differ.
     Geometries { path: String, a: String, b: String },
 }
 
 impl Difference {
-    /// Returns a description of the difference, with the names of both files.
+    /// Returns a description of the difference that names both files.
     pub(crate) fn text(&self, first: &str, second: &str) -> String {
         let text = match self {
             Self::Names(a, b) => format!("where {first} has the field `{a}`, {second} has `{b}`"),
@@ -58,7 +59,7 @@ impl Difference {
         format!("the schemas differ: {text}")
     }
 
-    /// Creates the difference between two types without a common type.
+    /// Creates the difference between two types that have no common type.
     pub(crate) fn of_types(path: &str, a: &DataType, b: &DataType) -> Self {
         Self::Field {
             path: path.to_owned(),
@@ -107,7 +108,7 @@ fn of_field(parent: &str, a: &Field, b: &Field) -> Option<Difference> {
     of_meanings(&path, a, b)
 }
 
-/// Returns the difference in meaning between two fields.
+/// Returns the difference between the meanings of two fields.
 pub(crate) fn of_meanings(path: &str, a: &Field, b: &Field) -> Option<Difference> {
     let path = path.to_owned();
     if let Some((a, b)) = other_geometries(a, b) {
@@ -123,7 +124,7 @@ pub(crate) fn of_meanings(path: &str, a: &Field, b: &Field) -> Option<Difference
     })
 }
 
-/// Returns descriptions of the geometries of two fields, if their reference systems or edges differ.
+/// Returns descriptions of two fields' geometries, if their reference systems or edges differ.
 fn other_geometries(a: &Field, b: &Field) -> Option<(String, String)> {
     let meaning = |field: &Field| {
         let text = field.extension_type_metadata().unwrap_or_default();
@@ -135,7 +136,7 @@ fn other_geometries(a: &Field, b: &Field) -> Option<(String, String)> {
     (!a.is_same(&b)).then(|| (shown(&a), shown(&b)))
 }
 
-/// Returns the child fields of two types of the same kind.
+/// Returns the child fields of two types, if the types are of the same kind.
 fn children(a: &DataType, b: &DataType) -> Option<(Fields, Fields)> {
     let one = |a: &_, b: &_| {
         let fields = |field: &std::sync::Arc<Field>| Fields::from(vec![field.clone()]);
@@ -153,7 +154,7 @@ fn children(a: &DataType, b: &DataType) -> Option<(Fields, Fields)> {
     }
 }
 
-/// Returns the path of a field in a parent.
+/// Returns a field's path below a parent.
 pub(crate) fn path(parent: &str, field: &Field) -> String {
     match parent {
         "" => field.name().clone(),

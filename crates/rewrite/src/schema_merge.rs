@@ -1,8 +1,9 @@
 //! Finds one Arrow schema for several files.
 //!
-//! Files with the same columns may have different Arrow layouts, or differ in the nullability of columns. The common
-//! schema has the wider of two layouts, and a column is nullable if it is nullable in either file. Optionally, columns
-//! are matched by name, and types are promoted to one that holds all values of both.
+//! Files with the same columns may still have different Arrow layouts, or differ in the nullability
+//! of columns. The common schema has the wider of two layouts, and a column is nullable if it is
+//! nullable in one of the files. If you choose so, columns are matched by name, and types are
+//! promoted to a type that can hold the values of both.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,9 +16,9 @@ use herringbone_arrow::schema::{
 use crate::promotion::promoted;
 use crate::schema_diff::{Difference, of_meanings, path};
 
-/// The differences allowed between merged files.
+/// The differences that are allowed between merged files.
 ///
-/// By default, files have the same columns in the same order, and types differ only in layout.
+/// By default, all files have the same columns in the same order, and types only differ in layout.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -41,15 +42,16 @@ use crate::schema_diff::{Difference, of_meanings, path};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct SchemaMerge {
-    /// True if columns, and fields of structs, are matched by name. A file without a column supplies nulls, and so
-    /// does a column of the null type.
+    /// True if columns, and fields of structs, are matched by name. If a file lacks a column, or
+    /// has it with the null type, its rows have nulls there.
     pub by_name: bool,
-    /// True if values are cast to a type that holds all values of all files, such as `Int64` for `Int32` and `Int64`.
+    /// True if values are cast to a type that can hold the values of all files, such as `Int64` for
+    /// `Int32` and `Int64`.
     pub cast: bool,
 }
 
 impl SchemaMerge {
-    /// Returns rules by which files have the same columns.
+    /// Returns the default rules, by which all files have the same columns.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -57,19 +59,19 @@ impl SchemaMerge {
 }
 
 herringbone::format::setters! { SchemaMerge {
-    /// Selects whether columns and fields are matched by name.
+    /// Selects if columns and fields are matched by name.
     by_name: bool;
-    /// Selects whether values are cast to a type that holds those of all files.
+    /// Selects if values are cast to a type that can hold the values of all files.
     cast: bool;
 }}
 
 impl SchemaMerge {
-    /// Returns the schema that holds the rows of all files. Errors contain the names of the files. Without files, the
-    /// schema is empty.
+    /// Returns a schema that can hold the rows of all files. Errors name the files. Without files,
+    /// the schema is empty.
     ///
     /// # Errors
-    /// [Unsupported](herringbone::ErrorKind::Unsupported) if there is no such schema. The error names the two files and
-    /// the column that differ.
+    /// Fails with [Unsupported](herringbone::ErrorKind::Unsupported) if there is no such schema.
+    /// The error names the two files and the column in which they differ.
     pub fn schema(self, files: &[(&str, SchemaRef)]) -> Result<SchemaRef> {
         let rules = Rules::new(self);
         let Some((_, first)) = files.first() else {
@@ -87,7 +89,8 @@ impl SchemaMerge {
         Ok(Arc::new(all))
     }
 
-    /// Returns the error for the file with ordinal `at`, which cannot be read with the common schema of all files.
+    /// Returns the error for the file with the ordinal `at`, which cannot be read with the common
+    /// schema of all files.
     #[must_use]
     pub fn refusal(self, files: &[(&str, SchemaRef)], at: usize) -> Error {
         let rules = Rules {
@@ -101,8 +104,8 @@ impl SchemaMerge {
         })
     }
 
-    /// Configures a read to return batches of the common schema. By default this is only a hint, as files differ only
-    /// in layout.
+    /// Makes a read return batches of the common schema. With the default rules we only pass the
+    /// schema as a hint, because files then differ in layout alone.
     pub fn read_as(self, common: &SchemaRef, options: &mut ReadOptions) {
         let matching = match self.by_name {
             true => FieldMatching::Name,
@@ -117,7 +120,7 @@ impl SchemaMerge {
         }
     }
 
-    /// Returns the error for a file and another file without a common schema.
+    /// Returns the error for a file and another file that have no common schema.
     fn conflict(self, files: &[(&str, SchemaRef)], at: usize, rules: Rules) -> Option<Error> {
         let (name, schema) = files.get(at)?;
         let others = files.iter().enumerate().filter(|(other, _)| *other != at);
@@ -137,7 +140,7 @@ impl SchemaMerge {
         None
     }
 
-    /// Returns the options with which two schemas have a common schema.
+    /// Returns the options with which two schemas would have a common schema.
     fn remedy(self, a: &Schema, b: &Schema) -> Option<Remedy> {
         let choices = [
             (true, self.cast, Remedy::MergeByName),
@@ -159,8 +162,8 @@ impl SchemaMerge {
     }
 }
 
-/// Returns a schema whose columns and fields are all nullable, except for the keys of maps and fields within an extension
-/// type. It holds the rows of a schema with other nullability.
+/// Returns a schema whose columns and fields are all nullable, except for map keys and the fields
+/// within an extension type. It can hold the rows of a schema that differs in nullability.
 #[must_use]
 pub fn nullable(schema: &Schema) -> Schema {
     let fields: Fields = schema.fields().iter().map(nullable_field).collect();
@@ -170,7 +173,8 @@ pub fn nullable(schema: &Schema) -> Schema {
 fn nullable_field(field: &FieldRef) -> FieldRef {
     let whole = Field::clone(field).with_nullable(true);
     if field.extension_type_name().is_some() {
-        // Its definition decides about the fields within it.
+        // We leave the fields within it alone, because the extension type's definition decides
+        // about them.
         return Arc::new(whole);
     }
     let data_type = match field.data_type() {
@@ -197,7 +201,7 @@ fn nullable_field(field: &FieldRef) -> FieldRef {
     Arc::new(whole.with_data_type(data_type))
 }
 
-/// Returns the names of columns that differ only in case, in the order of the schema.
+/// Returns the names of columns that only differ in case, in the order of the schema.
 ///
 /// Some readers cannot distinguish such columns.
 #[must_use]
@@ -220,7 +224,7 @@ pub fn names_that_differ_in_case(schema: &Schema) -> Vec<String> {
 #[derive(Debug, Clone, Copy)]
 struct Rules {
     merge: SchemaMerge,
-    /// True if timestamps with different stored units are a conflict.
+    /// True if timestamps that are stored in different units are a conflict.
     has_stored_units: bool,
 }
 
@@ -228,7 +232,7 @@ impl Rules {
     fn new(merge: SchemaMerge) -> Self {
         Self {
             merge,
-            // Hints about layouts may be enough to read one unit as another.
+            // In the other cases, hints about layouts may be enough to read one unit as another.
             has_stored_units: merge.by_name && !merge.cast,
         }
     }
@@ -256,7 +260,8 @@ impl Rules {
         }
     }
 
-    /// Returns the fields of both: those of the first, then those found only in the second.
+    /// Returns the fields of both, which are the first one's fields, then the fields that only the
+    /// second one has.
     fn fields_by_name(self, parent: &str, a: &Fields, b: &Fields) -> Result<Fields, Difference> {
         let second_names = by_name(parent, b)?;
         let first_names = by_name(parent, a)?;
@@ -277,7 +282,7 @@ impl Rules {
         if a == b {
             return Ok(a.clone());
         }
-        // Nulls do not have a meaning, whatever their field declares.
+        // Nulls have no meaning of their own, whatever their field declares.
         let takes_nulls = self.merge != SchemaMerge::default();
         let like = match (a.data_type(), b.data_type()) {
             (DataType::Null, _) if takes_nulls => b,
@@ -316,14 +321,14 @@ impl Rules {
                 };
                 T::RunEndEncoded(wider.clone(), self.field(path, a, b)?)
             }
-            // Plain values can replace any encoding.
+            // Plain values can stand for values in any encoding.
             (T::Dictionary(_, a), b) => self.data_type(path, a, b)?,
             (a, T::Dictionary(_, b)) => self.data_type(path, a, b)?,
             (T::RunEndEncoded(_, a), b) => self.data_type(path, a.data_type(), b)?,
             (a, T::RunEndEncoded(_, b)) => self.data_type(path, a, b.data_type())?,
             _ => match (element(a), element(b)) {
                 (Some(child), Some(other)) => {
-                    // The names of elements are not compared.
+                    // We do not compare the names of elements.
                     let child = self.field(path, child, other)?;
                     list(a, b, child)
                 }
@@ -334,7 +339,8 @@ impl Rules {
         })
     }
 
-    /// Returns the merged entries of two maps. The names of their keys and values are not compared.
+    /// Returns the merged entries of two maps. We do not compare the names of their keys and
+    /// values.
     fn entries(self, path: &str, a: &FieldRef, b: &FieldRef) -> Result<FieldRef, Difference> {
         let (DataType::Struct(fields), DataType::Struct(others)) = (a.data_type(), b.data_type())
         else {
@@ -362,7 +368,7 @@ impl Rules {
     }
 }
 
-/// Returns the unit in which timestamps are stored.
+/// Returns the unit in which timestamps are stored. Seconds are stored as milliseconds.
 fn stored_unit(unit: TimeUnit) -> TimeUnit {
     match unit {
         TimeUnit::Second => TimeUnit::Millisecond,
@@ -370,7 +376,7 @@ fn stored_unit(unit: TimeUnit) -> TimeUnit {
     }
 }
 
-/// Returns fields by their names, which must be unique.
+/// Returns fields by name. The names must be unique.
 fn by_name<'a>(
     parent: &str,
     fields: &'a Fields,
@@ -384,7 +390,7 @@ fn by_name<'a>(
     Ok(by_name)
 }
 
-/// Returns the key type of a dictionary that may contain the values of both.
+/// Returns a dictionary key type that can number the values of both.
 fn key_type(a: &DataType, b: &DataType) -> DataType {
     match a.primitive_width().max(b.primitive_width()) {
         _ if a == b => a.clone(),
@@ -435,7 +441,7 @@ fn layout(a: &DataType, b: &DataType) -> Option<DataType> {
         (T::Timestamp(unit, zone), T::Timestamp(other, other_zone)) => {
             let zone = match (zone, other_zone) {
                 (a, b) if a == b => a.clone(),
-                // These are the same instants in different time zones.
+                // Both are instants, which UTC can express whatever their time zones are.
                 (Some(_), Some(_)) => Some("UTC".into()),
                 _ => return None,
             };
@@ -594,7 +600,7 @@ mod tests {
         assert_eq!(error.remedy(), Some(Remedy::MergeByName));
     }
 
-    /// The second and the third file can be merged with the first, but not with each other.
+    /// The second and the third file can each be merged with the first, but not with each other.
     #[test]
     fn errors_name_the_files_that_differ() {
         let cast = SchemaMerge {

@@ -10,9 +10,9 @@ use crate::origins::Origins;
 /// The sorting columns that all row groups share.
 #[derive(Debug, Default)]
 pub(crate) struct CommonSorting {
-    /// The common sorting columns; `None` before the first row group.
+    /// The common sorting columns, or `None` before the first row group.
     common: Option<Vec<SortingColumnOption>>,
-    /// The largest number of sorting columns in a row group.
+    /// The largest number of sorting columns that a row group has.
     longest: usize,
 }
 
@@ -20,7 +20,7 @@ impl CommonSorting {
     /// Reduces the common sorting columns to those that these row groups share.
     ///
     /// # Errors
-    /// Corrupt if the header of a row group cannot be decoded.
+    /// Fails with Corrupt if a row group's header cannot be decoded.
     pub(crate) fn add(&mut self, file: &ParquetFile, row_groups: &[usize]) -> Result<()> {
         for &row_group in row_groups {
             let header = file.metadata().row_group_header(row_group)?;
@@ -38,7 +38,7 @@ impl CommonSorting {
         Ok(())
     }
 
-    /// Declares the sorting columns that hold for the written rows.
+    /// Declares the sorting columns that still hold for the written rows.
     pub(crate) fn declare(
         &self,
         origins: &Origins,
@@ -76,7 +76,7 @@ impl CommonSorting {
     }
 }
 
-/// Returns the sorting columns by their paths, up to the first one that is missing in the schema.
+/// Returns the sorting columns by path, up to the first one that the schema does not have.
 fn by_path(schema: &ParquetSchema, columns: &[SortingColumn]) -> Vec<SortingColumnOption> {
     let by_path = |column: &SortingColumn| {
         let leaf = usize::try_from(column.column_idx).ok();

@@ -1,26 +1,26 @@
-//! The unencrypted description of a file's encryption.
+//! The parts of a file's encryption that are not encrypted themselves.
 
 use herringbone::encryption::crypto_metadata::{EncryptionAlgorithm, FileCryptoMetadata};
 use herringbone::format::footer::{FOOTER_TAIL_BYTES, Tail};
 use herringbone::source::Source;
 use herringbone::{Limits, ParquetFile, Result};
 
-/// A description of encryption that is readable without keys.
+/// A description of a file's encryption that can be read without keys.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct InTheClear {
-    /// The algorithm, and the metadata of the footer key.
+    /// The algorithm, and the footer key's metadata.
     pub crypto: FileCryptoMetadata,
     /// True if the footer can be read without a key.
     pub plaintext_footer: bool,
 }
 
 impl InTheClear {
-    /// Returns the description of an open file, or `None` if the file is not encrypted.
+    /// Returns an open file's description, or `None` if the file is not encrypted.
     ///
     /// # Errors
-    /// [Io](herringbone::ErrorKind::Io); [Corrupt](herringbone::ErrorKind::Corrupt) if the description cannot be
-    /// decoded.
+    /// Fails with [Io](herringbone::ErrorKind::Io) if the file cannot be read, and with
+    /// [Corrupt](herringbone::ErrorKind::Corrupt) if the description cannot be decoded.
     pub fn of(file: &ParquetFile) -> Result<Option<Self>> {
         if let Some(clear) = Self::of_encrypted_footer(&**file.source(), file.limits())? {
             return Ok(Some(clear));
@@ -39,10 +39,11 @@ impl InTheClear {
         }))
     }
 
-    /// Returns the description of a file with an encrypted footer, or `None` if the footer is not encrypted.
+    /// Returns the description of a file that has an encrypted footer, or `None` if the footer is
+    /// not encrypted.
     ///
     /// # Errors
-    /// See [`Self::of`].
+    /// Fails for the same reasons as [`Self::of`].
     pub fn of_encrypted_footer(source: &dyn Source, limits: &Limits) -> Result<Option<Self>> {
         let Some(start_of_tail) = source.len().checked_sub(FOOTER_TAIL_BYTES as u64) else {
             return Ok(None);
@@ -66,7 +67,8 @@ impl InTheClear {
         }))
     }
 
-    /// Returns true if the file uses DuckDB's dialect. Only files of DuckDB lack an identifier.
+    /// Returns true if the file uses DuckDB's dialect. Only DuckDB's files lack an identifier, so
+    /// we recognise them by that.
     #[must_use]
     pub fn is_duckdb_dialect(&self) -> bool {
         !self.plaintext_footer && self.crypto.encryption_algorithm.aad_file_unique.is_empty()

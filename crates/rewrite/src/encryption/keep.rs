@@ -1,4 +1,4 @@
-//! Keeps the encryption of Parquet input in the output.
+//! Encrypts the output as the input was encrypted.
 
 use std::collections::HashMap;
 
@@ -13,17 +13,17 @@ use herringbone::{Error, ErrorKind, ParquetFile, Remedy, Result};
 use super::InTheClear;
 use crate::Note;
 
-/// The description of a column key, or `None` if the column is not encrypted.
+/// The description of a column's key, or `None` if the column is not encrypted.
 type Crypto = Option<ColumnCryptoMetadata>;
 
-/// The encryption of a new file.
+/// The encryption for a new file.
 pub(crate) struct RetainedEncryption {
     pub(crate) properties: FileEncryptionProperties,
-    /// True if the key material of the first input is outside the file.
+    /// True if the first input's key material is outside the file.
     pub(crate) external_key_material: bool,
 }
 
-/// The properties of an encrypted file needed to encrypt another file in the same way.
+/// The properties of an encrypted file that we need to encrypt another file in the same way.
 #[derive(Debug)]
 pub(crate) struct EncryptedFile {
     clear: InTheClear,
@@ -32,11 +32,11 @@ pub(crate) struct EncryptedFile {
 }
 
 impl EncryptedFile {
-    /// Returns the encryption of a file, or `None` if it is not encrypted.
+    /// Returns a file's encryption, or `None` if the file is not encrypted.
     ///
     /// # Errors
-    /// Key without keys; Unsupported if row groups have different keys for a column; Corrupt if the description cannot
-    /// be decoded.
+    /// Fails with Key if there are no keys, with Unsupported if row groups use different keys for
+    /// one column, and with Corrupt if the description cannot be decoded.
     pub(crate) fn of(
         file: &ParquetFile,
         row_groups: &[usize],
@@ -52,7 +52,7 @@ impl EncryptedFile {
         }))
     }
 
-    /// Returns the encryption of a new file with these leaves.
+    /// Returns the encryption for a new file with these leaves.
     fn like(&self, leaves: &[WriteLeaf]) -> Result<FileEncryptionProperties> {
         let columns = leaves
             .iter()
@@ -63,7 +63,8 @@ impl EncryptedFile {
         encryption_like(&self.decryption, crypto, plaintext_footer, columns)
     }
 
-    /// Returns true if the key material of a leaf or of the footer is outside the file.
+    /// Returns true if the key material for the footer or for one of the leaves is outside the
+    /// file.
     fn has_external_key_material(&self, leaves: &[WriteLeaf]) -> bool {
         let of_leaf = |leaf: &WriteLeaf| of_leaf(&self.columns, &leaf.path).ok().flatten();
         let column_crypto = leaves.iter().filter_map(of_leaf).filter_map(|it| match it {
@@ -75,10 +76,12 @@ impl EncryptedFile {
     }
 }
 
-/// Returns the encryption of the input for a file with these leaves, or `None` if the input is not encrypted.
+/// Returns the input's encryption for a file with these leaves, or `None` if the input is not
+/// encrypted.
 ///
 /// # Errors
-/// Key if a key is missing; Unsupported if the files are encrypted in different ways.
+/// Fails with Key if a key is missing, and with Unsupported if the files are encrypted in different
+/// ways.
 pub(crate) fn keep(
     files: &[(String, Option<EncryptedFile>)],
     leaves: &[WriteLeaf],
@@ -116,7 +119,8 @@ fn encryptions_differ(a: &str, b: &str) -> Error {
     Error::unsupported(message).with_remedy(Remedy::DecryptFirst)
 }
 
-/// Returns the error for an encrypted file without keys, because another file cannot be encrypted without them.
+/// Returns the error for an encrypted file without keys. We need the keys, because we cannot
+/// encrypt another file without them.
 #[must_use]
 pub fn without_keys() -> Error {
     let message = "the file is encrypted and the new file has to be encrypted too, but no keys \
@@ -124,7 +128,8 @@ pub fn without_keys() -> Error {
     Error::new(ErrorKind::Key, message).with_remedy(Remedy::GiveKeys)
 }
 
-/// Returns the key description of each column from its chunks. It must be the same in all row groups.
+/// Returns each column's key description, which we take from its chunks. It must be the same in all
+/// row groups.
 fn columns(file: &ParquetFile, row_groups: &[usize]) -> Result<HashMap<ColumnPath, Crypto>> {
     let (schema, metadata) = (file.parquet_schema(), file.metadata());
     let mut columns: HashMap<ColumnPath, Crypto> = HashMap::new();
@@ -147,14 +152,14 @@ fn columns(file: &ParquetFile, row_groups: &[usize]) -> Result<HashMap<ColumnPat
     Ok(columns)
 }
 
-/// Returns the key description for a leaf of the output. Types can be stored in several forms, so a leaf may have
-/// another name in the input. It is then protected like all leaves of its field.
+/// Returns the key description for a leaf of the output. A type can be stored in several forms, so
+/// the leaf may have another name in the input. We then protect it like all leaves of its field.
 fn of_leaf(columns: &HashMap<ColumnPath, Crypto>, path: &[String]) -> Result<Crypto> {
     if let Some(crypto) = columns.get(path) {
         return Ok(crypto.clone());
     }
     if columns.is_empty() {
-        // There are no rows to protect.
+        // Any key will do, because there are no rows to protect.
         return Ok(Some(ColumnCryptoMetadata::FooterKey));
     }
     let field_keys = columns
@@ -170,7 +175,8 @@ fn of_leaf(columns: &HashMap<ColumnPath, Crypto>, path: &[String]) -> Result<Cry
     }
 }
 
-/// Returns a description without the path, which differs between columns with the same key.
+/// Returns a description without its path, because the path differs between columns that share a
+/// key.
 fn same_key(crypto: &Crypto) -> Crypto {
     let mut crypto = crypto.clone();
     if let Some(ColumnCryptoMetadata::ColumnKey { path_in_schema, .. }) = &mut crypto {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use herringbone::Result;
 use herringbone::encryption::key_tools::{FileKeyMaterialStore, KeyMaterialStore as _};
 
-/// A pending copy of key material.
+/// A copy of key material that is still to be made.
 #[derive(Debug)]
 pub struct KeyMaterial {
     from: FileKeyMaterialStore,
@@ -13,10 +13,11 @@ pub struct KeyMaterial {
 }
 
 impl KeyMaterial {
-    /// Prepares to copy the key material of one Parquet file for another, which does not have to exist yet.
+    /// Prepares to copy one Parquet file's key material for another file, which does not have to
+    /// exist yet.
     ///
     /// # Errors
-    /// [Argument](herringbone::ErrorKind::Argument) if a path does not name a file.
+    /// Fails with [Argument](herringbone::ErrorKind::Argument) if a path does not name a file.
     pub fn new(from: &Path, to: &Path, overwrite: bool) -> Result<Self> {
         Ok(Self {
             from: FileKeyMaterialStore::new(from)?,
@@ -24,13 +25,13 @@ impl KeyMaterial {
         })
     }
 
-    /// Returns the path of the copy.
+    /// Returns the copy's path.
     #[must_use]
     pub fn path(&self) -> PathBuf {
         self.to.path()
     }
 
-    /// Returns true if both files share their key material, so that nothing needs to be copied.
+    /// Returns true if both files share their key material, so that there is nothing to copy.
     #[must_use]
     pub fn is_shared(&self) -> bool {
         let real = |store: &FileKeyMaterialStore| store.path().canonicalize().ok();
@@ -40,8 +41,9 @@ impl KeyMaterial {
     /// Copies the key material, unless it is shared.
     ///
     /// # Errors
-    /// [Io](herringbone::ErrorKind::Io); [Argument](herringbone::ErrorKind::Argument) if key material already exists
-    /// and must not be overwritten.
+    /// Fails with [Io](herringbone::ErrorKind::Io) if the material cannot be read or written, and
+    /// with [Argument](herringbone::ErrorKind::Argument) if key material already exists and must
+    /// not be overwritten.
     pub fn copy(&self) -> Result<()> {
         if self.is_shared() {
             return Ok(());

@@ -11,7 +11,7 @@ pub use material::KeyMaterial;
 
 use herringbone::encryption::FileEncryptionProperties;
 
-/// The handling of the input's encryption.
+/// The choice of encryption for the new file.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub enum Protection {

@@ -1,4 +1,5 @@
-//! `parquet.avro.schema`: the Avro schema. A reader of Avro requires all its fields without a default.
+//! `parquet.avro.schema`: the Avro schema. An Avro reader requires all of its fields that have no
+//! default.
 //!
 //! ```text
 //! {"type":"record","name":"r","fields":[{"name":"id","type":"long"},{"name":"s","type":["null","string"]}]}
@@ -10,8 +11,9 @@ use herringbone_text::json::JsonValue;
 use super::{array_mut, by_name, name};
 use crate::columns::{Columns, Similarity};
 
-/// Removes the columns that the new file does not have. Returns false if that is not enough: if fields inside columns
-/// are missing too, if columns have a different type, or if the rest refers to a removed type.
+/// Removes the columns that the new file does not have. Returns false if that is not enough,
+/// because fields inside columns are missing too, columns have another type, or the rest refers to
+/// a type that was removed.
 pub(super) fn adapt(value: &mut JsonValue, new: &Schema, columns: &Columns<'_>) -> bool {
     let is_same = |name: &str| columns.similarity(name) == Similarity::Same;
     if !new.fields().iter().all(|field| is_same(field.name())) {
@@ -26,11 +28,11 @@ pub(super) fn adapt(value: &mut JsonValue, new: &Schema, columns: &Columns<'_>) 
         return false;
     }
     described.retain(is_kept);
-    // Names are unique in Avro.
+    // Comparing the counts is enough, because names are unique in Avro.
     described.len() == new.len()
 }
 
-/// Returns true if a type defines a name, by which other fields may refer to it.
+/// Returns true if a type defines a name, because other fields may refer to that name.
 fn defines_name(described: Option<&JsonValue>) -> bool {
     match described {
         Some(JsonValue::Array(union)) => union.iter().any(|branch| defines_name(Some(branch))),

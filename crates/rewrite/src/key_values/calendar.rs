@@ -1,4 +1,5 @@
-//! Keys that record the calendar in which days are counted. Readers apply them to all rows of a file.
+//! Keys that record the calendar in which days are counted. Readers apply them to all rows of a
+//! file.
 //!
 //! | writer | keys |
 //! |---|---|
@@ -23,7 +24,7 @@ const HIVE: [&str; 3] = [
     "writer.zone.conversion.legacy",
 ];
 
-/// The values of the keys about calendars.
+/// The values of the keys that concern calendars.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct CalendarKeys {
     values: HashMap<String, String>,
@@ -32,13 +33,13 @@ pub(crate) struct CalendarKeys {
 /// The calendar in which readers count days.
 #[derive(Debug, PartialEq, Eq)]
 struct Calendar<'a> {
-    /// The time zone in which Spark converts days from the old calendar to ours. The outer option is `None` if it does
-    /// not convert them.
+    /// The time zone in which Spark converts days from the old calendar to ours. The outer option
+    /// is `None` if Spark does not convert them.
     spark: Option<Option<&'a str>>,
     hive: [Option<&'a str>; 3],
 }
 
-/// The kind of a column that contains days.
+/// The kinds of columns that contain days.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     DateTime,
@@ -46,7 +47,7 @@ enum Kind {
 }
 
 impl CalendarKeys {
-    /// Collects the keys from metadata. If a key is repeated, the first value is used.
+    /// Collects the keys from a file's metadata. If a key is repeated, we use its first value.
     pub(crate) fn of(pairs: &[KeyValue]) -> Self {
         let mut values = HashMap::new();
         let spark = [VERSION, TIME_ZONE, LEGACY_DATE_TIME, LEGACY_INT96];
@@ -63,13 +64,13 @@ impl CalendarKeys {
         self.values.get(key).map(String::as_str)
     }
 
-    /// Returns the calendar that readers use, by the rules of Spark (`DataSourceUtils.getRebaseSpec`).
+    /// Returns the calendar that readers use, by Spark's rules (`DataSourceUtils.getRebaseSpec`).
     fn calendar(&self, kind: Kind) -> Calendar<'_> {
         let (key, first_version) = match kind {
             Kind::DateTime => (LEGACY_DATE_TIME, "3.0.0"),
             Kind::Int96 => (LEGACY_INT96, "3.1.0"),
         };
-        // Spark compares versions as text.
+        // We compare versions as text, because Spark does.
         let is_legacy = self
             .get(VERSION)
             .is_some_and(|version| version < first_version || self.get(key).is_some());
@@ -80,10 +81,10 @@ impl CalendarKeys {
     }
 }
 
-/// Returns an error if the days of a file are different under the new keys than under its own.
+/// Returns an error if the new keys would change the days of a file, compared with its own keys.
 ///
 /// # Errors
-/// Unsupported, with the file and its columns.
+/// Fails with Unsupported. The error names the file and the column.
 pub(super) fn check(
     files: &[OriginalFile],
     new_keys: &CalendarKeys,
@@ -119,7 +120,7 @@ fn other_calendar(file: &OriginalFile, files: &[OriginalFile]) -> Error {
     Error::unsupported(message).with_remedy(Remedy::LeaveOutColumn)
 }
 
-/// Returns the kinds of the leaves that contain days, by path.
+/// Returns the kinds of all leaves that contain days, by path.
 fn kinds(schema: &ParquetSchema) -> HashMap<Vec<&str>, Kind> {
     let leaves = 0..schema.leaves().len();
     let kind = |leaf: usize| {

@@ -9,13 +9,14 @@ use herringbone::schema::{ARROW_SCHEMA_KEY, EXACT_SCHEMA_KEY};
 
 use crate::Note;
 
-/// The metadata of all files, except for the Arrow schema and the algorithm, which the writer creates itself.
+/// The metadata of all files, except for the Arrow schema and the algorithm, which the writer
+/// creates itself.
 ///
-/// If the values of a key differ, those of the first file with the key are kept.
+/// If files have different values for a key, we keep the values of the first file that has it.
 #[derive(Debug, Default)]
 pub(crate) struct KeyValues {
     pairs: Vec<KeyValue>,
-    /// The ordinal of the file that contained each pair.
+    /// The ordinal of the file that each pair comes from.
     files: Vec<usize>,
     known: HashMap<String, Known>,
     num_files: usize,
@@ -24,16 +25,17 @@ pub(crate) struct KeyValues {
 /// The occurrences of a key.
 #[derive(Debug)]
 struct Known {
-    /// The ordinal of the first file with the key.
+    /// The ordinal of the first file that has the key.
     file: usize,
-    /// The values in that file, as a key may be repeated.
+    /// The values in that file. There may be several, because a key may be repeated.
     values: Vec<Option<Vec<u8>>>,
-    /// The number of files with the key.
+    /// The number of files that have the key.
     num_files: usize,
 }
 
 impl KeyValues {
-    /// Adds the pairs of the next file. A note names each key whose values differ from those of earlier files.
+    /// Adds the next file's pairs. A note names each key whose values differ from those of earlier
+    /// files.
     pub(crate) fn add(&mut self, name: &str, pairs: &[KeyValue], notes: &mut Vec<Note>) {
         let file = self.num_files;
         self.num_files += 1;
@@ -56,7 +58,7 @@ impl KeyValues {
             }
         }
         for pair in pairs {
-            // Each key is processed once.
+            // We process each key once, even if it is repeated.
             let Some(values) = here.remove(pair.key.as_str()) else {
                 continue;
             };
@@ -78,7 +80,7 @@ impl KeyValues {
         }
     }
 
-    /// Returns each pair with the ordinal of its file.
+    /// Returns each pair with the ordinal of the file that it comes from.
     pub(crate) fn pairs(&self) -> impl Iterator<Item = (&KeyValue, usize)> {
         self.pairs.iter().zip(self.files.iter().copied())
     }
@@ -95,7 +97,7 @@ impl KeyValues {
             .is_some_and(|known| known.values.len() > 1)
     }
 
-    /// Returns the keys that are missing in some files, each with the ordinal of the first file that has it.
+    /// Returns the keys that some files lack, each with the ordinal of the first file that has it.
     pub(crate) fn unshared(&self) -> impl Iterator<Item = (&str, usize)> {
         let mut seen = HashSet::new();
         self.pairs().filter_map(move |(pair, file)| {
@@ -106,8 +108,8 @@ impl KeyValues {
     }
 }
 
-/// Returns true if the writer creates the value of a key anew. The GeoParquet metadata of the first file is kept,
-/// because it determines the version to create.
+/// Returns true if the writer creates the key's value anew. We keep the first file's GeoParquet
+/// metadata, because it determines the version to create.
 fn is_made_anew(key: &str, file: usize) -> bool {
     let always = [ARROW_SCHEMA_KEY, EXACT_SCHEMA_KEY, ALGORITHM_KEY];
     always.contains(&key) || (key == KEY && file > 0)

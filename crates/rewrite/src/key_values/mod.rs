@@ -1,4 +1,5 @@
-//! The combined key-value metadata of several files, reduced to pairs that describe the new file correctly.
+//! The key-value metadata of several files combined, reduced to pairs that describe the new file
+//! correctly.
 //!
 //! ```text
 //! collect.rs   pairs of all files, one file after the other
@@ -28,10 +29,10 @@ use crate::columns::{Columns, fields};
 pub(crate) use calendar::CalendarKeys;
 pub(crate) use collect::KeyValues;
 
-/// A file from which pairs are collected.
+/// A file whose pairs are collected.
 #[derive(Debug)]
 pub(crate) struct OriginalFile {
-    /// The name in notes and errors.
+    /// The file's name in notes and errors.
     pub(crate) name: String,
     pub(crate) schema: ParquetSchema,
     /// True if all of its row groups are read, in their order.
@@ -40,25 +41,25 @@ pub(crate) struct OriginalFile {
     pub(crate) calendar: CalendarKeys,
 }
 
-/// The properties of the new file that metadata describes.
+/// The properties of the new file that metadata may describe.
 pub(crate) struct NewFile<'a> {
     pub(crate) arrow_schema: &'a Schema,
     pub(crate) schema: &'a ParquetSchema,
-    /// True if its rows are sorted again.
+    /// True if its rows are sorted anew.
     pub(crate) is_sorted: bool,
 }
 
-/// The form of a key that describes the columns.
+/// The form of the value, for a key that describes the columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     Spark,
     Avro,
     Pandas,
-    /// Unparsed bytes or text.
+    /// Bytes or text that we do not parse.
     Opaque,
 }
 
-/// The keys that describe the columns of a file.
+/// The keys that describe a file's columns.
 const DESCRIPTIONS: [(&str, Form); 8] = [
     ("org.apache.spark.sql.parquet.row.metadata", Form::Spark),
     ("spark.sql.parquet.row.metadata", Form::Spark),
@@ -70,7 +71,7 @@ const DESCRIPTIONS: [(&str, Form); 8] = [
     ("thrift.descriptor", Form::Opaque),
 ];
 
-/// Returns the form of a key that describes the columns.
+/// Returns the form of a key's value, if the key describes the columns.
 fn form(key: &str) -> Option<Form> {
     let description = DESCRIPTIONS.iter().find(|(name, _)| *name == key);
     description.map(|(_, form)| *form)
@@ -80,15 +81,15 @@ fn form(key: &str) -> Option<Form> {
 enum Adapted {
     Same,
     Changed(JsonValue),
-    /// The value would describe other columns than those of the new file.
+    /// The value would describe other columns than the new file has.
     Untrue,
 }
 
-/// Adapts descriptions of columns to the new file.
+/// Adapts column descriptions to the new file.
 pub(crate) struct Descriptions<'a> {
     files: &'a [OriginalFile],
     new: &'a NewFile<'a>,
-    /// The comparison of each file with the new one, computed on demand.
+    /// The comparison of each file with the new one. We compute it when it is first needed.
     columns: Vec<OnceCell<Columns<'a>>>,
 }
 
@@ -111,7 +112,7 @@ impl<'a> Descriptions<'a> {
         let mut pairs = Vec::new();
         for (pair, file) in collected.pairs() {
             let form = match collected.repeats(&pair.key) {
-                // Readers may use any of the repeated values.
+                // We do not adapt repeated values, because readers may use any of them.
                 true => form(&pair.key).map(|_| Form::Opaque),
                 false => form(&pair.key),
             };
@@ -127,7 +128,7 @@ impl<'a> Descriptions<'a> {
         }
         let mut metadata = HashMap::new();
         for (key, value) in schema.metadata() {
-            // Other keys are only in the Arrow schema, which is that of the first file.
+            // All other keys are only in the Arrow schema, which comes from the first file.
             if collected.has(key) {
                 continue;
             }
@@ -146,7 +147,7 @@ impl<'a> Descriptions<'a> {
         (pairs, Arc::new(schema))
     }
 
-    /// Adapts the value of a key to the new file. A note names an omitted key.
+    /// Adapts a key's value to the new file. If the key is left out, a note names it.
     fn value(
         &self,
         key: &str,
@@ -159,7 +160,7 @@ impl<'a> Descriptions<'a> {
         let (Some(form), Some((original, columns)), Some(value)) = (form, original, value) else {
             return Adapted::Same;
         };
-        // Bytes cannot be parsed, like text other than JSON.
+        // Bytes become an empty text, which cannot be parsed, just like text other than JSON.
         let text = str::from_utf8(value).unwrap_or_default();
         let compare = || Columns::compare(&original.schema, self.new.schema);
         let adapted = self.adapted(form, original, columns.get_or_init(compare), text, notes);
@@ -175,7 +176,7 @@ impl<'a> Descriptions<'a> {
         adapted
     }
 
-    /// Returns the names of the columns that are missing in some file.
+    /// Returns the names of the columns that some file lacks.
     fn with_gaps(&self) -> HashSet<&'a str> {
         let names = |schema| fields(schema).map(|field| field.name());
         let mut gaps = HashSet::new();
@@ -198,7 +199,8 @@ impl<'a> Descriptions<'a> {
             return Adapted::Same;
         }
         let Ok(value) = JsonValue::parse(text) else {
-            // Readers cannot parse it either, so it does not mislead them.
+            // If the columns are the same, we keep a text that we cannot parse. Readers cannot
+            // parse it either, so it does not mislead them.
             return match columns.are_same() {
                 true => Adapted::Same,
                 false => Adapted::Untrue,
@@ -230,10 +232,10 @@ impl<'a> Descriptions<'a> {
     }
 }
 
-/// Returns an error for keys that would count the days of one file in the calendar of another.
+/// Returns an error if the keys would count the days of one file in another file's calendar.
 ///
 /// # Errors
-/// Unsupported, with the files and columns.
+/// Fails with Unsupported. The error names the files and columns.
 pub(crate) fn check_calendars(
     files: &[OriginalFile],
     pairs: &[KeyValue],
@@ -242,7 +244,7 @@ pub(crate) fn check_calendars(
     calendar::check(files, &CalendarKeys::of(pairs), new)
 }
 
-/// Returns the fields by name, or `None` if two have the same name.
+/// Returns the fields by name, or `None` if two fields have the same name.
 fn by_name(fields: &Fields) -> Option<HashMap<&str, &Field>> {
     let pairs = fields
         .iter()
@@ -251,12 +253,12 @@ fn by_name(fields: &Fields) -> Option<HashMap<&str, &Field>> {
     (map.len() == fields.len()).then_some(map)
 }
 
-/// Returns the name of a described field.
+/// Returns a described field's name.
 fn name(described: &JsonValue) -> Option<&str> {
     described.get("name")?.as_text()
 }
 
-/// Returns an array member of an object, mutably.
+/// Returns an object's array member, mutably.
 fn array_mut<'j>(value: &'j mut JsonValue, key: &str) -> Option<&'j mut Vec<JsonValue>> {
     match member_mut(value, key)? {
         JsonValue::Array(items) => Some(items),
@@ -264,7 +266,7 @@ fn array_mut<'j>(value: &'j mut JsonValue, key: &str) -> Option<&'j mut Vec<Json
     }
 }
 
-/// Returns a member of an object, mutably.
+/// Returns an object's member, mutably.
 fn member_mut<'j>(value: &'j mut JsonValue, key: &str) -> Option<&'j mut JsonValue> {
     match value {
         JsonValue::Object(object) => object.get_mut(key),

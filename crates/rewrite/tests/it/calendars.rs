@@ -1,4 +1,4 @@
-//! Keys of Spark and Hive that decide how days are counted.
+//! Merges files with keys of Spark and Hive that decide how days are counted.
 
 use herringbone::arrow::schema::{DataType, SchemaRef};
 use herringbone::{ParquetFile, Remedy, WriteOptions};
@@ -33,8 +33,8 @@ fn can_merge(a: &[(&str, &str)], b: &[(&str, &str)], new: &SchemaRef) -> bool {
     merged.is_ok()
 }
 
-/// Rules of Spark (`DataSourceUtils.getRebaseSpec`): days are Julian before 1582 if the version is below 3.0.0, or with the
-/// legacy key.
+/// By Spark's rules (`DataSourceUtils.getRebaseSpec`), days before 1582 are Julian if the version
+/// is below 3.0.0, or if the legacy key is present.
 #[test]
 fn days_of_two_calendars_cannot_share_a_file() {
     let days = days();
@@ -48,9 +48,9 @@ fn days_of_two_calendars_cannot_share_a_file() {
     assert!(!can_merge(&old, &new, &days));
     assert!(!can_merge(&new, &legacy, &days));
     assert!(!can_merge(&[], &old, &days));
-    // Without a version, the key of the legacy calendar does not count.
+    // Without a version, the legacy calendar's key does not count.
     assert!(can_merge(&[], &[(LEGACY, "")], &days));
-    // The zone counts for the legacy calendar alone.
+    // The zone only counts for the legacy calendar.
     let in_zone = |zone| [(VERSION, "3.2.0"), (LEGACY, ""), (ZONE, zone)];
     assert!(can_merge(&in_zone("UTC"), &in_zone("UTC"), &days));
     assert!(!can_merge(&in_zone("UTC"), &in_zone("CET"), &days));

@@ -1,4 +1,5 @@
-//! Bloom filters, sorting columns, schemas and key-value metadata of one or more files.
+//! Carries over the bloom filters, sorting columns, schemas and key-value metadata of one or more
+//! files.
 
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use herringbone_rewrite::{CarryOver, ColumnOrigin, InputFile, Note};
 
 use crate::files::{carried, collected, empty, nulls, schema, value, with_keys, written};
 
-/// A file of four rows with the columns `a`, `b`, `flag` and `s.x`, in two row groups.
+/// Returns a file of four rows in two row groups, with the columns `a`, `b`, `flag` and `s.x`.
 fn file(options: WriteOptions) -> ParquetFile {
     let x = Int32Array::from(vec![1, 2, 3, 4]);
     let fields = Fields::from(vec![Field::new("x", DataType::Int32, false)]);
@@ -39,7 +40,7 @@ fn schema_of(file: &ParquetFile) -> SchemaRef {
         .unwrap()
 }
 
-/// Returns the paths for which options request bloom filters.
+/// Returns the paths for which the options request bloom filters.
 fn bloom_filters(options: &WriteOptions) -> Vec<String> {
     let overrides = options.overrides.iter();
     let paths = overrides.filter_map(|(selector, options)| match selector {
@@ -68,7 +69,7 @@ fn columns_that_had_bloom_filters_get_them() {
         .apply(&schema_of(&file), &mut options)
         .unwrap();
     assert_eq!(bloom_filters(&options), [] as [&str; 0]);
-    // A missing column does not get one, and a renamed one does.
+    // A missing column gets no bloom filter, but a renamed one does.
     let (options, _) = carried(&[&file], &schema(&[("b", DataType::Int32)]));
     assert_eq!(bloom_filters(&options), [] as [&str; 0]);
     let origins = vec![
@@ -81,7 +82,7 @@ fn columns_that_had_bloom_filters_get_them() {
         .apply(&renamed, &mut options)
         .unwrap();
     assert_eq!(bloom_filters(&options), ["y"]);
-    // The caller's own options win: they are later in the list.
+    // The caller's own options win, because they are later in the list.
     let mut options = WriteOptions::new().column("a", ColumnOptions::new().dictionary(false));
     collected(CarryOver::new(), &[&file])
         .apply(&schema_of(&file), &mut options)
@@ -98,7 +99,7 @@ fn sorted(columns: &[(&str, bool, bool)]) -> WriteOptions {
     WriteOptions::new().sorting_columns(columns.collect())
 }
 
-/// Returns the kept sorting columns, and the note about the others.
+/// Returns the sorting columns that are kept, and the note about the others.
 fn kept(files: &[&ParquetFile], new: &SchemaRef) -> (Vec<String>, Vec<Note>) {
     let (options, notes) = carried(files, new);
     let shown = |column: &SortingColumnOption| {
@@ -134,12 +135,12 @@ fn sorting_columns_shared_by_all_row_groups_are_declared() {
     let unsorted = file(WriteOptions::new());
     assert_eq!(kept(&[&unsorted, &both], &all), (vec![], note(0, 2)));
     assert_eq!(kept(&[&unsorted], &all), (vec![], vec![]));
-    // The rows are sorted by `b` only among equal values of `a`.
+    // Rows are only sorted by `b` among equal values of `a`.
     let without_a = schema(&[("b", DataType::Int32)]);
     assert_eq!(kept(&[&both], &without_a), (vec![], note(0, 2)));
     let inner = file(sorted(&[("s.x", false, true)]));
     assert_eq!(kept(&[&inner], &all).0, ["s.x false true"]);
-    // A sort by the caller replaces them without a note.
+    // If the caller sorts, that sort replaces them without a note.
     let mut options = WriteOptions::new().sort_by(vec![SortingColumnOption::new(["b"])]);
     let carried = collected(CarryOver::new(), &[&both])
         .apply(&all, &mut options)
@@ -206,7 +207,7 @@ fn keys_of_several_files() {
     assert_eq!((values.count(), notes), (2, vec![]));
     let (_, notes) = carried(&[&twice, &first], &all);
     assert_eq!(notes.len(), 2, "{notes:?}");
-    // The writer makes the Arrow schema anew.
+    // The Arrow schema is left out, because the writer makes it anew.
     assert_eq!(value(&options, "ARROW:schema"), None);
 }
 
@@ -251,13 +252,13 @@ fn columns_described_differently_are_named_once() {
         fields_of(&[&wide, &narrow]),
         (vec!["b".into()], vec![otherwise])
     );
-    // A file without the column does not describe it differently.
+    // If a file does not have the column, it does not describe it differently.
     let without = empty(&schema(&[("b", DataType::Utf8)]), WriteOptions::new());
     assert_eq!(
         fields_of(&[&without, &wide]),
         (vec!["b".into(), "a".into()], vec![])
     );
-    // A missing column does not need a note.
+    // A missing column needs no note.
     let (_, notes) = carried(&[&wide, &narrow], &schema(&[("b", DataType::Utf8)]));
     assert_eq!(notes, []);
     assert_eq!(carried(&[], &new).0.schema.parquet_schema, None);

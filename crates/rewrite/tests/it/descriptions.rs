@@ -1,4 +1,5 @@
-//! Column descriptions in key-value metadata, adapted to the written columns, as Spark, Avro and pandas write them.
+//! Adapts the column descriptions that Spark, Avro and pandas write in key-value metadata to the
+//! written columns.
 
 use std::sync::Arc;
 
@@ -12,8 +13,8 @@ const SPARK: &str = "org.apache.spark.sql.parquet.row.metadata";
 const AVRO: &str = "parquet.avro.schema";
 const PANDAS: &str = "pandas";
 
-/// Rewrites a file of `old` columns with a description as one of `new` columns. Returns the new description, and true if a
-/// note names the missing key.
+/// Rewrites a file with the columns `old` and a description as one with the columns `new`. Returns
+/// the new description, and true if a note names the missing key.
 fn adapted(key: &str, text: &str, old: &SchemaRef, new: &SchemaRef) -> (Option<String>, bool) {
     let file = empty(old, with_keys(&[(key, text)]));
     let mut options = WriteOptions::new();
@@ -63,7 +64,7 @@ fn spark_forgets_columns_and_fields() {
     assert_eq!(one(&two, &two, &text), (Some(text.clone()), false));
     let b = schema(&[("b", DataType::Int64)]);
     assert_eq!(one(&two, &b, &text), (Some(spark(&[long("b")])), false));
-    // A new column is not described, and one of another type is described wrongly.
+    // A new column has no description, and a column of another type has a wrong one.
     let new = schema(&[("a", DataType::Int64), ("c", DataType::Int64)]);
     assert_eq!(one(&two, &new, &text), (None, true));
     let cast = schema(&[("a", DataType::Int64), ("b", DataType::Utf8)]);
@@ -73,11 +74,11 @@ fn spark_forgets_columns_and_fields() {
         one(&two, &schema(&[("a", DataType::Int64)]), &twice),
         (None, true)
     );
-    // Invalid JSON misleads readers only if the columns are others.
+    // Invalid JSON only misleads readers if the columns differ.
     assert_eq!(one(&two, &two, "{"), (Some("{".to_owned()), false));
     assert_eq!(one(&two, &b, "{"), (None, true));
     assert_eq!(one(&two, &b, r#"{"type":"struct"}"#), (None, true));
-    // Columns may be null if the rows are from several files.
+    // Columns may be null if the rows come from several files.
     let required = columns(vec![Field::new("a", DataType::Int64, false), int("b")]);
     let text = spark(&[spark_field("a", r#""long""#, false), long("b")]);
     assert_eq!(
@@ -142,7 +143,7 @@ fn spark_types_are_adapted_at_any_depth() {
             array(&xy, false),
             None,
         ),
-        // A class requires all its fields.
+        // A class requires all of its fields.
         (
             pair(&["x", "y"]),
             pair(&["x"]),
@@ -175,7 +176,7 @@ fn spark_classes_and_variants_keep_their_fields() {
     let long = |name: &str| spark_field(name, r#""long""#, true);
     let x = spark(&[long("x")]);
     let pair = |names: &[&str]| group(names.iter().map(|name| int(name)).collect());
-    // A class that keeps its fields stays, next to a missing column.
+    // A class stays if it keeps its fields, even if another column is missing.
     let old = columns(vec![field("s", pair(&["x"])), int("a")]);
     let new = columns(vec![field("s", pair(&["x"]))]);
     let class = spark_field("s", &format!(r#"{{"type":"udt","sqlType":{x}}}"#), true);
@@ -214,7 +215,7 @@ fn avro_forgets_columns_unless_others_refer_to_them() {
     assert!(keeps(
         r#"{"name":"b","type":{"type":"array","items":"long"}}"#
     ));
-    // Other fields may refer to the name of a type.
+    // These types define a name, which other fields may refer to.
     let named = r#"{"type":"fixed","name":"n","size":8}"#;
     assert!(!keeps(&format!(r#"{{"name":"b","type":{named}}}"#)));
     assert!(!keeps(&format!(
@@ -229,7 +230,7 @@ fn avro_forgets_columns_unless_others_refer_to_them() {
     let text = record(&[of_a, r#"{"name":"b","type":"long"}"#]);
     let cast = schema(&[("a", DataType::Utf8)]);
     assert_eq!(adapted(AVRO, &text, &two, &cast), (None, true));
-    // A column that may be null needs another type in Avro.
+    // In Avro, a column that may be null needs another type.
     let required = ["a", "b"].map(|name| Field::new(name, DataType::Int64, false));
     let required = columns(required.to_vec());
     assert_eq!(adapted(AVRO, &text, &required, &a), (None, true));
@@ -255,7 +256,7 @@ fn opaque_and_repeated_descriptions_are_kept_for_equal_columns_alone() {
         adapted("mine", "{}", &two, &swapped),
         (Some("{}".to_owned()), false)
     );
-    // Readers may use any of two values.
+    // Neither value is kept, because readers may use any of the two.
     let text = spark(&[
         spark_field("a", r#""long""#, true),
         spark_field("b", r#""long""#, true),
@@ -269,7 +270,7 @@ fn opaque_and_repeated_descriptions_are_kept_for_equal_columns_alone() {
     assert_eq!(value(&options, SPARK), None);
 }
 
-/// Returns a column of pandas metadata.
+/// Returns a column's entry in pandas metadata.
 fn pandas_column(name: &str, pandas_type: &str, numpy_type: &str, metadata: &str) -> String {
     format!(
         r#"{{"name":"{name}","field_name":"{name}","pandas_type":"{pandas_type}","numpy_type":"{numpy_type}","metadata":{metadata}}}"#
@@ -287,7 +288,7 @@ const RANGE: &str = r#"{"kind":"range","name":null,"start":0,"stop":2,"step":1}"
 
 #[test]
 fn pandas_describes_new_and_cast_columns() {
-    // No other type is stored as this one.
+    // A seven-byte value has a type of its own, which no other type is stored as.
     let old = schema(&[("a", DataType::FixedSizeBinary(7))]);
     let text = pandas(RANGE, &[pandas_column("a", "bytes", "object", "null")]);
     let described = |new: DataType| {
@@ -389,7 +390,7 @@ fn pandas_keeps_an_index_that_covers_all_rows() {
     for index in [RANGE, &named, &shifted, &even, r#""k""#] {
         assert_eq!(one(index, &[0, 1], false), (true, false), "{index}");
     }
-    // The default index is made again, and any other is lost with a note.
+    // The default index is made again, and any other index is lost with a note.
     for (row_groups, sort) in [(&[0][..], false), (&[1, 0], false), (&[0, 1], true)] {
         assert_eq!(
             one(RANGE, row_groups, sort),
@@ -401,7 +402,7 @@ fn pandas_keeps_an_index_that_covers_all_rows() {
         }
         assert_eq!(one(r#""k""#, row_groups, sort), (true, false));
     }
-    // The index loses a column missing in the new file.
+    // The index loses a column that the new file does not have.
     let a = schema(&[("a", DataType::Int64)]);
     let (text, _) = adapted(PANDAS, &of(r#""k""#), &all, &a);
     assert_eq!(text.as_deref(), Some(&*pandas("", &entries[..1])));

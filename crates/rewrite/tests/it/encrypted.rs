@@ -1,4 +1,4 @@
-//! The encryption of files, kept, replaced and left out.
+//! Keeps, replaces and leaves out the encryption of files.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ fn decryption() -> FileDecryptionProperties {
     builder.column_key(["b"], key(2)).build().unwrap()
 }
 
-/// Writes a file with two row groups, whose column `b` has a key of its own.
+/// Writes a file with two row groups, whose column `b` has its own key.
 fn file(metadata: Option<&str>, plaintext_footer: bool) -> ParquetFile {
     let footer_key = match metadata {
         Some(metadata) => EncryptionKey::with_metadata(key(1), metadata),
@@ -56,7 +56,7 @@ fn written(options: WriteOptions) -> ParquetFile {
     ParquetFile::from_bytes_with(bytes, options).unwrap()
 }
 
-/// Carries the properties of files over, and returns the outcome and true if the new file is encrypted.
+/// Carries files' properties over. Returns the outcome, and true if the new file is encrypted.
 fn carried(
     mut carry_over: CarryOver,
     files: &[&ParquetFile],
@@ -126,7 +126,7 @@ fn keys_and_equal_encryptions_are_needed() {
             .kind(),
         ErrorKind::Unsupported
     );
-    // The key of a column that the files lack is not known.
+    // If the files lack a column, its key is not known.
     let more = schema(&[("a", DataType::Int32), ("c", DataType::Int32)]);
     let error = carried(CarryOver::new(), &[&encrypted], &more).unwrap_err();
     assert_eq!(error.location().column.as_deref(), Some("c"));
@@ -152,7 +152,7 @@ fn key_material_outside_the_file_is_noticed() {
     };
     assert!(!has_external(None));
     assert!(!has_external(Some("a name")));
-    // The form of parquet-java: a reference into a file next to the data.
+    // parquet-java writes this form, which refers to a file next to the data.
     let external =
         r#"{"keyMaterialType":"PKMT1","internalStorage":false,"keyReference":"footerKey"}"#;
     assert!(has_external(Some(external)));

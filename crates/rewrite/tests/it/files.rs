@@ -1,4 +1,4 @@
-//! Small files in memory, and the outcome of carrying their properties over.
+//! Small in-memory files, and the outcome of carrying their properties over.
 
 use std::sync::Arc;
 
@@ -8,12 +8,12 @@ use herringbone::format::KeyValue;
 use herringbone::{ParquetFile, WriteOptions, Writer};
 use herringbone_rewrite::{CarryOver, InputFile, Note};
 
-/// A column that may be null.
+/// Returns a nullable field.
 pub(crate) fn field(name: &str, data_type: DataType) -> Field {
     Field::new(name, data_type, true)
 }
 
-/// A schema of columns that may be null.
+/// Returns a schema of nullable columns.
 pub(crate) fn schema(fields: &[(&str, DataType)]) -> SchemaRef {
     let fields = fields
         .iter()
@@ -21,7 +21,7 @@ pub(crate) fn schema(fields: &[(&str, DataType)]) -> SchemaRef {
     Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }
 
-/// Writes a file with one row of nulls in each of two row groups.
+/// Writes a file with two row groups, each of which has one row of nulls.
 pub(crate) fn nulls(schema: &SchemaRef, options: WriteOptions) -> ParquetFile {
     let nulls = |field: &Arc<Field>| -> ArrayRef { new_null_array(field.data_type(), 2) };
     let columns = schema.fields().iter().map(nulls).collect();
@@ -56,7 +56,7 @@ pub(crate) fn with_keys(pairs: &[(&str, &str)]) -> WriteOptions {
     WriteOptions::new().key_value_metadata(pairs)
 }
 
-/// Collects what all rows of these files have in common. The files are named `1`, `2`, ….
+/// Collects what the rows of these files have in common. The files are named `1`, `2`, ….
 pub(crate) fn collected(mut carry_over: CarryOver, files: &[&ParquetFile]) -> CarryOver {
     for (at, file) in files.iter().enumerate() {
         let row_groups: Vec<usize> = (0..file.metadata().num_row_groups()).collect();
@@ -68,7 +68,7 @@ pub(crate) fn collected(mut carry_over: CarryOver, files: &[&ParquetFile]) -> Ca
     carry_over
 }
 
-/// Returns the options and notes for a new file with the rows of these files.
+/// Returns the options and notes for a new file that has the rows of these files.
 pub(crate) fn carried(files: &[&ParquetFile], new: &SchemaRef) -> (WriteOptions, Vec<Note>) {
     let mut options = WriteOptions::new();
     let carried = collected(CarryOver::new(), files)
@@ -77,7 +77,7 @@ pub(crate) fn carried(files: &[&ParquetFile], new: &SchemaRef) -> (WriteOptions,
     (options, carried.notes)
 }
 
-/// Returns the value of a key, if it is kept.
+/// Returns a key's value, if it is kept.
 pub(crate) fn value(options: &WriteOptions, key: &str) -> Option<String> {
     let pair = options
         .key_value_metadata

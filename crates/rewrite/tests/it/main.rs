@@ -1,4 +1,4 @@
-//! Properties of files that a rewrite keeps, adapts or leaves out.
+//! Tests of the properties that a rewrite keeps, adapts or leaves out.
 
 #[cfg(test)]
 mod calendars;

@@ -1,4 +1,4 @@
-//! Common schemas of files, and the reads that return them.
+//! Finds common schemas of files, and reads with them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ fn merge(by_name: bool, cast: bool) -> SchemaMerge {
     merge
 }
 
-/// Returns the common type of two columns, in both orders.
+/// Returns the common type of two columns, and checks that their order does not matter.
 fn common(merge: SchemaMerge, a: &DataType, b: &DataType) -> Option<DataType> {
     let of = |a: &DataType, b: &DataType| {
         let files = [a, b].map(|data_type| ("f", schema(&[("x", data_type.clone())])));
@@ -162,7 +162,7 @@ fn runs_maps_and_lists_have_common_types() {
 fn nulls_and_numbers_have_common_types_by_choice() {
     use DataType as T;
     check(&[(T::Int32, T::Int64, None), (T::Null, T::Int64, None)]);
-    // Nulls and other integers have common types only with an option.
+    // Nulls, and integers of other widths, only have a common type with an option.
     assert_eq!(
         common(merge(true, false), &T::Null, &T::Int64),
         Some(T::Int64)
@@ -178,7 +178,7 @@ fn nulls_and_numbers_have_common_types_by_choice() {
     assert_eq!(common(merge(true, false), &T::Int32, &T::Int64), None);
 }
 
-/// Seconds are stored as milliseconds, so that both can be read as either.
+/// Seconds are stored as milliseconds, so both can be read as either.
 #[test]
 fn stored_units_count_for_merges_by_name() {
     use TimeUnit::{Microsecond, Millisecond, Second};
@@ -251,7 +251,7 @@ fn fields_are_merged_by_place_or_by_name() {
         None,
     );
     assert_eq!(*of(merge(true, false), &[&ab, &ba]).unwrap(), *ab);
-    // A column that one file lacks may be null.
+    // If one file lacks a column, the column may be null.
     assert_eq!(
         *of(merge(true, false), &[&required, &ba]).unwrap().field(0),
         Field::new("a", DataType::Int32, true)
