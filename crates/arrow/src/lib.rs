@@ -1,6 +1,8 @@
-//! The Arrow major that Herringbone is built on: array, buffer, data, ipc, row and schema, nothing else.
+//! The Arrow major version that Herringbone is built on, with the crates array, buffer, data, ipc,
+//! row and schema, and nothing else.
 //!
-//! Features `arrow-60` (default) and `arrow-59` choose the major; where both are on, the newest wins.
+//! The features `arrow-60` (default) and `arrow-59` choose the major version. If both are on, the
+//! newest one wins.
 
 #![forbid(unsafe_code)]
 

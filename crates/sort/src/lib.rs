@@ -1,16 +1,16 @@
-//! A sorter for the rows of a writer, in memory and in temporary files.
+//! Sorts a writer's rows, in memory and in temporary files.
 //!
 //! ```text
 //! batches ─► rows in memory ─ sorted ─► batches                       all of them fit
 //!                 └─ full ─► runs in temporary files ─ merged ─► batches
 //! ```
 //!
-//! Rows are compared by [`SortKeys`]. Equal rows keep their order, so the result does not depend on the number of
-//! runs. Arrow dictionaries are removed from the rows before sorting, and restored afterwards. All batches then share
-//! one dictionary.
+//! Rows are compared by [`SortKeys`]. Equal rows keep their order, so the result does not depend on
+//! the number of runs. We take Arrow dictionaries out of the rows before sorting, and restore them
+//! afterwards, so that all batches share one dictionary.
 //!
-//! This crate is for the crates of this workspace. Its API changes with any release, except for the items that
-//! `herringbone` exports.
+//! This crate is for the other crates of this workspace. Its API changes with any release, except
+//! for the items that `herringbone` exports.
 
 #![forbid(unsafe_code)]
 
@@ -41,32 +41,33 @@ use temporary::Spill;
 
 pub use unnamed_file::UnnamedFile;
 
-/// The number of rows added at once: their keys then stay in the cache.
+/// The number of rows that we add at once. It is small enough for their keys to stay in the cache.
 const SLICE_ROWS: usize = 1 << 14;
 
-/// The maximum number of runs that exist or are merged at a time. Each is an open file. During a merge, one more file
-/// is open.
+/// The largest number of runs that exist or are merged at a time. Each run is an open file, and
+/// during a merge there is one more.
 const FAN_IN: usize = 64;
 
-/// The number of bytes that Arrow dictionaries may always use, however little memory there is for rows.
+/// The number of bytes that Arrow dictionaries may always use, however little memory there is for
+/// rows.
 const DICTIONARY_BYTES: usize = 16 << 20;
 
-/// The maximum number of rows in a batch.
+/// The largest number of rows in a batch.
 const BATCH_ROWS: usize = 1 << 16;
 
-/// The approximate maximum number of bytes in a batch.
+/// The approximate largest number of bytes in a batch.
 const BATCH_BYTES: usize = 16 << 20;
 
-/// A sorter of rows. Takes all rows, then returns them in order.
+/// A sorter that first takes all rows, then returns them in order.
 pub struct Sorter {
     keys: SortKeys,
     dictionaries: Dictionaries,
     rows: MemoryRows,
     spill: Spill,
-    /// The runs, oldest rows first.
+    /// The runs, with the oldest rows first.
     runs: Vec<Run>,
     memory_bytes: usize,
-    /// The number of rows taken and not returned yet.
+    /// The number of rows that were taken and not returned yet.
     num_rows: u64,
     output: Option<Output>,
 }
@@ -78,10 +79,11 @@ enum Output {
 }
 
 impl Sorter {
-    /// Creates the sorter for the rows of a file, if the plan requires one. The file may have a path.
+    /// Creates the sorter for a file's rows, or returns `None` if the plan requires no sort. If the
+    /// options name no folder, temporary files are put next to `path`.
     ///
     /// # Errors
-    /// [Argument](ErrorKind::Argument) if one of the columns cannot be compared.
+    /// Fails with [Argument](ErrorKind::Argument) if one of the columns cannot be compared.
     pub fn new(plan: &Arc<WritePlan>, path: Option<&Path>) -> Result<Option<Self>> {
         let Some(keys) = plan.sort_keys()? else {
             return Ok(None);
@@ -100,7 +102,7 @@ impl Sorter {
         }))
     }
 
-    /// Returns the number of rows taken and not returned yet.
+    /// Returns the number of rows that were taken and not returned yet.
     pub fn num_rows(&self) -> u64 {
         self.num_rows
     }
@@ -110,11 +112,12 @@ impl Sorter {
         self.rows.bytes() + self.dictionaries.heap_bytes()
     }
 
-    /// Takes the rows of a batch.
+    /// Takes a batch's rows.
     ///
     /// # Errors
-    /// [Argument](ErrorKind::Argument) if the batch cannot be compared; [Io](ErrorKind::Io) if a temporary file cannot
-    /// be written; [Limit](ErrorKind::Limit) if Arrow dictionaries use too much memory.
+    /// Fails with [Argument](ErrorKind::Argument) if the batch cannot be compared, with
+    /// [Io](ErrorKind::Io) if a temporary file cannot be written, and with
+    /// [Limit](ErrorKind::Limit) if Arrow dictionaries use too much memory.
     pub fn push(&mut self, batch: &RecordBatch) -> Result<()> {
         let stored = self.dictionaries.take_out(batch)?;
         let dictionary_bytes = self.dictionaries.heap_bytes();
@@ -138,12 +141,14 @@ impl Sorter {
         Ok(())
     }
 
-    /// Returns the next rows in sorted order, of all rows taken so far; `None` after the last one.
+    /// Returns the next rows in the sorted order of all rows taken so far, or `None` after the last
+    /// one.
     ///
     /// # Errors
-    /// [Io](ErrorKind::Io) if temporary files cannot be written or read; [Limit](ErrorKind::Limit) if the values of one
-    /// row or of a dictionary are too long for an array; [Unsupported](ErrorKind::Unsupported) if rows of this type
-    /// cannot be sorted.
+    /// Fails with [Io](ErrorKind::Io) if temporary files cannot be written or read, and with
+    /// [Limit](ErrorKind::Limit) if the values of one row or of a dictionary are too long for an
+    /// array. Fails with [Unsupported](ErrorKind::Unsupported) if rows of this type cannot be
+    /// sorted.
     pub fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
         if self.output.is_none() {
             self.output = Some(self.start()?);
@@ -205,10 +210,10 @@ impl Sorter {
         self.merge_newest()
     }
 
-    /// Merges the newest runs once the maximum number of runs is reached. Merges those of the lowest level, and if
-    /// there is only one, also those of the next level. A merged run is one level higher, so levels fall from the
-    /// oldest run to the newest one, and rows are merged once per level. Only adjacent runs are merged, so that equal
-    /// rows keep their order.
+    /// Merges the newest runs once there are as many runs as allowed. It merges the runs of the
+    /// lowest level, and if there is only one, also those of the next level. A merged run is one
+    /// level higher, so that levels fall from the oldest run to the newest one, and each row is
+    /// merged once per level. We only merge adjacent runs, so that equal rows keep their order.
     fn merge_newest(&mut self) -> Result<()> {
         let [.., next, _] = self.runs.as_slice() else {
             return Ok(());
@@ -234,13 +239,13 @@ fn too_large_dictionaries(bytes: usize, most: usize) -> Error {
     Error::new(ErrorKind::Limit, message).with_remedy(Remedy::RaiseSortMemory)
 }
 
-/// Returns the size of a batch in a run, in bytes. The batches of all merged runs together take only a part of the
-/// memory.
+/// Returns the size of a run's batches, in bytes. It is so small that the batches of all merged
+/// runs together only take a part of the memory.
 fn block_bytes(memory_bytes: usize) -> usize {
     (memory_bytes / FAN_IN / 2).min(BATCH_BYTES / 4)
 }
 
-/// Returns the size of an output batch, in bytes.
+/// Returns the size of output batches, in bytes.
 fn batch_bytes(memory_bytes: usize) -> usize {
     (memory_bytes / 8).min(BATCH_BYTES)
 }
@@ -251,11 +256,12 @@ fn batch_rows(batch_bytes: usize, bytes: usize, num_rows: usize) -> usize {
     (batch_bytes / row_bytes).clamp(1, BATCH_ROWS)
 }
 
-/// Returns the error of an Arrow operation that fails for valid arrays.
+/// Returns the error for an Arrow operation that should not fail for valid arrays.
 #[cold]
 fn unsortable(error: ArrowError) -> Error {
     match error {
-        // The errors of a temporary file are passed through the reader of its stream.
+        // A temporary file's errors arrive here wrapped, because they passed through the reader of
+        // its stream.
         ArrowError::IoError(_, error) => match error.downcast::<Error>() {
             Ok(error) => error,
             Err(error) => Error::from(error),

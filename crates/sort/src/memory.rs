@@ -11,40 +11,43 @@ use herringbone_write::{RowKeys, SortKeys};
 use super::batch_rows;
 use super::gather::{RowPosition, gather_batches};
 
-/// The number of key bytes stored in a row's entry.
+/// The number of key bytes that we store in a row's entry.
 const PREFIX_BYTES: usize = 12;
 
-/// The number of rows up to which rows are compared one by one, rather than by the next bytes of all of them.
+/// The largest group in which we compare rows one by one. In larger groups, we sort by the next
+/// bytes of all rows.
 const MAX_COMPARED_ROWS: usize = 32;
 
-/// The number of rows in a block. One column of them fits into the cache of a core.
+/// The number of rows in a block, chosen so that one column of them fits into a core's cache.
 const BLOCK_ROWS: usize = 1 << 16;
 
-/// The maximum size of a block, in bytes. Gathering long rows takes as long in any order.
+/// The largest size of a block in bytes. Longer rows take the same time to gather in any order, so
+/// moving them would not help.
 const BLOCK_BYTES: usize = 32 << 20;
 
-/// Batches, and the sort keys of their rows.
+/// Batches, with the sort keys of their rows.
 ///
-/// Rows are moved into sorted order block by block, within the cache. Gathering all rows then reads each block from its
-/// start to its end, and not a cache line per value.
+/// We move rows into sorted order block by block, within the cache. When all rows are gathered at
+/// the end, each block is then read from its start to its end, instead of one cache line per value.
 pub(super) struct MemoryRows {
     batches: Vec<RecordBatch>,
-    /// The ordinal of the first row of each batch.
+    /// The ordinal of each batch's first row.
     starts: Vec<usize>,
-    /// One entry per row: [`PREFIX_BYTES`] of its key, then its ordinal as 32 bits.
+    /// One entry per row, which has [`PREFIX_BYTES`] of its key, then its ordinal in 32 bits.
     entries: Vec<u128>,
     keys: RowKeys,
-    /// True if the entries contain the whole keys.
+    /// True if keys are so short that the entries contain them whole.
     is_short: bool,
-    /// The size of the batches, in bytes.
+    /// The batches' size in bytes.
     batch_bytes: usize,
-    /// The number of rows in blocks. Later rows will be the next block.
+    /// The number of rows that are in blocks. The rows after them will become the next block.
     block_rows: usize,
     most_block_bytes: usize,
 }
 
 impl MemoryRows {
-    /// Creates an empty collection of rows, to be sorted by these keys in about `memory_bytes`.
+    /// Creates an empty collection for rows that will be sorted by these keys, in about
+    /// `memory_bytes`.
     pub(super) fn new(keys: &SortKeys, memory_bytes: usize) -> Self {
         let is_short = keys.width().is_some_and(|width| width <= PREFIX_BYTES);
         Self::of(is_short, BLOCK_BYTES.min(memory_bytes / 8))
@@ -67,33 +70,35 @@ impl MemoryRows {
         self.entries.is_empty()
     }
 
-    /// Returns true if the ordinals of rows might soon need more than 32 bits.
+    /// Returns true if row ordinals might soon need more than 32 bits.
     pub(super) fn is_full(&self) -> bool {
         self.entries.len() > u32::MAX as usize / 2
     }
 
     /// Returns the number of bytes in use.
     pub(super) fn bytes(&self) -> usize {
-        // Capacities double, so only the used part counts. Sorting takes half as much again.
+        // Only the used part counts, although capacities double. Sorting takes half as much again.
         let entries = size_of::<u128>() * self.entries.len() * 3 / 2;
         self.batch_bytes + self.keys.heap_bytes() + entries
     }
 
-    /// Returns the maximum number of rows to append next.
+    /// Returns the largest number of rows that may be appended next.
     pub(super) fn rows_to_block_end(&self) -> usize {
         BLOCK_ROWS - (self.entries.len() - self.block_rows)
     }
 
-    /// Takes all rows, and leaves the collection empty.
+    /// Takes all rows out, and leaves the collection empty.
     pub(super) fn take(&mut self) -> Self {
         let empty = Self::of(self.is_short, self.most_block_bytes);
         std::mem::replace(self, empty)
     }
 
-    /// Appends the rows of a `batch`, at most [`Self::rows_to_block_end`]. It is kept in the form of `stored`.
+    /// Appends a batch's rows, at most [`Self::rows_to_block_end`] of them. `batch` has the keys,
+    /// and `stored` is the form in which we keep the rows.
     ///
     /// # Errors
-    /// Argument if the batch cannot be compared; see also [`gather_batches`].
+    /// Fails with Argument if the batch cannot be compared, and for the same reasons as
+    /// [`gather_batches`].
     pub(super) fn push(
         &mut self,
         keys: &mut SortKeys,
@@ -121,7 +126,8 @@ impl MemoryRows {
         self.batches.push(batch);
     }
 
-    /// Makes the last rows a block. Moves them into sorted order, unless they are long or already sorted.
+    /// Turns the last rows into a block. They are moved into sorted order, unless they are long or
+    /// sorted already.
     fn end_block(&mut self) -> Result<()> {
         let first = std::mem::replace(&mut self.block_rows, self.entries.len());
         let source = self.starts.partition_point(|start| *start < first);
@@ -179,7 +185,8 @@ impl MemoryRows {
     }
 }
 
-/// Sorts entries by their prefixes, then by `keys`, and those of equal rows by their ordinals. Merges sorted blocks.
+/// Sorts entries by their prefixes, then by `keys`, and equal rows by their ordinals. Blocks that
+/// are already sorted are merged.
 fn sort_entries(entries: &mut [u128], keys: Option<&RowKeys>) {
     entries.sort();
     if let Some(keys) = keys {
@@ -187,7 +194,8 @@ fn sort_entries(entries: &mut [u128], keys: Option<&RowKeys>) {
     }
 }
 
-/// Returns the place of a row in the batches with these first rows. Most blocks are one batch.
+/// Returns a row's place in the batches that start at `starts`. We guess first, because most blocks
+/// are one batch.
 fn place(starts: &[usize], row: usize) -> RowPosition {
     let start = |source: usize| starts.get(source).copied();
     let guess = row / BLOCK_ROWS;
@@ -198,7 +206,7 @@ fn place(starts: &[usize], row: usize) -> RowPosition {
     RowPosition::new(source, row - start(source).unwrap_or(0))
 }
 
-/// Returns twelve bytes of a key from `from` on, followed by 32 zero bits.
+/// Returns twelve bytes of a key, starting at `from`, followed by 32 zero bits.
 fn prefix(key: &[u8], from: usize) -> u128 {
     let mut bytes = [0; 16];
     let rest = key.get(from..).unwrap_or_default();
@@ -213,8 +221,8 @@ fn row_of(entry: u128) -> usize {
     (entry as u32) as usize
 }
 
-/// Sorts the entries with equal prefixes by the rest of their keys. If there are many, their next bytes become the
-/// new prefixes.
+/// Sorts entries with equal prefixes by the rest of their keys. If there are many, their next bytes
+/// become the new prefixes.
 fn sort_equal_prefixes(entries: &mut [u128], keys: &RowKeys) {
     let mut waiting = vec![(0..entries.len(), PREFIX_BYTES)];
     while let Some((range, depth)) = waiting.pop() {
@@ -227,7 +235,8 @@ fn sort_equal_prefixes(entries: &mut [u128], keys: &RowKeys) {
             let longest = group
                 .first()
                 .map_or(0, |entry| keys.row(row_of(*entry)).len());
-            // No key is a prefix of another one: if a key ends here, all are equal, and already in order.
+            // No key is a prefix of another one. So if a key ends here, all keys in the group are
+            // equal, and the rows are already in order.
             if group.len() > 1 && longest > depth {
                 if group.len() <= MAX_COMPARED_ROWS {
                     let rest = |entry: &u128| keys.row(row_of(*entry)).get(depth..);
@@ -250,21 +259,21 @@ fn sort_equal_prefixes(entries: &mut [u128], keys: &RowKeys) {
 
 /// Sorted rows.
 pub(super) struct SortedRows {
-    /// The entries. The last 32 bits of each are the ordinal of the row.
+    /// The entries. Each one's last 32 bits are the row's ordinal.
     entries: std::vec::IntoIter<u128>,
     starts: Vec<usize>,
     batches: Vec<RecordBatch>,
     bytes: usize,
     num_rows: usize,
-    /// Batches to be returned next.
+    /// The batches to return next.
     ready: VecDeque<RecordBatch>,
 }
 
 impl SortedRows {
-    /// Returns the next rows, of about `batch_bytes` bytes; `None` after the last row.
+    /// Returns the next rows in a batch of about `batch_bytes` bytes, or `None` after the last row.
     ///
     /// # Errors
-    /// Limit if the values of one row are too long for an array.
+    /// Fails with Limit if the values of a single row are too long for an array.
     pub(super) fn next(&mut self, batch_bytes: usize) -> Result<Option<RecordBatch>> {
         if self.ready.is_empty() {
             let rows = batch_rows(batch_bytes, self.bytes, self.num_rows);
@@ -280,21 +289,22 @@ impl SortedRows {
     }
 }
 
-/// Returns the size of the rows of a batch, in bytes. As far as possible, excludes the parts of shared arrays that
-/// belong to other slices.
+/// Returns the size of a batch's rows in bytes. As far as possible, we leave out the parts of
+/// shared arrays that belong to other slices.
 pub(super) fn bytes_of(batch: &RecordBatch) -> usize {
     batch.columns().iter().map(bytes_of_array).sum()
 }
 
 fn bytes_of_array(array: &ArrayRef) -> usize {
-    /// Counts the views and the bytes of long values. A view starts with the length of its value, in four bytes.
-    /// Short values are in the view itself.
+    /// Counts the views, and the bytes of long values. A view starts with its value's length in
+    /// four bytes, and short values are within the view.
     fn of_views(views: &[u128]) -> usize {
         let length = |view: &u128| (*view as u32) as usize;
         let long = views.iter().map(length).filter(|length| *length > 12);
         size_of_val(views) + long.sum::<usize>()
     }
-    /// Counts only the elements of these lists, because slicing an array of lists does not slice its elements.
+    /// Counts only the elements of these lists, because slicing an array of lists does not slice
+    /// its elements.
     fn of_lists<O: OffsetSizeTrait>(offsets: &[O], elements: &ArrayRef) -> usize {
         let (Some(first), Some(last)) = (offsets.first(), offsets.last()) else {
             return 0;
@@ -339,7 +349,7 @@ mod tests {
         let bytes = |array: ArrayRef| bytes_of_array(&array);
         let numbers = Arc::new(Int32Array::from_iter_values(0..100)) as ArrayRef;
         assert_eq!(bytes(numbers.slice(10, 25)), 100);
-        // Each view takes 16 bytes, and values of more than 12 bytes are outside.
+        // Each view takes 16 bytes, and values of more than 12 bytes are outside it.
         let texts = [
             "",
             "twelve bytes",
@@ -353,7 +363,8 @@ mod tests {
         assert_eq!(bytes(views.slice(2, 1)), 16 + 13);
         let lists = || [Some(vec![Some(1); 3]), None, Some(vec![Some(2); 5])];
         let short = Arc::new(ListArray::from_iter_primitive::<Int32Type, _, _>(lists()));
-        // One offset more than lists. The elements have a bitmap of nulls if they were sliced with one.
+        // There is one more offset than lists. The elements only have a null bitmap if they were
+        // sliced with one.
         assert_eq!(
             bytes(Arc::new(short.slice(0, 1))),
             2 * 4 + bytes(short.values().slice(0, 3))
@@ -385,7 +396,7 @@ mod tests {
         assert_eq!(prefix(b"abcdefghijklmnop", 0), prefixes[3]);
         assert_eq!(prefix(b"xxabcdefghijkl", 2), prefixes[3]);
         assert_eq!(prefix(b"a", 5), 0);
-        // The last four bytes are for the ordinal of the row.
+        // The last four bytes are left for the row's ordinal.
         assert!(prefixes.iter().all(|prefix| prefix & 0xffff_ffff == 0));
         assert_eq!(row_of(prefixes[3] | 77), 77);
     }

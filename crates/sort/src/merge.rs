@@ -12,20 +12,21 @@ use super::dictionaries::Dictionaries;
 use super::gather::{RowPosition, gather_batches};
 use super::run::{Run, RunReader};
 
-/// The runs being merged, oldest rows first.
+/// The runs that are merged, with the oldest rows first.
 pub(super) struct Merge {
     cursors: Vec<Cursor>,
-    /// The ordinals of the cursors that have rows left, as a heap. The first cursor has the least row.
+    /// The ordinals of the cursors that have rows left, as a heap. Its first cursor has the least
+    /// row.
     heap: Vec<usize>,
-    /// The batches of the rows in `places`, including the current batches of the cursors.
+    /// The batches that the rows in `places` come from, including the cursors' current batches.
     sources: Vec<RecordBatch>,
     places: Vec<RowPosition>,
     batch_rows: usize,
-    /// Batches to be returned next.
+    /// The batches to return next.
     ready: VecDeque<RecordBatch>,
 }
 
-/// A cursor at a row of a run.
+/// A cursor that stands at a row of a run.
 struct Cursor {
     reader: RunReader,
     batch: RecordBatch,
@@ -33,12 +34,12 @@ struct Cursor {
     row: usize,
     /// The first bytes of the row's key.
     prefix: u128,
-    /// The ordinal of the batch in `sources`.
+    /// The batch's ordinal in `sources`.
     source: usize,
 }
 
 impl Cursor {
-    /// Reads the next non-empty batch. Returns false after the last one.
+    /// Reads the next batch that has rows. Returns false after the last one.
     fn read(&mut self, keys: &mut SortKeys, dictionaries: &mut Dictionaries) -> Result<bool> {
         loop {
             let Some(batch) = self.reader.next()? else {
@@ -73,10 +74,10 @@ impl Cursor {
 }
 
 impl Merge {
-    /// Creates a merge of runs into batches of about `batch_bytes` bytes.
+    /// Creates a merge of these runs into batches of about `batch_bytes` bytes.
     ///
     /// # Errors
-    /// Io if a run cannot be read.
+    /// Fails with Io if a run cannot be read.
     pub(super) fn new(
         runs: Vec<Run>,
         batch_bytes: usize,
@@ -114,10 +115,10 @@ impl Merge {
         Ok(merge)
     }
 
-    /// Returns the next sorted rows; `None` after the last one.
+    /// Returns the next sorted rows, or `None` after the last one.
     ///
     /// # Errors
-    /// Io if a run cannot be read.
+    /// Fails with Io if a run cannot be read.
     pub(super) fn next(
         &mut self,
         keys: &mut SortKeys,
@@ -127,10 +128,10 @@ impl Merge {
         batch.map(|batch| dictionaries.put_back(&batch)).transpose()
     }
 
-    /// Returns the next sorted rows without their dictionaries, as they are stored in runs.
+    /// Returns the next sorted rows without their dictionaries, as runs store them.
     ///
     /// # Errors
-    /// See [`Self::next`].
+    /// Fails for the same reasons as [`Self::next`].
     pub(super) fn next_stored(
         &mut self,
         keys: &mut SortKeys,
@@ -159,7 +160,7 @@ impl Merge {
         Ok(self.ready.pop_front())
     }
 
-    /// Takes the least row. Returns false if there is none.
+    /// Takes the least row. Returns false if there are no rows left.
     fn step(&mut self, keys: &mut SortKeys, dictionaries: &mut Dictionaries) -> Result<bool> {
         let Some(&ordinal) = self.heap.first() else {
             return Ok(false);
@@ -181,7 +182,7 @@ impl Merge {
         Ok(true)
     }
 
-    /// Moves the cursor at `place` of the heap down, until no cursor below it has a lesser row.
+    /// Moves the cursor at `place` down the heap, until no cursor below it has a lesser row.
     fn sift_down(&mut self, mut place: usize) {
         loop {
             let mut least = place;
@@ -198,8 +199,8 @@ impl Merge {
         }
     }
 
-    /// Returns true if the row at one place of the heap sorts before the row at another. Equal rows are ordered by
-    /// their runs.
+    /// Returns true if the row at one place of the heap sorts before the row at another. Equal rows
+    /// have the order of their runs, which keeps the sort stable.
     fn is_less(&self, place: usize, other: usize) -> bool {
         let ordinal = |place: usize| self.heap.get(place).copied();
         let (Some(a), Some(b)) = (ordinal(place), ordinal(other)) else {

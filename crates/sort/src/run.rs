@@ -1,6 +1,6 @@
-//! Runs: sorted rows in a temporary file, as an Arrow IPC stream.
+//! Runs, which are sorted rows in a temporary file, as an Arrow IPC stream.
 //!
-//! Arrow's own format restores the arrays unchanged, at the speed of copying them.
+//! We use Arrow's own format because it restores arrays unchanged, at the speed of copying them.
 
 use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::ipc::reader::StreamReader;
@@ -15,18 +15,18 @@ use super::unsortable;
 /// Sorted rows in a temporary file.
 pub(super) struct Run {
     file: TemporaryFile,
-    /// The size of its rows in memory, in bytes.
+    /// The rows' size in memory, in bytes.
     pub(super) bytes: usize,
     pub(super) num_rows: usize,
-    /// The number of times that its rows were merged.
+    /// The number of times that the rows were merged.
     pub(super) level: u32,
 }
 
 impl Run {
-    /// Returns its batches, in order.
+    /// Returns the run's batches, in order.
     ///
     /// # Errors
-    /// Io if the file cannot be read.
+    /// Fails with Io if the file cannot be read.
     pub(super) fn read(self) -> Result<RunReader> {
         let reader = StreamReader::try_new(BlockReader::new(self.file), None);
         Ok(RunReader(reader.map_err(unsortable)?))
@@ -37,10 +37,10 @@ impl Run {
 pub(super) struct RunReader(StreamReader<BlockReader>);
 
 impl RunReader {
-    /// Returns the next batch; `None` after the last one.
+    /// Returns the next batch, or `None` after the last one.
     ///
     /// # Errors
-    /// Io if the file cannot be read.
+    /// Fails with Io if the file cannot be read.
     pub(super) fn next(&mut self) -> Result<Option<RecordBatch>> {
         self.0.next().transpose().map_err(unsortable)
     }
@@ -54,10 +54,11 @@ pub(super) struct RunWriter<'a> {
 }
 
 impl<'a> RunWriter<'a> {
-    /// Starts a run of batches with this schema. `level` is the number of times that its rows were merged.
+    /// Starts a run of batches with this schema. `level` is the number of times that its rows were
+    /// merged.
     ///
     /// # Errors
-    /// Io if its file cannot be created.
+    /// Fails with Io if the file cannot be created.
     pub(super) fn new(spill: &'a mut Spill, schema: &SchemaRef, level: u32) -> Result<Self> {
         Ok(Self {
             run: Run {
@@ -74,7 +75,7 @@ impl<'a> RunWriter<'a> {
     /// Appends the next sorted rows.
     ///
     /// # Errors
-    /// Io if the file cannot be written.
+    /// Fails with Io if the file cannot be written.
     pub(super) fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         self.stream.write(batch).map_err(unsortable)?;
         self.run.bytes += bytes_of(batch);
@@ -85,7 +86,7 @@ impl<'a> RunWriter<'a> {
     /// Finishes the run.
     ///
     /// # Errors
-    /// See [`Self::write`].
+    /// Fails for the same reasons as [`Self::write`].
     pub(super) fn finish(mut self) -> Result<Run> {
         self.stream.finish().map_err(unsortable)?;
         self.write_block()?;

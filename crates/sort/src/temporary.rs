@@ -1,5 +1,5 @@
-//! Temporary files. Their contents are compressed, and encrypted if the output file is encrypted. The files vanish
-//! when they are dropped or the process ends.
+//! Temporary files. Their contents are compressed, and encrypted if the output file is encrypted.
+//! The files vanish when they are dropped, or when the process ends.
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -12,26 +12,26 @@ use herringbone_write::WritePlan;
 
 use crate::unnamed_file::UnnamedFile;
 
-/// The location of temporary files, and the treatment of their bytes.
+/// The folder of temporary files, and the treatment of their bytes.
 pub(super) struct Spill {
     plan: Arc<WritePlan>,
-    /// The folder from the options, or that of the output file; `None` if neither is known.
+    /// The folder from the options, or the output file's folder, or `None` if neither is known.
     folder: Option<PathBuf>,
     compression: Compression,
-    /// The cipher. Created with the first file.
+    /// The cipher, which is created with the first file.
     cipher: Option<Arc<dyn ModuleCipher>>,
-    /// The number of the next block, counted over all files.
+    /// The next block's number, which counts the blocks of all files.
     next_block: u64,
 }
 
 impl Spill {
-    /// Creates the settings for the rows of a file. `path` is its path, if any.
+    /// Creates the settings for a file's rows. `path` is that file's path, if it has one.
     pub(super) fn new(plan: &Arc<WritePlan>, path: Option<&Path>) -> Self {
         let beside = |path: &Path| match path.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
             _ => PathBuf::from("."),
         };
-        // The fastest available codec: files are written once and read once.
+        // We take the fastest codec available, because each file is written once and read once.
         let is_there = |it: &Compression| compress(*it, &[], &mut Vec::new()).is_ok();
         let compression = [Compression::Lz4Raw, Compression::Snappy];
         Self {
@@ -49,7 +49,8 @@ impl Spill {
     /// Creates a file.
     ///
     /// # Errors
-    /// Io if it cannot be created; Unsupported if the output file is to be encrypted and temporary files cannot be.
+    /// Fails with Io if the file cannot be created, and with Unsupported if the output file is
+    /// encrypted but temporary files cannot be.
     pub(super) fn create(&mut self) -> Result<TemporaryFile> {
         if self.cipher.is_none() {
             self.cipher = self.plan.temporary_cipher()?;
@@ -69,7 +70,7 @@ impl Spill {
         })
     }
 
-    /// Returns the number of a new block.
+    /// Returns a new block's number.
     fn block(&mut self) -> u64 {
         self.next_block += 1;
         self.next_block - 1
@@ -89,7 +90,7 @@ fn system_folder() -> Result<PathBuf> {
     ))
 }
 
-/// A temporary file. It is first written block by block, then read.
+/// A temporary file, which is first written block by block, then read.
 pub(super) struct TemporaryFile {
     file: UnnamedFile,
     folder: PathBuf,
@@ -99,19 +100,19 @@ pub(super) struct TemporaryFile {
     end: u64,
 }
 
-/// The location of a block.
+/// A block's place in the file.
 #[derive(Debug, Clone, Copy)]
 struct Block {
     number: u64,
     offset: u64,
     stored: usize,
-    /// The original size of the block, in bytes.
+    /// The block's original size in bytes.
     bytes: usize,
 }
 
 impl Block {
-    /// Returns the encryption module of the block, unique to it. Its kind is a header, because every algorithm
-    /// authenticates headers.
+    /// Returns an encryption module that only this block has. We use the kind of a header, because
+    /// every algorithm authenticates headers.
     fn id(&self) -> ModuleId {
         let most = MAX_ORDINALS as u64;
         let digit = |place: u32| (self.number / most.pow(place) % most) as usize;
@@ -123,7 +124,7 @@ impl TemporaryFile {
     /// Appends a block.
     ///
     /// # Errors
-    /// Io if it cannot be written; any error of the cipher.
+    /// Fails with Io if the block cannot be written, and returns the cipher's errors.
     pub(super) fn write(&mut self, bytes: &[u8], spill: &mut Spill) -> Result<()> {
         let mut stored = Vec::new();
         compress(self.compression, bytes, &mut stored)?;
@@ -146,10 +147,10 @@ impl TemporaryFile {
         Ok(())
     }
 
-    /// Reads the block with this ordinal; `None` after the last block.
+    /// Reads the block with this ordinal, or returns `None` after the last block.
     ///
     /// # Errors
-    /// Io if it cannot be read; any error of the cipher.
+    /// Fails with Io if the block cannot be read, and returns the cipher's errors.
     fn read(&mut self, ordinal: usize) -> Result<Option<Vec<u8>>> {
         let Some(block) = self.blocks.get(ordinal) else {
             return Ok(None);
@@ -170,7 +171,7 @@ impl TemporaryFile {
     }
 }
 
-/// A reader of the bytes of all blocks, in order.
+/// A reader of all blocks' bytes, in order.
 pub(super) struct BlockReader {
     file: TemporaryFile,
     next: usize,
@@ -203,7 +204,7 @@ impl Read for BlockReader {
     }
 }
 
-/// Returns the error of an operation on a temporary file.
+/// Returns the error for a failed operation on a temporary file.
 #[cold]
 fn failed(folder: &Path, error: &io::Error) -> Error {
     let message = format!(

@@ -1,4 +1,4 @@
-//! Rows of several blocks. The tests of the facade sort fewer rows, of more types.
+//! Sorts rows of several blocks. The facade's tests sort fewer rows, but of more types.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ mod layouts;
 
 const ROWS: usize = 150_000;
 
-/// Memory for all rows, for the rows of more than one block, and for some rows of a block.
+/// Memory for all rows, for the rows of more than one block, and for a part of a block's rows.
 const MEMORY: [usize; 3] = [1 << 30, 12 << 20, 1 << 20];
 
 fn numbers(values: impl Iterator<Item = Option<usize>>) -> ArrayRef {
@@ -29,13 +29,14 @@ fn texts(values: impl Iterator<Item = Option<String>>) -> ArrayRef {
     Arc::new(values.collect::<StringArray>())
 }
 
-/// Returns keys with duplicates in no order. Null is the least.
+/// Returns keys with duplicates, in no order. Null is the least key.
 fn keys() -> Vec<Option<usize>> {
     let key = |row: usize| (row * 7_919 + row * row / 31) % 20_011;
     (0..ROWS).map(|row| key(row).checked_sub(9)).collect()
 }
 
-/// Asserts that rows of a key and a value are sorted by the key, and equal ones by their ordinals.
+/// Asserts that rows of a key and a value are sorted by the key, and that equal rows keep the order
+/// of their ordinals.
 fn check(about: &str, key: ArrayRef, value: ArrayRef, order: &[usize]) {
     let ordinals = numbers((0..ROWS).map(Some));
     let columns = [
@@ -79,20 +80,20 @@ fn rows_of_several_blocks() {
     order.sort_by_key(|row| keys[*row]);
     let short = || (0..ROWS).map(|row| (row % 5 > 0).then(|| "é".repeat(row % 47)));
     let long = (0..ROWS).map(|row| Some(format!("{row:>700}")));
-    // The whole key is in the entry of a row.
+    // A row's entry contains the whole key.
     check(
         "numbers",
         numbers(keys.iter().copied()),
         texts(short()),
         &order,
     );
-    // The first bytes of the keys are equal.
+    // The first bytes of these keys are equal.
     let urls = || {
         keys.iter()
             .map(|key| key.map(|key| format!("https://example.com/{key:05}")))
     };
     check("texts", texts(urls()), texts(short()), &order);
-    // Blocks are too large to be moved.
+    // These blocks are too large to be moved.
     check("long rows", texts(urls()), texts(long), &order);
     let in_order: Vec<usize> = (0..ROWS).collect();
     let rising = || in_order.iter().map(|row| Some(row / 3));

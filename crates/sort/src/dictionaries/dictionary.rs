@@ -35,21 +35,22 @@ macro_rules! with_keys {
         }
     };
 }
-/// The values of one dictionary, merged from all batches.
+/// One dictionary's values, merged from all batches.
 pub(super) struct Dictionary {
-    /// The name of the column.
+    /// The column's name.
     column: String,
     is_ordered: bool,
-    /// The values added by batches.
+    /// The values that batches added.
     parts: Vec<ArrayRef>,
-    /// All values as one array, built when they are first needed.
+    /// All values as one array, which we build when it is first needed.
     whole: Option<ArrayRef>,
     num_values: usize,
-    /// The key of each value, if the values can be viewed as bytes.
+    /// Each value's key, if the values can be viewed as bytes.
     keys: HashMap<Box<[u8]>, u32>,
-    /// The key of the null value.
+    /// The null value's key.
     null: Option<u32>,
-    /// The dictionary of the last batch, and the keys of its values in this dictionary.
+    /// The last batch's dictionary, and the keys of its values in this dictionary. If the next
+    /// batch has the same dictionary, we do not look its values up again.
     last: Option<(ArrayData, Vec<u32>)>,
     pub(super) bytes: usize,
 }
@@ -69,7 +70,8 @@ impl Dictionary {
         }
     }
 
-    /// Adds the values of a dictionary array. Returns its keys, replaced by keys into this dictionary.
+    /// Adds the values of a dictionary array. Returns the array's keys, translated into keys of
+    /// this dictionary.
     pub(super) fn take_out(&mut self, key_type: &DataType, data: &ArrayData) -> Result<ArrayData> {
         let values = data.child_data().first().ok_or_else(too_few)?;
         if !self
@@ -90,7 +92,7 @@ impl Dictionary {
             .map_err(unsortable)
     }
 
-    /// Returns the keys of values in this dictionary. Adds new values.
+    /// Returns the keys that values have in this dictionary, and adds values that are new.
     fn keys_of(&mut self, values: &ArrayData) -> Result<Vec<u32>> {
         let array = make_array(values.clone());
         let mut new = Vec::new();
@@ -101,7 +103,7 @@ impl Dictionary {
             let added = added.map_err(|_| self.too_many())?;
             let key = match &bytes {
                 _ if array.is_null(ordinal) => *self.null.get_or_insert(added),
-                // Values that cannot be compared cheaply are treated as different.
+                // Values that we cannot compare cheaply are treated as different.
                 None => added,
                 Some(bytes) => {
                     let value = bytes.value(ordinal);
@@ -175,12 +177,12 @@ impl Dictionary {
     }
 }
 
-/// Returns the keys of a dictionary array, each translated by `ours`.
+/// Returns a dictionary array's keys, each translated by `ours`.
 fn keys_of_slots<K: ArrowPrimitiveType>(data: &ArrayData, ours: &[u32]) -> Result<Vec<u32>> {
     let keys = data.buffers().first().ok_or_else(too_few)?;
     let keys = keys.typed_data::<K::Native>();
     let keys = keys.iter().skip(data.offset()).take(data.len());
-    // Null slots may have any key.
+    // A null slot may have any key, so a key out of range becomes 0.
     let ours = |key: &K::Native| ours.get(key.to_usize().unwrap_or(usize::MAX)).copied();
     Ok(keys.map(|key| ours(key).unwrap_or(0)).collect())
 }

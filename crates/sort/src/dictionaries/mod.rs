@@ -1,11 +1,13 @@
-//! Arrow dictionaries, which are not sorted together with the rows. The rows only contain keys into one dictionary of
-//! all batches. The dictionary is restored once the rows are sorted.
+//! Arrow dictionaries, which are not sorted together with the rows. While rows are sorted, they
+//! only have keys into one dictionary that all batches share. We restore the dictionary once the
+//! rows are sorted.
 //!
 //! ```text
 //! batch ─ take_out ─► keys as UInt32 in place of dictionaries ─ put_back ─► batch with the dictionary of all
 //! ```
 //!
-//! The restored keys stay UInt32: the original key types may be too narrow for the merged dictionary.
+//! The restored keys stay UInt32, because the original key types may be too narrow for the merged
+//! dictionary.
 
 mod dictionary;
 mod value_bytes;
@@ -20,9 +22,9 @@ use herringbone_format::{Error, Result};
 use super::unsortable;
 use dictionary::Dictionary;
 
-/// The dictionaries of a schema at any depth, in schema order.
+/// A schema's dictionaries at any depth, in schema order.
 pub(super) struct Dictionaries {
-    /// The schema of batches with the merged dictionaries.
+    /// The schema of batches that have the merged dictionaries.
     whole: SchemaRef,
     stored: SchemaRef,
     dictionaries: Vec<Dictionary>,
@@ -37,7 +39,7 @@ impl Dictionaries {
             .collect();
         Self {
             whole: sorted_schema(schema),
-            // Without the metadata, which would be stored in every run.
+            // We drop the metadata, because every run would store it.
             stored: Arc::new(Schema::new(fields)),
             dictionaries,
         }
@@ -48,7 +50,7 @@ impl Dictionaries {
         &self.stored
     }
 
-    /// Returns the number of heap bytes.
+    /// Returns the number of heap bytes that the dictionaries use.
     pub(super) fn heap_bytes(&self) -> usize {
         self.dictionaries
             .iter()
@@ -56,10 +58,10 @@ impl Dictionaries {
             .sum()
     }
 
-    /// Replaces the dictionaries of a batch by keys, and stores their values here.
+    /// Replaces a batch's dictionaries by keys, and stores their values here.
     ///
     /// # Errors
-    /// Argument if a dictionary is ordered, and batches have different ones.
+    /// Fails with Argument if a dictionary is ordered and batches have different ones.
     pub(super) fn take_out(&mut self, batch: &RecordBatch) -> Result<RecordBatch> {
         let mut next = self.dictionaries.iter_mut();
         let columns = batch.columns().iter().zip(self.stored.fields());
@@ -73,10 +75,11 @@ impl Dictionaries {
         with_columns(&self.stored, columns, batch.num_rows())
     }
 
-    /// Replaces the keys of a batch by dictionary arrays, which share one dictionary of all batches so far.
+    /// Replaces a batch's keys by dictionary arrays, all of which share one dictionary with the
+    /// values of all batches so far.
     ///
     /// # Errors
-    /// Limit if an array of its values would be too long.
+    /// Fails with Limit if an array of its values would be too long.
     pub(super) fn put_back(&mut self, batch: &RecordBatch) -> Result<RecordBatch> {
         let mut next = self.dictionaries.iter_mut();
         let columns = batch.columns().iter().zip(self.whole.fields());
@@ -91,7 +94,8 @@ impl Dictionaries {
     }
 }
 
-/// Returns the schema of sorted batches: that of the rows, with UInt32 keys in all dictionaries.
+/// Returns the schema of sorted batches, which is the rows' schema with UInt32 keys in all
+/// dictionaries.
 pub fn sorted_schema(schema: &Schema) -> SchemaRef {
     let fields = schema.fields().iter().map(whole_field);
     let metadata = schema.metadata().clone();
@@ -110,7 +114,7 @@ fn with_columns(
     RecordBatch::try_new_with_options(schema.clone(), columns, &options).map_err(unsortable)
 }
 
-/// Returns the field without its dictionaries, and appends these to `found`.
+/// Returns the field without its dictionaries, and appends those to `found`.
 fn stored_field(field: &Field, column: &str, found: &mut Vec<Dictionary>) -> FieldRef {
     let data_type = match field.data_type() {
         DataType::Dictionary(..) => {
@@ -126,7 +130,8 @@ fn stored_field(field: &Field, column: &str, found: &mut Vec<Dictionary>) -> Fie
             with_children(data_type, children.collect())
         }
     };
-    // The promises of the field are checked when the batch is written.
+    // We leave the field's metadata out. What the field promises is checked when the batch is
+    // written.
     Arc::new(Field::new(field.name(), data_type, field.is_nullable()))
 }
 
@@ -144,7 +149,7 @@ fn whole_field(field: &FieldRef) -> FieldRef {
     Arc::new(Field::clone(field).with_data_type(data_type))
 }
 
-/// Returns the child fields of a type, in the order of the children of its arrays.
+/// Returns a type's child fields, in the order in which its arrays have their children.
 fn children(data_type: &DataType) -> Vec<&FieldRef> {
     match data_type {
         DataType::List(child)
@@ -178,7 +183,7 @@ fn with_children(data_type: &DataType, children: Vec<FieldRef>) -> DataType {
     }
 }
 
-/// Replaces the dictionaries of an array, which are the `next` ones, by keys.
+/// Replaces an array's dictionaries by keys. `next` returns the dictionaries in the same order.
 fn take_out<'a>(
     data: ArrayData,
     stored: &DataType,
@@ -200,7 +205,7 @@ fn take_out<'a>(
     builder.child_data(parts).build().map_err(unsortable)
 }
 
-/// Replaces the keys in an array by the `next` dictionaries.
+/// Replaces an array's keys by dictionaries, which `next` returns in the same order.
 fn put_back<'a>(
     data: ArrayData,
     data_type: &DataType,

@@ -1,11 +1,11 @@
-//! Views the values of a dictionary as bytes, in order to find equal values.
+//! Views a dictionary's values as bytes, so that we can find equal values.
 
 use herringbone_arrow::array::cast::AsArray as _;
 use herringbone_arrow::array::{Array as _, ArrayRef};
 use herringbone_arrow::buffer::Buffer;
 use herringbone_arrow::schema::DataType;
 
-/// The values of an array as bytes.
+/// An array's values as bytes.
 pub(super) enum Bytes<'a> {
     Fixed(Buffer, usize),
     Any(Box<dyn Fn(usize) -> &'a [u8] + 'a>),
@@ -23,7 +23,7 @@ impl Bytes<'_> {
     }
 }
 
-/// Returns the values of an array as bytes; `None` if the type does not allow it.
+/// Returns an array's values as bytes, or `None` if the type does not allow it.
 pub(super) fn bytes_of(array: &ArrayRef) -> Option<Bytes<'_>> {
     Some(match array.data_type() {
         DataType::Utf8 => {

@@ -8,14 +8,14 @@ use super::{RowPosition, too_long};
 
 /// The extents of the gathered byte arrays or lists.
 pub(super) struct Extents<O> {
-    /// The start and end of each of them in its source.
+    /// The start and end of each slot in its source.
     pub(super) ranges: Vec<(O, O)>,
-    /// The start of each of them in the result, followed by the end of the last one.
+    /// The start of each slot in the result, followed by the end of the last one.
     pub(super) offsets: Vec<O>,
 }
 
 impl<O: OffsetSizeTrait> Extents<O> {
-    /// Computes the extents from `range`, which returns the start and end of the slot at a place.
+    /// Computes the extents, where `range` returns the start and end of the slot at a place.
     fn new(
         places: &[RowPosition],
         most: usize,
@@ -70,7 +70,7 @@ impl<O: OffsetSizeTrait> Extents<O> {
         })
     }
 
-    /// Returns the places of the elements of all lists.
+    /// Returns the places of all lists' elements.
     pub(super) fn elements(&self, places: &[RowPosition]) -> Vec<RowPosition> {
         let length = self.offsets.last().map_or(0, |end| end.as_usize());
         let mut elements = Vec::with_capacity(length);
@@ -82,7 +82,7 @@ impl<O: OffsetSizeTrait> Extents<O> {
     }
 }
 
-/// Returns a buffer of offsets or sizes, starting at the first slot; empty if there are no slots.
+/// Returns a buffer of offsets or sizes from the first slot on. It is empty if there are no slots.
 fn offsets<O: OffsetSizeTrait>(data: &ArrayData, buffer: usize) -> &[O] {
     match data.buffers().get(buffer) {
         Some(buffer) if !buffer.is_empty() => {

@@ -23,7 +23,8 @@ use super::unsortable;
 use lists::{fixed_size_lists, gather_runs, list_views, lists};
 use values::{byte_arrays, fixed_size_binary, fixed_width, views};
 
-/// The maximum number of bytes in byte arrays, or of elements in lists, of several gathered rows.
+/// The largest number of bytes in byte arrays, or of elements in lists, that several gathered rows
+/// may have together.
 const MAX_ELEMENTS: usize = 1 << 28;
 
 /// The place of a row in one of several batches.
@@ -51,10 +52,11 @@ impl RowPosition {
     }
 }
 
-/// Appends the rows at `places` to `out`, as several batches if their values are too long for one.
+/// Appends the rows at `places` to `out`. If their values are too long for one batch, they become
+/// several.
 ///
 /// # Errors
-/// Limit if the values of one row are too long for an array.
+/// Fails with Limit if the values of a single row are too long for an array.
 pub(super) fn gather_batches(
     sources: &[RecordBatch],
     places: &[RowPosition],
@@ -93,11 +95,11 @@ fn gather_batch(sources: &[RecordBatch], places: &[RowPosition]) -> Result<Recor
     RecordBatch::try_new_with_options(schema, columns, &options).map_err(unsortable)
 }
 
-/// Gathers the slots at `places` of arrays of one type. The result has at most `most` list elements or bytes of byte
-/// arrays.
+/// Gathers the slots at `places` from arrays of one type. The result has at most `most` list
+/// elements, or bytes in byte arrays.
 ///
 /// # Errors
-/// Limit if there are more, or they are too long for the offsets of one array.
+/// Fails with Limit if there are more, or if they are too long for one array's offsets.
 pub(super) fn gather(arrays: &[ArrayRef], places: &[RowPosition], most: usize) -> Result<ArrayRef> {
     let Some(data_type) = arrays.first().map(|array| array.data_type().clone()) else {
         return Err(Error::argument("there are no arrays to gather"));
@@ -153,7 +155,7 @@ pub(super) fn gather(arrays: &[ArrayRef], places: &[RowPosition], most: usize) -
     gathered.build().map(make_array).map_err(unsortable)
 }
 
-/// Returns the validity of the gathered slots; `None` if no array has nulls.
+/// Returns the validity of the gathered slots, or `None` if no array has nulls.
 fn nulls(arrays: &[ArrayRef], places: &[RowPosition]) -> Option<NullBuffer> {
     let all: Vec<Option<&NullBuffer>> = arrays.iter().map(|array| array.nulls()).collect();
     if all.iter().flatten().all(|nulls| nulls.null_count() == 0) {
@@ -202,13 +204,14 @@ fn builder(data: &[ArrayData]) -> ArrayDataBuilder {
     ArrayDataBuilder::new(first.unwrap_or(DataType::Null))
 }
 
-/// Gathers dictionary arrays. Here they only occur as values of other dictionaries.
+/// Gathers dictionary arrays. At this point, they only occur as the values of other dictionaries.
 ///
 /// # Errors
-/// Limit if they have more values than their keys can number.
+/// Fails with Limit if they have more values than their keys can number.
 fn gather_dictionaries(arrays: &[ArrayRef], places: &[RowPosition]) -> Result<ArrayRef> {
     let data: Vec<ArrayData> = arrays.iter().map(|array| array.to_data()).collect();
-    // The wanted rows of each array, in the order of `places`. The rest would only add dictionary values.
+    // First take the wanted rows of each array, in the order of `places`. All other rows would only
+    // add dictionary values.
     let mut parts = Vec::with_capacity(data.len());
     for data in &data {
         parts.push(slots_of(vec![data], false, 0)?);

@@ -10,13 +10,14 @@ use herringbone_format::Result;
 use super::extents::Extents;
 use super::{RowPosition, builder};
 
-/// The approximate maximum size of a view buffer, in bytes. The offsets in views have 32 bits.
+/// The approximate largest size of a view buffer in bytes. It is limited because the offsets in
+/// views have 32 bits.
 const VIEW_BUFFER_BYTES: usize = 1 << 28;
 
-/// The number of bytes copied for a short value.
+/// The number of bytes that we copy for a short value.
 const WIDE: usize = 64;
 
-/// Returns the first buffer of each array, from its first slot on, as values of one width.
+/// Returns each array's first buffer, from its first slot on, as values of one width.
 fn first_buffers<const N: usize>(data: &[ArrayData]) -> Vec<&[[u8; N]]> {
     data.iter()
         .map(|data| {
@@ -86,8 +87,8 @@ pub(super) fn byte_arrays<O: OffsetSizeTrait>(
     Ok(builder.add_buffer(Buffer::from_vec(values)))
 }
 
-/// Copies a value and returns the bytes after it. Short values are copied as [`WIDE`] bytes, because copying a constant
-/// number is faster. The next value replaces the excess.
+/// Copies a value and returns the bytes after it. For a short value we copy [`WIDE`] bytes, because
+/// copying a constant number is faster. The next value overwrites the excess.
 fn copy_value<'a>(source: &[u8], range: Range<usize>, out: &'a mut [u8]) -> &'a mut [u8] {
     let length = range.len();
     let wide = source.get(range.start..).and_then(<[u8]>::first_chunk);
@@ -102,7 +103,7 @@ fn copy_value<'a>(source: &[u8], range: Range<usize>, out: &'a mut [u8]) -> &'a 
     out.get_mut(length..).unwrap_or_default()
 }
 
-/// Gathers views, and copies their values into new buffers, so that the source buffers can be freed.
+/// Gathers views. We copy their values into new buffers, so that the source buffers can be freed.
 pub(super) fn views(data: &[ArrayData], places: &[RowPosition]) -> Result<ArrayDataBuilder> {
     let sources = first_buffers::<16>(data);
     let mut views = Vec::with_capacity(places.len());
@@ -127,7 +128,7 @@ pub(super) fn views(data: &[ArrayData], places: &[RowPosition]) -> Result<ArrayD
             full.push(Buffer::from_vec(std::mem::take(&mut bytes)));
         }
         let place = (bytes.len() as u128) << 96 | (full.len() as u128) << 64;
-        // A null slot may have any view.
+        // There is no value to copy, because a null slot may have any view.
         let Some(value) = value else {
             views.push(0);
             continue;
@@ -135,7 +136,7 @@ pub(super) fn views(data: &[ArrayData], places: &[RowPosition]) -> Result<ArrayD
         bytes.extend_from_slice(value);
         views.push(view & u128::from(u64::MAX) | place);
     }
-    // No empty buffers: Arrow IPC rejects them in an empty array.
+    // We add no empty buffer, because Arrow IPC rejects those in an empty array.
     if !bytes.is_empty() {
         full.push(Buffer::from_vec(bytes));
     }

@@ -1,4 +1,4 @@
-//! Rows of all layouts, which stay whole when they are moved.
+//! Sorts rows of all layouts, which must stay whole when they are moved.
 
 use std::sync::Arc;
 
@@ -15,15 +15,16 @@ use super::super::Sorter;
 
 const ROWS: usize = 3_000;
 
-/// Memory for all rows, and for few of them: runs are merged several times.
+/// Memory for all rows, and for so few rows that runs are merged several times.
 const MEMORY: [usize; 2] = [64 << 20, 40 << 10];
 
-/// Returns the key of a row. No two rows share one, and neighbours are far apart.
+/// Returns a row's key. No two rows share a key, and the keys of neighbours are far apart.
 fn key(row: usize) -> usize {
     row * 1_009 % ROWS
 }
 
-/// Returns the value of a slot, alone in an array, or `None` if it is null. Joined dictionaries have other keys.
+/// Returns a slot's value alone in an array, or `None` if it is null. We compare values because
+/// joined dictionaries have other keys.
 fn value(array: &ArrayRef, row: usize) -> Option<ArrayRef> {
     match array.as_any_dictionary_opt() {
         None => Some(array.slice(row, 1)),
@@ -37,7 +38,7 @@ fn value(array: &ArrayRef, row: usize) -> Option<ArrayRef> {
     }
 }
 
-/// Sorts batches, which together have all rows, and compares each row with the row of its batch.
+/// Sorts batches that together have all rows, and compares each row with its row in the batches.
 fn check_batches(name: &str, batches: &[ArrayRef]) {
     let (mut of_rows, mut columns) = (vec![(0, 0); ROWS], Vec::new());
     let mut first = 0;
@@ -94,7 +95,7 @@ fn check(name: &str, array: &ArrayRef) {
     );
 }
 
-/// Returns the text of a row. Some are longer than the twelve bytes of a view.
+/// Returns a row's text. Some texts are longer than the twelve bytes that fit into a view.
 fn text(row: usize) -> Option<String> {
     (!row.is_multiple_of(7)).then(|| format!("{row}").repeat(row % 5))
 }
@@ -143,7 +144,8 @@ fn texts_and_bytes() {
         .map(|row| (row % 7 > 0).then_some(row % 3 > 0))
         .collect();
     check("booleans", &(Arc::new(booleans) as ArrayRef));
-    // All slices share the buffers of these views, and more bytes than a gathered buffer may have.
+    // All slices share the buffers of these views, which have more bytes than a gathered buffer may
+    // have.
     let long = (0..ROWS).map(|row| Some(format!("{row:0>2000}")));
     check(
         "long views",
@@ -194,7 +196,7 @@ fn lists() {
     let threes: StringArray = (0..3 * ROWS).map(text).collect();
     let fixed = FixedSizeListArray::new(field, 3, Arc::new(threes), Some(nulls(6)));
     check("lists of three", &(Arc::new(fixed) as ArrayRef));
-    // Lists of these lists, and a struct with them.
+    // Next are lists of these lists, and a struct that has them.
     let halves = OffsetBuffer::<i32>::from_lengths((0..ROWS).map(|row| usize::from(row % 3 > 0)));
     let num_inner = halves[ROWS] as usize;
     let inner = list.slice(0, num_inner);
@@ -227,7 +229,7 @@ fn lists() {
     check("maps", &(Arc::new(maps) as ArrayRef));
 }
 
-/// Returns a dictionary array of three batches, each with other values in its dictionary.
+/// Returns a dictionary array in three batches, each with other values in its dictionary.
 fn dictionaries<K: types::ArrowDictionaryKeyType>(
     values: impl Fn(usize) -> ArrayRef,
 ) -> Vec<ArrayRef> {
@@ -243,7 +245,7 @@ fn dictionaries<K: types::ArrowDictionaryKeyType>(
     parts.into_iter().map(part).collect()
 }
 
-/// Texts and a null. Neighbouring parts share half of them.
+/// Returns texts and a null. Neighbouring parts share half of them.
 fn shared(part: usize) -> Vec<Option<String>> {
     let text = |at: usize| (at % 10 != 5).then(|| format!("value {at}"));
     (20 * part..20 * part + 40).map(text).collect()
@@ -321,7 +323,8 @@ fn dictionaries_of_batches_are_joined() {
     }
 }
 
-/// Equal values share a slot, so that few distinct values take little memory, however many batches repeat them.
+/// Equal values share a slot, so a few distinct values take little memory, however many batches
+/// repeat them.
 #[test]
 fn dictionaries_do_not_grow_by_known_values() {
     let batch = |part: usize| {
@@ -342,8 +345,8 @@ fn dictionaries_do_not_grow_by_known_values() {
         sorter.heap_bytes()
     });
     let sizes: Vec<usize> = sizes.collect();
-    // The first batch adds 100 texts of 23 bytes, twice, and 32 bytes for each. The others add 100 rows of two numbers of 4
-    // bytes, and 24 bytes for an entry and half of it.
+    // The first batch adds 100 texts of 23 bytes twice, and 32 bytes for each. Each other batch
+    // adds 100 rows, with two numbers of 4 bytes and 24 bytes for one and a half entries.
     assert!(sizes[0] > 2 * 100 * 22 + 3_200 + 100 * 32, "{sizes:?}");
     let growth = (sizes[49] - sizes[0]) / 49;
     assert!((100 * 32..100 * 32 + 700).contains(&growth), "{growth}");
@@ -386,7 +389,7 @@ fn ordered_dictionaries_agree_or_are_refused() {
             let about = format!("{first:?}, {second:?}, ordered: {is_ordered}");
             assert_eq!(sorted.is_ok(), agree || !is_ordered, "{about}");
             let Ok(sorted) = sorted else { continue };
-            // The last value of each dictionary has the key 0, and the others follow.
+            // Each dictionary's last value has the key 0, and the others follow.
             let mut wanted: Vec<_> = [first, second]
                 .iter()
                 .flat_map(|values| values.iter().enumerate())
