@@ -6,7 +6,7 @@ use herringbone::format::{
 
 use crate::crafted::{Chunk, Page, file, group, leaf};
 
-/// A file with one REQUIRED column `x` of numbers, PLAIN or dictionary-encoded.
+/// Returns a file with one REQUIRED column `x` of numbers, PLAIN or dictionary-encoded.
 pub fn numbers(element: SchemaElement, values: &[i64], dictionary: bool) -> Vec<u8> {
     let physical = element.type_.unwrap();
     let encode = |value: &i64| match physical {
@@ -18,7 +18,7 @@ pub fn numbers(element: SchemaElement, values: &[i64], dictionary: bool) -> Vec<
     let pages = match dictionary {
         false => vec![Page::v1(n, &body)],
         true => {
-            // Codes of 8 bits, in runs of one.
+            // The codes have 8 bits, in runs of one.
             let runs = (0..n).flat_map(|code| [2, code as u8]);
             let codes: Vec<u8> = [8].into_iter().chain(runs).collect();
             let page = Page::v1(n, &codes).with_encoding(Encoding::RleDictionary);
@@ -47,7 +47,7 @@ pub fn logical(physical: Type, logical: LogicalType) -> SchemaElement {
     leaf("x", physical, Repetition::Required).logical_type(logical)
 }
 
-/// A file with a map `m` of two entries. The key of the second entry is null.
+/// Returns a file with a map `m` of two entries, the second of which has a null key.
 pub fn null_key() -> Vec<u8> {
     let map = group("m", Some(Repetition::Required), 1).logical_type(LogicalType::Map);
     let schema = vec![
@@ -57,7 +57,7 @@ pub fn null_key() -> Vec<u8> {
         leaf("key", Type::Int32, Repetition::Optional),
         leaf("value", Type::Int32, Repetition::Required),
     ];
-    // Levels are bit-packed in groups of eight, after the length of the packed bytes.
+    // Levels are bit-packed in groups of eight, after the byte count of the packed levels.
     let repetition = [2, 0, 0, 0, 3, 0b10];
     let key_levels = [3, 0, 0, 0, 3, 0b01_10, 0];
     let value_levels = [2, 0, 0, 0, 3, 0b11];
@@ -77,13 +77,13 @@ pub fn null_key() -> Vec<u8> {
     file(schema, &[(1, chunks)])
 }
 
-/// A file of intervals of months, days and milliseconds.
+/// Returns a file of intervals of months, days and milliseconds.
 pub fn intervals(parts: &[[u32; 3]]) -> Vec<u8> {
     let element = converted(Type::FixedLenByteArray, ConvertedType::Interval).type_length(12);
     intervals_of(element, parts)
 }
 
-/// Makes a file of intervals with this schema element.
+/// Returns a file of intervals that has this schema element.
 pub fn intervals_of(element: SchemaElement, parts: &[[u32; 3]]) -> Vec<u8> {
     let bytes = parts.iter().flatten().flat_map(|part| part.to_le_bytes());
     let body: Vec<u8> = bytes.collect();

@@ -37,7 +37,7 @@ pub enum Shape {
     Sorted,
 }
 
-/// The validity of `n` slots, or `None` if no slot is null.
+/// Returns the validity of `n` slots, or `None` if no slot is null.
 pub fn validity(random: &mut Random, nulls: Nulls, n: usize) -> Option<NullBuffer> {
     let mut bits = Vec::with_capacity(n);
     match nulls {
@@ -55,7 +55,7 @@ pub fn validity(random: &mut Random, nulls: Nulls, n: usize) -> Option<NullBuffe
     Some(NullBuffer::from(bits))
 }
 
-/// 64 bits per slot, distributed according to `shape`.
+/// Returns 64 bits per slot, distributed according to `shape`.
 pub fn words(random: &mut Random, shape: Shape, n: usize) -> Vec<u64> {
     let pool: Vec<u64> = (0..100).map(|_| random.next()).collect();
     (0..n)
@@ -77,7 +77,7 @@ fn primitive<T: ArrowPrimitiveType>(
     Arc::new(PrimitiveArray::<T>::new(values.into(), nulls).with_data_type(data_type.clone()))
 }
 
-/// A flat array of `n` slots.
+/// Returns a flat array of `n` slots.
 pub fn flat(
     random: &mut Random,
     data_type: &DataType,
@@ -178,7 +178,7 @@ fn bytes(words: &[u64], valid: Option<NullBuffer>, t: &DataType, shape: Shape) -
     }
 }
 
-/// The offsets of `n` lists of up to three elements. Null lists are empty.
+/// Returns the offsets of `n` lists, which have up to three elements. Null lists are empty.
 fn offsets(random: &mut Random, valid: Option<&NullBuffer>, n: usize) -> OffsetBuffer<i32> {
     OffsetBuffer::from_lengths((0..n).map(|i| {
         if valid.is_none_or(|v| v.is_valid(i)) {
@@ -189,7 +189,7 @@ fn offsets(random: &mut Random, valid: Option<&NullBuffer>, n: usize) -> OffsetB
     }))
 }
 
-/// `n` lists over the array that `child` returns.
+/// Returns `n` lists over the array that `child` returns.
 pub fn list(
     random: &mut Random,
     nulls: Nulls,
@@ -203,7 +203,7 @@ pub fn list(
     Arc::new(ListArray::new(Arc::new(field), offsets, child, valid))
 }
 
-/// `n` structs of an integer `a` and a string `b`. Each field has nulls of its own.
+/// Returns `n` structs of an integer `a` and a string `b`. Each field has its own nulls.
 pub fn pair(random: &mut Random, nulls: Nulls, n: usize) -> ArrayRef {
     let a = flat(random, &DataType::Int32, Nulls::Sparse, Shape::Few, n);
     let b = flat(random, &DataType::Utf8, Nulls::Runs, Shape::Few, n);
@@ -218,7 +218,7 @@ pub fn pair(random: &mut Random, nulls: Nulls, n: usize) -> ArrayRef {
     ))
 }
 
-/// `n` maps from strings to the values that `value` returns.
+/// Returns `n` maps from strings to the values that `value` returns.
 pub fn map(
     random: &mut Random,
     nulls: Nulls,

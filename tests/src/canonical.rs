@@ -1,6 +1,6 @@
-//! The normal form of values: one line of JSON for each slot of an Arrow array.
+//! The normal form of values, which is one line of JSON per slot of an Arrow array.
 //!
-//! `testdata/scripts/canonical.py` writes the same text in Python and describes its format.
+//! `testdata/scripts/canonical.py` writes the same text in Python, and describes its format.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -11,7 +11,7 @@ use herringbone_arrow::array::{
 };
 use herringbone_arrow::schema::{DataType, Field, IntervalUnit, TimeUnit};
 
-/// The Arrow type in words, without the names of list elements and map entries.
+/// Returns an Arrow type in words, without the names of list elements and map entries.
 pub fn type_text(data_type: &DataType) -> String {
     use DataType::*;
     match data_type {
@@ -62,7 +62,7 @@ pub fn type_text(data_type: &DataType) -> String {
     }
 }
 
-/// The type of a field with its extension and nullability.
+/// Returns a field's type, with its extension and nullability.
 pub fn slot_text(field: &Field) -> String {
     let storage = type_text(field.data_type());
     let text = match field.metadata().get("ARROW:extension:name") {
@@ -94,7 +94,7 @@ fn digits(unit: &TimeUnit) -> usize {
     }
 }
 
-/// One text for each slot.
+/// Returns one text per slot.
 pub fn lines(array: &dyn Array) -> Vec<String> {
     let texts = unmasked(array);
     assert_eq!(texts.len(), array.len());
@@ -108,7 +108,7 @@ pub fn lines(array: &dyn Array) -> Vec<String> {
         .collect()
 }
 
-/// The texts of all slots, with arbitrary text for null slots.
+/// Returns the texts of all slots, where null slots may have any text.
 fn unmasked(array: &dyn Array) -> Vec<String> {
     use DataType::*;
     match array.data_type() {
@@ -191,8 +191,8 @@ fn float_text(value: f64, bits: u64, usual_nan: u64, hex: usize) -> String {
     } else if value.is_infinite() {
         format!("\"{}Infinity\"", if value < 0.0 { "-" } else { "" })
     } else {
-        // Rounds half to even to the number of digits of the shortest text. If two shortest texts are equally close,
-        // languages choose different ones.
+        // We round half to even, to the digit count of the shortest text. If two shortest texts are
+        // equally close, languages choose different ones.
         let shortest = format!("{value:e}");
         let digits = shortest
             .split('e')
@@ -232,7 +232,7 @@ fn base64(bytes: &[u8]) -> String {
 
 fn byte_texts(array: &dyn Array) -> Vec<String> {
     let slots = 0..array.len();
-    // A null slot of a view array may contain anything, so only valid slots are read.
+    // A null slot of a view array may contain anything, so we only read valid slots.
     let at = |i: usize, text: &dyn Fn(usize) -> String| {
         if array.is_valid(i) {
             text(i)
@@ -411,7 +411,8 @@ fn temporal(array: &dyn Array) -> Vec<String> {
     }
 }
 
-/// Proleptic Gregorian date of a day number since 1970-01-01, for any year.
+/// Returns the date in the proleptic Gregorian calendar for a day number since 1970-01-01, in any
+/// year.
 fn date_text(days: i128) -> String {
     let shifted = days + 719_468;
     let (era, day_of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
@@ -478,7 +479,7 @@ fn interval_text(months: i32, days: i32, nanos: i128) -> String {
     )
 }
 
-/// Texts that Python produces for the same values.
+/// Python produces these texts for the same values.
 #[test]
 fn floats_are_as_python_has_them() {
     let texts = [

@@ -1,4 +1,5 @@
-//! Files built in memory from the format's structs, for cases that would take megabytes as stored files.
+//! Files built in memory from the format's structs, for cases that would take megabytes as stored
+//! files.
 
 use herringbone::format::footer::{MAGIC, Tail};
 use herringbone::format::thrift::CompactWriter;
@@ -8,14 +9,14 @@ use herringbone::format::{
     SchemaElement, SortingColumn, Statistics, Type,
 };
 
-/// A leaf of the schema.
+/// Returns the schema element of a leaf.
 pub fn leaf(name: &str, physical: Type, repetition: Repetition) -> SchemaElement {
     SchemaElement::new(name.to_owned())
         .type_(physical)
         .repetition_type(repetition)
 }
 
-/// A group of the schema without its children. The root is a group too.
+/// Returns the schema element of a group, without its children. The root is a group, too.
 pub fn group(name: &str, repetition: Option<Repetition>, children: usize) -> SchemaElement {
     SchemaElement::new(name.to_owned())
         .repetition_type(repetition)
@@ -38,7 +39,7 @@ impl Page {
         }
     }
 
-    /// A data page of version 1 with PLAIN values.
+    /// Creates a data page of version 1 with PLAIN values.
     pub fn v1(num_values: usize, body: &[u8]) -> Self {
         let mut page = Self::new(PageType::DataPage, body);
         page.header.data_page_header = Some(DataPageHeader::new(
@@ -50,7 +51,7 @@ impl Page {
         page
     }
 
-    /// An uncompressed data page of version 2 for a flat column.
+    /// Creates an uncompressed data page of version 2 for a flat column.
     pub fn v2(num_values: usize, encoding: Encoding, definition: &[u8], values: &[u8]) -> Self {
         let mut page = Self::new(PageType::DataPageV2, &[definition, values].concat());
         let num_values = i32::try_from(num_values).unwrap();
@@ -68,7 +69,7 @@ impl Page {
         page
     }
 
-    /// A dictionary page of PLAIN values.
+    /// Creates a dictionary page with PLAIN values.
     pub fn dictionary(num_values: usize, body: &[u8]) -> Self {
         let mut page = Self::new(PageType::DictionaryPage, body);
         page.header.dictionary_page_header = Some(DictionaryPageHeader::new(
@@ -78,7 +79,7 @@ impl Page {
         page
     }
 
-    /// Changes the encoding of the values.
+    /// Changes the encoding that the header declares for the values.
     pub fn with_encoding(mut self, encoding: Encoding) -> Self {
         if let Some(v1) = &mut self.header.data_page_header {
             v1.encoding = encoding;
@@ -86,7 +87,7 @@ impl Page {
         self
     }
 
-    /// Adds `bytes` bytes of a bound to the header.
+    /// Makes the header longer by a bound of `bytes` bytes.
     pub fn with_long_header(mut self, bytes: usize) -> Self {
         let header = self.header.data_page_header.as_mut().unwrap();
         let statistics = Statistics::new().min_value(vec![b'm'; bytes]);
@@ -94,7 +95,7 @@ impl Page {
         self
     }
 
-    /// Sets the decompressed size of the body to `plain` bytes.
+    /// Sets the body's decompressed size to `plain` bytes.
     pub fn with_plain_size(mut self, plain: usize) -> Self {
         self.header.uncompressed_page_size = i32::try_from(plain).unwrap();
         self
@@ -116,7 +117,7 @@ pub struct Chunk {
     pub pages: Vec<Page>,
 }
 
-/// A file of row groups, each with its number of rows and its chunks.
+/// Builds a file of row groups, each with its row count and its chunks.
 pub fn file(schema: Vec<SchemaElement>, row_groups: &[(u64, Vec<Chunk>)]) -> Vec<u8> {
     file_of(schema, row_groups, None, push)
 }
@@ -130,7 +131,7 @@ pub fn sorted_file(schema: Vec<SchemaElement>, row_groups: &[(u64, Vec<Chunk>)])
     file_of(schema, row_groups, Some(sorting.collect()), push)
 }
 
-/// Builds a file in which all column chunks are the first chunk of the file.
+/// Builds a file in which all column chunks share the file's first chunk.
 pub fn shared_file(schema: Vec<SchemaElement>, row_groups: &[(u64, Vec<Chunk>)]) -> Vec<u8> {
     let mut first = None;
     file_of(schema, row_groups, None, |chunk, out| {

@@ -16,14 +16,15 @@ use herringbone::{
     SortingColumnOption, WriteOptions, Writer,
 };
 
-/// Ordinals of the columns of [`sound`].
+/// The ordinals of the columns in [`sound`].
 pub const ID: usize = 0;
 pub const NAME: usize = 1;
 pub const SCORE: usize = 2;
 pub const LIST: usize = 3;
 
-/// 24 rows in two row groups, in pages of 6 rows. The columns are sorted numbers without a dictionary, names with a
-/// dictionary and a bloom filter, floats with a NaN and nulls, and lists.
+/// Returns a file of 24 rows in two row groups, in pages of 6 rows. Its columns are sorted numbers
+/// without a dictionary, names with a dictionary and a bloom filter, floats with a NaN and nulls,
+/// and lists.
 pub fn sound(version: DataPageVersion) -> Vec<u8> {
     let ids: ArrayRef = Arc::new(Int32Array::from_iter_values((0..24).map(|i| i * 10)));
     let names = ["cod", "eel", "herring"].into_iter().cycle().take(24);
@@ -73,7 +74,7 @@ pub fn sound(version: DataPageVersion) -> Vec<u8> {
     file
 }
 
-/// The file with another footer.
+/// Returns the file with its footer changed.
 pub fn with_footer(file: &[u8], change: impl FnOnce(&mut FileMetadataParts)) -> Vec<u8> {
     let mut parts = parts(ParquetFile::from_bytes(file.to_vec()).unwrap().metadata());
     change(&mut parts);
@@ -111,12 +112,12 @@ fn parts(metadata: &FileMetadata) -> FileMetadataParts {
     .column_orders(metadata.column_orders().map(<[_]>::to_vec))
 }
 
-/// The file with another column chunk in the first row group.
+/// Returns the file with a column chunk of the first row group changed.
 pub fn with_chunk(file: &[u8], leaf: usize, change: impl FnOnce(&mut ColumnChunk)) -> Vec<u8> {
     with_footer(file, |parts| change(&mut parts.row_groups[0].columns[leaf]))
 }
 
-/// The file with other metadata of a column chunk in the first row group.
+/// Returns the file with the metadata of a column chunk in the first row group changed.
 pub fn with_metadata(
     file: &[u8],
     leaf: usize,
@@ -127,13 +128,13 @@ pub fn with_metadata(
     })
 }
 
-/// The file with other statistics of a column chunk in the first row group.
+/// Returns the file with the statistics of a column chunk in the first row group changed.
 pub fn with_statistics(file: &[u8], leaf: usize, change: impl FnOnce(&mut Statistics)) -> Vec<u8> {
     with_metadata(file, leaf, |it| change(it.statistics.as_mut().unwrap()))
 }
 
-/// The file with another column index of the first row group. It replaces the footer and is followed by a new footer
-/// that refers to it.
+/// Returns the file with a column index of the first row group changed. The index replaces the
+/// footer, and a new footer after it refers to it.
 pub fn with_column_index(
     file: &[u8],
     leaf: usize,
@@ -153,7 +154,8 @@ pub fn with_column_index(
     )
 }
 
-/// The file with another offset index of the first row group. See [`with_column_index`].
+/// Returns the file with an offset index of the first row group changed, in the way of
+/// [`with_column_index`].
 pub fn with_offset_index(
     file: &[u8],
     leaf: usize,
@@ -197,7 +199,7 @@ fn with_appended(
     out
 }
 
-/// The range of the body of a page of the first row group in the file.
+/// Returns the range of a page's body in the file. The page belongs to the first row group.
 pub fn body(file: &[u8], leaf: usize, page: usize) -> std::ops::Range<usize> {
     let opened = ParquetFile::from_bytes(file.to_vec()).unwrap();
     let page = opened.pages(0, leaf).unwrap().nth(page).unwrap().unwrap();

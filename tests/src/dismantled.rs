@@ -1,4 +1,5 @@
-//! Files split into parts, so that a test can change any part. They are reassembled with correct offsets.
+//! Files split into parts, so that a test can change any part. They are put together again with
+//! correct offsets.
 
 use bytes::Bytes;
 use herringbone::ParquetFile;
@@ -9,7 +10,7 @@ use herringbone::format::{
     RowGroup,
 };
 
-/// A page: its header, and the bytes of its body.
+/// A page, which is its header and the bytes of its body.
 pub struct Page {
     pub header: PageHeader,
     pub body: Bytes,
@@ -20,12 +21,13 @@ impl Page {
         self.header.type_ != PageType::DictionaryPage
     }
 
-    /// The number of levels that the header declares.
+    /// Returns the number of levels that the header declares.
     pub fn num_values(&self) -> i32 {
         self.header.num_values().unwrap()
     }
 
-    /// Declares another number of levels. If `with_rows` is true, also declares that number of rows.
+    /// Declares another number of levels. If `with_rows` is true, it is also declared as the row
+    /// count.
     pub fn declare(&mut self, num_values: i32, with_rows: bool) {
         if let Some(v1) = &mut self.header.data_page_header {
             v1.num_values = num_values;
@@ -39,7 +41,7 @@ impl Page {
     }
 }
 
-/// The place of a page in its file.
+/// A page's place in its file.
 #[allow(dead_code, reason = "another binary encrypts no pages")]
 pub struct PagePlace {
     pub row_group: usize,
@@ -58,7 +60,7 @@ pub struct Chunk {
 }
 
 impl Chunk {
-    /// The data page with this number.
+    /// Returns the data page with this number.
     pub fn data_page(&mut self, number: usize) -> &mut Page {
         let mut pages = self.pages.iter_mut().filter(|page| page.is_data());
         pages.nth(number).unwrap()
@@ -69,7 +71,7 @@ impl Chunk {
     }
 }
 
-/// A file in its parts.
+/// A file, split into its parts.
 pub struct Dismantled {
     footer: FileMetadataParts,
     /// The chunks of each row group.
@@ -130,14 +132,14 @@ impl Dismantled {
         self.footer.created_by = Some(name.to_owned());
     }
 
-    /// Declares that the bounds of all columns follow the order of their types.
+    /// Declares that all columns' bounds follow the order of their types.
     #[allow(dead_code, reason = "another binary needs it")]
     pub fn order_by_type(&mut self) {
         let columns = self.row_groups.first().map_or(0, Vec::len);
         self.footer.column_orders = Some(vec![ColumnOrder::TypeDefined; columns]);
     }
 
-    /// Assembles the file. The indexes contain the actual positions of pages.
+    /// Puts the file together. Its indexes have the actual positions of the pages.
     pub fn assemble(&self) -> Bytes {
         let encode =
             |_: &PagePlace, page: &Page| [encoded(&page.header), page.body.to_vec()].concat();
@@ -148,7 +150,7 @@ impl Dismantled {
         })
     }
 
-    /// Assembles the file from the bytes that the closures return for pages and for the footer.
+    /// Puts the file together from the bytes that the closures return for pages and for the footer.
     pub fn assemble_with(
         &self,
         is_footer_encrypted: bool,
@@ -183,7 +185,7 @@ impl Dismantled {
     }
 }
 
-/// The bytes of a page header.
+/// Returns a page header's bytes.
 pub fn encoded(header: &PageHeader) -> Vec<u8> {
     let mut writer = CompactWriter::new();
     header.encode(&mut writer);

@@ -1,4 +1,4 @@
-//! The expected contents of a file, from JSON that its writer or another reader produced.
+//! The contents that a file should have, from JSON that its writer or another reader produced.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use crate::table::{Table, cut};
 
-/// The number of values in a block with one CRC-32.
+/// The number of values in a block that shares one CRC-32.
 const BLOCK: usize = 1000;
 
 type Object = HashMap<String, Box<RawValue>>;
@@ -20,7 +20,7 @@ pub struct Expectation {
     pub or_error: bool,
 }
 
-/// Name and type, and the values: all, or the first, the last and checksums.
+/// A column's name and type, with all of its values, or with the first, the last and checksums.
 struct Column {
     name: String,
     data_type: String,
@@ -44,7 +44,7 @@ impl Expectation {
         }
     }
 
-    /// Returns the faults of `table`: one line for each column that differs.
+    /// Returns the faults of `table`, with one line for each column that differs.
     pub fn check(&self, table: &Table) -> Vec<String> {
         let mut wrong = Vec::new();
         if table.rows != self.rows {
@@ -134,7 +134,7 @@ fn first_difference(values: &[String], expected: &[String], base: usize) -> Opti
     ))
 }
 
-/// The checksum of the lines of a block, as JSON text.
+/// Returns the checksum of a block's lines, as JSON text.
 fn block_crc32(values: &[String]) -> String {
     let mut crc = crc32fast::Hasher::new();
     for value in values {

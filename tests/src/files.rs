@@ -1,4 +1,4 @@
-//! The locations of the test files, and the schemas that other readers see in them.
+//! The locations of test files, and the schemas that other readers see in them.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,8 @@ use herringbone::ParquetFile;
 use herringbone_arrow::ipc;
 use herringbone_arrow::schema::Schema;
 
-/// The schema that Arrow C++ reads from a file: the value of `ARROW:schema`, decoded by `arrow-ipc`.
+/// Returns the schema that Arrow C++ reads from a file, which is the value of `ARROW:schema` as
+/// `arrow-ipc` decodes it.
 pub fn arrow_schema(file: &ParquetFile) -> Schema {
     let pairs = file.metadata().key_value_metadata();
     let pair = pairs.iter().find(|pair| pair.key == "ARROW:schema");
@@ -17,17 +18,18 @@ pub fn arrow_schema(file: &ParquetFile) -> Schema {
     ipc::convert::try_schema_from_ipc_buffer(&bytes).unwrap()
 }
 
-/// The folder `testdata/` of the repository.
+/// Returns the repository's folder `testdata/`.
 pub fn testdata() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata")
 }
 
-/// The folder `tests/expected/` of the repository.
+/// Returns the repository's folder `tests/expected/`.
 pub fn expected() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("expected")
 }
 
-/// A copy of apache/parquet-testing. `PARQUET_TEST_DATA` names its folder `data`. Prints a message if it is not set.
+/// Returns a copy of apache/parquet-testing, whose folder `data` is named by `PARQUET_TEST_DATA`.
+/// If the variable is not set, prints a message and returns `None`.
 pub fn official() -> Option<PathBuf> {
     let folder = std::env::var_os("PARQUET_TEST_DATA").map(|data| PathBuf::from(data).join(".."));
     if folder.is_none() {
@@ -36,7 +38,7 @@ pub fn official() -> Option<PathBuf> {
     folder
 }
 
-/// The Parquet files of a folder, sorted by name.
+/// Returns a folder's Parquet files, sorted by name.
 pub fn parquet_files(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder)
         .unwrap_or_else(|error| panic!("cannot list {}: {error}", folder.display()));
@@ -53,7 +55,7 @@ pub fn parquet_files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// The valid files of `testdata/`. The expectation of each file is next to it.
+/// Returns the valid files in `testdata/`. Each file's expectation is next to it.
 pub fn generated() -> Vec<PathBuf> {
     ["", "built", "pyarrow", "duckdb", "polars", "fastparquet"]
         .iter()
@@ -61,7 +63,7 @@ pub fn generated() -> Vec<PathBuf> {
         .collect()
 }
 
-/// The last two components of the path.
+/// Returns a path's last two components.
 pub fn short(path: &Path) -> String {
     let parts: Vec<_> = path
         .iter()

@@ -1,6 +1,8 @@
-//! Helpers of all suites: files made byte by byte or at random, the text form of values, and drivers of reads.
+//! Helpers that all suites share: files made byte by byte or at random, the text form of values,
+//! and drivers for reads.
 //!
-//! `tests/read`, `tests/write` and `tests/inspect` are packages of their own, so that a change builds the suite that it concerns.
+//! `tests/read`, `tests/write` and `tests/inspect` are separate packages, so that a change only
+//! builds the suite that it concerns.
 
 #![allow(
     clippy::unwrap_used,

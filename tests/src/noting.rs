@@ -1,4 +1,4 @@
-//! A file in memory that records which ranges are read.
+//! An in-memory file that records which ranges are read.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
@@ -8,14 +8,15 @@ use herringbone::arrow::array::RecordBatch;
 use herringbone::source::{FetchPolicy, Source};
 use herringbone::{Error, OpenOptions, ParquetFile, WriteOptions, Writer};
 
-/// The policy of local files, except that the footer is read without further bytes, so that all reads are visible.
+/// Returns the policy of local files, except that the footer is read without further bytes, so that
+/// we see all reads.
 pub fn without_tail() -> FetchPolicy {
     let mut policy = FetchPolicy::local();
     policy.suffix_bytes = 0;
     policy
 }
 
-/// Bytes in memory that record the ranges read.
+/// Bytes in memory that record which of their ranges are read.
 #[derive(Clone)]
 pub struct Noting {
     pub bytes: Bytes,
@@ -61,7 +62,7 @@ impl Noting {
         (source, file)
     }
 
-    /// The ranges read since the last call, in ascending order.
+    /// Returns the ranges that were read since the last call, in ascending order.
     pub fn take(&self) -> Vec<Range<u64>> {
         let mut reads = std::mem::take(&mut *self.reads.lock().unwrap());
         reads.sort_by_key(|range| (range.start, range.end));
@@ -69,7 +70,7 @@ impl Noting {
     }
 }
 
-/// Returns the sum of the lengths.
+/// Returns the sum of the ranges' lengths.
 pub fn total(ranges: &[Range<u64>]) -> u64 {
     ranges.iter().map(|range| range.end - range.start).sum()
 }

@@ -1,4 +1,4 @@
-//! Files written in memory, and read by a reader and by the push decoder.
+//! Files that are written in memory, and read by a reader and by the push decoder.
 
 use std::sync::Arc;
 
@@ -19,17 +19,18 @@ pub fn written(batch: &RecordBatch, options: WriteOptions) -> Bytes {
 /// The way in which a driver supplies the needed bytes.
 #[derive(Clone, Copy, Debug)]
 pub enum Supply {
-    /// Supplies each range alone, the last one first.
+    /// The driver supplies each range alone, the last one first.
     Backwards,
-    /// Supplies all ranges and everything between them as one range.
+    /// The driver supplies all ranges, and everything between them, as one range.
     Coalesced,
-    /// For each range, first supplies a useless part without its first byte, then the range and more.
+    /// For each range, the driver first supplies a useless part without its first byte, then the
+    /// range and more.
     Generous,
 }
 
 pub const SUPPLIES: [Supply; 3] = [Supply::Backwards, Supply::Coalesced, Supply::Generous];
 
-/// Supplies the needed bytes of a file.
+/// Supplies the bytes of a file that the decoder needs.
 pub fn supply(decoder: &mut PushDecoder, file: &Bytes, needs: &Needs, how: Supply) {
     let slice = |from: u64, to: u64| file.slice(from as usize..(to as usize).min(file.len()));
     match how {
@@ -65,7 +66,7 @@ pub fn pushed(
     pushed_by(plan, file, how)
 }
 
-/// Reads a file by a plan, with bytes supplied in the given way.
+/// Reads a file by a plan, and supplies the bytes in the given way.
 pub fn pushed_by(plan: ReadPlan, file: &Bytes, how: Supply) -> Result<Vec<RecordBatch>, String> {
     let mut decoder = PushDecoder::new(Arc::new(plan));
     let mut batches = Vec::new();

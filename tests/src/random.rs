@@ -3,8 +3,8 @@
 /// A small generator of repeatable random numbers (splitmix64).
 pub struct Random(pub u64);
 
-/// Returns how many random cases a test takes: `usual` of them, times `HERRINGBONE_CASES` if it is set. CI sets it in one of its
-/// turns, so that each `cargo test` can be quick.
+/// Returns how many random cases a test takes, which is `usual` times `HERRINGBONE_CASES`, if that
+/// is set. CI sets it in one of its turns, so that each `cargo test` can be quick.
 #[must_use]
 pub fn cases(usual: u64) -> u64 {
     let times = std::env::var("HERRINGBONE_CASES").ok();
@@ -15,7 +15,7 @@ pub fn cases(usual: u64) -> u64 {
 }
 
 impl Random {
-    /// The next 64 bits.
+    /// Returns the next 64 bits.
     #[expect(
         clippy::should_implement_trait,
         reason = "there is always a next number, so callers need no Option"
@@ -28,12 +28,12 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// A number below `n`.
+    /// Returns a number below `n`.
     pub fn below(&mut self, n: usize) -> usize {
         usize::try_from(self.next() % n as u64).unwrap()
     }
 
-    /// One of several values.
+    /// Returns one of several values.
     pub fn pick<T: Clone>(&mut self, all: &[T]) -> T {
         all[self.below(all.len())].clone()
     }

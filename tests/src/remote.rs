@@ -1,5 +1,5 @@
-//! Async reads of objects return the batches, losses and errors of blocking reads. The suites call [`compare`] for each
-//! of their cases.
+//! Checks that async reads of objects return the batches, losses and errors of blocking reads. The
+//! suites call [`compare`] for each of their cases.
 
 use std::ops::Range;
 use std::pin::pin;
@@ -14,10 +14,11 @@ use herringbone::source::Source;
 use herringbone::{Loss, Losses, Lost, ParquetFile, ReadOptions, Result, Spawn};
 use herringbone_remote::{Answer, BoxFuture, Identity, Object, RemoteFile, RemoteOptions};
 
-/// Suites with many cases compare those whose number is a multiple of this one.
+/// The step between compared cases: suites with many cases only compare those whose number is a
+/// multiple of it.
 pub const EVERY_NTH_CASE: usize = 12;
 
-/// The bytes of a file as an object. Each request is pending once.
+/// A file's bytes as an object. Each request is pending once.
 struct Stored {
     source: Arc<dyn Source>,
     requests: AtomicU64,
@@ -82,7 +83,7 @@ pub fn block_on<T>(future: impl Future<Output = T>) -> T {
     }
 }
 
-/// A host with a thread for each job.
+/// A host that starts a thread for each job.
 #[derive(Debug)]
 struct Threads;
 
@@ -92,7 +93,7 @@ impl Spawn for Threads {
     }
 }
 
-/// The outcome of a read. Its batches are those before an error.
+/// The outcome of a read. Its batches are the ones before an error.
 #[derive(Debug, PartialEq)]
 struct Outcome {
     batches: Vec<RecordBatch>,
@@ -100,8 +101,8 @@ struct Outcome {
     error: Option<String>,
 }
 
-/// Returns the texts of losses. If a filter selects rows, the number of lost ones is an upper bound, which is lower if more
-/// rows were tested before the damage was found.
+/// Returns the losses as texts. If a filter selects rows, the number of lost rows is an upper
+/// bound. It is lower if more rows were tested before the damage was found.
 fn texts(losses: &Losses, is_filtered: bool) -> Vec<String> {
     let text = |loss: &Loss| match loss.lost {
         Lost::Rows(_) if is_filtered => format!("rows: {}", loss.error),
@@ -117,7 +118,7 @@ fn blocking(file: &ParquetFile, options: ReadOptions) -> Outcome {
         error: None,
     };
     let is_filtered = options.filter.is_some();
-    // Errors of a file opened by its path begin with the path. Those of an object do not.
+    // If a file was opened by its path, its errors begin with the path, but an object's do not.
     let file = file.without_name();
     let result = file.read(options).and_then(|mut reader| {
         let mut next = || reader.next_batch();
@@ -171,7 +172,7 @@ fn remote(file: &ParquetFile, options: ReadOptions, policy: FetchPolicy) -> Outc
     outcome
 }
 
-/// A policy with many small requests.
+/// Returns a policy with many small requests.
 fn small() -> FetchPolicy {
     let mut policy = FetchPolicy::remote();
     (policy.max_gap_bytes, policy.max_request_bytes) = (0, 10_000);
@@ -180,7 +181,8 @@ fn small() -> FetchPolicy {
     policy
 }
 
-/// Compares the async read on the polling task, with small requests, with the blocking read on one thread.
+/// Compares an async read on the polling task, with small requests, with a blocking read on one
+/// thread.
 pub fn compare(file: &ParquetFile, options: &ReadOptions) {
     let options = options.clone().threads(1);
     let expected = blocking(file, options.clone());
@@ -204,7 +206,8 @@ fn assert_same(found: &Outcome, expected: &Outcome) {
     assert!(found.batches == expected.batches);
 }
 
-/// Opens and reads a file whose footer may be damaged, too. Compares the outcome with a blocking read.
+/// Opens and reads a file whose footer may also be damaged, and compares the outcome with a
+/// blocking read.
 pub fn compare_bytes(bytes: &Bytes, options: &ReadOptions) {
     let limits = options.limits_or_default().into_owned();
     let expected = match ParquetFile::from_source(bytes.clone(), limits.clone()) {
@@ -223,7 +226,8 @@ pub fn compare_bytes(bytes: &Bytes, options: &ReadOptions) {
     );
 }
 
-/// Opens and reads a file on the polling task. Returns the numbers of requests and rounds, without those for the footer.
+/// Opens and reads a file on the polling task. Returns the numbers of requests and rounds, without
+/// those for the footer.
 pub fn traffic(file: &ParquetFile, options: &ReadOptions, policy: FetchPolicy) -> (u64, u64) {
     let stored = Arc::new(Stored {
         source: file.source().clone(),

@@ -1,4 +1,4 @@
-//! The table of a read, in normal form.
+//! The table that a read returns, in normal form.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -11,18 +11,18 @@ use crate::canonical;
 /// All rows of a read, column by column.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Table {
-    /// The number of rows of all batches.
+    /// The row count of all batches together.
     pub rows: usize,
-    /// Name and type of each column.
+    /// Each column's name and type.
     pub fields: Vec<(String, String)>,
-    /// The values of each column.
+    /// Each column's values.
     pub columns: Vec<Vec<String>>,
-    /// The number of rows of each batch.
+    /// Each batch's row count.
     pub batches: Vec<usize>,
 }
 
 impl Table {
-    /// A table of `schema` without rows.
+    /// Creates a table of `schema` that has no rows.
     pub fn empty(schema: &Schema) -> Self {
         let fields: Vec<_> = schema
             .fields()
@@ -36,7 +36,7 @@ impl Table {
         }
     }
 
-    /// Appends the rows of a batch.
+    /// Appends a batch's rows.
     pub fn push(&mut self, batch: &RecordBatch) {
         for ((column, array), (name, data_type)) in self
             .columns
@@ -51,7 +51,7 @@ impl Table {
         self.batches.push(batch.num_rows());
     }
 
-    /// Reads to the end.
+    /// Reads all remaining rows.
     pub fn read(mut reader: Reader) -> Result<Self, Error> {
         let schema = reader.schema();
         let mut table = Self::empty(&schema);
@@ -66,7 +66,7 @@ impl Table {
         Ok(table)
     }
 
-    /// The rows of `ranges`.
+    /// Returns the rows in `ranges`.
     pub fn rows_of(&self, ranges: &[std::ops::Range<usize>]) -> Self {
         let columns = self
             .columns
@@ -87,7 +87,7 @@ impl Table {
         }
     }
 
-    /// The columns of `ordinals`.
+    /// Returns the columns with these `ordinals`.
     pub fn columns_of(&self, ordinals: &[usize]) -> Self {
         Self {
             rows: self.rows,
@@ -97,7 +97,8 @@ impl Table {
         }
     }
 
-    /// Returns the first difference in rows and values. If `types` is true, types are compared too.
+    /// Returns the first difference in rows and values. If `types` is true, types are compared,
+    /// too.
     pub fn difference(&self, other: &Self, types: bool) -> Option<String> {
         if self.rows != other.rows {
             return Some(format!("{} rows, not {}", self.rows, other.rows));
@@ -131,14 +132,15 @@ impl Table {
     }
 }
 
-/// Arrow's own full check of an array: offsets, UTF-8, keys, lengths of children.
+/// Runs Arrow's own full check of an array, which covers offsets, UTF-8, keys and the lengths of
+/// children.
 fn validate(array: &dyn Array, name: &str, data_type: &str) {
     if let Err(error) = array.to_data().validate_full() {
         panic!("invalid array of {name} {data_type}: {error}");
     }
 }
 
-/// The start of a long text.
+/// Returns the start of a long text.
 pub fn cut(text: &str) -> String {
     match text.char_indices().nth(200) {
         Some((end, _)) => format!("{}… ({} bytes)", &text[..end], text.len()),
@@ -146,7 +148,7 @@ pub fn cut(text: &str) -> String {
     }
 }
 
-/// Runs `work`. A panic is returned as its message.
+/// Runs `work`, and returns a panic as its message.
 pub fn without_panic<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
