@@ -1,4 +1,5 @@
-//! Decompresses arbitrary bytes as a page. Bytes compressed by this library decompress to the original.
+//! Decompresses arbitrary bytes as a page. Bytes that this library compresses must decompress to
+//! the original.
 
 #![no_main]
 

@@ -1,4 +1,5 @@
-//! Reads arbitrary bytes as the values of a page in this encoding: the same rows for every way of reading.
+//! Reads arbitrary bytes as the values of a page in this encoding. Every way of reading must return
+//! the same rows.
 
 #![no_main]
 

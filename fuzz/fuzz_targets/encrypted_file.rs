@@ -1,4 +1,5 @@
-//! Reads arbitrary bytes as an encrypted file with known keys: the same rows for every way of reading.
+//! Reads arbitrary bytes as an encrypted file with known keys. Every way of reading must return the
+//! same rows.
 
 #![no_main]
 

@@ -1,4 +1,5 @@
-//! Decodes arbitrary bytes as the metadata of a file. Encoding and decoding it again yields the same metadata.
+//! Decodes arbitrary bytes as a file's metadata. Encoding and decoding it again must return the
+//! same metadata.
 
 #![no_main]
 

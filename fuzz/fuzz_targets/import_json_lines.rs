@@ -1,4 +1,4 @@
-//! Imports arbitrary bytes as JSON lines. The imported rows survive a round trip through text.
+//! Imports arbitrary bytes as JSON lines. The imported rows must survive a round trip through text.
 
 #![no_main]
 

@@ -1,4 +1,5 @@
-//! Decodes arbitrary bytes as a page header. Encoding and decoding it again yields the same header.
+//! Decodes arbitrary bytes as a page header. Encoding and decoding it again must return the same
+//! header.
 
 #![no_main]
 

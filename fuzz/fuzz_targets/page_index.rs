@@ -1,4 +1,4 @@
-//! Decodes arbitrary bytes as page indexes and headers of bloom filters.
+//! Decodes arbitrary bytes as page indexes and bloom filter headers.
 
 #![no_main]
 

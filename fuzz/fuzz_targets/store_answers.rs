@@ -1,4 +1,5 @@
-//! Reads a valid file from a store with wrong answers: an error, or the rows of the file.
+//! Reads a valid file from a store that gives wrong answers. The read must fail, or return the
+//! file's rows.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Reads arbitrary bytes as a whole file: the same rows for every way of reading.
+//! Reads arbitrary bytes as a whole file. Every way of reading must return the same rows.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Writes and reads rows. The fuzzer chooses schema, values and options.
+//! Writes rows and reads them back. The fuzzer chooses the schema, the values and the options.
 
 #![no_main]
 

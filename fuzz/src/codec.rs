@@ -1,11 +1,11 @@
-//! Compressed bytes of pages.
+//! Compresses and decompresses the bytes of pages.
 
 use herringbone::format::CompressionCodec;
 use herringbone::{BrotliLevel, Compression, GzipLevel, ZstdLevel};
 use herringbone_core::compression::{compress, decompress};
 
-/// Decompresses `data` into the number of bytes given by its first two bytes. Then compresses and decompresses `data`
-/// itself.
+/// Decompresses `data` into as many bytes as its first two bytes declare. Then compresses `data`
+/// itself, and decompresses it again.
 pub fn decompress_and_compress(codec: CompressionCodec, data: &[u8]) {
     let &[low, high, ref input @ ..] = data else {
         return;
@@ -13,7 +13,7 @@ pub fn decompress_and_compress(codec: CompressionCodec, data: &[u8]) {
     let mut output = vec![0; u16::from_le_bytes([low, high]).into()];
     let is_right = decompress(codec, input, &mut output).is_ok();
     if codec == CompressionCodec::Snappy && !(input.is_empty() && output.is_empty()) {
-        // Compares the decoder of this library with the reference decoder.
+        // Compare our decoder with the reference decoder.
         let mut theirs = vec![0; output.len()];
         let reference = snap::raw::Decoder::new().decompress(input, &mut theirs);
         assert_eq!(reference == Ok(output.len()), is_right);
@@ -29,7 +29,7 @@ pub fn decompress_and_compress(codec: CompressionCodec, data: &[u8]) {
     assert_eq!(plain, data);
 }
 
-/// The compression for writing pages of a codec, or `None` if the codec is only read.
+/// Returns the compression that writes a codec's pages, or `None` if we only read the codec.
 fn writer_of(codec: CompressionCodec) -> Option<Compression> {
     Some(match codec {
         CompressionCodec::Snappy => Compression::Snappy,

@@ -1,4 +1,5 @@
-//! Reads of encrypted files: no panic, the same rows for every way of reading, and no key in a message.
+//! Reads encrypted files. No read may panic or put a key into a message, and every way of reading
+//! must return the same rows.
 
 use std::sync::{Arc, LazyLock};
 
@@ -13,14 +14,15 @@ use herringbone::{Error, ErrorKind, OpenOptions, ParquetFile};
 
 use crate::read::{all_of, in_two_ways, limits};
 
-/// The master and data keys of the files of apache/parquet-testing.
+/// The master and data keys of the files in apache/parquet-testing.
 const KEYS: [(&[u8], &[u8; 16]); 3] = [
     (b"kf", b"0123456789012345"),
     (b"kc1", b"1234567890123450"),
     (b"kc2", b"1234567890123451"),
 ];
 
-/// All algorithms, dialects and plaintext are allowed, so that as many files as possible are read.
+/// The keys for all files. They allow all algorithms, dialects and plaintext, so that as many files
+/// as possible are read.
 static DECRYPTION: LazyLock<Arc<dyn Decryption>> = LazyLock::new(|| {
     let retrieve = |request: &KeyRequest| {
         let known = KEYS.iter().find(|(name, _)| *name == request.key_metadata);
@@ -38,7 +40,7 @@ static DECRYPTION: LazyLock<Arc<dyn Decryption>> = LazyLock::new(|| {
     Arc::new(properties.build().expect("properties"))
 });
 
-/// Opens a file in memory with the keys, under small limits.
+/// Opens an in-memory file with the keys, under small limits.
 fn open(bytes: &Bytes) -> Result<ParquetFile, Error> {
     let options = OpenOptions::from(limits()).decryption(DECRYPTION.clone());
     let file = ParquetFile::from_source(bytes.clone(), options);
@@ -53,8 +55,8 @@ fn open(bytes: &Bytes) -> Result<ParquetFile, Error> {
     file
 }
 
-/// Reads any bytes as an encrypted file. If they end like a plaintext file, also reads them with an encrypted footer.
-/// Then the columns in the footer are authentic.
+/// Reads any bytes as an encrypted file. If they end like a plaintext file, also reads them with an
+/// encrypted footer, so that the columns in the footer are authentic.
 pub fn encrypted_file(data: &[u8]) {
     look_at(data);
     if let Some(sealed) = with_sealed_footer(data) {
@@ -66,12 +68,12 @@ fn look_at(data: &[u8]) {
     let bytes = Bytes::copy_from_slice(data);
     let Ok(file) = open(&bytes) else { return };
     all_of(&file, data.len());
-    // The checksums of unauthenticated bodies are mostly wrong.
+    // We do not verify checksums, because bodies that are not authenticated mostly have wrong ones.
     let sum = data.iter().fold(0, |sum: u8, byte| sum.wrapping_add(*byte));
     in_two_ways(|| open(&bytes), false, sum);
 }
 
-/// Encrypts the footer of a file.
+/// Encrypts a file's footer.
 fn with_sealed_footer(data: &[u8]) -> Option<Vec<u8>> {
     let (front, tail) = data.split_last_chunk::<FOOTER_TAIL_BYTES>()?;
     let tail = Tail::decode(tail).ok().filter(|tail| !tail.encrypted)?;

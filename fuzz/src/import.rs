@@ -1,16 +1,16 @@
-//! Text that becomes record batches, and back.
+//! Turns text into record batches, and back.
 
 use std::collections::HashSet;
 
 use herringbone_interchange::in_memory::{Format, read, write};
 
-/// Imports text, writes it and imports it again. With the schema, the rows are equal. Without it, they are written
-/// as the same text again.
+/// Imports text, writes it, and imports it again. If we pass the schema, the rows must be equal. If
+/// we do not, they must be written as the same text again.
 ///
-/// The first byte selects the number of rows from which the schema is inferred.
+/// The first byte chooses how many rows the schema is inferred from.
 ///
 /// # Panics
-/// If the round trip is not exact.
+/// Panics if the round trip is not exact.
 pub fn import(format: Format, data: &[u8]) {
     let Some((choice, text)) = data.split_first() else {
         return;
@@ -26,7 +26,7 @@ pub fn import(format: Format, data: &[u8]) {
     };
     let first = write(format, &schema, &batches).expect("what was read can be written");
     let names: HashSet<&String> = schema.fields().iter().map(|field| field.name()).collect();
-    // CSV columns are found by name.
+    // We only compare with the schema if names are unique, because CSV columns are found by name.
     if names.len() == schema.fields().len() {
         let (_, same) = read(format, first.clone(), Some(&schema), 0).expect("with the schema");
         assert_eq!(same, batches);
@@ -39,7 +39,7 @@ pub fn import(format: Format, data: &[u8]) {
     assert_eq!(String::from_utf8(second), String::from_utf8(first));
 }
 
-/// Texts that a fuzzer may start from.
+/// The texts that a fuzzer may start from.
 pub const SEEDS: [(&str, &str); 12] = [
     ("import_csv", "a,b\n1,x\n-2,\"y\"\"z\"\n,\n"),
     ("import_csv", "a\r\n1.5\r\nNaN\r\n-Infinity\r\n1e300\r\n"),
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
-    /// The seeds have the property, and so do variants of them with a few changes.
+    /// The seeds must survive the round trip, and so must variants of them with a few changes.
     #[test]
     fn texts_come_back() {
         let mut random = Random::new(&[7]);

@@ -1,6 +1,7 @@
 //! The fuzz targets. Each of them checks a property, and is a function of its input here.
 //!
-//! The ordinary tests compile this file as well, so that harmful inputs are replayed without a fuzzer.
+//! The ordinary tests compile this file as well, so that they replay harmful inputs without a
+//! fuzzer.
 
 #![allow(
     clippy::unwrap_used,
@@ -28,7 +29,8 @@ mod regressions;
 #[cfg(test)]
 mod seeds;
 
-// The generators and the normal form of values from the ordinary tests, with choices from the fuzzer.
+// The generators, and the normal form of values, are those of the ordinary tests, with choices made
+// by the fuzzer.
 #[allow(
     unreachable_pub,
     reason = "it stands for a module that is public elsewhere"

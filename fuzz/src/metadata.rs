@@ -1,4 +1,4 @@
-//! Structs of the metadata: decoded values are encoded and decoded to the same values again.
+//! Decodes the metadata's structs, encodes the values, and compares what they decode to.
 
 use bytes::Bytes;
 use herringbone::format::footer::Tail;
@@ -10,7 +10,7 @@ use herringbone::format::{
 
 use crate::read::{limits, open};
 
-/// The bytes of a struct.
+/// Returns a struct's bytes.
 macro_rules! encoded {
     ($value:expr) => {{
         let mut writer = CompactWriter::new();
@@ -19,7 +19,7 @@ macro_rules! encoded {
     }};
 }
 
-/// A file that only contains this metadata.
+/// Returns a file that has nothing but this metadata.
 fn file_of(metadata: &[u8]) -> Bytes {
     let tail = Tail {
         metadata_length: metadata.len() as u32,
@@ -28,7 +28,7 @@ fn file_of(metadata: &[u8]) -> Bytes {
     [&b"PAR1"[..], metadata, &tail.encode()].concat().into()
 }
 
-/// Decodes all of the metadata into a struct for writing.
+/// Decodes all of the metadata into a struct that can be written.
 pub fn parts(metadata: &FileMetadata) -> Result<FileMetadataParts> {
     Ok(FileMetadataParts::new(
         metadata.version(),
@@ -49,7 +49,7 @@ pub fn parts(metadata: &FileMetadata) -> Result<FileMetadataParts> {
     .footer_signing_key_metadata(metadata.footer_signing_key_metadata().map(Vec::from)))
 }
 
-/// Decodes the metadata of a file, its schema as Parquet and Arrow, and its column chunks.
+/// Decodes a file's metadata, its schema in Parquet and Arrow, and its column chunks.
 pub fn footer(data: &[u8]) {
     let Ok(file) = open(&file_of(data)) else {
         return;
@@ -66,12 +66,13 @@ pub fn footer(data: &[u8]) {
         return;
     };
     let again = FileMetadata::decode(encoded!(parts_read), 0, &limits()).expect("what was written");
-    // Bounds of geospatial columns may be NaN, which is not equal to itself.
+    // We compare texts, because bounds of geospatial columns may be NaN, which does not equal
+    // itself.
     let again = parts(&again).expect("what was written");
     assert_eq!(format!("{again:?}"), format!("{parts_read:?}"));
 }
 
-/// Decodes the header of a page, whole and from prefixes of its bytes.
+/// Decodes a page header from all of its bytes, and from prefixes of them.
 pub fn page_header(data: &[u8]) {
     let limits = limits();
     let Ok((header, length)) = PageHeader::decode(data, &limits) else {
@@ -95,7 +96,8 @@ pub fn page_header(data: &[u8]) {
     assert_eq!(again.0, header);
 }
 
-/// Decodes a column index, an offset index or the header of a bloom filter. The first byte selects the kind.
+/// Decodes a column index, an offset index or a bloom filter header. The first byte selects the
+/// kind.
 pub fn page_index(data: &[u8]) {
     let Some((which, data)) = data.split_first() else {
         return;

@@ -1,12 +1,13 @@
-//! A whole file around the values of one page, which reaches the decoders of encodings.
+//! Puts a whole file around the values of one page, so that the bytes reach the encodings'
+//! decoders.
 //!
 //! ```text
 //! choice u8 | number of values u16 | validity u8 | values of the page
 //! ```
 //!
-//! The choice selects the physical type among those of the encoding, and the way of the second
-//! read. The pattern in `validity` repeats over the rows and marks nulls. The column is required
-//! if all its bits are set.
+//! The choice selects one of the encoding's physical types, and the way of the second read. The
+//! pattern in `validity` repeats over the rows and marks nulls. If all of its bits are set, the
+//! column is required.
 
 use bytes::Bytes;
 use herringbone::format::{
@@ -16,7 +17,7 @@ use herringbone::format::{
 use crate::crafted::{Chunk, Page, file, group, leaf};
 use crate::read::{in_two_ways, open};
 
-/// The physical types of an encoding.
+/// Returns the physical types that an encoding serves.
 fn types(encoding: Encoding) -> &'static [Type] {
     use Type::*;
     match encoding {
@@ -99,7 +100,7 @@ impl Column {
         element
     }
 
-    /// A dictionary for indices to refer to.
+    /// Returns a dictionary that indices may refer to.
     fn five_entries(&self) -> Vec<u8> {
         if self.physical == Type::ByteArray {
             let entries = ["", "a", "bb", "\u{e9}", "twenty bytes of text"];
@@ -112,7 +113,7 @@ impl Column {
     }
 }
 
-/// One run of groups of eight equal levels in the hybrid encoding.
+/// Returns one run of groups of eight equal levels, in the hybrid encoding.
 fn bit_packed(groups: usize, levels: u8) -> Vec<u8> {
     let mut out = Vec::new();
     let mut header = groups << 1 | 1;
@@ -125,7 +126,7 @@ fn bit_packed(groups: usize, levels: u8) -> Vec<u8> {
     out
 }
 
-/// The number of bytes of a value. The length of FIXED_LEN_BYTE_ARRAY values is arbitrary.
+/// Returns a value's byte count, which is arbitrary for FIXED_LEN_BYTE_ARRAY.
 fn width(physical: Type) -> u8 {
     match physical {
         Type::Int32 | Type::Float => 4,
@@ -135,7 +136,7 @@ fn width(physical: Type) -> u8 {
     }
 }
 
-/// The target of an encoding and its input for values of a page.
+/// Returns an encoding's target, and the target's input for the values of a page.
 pub fn seed_of_values(
     encoding: Encoding,
     physical: Type,

@@ -1,5 +1,5 @@
-//! Reads a file with both this library and the `parquet` crate: both accept it with equal data, apart from known
-//! differences.
+//! Reads a file with this library and with the `parquet` crate. Both must accept it with equal
+//! data, apart from known differences.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -10,8 +10,8 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use crate::read::{ROWS, open, options};
 use crate::table::Table;
 
-/// Reasons why the `parquet` crate may read a file that this library refuses: a part of the error message, and the
-/// behaviour of that crate.
+/// The reasons why the `parquet` crate may read a file that this library refuses, each as a part of
+/// our error message and that crate's behaviour.
 const WE_ARE_STRICTER: [(&str, &str); 15] = [
     ("that Timestamp(", "wrap timestamps of 96 bits around"),
     (
@@ -33,7 +33,7 @@ const WE_ARE_STRICTER: [(&str, &str); 15] = [
         "leave out values behind those of the chunk",
     ),
     ("thrift type", "take a field for what it should be"),
-    // The bytes after a field with the wrong type then mean something else to this library.
+    // If a field has the wrong type, the bytes after it mean something else to this library.
     (
         "required field",
         "take a field for what it should be, whatever its type",
@@ -55,12 +55,13 @@ const WE_ARE_STRICTER: [(&str, &str); 15] = [
     ),
 ];
 
-/// Reads with both and compares the columns with equal Arrow types.
+/// Reads with both, and compares the columns whose Arrow types are equal.
 pub fn against_arrow_rs(bytes: &Bytes) {
     let ours = open(bytes)
         .and_then(|file| file.read(options().verify_crc(false)))
         .and_then(Table::read);
-    // The `parquet` crate may run out of memory or stack where this library reports a limit.
+    // If this library reports a limit, the `parquet` crate may run out of memory or stack, so we do
+    // not try it.
     if ours
         .as_ref()
         .is_err_and(|error| error.kind() == ErrorKind::Limit)
@@ -80,13 +81,14 @@ pub fn against_arrow_rs(bytes: &Bytes) {
             let known = WE_ARE_STRICTER.iter().any(|(part, _)| text.contains(part));
             assert!(known, "they read {} rows, we say: {text}", theirs.rows);
         }
-        // Files that the `parquet` crate refuses, or on which it panics, are not compared.
+        // We do not compare files that the `parquet` crate refuses, or on which it panics.
         _ => {}
     }
 }
 
 fn theirs(bytes: Bytes) -> Option<Table> {
-    // The fuzzer ends at any panic, but panics of the `parquet` crate are not of interest.
+    // The fuzzer ends at any panic, but panics of the `parquet` crate do not interest us, so we
+    // silence its hook.
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));
     let read = || {

@@ -1,13 +1,14 @@
-//! Choices made by the fuzzer: the twin of `tests/src/random.rs`, driven by bytes.
+//! Choices made by the fuzzer. This is the twin of `tests/src/random.rs`, driven by bytes.
 
-/// Numbers from the fuzzer's bytes. After their end, numbers from a generator seeded by them.
+/// A source of numbers that takes the fuzzer's bytes first. After their end, a generator seeded by
+/// them goes on.
 pub struct Random {
     bytes: std::vec::IntoIter<u8>,
     state: u64,
 }
 
 impl Random {
-    /// Creates the choices from these bytes.
+    /// Creates the source from these bytes.
     pub fn new(bytes: &[u8]) -> Self {
         Self {
             state: bytes.len() as u64,
@@ -15,7 +16,8 @@ impl Random {
         }
     }
 
-    /// The next 64 bits, from at most two bytes of the input, so that choices do not run out. Values may repeat.
+    /// Returns the next 64 bits. We take at most two input bytes for them, so that choices do not
+    /// run out. Values may repeat.
     pub fn next(&mut self) -> u64 {
         for byte in self.bytes.by_ref().take(2) {
             self.state = self.state << 8 ^ self.state >> 56 ^ u64::from(byte);
@@ -28,7 +30,8 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// A number below `n`: the next byte itself if `n` is at most 256, so that a changed byte changes one choice.
+    /// Returns a number below `n`. If `n` is at most 256, this is the next byte itself, so that a
+    /// changed byte changes one choice.
     pub fn below(&mut self, n: usize) -> usize {
         match self.bytes.next() {
             Some(byte) if n <= 256 => usize::from(byte) % n,
@@ -37,7 +40,7 @@ impl Random {
         }
     }
 
-    /// One of several values.
+    /// Returns one of several values.
     pub fn pick<T: Clone>(&mut self, all: &[T]) -> T {
         all[self.below(all.len())].clone()
     }

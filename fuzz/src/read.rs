@@ -1,4 +1,4 @@
-//! Reads of a file in memory: no panic, and the same rows for every way of reading.
+//! Reads an in-memory file. No read may panic, and every way of reading must return the same rows.
 
 use std::ops::Range;
 
@@ -8,10 +8,11 @@ use herringbone::{Error, ErrorKind, Limits, ParquetFile, ReadOptions, SchemaOpti
 
 use crate::table::Table;
 
-/// The maximum number of rows read from a file. Fuzzing relies on many small inputs.
+/// The largest number of rows that we read from a file, because fuzzing relies on many small
+/// inputs.
 pub const ROWS: u64 = 1000;
 
-/// Small limits, so that errors are reached quickly.
+/// Returns small limits, so that errors are reached quickly.
 pub fn limits() -> Limits {
     let mut limits = Limits::default();
     limits.page_bytes = 4 << 20;
@@ -22,7 +23,7 @@ pub fn limits() -> Limits {
     limits
 }
 
-/// Options for all rows, up to [`ROWS`], on one thread.
+/// Returns the options to read all rows, up to [`ROWS`], on one thread.
 pub fn options() -> ReadOptions {
     ReadOptions::default()
         .threads(1)
@@ -30,7 +31,7 @@ pub fn options() -> ReadOptions {
         .limits(limits())
 }
 
-/// Opens a file in memory under small limits.
+/// Opens an in-memory file under small limits.
 pub fn open(bytes: &Bytes) -> Result<ParquetFile, Error> {
     ParquetFile::from_source(bytes.clone(), limits())
 }
@@ -59,7 +60,7 @@ pub fn all_of(file: &ParquetFile, length: usize) {
     }
 }
 
-/// Reads a file, and reads it again in another way.
+/// Reads a file, then reads it again in another way.
 pub fn in_two_ways(open: impl Fn() -> Result<ParquetFile, Error>, verify_crc: bool, way: u8) {
     let Ok(file) = open() else { return };
     let read = |options: ReadOptions| {
@@ -75,16 +76,16 @@ pub fn in_two_ways(open: impl Fn() -> Result<ParquetFile, Error>, verify_crc: bo
             assert_eq!(again.difference(&whole.rows_of(&ranges), false), None);
         }
         (Ok(_), Err(error), _) => panic!("read whole, but way {way}: {error}"),
-        // A layout may take less memory, such as for nulls of fixed-size lists.
+        // Another layout may take less memory, for example for the nulls of fixed-size lists.
         (Err(error), Ok(_), None) if error.kind() == ErrorKind::Limit => {}
-        // Skipped data need not be valid.
+        // Data that the second read skips need not be valid.
         (Err(_), _, Some(_)) => {}
         (Err(error), Ok(_), None) => panic!("way {way} reads what is wrong: {error}"),
         (Err(_), Err(_), None) => {}
     }
 }
 
-/// Returns other options, and the rows of a whole read that they select, or `None` for all of them.
+/// Returns other options, with the rows of a whole read that they select, or `None` for all rows.
 fn another_way(way: u8, whole: &Result<Table, Error>) -> (ReadOptions, Option<Vec<Range<usize>>>) {
     let mut schema = SchemaOptions::default();
     match way % 4 {

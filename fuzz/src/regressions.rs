@@ -1,11 +1,11 @@
-//! Inputs that once did harm, and the seeds of the corpora, as ordinary tests.
+//! Runs inputs that once did harm, and the seeds of the corpora, as ordinary tests.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::{TARGETS, run, seeds};
 
-/// A folder of the repository.
+/// Returns a folder of the repository.
 fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(name)
 }
@@ -35,7 +35,8 @@ fn inputs_that_did_harm_do_none() {
     assert!(inputs > 0);
 }
 
-/// Every target has seeds. If `HERRINGBONE_FUZZ_SEEDS` names a folder, they are written there and retained.
+/// Every target must have seeds. If `HERRINGBONE_FUZZ_SEEDS` names a folder, the seeds are written
+/// there and kept.
 #[test]
 fn files_become_seeds() {
     let kept = std::env::var_os("HERRINGBONE_FUZZ_SEEDS").map(PathBuf::from);

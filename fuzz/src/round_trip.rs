@@ -1,4 +1,4 @@
-//! Random batches of a random schema, written with random options. The fuzzer makes all choices.
+//! Writes random batches of a random schema with random options. The fuzzer makes all choices.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::write::compare::{difference, read, written};
 use crate::write::schemas::Menu;
 use crate::write::{arrays, choices};
 
-/// Writes a file chosen by the bytes, reads it, and compares.
+/// Writes a file that the bytes choose, reads it, and compares.
 pub fn write_then_read(data: &[u8]) {
     let random = &mut Random::new(data);
     let schema = Arc::new(Menu::everything().schema(random));
@@ -38,7 +38,7 @@ pub fn write_then_read(data: &[u8]) {
     );
 }
 
-/// Replaces a codec by a fast one, because codecs have targets of their own.
+/// Replaces a codec by a fast one, because the codecs have their own targets.
 fn fast(compression: Compression) -> Compression {
     match compression {
         Compression::Uncompressed | Compression::Lz4Raw => compression,

@@ -12,9 +12,9 @@ use herringbone_core::compression::decompress;
 use crate::page::seed_of_values;
 use crate::random::Random;
 
-/// Files that the `parquet` crate reads differently from the specification. It reads BIT_PACKED levels from the wrong
-/// end, and returns no row if the footer declares none. It stops at a page without values, and loses rows of a
-/// repeated field.
+/// The files that the `parquet` crate reads differently from the specification. It reads BIT_PACKED
+/// levels from the wrong end, and returns no rows if the footer declares none. It stops at a page
+/// without values, and loses rows of a repeated field.
 const THEIR_FAULTS: [&str; 4] = [
     "bit_packed_levels",
     "footer_of_no_rows",
@@ -22,13 +22,14 @@ const THEIR_FAULTS: [&str; 4] = [
     "repeated_no_annotation",
 ];
 
-/// The size above which pages are not used as seeds.
+/// The size in bytes above which a page does not become a seed.
 const LARGEST_PAGE: usize = 16 << 20;
 
-/// The size above which files are not used, because they make a fuzzer slow.
+/// The size in bytes above which we skip a file, because it would make a fuzzer slow.
 const MOST: usize = 32 << 10;
 
-/// Adds a folder per target to `corpus`, from all files in `folders`. Returns the number of files.
+/// Adds one folder per target to `corpus`, made from all files in `folders`. Returns the number of
+/// files.
 pub(crate) fn write(corpus: &Path, folders: &[PathBuf]) -> usize {
     let seeds = Seeds {
         corpus: corpus.to_owned(),
@@ -86,7 +87,7 @@ impl Seeds {
         std::fs::write(path, bytes).expect("a file");
     }
 
-    /// Adds random inputs of 16 to 2048 bytes for `write_then_read`, which interprets them as choices.
+    /// Adds random inputs of 16 to 2048 bytes for `write_then_read`, which takes them as choices.
     fn choices(&self) {
         for seed in 0..60 {
             let mut random = Random::new(&[seed, seed]);
@@ -182,7 +183,7 @@ impl Seeds {
         let Some(v1) = &header.data_page_header else {
             return;
         };
-        // Levels with their lengths precede the values.
+        // The levels come before the values, each kind with its length.
         let mut rest = Bytes::from(values);
         for max_level in [leaf.max_rep_level, leaf.max_def_level] {
             if max_level > 0 {

@@ -1,4 +1,5 @@
-//! Reads of a valid file from a store with wrong answers: an error, or the rows of the file, and never a panic.
+//! Reads a valid file from a store that gives wrong answers. The read must fail or return the
+//! file's rows, and never panic.
 
 use std::future::poll_fn;
 use std::io;
@@ -19,16 +20,16 @@ use herringbone::{
 use herringbone_arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use herringbone_remote::{Answer, BoxFuture, Identity, Object, RemoteFile, RemoteOptions};
 
-/// The number of rows of the file, in three row groups of six pages each.
+/// The number of rows in the file, which has three row groups of six pages each.
 const NUM_ROWS: i64 = 300;
 
 /// The number of kinds of answers.
 const KINDS: u8 = 14;
 
-/// The number of polls after which a read does not seem to end.
+/// The number of polls after which we assume that a read never ends.
 const POLLS: usize = 100_000;
 
-/// Two versions of the file of equal length.
+/// Two versions of the file, which have the same length.
 static VERSIONS: LazyLock<[Bytes; 2]> = LazyLock::new(|| {
     let versions = [file(0), file(700)];
     assert_eq!(versions[0].len(), versions[1].len());
@@ -53,7 +54,7 @@ fn file(first: i64) -> Bytes {
         ),
     ];
     let batch = RecordBatch::try_from_iter_with_nullable(columns.map(|(n, a)| (n, a, true)));
-    // These forms have the same length for any of the values.
+    // In these forms, the length does not depend on the values.
     let columns = ColumnOptions::new()
         .page_rows(17)
         .compression(Compression::Uncompressed)
@@ -67,12 +68,12 @@ fn file(first: i64) -> Bytes {
     writer.finish_into().expect("a file in memory").1.into()
 }
 
-/// A store that answers by choices of the fuzzer, and truly after the last one.
+/// A store that answers as the fuzzer chooses, and truthfully once the choices have run out.
 struct Store {
     choices: Mutex<std::vec::IntoIter<u8>>,
-    /// True if an answer was wrong.
+    /// True if any answer was wrong.
     was_wrong: AtomicBool,
-    /// True if an answer had other bytes, which only a checksum can show.
+    /// True if an answer had other bytes, which only a checksum could show.
     had_other_bytes: AtomicBool,
 }
 
@@ -205,7 +206,8 @@ fn policy(choice: u8) -> FetchPolicy {
     policy
 }
 
-/// Reads the file by a stream. The first two bytes choose the options, the others the answers.
+/// Reads the file by a stream. The first two bytes choose the options, and the others choose the
+/// answers.
 pub fn store_answers(data: &[u8]) {
     let (way, requests) = (
         data.first().map_or(0, |data| *data),
@@ -268,7 +270,7 @@ fn finish<T>(future: impl Future<Output = T>) -> T {
     panic!("the read did not end after {POLLS} polls")
 }
 
-/// Inputs with one wrong answer each: of each kind, after up to five true ones.
+/// Returns inputs with one wrong answer each. Every kind occurs after up to five true answers.
 #[cfg(test)]
 pub(crate) fn seeds() -> Vec<Vec<u8>> {
     let mut seeds = Vec::new();
@@ -293,7 +295,7 @@ mod tests {
         seeds().iter().for_each(|seed| store_answers(seed));
         for number in 0..200 {
             let mut random = Random::new(&[number as u8, (number >> 8) as u8]);
-            // Some answers are true, so that reads get past the footer.
+            // We make some answers true, so that reads get past the footer.
             let choices: Vec<u8> = (0..60)
                 .map(|_| random.next() as u8 & random.next() as u8)
                 .collect();

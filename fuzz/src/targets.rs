@@ -1,4 +1,4 @@
-//! The targets by their names.
+//! The targets, by name.
 
 use herringbone::format::{CompressionCodec, Encoding};
 use herringbone_interchange::in_memory::Format;
@@ -68,7 +68,7 @@ fn codec(codec: CompressionCodec, data: &[u8]) {
 /// Runs a target on an input.
 ///
 /// # Panics
-/// If the target's property does not hold, or if there is no such target.
+/// Panics if the target's property does not hold, or if there is no such target.
 pub fn run(target: &str, data: &[u8]) {
     let known = TARGETS.iter().find(|(name, _)| *name == target);
     let (_, run) = known.unwrap_or_else(|| panic!("there is no target `{target}`"));

@@ -1,4 +1,4 @@
-//! Reads bytes as variants, in columns of any shredding.
+//! Reads bytes as variants, in columns with any shredding.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use herringbone::variant::shredding::{
 use herringbone::variant::{Limits, PrimitiveType, Variant, VariantPath};
 use herringbone::{ParquetFile, ReadOptions, WriteOptions, Writer};
 
-/// Values that seeds are built from.
+/// The values that seeds are built from.
 #[cfg(test)]
 const VALUES: [&str; 4] = [
     r#"{"a":1,"b":[true,null,"x"],"c":{"a":2.5}}"#,
@@ -24,7 +24,7 @@ const VALUES: [&str; 4] = [
     "12345678901",
 ];
 
-/// Seeds: the number of bytes of the metadata, the metadata, the value.
+/// Returns seeds, each of which is the metadata's byte count, the metadata and the value.
 #[cfg(test)]
 pub(crate) fn seeds() -> impl Iterator<Item = Vec<u8>> {
     VALUES.into_iter().map(|text| {
@@ -34,7 +34,8 @@ pub(crate) fn seeds() -> impl Iterator<Item = Vec<u8>> {
     })
 }
 
-/// Checks that arbitrary bytes do not panic. Valid values are read back from a file that shreds them.
+/// Checks that arbitrary bytes cause no panic. Valid values must come back from a file that shreds
+/// them.
 pub fn variant(data: &[u8]) {
     let Some((size, data)) = data.split_first() else {
         return;
@@ -44,13 +45,13 @@ pub fn variant(data: &[u8]) {
         look(&array);
     }
     if let Ok(variant) = Variant::validated(metadata, value, &Limits::default()) {
-        // Types of newer specifications do not have a JSON form.
+        // We ignore the result, because types of newer specifications have no JSON form.
         let _text = JsonWriter::new().write(variant, &mut String::new());
         come_back(variant);
     }
 }
 
-/// Columns of the bytes, next to and below shredded values.
+/// Returns columns of these bytes, next to shredded values and below them.
 fn columns(metadata: &[u8], value: &[u8]) -> Vec<StructArray> {
     let names: ArrayRef = Arc::new(BinaryArray::from_vec(vec![metadata; 3]));
     let bytes = || -> ArrayRef {

@@ -1,4 +1,4 @@
-//! The generators of written rows, shared with the ordinary tests.
+//! The generators of rows to write, which are shared with the ordinary tests.
 
 #[path = "../../tests/write/it/write/arrays.rs"]
 pub(crate) mod arrays;
