@@ -1,16 +1,16 @@
-//! The command line shared by all binaries.
+//! The command line that all binaries share.
 
 use crate::Result;
 use std::path::PathBuf;
 
-/// The options of the caller.
+/// The caller's options.
 #[derive(Debug)]
 pub struct Arguments {
-    /// The directory of the files written by gen.py.
+    /// The directory that has the files written by gen.py.
     pub dir: PathBuf,
     /// The approximate time per case, in seconds.
     pub seconds: f64,
-    /// Parts of case names; empty for all cases.
+    /// Parts of case names, or empty for all cases.
     pub filters: Vec<String>,
 }
 
@@ -19,7 +19,7 @@ impl Arguments {
     ///
     /// # Errors
     ///
-    /// An error if an option is unknown, or does not have a valid value.
+    /// Fails if an option is unknown, or has an invalid value.
     pub fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Self> {
         let mut parsed = Self {
             dir: PathBuf::from("target/bench-data"),
@@ -35,7 +35,7 @@ impl Arguments {
             match argument.as_str() {
                 "--dir" => parsed.dir = value()?.into(),
                 "--seconds" => parsed.seconds = value()?.parse()?,
-                // `cargo bench` and `cargo test` add these.
+                // We ignore these, because `cargo bench` and `cargo test` add them.
                 "--bench" | "--test" => {}
                 option if option.starts_with('-') => {
                     return Err(format!("{option}: unknown; see benches/README.md").into());
@@ -52,11 +52,11 @@ impl Arguments {
         self.filters.is_empty() || self.filters.iter().any(|part| name.contains(part))
     }
 
-    /// Returns the files of the directory, sorted by name.
+    /// Returns the directory's files, sorted by name.
     ///
     /// # Errors
     ///
-    /// An error if the directory cannot be listed or does not contain a Parquet file.
+    /// Fails if the directory cannot be listed, or has no Parquet file.
     pub fn files(&self) -> Result<Vec<PathBuf>> {
         let missing = || {
             format!(

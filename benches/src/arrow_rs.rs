@@ -18,20 +18,20 @@ use std::hint::black_box;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Reads all columns, or some leaf columns, and drops each batch at once. Returns the number of rows.
+/// Reads all columns, or some leaf columns, and drops each batch at once. Returns the row count.
 ///
 /// # Errors
 ///
-/// Errors of reading.
+/// Fails if the file cannot be read.
 pub fn read(bytes: &Bytes, leaves: Option<&[usize]>) -> Result<u64> {
     stream(bytes.clone(), leaves, ArrowReaderOptions::default())
 }
 
-/// Like [`read`] of all columns, with strings and binaries as views.
+/// Reads all columns like [`read`], but with strings and binaries as views.
 ///
 /// # Errors
 ///
-/// Errors of reading.
+/// Fails if the file cannot be read.
 pub fn read_views(bytes: &Bytes) -> Result<u64> {
     let plain = ArrowReaderMetadata::load(bytes, ArrowReaderOptions::default())?;
     let fields: Vec<_> = plain
@@ -48,11 +48,11 @@ pub fn read_views(bytes: &Bytes) -> Result<u64> {
     stream(bytes.clone(), None, options)
 }
 
-/// Like [`read`], from a file on disk.
+/// Reads all columns like [`read`], but from a file on disk.
 ///
 /// # Errors
 ///
-/// Errors of reading.
+/// Fails if the file cannot be read.
 pub fn read_path(path: &Path) -> Result<u64> {
     stream(File::open(path)?, None, ArrowReaderOptions::default())
 }
@@ -75,12 +75,12 @@ pub(crate) fn stream<R: ChunkReader + 'static>(
     Ok(rows)
 }
 
-/// Reads and decompresses all pages without decoding them. A reader can be faster only if it decompresses faster.
-/// Returns the number of rows in the footer.
+/// Reads and decompresses all pages without decoding them. No reader can be faster, unless it
+/// decompresses faster. Returns the row count in the footer.
 ///
 /// # Errors
 ///
-/// Errors of reading.
+/// Fails if the file cannot be read.
 pub fn pages(bytes: &Bytes) -> Result<u64> {
     let file = SerializedFileReader::new(bytes.clone())?;
     let mut rows = 0;
@@ -96,11 +96,11 @@ pub fn pages(bytes: &Bytes) -> Result<u64> {
     Ok(rows)
 }
 
-/// Opens a file and loads its metadata, without using it. Returns the number of row groups.
+/// Opens a file and loads its metadata without using it. Returns the number of row groups.
 ///
 /// # Errors
 ///
-/// Errors of opening.
+/// Fails if the file cannot be opened.
 pub fn open(bytes: &Bytes) -> Result<u64> {
     let metadata = black_box(ParquetMetaDataReader::new().parse_and_finish(bytes)?);
     Ok(metadata.num_row_groups() as u64)
@@ -110,22 +110,22 @@ pub fn open(bytes: &Bytes) -> Result<u64> {
 ///
 /// # Errors
 ///
-/// Errors of opening.
+/// Fails if the file cannot be opened.
 pub fn schema(bytes: &Bytes) -> Result<u64> {
     let metadata = ArrowReaderMetadata::load(bytes, ArrowReaderOptions::default())?;
     Ok(black_box(metadata).schema().fields().len() as u64)
 }
 
-/// Writes batches to memory, with the codec's default level.
+/// Writes batches to memory with the codec's default level.
 ///
 /// # Errors
 ///
-/// Errors of writing.
+/// Fails if the batches cannot be written.
 pub fn write(batches: &[RecordBatch], compression: Compression) -> Result<Vec<u8>> {
     write_with(batches, compression, |builder| builder)
 }
 
-/// Like [`write`], with other properties.
+/// Writes batches like [`write`], but with other properties.
 pub(crate) fn write_with(
     batches: &[RecordBatch],
     compression: Compression,
@@ -151,11 +151,12 @@ pub(crate) fn write_with(
     Ok(file)
 }
 
-/// Like [`write`], in row groups of `row_group_rows` rows, with the level of `compression`.
+/// Writes batches like [`write`], but in row groups of `row_group_rows` rows and with the level of
+/// `compression`.
 ///
 /// # Errors
 ///
-/// Errors of writing.
+/// Fails if the batches cannot be written.
 pub fn write_groups(
     batches: &[RecordBatch],
     compression: Compression,
@@ -168,12 +169,12 @@ pub fn write_groups(
     })
 }
 
-/// Rewrites a file in row groups of `row_group_rows` rows. If `version_2` is true, it uses data pages of version 2 and
-/// their encodings.
+/// Rewrites a file in row groups of `row_group_rows` rows. If `version_2` is true, it has data
+/// pages of version 2, with their encodings.
 ///
 /// # Errors
 ///
-/// Errors of reading and writing.
+/// Fails if a file cannot be read or written.
 pub fn rewrite(
     source: File,
     target: File,

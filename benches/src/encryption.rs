@@ -1,4 +1,4 @@
-//! Encrypted files: reading and writing by each side, and the cipher alone.
+//! Encrypted files, as each side reads and writes them, and the cipher alone.
 
 use std::cell::RefCell;
 use std::hint::black_box;
@@ -14,7 +14,7 @@ use parquet::encryption::{decrypt, encrypt};
 
 use crate::{Result, arrow_rs, ours};
 
-/// The key of all modules, of 128 bits.
+/// The key of 128 bits for all modules.
 pub(crate) const KEY: &[u8; 16] = b"0123456789012345";
 
 fn our_keys(algorithm: Algorithm) -> Result<Arc<FileDecryptionProperties>> {
@@ -24,11 +24,11 @@ fn our_keys(algorithm: Algorithm) -> Result<Arc<FileDecryptionProperties>> {
     Ok(Arc::new(properties.build()?))
 }
 
-/// Writes batches to memory, with everything encrypted under one key.
+/// Writes batches to memory, with everything encrypted by one key.
 ///
 /// # Errors
 ///
-/// Errors of writing.
+/// Fails if the batches cannot be written.
 pub fn write(
     batches: &[RecordBatch],
     compression: Compression,
@@ -42,11 +42,11 @@ pub fn write(
     ours::write_with(batches, options)
 }
 
-/// Writes batches to memory with the peer, which supports only AES_GCM_V1.
+/// Writes batches to memory with the peer, which only supports AES_GCM_V1.
 ///
 /// # Errors
 ///
-/// Errors of writing.
+/// Fails if the batches cannot be written.
 pub fn write_theirs(batches: &[RecordBatch], compression: Compression) -> Result<Vec<u8>> {
     let properties = encrypt::FileEncryptionProperties::builder(KEY.to_vec()).build()?;
     arrow_rs::write_with(batches, compression, |builder| {
@@ -54,33 +54,33 @@ pub fn write_theirs(batches: &[RecordBatch], compression: Compression) -> Result
     })
 }
 
-/// Reads an encrypted file completely. Returns the number of rows.
+/// Reads all of an encrypted file. Returns the row count.
 ///
 /// # Errors
 ///
-/// Errors of reading.
+/// Fails if the file cannot be read.
 pub fn read(bytes: &Bytes, algorithm: Algorithm) -> Result<u64> {
     let open = OpenOptions::new().decryption(our_keys(algorithm)?);
     let file = ParquetFile::from_source(bytes.clone(), open)?;
     ours::stream(file, ReadOptions::default().threads(1))
 }
 
-/// Reads an encrypted file completely with the peer. Returns the number of rows.
+/// Reads all of an encrypted file with the peer. Returns the row count.
 ///
 /// # Errors
 ///
-/// Errors of reading.
+/// Fails if the file cannot be read.
 pub fn read_theirs(bytes: &Bytes) -> Result<u64> {
     let properties = decrypt::FileDecryptionProperties::builder(KEY.to_vec()).build()?;
     let options = ArrowReaderOptions::default().with_file_decryption_properties(properties);
     arrow_rs::stream(bytes.clone(), None, options)
 }
 
-/// The encrypted bytes of a page, without those that encryption adds.
+/// A page's encrypted bytes, without the bytes that encryption adds.
 pub struct PageBytes {
-    /// The range of the header in the file.
+    /// The header's range in the file.
     pub header: Range<usize>,
-    /// The range of the body in the file.
+    /// The body's range in the file.
     pub body: Range<usize>,
 }
 
@@ -88,12 +88,12 @@ pub struct PageBytes {
 ///
 /// # Errors
 ///
-/// Errors of reading.
+/// Fails if the file cannot be read.
 pub fn pages(bytes: &Bytes, algorithm: Algorithm) -> Result<Vec<PageBytes>> {
     let open = OpenOptions::new().decryption(our_keys(algorithm)?);
     let file = ParquetFile::from_source(bytes.clone(), open)?;
     let mut pages = Vec::new();
-    // Each module starts with a length and a nonce. It ends with a tag, except with CTR.
+    // Each module starts with a length and a nonce, and ends with a tag, except with CTR.
     let front = 16;
     let tag = match algorithm {
         Algorithm::AesGcmV1 => 16,
@@ -116,7 +116,7 @@ pub fn pages(bytes: &Bytes, algorithm: Algorithm) -> Result<Vec<PageBytes>> {
     Ok(pages)
 }
 
-/// The cipher alone, run over the pages of a file in memory.
+/// The cipher alone, which runs over the pages of a file in memory.
 pub struct RawCipher {
     cipher: Cipher,
     bytes: RefCell<Vec<u8>>,
@@ -127,18 +127,19 @@ pub struct RawCipher {
 /// The side whose work a cipher does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
-    /// A reader: the bytes of the file must not change, so a cipher that works in place gets a copy of each body.
+    /// A reader. The file's bytes must not change, so a cipher that works in place gets a copy of
+    /// each body.
     Reader,
-    /// A writer: each page needs two nonces from the operating system.
+    /// A writer. For each page, it draws two nonces from the operating system.
     Writer,
 }
 
 impl RawCipher {
-    /// Creates the cipher for the pages of a file.
+    /// Creates the cipher for a file's pages.
     ///
     /// # Errors
     ///
-    /// Errors of reading.
+    /// Fails if the file cannot be read.
     pub fn new(file: &Bytes, algorithm: Algorithm) -> Result<Self> {
         Ok(Self {
             cipher: Cipher::new(algorithm)?,
@@ -152,7 +153,7 @@ impl RawCipher {
     ///
     /// # Errors
     ///
-    /// Errors of the cipher.
+    /// Returns the cipher's errors.
     pub fn run(&self, part: Part) -> Result<()> {
         let (mut bytes, mut page) = (self.bytes.borrow_mut(), self.page.borrow_mut());
         for at in &self.pages {
@@ -186,7 +187,7 @@ fn draw_nonces() -> Result<()> {
     Ok(())
 }
 
-/// The cipher with which herringbone was built.
+/// The cipher that herringbone was built with.
 struct Cipher {
     gcm: gcm::Gcm,
     ctr: ctr_mode::Ctr,
@@ -207,7 +208,8 @@ impl Cipher {
         self.algorithm == Algorithm::AesGcmV1 && CIPHER == "ring"
     }
 
-    // Not inlined into its callers, as the compiler might then build it differently for each.
+    // We do not inline this into its callers, because the compiler might then build it differently
+    // for each of them.
     #[inline(never)]
     fn encrypt(&self, body: &mut [u8]) -> Result<()> {
         match self.algorithm {

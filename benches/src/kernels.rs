@@ -15,20 +15,20 @@ use herringbone_kernels::views::ViewBuilder;
 use herringbone_kernels::{Malformed, byte_stream_split};
 use std::hint::black_box;
 
-/// The number of values in a case, which is that of a batch.
+/// The number of values in a case, which is a batch's.
 pub const VALUES: usize = 8192;
 
-/// The number of batches in a case whose runs differ in length. A processor learns to predict the runs of a single
-/// batch.
+/// The number of batches in cases whose runs differ in length. We need many, because a processor
+/// learns to predict the runs of a single batch.
 const BATCHES: usize = 64;
 
 /// One kernel with its input.
 pub struct Kernel {
-    /// The name of the kernel and of its input.
+    /// The name, which describes the kernel and its input.
     pub name: String,
-    /// The number of bytes that it writes.
+    /// The number of bytes that the kernel writes.
     pub bytes: usize,
-    /// Runs the kernel once.
+    /// A function that runs the kernel once.
     pub run: Box<dyn FnMut() -> Result<(), Malformed>>,
 }
 
@@ -57,7 +57,7 @@ impl Random {
         (self.0 >> 11) % limit
     }
 
-    /// Returns `n` numbers below `limit`, in runs of `length` on average.
+    /// Returns `n` numbers below `limit`, in runs with a mean length of `length`.
     fn runs(&mut self, limit: u64, length: u64, n: usize) -> Vec<u32> {
         let mut values = Vec::new();
         while values.len() < n {
@@ -84,7 +84,7 @@ struct Batches {
 }
 
 impl Batches {
-    /// Creates batches of values with `width` bits.
+    /// Creates batches whose values have `width` bits.
     fn new(width: u8) -> Self {
         Self {
             decoder: HybridDecoder::new(width),
@@ -102,7 +102,7 @@ impl Batches {
     }
 }
 
-/// Returns all timed kernels.
+/// Returns all kernels that we time.
 #[must_use]
 pub fn all() -> Vec<Kernel> {
     let mut kernels = Vec::new();
@@ -190,7 +190,7 @@ fn levels(kernels: &mut Vec<Kernel>) {
         let (mut rep, mut def) = (Vec::new(), Vec::new());
         while rep.len() < VALUES {
             let length = least + random.below(most - least + 1);
-            // An empty list has one level, like a list of one element.
+            // An empty list has one level, like a list with one element.
             rep.push(0);
             def.push(if length == 0 { 1 } else { 3 });
             rep.extend((1..length).map(|_| 1));
@@ -229,7 +229,7 @@ fn nulls(kernels: &mut Vec<Kernel>) {
         for bit in &bits {
             validity.append_run(*bit == 1, 1);
         }
-        // The page is not aligned, like most pages.
+        // The page is not aligned, because most pages are not.
         let page = vec![7; 1 + VALUES * size_of::<T>()];
         let mut out = Vec::<T>::with_capacity(VALUES);
         kernels.push(Kernel::new(
@@ -388,7 +388,7 @@ fn strings(kernels: &mut Vec<Kernel>) {
     for (name, length) in [("4", 4), ("12", 12), ("40", 40), ("500", 500)] {
         let mut page = Vec::new();
         for i in 0..VALUES {
-            // Lengths are between half and one and a half times `length`.
+            // The lengths lie between half and one and a half times `length`.
             let length = length / 2 + i * 7919 % (length + 1);
             page.extend((length as u32).to_le_bytes());
             page.extend((0..length).map(|at| b'a' + (at % 26) as u8));
@@ -436,7 +436,7 @@ fn strings(kernels: &mut Vec<Kernel>) {
     }
 }
 
-/// Returns the kernel that sets the limit: a copy of `bytes` bytes within the caches.
+/// Returns the kernel that sets the limit, which copies `bytes` bytes within the caches.
 #[must_use]
 pub fn copy(bytes: usize) -> Kernel {
     let from = vec![1_u8; bytes];

@@ -1,7 +1,8 @@
-//! Herringbone and `parquet` (arrow-rs) on the same files, in the same process, taking turns.
+//! Herringbone and `parquet` (arrow-rs) on the same files, taking turns in the same process.
 //!
-//! The work of a case is written once per side ([`ours`], [`arrow_rs`]). [`workload`] pairs the sides, [`measure`]
-//! times them, and [`table`] prints the results. README.md explains how to run it.
+//! A case's work is written once per side ([`ours`], [`arrow_rs`]). [`workload`] pairs the sides,
+//! [`measure`] times them, and [`table`] prints the results. README.md explains how to run the
+//! benchmarks.
 
 pub mod arrow_rs;
 pub mod arguments;
@@ -16,7 +17,7 @@ use std::sync::Mutex;
 
 use herringbone::arrow::array::RecordBatch;
 
-/// Any error: a benchmark can only report it.
+/// The result of benchmark code. Its error may be any, because a benchmark can only report it.
 pub type Result<T, E = Box<dyn std::error::Error>> = std::result::Result<T, E>;
 
 /// The number of rows per record batch, on both sides.
@@ -25,9 +26,10 @@ pub const BATCH_SIZE: usize = 8192;
 /// The memory of files that are no longer needed.
 static FILES: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
 
-/// Returns memory for a file with these rows. The memory of an earlier file is reused, if there is one. A growing
-/// vector is copied or not depending on the memory after it. New memory from the system takes a page fault for every 4
-/// KiB, which is a third of the time of some writers.
+/// Returns memory for a file with these rows, and reuses an earlier file's memory if there is some.
+/// If we let a vector grow, it would be copied or not, depending on the memory after it. New memory
+/// from the system takes a page fault for every 4 KiB, which is a third of the time of some
+/// writers.
 pub(crate) fn memory_for(batches: &[RecordBatch]) -> Vec<u8> {
     let known = FILES.lock().ok().and_then(|mut files| files.pop());
     if let Some(file) = known {
@@ -38,7 +40,7 @@ pub(crate) fn memory_for(batches: &[RecordBatch]) -> Vec<u8> {
     Vec::with_capacity(bytes.sum())
 }
 
-/// Makes the memory of a file available for the next one. Returns the size of the file in bytes.
+/// Makes a file's memory available for the next file. Returns the file's size in bytes.
 pub fn give_back(mut file: Vec<u8>) -> u64 {
     let bytes = file.len() as u64;
     file.clear();

@@ -1,14 +1,14 @@
-//! Times all sides in turns, so that disturbances of the machine affect all sides alike.
+//! Times all sides in turns, so that the machine's disturbances affect all sides alike.
 
 use crate::{Result, workload::Work};
 use std::time::{Duration, Instant};
 
-/// The minimum number of runs for a median, however long they take.
+/// The least number of runs for a median, however long they take.
 const MIN_RUNS: usize = 5;
-/// The maximum number of runs. More would not improve the result.
+/// The largest number of runs. More would not improve the result.
 const MAX_RUNS: usize = 101;
 
-/// The times of one side in several runs.
+/// One side's times in several runs.
 #[derive(Debug, Clone)]
 pub struct Times(Vec<Duration>);
 
@@ -31,13 +31,14 @@ impl Times {
         quantile(&self.above(other), 0.5)
     }
 
-    /// Returns the standard error of that median, in milliseconds. It is computed from the distance between the
-    /// quartiles, assuming that turns differ with a normal distribution.
+    /// Returns that median's standard error in milliseconds. We compute it from the distance
+    /// between the quartiles, and assume that turns differ by a normal distribution.
     #[must_use]
     pub fn error_of_median_above(&self, other: &Self) -> f64 {
         let above = self.above(other);
         let between = quantile(&above, 0.75) - quantile(&above, 0.25);
-        // A quartile is 0.674 standard deviations from the median, whose error is 1.253 times that of the mean.
+        // A quartile is 0.674 standard deviations from the median, and the median's error is 1.253
+        // times the mean's.
         1.253 * between / (2.0 * 0.674) / (above.len() as f64).sqrt()
     }
 
@@ -64,11 +65,11 @@ fn quantile(sorted: &[f64], quantile: f64) -> f64 {
     sorted.get(place).copied().unwrap_or(f64::NAN)
 }
 
-/// Runs all sides in turns, for about `seconds` in total, after one unmeasured turn.
+/// Runs all sides in turns for about `seconds` in total, after one turn that is not measured.
 ///
 /// # Errors
 ///
-/// The error of a side, or an error if the sides return different counts.
+/// Returns a side's error. Fails if the sides return different counts.
 pub fn in_turns(sides: &[&Work], seconds: f64) -> Result<Vec<Times>> {
     let mut counts = Vec::new();
     for side in sides {
@@ -83,7 +84,8 @@ pub fn in_turns(sides: &[&Work], seconds: f64) -> Result<Vec<Times>> {
         if run >= MIN_RUNS && start.elapsed().as_secs_f64() > seconds {
             break;
         }
-        // Every other turn runs in reverse order, so that no side always follows the same other side.
+        // Every other turn runs in reverse order, so that no side always follows the same other
+        // side.
         let order: Vec<usize> = match run % 2 {
             0 => (0..sides.len()).collect(),
             _ => (0..sides.len()).rev().collect(),
@@ -104,7 +106,7 @@ mod tests {
     #[test]
     fn turns_are_compared_with_themselves() {
         let times = |millis: [u64; 3]| Times(millis.map(Duration::from_millis).to_vec());
-        // The machine was slow in the second turn, on both sides.
+        // The machine was slow in the second turn, for both sides.
         let above = times([12, 92, 13]).median_above(&times([10, 90, 10]));
         assert!((above - 2.0).abs() < 1e-9);
     }
@@ -114,7 +116,7 @@ mod tests {
         let times =
             |millis: &[u64]| Times(millis.iter().copied().map(Duration::from_millis).collect());
         let other = times(&[0; 9]);
-        // The quartiles are 20 and 60, with nine turns.
+        // With these nine turns, the quartiles are 20 and 60.
         let ours = times(&[0, 10, 20, 30, 40, 50, 60, 70, 80]);
         let error = ours.error_of_median_above(&other);
         assert!((error - 1.253 * 40.0 / 1.348 / 3.0).abs() < 1e-9, "{error}");

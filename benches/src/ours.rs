@@ -15,11 +15,11 @@ use herringbone_core::compression::{compress, decompress};
 use std::hint::black_box;
 use std::path::Path;
 
-/// Reads all columns, or some leaf columns, and drops each batch at once. Returns the number of rows.
+/// Reads all columns, or some leaf columns, and drops each batch at once. Returns the row count.
 ///
 /// # Errors
 ///
-/// Errors of reading.
+/// Fails if the file cannot be read.
 pub fn read(bytes: &Bytes, leaves: Option<&[usize]>) -> Result<u64> {
     let options = match leaves {
         Some(leaves) => ReadOptions::default().projection(Projection::Leaves(leaves.to_vec())),
@@ -28,11 +28,11 @@ pub fn read(bytes: &Bytes, leaves: Option<&[usize]>) -> Result<u64> {
     stream(ParquetFile::from_bytes(bytes.clone())?, options.threads(1))
 }
 
-/// Like [`read`] of all columns, on `threads` threads.
+/// Reads all columns like [`read`], but on `threads` threads.
 ///
 /// # Errors
 ///
-/// Errors of reading.
+/// Fails if the file cannot be read.
 pub fn read_on(bytes: &Bytes, threads: usize) -> Result<u64> {
     stream(
         ParquetFile::from_bytes(bytes.clone())?,
@@ -40,11 +40,11 @@ pub fn read_on(bytes: &Bytes, threads: usize) -> Result<u64> {
     )
 }
 
-/// Like [`read`] of all columns, with strings and binaries as views.
+/// Reads all columns like [`read`], but with strings and binaries as views.
 ///
 /// # Errors
 ///
-/// Errors of reading.
+/// Fails if the file cannot be read.
 pub fn read_views(bytes: &Bytes) -> Result<u64> {
     let mut schema = SchemaOptions::default();
     schema.strings = ByteLayout::Views;
@@ -53,21 +53,22 @@ pub fn read_views(bytes: &Bytes) -> Result<u64> {
     stream(ParquetFile::from_bytes(bytes.clone())?, options)
 }
 
-/// Decompresses all pages without decoding them: the floor of reading with our decompressors. Returns the number of
-/// rows in the footer.
+/// Decompresses all pages without decoding them, which is the least that a read can take with our
+/// decompressors. Returns the row count in the footer.
 ///
 /// # Errors
 ///
-/// Errors of reading.
+/// Fails if the file cannot be read.
 pub fn pages(bytes: &Bytes) -> Result<u64> {
     pages_of(bytes, |_| true)
 }
 
-/// Like [`pages`], for some columns, selected by the first part of their path.
+/// Decompresses pages like [`pages`], but only for columns that `is_wanted` selects by the first
+/// part of their path.
 ///
 /// # Errors
 ///
-/// Errors of reading.
+/// Fails if the file cannot be read.
 pub fn pages_of(bytes: &Bytes, is_wanted: impl Fn(&str) -> bool) -> Result<u64> {
     let mut body = Vec::new();
     let is_wanted = |chunk: &ColumnMetaData| {
@@ -79,7 +80,7 @@ pub fn pages_of(bytes: &Bytes, is_wanted: impl Fn(&str) -> bool) -> Result<u64> 
     })
 }
 
-/// Visits the pages of some column chunks, with their codec. Returns the number of rows in the footer.
+/// Visits the pages of some column chunks, with their codec. Returns the row count in the footer.
 fn each_page(
     bytes: &Bytes,
     is_wanted: impl Fn(&ColumnMetaData) -> bool,
@@ -113,7 +114,7 @@ fn decompress_page(
     let start = usize::try_from(page.start.offset)? + page.header_bytes;
     let end = start + usize::try_from(header.compressed_page_size)?;
     let input = bytes.get(start..end).ok_or("a page outside of the file")?;
-    // Levels of version 2 pages are never compressed.
+    // The levels of version 2 pages are never compressed.
     let (levels, is_compressed) = header.data_page_header_v2.as_ref().map_or((0, true), |v2| {
         let levels = v2.repetition_levels_byte_length + v2.definition_levels_byte_length;
         (levels as usize, v2.is_compressed)
@@ -126,20 +127,20 @@ fn decompress_page(
     Ok(())
 }
 
-/// Like [`read`], from a file on disk.
+/// Reads all columns like [`read`], but from a file on disk.
 ///
 /// # Errors
 ///
-/// Errors of reading.
+/// Fails if the file cannot be read.
 pub fn read_path(path: &Path) -> Result<u64> {
     stream(ParquetFile::open(path)?, ReadOptions::default().threads(1))
 }
 
-/// Reads a file with these options. Returns the number of rows.
+/// Reads a file with these options. Returns the row count.
 ///
 /// # Errors
 ///
-/// Errors of reading.
+/// Fails if the file cannot be read.
 pub fn stream(file: ParquetFile, options: ReadOptions) -> Result<u64> {
     let mut reader = file.read(options.batch_size(BATCH_SIZE))?;
     let mut rows = 0;
@@ -149,11 +150,11 @@ pub fn stream(file: ParquetFile, options: ReadOptions) -> Result<u64> {
     Ok(rows)
 }
 
-/// Opens a file and loads its metadata, without using it. Returns the number of row groups.
+/// Opens a file and loads its metadata without using it. Returns the number of row groups.
 ///
 /// # Errors
 ///
-/// Errors of opening.
+/// Fails if the file cannot be opened.
 pub fn open(bytes: &Bytes) -> Result<u64> {
     let file = black_box(ParquetFile::from_bytes(bytes.clone())?);
     Ok(file.metadata().num_row_groups() as u64)
@@ -163,19 +164,19 @@ pub fn open(bytes: &Bytes) -> Result<u64> {
 ///
 /// # Errors
 ///
-/// Errors of opening.
+/// Fails if the file cannot be opened.
 pub fn schema(bytes: &Bytes) -> Result<u64> {
     let file = ParquetFile::from_bytes(bytes.clone())?;
     let schema = black_box(file.arrow_schema(&SchemaOptions::default())?);
     Ok(schema.fields().len() as u64)
 }
 
-/// Walks field by field over the metadata of a file without keeping anything. Finding the parts of the metadata
-/// takes at least this long, unless the parts are alike.
+/// Walks over a file's metadata field by field, without keeping anything. Finding the metadata's
+/// parts takes at least this long, unless the parts are alike.
 ///
 /// # Errors
 ///
-/// An error if the file does not end like a Parquet file, or if its metadata violates the protocol.
+/// Fails if the file does not end like a Parquet file, or if its metadata violates the protocol.
 pub fn walk_footer(bytes: &Bytes) -> Result<()> {
     let (front, tail) = bytes.split_last_chunk().ok_or("no footer")?;
     let length = Tail::decode(tail)?.metadata_length as usize;
@@ -184,11 +185,11 @@ pub fn walk_footer(bytes: &Bytes) -> Result<()> {
     Ok(reader.skip(Wire::Struct)?)
 }
 
-/// Returns all batches of a file as plain arrays, the form in which most programs supply them.
+/// Returns all batches of a file as plain arrays, because most programs supply them in this form.
 ///
 /// # Errors
 ///
-/// Errors of reading.
+/// Fails if the file cannot be read.
 pub fn batches(path: &Path) -> Result<Vec<RecordBatch>> {
     let mut schema = SchemaOptions::default();
     schema.use_arrow_schema = false;
@@ -196,18 +197,18 @@ pub fn batches(path: &Path) -> Result<Vec<RecordBatch>> {
     Ok(reader.collect::<Result<_, _>>()?)
 }
 
-/// Returns the codec at the end of a case name, or no compression if the name does not end with a codec.
+/// Returns the codec at the end of a case name. Without one, the case is uncompressed.
 ///
 /// # Errors
 ///
-/// Never: all these codecs are known.
+/// Never fails, because all of these codecs are known.
 pub fn codec(name: &str) -> Result<Compression> {
     let codec = ["snappy", "gzip", "brotli", "zstd", "lz4"]
         .into_iter()
         .find(|codec| name.ends_with(codec));
     Ok(match codec {
         Some("lz4") => "lz4_raw".parse()?,
-        // The level that the peer uses.
+        // The peer uses this level.
         Some("brotli") => "brotli:1".parse()?,
         Some(codec) => codec.parse()?,
         None => Compression::Uncompressed,
@@ -218,7 +219,7 @@ pub fn codec(name: &str) -> Result<Compression> {
 ///
 /// # Errors
 ///
-/// Errors of writing.
+/// Fails if the batches cannot be written.
 pub fn write(batches: &[RecordBatch], compression: Compression, threads: usize) -> Result<Vec<u8>> {
     let options = WriteOptions::default()
         .compression(compression)
@@ -226,11 +227,11 @@ pub fn write(batches: &[RecordBatch], compression: Compression, threads: usize) 
     write_with(batches, options)
 }
 
-/// Like [`write`], in row groups of `row_group_rows` rows, on one thread.
+/// Writes batches like [`write`], but in row groups of `row_group_rows` rows and on one thread.
 ///
 /// # Errors
 ///
-/// Errors of writing.
+/// Fails if the batches cannot be written.
 pub fn write_groups(
     batches: &[RecordBatch],
     compression: Compression,
@@ -240,11 +241,11 @@ pub fn write_groups(
     write_with(batches, options.row_group_rows(row_group_rows))
 }
 
-/// Returns the decompressed pages of a compressed file, and its codec at the default level.
+/// Returns a compressed file's pages after decompression, and its codec at the default level.
 ///
 /// # Errors
 ///
-/// Errors of reading.
+/// Fails if the file cannot be read.
 pub fn decompressed_pages(bytes: &Bytes) -> Result<(Compression, Vec<Vec<u8>>)> {
     let mut pages = Vec::new();
     let mut compression = Compression::Uncompressed;
@@ -263,7 +264,7 @@ pub fn decompressed_pages(bytes: &Bytes) -> Result<(Compression, Vec<Vec<u8>>)> 
 ///
 /// # Errors
 ///
-/// Errors of compressing.
+/// Returns the codec's errors.
 pub fn compress_pages(compression: Compression, pages: &[Vec<u8>]) -> Result<u64> {
     let (mut out, mut bytes) = (Vec::new(), 0);
     for page in pages {
@@ -274,7 +275,7 @@ pub fn compress_pages(compression: Compression, pages: &[Vec<u8>]) -> Result<u64
     Ok(bytes)
 }
 
-/// Like [`write`], with other options.
+/// Writes batches like [`write`], but with other options.
 pub(crate) fn write_with(batches: &[RecordBatch], options: WriteOptions) -> Result<Vec<u8>> {
     let schema = batches.first().ok_or("no batches")?.schema();
     let mut file = memory_for(batches);

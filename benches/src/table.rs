@@ -2,7 +2,7 @@
 
 use crate::measure::Times;
 
-/// The ratio to the peer's time above which a case is marked as slow, and fails the run.
+/// The multiple of the peer's time above which a case is marked as slow and fails the run.
 pub const SLOW: f64 = 1.1;
 
 /// The first two lines of the table.
@@ -10,10 +10,11 @@ pub const HEADING: &str = "\
 | case | herringbone ms | arrow-rs ms | ratio | floor ms | arrow-rs floor ms | decoding |
 |---|---:|---:|---:|---:|---:|---:|";
 
-/// Returns the line of a case, and our time as a multiple of theirs.
+/// Returns a case's line, and our time as a multiple of the peer's.
 ///
-/// `floors` are the times of the pages alone, decompressed by each side and not decoded. The rest of each side's time
-/// is decoding, and its ratio is the last column. Alternatively, there is one floor, which is a walk over the footer.
+/// `floors` are the times that each side takes to decompress the pages without decoding them. The
+/// rest of each side's time is decoding, whose ratio is in the last column. If there is only one
+/// floor, it is a walk over the footer.
 #[must_use]
 pub fn line(name: &str, ours: &Times, theirs: &Times, floors: &[Times]) -> (String, f64) {
     let ratio = ours.median() / theirs.median();

@@ -1,13 +1,14 @@
-//! Cases: pieces of work that each side does.
+//! Cases, which are pieces of work that each side does.
 
 use crate::{Result, arrow_rs, ours};
 use bytes::Bytes;
 use std::path::Path;
 
-/// One side of a case. Returns a count that must be the same on all sides.
+/// One side of a case. It returns a count that must be equal for all sides.
 pub type Work = Box<dyn Fn() -> Result<u64>>;
 
-/// Runs the same work twice in parallel, on separate threads and data. This is the limit of two cores.
+/// Runs two pieces of work in parallel, on separate threads and data. This is the limit of what two
+/// cores can do.
 pub fn side_by_side<T: Fn() -> Result<u64> + Clone + Send + 'static>(work: T, other: T) -> Work {
     Box::new(move || {
         let other = other.clone();
@@ -29,7 +30,8 @@ pub struct Workload {
     pub ours: Work,
     /// The work of `parquet`.
     pub theirs: Work,
-    /// Floors to compare with: both sides without decoding, or one walk over the footer.
+    /// The floors to compare with, which are both sides without decoding, or one walk over the
+    /// footer.
     pub floors: Vec<Work>,
 }
 
@@ -58,7 +60,7 @@ impl Workload {
         self
     }
 
-    /// Sets a walk over the footer as the floor. It returns the same count as the sides.
+    /// Sets a walk over the footer as the floor. The walk returns the same count as the sides.
     fn over_footer(mut self, bytes: &Bytes) -> Result<Self> {
         let (bytes, count) = (bytes.clone(), (self.ours)()?);
         self.floors = vec![Box::new(move || {
@@ -73,7 +75,7 @@ impl Workload {
 ///
 /// # Errors
 ///
-/// An error if the file cannot be read.
+/// Fails if the file cannot be read.
 pub fn of_file(path: &Path) -> Result<Vec<Workload>> {
     let name = case_name(path);
     let bytes = Bytes::from(std::fs::read(path)?);
@@ -86,7 +88,7 @@ pub fn of_file(path: &Path) -> Result<Vec<Workload>> {
             let (ours, theirs) = (ours::read_views, arrow_rs::read_views);
             cases.push(Workload::new(title, &bytes, ours, theirs));
         }
-        // If nothing has to be decoded, the transfer of bytes from disk matters.
+        // If there is nothing to decode, the transfer of bytes from disk matters.
         if name.ends_with("_plain_req") || name.ends_with("_none") {
             let (our_path, their_path) = (path.to_owned(), path.to_owned());
             cases.push(Workload::new(
@@ -99,7 +101,7 @@ pub fn of_file(path: &Path) -> Result<Vec<Workload>> {
         cases.push(Workload::new(name, &bytes, all, all_theirs).with_floors(&bytes));
         return Ok(cases);
     }
-    // Files with many columns test their footer.
+    // Files with many columns test how footers are read.
     const FEW: [usize; 5] = [0, 7, 1000, 2500, 4999];
     let few = |bytes: &Bytes| ours::read(bytes, Some(&FEW));
     let few_theirs = |bytes: &Bytes| arrow_rs::read(bytes, Some(&FEW));
@@ -120,7 +122,7 @@ pub fn of_file(path: &Path) -> Result<Vec<Workload>> {
     ])
 }
 
-/// Returns the name of the file without its extension.
+/// Returns the file's name without its extension.
 #[must_use]
 pub fn case_name(path: &Path) -> String {
     path.file_stem()

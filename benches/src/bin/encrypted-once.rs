@@ -1,5 +1,5 @@
-//! Runs the cases of `encrypted` once, without timing: `encrypted-once FILE read|write`. `encryption.py` counts the
-//! instructions.
+//! Runs the cases of `encrypted` once, without timing: `encrypted-once FILE read|write`.
+//! `encryption.py` then counts the instructions.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use herringbone_benches::{Result, ours};
 
 const ALGORITHM: Algorithm = Algorithm::AesGcmV1;
 
-/// The batches of a file, and the files written from them.
+/// The batches of a file, and the files that were written from them.
 struct Sides {
     batches: Vec<RecordBatch>,
     compression: Compression,
@@ -45,7 +45,8 @@ fn main() -> Result<()> {
     sides.count_cipher()
 }
 
-// All sides run in one process, as each process has its own seeds for the hashes of dictionaries.
+// All sides run in one process, because each process has its own seeds for the hashes of
+// dictionaries.
 impl Sides {
     #[inline(never)]
     fn count_plain(&self) -> Result<()> {

@@ -1,7 +1,8 @@
 //! Times encryption: `encrypted [--dir DIR] [--seconds S] [PART_OF_A_NAME ...]`.
 //!
-//! Each file is read once. Both sides write its batches plain and encrypted, and read the written files. In the same
-//! turns, the cipher runs alone over the bodies of the pages.
+//! Each file is read once. Both sides write its batches plain and encrypted, and read the files
+//! that they wrote. In the same turns, the cipher runs alone over the bodies of the pages, so that
+//! we can compare the cost of encryption with it.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -16,8 +17,8 @@ use herringbone_benches::measure::Times;
 use herringbone_benches::workload::{Work, case_name};
 use herringbone_benches::{Result, give_back, measure, ours, table};
 
-/// The limit for the cost of encryption, as a multiple of the time of the cipher alone. The error of the median is
-/// subtracted from the cost.
+/// The limit for the cost of encryption, as a multiple of the cipher's own time. We first subtract
+/// the median's error from the cost.
 const DEAR: f64 = 1.2;
 
 /// The batches of a file.
@@ -38,7 +39,7 @@ fn main() -> Result<ExitCode> {
     let mut faults = 0;
     for file in arguments.files()? {
         let name = case_name(&file);
-        // The tables with thousands of columns test the reading of footers.
+        // We skip tables with thousands of columns, because they test the reading of footers.
         if name.starts_with("wide_") || !arguments.wants(&name) {
             continue;
         }

@@ -1,8 +1,9 @@
 //! Times reads with a filter: `filter [--seconds S] [PART_OF_A_NAME ...]`, with `ROWS` rows (10 million, or from the
 //! environment).
 //!
-//! There is one file per table and codec. Herringbone writes it with page indexes, in row groups of a million rows. If
-//! the environment variable `KEEP` names a directory, the files are kept there for `filters.py`, and nothing is read.
+//! There is one file per table and codec. Herringbone writes it with page indexes, in row groups of
+//! a million rows. If the environment variable `KEEP` names a directory, we keep the files there
+//! for `filters.py`, and read nothing.
 //!
 //! The sides run in turns:
 //!
@@ -13,10 +14,10 @@
 //! - the scan of `parquet`, followed by the filter of `arrow-select`, without verifying checksums;
 //! - with ZSTD, the codec alone over all pages of the columns.
 //!
-//! Columns of ratios are our time divided by that of each other side. Our time excludes checksums if that of the other
-//! side does. `above the codec` applies if enough rows are selected that all pages are decompressed. It is our time
-//! above the codec alone, divided by that of the better of `parquet`'s two ways. Both are medians of the differences
-//! in each turn.
+//! Each column of ratios is our time divided by another side's. Our time excludes checksums if the
+//! other side's does. `above the codec` applies if so many rows are selected that all pages are
+//! decompressed. It is our time above the codec alone, divided by the same for the better of
+//! `parquet`'s two ways. Both are medians of the differences in each turn.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -47,11 +48,11 @@ const BATCH_ROWS: usize = 8192;
 /// The number of different random keys.
 const KEYS: i64 = 1_000_000;
 
-/// A test that a column is below a value. It selects a share of the rows.
+/// A test that a column is below a value, which selects a share of the rows.
 struct Test {
     name: &'static str,
     column: &'static str,
-    /// Returns the value that selects a share of all rows.
+    /// A function that returns the value below which a share of all rows lies.
     below: fn(share: f64, rows: usize) -> (Literal, ArrayRef),
 }
 
@@ -128,7 +129,7 @@ fn time(row: i64) -> i64 {
     1_700_000_000_000_000 + row * 1000
 }
 
-/// Returns the rows of one row group: the tested columns, and ten columns of payload.
+/// Returns the rows of one row group, which have the tested columns and ten columns of payload.
 fn table(rows: std::ops::Range<i64>) -> Result<RecordBatch> {
     let mut columns: Vec<(String, ArrayRef)> = vec![
         (
@@ -301,7 +302,7 @@ fn below(batch: &RecordBatch, column: &str, scalar: &ArrayRef) -> Result<Boolean
     )
 }
 
-/// Returns the number of selected rows of a batch, filtered without the tested column.
+/// Returns how many of a batch's rows are selected, after filtering it without the tested column.
 fn keep(batch: &RecordBatch, column: &str, scalar: &ArrayRef) -> Result<u64> {
     let wanted = below(batch, column, scalar)?;
     let payload: Vec<usize> = (0..batch.num_columns())
@@ -324,7 +325,8 @@ fn scanned(bytes: Bytes, mut names: Vec<String>, column: &'static str, scalar: A
     })
 }
 
-/// Decompresses all pages of the columns. Returns `rows`, the number of rows that the other sides select.
+/// Decompresses all pages of the columns. Returns `rows`, which is the number of rows that the
+/// other sides select.
 fn codec_alone(bytes: Bytes, names: Vec<String>, column: &'static str, rows: u64) -> Work {
     Box::new(move || {
         ours::pages_of(&bytes, |name| {

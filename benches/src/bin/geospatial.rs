@@ -1,8 +1,9 @@
-//! Times geometries: `geospatial [--seconds S] [PART_OF_A_NAME ...]`. It does not read files, but generates rows
-//! itself.
+//! Times geometries: `geospatial [--seconds S] [PART_OF_A_NAME ...]`. It reads no files, because it
+//! generates the rows itself.
 //!
-//! `write`: columns of well-known binary, with and without boxes and types of geometries. `read`: the rows in a box of
-//! 1 % of the area from a file with a covering, and all rows of that file.
+//! `write` writes columns of well-known binary, with and without bounding boxes and geometry types.
+//! `read` reads the rows in a box of 1 % of the area from a file with a covering, and then all rows
+//! of that file.
 
 use std::collections::HashMap;
 use std::process::ExitCode;
@@ -22,12 +23,13 @@ use herringbone_benches::arguments::Arguments;
 use herringbone_benches::workload::Work;
 use herringbone_benches::{Result, measure};
 
-/// The maximum cost of boxes and types, as a share of the time of writing.
+/// The most that boxes and types may cost, as a share of the time to write.
 const DEAR: f64 = 0.2;
-/// The minimum speedup of reading the rows in the box, compared with all rows.
+/// The least speedup that we expect from reading the rows in the box, compared with all rows.
 const FASTER: f64 = 5.0;
 
-/// Kinds of geometries: the name, the number of positions per value, and the number of values.
+/// Kinds of geometries, each as its name, the number of positions per value, and the number of
+/// values.
 const KINDS: [(&str, usize, usize); 7] = [
     ("points", 1, 400_000),
     ("lines of 8", 8, 100_000),
@@ -97,7 +99,7 @@ impl Random {
     }
 }
 
-/// Returns a value of a kind, around a place.
+/// Returns a value of some kind around a place.
 fn value(random: &mut Random, kind: &str, positions: usize, (x, y): (f64, f64)) -> Result<Vec<u8>> {
     let mut ring = |x: f64| {
         let mut ring = random.around(x, y, positions, "");
@@ -131,7 +133,7 @@ fn geometry(edges: &str) -> Field {
     Field::new("geometry", DataType::Binary, true).with_metadata(HashMap::from(pairs))
 }
 
-/// Returns one column of places all over the Earth.
+/// Returns a column of places all over the Earth.
 fn batch(kind: &str, positions: usize, values: usize, edges: &str) -> Result<RecordBatch> {
     let mut random = Random(7);
     let mut column = Vec::with_capacity(values);
@@ -152,7 +154,7 @@ fn bytes(batch: &RecordBatch, options: WriteOptions) -> Result<Bytes> {
     Ok(file.into())
 }
 
-/// Times writing. Returns true if boxes and types are cheap.
+/// Times writes. Returns true if boxes and types are cheap.
 fn write(
     batch: &RecordBatch,
     kind: &str,
@@ -167,7 +169,7 @@ fn write(
             let options = WriteOptions::new().columns(ColumnOptions::new().compression(codec));
             let options = match with {
                 true => Geospatial::new().write_options(options),
-                // This side has the same logical type and values.
+                // This side has the same logical type and the same values.
                 false => options.extension(Geospatial::new()),
             };
             bytes(&batch, options).map(|_| rows)
@@ -187,8 +189,8 @@ fn write(
     Ok(is_cheap)
 }
 
-/// Splits a number into two, each with every other bit. In this order, places near each other are near each other in
-/// the file.
+/// Splits a number into two, each of which has every other bit. In this order, places that are near
+/// each other are also near each other in the file.
 fn from_z_order(number: usize) -> (usize, usize) {
     let every_other =
         |number: usize| (0..8).fold(0, |sum, bit| sum | (number >> (2 * bit) & 1) << bit);
@@ -210,7 +212,7 @@ fn rows(file: &Bytes, wanted: Option<&Predicate>) -> Result<u64> {
     Ok(rows)
 }
 
-/// Times reading. Returns true if the rows in a box are found [`FASTER`] times as fast as all rows.
+/// Times reads. Returns true if the rows in a box are found [`FASTER`] times as fast as all rows.
 fn read(codec: Compression, seconds: f64) -> Result<bool> {
     /// The number of squares along each side of the area.
     const SIDE: usize = 256;
@@ -244,7 +246,7 @@ fn read(codec: Compression, seconds: f64) -> Result<bool> {
 
     let opened = ParquetFile::from_bytes(file.clone())?;
     let columns = GeometryColumn::of_file(opened.parquet_schema(), opened.metadata())?;
-    // A tenth of each side, near the middle.
+    // The box has a tenth of each side, near the middle.
     let (from, to) = (9.0, 9.0 + SIDE as f64 / 100.0);
     let wanted = BoundingBox::new(from, to, from, to);
     let wanted = columns

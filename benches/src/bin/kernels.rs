@@ -50,7 +50,7 @@ fn main() -> Result<()> {
         ("avx2", Isa::Avx2),
         ("avx512", Isa::Avx512),
     ] {
-        // Instruction sets other than the best one are forced in separate processes.
+        // Instruction sets other than the best one are each forced in a separate process.
         if set <= isa() && (set != Isa::Neon || isa() == Isa::Neon) {
             columns.push((name, column(name, &given)?));
         }
@@ -69,7 +69,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// Returns the output of a process with this instruction set.
+/// Returns the output of a process that uses this instruction set.
 fn column(set: &str, given: &[String]) -> Result<Vec<String>> {
     let output = Command::new(std::env::current_exe()?)
         .env(FORCED, set)
@@ -83,9 +83,9 @@ fn column(set: &str, given: &[String]) -> Result<Vec<String>> {
     Ok(text.lines().map(str::to_owned).collect())
 }
 
-/// Returns the time of a kernel as a multiple of a copy of its output, and the spread.
+/// Returns a kernel's time as a multiple of the time to copy its output, and the spread.
 fn in_copies(kernel: Kernel, seconds: f64) -> Result<(f64, f64)> {
-    /// The number of runs per turn, as a kernel takes only microseconds.
+    /// The number of runs per turn. We need several, because a kernel only takes microseconds.
     const TURN: usize = 20;
     let work = |kernel: Kernel| -> Box<dyn Fn() -> Result<u64>> {
         let run = std::cell::RefCell::new(kernel.run);

@@ -1,7 +1,7 @@
 //! Measures the memory of streaming reads: `peak-memory [--dir DIR] [PART_OF_A_NAME ...]`.
 //!
-//! Files are read from disk, so the result is the memory of a reader: pages and batches in flight, not the file.
-//! Memory that C libraries allocate is not counted.
+//! We read files from disk, so that the result is a reader's own memory, which is pages and batches
+//! in flight, and not the file. Memory that C libraries allocate is not counted.
 
 use herringbone_benches::arguments::Arguments;
 use herringbone_benches::workload::case_name;
@@ -41,7 +41,7 @@ fn main() -> Result<ExitCode> {
     Ok(ExitCode::from(u8::from(failures > 0)))
 }
 
-/// Returns the peak of allocated megabytes during `read`, above those allocated before.
+/// Returns the most megabytes that were allocated during `read`, beyond those allocated before.
 fn peak(path: &Path, read: fn(&Path) -> Result<u64>) -> Result<f64> {
     let before = ALLOCATOR.current_usage();
     ALLOCATOR.reset_peak_usage();

@@ -1,4 +1,5 @@
-//! Serves the files of a folder over HTTP, one range per request, as slowly as an object store: for `remote.py`.
+//! Serves a folder's files over HTTP for `remote.py`, one range per request, as slowly as an object
+//! store.
 //!
 //! ```text
 //! range-server FOLDER MILLISECONDS BYTES_PER_SECOND
@@ -6,7 +7,8 @@
 //! GET /stats returns "requests bytes" since the last such request
 //! ```
 //!
-//! Each answer is delayed by MILLISECONDS. Its body is sent at BYTES_PER_SECOND, or at any rate if it is 0.
+//! Each answer is delayed by MILLISECONDS. Its body is sent at BYTES_PER_SECOND, or at any rate if
+//! that is 0.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
@@ -21,7 +23,7 @@ use herringbone_benches::Result;
 static REQUESTS: AtomicU64 = AtomicU64::new(0);
 static BYTES: AtomicU64 = AtomicU64::new(0);
 
-/// The length of the pieces of a body whose rate is limited.
+/// The length of the pieces that a body is sent in, if its rate is limited.
 const PIECE: usize = 64 << 10;
 
 #[derive(Clone)]
@@ -47,14 +49,14 @@ fn main() -> Result<()> {
     for stream in listener.incoming() {
         let (stream, settings) = (stream?, settings.clone());
         thread::spawn(move || {
-            // A client that closes its connection ends this thread, and nothing else.
+            // If a client closes its connection, this thread ends, and nothing else does.
             serve(&stream, &settings).ok();
         });
     }
     Ok(())
 }
 
-/// Answers the requests of a connection, one after the other.
+/// Answers a connection's requests, one after the other.
 fn serve(stream: &TcpStream, settings: &Settings) -> Result<()> {
     stream.set_nodelay(true)?;
     let mut lines = BufReader::new(stream).lines();

@@ -35,14 +35,14 @@ use parquet::arrow::async_reader::{AsyncFileReader, ParquetObjectReader};
 use parquet::arrow::{ParquetRecordBatchStreamBuilder, ProjectionMask};
 use parquet::file::metadata::PageIndexPolicy;
 
-/// A request of the script.
+/// A request from the script.
 struct Turn<'a> {
     url: &'a str,
     columns: Option<Vec<String>>,
     condition: Option<(&'a str, i64, i64)>,
 }
 
-/// Decodes on the threads of the runtime.
+/// A host that decodes on the runtime's threads.
 #[derive(Debug)]
 struct Blocking(tokio::runtime::Handle);
 
@@ -71,7 +71,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// Runs one turn, with a new connection. Returns the seconds it took and the number of rows.
+/// Runs one turn, with a new connection. Returns its seconds and the number of rows.
 fn turn(line: &str, runtime: &tokio::runtime::Runtime) -> Result<(f64, usize)> {
     let words: Vec<_> = line.split('\t').collect();
     let &[side, url, columns, ref condition @ ..] = words.as_slice() else {
@@ -99,7 +99,7 @@ fn turn(line: &str, runtime: &tokio::runtime::Runtime) -> Result<(f64, usize)> {
     Ok((begin.elapsed().as_secs_f64(), rows))
 }
 
-/// Returns the store and the path of the object at a URL, or of a local file.
+/// Returns the store and path for the object at a URL, or for a local file.
 fn store(url: &str) -> Result<(Arc<dyn ObjectStore>, Path)> {
     if let Some(path) = url.strip_prefix("file://") {
         return Ok((
@@ -158,7 +158,7 @@ fn sync(turn: &Turn<'_>) -> Result<usize> {
 async fn peer(turn: &Turn<'_>) -> Result<usize> {
     let (store, path) = store(turn.url)?;
     let mut reader = ParquetObjectReader::new(store, path);
-    // Only a filter has use for page indexes.
+    // Only a filter can make use of page indexes.
     let policy = match turn.condition {
         Some(_) => PageIndexPolicy::Optional,
         None => PageIndexPolicy::Skip,

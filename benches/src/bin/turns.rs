@@ -1,4 +1,5 @@
-//! Reads or writes a file on request, for `peers.py`, `reading.py` and `writing.py`, which run other peers in between.
+//! Reads or writes a file on request, for `peers.py`, `reading.py` and `writing.py`, which run
+//! other peers in between.
 //!
 //! ```text
 //! in:   side PATH            side: herringbone or arrow-rs, optionally with -views, or pages
@@ -32,7 +33,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// The data of the last turns, which is not read again.
+/// The data of the last turns, which we keep so that it is not read again.
 #[derive(Default)]
 struct Held {
     path: String,
@@ -68,7 +69,8 @@ impl Held {
     }
 }
 
-/// Runs one turn, with the cached file if it is the same. Returns the seconds it took and the number of rows.
+/// Runs one turn, and uses the data that we hold if the file is the same. Returns its seconds and
+/// the number of rows.
 fn turn(line: &str, held: &mut Held) -> Result<(f64, u64)> {
     let (side, path) = line.rsplit_once([' ', '\t']).ok_or("no path")?;
     held.open(path)?;
@@ -98,7 +100,7 @@ fn turn(line: &str, held: &mut Held) -> Result<(f64, u64)> {
     Ok((begin.elapsed().as_secs_f64(), rows))
 }
 
-/// Runs `SIDE CODEC ROWS`. Returns the seconds it took and the size of the file in bytes.
+/// Runs `SIDE CODEC ROWS`. Returns its seconds and the file's size in bytes.
 fn write_turn(words: &str, batches: &[RecordBatch]) -> Result<(f64, u64)> {
     let words: Vec<&str> = words.split(' ').collect();
     let [side, codec, rows] = words.as_slice() else {

@@ -1,4 +1,5 @@
-//! Rewrites a file with the `parquet` crate: `write-peer IN OUT CODEC ROW_GROUP_ROWS 1|2`. For `sizes.py`.
+//! Rewrites a file with the `parquet` crate, for `sizes.py`:
+//! `write-peer IN OUT CODEC ROW_GROUP_ROWS 1|2`.
 
 use std::fs::File;
 use std::path::PathBuf;

@@ -1,7 +1,7 @@
 //! Measures the gain from two threads: `write-threads [--dir DIR] [--seconds S] [PART_OF_A_NAME ...]`.
 //!
-//! Compares one file written on two threads with two files written in parallel on one thread each, which is the limit
-//! of two cores.
+//! Compares one file written on two threads with two files written in parallel on one thread each.
+//! The latter is the limit of what two cores can do.
 
 use std::sync::Arc;
 

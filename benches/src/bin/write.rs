@@ -1,6 +1,6 @@
 //! Times writing: `write [--dir DIR] [--seconds S] [PART_OF_A_NAME ...]`.
 //!
-//! Each file is read once. Then both sides write its batches to memory, with the codec of the case.
+//! Each file is read once. Both sides then write its batches to memory, with the case's codec.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use herringbone_benches::arguments::Arguments;
 use herringbone_benches::workload::{Work, case_name};
 use herringbone_benches::{Result, arrow_rs, give_back, measure, ours, table};
 
-/// The ratio to the peer's size above which a file is marked.
+/// The multiple of the peer's size above which a file is marked.
 const LARGE: f64 = 1.0;
 
 /// The batches of a file.
@@ -27,7 +27,7 @@ fn main() -> Result<ExitCode> {
     println!("|---|---:|---:|---:|---:|---:|");
     for file in arguments.files()? {
         let name = case_name(&file);
-        // The tables with thousands of columns test the reading of footers.
+        // We skip tables with thousands of columns, because they test the reading of footers.
         if name.starts_with("wide_") || !arguments.wants(&name) {
             continue;
         }
@@ -52,7 +52,7 @@ fn main() -> Result<ExitCode> {
 }
 
 impl Case {
-    /// Writes the batches. Returns the number of rows.
+    /// Returns work that writes the batches, and returns the row count.
     fn work(&self, write: fn(&[RecordBatch], Compression) -> Result<Vec<u8>>) -> Work {
         let (batches, compression) = (self.batches.clone(), self.compression);
         Box::new(move || {
