@@ -2,8 +2,9 @@
 //!
 //! herringbone-doors datafusion | delta
 //!
-//! Standard input has lines of a length and a URL. Each is answered by a line: `rows COUNT SUM`, with the sum of the column `id`,
-//! or the kind of the error and its message. Stores are configured by the variables of the environment that `object_store` knows.
+//! Each line of standard input has a length and a URL. The program answers it with one line, which
+//! is `rows COUNT SUM` with the sum of the column `id`, or the error's kind and message. Stores
+//! take their configuration from the environment variables that `object_store` knows.
 
 use std::collections::HashMap;
 use std::error::Error as StdError;
@@ -30,7 +31,7 @@ use url::Url;
 
 type Result<T> = std::result::Result<T, Box<dyn StdError + Send + Sync>>;
 
-/// Creates the store of a URL, which tries a request three times.
+/// Creates the store for a URL. It tries each request three times.
 fn store(url: &Url) -> Result<Arc<dyn ObjectStore>> {
     let retry = RetryConfig {
         max_retries: 2,
@@ -103,11 +104,13 @@ fn answer(read: Result<Vec<RecordBatch>>) -> Result<String> {
     Ok(format!("{} {message}", kind(error.as_ref())))
 }
 
-/// Returns the kind of an error of the library among the causes of an error. All others are those of a store.
+/// Returns the kind of the library's error among an error's causes. If there is none, the error is
+/// a store's.
 fn kind(error: &(dyn StdError + 'static)) -> &'static str {
     let mut next = Some(error);
     while let Some(error) = next {
-        // An I/O error hides the error that it wraps from `source`.
+        // We look inside I/O errors ourselves, because their `source` hides the error that they
+        // wrap.
         let within = error.downcast_ref::<io::Error>();
         let within = within.and_then(|error| error.get_ref()?.downcast_ref());
         if let Some(error) = within.or_else(|| error.downcast_ref::<herringbone::Error>()) {
