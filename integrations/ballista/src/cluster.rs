@@ -1,4 +1,4 @@
-//! Clients, schedulers and executors with the codecs of Herringbone.
+//! Clients, schedulers and executors that have Herringbone's codecs.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::rule::WrapTables;
 use crate::stores::runtime_env;
 use crate::url_tables::enable_url_tables;
 
-/// Returns the codec of physical plans: Ballista's, then that of Herringbone.
+/// Returns the codec of physical plans, which tries Ballista's codec, then Herringbone's.
 #[must_use]
 pub fn physical_codec(codec: HerringboneCodec) -> Arc<dyn PhysicalExtensionCodec> {
     let engine_codec: Arc<dyn PhysicalExtensionCodec> =
@@ -33,14 +33,15 @@ pub fn physical_codec(codec: HerringboneCodec) -> Arc<dyn PhysicalExtensionCodec
     ]))
 }
 
-/// Returns a session whose queries run on the executors of a scheduler at `df://HOST:PORT`. Parquet tables are read and
-/// written by the formats of the factory.
+/// Returns a session whose queries run on the executors of a scheduler at `df://HOST:PORT`. The
+/// factory's formats read and write its Parquet tables.
 ///
-/// The session has the options of [`SessionConfigExt::new_with_ballista`], changed by `configure`. It plans queries with the
-/// stores that you register in it. Executors open files with stores of their own.
+/// The session has the options of [`SessionConfigExt::new_with_ballista`], changed by `configure`.
+/// To plan queries, it uses the stores that you register in it. Executors open files with their own
+/// stores.
 ///
 /// # Errors
-/// Configuration if the URL has no host; the errors of `configure`.
+/// Fails with Configuration if the URL has no host, and returns the errors of `configure`.
 pub async fn connect(
     url: &str,
     factory: HerringboneFormatFactory,
@@ -60,10 +61,10 @@ pub async fn connect(
     Ok(session)
 }
 
-/// Returns a session like that of [`connect`], whose Parquet tables are read and written by the engine itself.
+/// Returns a session like [`connect`], but the engine itself reads and writes the Parquet tables.
 ///
 /// # Errors
-/// See [`connect`].
+/// Fails for the same reasons as [`connect`].
 pub async fn connect_stock(
     url: &str,
     configure: impl FnOnce(&mut SessionConfig) -> Result<()>,
@@ -74,7 +75,7 @@ pub async fn connect_stock(
     Ok(enable_url_tables(session))
 }
 
-/// Gives a scheduler the codecs and the format of Herringbone.
+/// Gives a scheduler Herringbone's codecs and format.
 #[must_use]
 pub fn scheduler_config(config: SchedulerConfig, codec: HerringboneCodec) -> SchedulerConfig {
     SchedulerConfig {
@@ -86,7 +87,7 @@ pub fn scheduler_config(config: SchedulerConfig, codec: HerringboneCodec) -> Sch
     }
 }
 
-/// Gives an executor the codecs of Herringbone. Its tasks spill to its work folder.
+/// Gives an executor Herringbone's codecs. Its tasks spill to its work folder.
 #[must_use]
 pub fn executor_config(
     config: ExecutorProcessConfig,
@@ -104,13 +105,13 @@ pub fn executor_config(
     }
 }
 
-/// Returns the options of a session with Ballista's defaults. A client's options are set in it by name, so it has to know
-/// ours.
+/// Returns a session's options with Ballista's defaults. It has our options as well, because a
+/// client's options are set in it by name.
 fn herringbone_config() -> SessionConfig {
     session_config_with_s3_support().with_option_extension(HerringboneOptions::default())
 }
 
-/// Returns a session with Ballista's functions.
+/// Returns a session that has Ballista's functions.
 fn engine_state(config: SessionConfig) -> Result<SessionState> {
     let runtime = runtime_env(&config, None)?;
     let state = SessionStateBuilder::new_from_existing(session_state_with_s3_support(config)?);

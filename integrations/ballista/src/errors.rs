@@ -2,13 +2,13 @@
 
 use datafusion::error::DataFusionError;
 
-/// The words after which Ballista puts the error of a task, formatted by `Debug`.
+/// The words after which Ballista puts a task's error, formatted by `Debug`.
 const MARKS: [&str; 2] = [
     "Task failed due to runtime execution error: ",
     "Task failed due to IO error: ",
 ];
 
-/// The variants of errors around the first one, with the text after it.
+/// The error variants that may surround the first error, each with the text that follows it.
 const LAYERS: [(&str, &str); 9] = [
     ("DataFusionError(", ")"),
     ("ArrowError(", ", None)"),
@@ -21,8 +21,9 @@ const LAYERS: [(&str, &str); 9] = [
     ("IoError(", ")"),
 ];
 
-/// Returns the text of an error, without the types that Ballista prints around the error of a task: `data.parquet: corrupt
-/// file: …` instead of `Execution error: Job … failed: … DataFusionError(External(data.parquet: corrupt file: …))`.
+/// Returns an error's text without the types that Ballista prints around a task's error. For
+/// example, `data.parquet: corrupt file: …` remains of
+/// `Execution error: Job … failed: … DataFusionError(External(data.parquet: corrupt file: …))`.
 #[must_use]
 pub fn plain_error(error: &DataFusionError) -> String {
     let text = error.to_string();

@@ -1,7 +1,8 @@
-//! Apache Parquet in [Ballista](https://datafusion.apache.org/ballista) by Herringbone.
+//! Reads and writes Apache Parquet in [Ballista](https://datafusion.apache.org/ballista) by
+//! Herringbone.
 //!
-//! The commands `herringbone-scheduler`, `herringbone-executor` and `herringbone-sql` need no program of your own. To
-//! build one, for example with keys of encrypted files:
+//! The commands `herringbone-scheduler`, `herringbone-executor` and `herringbone-sql` need no
+//! program of your own. If you build one, for example because you have keys for encrypted files:
 //!
 //! | to | use |
 //! |---|---|

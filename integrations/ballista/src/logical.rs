@@ -1,4 +1,4 @@
-//! The codec of logical plans, which a client sends to a scheduler.
+//! The codec for logical plans, which a client sends to a scheduler.
 
 use std::sync::Arc;
 
@@ -16,10 +16,11 @@ use herringbone_datafusion::{HerringboneCodec, HerringboneFormatFactory, Herring
 
 use crate::table;
 
-/// The first byte of what this codec encodes itself. No message of Protocol Buffers begins with it.
+/// The first byte of everything that this codec encodes itself. No Protocol Buffers message begins
+/// with it, which is how we recognise our own messages.
 const OURS: u8 = 0xff;
 
-/// Encodes the tables and formats of Herringbone, and all else as Ballista does.
+/// A codec that encodes Herringbone's tables and formats, and everything else as Ballista does.
 #[derive(Debug)]
 pub struct HerringboneLogicalCodec {
     codec: HerringboneCodec,
@@ -27,7 +28,7 @@ pub struct HerringboneLogicalCodec {
 }
 
 impl HerringboneLogicalCodec {
-    /// Creates the codec from that of physical plans, which has the key factories.
+    /// Creates the codec from the codec for physical plans, because that one has the key factories.
     #[must_use]
     pub fn new(codec: HerringboneCodec) -> Self {
         Self {
@@ -36,7 +37,7 @@ impl HerringboneLogicalCodec {
         }
     }
 
-    /// Sets the codec of all other tables, formats and functions.
+    /// Sets the codec for all other tables, formats and functions.
     #[must_use]
     pub fn with_others(self, engine_codec: Arc<dyn LogicalExtensionCodec>) -> Self {
         Self {

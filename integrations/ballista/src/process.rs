@@ -1,4 +1,4 @@
-//! Threads and logs of the commands.
+//! The threads and logs of the commands.
 
 use std::io;
 use std::process::ExitCode;
@@ -8,16 +8,17 @@ use tokio::runtime::{Builder, Runtime};
 use tracing_appender::rolling::{RollingFileAppender, Rotation};
 use tracing_subscriber::EnvFilter;
 
-/// The number of bytes of the stack of a thread. Plans are trees, and decoding them is recursive.
+/// The stack size of a thread in bytes. It is large because plans are trees, and decoding them is
+/// recursive.
 const STACK: usize = 32 << 20;
 
-/// The variable by which the standard library finds the size of stacks.
+/// The variable that sets the stack size in the standard library.
 const STACK_VARIABLE: &str = "RUST_MIN_STACK";
 
-/// Returns a runtime with large stacks.
+/// Returns a runtime whose threads have large stacks.
 ///
 /// # Errors
-/// The errors of the operating system.
+/// Returns the operating system's errors.
 pub fn runtime() -> io::Result<Runtime> {
     Builder::new_multi_thread()
         .enable_all()
@@ -25,11 +26,11 @@ pub fn runtime() -> io::Result<Runtime> {
         .build()
 }
 
-/// Runs this program again in place of itself, so that threads of other runtimes have large stacks as well. Returns if
-/// they already have.
+/// Runs this program again in place of itself, so that the threads of other runtimes have large
+/// stacks, too. If they already have, this returns without doing so.
 ///
 /// # Errors
-/// The errors of the operating system.
+/// Returns the operating system's errors.
 pub fn enlarge_stacks() -> io::Result<Option<ExitCode>> {
     if std::env::var_os(STACK_VARIABLE).is_some() {
         return Ok(None);
@@ -51,23 +52,23 @@ pub fn enlarge_stacks() -> io::Result<Option<ExitCode>> {
     }
 }
 
-/// The options of a log, as Ballista's commands have them.
+/// A log's options, which are those of Ballista's commands.
 #[derive(Debug)]
 pub struct Log {
-    /// The levels of modules, unless `RUST_LOG` sets them.
+    /// The levels of modules, which apply unless `RUST_LOG` sets them.
     pub levels: String,
     /// True if lines name their threads.
     pub prints_threads: bool,
-    /// The folder of the files. Without one, lines are printed.
+    /// The folder of the log files. Without one, lines are printed.
     pub folder: Option<String>,
-    /// The first part of the names of the files.
+    /// The first part of the file names.
     pub file_name: String,
     /// The time after which a new file begins.
     pub rotation: LogRotationPolicy,
 }
 
 impl Log {
-    /// Begins the log of this process.
+    /// Starts this process's log.
     pub fn start(self) {
         let levels = std::env::var(EnvFilter::DEFAULT_ENV).unwrap_or(self.levels);
         let log = tracing_subscriber::fmt()

@@ -1,4 +1,4 @@
-//! The rule by which plans of a client can be sent to a scheduler.
+//! The rule that allows a client to send its plans to a scheduler.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,9 +14,10 @@ use datafusion::logical_expr::{LogicalPlan, TableSource};
 use datafusion::optimizer::AnalyzerRule;
 use herringbone_datafusion::{HerringboneFormatFactory, HerringboneTable};
 
-/// Wraps the tables of Herringbone in a plan, and moves the options of `COPY` into its format. The engine refuses to send
-/// foreign listing tables, and drops the options. Add it after [`register`](herringbone_datafusion::register),
-/// whose rule makes partition columns nullable.
+/// Wraps Herringbone's tables in a plan, and moves the options of `COPY` into its format. We need
+/// both because the engine refuses to send foreign listing tables, and drops the options. Add the
+/// rule after [`register`](herringbone_datafusion::register), whose own rule makes partition
+/// columns nullable.
 #[derive(Debug, Default)]
 pub struct WrapTables;
 
@@ -48,7 +49,7 @@ impl AnalyzerRule for WrapTables {
     }
 }
 
-/// Returns the wrapped source of a table of Herringbone.
+/// Returns the wrapped source for a table, if it is Herringbone's.
 fn wrapped(source: &Arc<dyn TableSource>) -> Result<Option<Arc<dyn TableSource>>> {
     let Ok(provider) = source_as_provider(source) else {
         return Ok(None);

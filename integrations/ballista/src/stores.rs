@@ -1,4 +1,4 @@
-//! The object stores and the temporary files of sessions and executors.
+//! The object stores and the temporary files that sessions and executors use.
 
 use std::sync::Arc;
 
@@ -10,11 +10,12 @@ use datafusion::prelude::SessionConfig;
 use object_store::ObjectStore;
 use url::Url;
 
-/// Returns a runtime that reads local files, web servers, S3, and the stores that a program registers. S3 has the options
-/// `s3.*` of the session and the variables `AWS_*`. Operators spill to `folder`, or to the folder of the system.
+/// Returns a runtime that reads local files, web servers, S3, and the stores that a program
+/// registers. S3 takes the session's options `s3.*` and the variables `AWS_*`. Operators spill to
+/// `folder`, or to the system's folder if it is `None`.
 ///
 /// # Errors
-/// Configuration if the session has no [`S3Options`].
+/// Fails with Configuration if the session has no [`S3Options`].
 pub fn runtime_env(config: &SessionConfig, folder: Option<&str>) -> Result<Arc<RuntimeEnv>> {
     let s3 = config.options().extensions.get::<S3Options>();
     let s3 = s3.ok_or_else(|| config_datafusion_err!("the session has no options `s3.*`"))?;
@@ -28,7 +29,8 @@ pub fn runtime_env(config: &SessionConfig, folder: Option<&str>) -> Result<Arc<R
     builder.build_arc()
 }
 
-/// The stores that a program registered, and those that Ballista creates when a query names them.
+/// The stores that a program registered, and the stores that Ballista creates when a query names
+/// them.
 #[derive(Debug)]
 struct Stores {
     registered: DefaultObjectStoreRegistry,

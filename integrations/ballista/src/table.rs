@@ -1,4 +1,4 @@
-//! Tables of Herringbone on the wire.
+//! Herringbone's tables on the wire.
 
 use std::sync::Arc;
 
@@ -20,10 +20,10 @@ use datafusion_proto::protobuf::{
 use herringbone_datafusion::{HerringboneCodec, HerringboneFormat, HerringboneTable};
 use prost::Message;
 
-/// A table on the wire. Defaults of columns are not in it, because statements contain them once they are planned.
+/// A table on the wire. It has no column defaults, because planned statements contain them already.
 #[derive(Clone, PartialEq, Message)]
 struct TableMessage {
-    /// The paths, the schema of files, the partition columns, the extension and the declared orders.
+    /// The paths, the files' schema, the partition columns, the extension and the declared orders.
     #[prost(message, optional, tag = "1")]
     listing: Option<ListingTableScanNode>,
     #[prost(bytes, tag = "2")]
@@ -34,7 +34,7 @@ struct TableMessage {
     definition: Option<String>,
 }
 
-/// A primary key, or columns whose values are unique.
+/// A primary key, or a set of columns whose values are unique.
 #[derive(Clone, PartialEq, Message)]
 struct ConstraintMessage {
     #[prost(bool, tag = "1")]
@@ -46,7 +46,8 @@ struct ConstraintMessage {
 /// Encodes a table.
 ///
 /// # Errors
-/// Not implemented if a part of the table has no form on the wire; the errors of formats and expressions.
+/// Fails with Not implemented if a part of the table has no form on the wire, and returns the
+/// errors of formats and expressions.
 pub(crate) fn encode(
     table: &HerringboneTable,
     codec: &HerringboneCodec,
@@ -54,7 +55,7 @@ pub(crate) fn encode(
 ) -> Result<Vec<u8>> {
     let table = table.listing();
     let options = table.options();
-    // The table has no call that returns its adapter.
+    // We look at the table's text, because the table has no function that returns its adapter.
     if options.output_partitioning.is_some()
         || format!("{table:?}").contains("expr_adapter_factory: Some(")
     {
@@ -118,10 +119,11 @@ fn constraint_message(constraint: &Constraint) -> ConstraintMessage {
     }
 }
 
-/// Decodes a table. Its files are listed when it is scanned.
+/// Decodes a table. We list its files when it is scanned.
 ///
 /// # Errors
-/// Execution if the bytes are not a table; the errors of formats and expressions.
+/// Fails with Execution if the bytes are not a table, and returns the errors of formats and
+/// expressions.
 pub(crate) fn decode(
     bytes: &[u8],
     codec: &HerringboneCodec,

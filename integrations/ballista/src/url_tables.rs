@@ -1,4 +1,4 @@
-//! Files named in queries.
+//! Files that queries name.
 
 use std::sync::Arc;
 
@@ -12,12 +12,12 @@ use datafusion::prelude::SessionContext;
 use datafusion_session::SessionStore;
 use futures::StreamExt;
 
-/// The ways to give S3 its credentials.
+/// The ways in which a user can give the credentials of S3.
 const S3_HELP: &str = "credentials of S3 are the variables AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or \
     `SET s3.access_key_id = …` and `SET s3.secret_access_key = …`; AWS_SKIP_SIGNATURE=true reads public buckets";
 
-/// Lets queries name files and URLs, as [`SessionContext::enable_url_table`] does. If a store cannot be read, its error takes
-/// the place of "table not found".
+/// Lets queries name files and URLs, as [`SessionContext::enable_url_table`] does. If a store
+/// cannot be read, users see its error instead of "table not found".
 #[must_use]
 pub fn enable_url_tables(session: SessionContext) -> SessionContext {
     let factory = Arc::new(UrlTables(DynamicListTableFactory::new(SessionStore::new())));
@@ -36,7 +36,7 @@ pub fn enable_url_tables(session: SessionContext) -> SessionContext {
     session
 }
 
-/// The tables of the engine, and the reasons why there are none.
+/// The engine's tables, and the reasons why there are none.
 #[derive(Debug)]
 struct UrlTables(DynamicListTableFactory);
 
@@ -44,7 +44,7 @@ struct UrlTables(DynamicListTableFactory);
 impl UrlTableFactory for UrlTables {
     async fn try_new(&self, url: &str) -> Result<Option<Arc<dyn TableProvider>>> {
         let found = self.0.try_new(url).await?;
-        // Names of tables may be paths, too. Only a URL must be one.
+        // The name of a table may look like a path, so only a URL must be one.
         if found.is_none() && url.contains("://") {
             self.check(url).await?;
         }
@@ -53,7 +53,7 @@ impl UrlTableFactory for UrlTables {
 }
 
 impl UrlTables {
-    /// Returns the error of a URL without a table.
+    /// Returns the error for a URL that has no table.
     async fn check(&self, url: &str) -> Result<()> {
         let table = ListingTableUrl::parse(url)?;
         let session = self.0.session_store().get_session().upgrade();

@@ -1,4 +1,5 @@
-//! An executor of Ballista that reads and writes tables of Herringbone. Its flags are those of `ballista-executor`.
+//! A Ballista executor that reads and writes Herringbone's tables. It has the flags of
+//! `ballista-executor`.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -14,7 +15,8 @@ use herringbone_ballista::process::{Log, enlarge_stacks, runtime};
 
 fn main() -> ExitCode {
     let options = Config::parse();
-    // Tasks run on a runtime of Ballista.
+    // Ballista runs the tasks on a runtime of its own, so we cannot set the stack size of its
+    // threads there.
     match enlarge_stacks() {
         Ok(None) => {}
         Ok(Some(code)) => return code,
@@ -48,7 +50,7 @@ fn run(options: Config) -> Result<()> {
         let (stop, stopped) = tokio::sync::oneshot::channel();
         let health = spawn_health_server(address, config.health.clone(), stopped);
         let result = start_executor_process(Arc::new(config)).await;
-        // The health server may have ended by itself.
+        // This may fail, because the health server may have ended by itself.
         stop.send(()).ok();
         health.await.ok();
         result

@@ -1,4 +1,5 @@
-//! A scheduler of Ballista that plans tables of Herringbone. Its flags are those of `ballista-scheduler`.
+//! A Ballista scheduler that plans queries over Herringbone's tables. It has the flags of
+//! `ballista-scheduler`.
 
 use std::process::ExitCode;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! A scheduler and two executors, each a process with its own ports and folder.
+//! Runs a scheduler and two executors, each in a process with its own ports and folder.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -13,10 +13,10 @@ use herringbone_datafusion::{HerringboneCodec, HerringboneFormatFactory};
 use crate::support::{Folder, rows, run, session};
 use crate::tpch;
 
-/// The longest time that a process may take to start, and a query to end.
+/// The longest time that a process may take to start, or a query to end.
 pub(crate) const LIMIT: Duration = Duration::from_secs(120);
 
-/// A running process, killed on drop.
+/// A running process, which is killed on drop.
 struct Process(Child);
 
 impl Process {
@@ -49,8 +49,8 @@ pub(crate) struct Cluster {
 }
 
 impl Cluster {
-    /// Starts the processes, and waits until they are ready. Ports that the system gave may be taken by others before a
-    /// process has them, so it tries three times.
+    /// Starts the processes, and waits until they are ready. Another program may take a port that
+    /// the system gave before our process has it, so we try three times.
     pub(crate) fn start() -> Self {
         let mut log = String::new();
         for _ in 0..3 {
@@ -62,7 +62,7 @@ impl Cluster {
         panic!("the cluster does not start: {log}");
     }
 
-    /// Returns the log of the scheduler if the processes are not ready in time.
+    /// Starts the processes once. Returns the scheduler's log if they are not ready in time.
     fn try_start() -> Result<Self, String> {
         let folder = Folder::new();
         let [port, ports @ ..] = free_ports::<7>();
@@ -131,7 +131,7 @@ impl Cluster {
         let configure = |config: &mut SessionConfig| {
             let options = config.options_mut();
             options.set("datafusion.execution.target_partitions", "4")?;
-            // The tables are so small that one task would read them.
+            // The tables are so small that a single task would read them.
             options.set("datafusion.optimizer.repartition_file_min_size", "1")?;
             settings
                 .iter()
@@ -143,18 +143,18 @@ impl Cluster {
             .unwrap()
     }
 
-    /// Kills an executor: 0 or 1.
+    /// Kills an executor, which is 0 or 1.
     pub(crate) fn kill(&mut self, executor: usize) {
         drop(self.executors[executor].take());
     }
 
-    /// Returns the log of a process: `scheduler`, `executor-a` or `executor-b`.
+    /// Returns a process's log, where the process is `scheduler`, `executor-a` or `executor-b`.
     pub(crate) fn log(&self, process: &str) -> String {
         let log = std::fs::read(self.folder.path(&format!("{process}.log"))).unwrap();
         String::from_utf8_lossy(&log).into_owned()
     }
 
-    /// Returns the names of the jobs with shuffle files in the folder of an executor.
+    /// Returns the names of the jobs that have shuffle files in an executor's folder.
     fn jobs(&self, executor: &str) -> Vec<String> {
         let work = PathBuf::from(self.folder.path(&format!("work-{executor}")));
         let folders = std::fs::read_dir(work)
@@ -170,13 +170,13 @@ fn words(text: &str) -> Vec<String> {
     text.split(' ').map(str::to_owned).collect()
 }
 
-/// Returns different free ports.
+/// Returns free ports, all of which differ.
 pub(crate) fn free_ports<const N: usize>() -> [u16; N] {
     let listeners = [(); N].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
     listeners.map(|listener| listener.local_addr().unwrap().port())
 }
 
-/// Asks the scheduler whether enough executors have registered.
+/// Asks the scheduler if enough executors have registered.
 pub(crate) fn is_ready(port: u16) -> bool {
     let ask = || {
         let mut stream = TcpStream::connect(("127.0.0.1", port))?;
@@ -190,7 +190,7 @@ pub(crate) fn is_ready(port: u16) -> bool {
     ask().is_ok_and(|answer| answer.starts_with("HTTP/1.1 200"))
 }
 
-/// Returns true if a file below the folder has bytes.
+/// Returns true if any file below the folder has bytes.
 fn has_data(folder: &Path) -> bool {
     let Ok(entries) = std::fs::read_dir(folder) else {
         return false;
@@ -293,7 +293,8 @@ async fn tables_are_written(two: &SessionContext, folder: &Folder) {
     assert_eq!(compression, parquet::basic::Compression::UNCOMPRESSED);
 }
 
-/// Views, declared orders and constraints, subqueries, files named in queries and in-memory values.
+/// The tables are views, declared orders and constraints, subqueries, files named in queries and
+/// in-memory values.
 async fn every_kind_of_table_is_sent(two: &SessionContext, folder: &Folder) {
     let nation = folder.path("nation.parquet");
     run(
@@ -335,7 +336,7 @@ async fn every_kind_of_table_is_sent(two: &SessionContext, folder: &Folder) {
     );
 }
 
-/// Expected sums follow from SQL's rules for nulls.
+/// The expected sums follow from SQL's rules for nulls.
 async fn nulls_in_partition_columns_are_sent(two: &SessionContext, folder: &Folder) {
     let path = folder.path("nulls/");
     let copy = format!(

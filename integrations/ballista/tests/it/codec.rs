@@ -1,4 +1,4 @@
-//! Plans that went over the wire.
+//! Sends plans over the wire.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ fn codec() -> Arc<dyn PhysicalExtensionCodec> {
     physical_codec(HerringboneCodec::new())
 }
 
-/// Sends a plan over the wire. Its text stays the same.
+/// Sends a plan over the wire, and checks that its text stays the same.
 fn sent(plan: &Arc<dyn ExecutionPlan>, session: &SessionContext) -> Arc<dyn ExecutionPlan> {
     let bytes = encode(plan, codec().as_ref()).unwrap();
     let decoded = decode(&bytes, session, codec().as_ref()).unwrap();
@@ -78,7 +78,8 @@ async fn create_numbers(session: &SessionContext, folder: &Folder) {
 async fn queries_of_tpch_answer_as_before() {
     let folder = Folder::new();
     tpch::generate(&folder, tpch::SMALL);
-    // Their results have no form on the wire outside of the plan that computes them.
+    // We turn this off, because the results of such subqueries have no form on the wire outside of
+    // the plan that computes them.
     let config = SessionConfig::new().with_target_partitions(2).set_bool(
         "datafusion.optimizer.enable_physical_uncorrelated_scalar_subquery",
         false,
@@ -107,14 +108,15 @@ async fn pushed_parts_of_a_query_are_sent() {
         .map(|i| format!("id <> {}", i * 3))
         .collect::<Vec<_>>();
     let queries = [
-        // A filter of two conjuncts, an expression and a partition column.
+        // This has a filter with two conjuncts, an expression and a partition column.
         "select id + 1 as next, part from numbers where id > 500 and digit in (1, 2, 3, 4, 7)".to_owned(),
-        // A virtual column, alone and in an expression whose type is computed from its own.
+        // This has a virtual column, alone and in an expression whose type follows from the
+        // column's.
         "select id, file_row_index() as row, abs(file_row_index() - 500) as away from numbers where id % 2 = 0".to_owned(),
-        // A read order, a limit and a dynamic filter.
+        // These have a read order, a limit and a dynamic filter.
         "select id, digit from numbers order by digit desc, id limit 7".to_owned(),
         "select id from numbers where part = 1 limit 1000".to_owned(),
-        // Messages may not be nested too deeply.
+        // Messages may only be nested to some depth.
         format!("select count(*) from numbers where {}", long_chain.join(" and ")),
     ];
     for query in queries {
@@ -162,7 +164,8 @@ async fn parts_that_the_message_of_the_engine_lacks_are_sent() {
             scan.with_file_groups(vec![files.into()])
                 .with_limit(Some(limit))
                 .with_preserve_order(true)
-                // An order of the output would imply it.
+                // We remove the output's order, because it would imply that the scan keeps the
+                // order.
                 .with_output_ordering(Vec::new())
         },
     );
@@ -180,11 +183,11 @@ async fn parts_that_the_message_of_the_engine_lacks_are_sent() {
     );
     assert_eq!(
         batches.iter().map(|batch| batch.num_rows()).sum::<usize>(),
-        // 20 of the first file, 5 of a row group and the 900 of the others.
+        // These are 20 rows of the first file, 5 of a row group, and the 900 of the others.
         925
     );
 
-    // Another object than the planned one.
+    // The file is another object than the one that was planned.
     let replaced = with_scan(before, |scan| {
         let mut files = scan.clone().build().file_groups.remove(0).into_inner();
         files[0].object_meta.e_tag = Some("tag".to_owned());
@@ -225,7 +228,7 @@ async fn what_has_no_form_on_the_wire_is_an_error() {
         );
         assert!(error.unwrap_err().to_string().contains(expected));
     }
-    // Plans of others are left to other codecs.
+    // Our codec leaves the plans of others to other codecs.
     let other = plan(&session, "select 1").await;
     HerringboneCodec::new()
         .try_encode(other, &mut Vec::new(), &DefaultPhysicalProtoConverter {})
@@ -257,7 +260,7 @@ async fn sinks_are_sent() {
         rows(&session, "select * from numbers").await
     );
 
-    // The metadata of the file, read by another library.
+    // Another library reads the file's metadata.
     let mut files = std::fs::read_dir(folder.path("copy/part=1")).unwrap();
     let file = std::fs::File::open(files.next().unwrap().unwrap().path()).unwrap();
     let reader = parquet::file::serialized_reader::SerializedFileReader::new(file).unwrap();

@@ -1,4 +1,4 @@
-//! The command `herringbone-sql`.
+//! Tests the command `herringbone-sql`.
 
 use std::io::{BufRead, BufReader, Write as _};
 use std::path::Path;
@@ -9,7 +9,7 @@ use datafusion::arrow::ipc::reader::StreamReader;
 
 use crate::support::Folder;
 
-/// The command with some arguments.
+/// The command, with some arguments.
 pub(crate) struct Sql(Vec<String>);
 
 pub(crate) fn sql(args: &[&str]) -> Sql {
@@ -22,7 +22,7 @@ impl Sql {
         command.args(&self.0).arg(sql).output().unwrap()
     }
 
-    /// Runs statements that succeed. Returns the output.
+    /// Runs statements that must succeed, and returns the output.
     pub(crate) fn run(&self, sql: &str) -> String {
         let output = self.output(sql);
         let errors = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -30,7 +30,7 @@ impl Sql {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// Runs statements that fail. Returns the message.
+    /// Runs statements that must fail, and returns the message.
     pub(crate) fn fail(&self, sql: &str) -> String {
         let output = self.output(sql);
         assert!(!output.status.success());
@@ -102,7 +102,7 @@ fn statements_share_a_session() {
     assert!(pruning.contains("pruning_predicate="), "{pruning}");
 }
 
-/// The expected values are those of the rows that were written.
+/// The expected values follow from the rows that were written.
 #[test]
 fn functions_list_the_chunks_and_pages_of_a_file() {
     let folder = Folder::new();
@@ -223,7 +223,7 @@ fn statements_are_read_from_a_pipe_and_memory_has_a_limit() {
     );
 }
 
-/// The rows would fill all memory.
+/// If rows were collected first, they would fill all memory.
 #[test]
 fn rows_are_written_as_they_arrive() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_herringbone-sql"))

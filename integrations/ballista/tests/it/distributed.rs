@@ -1,4 +1,4 @@
-//! The codec in `datafusion-distributed`, an engine without a scheduler.
+//! Uses the codec in `datafusion-distributed`, which is an engine without a scheduler.
 
 use async_trait::async_trait;
 use datafusion::error::{DataFusionError, Result};
@@ -34,7 +34,7 @@ async fn worker_session(context: WorkerQueryContext) -> Result<SessionState, Dat
         .build())
 }
 
-/// Starts workers on loopback. Returns a session whose queries run on them.
+/// Starts workers on the loopback address. Returns a session whose queries run on them.
 async fn distributed(workers: usize) -> SessionContext {
     let mut urls = Vec::new();
     for _ in 0..workers {
@@ -50,7 +50,7 @@ async fn distributed(workers: usize) -> SessionContext {
         .with_distributed_planner()
         .with_distributed_worker_resolver(Workers(urls))
         .with_distributed_user_codec(HerringboneCodec::new())
-        // The tables are so small that one task would read them.
+        // The tables are so small that a single task would read them.
         .with_distributed_file_scan_config_bytes_per_partition(1)
         .unwrap()
         .build();

@@ -1,4 +1,4 @@
-//! Killed executors, transient faults, and damaged files.
+//! Kills executors, causes transient faults, and reads damaged files.
 
 use std::time::{Duration, Instant};
 
@@ -10,8 +10,8 @@ use crate::cluster::{Cluster, LIMIT};
 use crate::support::{Folder, rows, run, session};
 use crate::tpch;
 
-/// Settings by which each batch of `lineitem` takes 50 ms. Its 60,000 rows take 12 seconds on one executor. The seed
-/// chooses the operator.
+/// The settings by which each batch of `lineitem` takes 50 ms, so that its 60,000 rows take 12
+/// seconds on one executor. The seed chooses the operator.
 const SLOW: [(&str, &str); 5] = [
     ("datafusion.execution.batch_size", "250"),
     ("ballista.testing.chaos_execution.enabled", "true"),
@@ -20,7 +20,7 @@ const SLOW: [(&str, &str); 5] = [
     ("ballista.testing.chaos_execution.seed", "7"),
 ];
 
-/// Settings by which tasks fail like those with a broken connection.
+/// The settings by which tasks fail as if their connection broke.
 const FAULTY: [(&str, &str); 4] = [
     ("ballista.testing.chaos_execution.enabled", "true"),
     ("ballista.testing.chaos_execution.probability", "1.0"),
@@ -69,7 +69,8 @@ async fn queries_outlive_an_executor_but_not_all() {
     );
     cluster.kill(0);
     let killed = Instant::now();
-    // Five seconds until the executor counts as lost, five of grace, and some for a machine with other work.
+    // It takes five seconds until the executor counts as lost, then five of grace, and some more on
+    // a machine that has other work.
     let result = tokio::time::timeout(Duration::from_secs(60), running).await;
     let error = result
         .expect("the query hangs")
@@ -100,7 +101,7 @@ async fn only_transient_faults_are_retried() {
         "{error}"
     );
 
-    // A file whose first page is damaged.
+    // The first page of this file is damaged.
     let mut bytes = std::fs::read(folder.path("nation.parquet")).unwrap();
     bytes[4..40].fill(0xff);
     let damaged = folder.path("damaged.parquet");
@@ -111,7 +112,7 @@ async fn only_transient_faults_are_retried() {
         .await
         .unwrap();
     let error = result.unwrap_err();
-    // The text on one machine, without that of the engine's variant.
+    // Expect the text of one machine, without the text of the engine's own error variant.
     let table = "create external table damaged stored as parquet location";
     let one = session(SessionConfig::new());
     run(&one, &format!("{table} '{damaged}'")).await.unwrap();

@@ -1,4 +1,4 @@
-//! Encrypted tables: names of keys are sent, keys are not.
+//! Sends encrypted tables. The names of keys are sent, but the keys are not.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::support::{Folder, decode, encode, execute, plan, rows, run, session, 
 
 const KEY: &[u8; 16] = b"sixteen secret b";
 
-/// One key for all files.
+/// A factory with one key for all files.
 #[derive(Debug)]
 struct OneKey(Option<&'static str>);
 
@@ -91,7 +91,7 @@ async fn the_name_of_keys_is_sent() {
         "{error}"
     );
 
-    // Files of a sent sink are encrypted as well.
+    // Files that a sent sink writes are encrypted, too.
     let path = folder.path("again.parquet");
     let copy = plan(&session, &format!("copy secret to '{path}'")).await;
     let copy = decode(

@@ -1,4 +1,5 @@
-//! The codecs, the commands, and clusters of processes. One binary, because building is most of the time.
+//! Tests of the codecs, the commands, and clusters of processes. They are one binary, because
+//! building takes most of the time.
 
 #![allow(
     missing_docs,

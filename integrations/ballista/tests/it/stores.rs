@@ -1,4 +1,4 @@
-//! Stores, and the folder of temporary files.
+//! Tests the stores, and the folder of temporary files.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -68,7 +68,8 @@ fn a_url_without_a_table_is_explained() {
     let known = "there is no store for gs:// URLs: file, http, https and s3 are known";
     assert!(message.contains(known), "{message}");
 
-    // A server without users, in the places of the store and of the machine's own credentials.
+    // This server knows no users. It takes the place of the store, and of the service with the
+    // machine's own credentials.
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
     std::thread::spawn(move || {

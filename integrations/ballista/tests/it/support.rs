@@ -1,4 +1,4 @@
-//! Folders, sessions and plans.
+//! The folders, sessions and plans of the tests.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use datafusion_proto::physical_plan::{
 use datafusion_proto::protobuf::PhysicalPlanNode;
 use prost::Message;
 
-/// A temporary folder, removed on drop.
+/// A temporary folder, which is removed on drop.
 pub(crate) struct Folder(PathBuf);
 
 impl Folder {
@@ -36,7 +36,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // A process may still write into it.
+        // We ignore an error, because a process may still write into the folder.
         drop(std::fs::remove_dir_all(&self.0));
     }
 }
@@ -52,7 +52,7 @@ pub(crate) async fn run(session: &SessionContext, sql: &str) -> Result<Vec<Recor
     session.sql(sql).await?.collect().await
 }
 
-/// Returns the rows in an order of their own.
+/// Returns the rows sorted as texts, so that they do not depend on the order of the output.
 pub(crate) fn sorted(batches: &[RecordBatch]) -> Vec<String> {
     let text = pretty_format_batches(batches).unwrap().to_string();
     let mut lines: Vec<_> = text.lines().map(str::to_owned).collect();

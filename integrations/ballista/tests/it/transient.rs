@@ -1,5 +1,5 @@
-//! Faults of a store that end by themselves. The scheduler and the executor run in this process, so that the test has
-//! the store of the executor.
+//! Causes faults of a store that end by themselves. The scheduler and the executor run in this
+//! process, so that the test can reach the executor's store.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -39,20 +39,21 @@ use crate::cluster::{LIMIT, free_ports, is_ready};
 use crate::support::{Folder, rows, run, session};
 use crate::tpch;
 
-/// The way in which a request fails.
+/// The ways in which a request may fail.
 #[derive(Debug, Clone, Copy)]
 enum Fault {
-    /// It has no answer.
+    /// There is no answer.
     Refused,
     /// The connection breaks after half of the bytes.
     Broken,
 }
 
-/// A store of local files. The first request for a byte with a fault fails, and later ones succeed.
+/// A store of local files in which the first request for a byte with a fault fails. Later requests
+/// succeed.
 #[derive(Debug, Default)]
 struct FaultyStore {
     files: LocalFileSystem,
-    /// Future faults, by the offset of the byte.
+    /// The faults that are still to come, by the byte's offset.
     faults: Mutex<Vec<(u64, Fault)>>,
 }
 
@@ -66,7 +67,7 @@ impl FaultyStore {
     }
 }
 
-/// Returns an error such as that of a broken connection.
+/// Returns an error like the one of a broken connection.
 fn reset() -> StoreError {
     StoreError::Generic {
         store: "a store with faults",
@@ -141,7 +142,7 @@ impl ObjectStore for FaultyStore {
     }
 }
 
-/// The usual engine. It counts the tasks of each stage, and each try is a task.
+/// The usual engine, which also counts the tasks of each stage. Each try is a task.
 #[derive(Default)]
 struct CountingEngine {
     engine: DefaultExecutionEngine,
@@ -165,7 +166,7 @@ impl ExecutionEngine for CountingEngine {
     }
 }
 
-/// A scheduler and an executor. They end if this is dropped.
+/// A scheduler and an executor, which end when this is dropped.
 struct Servers {
     tasks: JoinSet<String>,
     scheduler_port: u16,
@@ -175,8 +176,8 @@ struct Servers {
 }
 
 impl Servers {
-    /// Starts them, and waits until they are ready. Ports that the system gave may be taken by others before the executor
-    /// has them, so it tries three times.
+    /// Starts them, and waits until they are ready. Another program may take a port that the system
+    /// gave before the executor has it, so we try three times.
     async fn start() -> Self {
         let mut errors = Vec::new();
         for _ in 0..3 {
@@ -261,8 +262,8 @@ impl Servers {
         Ok(())
     }
 
-    /// Runs the query in a session of its own, so that no footer is cached. Returns the rows, and the number of tasks of
-    /// each stage.
+    /// Runs the query in its own session, so that no footer is cached. Returns the rows, and the
+    /// number of tasks per stage.
     async fn run(
         &self,
         partitions: usize,
@@ -300,7 +301,7 @@ async fn faults_that_end_do_not_end_a_query() {
     let expected = rows(&one, query).await;
 
     let size = std::fs::metadata(&path).unwrap().len();
-    // The last byte is in the footer, and the other one in a page.
+    // The last byte is in the footer, and the other one is in a page.
     let faults = [(size - 1, Fault::Refused), (size / 2, Fault::Broken)];
     let servers = Servers::start().await;
     for partitions in [1, 3] {
@@ -311,7 +312,7 @@ async fn faults_that_end_do_not_end_a_query() {
         let (found, tries) = servers.run(partitions, &table, query).await;
         assert_eq!(found, expected);
         assert!(servers.store.faults.lock().unwrap().is_empty());
-        // Each fault takes a try of a scan, in stage 0.
+        // Each fault costs one try of a scan, in stage 0.
         *tasks.get_mut(&0).unwrap() += faults.len();
         assert_eq!(tries, tasks);
     }

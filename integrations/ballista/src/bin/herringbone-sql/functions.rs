@@ -1,4 +1,5 @@
-//! The table functions `parquet_metadata` and `parquet_pages`, which list the column chunks and the pages of a local file.
+//! The table functions `parquet_metadata` and `parquet_pages`, which list a local file's column
+//! chunks and pages.
 
 use std::sync::Arc;
 
@@ -22,10 +23,10 @@ pub(crate) fn register(session: &SessionContext) {
     }
 }
 
-/// Returns the rows of a function for a file.
+/// The function that appends a file's rows to a table.
 type Rows = fn(&ParquetFile, &mut Table) -> Result<()>;
 
-/// A function of the path of a file.
+/// A table function that takes a file's path.
 #[derive(Debug)]
 struct FileFunction {
     name: &'static str,
@@ -36,7 +37,7 @@ impl TableFunctionImpl for FileFunction {
     fn call_with_args(&self, args: TableFunctionArgs<'_, '_>) -> Result<Arc<dyn TableProvider>> {
         let path = match args.exprs() {
             [Expr::Literal(ScalarValue::Utf8(Some(path)), _)] => path.as_str(),
-            // A name in double quotes.
+            // The path may also be a name in double quotes.
             [Expr::Column(column)] => column.name.as_str(),
             _ => {
                 let name = self.name;
@@ -58,12 +59,12 @@ fn from_library(error: Error) -> DataFusionError {
     DataFusionError::External(Box::new(error))
 }
 
-/// The rows of a function, column by column.
+/// A function's rows, column by column.
 #[derive(Debug, Default)]
 struct Table {
     rows: usize,
     columns: Vec<(&'static str, Cells)>,
-    /// The number of columns of the current row so far.
+    /// The number of columns that the current row has so far.
     cells: usize,
 }
 
@@ -92,7 +93,7 @@ impl Table {
         }
     }
 
-    /// Returns the next column of the row. The first row makes the columns.
+    /// Returns the next column of the current row. The first row creates the columns.
     fn next(&mut self, name: &'static str, new: fn() -> Cells) -> &mut Cells {
         if self.cells == self.columns.len() {
             self.columns.push((name, new()));
@@ -121,7 +122,7 @@ impl Table {
     }
 }
 
-/// Calls `row` for each column chunk with its row group, its leaf and its metadata.
+/// Calls `row` for each column chunk, with its row group, its leaf and its metadata.
 fn each_chunk(
     file: &ParquetFile,
     mut row: impl FnMut(usize, usize, &ColumnMetaData) -> Result<()>,
@@ -138,10 +139,10 @@ fn each_chunk(
     Ok(())
 }
 
-/// Lists the column chunks, in the columns of the function of `datafusion-cli`.
+/// Lists the column chunks, with the columns that the function of `datafusion-cli` has.
 fn chunks(file: &ParquetFile, table: &mut Table) -> Result<()> {
     let leaves = 0..file.parquet_schema().leaves().len();
-    // A column whose bounds cannot be decoded has none.
+    // If a column's bounds cannot be decoded, it has none.
     let bounds: Vec<Option<ColumnBounds>> = leaves
         .map(|leaf| file.row_group_bounds(leaf).ok())
         .collect();
@@ -186,7 +187,7 @@ fn chunks(file: &ParquetFile, table: &mut Table) -> Result<()> {
     })
 }
 
-/// Lists the headers of pages.
+/// Lists the page headers.
 fn pages(file: &ParquetFile, table: &mut Table) -> Result<()> {
     each_chunk(file, |row_group, leaf, chunk| {
         let pages = file.pages(row_group, leaf).map_err(from_library)?;

@@ -18,7 +18,7 @@ fn main() -> ExitCode {
         .and_then(|runtime| runtime.block_on(run::run(&args)));
     match result {
         Ok(()) => ExitCode::SUCCESS,
-        // The reader of the output has seen enough.
+        // This is a success, because the output's reader has seen enough.
         Err(run::Error::Output(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => {
             ExitCode::SUCCESS
         }

@@ -1,4 +1,4 @@
-//! The rows of a query in the format of the arguments.
+//! Writes a query's rows in the format that the arguments choose.
 
 use std::io::{self, Write};
 
@@ -13,10 +13,12 @@ use futures::{StreamExt, TryStreamExt, stream};
 use crate::args::Format;
 use crate::run::Error;
 
-/// Writes the rows of a query as they arrive. A table is written after the last row, because all rows decide its widths.
+/// Writes a query's rows as they arrive. A table is only written after the last row, because all
+/// rows decide its widths.
 ///
 /// # Errors
-/// The errors of the query and of the output; those of values that the format cannot hold, for example lists in CSV.
+/// Returns the errors of the query and of the output. Fails if the format cannot hold a value, for
+/// example a list in CSV.
 pub(crate) async fn write(
     format: Format,
     rows: SendableRecordBatchStream,
@@ -30,14 +32,16 @@ pub(crate) async fn write(
             writeln!(out, "{table}").map_err(Error::Output)?;
         }
         Format::Csv => {
-            // Without rows, the writer writes no header.
+            // We first write an empty batch, because the writer writes no header if there are no
+            // rows.
             let empty = RecordBatch::new_empty(schema);
             let mut rows = stream::iter([Ok(empty)]).chain(rows);
             let mut writer = WriterBuilder::new().with_header(true).build(&mut *out);
             while let Some(batch) = rows.try_next().await? {
                 if let Err(error) = writer.write(&batch) {
                     drop(writer);
-                    // The writer of CSV makes texts of the errors of the output, which returns them again.
+                    // The CSV writer turns the output's errors into texts, but the output returns
+                    // them again when it is flushed.
                     out.flush().map_err(Error::Output)?;
                     return Err(from_arrow(error));
                 }
@@ -55,7 +59,7 @@ pub(crate) async fn write(
     out.flush().map_err(Error::Output)
 }
 
-/// Separates errors of the output from those of values.
+/// Separates the output's errors from the errors of values.
 fn from_arrow(error: ArrowError) -> Error {
     match error {
         ArrowError::IoError(text, error) => Error::Output(io::Error::new(error.kind(), text)),

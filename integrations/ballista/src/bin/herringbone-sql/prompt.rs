@@ -1,4 +1,4 @@
-//! The prompt: statements of a terminal, with a history and completed names.
+//! The prompt, which reads statements from a terminal, and has a history and name completion.
 
 use std::env::home_dir;
 use std::ops::ControlFlow;
@@ -18,11 +18,11 @@ use crate::args::{Args, Format};
 use crate::run::{Error, execute_all};
 use clap::ValueEnum;
 
-/// The query of the tables, without those that describe them.
+/// The query that lists the tables, without the tables that describe them.
 const TABLES: &str = "select table_catalog, table_schema, table_name, table_type from information_schema.tables \
                       where table_schema <> 'information_schema' order by 1, 2, 3";
 
-/// The file in the home folder with the lines of earlier prompts.
+/// The file in the home folder that keeps the lines of earlier prompts.
 const HISTORY: &str = ".herringbone_sql_history";
 
 const HELP: &str = "\
@@ -40,7 +40,7 @@ const WORDS: [&str; 24] = [
     "stored", "table", "values", "where",
 ];
 
-/// Completes words and the names of tables and columns.
+/// Completes words, and the names of tables and columns.
 struct Names(Vec<String>);
 
 impl Completer for Names {
@@ -86,15 +86,15 @@ fn is_complete(text: &str) -> bool {
     text.is_empty() || text.starts_with('\\') || text.ends_with(';')
 }
 
-/// Reads and runs statements until the end of the input. Errors of statements are printed.
+/// Reads and runs statements until the input ends. If a statement fails, its error is printed.
 ///
 /// # Errors
-/// Those of the terminal and of the output.
+/// Returns the errors of the terminal and of the output.
 pub(crate) async fn run(session: &SessionContext, args: &Args) -> Result<(), Error> {
     let mut editor: Editor<Names, FileHistory> = Editor::new().map_err(terminal)?;
     let history = home_dir().map(|home| home.join(HISTORY));
     if let Some(history) = &history {
-        // There is none before the first prompt.
+        // We ignore the error, because there is no history before the first prompt.
         drop(editor.load_history(history));
     }
     let mut prompt = Prompt {
@@ -110,7 +110,8 @@ pub(crate) async fn run(session: &SessionContext, args: &Args) -> Result<(), Err
         editor.set_helper(Some(Names(names(session).await)));
         match editor.readline("> ") {
             Ok(text) => {
-                // A history that cannot be extended is not worth a message.
+                // We say nothing if the history cannot be extended, because it is not worth a
+                // message.
                 drop(editor.add_history_entry(text.trim()));
                 if prompt.take(text.trim()).await?.is_break() {
                     break;
@@ -131,7 +132,7 @@ fn terminal(error: ReadlineError) -> Error {
     Error::Input("the terminal".to_owned(), std::io::Error::other(error))
 }
 
-/// Returns the words of statements, and the names of all tables and their columns.
+/// Returns the words of statements, with the names of all tables and their columns.
 async fn names(session: &SessionContext) -> Vec<String> {
     let mut names: Vec<String> = WORDS.map(str::to_owned).into();
     for catalog in session.catalog_names() {
@@ -162,7 +163,7 @@ struct Prompt<'a> {
 }
 
 impl Prompt<'_> {
-    /// Runs a command or statements. Breaks at the command to quit.
+    /// Runs a command or statements. Breaks if the command is to quit.
     async fn take(&mut self, text: &str) -> Result<ControlFlow<()>, Error> {
         let mut words = text.split_whitespace();
         match (

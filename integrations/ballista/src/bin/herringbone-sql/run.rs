@@ -63,10 +63,10 @@ impl From<ArrowError> for Error {
     }
 }
 
-/// Runs the statements of the arguments.
+/// Runs the statements that the arguments give.
 ///
 /// # Errors
-/// That of the first statement that fails.
+/// Returns the error of the first statement that fails.
 pub(crate) async fn run(args: &Args) -> Result<(), Error> {
     let text = match &args.file {
         Some(file) => Some(read(file)?),
@@ -88,7 +88,7 @@ pub(crate) async fn run(args: &Args) -> Result<(), Error> {
 /// Runs statements.
 ///
 /// # Errors
-/// That of the first statement that fails.
+/// Returns the error of the first statement that fails.
 pub(crate) async fn execute_all(
     session: &SessionContext,
     text: &str,
@@ -147,7 +147,7 @@ async fn session(args: &Args) -> Result<SessionContext, DataFusionError> {
     Ok(session)
 }
 
-/// Runs a statement some times, and writes its rows once.
+/// Runs a statement `times` times, and writes its rows once.
 async fn execute(
     session: &SessionContext,
     statement: Statement,
