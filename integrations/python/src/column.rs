@@ -20,7 +20,7 @@ use crate::scalar;
 use crate::schema::{Part, Schema};
 use crate::table::{Table, bytes_of, export_column};
 
-/// A column of a table: one or more Arrow arrays.
+/// A column of a table, which consists of one or more Arrow arrays.
 #[pyclass(module = "herringbone", frozen)]
 pub(crate) struct ChunkedArray {
     pub(crate) chunks: Vec<ArrayRef>,
@@ -28,7 +28,7 @@ pub(crate) struct ChunkedArray {
 }
 
 impl ChunkedArray {
-    /// Returns the rows from `offset`, at most `length` of them.
+    /// Returns at most `length` rows, starting at `offset`.
     fn part(&self, offset: usize, length: usize) -> Self {
         let lengths = self.chunks.iter().map(Array::len);
         let parts = parts(lengths, offset, length);
@@ -41,7 +41,7 @@ impl ChunkedArray {
         }
     }
 
-    /// Returns the value of a row as an object of Python.
+    /// Returns a row's value as a Python object.
     pub(crate) fn value<'py>(&self, py: Python<'py>, row: usize) -> PyResult<Bound<'py, PyAny>> {
         let mut before = 0;
         for chunk in &self.chunks {
@@ -62,19 +62,19 @@ impl ChunkedArray {
 
 #[pymethods]
 impl ChunkedArray {
-    /// The field of the column: its name, type and metadata.
+    /// The column's field, which has its name, type and metadata.
     #[getter]
     fn field(&self) -> Field {
         Field(self.field.clone())
     }
 
-    /// The name of the column.
+    /// The column's name.
     #[getter]
     fn name(&self) -> &str {
         self.field.name()
     }
 
-    /// The type of the column, as text.
+    /// The column's type, as text.
     #[getter(r#type)]
     fn data_type(&self) -> String {
         self.field.data_type().to_string()
@@ -89,7 +89,7 @@ impl ChunkedArray {
             .sum()
     }
 
-    /// The number of arrays that the column consists of.
+    /// The number of arrays that make up the column.
     #[getter]
     fn num_chunks(&self) -> usize {
         self.chunks.len()
@@ -102,7 +102,8 @@ impl ChunkedArray {
         chunks.map(|chunk| bytes_of(&chunk.to_data())).sum()
     }
 
-    /// Returns rows from `offset`: all of them, or at most `length`. They share the memory of this column.
+    /// Returns the rows from `offset` on, all of them or at most `length`. They share this column's
+    /// memory.
     #[pyo3(signature = (offset=0, length=None))]
     fn slice(&self, offset: i64, length: Option<i64>) -> PyResult<Self> {
         let (offset, length) = range(offset, length)?;
@@ -120,17 +121,18 @@ impl ChunkedArray {
         Ok(values)
     }
 
-    /// Returns the values as an array of NumPy.
+    /// Returns the values as a NumPy array.
     ///
-    /// Null is NaN in columns of numbers, NaT in those of moments and durations, and None in all others. A column of
-    /// integers with nulls has floating-point numbers; integers that these cannot represent are an error.
+    /// A null is NaN in columns of numbers, NaT in columns of moments and durations, and None in
+    /// all others. If a column of integers has nulls, its values become floating-point numbers, and
+    /// integers that these cannot represent are an error.
     fn to_numpy<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let module = slf.py().import("herringbone._values")?;
         module.call_method1("to_numpy", (slf,))
     }
 
-    /// Returns the type of NumPy, the bytes of all values, and those of a mask of nulls if there are some, or None if the
-    /// values are objects.
+    /// Returns the NumPy type, the bytes of all values, and the bytes of a null mask if there are
+    /// nulls. Returns None if the values are objects.
     fn _values<'py>(&self, py: Python<'py>) -> PyResult<Option<Values<'py>>> {
         let Some(name) = numpy_type(self.field.data_type()) else {
             return Ok(None);
@@ -167,7 +169,8 @@ impl ChunkedArray {
         }
     }
 
-    /// Returns true if another column has the same type and values. NaN equals itself, and 0.0 is not -0.0.
+    /// Returns true if another column has the same type and the same values. NaN equals itself, and
+    /// 0.0 is not -0.0.
     fn equals(&self, py: Python<'_>, other: &Self) -> Result<bool> {
         detached(py, || Ok(self.same(other)))
     }
@@ -183,7 +186,7 @@ impl ChunkedArray {
         self.chunks.iter().map(Array::len).sum()
     }
 
-    /// Returns the value at a number, or the rows of a slice as a column.
+    /// Returns the value of one row, or the rows of a slice as a column.
     fn __getitem__<'py>(
         slf: &Bound<'py, Self>,
         key: &Bound<'py, PyAny>,
@@ -216,7 +219,7 @@ impl ChunkedArray {
         Ok((restore, (table.into_any(), 0)))
     }
 
-    /// Returns the first values as text, for people.
+    /// Returns the first values as text for people to read.
     fn _texts(&self, py: Python<'_>, rows: usize) -> PyResult<Vec<String>> {
         let options = FormatOptions::new()
             .with_null("null")
@@ -252,18 +255,18 @@ impl ChunkedArray {
         export_column(py, self, requested_schema)
     }
 
-    /// Returns a `pyarrow.ChunkedArray` that shares the memory of this column.
+    /// Returns a `pyarrow.ChunkedArray` that shares this column's memory.
     fn to_pyarrow<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         package(slf.py(), "pyarrow", "to_pyarrow()")?.call_method1("chunked_array", (slf,))
     }
 
-    /// Returns a `polars.Series` that shares memory with this column, if polars has the same type.
+    /// Returns a `polars.Series`. It shares this column's memory if polars has the same type.
     fn to_polars<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let name = slf.get().name().to_owned();
         package(slf.py(), "polars", "to_polars()")?.call_method1("Series", (name, slf))
     }
 
-    /// Returns a `pandas.Series`. It needs pyarrow.
+    /// Returns a `pandas.Series`. This needs pyarrow.
     fn to_pandas<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let table = Bound::new(slf.py(), Table::of_column(slf.get())?)?;
         let series = table.call_method0("to_pandas")?;
@@ -271,7 +274,7 @@ impl ChunkedArray {
     }
 }
 
-/// The type of NumPy, the bytes of all values, and those of a mask of nulls.
+/// The NumPy type, the bytes of all values, and the bytes of a null mask.
 type Values<'py> = (String, Bound<'py, PyBytes>, Option<Bound<'py, PyBytes>>);
 
 /// Returns True or False.
@@ -279,7 +282,7 @@ pub(crate) fn truth(py: Python<'_>, is_true: bool) -> Result<Bound<'_, PyAny>> {
     Ok(is_true.into_pyobject(py)?.to_owned().into_any())
 }
 
-/// Returns the offset and length of a slice. Negative numbers are an error.
+/// Returns the offset and length of a slice. Negative numbers are errors.
 pub(crate) fn range(offset: i64, length: Option<i64>) -> PyResult<(usize, usize)> {
     let checked = |name: &str, number: i64| {
         usize::try_from(number)
@@ -289,7 +292,7 @@ pub(crate) fn range(offset: i64, length: Option<i64>) -> PyResult<(usize, usize)
     Ok((checked("offset", offset)?, length))
 }
 
-/// Returns the offset and length of a slice of Python.
+/// Returns the offset and length of a Python slice.
 pub(crate) fn steps(slice: &Bound<'_, PySlice>, length: usize) -> PyResult<(usize, usize)> {
     let length = isize::try_from(length).map_err(|_| PyIndexError::new_err("too many rows"))?;
     let found = slice.indices(length)?;
@@ -303,7 +306,8 @@ pub(crate) fn steps(slice: &Bound<'_, PySlice>, length: usize) -> PyResult<(usiz
     Ok((offset, found.slicelength))
 }
 
-/// Returns the number, offset and rows of each chunk with rows of a slice.
+/// Returns each chunk that has rows of a slice, as the chunk's number, the offset in it and the row
+/// count.
 pub(crate) fn parts(
     lengths: impl Iterator<Item = usize>,
     offset: usize,
@@ -319,7 +323,8 @@ pub(crate) fn parts(
     })
 }
 
-/// Returns true if two columns have the same name and type. An extension type is a part of the type.
+/// Returns true if two columns have the same name and the same type. An extension type is a part of
+/// the type.
 pub(crate) fn same_types(left: &FieldRef, right: &FieldRef) -> bool {
     let extension = |field: &FieldRef| {
         [EXTENSION_TYPE_NAME_KEY, EXTENSION_TYPE_METADATA_KEY]
@@ -331,7 +336,7 @@ pub(crate) fn same_types(left: &FieldRef, right: &FieldRef) -> bool {
         && extension(left) == extension(right)
 }
 
-/// Returns true if two columns of one type have the same values, in any chunks.
+/// Returns true if two columns of one type have the same values, even if their chunks differ.
 pub(crate) fn same_values(left: &[ArrayRef], right: &[ArrayRef]) -> bool {
     let rows = |chunks: &[ArrayRef]| chunks.iter().map(Array::len).sum::<usize>();
     if rows(left) != rows(right) {
@@ -356,7 +361,7 @@ pub(crate) fn same_values(left: &[ArrayRef], right: &[ArrayRef]) -> bool {
     true
 }
 
-/// Returns the type of NumPy with the values of an Arrow type, or None if the values are objects.
+/// Returns the NumPy type for an Arrow type's values, or None if the values are objects.
 fn numpy_type(data_type: &DataType) -> Option<String> {
     let unit = |unit: &TimeUnit| match unit {
         TimeUnit::Second => "s",
@@ -377,7 +382,7 @@ fn numpy_type(data_type: &DataType) -> Option<String> {
     })
 }
 
-/// Appends the bytes of the values of a chunk. NumPy counts days with 8 bytes.
+/// Appends the bytes of a chunk's values. We widen days, because NumPy counts them in 8 bytes.
 fn push_values(chunk: &ArrayRef, values: &mut Vec<u8>) {
     if let Some(flags) = chunk.as_boolean_opt() {
         values.extend(flags.values().iter().map(u8::from));
@@ -398,7 +403,7 @@ fn push_values(chunk: &ArrayRef, values: &mut Vec<u8>) {
     }
 }
 
-/// Returns a schema of one field.
+/// Returns a schema with one field.
 pub(crate) fn schema_of(field: &FieldRef) -> Schema {
     let schema = ArrowSchema::new_with_metadata(vec![field.clone()], HashMap::new());
     Schema::from(Arc::new(schema))

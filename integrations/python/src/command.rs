@@ -9,7 +9,8 @@ use crate::error::Result;
 /// Runs the `herringbone` command with `sys.argv`, and returns its exit code.
 #[pyfunction]
 pub(crate) fn main(py: Python<'_>) -> Result<u8> {
-    // Python's handler only takes note of Ctrl-C, and the command runs outside of Python.
+    // We restore the system's handler, because Python's only takes note of Ctrl-C, while the
+    // command runs outside Python.
     let signal = py.import("signal")?;
     signal.call_method1(
         "signal",

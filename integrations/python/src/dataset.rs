@@ -1,4 +1,4 @@
-//! Several files as one table, on this machine, at URLs or in a filesystem of Python.
+//! Several files as one table. They may be on this machine, at URLs or in a Python filesystem.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -26,16 +26,16 @@ use crate::table::import;
 use crate::urls::{Url, UrlListing};
 use crate::{dictionary, keys, paths, write};
 
-/// The files of directories, patterns and lists.
+/// The files that directories, patterns and lists lead to.
 #[pyclass(module = "herringbone._core", frozen)]
 pub(crate) struct Dataset {
     dataset: herringbone_dataset::Dataset,
     place: Place,
-    /// The binary metadata of the schema.
+    /// The schema's binary metadata.
     bytes: BytePairs,
 }
 
-/// The place of the files.
+/// The place that has the files.
 #[derive(Clone)]
 enum Place {
     Local,
@@ -44,7 +44,7 @@ enum Place {
 }
 
 impl Place {
-    /// Returns the exception of Python that became this error, if there is one, and otherwise the error.
+    /// Returns the Python exception that became this error, or the error itself if there was none.
     fn cause(&self, error: Failure) -> Failure {
         match self {
             Self::Python(listing) => listing.cause(error),
@@ -53,7 +53,7 @@ impl Place {
     }
 }
 
-/// The paths of a dataset, or its URLs.
+/// The dataset's paths or URLs.
 #[derive(FromPyObject)]
 enum Roots {
     Urls(Vec<Py<Url>>),
@@ -145,7 +145,7 @@ impl Dataset {
         files.map(|file| name(file.path())).collect()
     }
 
-    /// Returns the URL of the first file, if the files are at URLs.
+    /// Returns the first file's URL, if the files are at URLs.
     fn first_url(&self) -> Result<Option<Url>> {
         match (&self.place, self.dataset.files().first()) {
             (Place::Urls(listing), Some(file)) => Ok(Some(listing.open_url(file.path())?)),
@@ -153,7 +153,8 @@ impl Dataset {
         }
     }
 
-    /// The number of keys that listings of stores left out, because they cannot be read, and the first of them.
+    /// The number of keys that store listings left out because they cannot be read, and the first
+    /// of them.
     #[getter]
     fn left_out(&self) -> (u64, Vec<String>) {
         match &self.place {
@@ -162,7 +163,7 @@ impl Dataset {
         }
     }
 
-    /// The partition columns of each file: their names, and the texts of their values.
+    /// The partition columns of each file, as their names and the texts of their values.
     #[getter]
     fn partitions(&self) -> Vec<Vec<(String, Option<String>)>> {
         let key = |(name, value): (&str, Option<&str>)| (name.to_owned(), value.map(str::to_owned));
@@ -204,7 +205,7 @@ impl Dataset {
         RecordBatchReader::new_of(batches, order, self.bytes.clone())
     }
 
-    /// Returns what pruning rules out, and the bytes to fetch, as sums over all files.
+    /// Returns the rows that pruning rules out and the bytes to fetch, as sums over all files.
     fn explain<'py>(
         &self,
         py: Python<'py>,
@@ -243,7 +244,7 @@ fn open(
     Ok(interrupt::block_on(opened)?)
 }
 
-/// Returns the binary metadata of the first file. The schema of the dataset has the others.
+/// Returns the first file's binary metadata. All other metadata is in the dataset's schema.
 fn bytes_of_first_file(dataset: &herringbone_dataset::Dataset) -> Result<BytePairs> {
     let Some(first) = dataset.files().first() else {
         return Ok(BytePairs::new());
@@ -254,10 +255,10 @@ fn bytes_of_first_file(dataset: &herringbone_dataset::Dataset) -> Result<BytePai
 /// The partition columns of a dataset.
 #[derive(FromPyObject)]
 struct PartitioningArguments {
-    /// The names of the columns, if the names of directories are values alone.
+    /// The column names, if directory names are values alone.
     #[pyo3(item)]
     names: Option<Vec<String>>,
-    /// The types of columns.
+    /// The column types.
     #[pyo3(item)]
     types: Option<Schema>,
 }
@@ -276,10 +277,10 @@ impl PartitioningArguments {
     }
 }
 
-/// The number of rows to write between two questions for Ctrl-C.
+/// The number of rows that we write between two checks for Ctrl-C.
 const SLICE_ROWS: usize = 1 << 16;
 
-/// The directory of a new dataset: a URL, a path, or an object that creates files.
+/// The directory of a new dataset, as a URL, a path, or an object that creates files.
 #[derive(FromPyObject)]
 pub(crate) enum Root {
     Url(Py<Url>),
@@ -308,8 +309,8 @@ impl FilesArguments {
     }
 }
 
-/// Writes the rows of an object to files in directories by the values of columns. Returns the path, the metadata and the number of
-/// bytes of each file.
+/// Writes an object's rows to files, in directories that the values of columns choose. Returns each
+/// file's path, metadata and byte count.
 #[pyfunction]
 pub(crate) fn write_dataset<'py>(
     data: &Bound<'py, PyAny>,
@@ -336,7 +337,7 @@ pub(crate) fn write_dataset<'py>(
         for batch in reader {
             let batch = batch?;
             let mut first = 0;
-            // A batch without rows is written, too.
+            // The loop runs at least once, so that a batch without rows is written, too.
             while first == 0 || first < batch.num_rows() {
                 let rows = SLICE_ROWS.min(batch.num_rows() - first);
                 writer.write(&batch.slice(first, rows))?;

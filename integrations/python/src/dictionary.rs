@@ -10,8 +10,8 @@ use herringbone::extension::{
 };
 use herringbone::format::LogicalType;
 
-/// JSON as a dictionary of text without an extension type. Arrow's `arrow.json` is not a type of dictionaries, so
-/// pyarrow cannot take both.
+/// A mapping that reads JSON dictionaries as dictionaries of text, without an extension type.
+/// pyarrow could not take both, because Arrow's `arrow.json` is not a type for dictionaries.
 #[derive(Debug)]
 pub(crate) struct PlainDictionaries;
 
@@ -33,7 +33,8 @@ impl ExtensionMapping for PlainDictionaries {
 
 impl ExtensionType for PlainDictionaries {}
 
-/// Returns a schema in which dictionaries do not have the extension type `arrow.json`. `None` means that it has none.
+/// Returns a schema whose dictionaries do not have the extension type `arrow.json`, or `None` if no
+/// dictionary has it.
 pub(crate) fn plain(schema: &Schema) -> Option<Schema> {
     let fields: Vec<_> = schema.fields().iter().map(plain_field).collect();
     let is_changed = fields

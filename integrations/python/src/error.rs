@@ -1,4 +1,4 @@
-//! Errors of the library as Python exceptions.
+//! The library's errors as Python exceptions.
 
 use std::convert::Infallible;
 use std::io;
@@ -22,7 +22,7 @@ pyo3::create_exception!(
      `option` is the option that helps, or None."
 );
 
-/// The result of a function of the library, as a Python result.
+/// The result of one of the library's functions, as a Python result.
 pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
 
 /// An error on its way to Python.
@@ -71,12 +71,13 @@ impl From<Failure> for PyErr {
     }
 }
 
-/// Returns an error for an argument.
+/// Returns an error about an argument.
 pub(crate) fn argument(message: impl Into<String>) -> Failure {
     Failure::Parquet(Error::argument(message))
 }
 
-/// Converts an error of the library. An exception of a Python file object is raised as it is.
+/// Converts one of the library's errors. If a Python file object raised an exception, that
+/// exception is raised again.
 fn of_parquet(error: &Error) -> PyErr {
     if let Some(io) = error.io_error() {
         return of_io(io, None);
@@ -107,7 +108,7 @@ fn set_attributes(
     value.setattr("option", option)
 }
 
-/// Sets the attributes of errors that Python modules raise.
+/// Sets the default attributes, for errors that Python modules raise.
 pub(crate) fn set_defaults(py: Python<'_>) -> PyResult<()> {
     let class = py.get_type::<ParquetError>();
     class.setattr("kind", "argument")?;
@@ -129,7 +130,7 @@ pub(crate) fn text(error: &Error) -> String {
     text
 }
 
-/// Returns a message with the Python names of options.
+/// Returns a message in which options have their Python names.
 fn in_python(message: &str) -> String {
     let names = [
         (
@@ -185,7 +186,7 @@ fn option_of(remedy: Remedy) -> String {
     fixed.to_owned()
 }
 
-/// Converts an I/O error. Python chooses the class by the number of the system's error.
+/// Converts an I/O error. Python chooses the class by the system's error number.
 pub(crate) fn of_io(error: &io::Error, path: Option<&Path>) -> PyErr {
     if let Some(inner) = error
         .get_ref()
@@ -213,7 +214,7 @@ pub(crate) fn of_io(error: &io::Error, path: Option<&Path>) -> PyErr {
     }
 }
 
-/// Returns the system's text without the number that Rust adds.
+/// Returns the system's text without the error number that Rust adds.
 fn system_text(error: &io::Error) -> String {
     let text = error.to_string();
     match text.rfind(" (os error") {
@@ -222,7 +223,7 @@ fn system_text(error: &io::Error) -> String {
     }
 }
 
-/// Imports another package for a method of ours. If it is not installed, the error names both.
+/// Imports another package for one of our methods. If it is not installed, the error names both.
 pub(crate) fn package<'py>(
     py: Python<'py>,
     name: &str,
@@ -238,7 +239,7 @@ pub(crate) fn package<'py>(
     )
 }
 
-/// Runs a step without the GIL. A panic of the library becomes an error.
+/// Runs a step without the GIL. If the library panics, the panic becomes an error.
 pub(crate) fn detached<T: Send>(
     py: Python<'_>,
     step: impl FnOnce() -> Result<T> + Send,
@@ -246,7 +247,7 @@ pub(crate) fn detached<T: Send>(
     py.detach(|| guarded(step))
 }
 
-/// Runs a step. A panic of the library becomes an error.
+/// Runs a step. If the library panics, the panic becomes an error.
 pub(crate) fn guarded<T>(step: impl FnOnce() -> Result<T>) -> Result<T> {
     match catch_unwind(AssertUnwindSafe(step)) {
         Ok(result) => result,

@@ -1,4 +1,4 @@
-//! Values that one caller uses at a time.
+//! Values that only one caller uses at a time.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,14 +8,14 @@ use pyo3::exceptions::PyValueError;
 
 use crate::error::{Failure, Result};
 
-/// A value and a lock, which its user holds while code of Python runs.
+/// A value with a lock, which the user of the value holds while Python code runs.
 ///
-/// Such code may use the value again, in the same thread, which would wait for itself forever. This is an error instead.
-/// Another thread waits for its turn.
+/// Such code may use the value again in the same thread, which would then wait for itself forever.
+/// We return an error instead. Another thread waits for its turn.
 pub(crate) struct Exclusive<T> {
     value: Mutex<T>,
     user: Mutex<Option<ThreadId>>,
-    /// The kind of value, for errors.
+    /// The kind of value, for error messages.
     name: &'static str,
 }
 
@@ -28,7 +28,7 @@ impl<T> Exclusive<T> {
         }
     }
 
-    /// Fails if this thread uses the value.
+    /// Fails if this thread is using the value.
     pub(crate) fn check(&self) -> Result<()> {
         match *self.user() == Some(thread::current().id()) {
             false => Ok(()),
@@ -36,7 +36,7 @@ impl<T> Exclusive<T> {
         }
     }
 
-    /// Waits for the value. Only called without the GIL, which its user may need.
+    /// Waits for the value. Call this only without the GIL, because the value's user may need it.
     pub(crate) fn lock(&self) -> Result<InUse<'_, T>> {
         self.check()?;
         let value = self.value.lock().unwrap_or_else(PoisonError::into_inner);
@@ -57,7 +57,7 @@ fn in_use(name: &str) -> Failure {
     .into()
 }
 
-/// The guard of a value in use.
+/// The guard for a value in use.
 pub(crate) struct InUse<'a, T> {
     value: MutexGuard<'a, T>,
     of: &'a Exclusive<T>,

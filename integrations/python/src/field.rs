@@ -12,20 +12,20 @@ use pyo3_arrow::ffi::to_schema_pycapsule;
 use crate::error::Result;
 use crate::schema::{Part, Schema};
 
-/// A field of an Arrow schema: name, type and metadata of a column.
+/// A field of an Arrow schema, which has a column's name, type and metadata.
 #[pyclass(module = "herringbone", frozen, eq)]
 #[derive(Clone, PartialEq)]
 pub(crate) struct Field(pub(crate) FieldRef);
 
 #[pymethods]
 impl Field {
-    /// The name of the column.
+    /// The column's name.
     #[getter]
     fn name(&self) -> &str {
         self.0.name()
     }
 
-    /// The type of the column, as text.
+    /// The column's type, as text.
     #[getter(r#type)]
     fn data_type(&self) -> String {
         self.0.data_type().to_string()
@@ -37,7 +37,7 @@ impl Field {
         self.0.is_nullable()
     }
 
-    /// The metadata of the field.
+    /// The field's metadata.
     #[getter]
     fn metadata(&self) -> HashMap<Vec<u8>, Vec<u8>> {
         let pairs = self.0.metadata().iter();
@@ -63,7 +63,7 @@ impl Field {
     }
 }
 
-/// Returns the line of a field.
+/// Returns a field as one line of text.
 pub(crate) fn shown(field: &FieldRef) -> String {
     let null = if field.is_nullable() { "" } else { " not null" };
     format!("{}: {}{null}", field.name(), field.data_type())
@@ -91,7 +91,7 @@ pub(crate) fn find(fields: &[FieldRef], key: &Bound<'_, PyAny>) -> PyResult<(usi
     })
 }
 
-/// Returns the place of an element. Negative numbers count from the end.
+/// Returns an element's place. Negative numbers count from the end.
 pub(crate) fn index(number: i64, length: usize) -> Option<usize> {
     let place = match usize::try_from(number) {
         Ok(place) => place,

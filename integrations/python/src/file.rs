@@ -29,7 +29,7 @@ use crate::{keys, paths, source};
 #[pyclass(module = "herringbone._core", frozen)]
 pub(crate) struct File {
     file: ParquetFile,
-    /// The object of a file at a URL, for reads of coroutines.
+    /// The file's object, if it is at a URL. Reads of coroutines use it.
     object: Option<(Arc<dyn Object>, Identity)>,
 }
 
@@ -102,7 +102,8 @@ impl File {
         RecordBatchReader::new_of(Batches::File(Box::new(reader)), order, bytes)
     }
 
-    /// Starts a read for a coroutine, which does not wait for requests. Returns None if the file is not at a URL.
+    /// Starts a read for a coroutine, which does not wait for requests. Returns None if the file is
+    /// not at a URL.
     fn stream(
         &self,
         py: Python<'_>,
@@ -136,7 +137,8 @@ impl File {
         RecordBatchReader::new_of(Batches::Url(Box::new(stream)), order, bytes).map(Some)
     }
 
-    /// Returns a dict for each row group: what pruning rules out, and the bytes to fetch.
+    /// Returns a dict per row group, which has the rows that pruning rules out and the bytes to
+    /// fetch.
     fn explain<'py>(
         &self,
         py: Python<'py>,
@@ -169,7 +171,7 @@ impl File {
         Ok(list)
     }
 
-    /// Checks all that the file claims about itself, and returns a dict for each finding.
+    /// Checks everything that the file claims about itself, and returns a dict per finding.
     #[pyo3(signature = (threads=0))]
     fn verify<'py>(&self, py: Python<'py>, threads: usize) -> Result<Bound<'py, PyList>> {
         interrupt::start(py)?;
@@ -188,13 +190,14 @@ impl File {
         Ok(list)
     }
 
-    /// Returns the bounds and counts of a column as a table with a row for each row group.
+    /// Returns a column's bounds and counts, as a table with one row per row group.
     fn row_group_bounds(&self, py: Python<'_>, column: &str) -> Result<Table> {
         let leaf = self.leaf(column)?;
         bounds_table(&detached(py, || Ok(self.file.row_group_bounds(leaf)?))?)
     }
 
-    /// Returns the bounds and counts of a column as a table with a row for each page. None means no page index.
+    /// Returns a column's bounds and counts, as a table with one row per page, or None if there is
+    /// no page index.
     fn page_bounds(&self, py: Python<'_>, row_group: usize, column: &str) -> Result<Option<Table>> {
         interrupt::start(py)?;
         let leaf = self.leaf(column)?;
@@ -220,7 +223,7 @@ impl File {
     }
 }
 
-/// Returns the Arrow schema of metadata without its file.
+/// Returns the Arrow schema for metadata without its file.
 pub(crate) fn schema_of(handle: &MetadataHandle) -> Result<Schema> {
     let options = ReadOptions::new()
         .extension(herringbone::geospatial::Geospatial::new())

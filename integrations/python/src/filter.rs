@@ -1,15 +1,15 @@
-//! Filters: nested tuples of Python as predicates.
+//! Turns filters, which are nested Python tuples, into predicates.
 //!
 //! ```text
 //! ("and", [filter, …])  ("or", [filter, …])  ("not", filter)  ("sql", text)  ("total", filter)  ("eq", path, value)
 //! ("condition", Condition)  ("one_of", path, column)
 //! ```
 //!
-//! A value is an object of Python, or a column of ours with one row. Several values are an iterable or a column. `one_of` is
-//! unknown for a null, like in polars and SQL.
+//! A value is a Python object, or one of our columns with a single row. Several values are an
+//! iterable or a column. `one_of` is unknown for a null, as in polars and SQL.
 //!
-//! NaN compares as in IEEE 754, like in pyarrow. In SQL and in a total order, it equals itself and is above all
-//! numbers, like in the command and in polars.
+//! NaN compares as in IEEE 754, like in pyarrow. But in SQL and in a total order, it equals itself
+//! and is above all numbers, like in the command and in polars.
 
 use herringbone::filter::{Column, Literal, Predicate, col_at};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -20,13 +20,13 @@ use crate::error::{Failure, Result, argument};
 use crate::expression::Condition;
 use crate::literal::{literal, literals};
 
-/// The maximum depth of a filter, which is processed recursively.
+/// The largest depth of a filter, because filters are processed recursively.
 const MAX_DEPTH: usize = 200;
 
-/// Turns the name of a column into the parts of its path.
+/// A function that turns a column's name into the parts of its path.
 pub(crate) type Resolve<'a> = &'a dyn Fn(&str) -> Vec<String>;
 
-/// Returns the predicate of a filter.
+/// Returns a filter's predicate.
 pub(crate) fn predicate(filter: &Bound<'_, PyAny>, resolve: Resolve<'_>) -> Result<Predicate> {
     Tree {
         resolve,
@@ -36,7 +36,7 @@ pub(crate) fn predicate(filter: &Bound<'_, PyAny>, resolve: Resolve<'_>) -> Resu
     .predicate(filter, 0)
 }
 
-/// Fails unless a filter can be understood, and returns it as text.
+/// Returns a filter as text. Fails if the filter cannot be understood.
 #[pyfunction]
 pub(crate) fn check_filter(filter: &Bound<'_, PyAny>) -> Result<String> {
     let resolve = |name: &str| vec![name.to_owned()];
@@ -47,7 +47,7 @@ struct Tree<'a> {
     resolve: Resolve<'a>,
     /// True if NaN compares as in IEEE 754.
     is_ieee: bool,
-    /// True below a negation, for which null and false differ.
+    /// True below a negation, because null and false differ there.
     is_negated: bool,
 }
 
@@ -124,7 +124,7 @@ impl Tree<'_> {
         all.ok_or_else(|| argument("the filter has no conditions"))
     }
 
-    /// Returns the parts of a path. It is one name with dots, or a tuple of parts.
+    /// Returns the parts of a path, which is one name with dots, or a tuple of parts.
     fn path(&self, path: &Bound<'_, PyAny>) -> Result<Vec<String>> {
         match path.cast::<PyString>() {
             Ok(name) => Ok((self.resolve)(&name.to_string())),
@@ -133,7 +133,7 @@ impl Tree<'_> {
     }
 }
 
-/// Returns the test of one column.
+/// Returns the test of a single column.
 fn test(operation: &str, column: Column, operand: Option<&Bound<'_, PyAny>>) -> Result<Predicate> {
     let compare: fn(Column, Literal) -> Predicate = match operation {
         "eq" => Column::eq,
@@ -156,7 +156,8 @@ fn needed<'a, 'py>(operand: Option<&'a Bound<'py, PyAny>>) -> Result<&'a Bound<'
     operand.ok_or_else(|| Failure::from(PyTypeError::new_err("the condition has no value")))
 }
 
-/// Tests for a list of values. As in pyarrow, NaN and nulls are in the list if it has one, and otherwise are not.
+/// Tests for a list of values. As in pyarrow, nulls and NaN only count as found if the list has
+/// them.
 fn is_in(column: Column, values: &Bound<'_, PyAny>, is_negated: bool) -> Result<Predicate> {
     let (nulls, values): (Vec<_>, Vec<_>) = literals(values)?
         .into_iter()

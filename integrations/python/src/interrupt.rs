@@ -1,8 +1,10 @@
-//! Ctrl-C during reads and writes.
+//! Lets Ctrl-C end reads and writes.
 //!
-//! Python notes a signal, and its main thread runs the handler when it asks. While this thread works, it asks at most
-//! every 50 ms: while it waits for a request, before it reads bytes, between two batches, between two parts and two pages of a write, between pieces of
-//! a page at slow levels, and while it waits for threads that encode. The exception of the handler ends the call.
+//! Python only notes a signal, and its main thread runs the handler when it asks for signals. So
+//! while we work in that thread, we ask at most every 50 ms: while we wait for a request, before we
+//! read bytes, between two batches, between two parts and two pages of a write, between pieces of a
+//! page at slow levels, and while we wait for threads that encode. If the handler raises an
+//! exception, it ends the call.
 
 use std::cell::Cell;
 use std::io;
@@ -21,11 +23,11 @@ use pyo3::prelude::*;
 
 use crate::error::Failure;
 
-/// The time between two questions.
+/// The time between two questions for signals.
 const INTERVAL: Duration = Duration::from_millis(50);
 
 thread_local! {
-    /// The time of the last question in this thread, if signals are handled here.
+    /// The time at which this thread last asked, if signals are handled here.
     static ASKED: Cell<Option<Instant>> = const { Cell::new(None) };
 }
 
@@ -38,7 +40,7 @@ pub(crate) fn start(py: Python<'_>) -> PyResult<()> {
     py.check_signals()
 }
 
-/// Fails if the handler of a signal raised an exception. Only called without the GIL.
+/// Fails if a signal's handler raised an exception. Call this only without the GIL.
 pub(crate) fn check() -> herringbone::Result<()> {
     let is_due = |asked: Instant| asked.elapsed() >= INTERVAL;
     if !ASKED.get().is_some_and(is_due) {
@@ -49,7 +51,8 @@ pub(crate) fn check() -> herringbone::Result<()> {
     result.map_err(|error| io::Error::other(error).into())
 }
 
-/// Waits for a future that needs no runtime. Fails if the handler of a signal raised an exception. Only called without the GIL.
+/// Waits for a future that needs no runtime. Fails if a signal's handler raised an exception. Call
+/// this only without the GIL.
 pub(crate) fn block_on<T>(
     future: impl Future<Output = herringbone::Result<T>>,
 ) -> herringbone::Result<T> {
@@ -71,16 +74,17 @@ pub(crate) fn block_on<T>(
     }
 }
 
-/// Ends a write after Ctrl-C, in all threads that encode. The thread that writes asks for signals.
+/// The means to end a write after Ctrl-C in all threads that encode. Only the thread that writes
+/// asks for signals.
 #[derive(Debug, Default)]
 pub(crate) struct WriteInterrupt {
     has_ended: AtomicBool,
-    /// The exception of the signal's handler.
+    /// The exception that the signal's handler raised.
     raised: Mutex<Option<herringbone::Error>>,
 }
 
 impl WriteInterrupt {
-    /// Lets the threads that encode end at their next page.
+    /// Makes the threads that encode end at their next page.
     pub(crate) fn end(&self) {
         self.has_ended.store(true, Ordering::Relaxed);
     }
@@ -89,7 +93,7 @@ impl WriteInterrupt {
         self.has_ended.load(Ordering::Relaxed)
     }
 
-    /// Returns the exception of the signal's handler, if there is one, and otherwise this error.
+    /// Returns the exception of the signal's handler, or this error if there is none.
     pub(crate) fn cause(&self, error: Failure) -> Failure {
         let mut raised = self.raised.lock().unwrap_or_else(PoisonError::into_inner);
         raised.take().map_or(error, Failure::from)

@@ -1,4 +1,4 @@
-//! Tables and schemas as bytes, for `pickle`: a stream of Arrow IPC.
+//! Tables and schemas as bytes for `pickle`, in the form of an Arrow IPC stream.
 
 use bytes::Bytes;
 use herringbone::arrow::array::RecordBatch;
@@ -10,7 +10,7 @@ use pyo3::pybacked::PyBackedBytes;
 
 use crate::error::{Result, argument};
 
-/// Returns the stream of batches with this schema.
+/// Returns a stream of batches with this schema.
 pub(crate) fn encode(schema: &SchemaRef, batches: &[RecordBatch]) -> Result<Vec<u8>> {
     let mut writer = StreamWriter::try_new(Vec::new(), schema)?;
     for batch in batches {
@@ -19,7 +19,7 @@ pub(crate) fn encode(schema: &SchemaRef, batches: &[RecordBatch]) -> Result<Vec<
     Ok(writer.into_inner()?)
 }
 
-/// Returns the schema and the batches of a stream, which they share.
+/// Returns a stream's schema and batches, which share the stream's memory.
 pub(crate) fn decode(stream: PyBackedBytes) -> Result<(SchemaRef, Vec<RecordBatch>)> {
     let mut rest = Buffer::from(Bytes::from_owner(stream));
     let mut decoder = StreamDecoder::new();

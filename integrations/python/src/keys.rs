@@ -1,4 +1,4 @@
-//! Keys of encrypted files: `{"footer": b"…", "columns": {"path": b"…"}}`.
+//! The keys of encrypted files: `{"footer": b"…", "columns": {"path": b"…"}}`.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::error::{Failure, Result};
 const NAMES: &str = "footer, columns, retrieve, aad_prefix, store_aad_prefix, allow_plaintext, \
                      allow_any_algorithm, algorithm, plaintext_footer, plaintext_columns";
 
-/// The dict of keys, for reading and writing.
+/// The dict of keys, for reads and writes.
 #[derive(Default)]
 struct Keys<'py> {
     footer: Option<Bound<'py, PyAny>>,
@@ -32,10 +32,10 @@ struct Keys<'py> {
     plaintext_columns: Option<PlaintextColumns>,
 }
 
-/// The plaintext columns.
+/// The choice of plaintext columns.
 #[derive(FromPyObject)]
 enum PlaintextColumns {
-    /// True: all columns without a key.
+    /// True if all columns without a key are plaintext.
     Others(bool),
     Named(Vec<String>),
 }
@@ -66,7 +66,7 @@ impl<'py> Keys<'py> {
     }
 }
 
-/// Returns a key. The message of an error has no byte of it.
+/// Returns a key. No byte of it is in an error's message.
 fn key(value: &Bound<'_, PyAny>) -> Result<Key> {
     let Ok(bytes) = value.cast::<PyBytes>() else {
         let name = value.get_type().name()?;
@@ -75,7 +75,7 @@ fn key(value: &Bound<'_, PyAny>) -> Result<Key> {
     Ok(Key::new(bytes.as_bytes())?)
 }
 
-/// Returns a key, with the metadata that names it if it is a pair.
+/// Returns a key. If the value is a pair, the key has the metadata that names it.
 fn encryption_key(value: &Bound<'_, PyAny>) -> Result<EncryptionKey> {
     match value.extract::<(Bound<'_, PyAny>, Vec<u8>)>() {
         Ok((bytes, metadata)) => Ok(EncryptionKey::with_metadata(key(&bytes)?, metadata)),
@@ -87,7 +87,7 @@ fn path(name: &str) -> impl Iterator<Item = &str> {
     name.split('.')
 }
 
-/// Returns the keys to read with.
+/// Returns the keys for reads.
 pub(crate) fn decryption(keys: &Bound<'_, PyDict>) -> Result<FileDecryptionProperties> {
     let keys = Keys::read(keys)?;
     let mut builder = FileDecryptionProperties::builder().allow_plaintext(keys.allow_plaintext);
@@ -109,7 +109,7 @@ pub(crate) fn decryption(keys: &Bound<'_, PyDict>) -> Result<FileDecryptionPrope
     Ok(builder.build()?)
 }
 
-/// Returns the keys to write with.
+/// Returns the keys for writes.
 pub(crate) fn encryption(keys: &Bound<'_, PyDict>) -> Result<FileEncryptionProperties> {
     let keys = Keys::read(keys)?;
     let Some(footer) = &keys.footer else {
@@ -152,7 +152,7 @@ pub(crate) fn encryption(keys: &Bound<'_, PyDict>) -> Result<FileEncryptionPrope
     Ok(builder.build()?)
 }
 
-/// A Python function from the metadata of a key to the key.
+/// A Python function that returns the key for a key's metadata.
 struct Retriever(Py<PyAny>);
 
 impl KeyRetriever for Retriever {

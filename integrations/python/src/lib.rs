@@ -1,10 +1,11 @@
-//! `herringbone._core`: the part of Python's herringbone in Rust.
+//! `herringbone._core`, which is the Rust part of the Python package herringbone.
 //!
 //! ```text
 //! Python modules ─► options as dicts ─► file, write ─► herringbone ─► table ─► capsules
 //! ```
 //!
-//! Reads and writes release the GIL (`Python::detach`). No error of the library reaches Python as a panic.
+//! Reads and writes release the GIL (`Python::detach`). No error of the library reaches Python as a
+//! panic.
 
 mod allocator;
 mod column;
@@ -78,7 +79,8 @@ mod _core {
     #[pymodule_export]
     const __version__: &str = env!("CARGO_PKG_VERSION");
 
-    /// Gives errors that Python modules raise the attributes of all, and lets Ctrl-C end requests.
+    /// Gives errors that Python modules raise the attributes of all errors, and lets Ctrl-C end
+    /// requests.
     #[pymodule_init]
     fn init(module: &super::Bound<'_, super::PyModule>) -> super::PyResult<()> {
         herringbone_remote::blocking::check_waits(super::interrupt::check);

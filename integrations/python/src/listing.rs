@@ -1,4 +1,4 @@
-//! Files of a filesystem of Python, listed and opened by an object of `_files.py`.
+//! The files of a Python filesystem, which an object of `_files.py` lists and opens.
 
 use std::fmt;
 use std::future::ready;
@@ -17,14 +17,14 @@ use pyo3::prelude::*;
 use crate::error::{Failure, Result};
 use crate::source;
 
-/// The length of a file and the text of its version, or `None` for a directory.
+/// A file's length and the text of its version, or `None` for a directory.
 type Found = Option<(u64, Option<String>)>;
 
-/// A filesystem of Python. The thread that polls a future waits for Python.
+/// A Python filesystem. The thread that polls a future waits for Python.
 #[derive(Debug, Clone)]
 pub(crate) struct PythonListing {
     listing: Arc<Py<PyAny>>,
-    /// The last exception, which is raised in place of the error that it became.
+    /// The last exception. We raise it in place of the error that it became.
     raised: Arc<Mutex<Option<PyErr>>>,
 }
 
@@ -40,7 +40,7 @@ impl PythonListing {
         }
     }
 
-    /// Returns the exception of Python that became this error, if there is one, and otherwise the error.
+    /// Returns the Python exception that became this error, or the error itself if there was none.
     pub(crate) fn cause(&self, failure: Failure) -> Failure {
         let is_io = match &failure {
             Failure::Parquet(error) => error.kind() == ErrorKind::Io,
@@ -53,7 +53,7 @@ impl PythonListing {
         }
     }
 
-    /// Notes the exception of a file object.
+    /// Notes the exception that a file object raised.
     fn noted<T>(&self, result: herringbone::Result<T>) -> herringbone::Result<T> {
         let inner = result.as_ref().err().and_then(Error::io_error);
         if let Some(error) = inner.and_then(|io| io.get_ref()?.downcast_ref::<PyErr>()) {
@@ -63,7 +63,7 @@ impl PythonListing {
         result
     }
 
-    /// Calls a method of the listing.
+    /// Calls a method of the Python listing.
     fn call<T>(
         &self,
         method: &str,
@@ -131,7 +131,7 @@ impl Listing for PythonListing {
     }
 }
 
-/// A file of a filesystem of Python, opened by the first request.
+/// A file in a Python filesystem, which the first request opens.
 struct PythonObject {
     listing: PythonListing,
     path: String,
@@ -139,7 +139,7 @@ struct PythonObject {
     source: OnceLock<Arc<dyn Source>>,
 }
 
-/// A file of a filesystem of Python, whose exceptions are noted.
+/// A file in a Python filesystem, whose exceptions we note.
 struct Noted(PythonListing, Arc<dyn Source>);
 
 impl Source for Noted {
@@ -178,7 +178,7 @@ impl PythonObject {
     fn answer(&self, range: impl FnOnce(u64) -> Range<u64>) -> herringbone::Result<Answer> {
         let source = self.source()?;
         let range = range(source.len());
-        // A file that became shorter is recognised by its length.
+        // If the file became shorter, we return fewer bytes. The caller notices it by the length.
         let end = range.end.min(source.len());
         let range = range.start.min(end)..end;
         let mut identity = self.identity.clone();

@@ -1,11 +1,13 @@
-//! Names of columns with dots.
+//! Column names that contain dots.
 
 use herringbone::arrow::schema::Schema;
 use herringbone::schema::ParquetSchema;
 
-/// Returns the parts of a path written with dots. A part may itself have dots if a column has this name.
+/// Returns the parts of a path that is written with dots. A part may itself contain dots, if a
+/// column has this name.
 ///
-/// The groups that Parquet puts around elements may be left out, so a part without a match ends at its first dot.
+/// You may leave out the groups that Parquet puts around elements, so a part that matches nothing
+/// ends at its first dot.
 pub(crate) fn resolve(schema: &ParquetSchema, name: &str) -> Vec<String> {
     let mut parts = Vec::new();
     let (mut node, mut rest) = (0, name);
@@ -28,7 +30,8 @@ pub(crate) fn resolve(schema: &ParquetSchema, name: &str) -> Vec<String> {
     parts
 }
 
-/// Returns the parts of a path in an Arrow schema. The first part is the longest name of a column that fits.
+/// Returns the parts of a path in an Arrow schema. The first part is the longest column name that
+/// fits.
 pub(crate) fn resolve_in_arrow(schema: &Schema, name: &str) -> Vec<String> {
     let fields = schema.fields().iter();
     let found = fields.filter_map(|field| {

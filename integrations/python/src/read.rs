@@ -1,4 +1,4 @@
-//! The options of a read: a dict of Python as [`ReadOptions`].
+//! A read's options, from a Python dict to [`ReadOptions`].
 
 use std::collections::{HashMap, HashSet};
 
@@ -18,7 +18,7 @@ use crate::dictionary::PlainDictionaries;
 use crate::error::{Failure, Result, argument};
 use crate::filter::{self, Resolve};
 
-/// The options of a read, by the names that the Python modules give them.
+/// A read's options, by the names that the Python modules give them.
 #[derive(FromPyObject)]
 pub(crate) struct ReadArguments<'py> {
     #[pyo3(item, default)]
@@ -68,7 +68,7 @@ pub(crate) struct SchemaArguments {
     int96_overflow: Option<String>,
     #[pyo3(item)]
     ignore_arrow_schema: bool,
-    /// The Arrow schema to use instead of the one in the file.
+    /// The Arrow schema to use instead of the file's.
     #[pyo3(item, default)]
     arrow_schema: Option<crate::schema::Schema>,
     #[pyo3(item, default)]
@@ -146,14 +146,14 @@ impl SchemaArguments {
     }
 }
 
-/// Returns the error for a value that an option does not have.
+/// Returns the error for a value that an option cannot have.
 pub(crate) fn unknown(option: &str, value: &str, values: &str) -> Failure {
     argument(format!(
         "{option} cannot be {value:?}; it is one of {values}"
     ))
 }
 
-/// Returns the limits with the given changes.
+/// Returns the default limits with these changes.
 pub(crate) fn limits(changes: &HashMap<String, u64>) -> Result<Limits> {
     let mut limits = Limits::default();
     for (name, &value) in changes {
@@ -179,11 +179,11 @@ pub(crate) fn limits(changes: &HashMap<String, u64>) -> Result<Limits> {
     Ok(limits)
 }
 
-/// The path of a column. The last part is true for a column that the read adds.
+/// A column's path. The flag is true for a column that the read adds.
 type ColumnPath = (Vec<String>, bool);
 
 impl ReadArguments<'_> {
-    /// Fails if damage may be left out. A read of several files does not list its losses.
+    /// Fails if damage may be left out, because a read of several files does not list its losses.
     pub(crate) fn refuse_losses(&self) -> Result<()> {
         match self.on_error.as_deref() {
             None | Some("fail") => Ok(()),
@@ -234,7 +234,7 @@ impl ReadArguments<'_> {
         self.with_more_columns(options, resolve)
     }
 
-    /// Returns the paths of the columns, or `None` for all.
+    /// Returns the paths of the columns, or `None` for all columns.
     fn paths(&self, resolve: Resolve<'_>) -> Result<Option<Vec<ColumnPath>>> {
         let Some(columns) = &self.columns else {
             return Ok(None);
@@ -250,7 +250,7 @@ impl ReadArguments<'_> {
         Ok(Some(all))
     }
 
-    /// Returns true for the name of a column that the read adds.
+    /// Returns true if the read adds a column with this name.
     fn adds(&self, column: &str) -> bool {
         let mut added = self.row_numbers.iter().chain(self.variants.keys());
         added.any(|name| name == column)
@@ -288,7 +288,8 @@ impl ReadArguments<'_> {
         Ok(options)
     }
 
-    /// Returns the places of the read columns in the order in which they were asked for, if it differs.
+    /// Returns the places of the read columns in the order in which the caller named them, if that
+    /// order differs.
     pub(crate) fn order(
         &self,
         resolve: Resolve<'_>,
@@ -316,7 +317,7 @@ impl ReadArguments<'_> {
     }
 }
 
-/// Returns ranges of rows: a `range` of Python, a bytes mask is not one, or an iterable of row numbers.
+/// Returns ranges of rows, from a Python `range` or an iterable of row numbers.
 fn row_ranges(rows: &Bound<'_, PyAny>) -> Result<Vec<std::ops::Range<u64>>> {
     if let (Ok(start), Ok(stop), Ok(1)) = (
         rows.getattr("start")
@@ -356,7 +357,7 @@ fn row_ranges(rows: &Bound<'_, PyAny>) -> Result<Vec<std::ops::Range<u64>>> {
     Ok(ranges)
 }
 
-/// Extracts the options of a dict.
+/// Extracts a dict's options.
 pub(crate) fn arguments<'py>(options: &Bound<'py, PyDict>) -> Result<ReadArguments<'py>> {
     options.extract().map_err(|error: PyErr| {
         let py = options.py();

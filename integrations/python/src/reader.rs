@@ -24,21 +24,22 @@ use crate::table::{Loss, Stream, Table, export, import};
 /// The source of a reader's batches.
 pub(crate) enum Batches {
     File(Box<Reader>),
-    /// Files, and their filesystem of Python, unless they are on this machine.
+    /// Files, with their Python filesystem, unless they are on this machine.
     Files(Box<DatasetReader>, Option<PythonListing>),
-    /// Files at URLs, with many requests in flight.
+    /// Files at URLs, which are read with many requests in flight.
     Urls(Box<DatasetStream>),
-    /// A file at a URL, for a coroutine.
+    /// A file at a URL, which is read for a coroutine.
     Url(Box<RecordBatchStream>),
-    /// Readers or tables of a Python iterator, one after the other, and their schema.
+    /// The readers or tables that a Python iterator returns, one after the other, with their
+    /// schema.
     Chain(Py<PyIterator>, Option<Stream>, SchemaRef),
 }
 
-/// The open part of a reader.
+/// The parts of a reader that is open.
 struct Open {
     batches: Batches,
     schema: SchemaRef,
-    /// The places of the columns in the batches, if they are asked for in another order.
+    /// The columns' places in the batches, if the caller wants them in another order.
     order: Option<Vec<usize>>,
 }
 
@@ -59,7 +60,8 @@ impl Open {
         self.ordered(batch)
     }
 
-    /// Asks for the next batch, if the source is one of requests. The waker is called when it is worth to ask again.
+    /// Asks for the next batch, if the source sends requests. The waker is called when it is worth
+    /// asking again.
     fn poll(&mut self, cx: &mut Context<'_>) -> Result<Poll<Option<RecordBatch>>> {
         let next = match &mut self.batches {
             Batches::Urls(stream) => pin!(stream.next_batch()).poll(cx),
@@ -74,7 +76,7 @@ impl Open {
         }
     }
 
-    /// Puts the columns of a batch into the wanted order.
+    /// Puts a batch's columns into the order that the caller wants.
     fn ordered(&self, batch: Option<RecordBatch>) -> Result<Option<RecordBatch>> {
         Ok(match (batch, &self.order) {
             (Some(batch), Some(order)) => Some(batch.project(order)?),
@@ -83,12 +85,12 @@ impl Open {
     }
 }
 
-/// A function of Python, called when a batch may be ready.
+/// A Python function that is called when a batch may be ready.
 struct Wakes(Py<PyAny>);
 
 impl Wake for Wakes {
     fn wake(self: Arc<Self>) {
-        // An ended loop needs no call.
+        // We ignore an error, because an event loop that has ended needs no call.
         Python::try_attach(|py| self.0.call0(py).ok());
     }
 }
@@ -149,7 +151,7 @@ fn check_names(batch: &RecordBatch, schema: &SchemaRef) -> Result<()> {
     }
 }
 
-/// Returns the batches of a part. Errors of our own readers keep their type.
+/// Returns a part's batches. Errors of our own readers keep their type.
 fn part_of_chain(part: &Bound<'_, PyAny>) -> Result<Stream> {
     match part.cast::<RecordBatchReader>() {
         Ok(reader) => Ok(Box::new(Owned(reader.get().take(part.py())?))),
@@ -157,7 +159,7 @@ fn part_of_chain(part: &Bound<'_, PyAny>) -> Result<Stream> {
     }
 }
 
-/// An open part as a reader of Arrow.
+/// A reader's open part, as an Arrow reader.
 struct Owned(Open);
 
 impl Iterator for Owned {
@@ -178,7 +180,7 @@ impl array::RecordBatchReader for Owned {
     }
 }
 
-/// A stream of rows. It holds one batch at a time, and can be read once.
+/// A stream of rows. It holds one batch at a time, and you can read it once.
 ///
 /// Iterating over it yields tables. It is a context manager, which ends the read.
 #[pyclass(module = "herringbone", frozen)]
@@ -189,7 +191,8 @@ pub(crate) struct RecordBatchReader {
 }
 
 impl RecordBatchReader {
-    /// Creates a reader. `order` has the places of its columns in the batches, and `bytes` the binary metadata.
+    /// Creates a reader. `order` has its columns' places in the batches, and `bytes` has the binary
+    /// metadata.
     pub(crate) fn new_of(
         batches: Batches,
         order: Option<Vec<usize>>,
@@ -229,7 +232,7 @@ impl RecordBatchReader {
         open.ok_or_else(|| PyValueError::new_err("the reader is at its end, or was closed").into())
     }
 
-    /// Returns the next batch. Only called without the GIL, which the read may need.
+    /// Returns the next batch. Call this only without the GIL, because the read may need it.
     fn next(&self) -> Result<Option<RecordBatch>> {
         let mut open = self.open.lock()?;
         let Some(reader) = open.as_mut() else {
@@ -287,7 +290,8 @@ impl RecordBatchReader {
         self.schema.clone()
     }
 
-    /// Dropped parts of a damaged file, known at the end of the stream. See `Table.losses`.
+    /// The dropped parts of a damaged file, which are known at the end of the stream. See
+    /// `Table.losses`.
     #[getter]
     fn losses(&self) -> Vec<Loss> {
         self.losses
@@ -313,7 +317,7 @@ impl RecordBatchReader {
         Ok(Table::new(batches, schema).with_losses(self.losses()))
     }
 
-    /// Reads the next batch, as a table. Raises StopIteration at the end.
+    /// Reads the next batch as a table. Raises StopIteration at the end.
     fn read_next_batch(&self, py: Python<'_>) -> Result<Table> {
         let next = self.__next__(py)?;
         next.ok_or_else(|| PyStopIteration::new_err(()).into())
@@ -353,8 +357,8 @@ impl RecordBatchReader {
         })
     }
 
-    /// Asks for the next batch without waiting: returns true and a table, or true and None at the end. Otherwise `wake` is called,
-    /// on any thread, when it is worth to ask again.
+    /// Asks for the next batch without waiting. Returns true and a table, or true and None at the
+    /// end. Otherwise it calls `wake`, on any thread, when it is worth asking again.
     fn _poll(&self, py: Python<'_>, wake: Py<PyAny>) -> Result<(bool, Option<Table>)> {
         let waker = Waker::from(Arc::new(Wakes(wake)));
         let next = detached(py, || {
@@ -408,7 +412,7 @@ impl RecordBatchReader {
         requested_schema: Option<Bound<'py, PyCapsule>>,
     ) -> Result<Bound<'py, PyCapsule>> {
         let mut open = Some(self.take(py)?);
-        // The caller may hold the GIL, which the read may need.
+        // We release the GIL, because the caller may hold it while the read needs it.
         let arrays = std::iter::from_fn(move || {
             let next = Python::try_attach(|py| {
                 detached(py, || open.as_mut().map_or(Ok(None), Open::next))
@@ -441,7 +445,7 @@ impl RecordBatchReader {
         package(slf.py(), "polars", "to_polars()")?.call_method1("DataFrame", (slf,))
     }
 
-    /// Reads the rest of the stream into a `pandas.DataFrame`. It needs pyarrow.
+    /// Reads the rest of the stream into a `pandas.DataFrame`. This needs pyarrow.
     fn to_pandas<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         Self::to_pyarrow(slf)?
             .call_method0("read_all")?
@@ -449,7 +453,8 @@ impl RecordBatchReader {
     }
 }
 
-/// Returns the error of a stream. Its message crosses a C interface, which ends it at a zero byte.
+/// Returns a stream's error. We replace zero bytes, because the message crosses a C interface that
+/// ends it there.
 fn said(failure: Failure) -> ArrowError {
     let text = PyErr::from(failure).to_string().replace('\0', " ");
     ArrowError::ExternalError(text.into())

@@ -1,4 +1,4 @@
-//! Recovery of damaged files.
+//! Recovers damaged files.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ use crate::schema::Schema;
 use crate::sink::Sink;
 use crate::source;
 
-/// Writes the readable part of a damaged file to a new one, and returns a dict of the losses.
+/// Writes the readable part of a damaged file to a new file, and returns a dict of the losses.
 #[pyfunction]
 #[pyo3(signature = (source, where_, *, schema=None, row_group_rows=None, ignore_footer=false, limits=None))]
 pub(crate) fn repair<'py>(
@@ -51,7 +51,7 @@ pub(crate) fn repair<'py>(
     Ok(report)
 }
 
-/// Writes the valid row groups. Returns notes on what could not be kept with them.
+/// Writes the valid row groups. Returns notes on properties that could not be kept with them.
 fn write(repair: &Repair, sink: Sink) -> Result<Vec<String>> {
     let row_groups = repair.valid_row_groups();
     let options = ReadOptions::new()
@@ -60,7 +60,7 @@ fn write(repair: &Repair, sink: Sink) -> Result<Vec<String>> {
     let mut reader = repair.read(options)?;
     let mut kept = CarryOver::new();
     kept.add(InputFile::new("the file", repair.file(), row_groups))?;
-    // Values that violate their annotation are not lost.
+    // We allow values that violate their annotation, so that they are not lost.
     let mut options = WriteOptions::new().allow_out_of_range(true);
     let carried = kept.apply(&reader.schema(), &mut options)?;
     let options = options.extension(VariantExtension::new());

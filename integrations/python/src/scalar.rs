@@ -1,4 +1,4 @@
-//! One slot of an Arrow array as a Python object.
+//! Turns a slot of an Arrow array into a Python object.
 
 use herringbone::arrow::array::cast::AsArray as _;
 use herringbone::arrow::array::types::{
@@ -16,7 +16,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
-/// Returns the value of a slot of a column. Its field may name an extension type, such as UUID.
+/// Returns a column slot's value. The column's field may name an extension type, such as UUID.
 pub(crate) fn of_field<'py>(
     py: Python<'py>,
     field: &Field,
@@ -37,7 +37,7 @@ pub(crate) fn of_field<'py>(
     }
 }
 
-/// Returns the value of a slot.
+/// Returns a slot's value.
 pub(crate) fn to_python<'py>(
     py: Python<'py>,
     array: &dyn Array,
@@ -94,7 +94,7 @@ pub(crate) fn to_python<'py>(
     }
 }
 
-/// Returns a decimal, a date, a time, a duration, a timestamp or an interval.
+/// Returns a slot's decimal, date, time, duration, timestamp or interval.
 fn of_calendar<'py>(
     py: Python<'py>,
     array: &dyn Array,
@@ -163,7 +163,7 @@ fn of_calendar<'py>(
     }
 }
 
-/// Returns the list, the dict, or the value of a dictionary, a run or a union in a slot.
+/// Returns a slot's list or dict, or the value that it has in a dictionary, a run or a union.
 fn of_nested<'py>(py: Python<'py>, array: &dyn Array, slot: usize) -> PyResult<Bound<'py, PyAny>> {
     let (field, elements) = match array.data_type() {
         DataType::List(field) => (field, array.as_list::<i32>().value(slot)),
@@ -221,7 +221,7 @@ fn of_nested<'py>(py: Python<'py>, array: &dyn Array, slot: usize) -> PyResult<B
     Ok(list.into_any())
 }
 
-/// Returns the pairs of a map.
+/// Returns a map's pairs.
 fn map<'py>(py: Python<'py>, array: &MapArray, slot: usize) -> PyResult<Bound<'py, PyAny>> {
     let entries = array.value(slot);
     let pairs = PyList::empty(py);
@@ -241,7 +241,7 @@ fn run_of<T: RunEndIndexType>(array: &dyn Array, slot: usize) -> (usize, ArrayRe
     (runs.get_physical_index(slot), runs.values().clone())
 }
 
-/// Returns an interval as months, days and nanoseconds, which do not have a fixed ratio.
+/// Returns an interval as months, days and nanoseconds, because these have no fixed ratio.
 fn interval(py: Python<'_>, months: i32, days: i32, nanos: i64) -> PyResult<Bound<'_, PyAny>> {
     let module = py.import("herringbone._values")?;
     module.getattr("MonthDayNano")?.call1((months, days, nanos))
@@ -254,7 +254,7 @@ fn decimal<'py>(py: Python<'py>, unscaled: &str, scale: i8) -> PyResult<Bound<'p
 
 const MILLIS_PER_DAY: i64 = 86_400_000;
 
-/// Returns a date, from days since 1970.
+/// Returns the date for a number of days since 1970.
 fn date(py: Python<'_>, days: i64) -> PyResult<Bound<'_, PyAny>> {
     let ordinal = days.saturating_add(719_163);
     py.import("datetime")?
@@ -262,7 +262,7 @@ fn date(py: Python<'_>, days: i64) -> PyResult<Bound<'_, PyAny>> {
         .call_method1("fromordinal", (ordinal,))
 }
 
-/// Returns a timedelta. Nanoseconds are a `pandas.Timedelta`, if pandas is installed.
+/// Returns a timedelta. For nanoseconds, this is a `pandas.Timedelta` if pandas is installed.
 fn duration(py: Python<'_>, nanos: i128, has_nanos: bool) -> PyResult<Bound<'_, PyAny>> {
     if has_nanos {
         if let Ok(pandas) = py.import("pandas") {
@@ -280,7 +280,7 @@ fn duration(py: Python<'_>, nanos: i128, has_nanos: bool) -> PyResult<Bound<'_, 
         .call1((0, 0, micros))
 }
 
-/// Returns a time of a day. Python's has microseconds.
+/// Returns a time of day. Python's time only has microseconds.
 fn time<'py>(py: Python<'py>, value: i64, nanos: i64) -> PyResult<Bound<'py, PyAny>> {
     let nanos = i128::from(value) * i128::from(nanos);
     if nanos % 1_000 != 0 {
@@ -298,7 +298,7 @@ fn time<'py>(py: Python<'py>, value: i64, nanos: i64) -> PyResult<Bound<'py, PyA
     py.import("datetime")?.getattr("time")?.call1(parts)
 }
 
-/// Returns a datetime. Nanoseconds are a `pandas.Timestamp`, if pandas is installed.
+/// Returns a datetime. For nanoseconds, this is a `pandas.Timestamp` if pandas is installed.
 fn timestamp<'py>(
     py: Python<'py>,
     nanos: i128,

@@ -1,4 +1,4 @@
-//! Arrow schemas. Unlike those of Rust, they may have metadata in other bytes than UTF-8.
+//! Arrow schemas for Python. Unlike Rust's schemas, their metadata may be bytes that are not UTF-8.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,13 +15,14 @@ use crate::error::{Result, guarded, package};
 use crate::field::{self, Field};
 use crate::ipc;
 
-/// A function and its arguments, which `pickle` stores.
+/// A function with its arguments, which `pickle` stores.
 pub(crate) type Reduced<'py, T> = (Bound<'py, PyAny>, T);
 
-/// A method of a whole, and the arguments with which it returns a part: an object with the whole, and a number.
+/// A method that returns a part of a whole, with its arguments: the object that has the whole, and
+/// the part's number.
 pub(crate) type Part<'py> = Reduced<'py, (Bound<'py, PyAny>, usize)>;
 
-/// The keys and values of metadata whose values are not UTF-8.
+/// The keys and values of those metadata pairs whose values are not UTF-8.
 pub(crate) type BytePairs = Vec<(String, Vec<u8>)>;
 
 /// An Arrow schema.
@@ -44,7 +45,7 @@ impl Schema {
         Self { arrow, bytes }
     }
 
-    /// The schema, without its binary metadata.
+    /// Returns the schema without its binary metadata.
     pub(crate) fn arrow(&self) -> &SchemaRef {
         &self.arrow
     }
@@ -53,24 +54,25 @@ impl Schema {
         self.arrow
     }
 
-    /// The binary metadata.
+    /// Returns the binary metadata.
     pub(crate) fn bytes(&self) -> &BytePairs {
         &self.bytes
     }
 
-    /// Returns another Arrow schema with the binary metadata of this one.
+    /// Returns another Arrow schema with this one's binary metadata.
     pub(crate) fn with_arrow(&self, arrow: SchemaRef) -> Self {
         let bytes = self.bytes.clone();
         Self { arrow, bytes }
     }
 
-    /// Returns one line for each field.
+    /// Returns one line per field.
     pub(crate) fn shown(&self) -> String {
         let lines: Vec<_> = self.arrow.fields().iter().map(field::shown).collect();
         lines.join("\n")
     }
 
-    /// Gives an object of pyarrow the metadata of this schema, if some are not text. `replace` is its method for this.
+    /// Gives a pyarrow object this schema's metadata, if some of it is not text. `replace` is the
+    /// object's method for this.
     pub(crate) fn give_metadata<'py>(
         &self,
         object: Bound<'py, PyAny>,
@@ -95,7 +97,8 @@ pub(crate) fn byte_pairs(handle: &MetadataHandle) -> BytePairs {
     in_bytes.collect()
 }
 
-/// A schema in an argument: an object with `__arrow_c_schema__`. Text alone passes through this interface.
+/// Takes a schema from an argument, which may be any object with `__arrow_c_schema__`. Only
+/// metadata that is text passes through this interface.
 impl<'py> FromPyObject<'_, 'py> for Schema {
     type Error = PyErr;
 
@@ -109,8 +112,9 @@ impl<'py> FromPyObject<'_, 'py> for Schema {
     }
 }
 
-/// Splits a schema, table, batch or stream of pyarrow into itself with text alone as its metadata, and the other pairs.
-/// Those of our own classes pass the capsules without such pairs, and other libraries do not have them.
+/// Splits a pyarrow schema, table, batch or stream into itself with only text as its metadata, and
+/// the other pairs. Our own classes leave such pairs out of their capsules, and other libraries do
+/// not have them.
 pub(crate) fn without_bytes<'py>(
     object: &Bound<'py, PyAny>,
 ) -> PyResult<(Bound<'py, PyAny>, BytePairs)> {
@@ -138,21 +142,21 @@ impl Schema {
         schema
     }
 
-    /// The names of the columns.
+    /// The column names.
     #[getter]
     pub(crate) fn names(&self) -> Vec<String> {
         let fields = self.arrow.fields().iter();
         fields.map(|field| field.name().clone()).collect()
     }
 
-    /// The types of the columns, as text.
+    /// The column types, as text.
     #[getter]
     fn types(&self) -> Vec<String> {
         let fields = self.arrow.fields().iter();
         fields.map(|field| field.data_type().to_string()).collect()
     }
 
-    /// The metadata of the schema.
+    /// The schema's metadata.
     #[getter]
     fn metadata(&self) -> HashMap<Vec<u8>, Vec<u8>> {
         let text = self.arrow.metadata().iter();
@@ -165,12 +169,13 @@ impl Schema {
             .collect()
     }
 
-    /// Returns the schema of several files. This is that of the first one, and later ones may have nulls.
+    /// Returns the schema for several files, of which this is the first one's. The later ones may
+    /// have nulls.
     fn _nullable(&self) -> Self {
         self.with_arrow(Arc::new(herringbone_rewrite::nullable(&self.arrow)))
     }
 
-    /// Returns the field with a name or a number.
+    /// Returns the field with this name or number.
     fn field(&self, i: &Bound<'_, PyAny>) -> PyResult<Field> {
         Ok(Field(field::find(self.arrow.fields(), i)?.1))
     }

@@ -1,4 +1,4 @@
-//! Sinks: a path or URL, whose file appears when it is complete, or a file object of Python.
+//! Sinks, which are a path or URL whose file appears when it is complete, or a Python file object.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -46,7 +46,7 @@ impl Sink {
         })
     }
 
-    /// Makes the file of a path appear.
+    /// Makes a path's file appear.
     pub(crate) fn commit(self) -> Result<()> {
         match self {
             Self::Path(target) => Ok(target.commit()?),
@@ -56,7 +56,7 @@ impl Sink {
     }
 }
 
-/// Returns the system's error for the folder of a new file, with its number.
+/// Returns the system's error for a new file's folder, with its error number.
 fn folder_error(path: &std::path::Path) -> Option<crate::error::Failure> {
     let folder = path
         .parent()
@@ -82,7 +82,7 @@ impl Write for Sink {
     }
 }
 
-/// A file object with `write`.
+/// A file object that has `write`.
 pub(crate) struct FileObject(Py<PyAny>);
 
 impl FileObject {
@@ -92,7 +92,7 @@ impl FileObject {
                 .0
                 .bind(py)
                 .call_method1("write", (PyBytes::new(py, bytes),))?;
-            // Some file objects return nothing once they have taken all bytes.
+            // Some file objects return nothing if they have taken all bytes.
             if written.is_none() {
                 return Ok(bytes.len());
             }
@@ -107,7 +107,7 @@ impl FileObject {
     }
 }
 
-/// Calls Python. The error for an exception contains it.
+/// Calls Python. If it raises an exception, the error contains it.
 fn attached<T>(call: impl FnOnce(Python<'_>) -> PyResult<T>) -> io::Result<T> {
     match Python::try_attach(call) {
         Some(result) => result.map_err(io::Error::other),
@@ -115,7 +115,7 @@ fn attached<T>(call: impl FnOnce(Python<'_>) -> PyResult<T>) -> io::Result<T> {
     }
 }
 
-/// A directory of a filesystem of Python, by an object of `_files.py`.
+/// A directory in a Python filesystem, by an object of `_files.py`.
 pub(crate) struct PythonDirectory(pub(crate) Py<PyAny>);
 
 impl fmt::Debug for PythonDirectory {
@@ -137,7 +137,7 @@ impl NewFiles for PythonDirectory {
     }
 }
 
-/// A file of a filesystem of Python, and the object that closes or discards it.
+/// A file in a Python filesystem, with the object that closes or discards it.
 struct PythonFile {
     file: FileObject,
     output: Option<Py<PyAny>>,
@@ -165,7 +165,7 @@ impl NewFile for PythonFile {
 impl Drop for PythonFile {
     fn drop(&mut self) {
         if let Some(output) = self.output.take() {
-            // The error that ended the write is the one to raise.
+            // We ignore this error, because the error that ended the write is the one to raise.
             attached(|py| output.call_method0(py, "discard")).ok();
         }
     }

@@ -1,4 +1,4 @@
-//! Sources of bytes: paths, URLs, buffers, file objects of Python, and files of its filesystems.
+//! Sources of bytes: paths, URLs, buffers, Python file objects, and files in Python filesystems.
 
 use std::fs;
 use std::io;
@@ -20,8 +20,8 @@ use crate::error::{Failure, Result, detached, of_io};
 use crate::exclusive::Exclusive;
 use crate::urls::Url;
 
-/// Opens the source of a file: a path, a URL, bytes, a buffer, a file of a filesystem with `read_ranges`, or a file object with
-/// `read` and `seek`.
+/// Opens a file's source, which is a path, a URL, bytes, a buffer, a filesystem's file with
+/// `read_ranges`, or a file object with `read` and `seek`.
 pub(crate) fn open(source: &Bound<'_, PyAny>) -> Result<Arc<dyn Source>> {
     if let Ok(url) = source.cast::<Url>() {
         let url = url.get();
@@ -54,10 +54,10 @@ pub(crate) fn open(source: &Bound<'_, PyAny>) -> Result<Arc<dyn Source>> {
     }
 }
 
-/// Opens a path. The error is that of the system, with the path.
+/// Opens a path. If this fails, the error is the system's, with the path.
 fn open_path(path: PathBuf) -> Result<FileSource> {
     let opened = fs::metadata(&path).and_then(|found| match found.is_file() {
-        // Opening a named pipe would wait.
+        // We only open regular files, because opening a named pipe would wait.
         true => fs::File::open(&path),
         false if found.is_dir() => Err(io::Error::from_raw_os_error(IS_A_DIRECTORY)),
         false => Err(io::ErrorKind::Unsupported.into()),
@@ -68,10 +68,10 @@ fn open_path(path: PathBuf) -> Result<FileSource> {
     }
 }
 
-/// The number of the system's error for a directory: `EISDIR`, or `ERROR_ACCESS_DENIED` of Windows.
+/// The system's error number for a directory: `EISDIR`, or `ERROR_ACCESS_DENIED` on Windows.
 const IS_A_DIRECTORY: i32 = if cfg!(windows) { 5 } else { 21 };
 
-/// Returns the bytes of a buffer. Memory that Python may change is copied.
+/// Returns a buffer's bytes. Memory that Python may change is copied.
 fn of_buffer(view: &Bound<'_, PyMemoryView>) -> Result<Bytes> {
     if !view.getattr("c_contiguous")?.extract::<bool>()? {
         return Err(PyValueError::new_err("the buffer is not contiguous").into());
@@ -94,7 +94,7 @@ impl AsRef<[u8]> for Owned {
     }
 }
 
-/// A file of a filesystem of Python, which reads several ranges at once.
+/// A file in a Python filesystem that can read several ranges at once.
 struct RangedFile {
     file: Py<PyAny>,
     bytes: u64,
@@ -136,7 +136,7 @@ impl Source for RangedFile {
     }
 }
 
-/// A file object of Python. One thread at a time seeks and reads.
+/// A Python file object. Only one thread at a time seeks and reads.
 struct FileObject {
     file: Exclusive<Py<PyAny>>,
     bytes: u64,
@@ -165,7 +165,7 @@ impl FileObject {
         if first.len() as u64 == length {
             return Ok(Bytes::from_owner(first));
         }
-        // A raw file may return fewer bytes than there are.
+        // A raw file may return fewer bytes than there are, so we read on.
         let mut all = first.to_vec();
         while (all.len() as u64) < length {
             let more = read_some(file, length - all.len() as u64)?;
@@ -185,7 +185,7 @@ impl FileObject {
     }
 }
 
-/// Calls `read` once. Fails if it returns more bytes than it was asked for, or no bytes object.
+/// Calls `read` once. Fails if it returns more bytes than we asked for, or no bytes object.
 fn read_some(file: &Bound<'_, PyAny>, length: u64) -> PyResult<PyBackedBytes> {
     let found = file.call_method1("read", (length,))?;
     let Ok(bytes) = found.extract::<PyBackedBytes>() else {
@@ -215,7 +215,7 @@ impl Source for FileObject {
                 range.start, range.end, self.bytes
             )));
         }
-        // Reads run without the GIL, so this thread does not keep it from the owner of the lock.
+        // Reads run without the GIL, so this thread does not keep it from the lock's owner.
         let file = match self.file.lock() {
             Ok(file) => file,
             Err(Failure::Parquet(error)) => return Err(error),

@@ -24,7 +24,7 @@ use crate::{ipc, scalar};
 
 type TableState<'py> = (Bound<'py, PyBytes>, Vec<Loss>, BytePairs);
 
-/// A dropped part of a damaged file: "rows" or "values", their number, and the error.
+/// A dropped part of a damaged file, as "rows" or "values", their number, and the error.
 pub(crate) type Loss = (String, u64, String);
 
 /// Rows in memory, as Arrow arrays.
@@ -49,7 +49,7 @@ impl Table {
         Self { losses, ..self }
     }
 
-    /// Returns a table of one column.
+    /// Returns a table that has one column.
     pub(crate) fn of_column(column: &ChunkedArray) -> PyResult<Self> {
         let schema = column::schema_of(&column.field);
         let batch = |chunk: &ArrayRef| {
@@ -71,7 +71,7 @@ impl Table {
             .collect()
     }
 
-    /// Returns the rows from `offset`, at most `length` of them.
+    /// Returns at most `length` rows, starting at `offset`.
     fn part(&self, offset: usize, length: usize) -> Self {
         let lengths = self.batches.iter().map(RecordBatch::num_rows);
         let slice = |(batch, start, rows): (usize, usize, usize)| {
@@ -97,7 +97,7 @@ impl Table {
             && (0..left.len()).all(|i| column::same_values(&self.arrays(i), &other.arrays(i)))
     }
 
-    /// Fails if columns have the same name.
+    /// Fails if several columns have the same name.
     fn check_names(&self, method: &str) -> PyResult<()> {
         let mut names = HashSet::new();
         for name in self.column_names() {
@@ -115,7 +115,7 @@ impl Table {
 
 #[pymethods]
 impl Table {
-    /// Takes the rows of any object with `__arrow_c_stream__` or `__arrow_c_array__`.
+    /// Takes the rows of any object that has `__arrow_c_stream__` or `__arrow_c_array__`.
     #[new]
     fn py_new(py: Python<'_>, data: &Bound<'_, PyAny>) -> Result<Self> {
         let (reader, schema) = import(data)?;
@@ -143,7 +143,7 @@ impl Table {
         self.schema.arrow().fields().len()
     }
 
-    /// The names of the columns.
+    /// The column names.
     #[getter]
     fn column_names(&self) -> Vec<String> {
         self.schema.names()
@@ -156,7 +156,7 @@ impl Table {
         columns.map(|column| bytes_of(&column.to_data())).sum()
     }
 
-    /// Dropped parts of a damaged file: "rows" or "values", their number, and the error.
+    /// The dropped parts of a damaged file, as "rows" or "values", their number, and the error.
     #[getter]
     fn losses(&self) -> Vec<Loss> {
         self.losses.clone()
@@ -179,7 +179,7 @@ impl Table {
         fields.enumerate().map(column).collect()
     }
 
-    /// Returns the column with a name or a number.
+    /// Returns the column with this name or number.
     fn column(&self, i: &Bound<'_, PyAny>) -> PyResult<ChunkedArray> {
         let (place, field) = field::find(self.schema.arrow().fields(), i)?;
         Ok(ChunkedArray {
@@ -188,7 +188,7 @@ impl Table {
         })
     }
 
-    /// Returns a table of the columns with these names or numbers, in this order.
+    /// Returns a table with the columns of these names or numbers, in this order.
     fn select(&self, columns: &Bound<'_, PyAny>) -> Result<Self> {
         if columns.is_instance_of::<PyString>() {
             return Err(PyTypeError::new_err(format!(
@@ -211,7 +211,8 @@ impl Table {
         })
     }
 
-    /// Returns rows from `offset`: all of them, or at most `length`. They share the memory of this table.
+    /// Returns the rows from `offset` on, all of them or at most `length`. They share this table's
+    /// memory.
     #[pyo3(signature = (offset=0, length=None))]
     fn slice(&self, offset: i64, length: Option<i64>) -> PyResult<Self> {
         let (offset, length) = column::range(offset, length)?;
@@ -227,10 +228,11 @@ impl Table {
         }
     }
 
-    /// Returns true if another table has the same columns, types and values, in any batches.
+    /// Returns true if another table has the same columns, types and values, even if their batches
+    /// differ.
     ///
-    /// NaN equals itself, and 0.0 is not -0.0. Metadata are compared with `check_metadata` alone; those of nested fields
-    /// are a part of their types.
+    /// NaN equals itself, and 0.0 is not -0.0. Metadata is only compared with `check_metadata`,
+    /// except for the metadata of nested fields, which is a part of their types.
     #[pyo3(signature = (other, check_metadata=false))]
     fn equals(&self, other: &Bound<'_, PyAny>, check_metadata: bool) -> Result<bool> {
         let py = other.py();
@@ -255,7 +257,8 @@ impl Table {
         }
     }
 
-    /// Returns a dict of lists. Columns of one name are an error, because a dict has one of each.
+    /// Returns a dict of lists. If columns share a name, this is an error, because a dict can only
+    /// have one of them.
     fn to_pydict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         self.check_names("to_pydict")?;
         let columns = PyDict::new(py);
@@ -265,7 +268,8 @@ impl Table {
         Ok(columns)
     }
 
-    /// Returns a list with one dict for each row. Columns of one name are an error, because a dict has one of each.
+    /// Returns a list with one dict per row. If columns share a name, this is an error, because a
+    /// dict can only have one of them.
     fn to_pylist<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         self.check_names("to_pylist")?;
         let rows = PyList::empty(py);
@@ -286,7 +290,7 @@ impl Table {
         self.num_rows()
     }
 
-    /// Returns a column by its name or number, the rows of a slice, or the columns of a list.
+    /// Returns a column by its name or number, the rows of a slice, or the columns in a list.
     fn __getitem__<'py>(
         slf: &Bound<'py, Self>,
         key: &Bound<'py, PyAny>,
@@ -365,7 +369,7 @@ impl Table {
         export(py, self.schema.arrow(), Box::new(arrays), requested_schema)
     }
 
-    /// Returns a `pyarrow.Table` that shares the memory of this one.
+    /// Returns a `pyarrow.Table` that shares this table's memory.
     fn to_pyarrow<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let table = package(slf.py(), "pyarrow", "to_pyarrow()")?.call_method1("table", (slf,))?;
         slf.get()
@@ -373,28 +377,28 @@ impl Table {
             .give_metadata(table, "replace_schema_metadata")
     }
 
-    /// Returns a `polars.DataFrame` that shares memory with this table, where polars has the same types.
+    /// Returns a `polars.DataFrame`. It shares this table's memory for types that polars has, too.
     fn to_polars<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         package(slf.py(), "polars", "to_polars()")?.call_method1("DataFrame", (slf,))
     }
 
-    /// Returns a `pandas.DataFrame`. It needs pyarrow.
+    /// Returns a `pandas.DataFrame`. This needs pyarrow.
     fn to_pandas<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         Self::to_pyarrow(slf)?.call_method0("to_pandas")
     }
 }
 
-/// Returns the number of bytes in the buffers of an array.
+/// Returns the byte count of an array's buffers.
 pub(crate) fn bytes_of(data: &ArrayData) -> usize {
     let buffers = data.buffers().iter().map(Buffer::len).sum::<usize>();
     let nulls = data.nulls().map_or(0, |nulls| nulls.buffer().len());
     buffers + nulls + data.child_data().iter().map(bytes_of).sum::<usize>()
 }
 
-/// Batches of another library, or of a reader of ours.
+/// The batches of another library, or of one of our readers.
 pub(crate) type Stream = Box<dyn array::RecordBatchReader + Send>;
 
-/// Returns the stream of a table in any of its forms, and its schema.
+/// Returns the stream of a table in any of its forms, with its schema.
 pub(crate) fn import(data: &Bound<'_, PyAny>) -> Result<(Stream, Schema)> {
     let inputs = data.py().import("herringbone._inputs")?;
     let data = inputs.call_method1("as_stream", (data,))?;
@@ -420,7 +424,7 @@ pub(crate) fn import(data: &Bound<'_, PyAny>) -> Result<(Stream, Schema)> {
     Ok((stream, schema))
 }
 
-/// Returns the error for an array or a column in the place of a table.
+/// Returns the error for an array or a column that was passed instead of a table.
 fn column_in_place_of_table(data: &Bound<'_, PyAny>) -> Option<Failure> {
     let column: AnyArray = data.extract().ok()?;
     let kind = match column {
@@ -438,7 +442,7 @@ fn column_in_place_of_table(data: &Bound<'_, PyAny>) -> Option<Failure> {
 
 type Arrays = Box<dyn Iterator<Item = Result<ArrayRef, ArrowError>> + Send>;
 
-/// Arrays on their way out.
+/// Arrays that are being exported.
 struct Exported {
     arrays: Arrays,
     field: FieldRef,
@@ -470,7 +474,7 @@ pub(crate) fn export<'py>(
     Ok(to_stream_pycapsule(py, exported, requested).map_err(PyErr::from)?)
 }
 
-/// Returns a stream of the arrays of a column.
+/// Returns a stream of a column's arrays.
 pub(crate) fn export_column<'py>(
     py: Python<'py>,
     column: &ChunkedArray,

@@ -1,4 +1,5 @@
-//! URLs that the library reads and writes itself: objects, prefixes and patterns of stores, and files of web servers.
+//! URLs that the library reads and writes itself: objects, prefixes and patterns of stores, and
+//! files on web servers.
 
 use std::collections::{HashMap, VecDeque};
 use std::future::ready;
@@ -20,23 +21,24 @@ use pyo3::prelude::*;
 use crate::error::{Result, detached};
 use crate::interrupt;
 
-/// The number of files of a dataset whose last requests are in flight.
+/// The largest number of a dataset's files whose last requests are in flight.
 const MAX_COMPLETING: usize = 32;
 
-/// The number of bytes at the end of a file by whose answer its length is found.
+/// The number of bytes that we request at a file's end to find its length.
 const PROBE_BYTES: u64 = 8;
 
 /// A URL that the library reads and writes itself.
 #[pyclass(module = "herringbone._core", frozen)]
 pub(crate) struct Url {
     location: Location,
-    /// The object, if its end was read to see whether it exists.
+    /// The object, if we read its end to see if it exists. It is kept so that opening it needs no
+    /// other request.
     source: Mutex<Option<Arc<RemoteSource>>>,
 }
 
 #[pymethods]
 impl Url {
-    /// Finds the store of a URL. The settings are those of `object_store`.
+    /// Finds a URL's store. The settings are those of `object_store`.
     #[new]
     #[pyo3(signature = (url, settings=Vec::new(), anonymous=false))]
     fn new(
@@ -76,7 +78,8 @@ impl Url {
         self.location.is_signed()
     }
 
-    /// Returns true for a prefix and a pattern. A key without an object is a prefix.
+    /// Returns true for a prefix and for a pattern. If there is no object at a key, the key is a
+    /// prefix.
     fn is_many(&self, py: Python<'_>) -> Result<bool> {
         interrupt::start(py)?;
         if self.location.is_prefix() || (self.location.is_pattern() && !self.location.is_web()) {
@@ -92,7 +95,7 @@ impl Url {
         })
     }
 
-    /// Returns the number of bytes of the object.
+    /// Returns the object's byte count.
     fn size(&self, py: Python<'_>) -> Result<u64> {
         interrupt::start(py)?;
         detached(py, || {
@@ -103,7 +106,8 @@ impl Url {
         })
     }
 
-    /// Returns the paths of the objects below a directory of this prefix, relative to the directory.
+    /// Returns the paths of the objects below one of this prefix's directories, relative to the
+    /// directory.
     fn files_below(&self, py: Python<'_>, directory: &str) -> Result<Vec<String>> {
         interrupt::start(py)?;
         let root = below(&self.location, directory);
@@ -138,7 +142,7 @@ impl Url {
     }
 }
 
-/// Returns the path in its store of a path below a prefix.
+/// Returns a path below a prefix as a path in the store.
 fn below(location: &Location, path: &str) -> String {
     match location.path().as_ref() {
         "" => path.to_owned(),
@@ -160,7 +164,7 @@ impl Url {
         }
     }
 
-    /// Returns the object, whose futures may be polled on any thread, and its identity.
+    /// Returns the object, whose futures may be polled on any thread, with its identity.
     pub(crate) fn background_object(&self) -> CoreResult<(Arc<dyn Object>, Identity)> {
         let source = self.open()?;
         let identity = source.identity().clone();
@@ -174,7 +178,7 @@ impl Url {
         create(&self.location)
     }
 
-    /// Returns the place of the files of a new dataset.
+    /// Returns the place for the files of a new dataset.
     pub(crate) fn new_files(&self) -> Arc<dyn NewFiles> {
         Arc::new(UrlFiles {
             location: self.location.clone(),
@@ -191,7 +195,7 @@ fn is_missing(error: &Error) -> bool {
     error.io_error().map(io::Error::kind) == Some(io::ErrorKind::NotFound)
 }
 
-/// Returns the schemes of URLs that the library reads and writes itself.
+/// Returns the URL schemes that the library reads and writes itself.
 #[pyfunction]
 pub(crate) fn url_schemes() -> Vec<&'static str> {
     SCHEMES.to_vec()
@@ -210,17 +214,18 @@ pub(crate) fn checked_url(url: &str) -> Result<String> {
     Ok(herringbone_remote::without_secrets(url))
 }
 
-/// The files at URLs, whose names are the URLs with decoded keys. Requests run on a thread of their own.
+/// The files at URLs. Their names are the URLs with decoded keys. Requests run on a thread of their
+/// own.
 #[derive(Debug, Default)]
 pub(crate) struct UrlListing {
-    /// The stores by the beginnings of their names, such as `s3://bucket/`.
+    /// The stores, by the beginning of their names, such as `s3://bucket/`.
     stores: HashMap<String, Location>,
-    /// The files of web servers by their names.
+    /// The files on web servers, by name.
     objects: HashMap<String, Location>,
 }
 
 impl UrlListing {
-    /// Creates the listing of URLs, and returns their names.
+    /// Creates a listing of URLs, and returns their names.
     pub(crate) fn new(urls: &[Py<Url>]) -> (Self, Vec<String>) {
         let mut listing = Self::default();
         let names = urls.iter().map(|url| listing.add(&url.get().location));
@@ -235,7 +240,8 @@ impl UrlListing {
             self.stores.entry(root).or_insert_with(|| location.clone());
             return name;
         }
-        // Two URLs may differ in their queries, which names do not have: `?` would make them patterns.
+        // Two URLs may only differ in their queries. We number such names, because a name cannot
+        // contain the query: its `?` would make it a pattern.
         let name = location.name().split('?').next();
         let mut name = name.unwrap_or_default().to_owned();
         if self.objects.contains_key(&name) {
@@ -245,7 +251,7 @@ impl UrlListing {
         name
     }
 
-    /// Returns the store of a name, and the path there. That of a web server is empty.
+    /// Returns a name's store, and the path within it. For a web server, the path is empty.
     fn place<'a>(&self, name: &'a str) -> CoreResult<(&Location, &'a str)> {
         if let Some(location) = self.objects.get(name) {
             return Ok((location, ""));
@@ -257,7 +263,7 @@ impl UrlListing {
         }
     }
 
-    /// Returns the URL of a listed file.
+    /// Returns a listed file's URL.
     pub(crate) fn url_of(&self, name: &str) -> String {
         match self.place(name) {
             Ok((location, path)) if !location.is_web() => {
@@ -268,7 +274,7 @@ impl UrlListing {
         }
     }
 
-    /// Returns the URL of a listed file, to open it alone.
+    /// Returns a listed file's URL, with which it can be opened alone.
     pub(crate) fn open_url(&self, name: &str) -> CoreResult<Url> {
         let (location, path) = self.place(name)?;
         let location = match location.is_web() {
@@ -281,7 +287,7 @@ impl UrlListing {
         })
     }
 
-    /// Returns the number of keys left out of the listings, and the first of them.
+    /// Returns the number of keys that the listings left out, and the first of them.
     pub(crate) fn left_out(&self) -> (u64, Vec<String>) {
         let left_out = self.stores.values().map(Location::left_out);
         left_out.fold((0, Vec::new()), |(count, mut first), keys| {
@@ -396,7 +402,7 @@ fn wait_until_at_most(completing: &Completing, most: usize) -> CoreResult<()> {
     Ok(())
 }
 
-/// A new object of a dataset.
+/// A dataset's new object.
 struct UrlFile {
     output: RemoteOutput,
     completing: Completing,
@@ -425,7 +431,7 @@ impl NewFile for UrlFile {
     }
 }
 
-/// The object of a name that no listing has.
+/// The object for a name that no listing has.
 #[derive(Debug)]
 struct Nowhere(String);
 

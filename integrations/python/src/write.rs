@@ -1,4 +1,4 @@
-//! Writing: a dict of Python as [`WriteOptions`], and the writer.
+//! Writes: the options, from a Python dict to [`WriteOptions`], and the writer.
 
 use std::sync::Arc;
 
@@ -28,12 +28,12 @@ use crate::schema::{BytePairs, Schema};
 use crate::sink::Sink;
 use crate::table::import;
 
-/// A value of an option: the keyword of Python, the column if it is for one, the name in the table of
+/// An option's value: Python's keyword, the column if it is for one, the name in the table of
 /// [`WriteOption`], and the text.
 type Chosen = (String, Option<String>, String, String);
 
-/// Returns the options of a writer: name, whether columns may have values of their own, kind, choices, default and
-/// purpose.
+/// Returns a writer's options. Each has its name, true if columns may have their own values, its
+/// kind, choices, default and purpose.
 #[pyfunction]
 pub(crate) fn write_options() -> Vec<Described> {
     let describe = |option: &WriteOption| {
@@ -60,12 +60,12 @@ type Described = (
     &'static str,
 );
 
-/// The options of a file. The Python modules name them.
+/// The options of a file, by the names that the Python modules give them.
 #[derive(FromPyObject)]
 struct WriteArguments<'py> {
     #[pyo3(item)]
     options: Vec<Chosen>,
-    /// True to use BYTE_STREAM_SPLIT for all columns that may have it.
+    /// True if all columns that may have BYTE_STREAM_SPLIT should use it.
     #[pyo3(item, default)]
     byte_stream_split: bool,
     #[pyo3(item, default)]
@@ -160,7 +160,7 @@ impl WriteArguments<'_> {
     }
 }
 
-/// Returns the options of a dict, for a table with this schema. They have the binary metadata of the schema.
+/// Returns a dict's options for a table with this schema, including the schema's binary metadata.
 pub(crate) fn options(options: &Bound<'_, PyDict>, schema: &Schema) -> Result<WriteOptions> {
     let arguments = options.extract::<WriteArguments<'_>>()?;
     let mut options = arguments.options(schema.arrow())?;
@@ -187,8 +187,8 @@ pub(crate) fn leaf_paths(schema: Schema) -> Result<Vec<String>> {
         .collect())
 }
 
-/// Returns the leaves of ordered dictionaries. Readers take the order from their dictionary pages, so they have these pages
-/// even if `use_dictionary` leaves out other ones.
+/// Returns the leaves of ordered dictionaries. Readers take the order from their dictionary pages,
+/// so these columns have such pages even if `use_dictionary` leaves out others.
 fn ordered_leaves(schema: &ArrowSchema) -> Vec<usize> {
     let mut fields: Vec<&FieldRef> = schema.fields().iter().rev().collect();
     let (mut leaf, mut ordered) = (0, Vec::new());
@@ -213,7 +213,7 @@ fn ordered_leaves(schema: &ArrowSchema) -> Vec<usize> {
     ordered
 }
 
-/// Returns the leaves at or below a path written with dots.
+/// Returns the leaves at or below a path that is written with dots.
 fn leaves_of(schema: &ParquetSchema, option: &str, name: &str) -> Result<Vec<usize>> {
     let parts = crate::paths::resolve(schema, name);
     let node = schema.node_at(&parts).map_err(|_| {
@@ -225,13 +225,13 @@ fn leaves_of(schema: &ParquetSchema, option: &str, name: &str) -> Result<Vec<usi
     Ok(leaves.unwrap_or_default().collect())
 }
 
-/// A file under construction. The Python module `herringbone` wraps it.
+/// A file that is being written. The Python module `herringbone` wraps it.
 #[pyclass(module = "herringbone._core", frozen)]
 pub(crate) struct Writer {
     writer: Exclusive<Option<OpenWriter>>,
     schema: Schema,
     interrupt: Arc<WriteInterrupt>,
-    /// The properties of a file before the new rows that the new file does not have.
+    /// The properties of the copied file that the new file does not have.
     notes: Vec<String>,
 }
 
@@ -253,8 +253,8 @@ impl Writer {
         })
     }
 
-    /// Starts a file with copies of another file's row groups, whose Arrow schema is `schema`. It has the other's Parquet schema
-    /// and metadata.
+    /// Starts a file with copies of another file's row groups, whose Arrow schema is `schema`. The
+    /// new file has the other's Parquet schema and metadata.
     #[staticmethod]
     fn after(
         file: &Bound<'_, File>,
@@ -265,7 +265,8 @@ impl Writer {
         let py = sink.py();
         interrupt::start(py)?;
         let interrupt = Arc::<WriteInterrupt>::default();
-        // We carry over the file's pairs, which are bytes.
+        // We leave the schema's own binary pairs out, because the file's pairs, which may be bytes,
+        // are carried over.
         let plain = Schema::new(schema.arrow().clone(), BytePairs::new());
         let mut options = self::options(options, &plain)?
             .interrupt(interrupt.clone())
@@ -295,10 +296,10 @@ impl Writer {
         self.notes.clone()
     }
 
-    /// Appends the rows of an object with one of the capsules.
+    /// Appends the rows of an object that has one of the capsules.
     ///
-    /// With `row_group_rows`, row groups have at most this number of rows. With `ends_row_group`, the last one ends
-    /// with these rows, and data without rows has a row group.
+    /// With `row_group_rows`, row groups have at most this number of rows. With `ends_row_group`,
+    /// the last row group ends with these rows, and data without rows becomes a row group, too.
     #[pyo3(signature = (data, row_group_rows=None, ends_row_group=false))]
     fn write(
         &self,
@@ -331,7 +332,7 @@ impl Writer {
         Ok(py.check_signals()?)
     }
 
-    /// Adds pairs to the metadata of the file.
+    /// Adds pairs to the file's metadata.
     fn add_key_value_metadata(&self, py: Python<'_>, pairs: Vec<Pair>) -> Result<()> {
         detached(py, || {
             let mut slot = self.writer.lock()?;
@@ -343,7 +344,7 @@ impl Writer {
         })
     }
 
-    /// Ends the file, and returns its metadata. The file of a path appears now.
+    /// Ends the file, and returns its metadata. If the sink is a path, its file appears now.
     fn finish(&self, py: Python<'_>) -> Result<FileMetaData> {
         interrupt::start(py)?;
         self.work(py, |slot| {
@@ -357,7 +358,7 @@ impl Writer {
         })
     }
 
-    /// Drops the file. That of a path does not appear.
+    /// Drops the file. If the sink is a path, its file does not appear.
     fn abort(&self, py: Python<'_>) -> Result<()> {
         detached(py, || {
             let mut slot = self.writer.lock()?;
@@ -380,7 +381,7 @@ impl Writer {
 
 type OpenWriter = herringbone::Writer<Sink>;
 
-/// A key and its value in the metadata of a file.
+/// A key and its value in a file's metadata.
 type Pair = (String, Option<Vec<u8>>);
 
 fn key_value(key: &str, value: Option<&[u8]>) -> KeyValue {
@@ -399,8 +400,8 @@ fn open(slot: &mut Option<OpenWriter>) -> Result<&mut OpenWriter> {
 }
 
 impl Writer {
-    /// Uses the open writer without the GIL, which the sink may need. After Ctrl-C, a part of the rows is written, so that the
-    /// file cannot be continued.
+    /// Uses the open writer without the GIL, because the sink may need it. After Ctrl-C, the file
+    /// cannot be continued, because only a part of the rows is written.
     fn work<T: Send>(
         &self,
         py: Python<'_>,
@@ -416,7 +417,7 @@ impl Writer {
         })
     }
 
-    /// Does the started work, and asks for Ctrl-C between its parts.
+    /// Does the work that was started, and asks for Ctrl-C between its parts.
     fn run(&self, slot: &mut Option<OpenWriter>) -> Result<()> {
         while open(slot)?.step()? {
             self.interrupt.check()?;
@@ -468,7 +469,8 @@ impl Writer {
     }
 }
 
-/// Adds the properties of a file to the options. Returns the Arrow schema with its metadata, and the lost properties.
+/// Adds a file's properties to the options. Returns the Arrow schema with the file's metadata, and
+/// the properties that are lost.
 fn carry_over(
     file: &ParquetFile,
     schema: &SchemaRef,
@@ -489,7 +491,8 @@ fn carry_over(
 /// Appends a row group without rows, which pyarrow's readers may ask for by its ordinal.
 fn append_empty(writer: &mut OpenWriter) -> Result<()> {
     let Ok(encoders) = writer.column_encoders(writer.row_groups().len()) else {
-        // An extension type will choose its storage by the first rows.
+        // We leave it out here, because an extension type will choose its storage by the first
+        // rows.
         return Ok(());
     };
     let chunks = encoders.into_iter().map(ColumnEncoder::finish);

@@ -1,14 +1,16 @@
-//! Values that our filters compare as pyarrow does.
+//! Decides which values our filters compare in the same way as pyarrow.
 
 use herringbone::arrow::schema::DataType;
 use herringbone::filter::Literal;
 
-/// The integers up to which all are numbers of a type: 2 to the power of its digits.
+/// The largest integers up to which a floating-point type can represent all of them, which are 2 to
+/// the power of its digits.
 const EXACT_IN_F64: i128 = 1 << 53;
 const EXACT_IN_F32: i128 = 1 << 24;
 
-/// Returns true if a filter compares a column with a literal as pyarrow does. A filter compares exact values, but rounds a
-/// literal to the numbers of a floating-point column. pyarrow converts both to a common type.
+/// Returns true if a filter compares a column with a literal as pyarrow does. Our filters compare
+/// exact values, but round a literal to the numbers of a floating-point column, while pyarrow
+/// converts both to a common type.
 pub(super) fn is_comparable(column: &DataType, literal: &Literal) -> bool {
     use Literal as L;
     match (column, literal) {
@@ -20,7 +22,8 @@ pub(super) fn is_comparable(column: &DataType, literal: &Literal) -> bool {
             value.is_nan() || f64::from(*value as f32) == *value
         }
         (DataType::Float32, L::Integer(value)) => value.abs() <= EXACT_IN_F32,
-        // pyarrow refuses integers that a floating-point number cannot represent.
+        // This is safe, because pyarrow refuses integers that a floating-point number cannot
+        // represent.
         (_, L::Integer(_) | L::Decimal { .. } | L::Float(_)) if column.is_integer() => true,
         (
             DataType::Decimal32(..)

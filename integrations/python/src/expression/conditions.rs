@@ -1,4 +1,4 @@
-//! The translation of the parts of an expression.
+//! Translates the parts of an expression.
 
 use std::collections::VecDeque;
 
@@ -14,33 +14,34 @@ use super::parts::{Part, Parts, damaged};
 use crate::error::Result;
 use crate::literal::literal_at;
 
-/// The maximum depth of a condition, which is processed recursively. Chains of one operation are not deep.
+/// The largest depth of a condition, because conditions are processed recursively. Chains of one
+/// operation do not add depth.
 const MAX_DEPTH: usize = 200;
 
-/// A call whose end was not seen yet.
+/// A call whose end we have not seen yet.
 struct Open<'a> {
     name: &'a str,
     arguments: Vec<Value>,
     options: Option<usize>,
 }
 
-/// A translated part.
+/// A part that has been translated.
 enum Value {
     Column(Operand),
-    /// The number of the literal's column.
+    /// The number of the column that has the literal.
     Literal(usize),
     Condition(Joined),
-    /// The test that a column is not null.
+    /// A test that a column is not null.
     IsValid(Operand),
-    /// The test for one of several values.
+    /// A test for one of several values.
     IsIn(IsIn),
 }
 
-/// A tested column or field of structs.
+/// A column, or a field of structs, that is tested.
 #[derive(Clone, PartialEq)]
 struct Operand {
     path: Vec<String>,
-    /// The type of its values.
+    /// The type of the column's values.
     data_type: DataType,
 }
 
@@ -56,13 +57,13 @@ impl Operand {
 
 struct IsIn {
     operand: Operand,
-    /// The test. It is unknown for a null.
+    /// The test, which is unknown for a null.
     found: Predicate,
-    /// The result for a null: true, false or unknown.
+    /// The result for a null, which is true, false or unknown.
     for_null: Option<bool>,
 }
 
-/// A single condition, or several and the operation between them.
+/// A single condition, or several with the operation between them.
 struct Joined {
     parts: VecDeque<Predicate>,
     is_and: Option<bool>,
@@ -78,7 +79,8 @@ impl Joined {
         }
     }
 
-    /// Joins two conditions. The time is that of the shorter one.
+    /// Joins two conditions. This takes time in proportion to the shorter one, so that long chains
+    /// stay cheap.
     fn join(self, other: Self, is_and: bool) -> Result<Self> {
         let (mut left, mut right) = (self.into_parts_of(is_and)?, other.into_parts_of(is_and)?);
         let depth = left.depth.max(right.depth);
@@ -105,7 +107,7 @@ impl Joined {
         }
     }
 
-    /// Returns a single condition, one level deeper.
+    /// Returns a single condition that is one level deeper.
     fn nested(self, change: fn(Predicate) -> Predicate) -> Result<Self> {
         let depth = self.depth + 1;
         if depth > MAX_DEPTH {
@@ -128,11 +130,11 @@ impl Joined {
     }
 }
 
-/// The translation of an expression for the columns of a schema.
+/// The translation of an expression over a schema's columns.
 pub(super) struct Conditions<'a> {
     schema: SchemaRef,
     parts: &'a Parts,
-    /// True if a part is negated, for which null and false differ.
+    /// True if any part is negated, because null and false then differ.
     has_negation: bool,
 }
 
@@ -146,7 +148,7 @@ impl<'a> Conditions<'a> {
         }
     }
 
-    /// Returns the predicate of the whole expression.
+    /// Returns the predicate for the whole expression.
     pub(super) fn predicate(&self) -> Result<Predicate> {
         let mut open: Vec<Open<'_>> = Vec::new();
         for part in &self.parts.parts {
@@ -175,7 +177,7 @@ impl<'a> Conditions<'a> {
         Err(damaged())
     }
 
-    /// Returns the column with a name, or the field of a struct.
+    /// Returns the column that has a name, or the field of a struct.
     fn operand(&self, path: &[String]) -> Result<Operand> {
         let mut fields = Some(self.schema.fields());
         let mut found: Option<&Field> = None;
@@ -212,7 +214,7 @@ impl<'a> Conditions<'a> {
         })
     }
 
-    /// Returns a part as a condition. A column alone is one if it is Boolean.
+    /// Returns a part as a condition. A column alone is a condition if it is Boolean.
     fn condition(&self, value: Value) -> Result<Joined> {
         Ok(Joined::one(match value {
             Value::Condition(joined) => return Ok(joined),
@@ -244,7 +246,8 @@ impl<'a> Conditions<'a> {
         Ok(match (name, first, second, third) {
             ("and_kleene", Some(left), Some(right), None) => self.joined(left, right, true)?,
             ("or_kleene", Some(left), Some(right), None) => self.joined(left, right, false)?,
-            // It is null if one side is null and the other is false.
+            // pyarrow's `and` is null if one side is null and the other is false, so we only take
+            // it if nothing is negated.
             ("and", Some(left), Some(right), None) if !self.has_negation => {
                 self.joined(left, right, true)?
             }
@@ -264,7 +267,7 @@ impl<'a> Conditions<'a> {
             ("starts_with", Some(Value::Column(operand)), None, None) => {
                 self.starts_with(&operand, options)?
             }
-            // How DuckDB tests for one of several values: null for a null.
+            // DuckDB tests for one of several values in this way. The result is null for a null.
             (
                 "if_else",
                 Some(Value::IsValid(tested)),
@@ -321,7 +324,7 @@ impl<'a> Conditions<'a> {
         Ok(Value::Condition(Joined::one(test)))
     }
 
-    /// Returns the child of the options of a call with a name.
+    /// Returns the option with this name from a call's options.
     fn option(&self, options: Option<usize>, name: &str) -> Result<&dyn Array> {
         let array = self.parts.value(options.ok_or_else(damaged)?)?;
         let found = array
@@ -391,12 +394,12 @@ impl<'a> Conditions<'a> {
     }
 }
 
-/// The numbers of pyarrow's ways to treat nulls in a list of values.
+/// pyarrow's numbers for the ways to treat nulls in a list of values.
 const MATCH: u32 = 0;
 const SKIP: u32 = 1;
 const EMIT_NULL: u32 = 2;
 
-/// Fails if a filter may compare a column with a literal in another way than pyarrow.
+/// Fails if a filter might not compare a column with a literal as pyarrow does.
 fn check(operand: &Operand, literal: &Literal) -> Result<()> {
     match is_comparable(&operand.data_type, literal) {
         true => Ok(()),

@@ -1,13 +1,14 @@
-//! Expressions of pyarrow as predicates.
+//! Translates pyarrow's expressions into predicates.
 //!
-//! pyarrow pickles an expression as a file of Arrow IPC. The metadata of its schema lists the parts of the expression in
-//! order, as pairs of a kind and a text. The only record batch has the literals and the options of calls, one per column:
+//! pyarrow pickles an expression as an Arrow IPC file. The metadata of its schema lists the
+//! expression's parts in order, as pairs of a kind and a text. The only record batch has the
+//! literals and the options of calls, one per column:
 //!
 //! ```text
 //! a == 5   call: equal   field_ref: a   literal: 0   end: equal        column 0: 5
 //! ```
 //!
-//! The size of such a file is proportional to the number of parts, and so is the time here.
+//! The size of such a file is proportional to the number of parts, and so is our time.
 
 mod comparable;
 mod conditions;
@@ -34,11 +35,11 @@ fn not_understood(what: impl Into<String>) -> Failure {
     Failure::Python(NotUnderstood::new_err(what.into()))
 }
 
-/// A translated condition on the columns of a schema.
+/// A translated condition on a schema's columns.
 #[pyclass(module = "herringbone._core", frozen)]
 pub(crate) struct Condition(pub(crate) Predicate);
 
-/// Translates a pickled expression of pyarrow over the columns of an Arrow schema.
+/// Translates a pickled pyarrow expression over the columns of an Arrow schema.
 #[pyfunction]
 pub(crate) fn pyarrow_condition(file: PyBackedBytes, schema: Schema) -> Result<Condition> {
     guarded(|| {
@@ -48,7 +49,7 @@ pub(crate) fn pyarrow_condition(file: PyBackedBytes, schema: Schema) -> Result<C
     })
 }
 
-/// Returns the names of the columns in a pickled expression of pyarrow.
+/// Returns the names of the columns in a pickled pyarrow expression.
 #[pyfunction]
 pub(crate) fn pyarrow_columns(file: PyBackedBytes) -> Result<Vec<String>> {
     guarded(|| Ok(Parts::of_file(file)?.columns()))

@@ -1,4 +1,4 @@
-//! The parts of a pickled expression, in their order.
+//! The parts of a pickled expression, in order.
 
 use bytes::Bytes;
 use herringbone::arrow::array::{ArrayRef, RecordBatch};
@@ -10,35 +10,35 @@ use pyo3::pybacked::PyBackedBytes;
 use super::not_understood;
 use crate::error::{Result, argument};
 
-/// The maximum number of parts. pyarrow tests the rows of longer expressions.
+/// The largest number of parts. For longer expressions, pyarrow tests the rows.
 const MAX_PARTS: usize = 400_000;
-/// The first bytes of a file of Arrow IPC. A stream follows them.
+/// The first bytes of an Arrow IPC file, which a stream follows.
 const MAGIC: &[u8] = b"ARROW1\0\0";
-/// The four bytes before the length of each message.
+/// The four bytes that precede each message's length.
 const CONTINUATION: [u8; 4] = [0xff; 4];
 
 /// One part of an expression.
 pub(super) enum Part {
-    /// The start of a call: the name of its function. Its arguments follow.
+    /// The start of a call, with the function's name. Its arguments follow.
     Call(String),
-    /// The path of a column: its name, then the names of fields of structs.
+    /// A column's path, which has its name, then the names of struct fields.
     Column(Vec<String>),
-    /// The number of the literal's column.
+    /// The number of the column that has the literal.
     Literal(usize),
-    /// The number of the column with the options of the open call.
+    /// The number of the column that has the open call's options.
     Options(usize),
     /// The end of a call.
     End,
 }
 
-/// The parts of an expression, and its literals and options.
+/// The parts of an expression, with its literals and options.
 pub(super) struct Parts {
     pub(super) parts: Vec<Part>,
     values: RecordBatch,
 }
 
 impl Parts {
-    /// Reads what pyarrow pickles.
+    /// Reads a file that pyarrow pickled.
     pub(super) fn of_file(file: PyBackedBytes) -> Result<Self> {
         let bytes: &[u8] = &file;
         let stream = bytes.strip_prefix(MAGIC).ok_or_else(damaged)?;
@@ -51,7 +51,7 @@ impl Parts {
         })
     }
 
-    /// Returns the names of columns, without those of the fields below them.
+    /// Returns the names of columns, without the fields below them.
     pub(super) fn columns(&self) -> Vec<String> {
         let paths = self.parts.iter().filter_map(|part| match part {
             Part::Column(path) => path.first().cloned(),
@@ -60,13 +60,14 @@ impl Parts {
         paths.collect()
     }
 
-    /// Returns the array of one slot with a literal or options.
+    /// Returns an array of one slot that has a literal or options.
     pub(super) fn value(&self, column: usize) -> Result<&ArrayRef> {
         self.values.columns().get(column).ok_or_else(damaged)
     }
 }
 
-/// Lists the parts in the metadata of the schema, which is the first message. Readers of schemas keep one pair per key.
+/// Lists the parts in the schema's metadata. The schema is the first message. We decode it
+/// ourselves, because schema readers keep only one pair per key.
 fn listed(stream: &[u8]) -> Result<Vec<Part>> {
     let after = stream.strip_prefix(&CONTINUATION).ok_or_else(damaged)?;
     let (length, message) = after.split_first_chunk::<4>().ok_or_else(damaged)?;

@@ -16,7 +16,7 @@ use herringbone::filter::Literal;
 
 const MILLIS_PER_DAY: i64 = 86_400_000;
 
-/// Returns the literal of a slot, or None if a filter cannot compare with a value of its type.
+/// Returns a slot's literal, or None if a filter cannot compare with values of its type.
 pub(crate) fn literal_at(array: &dyn Array, slot: usize) -> Option<Literal> {
     if slot >= array.len() || array.is_null(slot) {
         return Some(Literal::Null);
@@ -56,7 +56,7 @@ pub(crate) fn literal_at(array: &dyn Array, slot: usize) -> Option<Literal> {
     })
 }
 
-/// Returns the literal of a decimal, a date, a time, a timestamp or a duration.
+/// Returns the literal for a decimal, a date, a time, a timestamp or a duration.
 fn of_calendar(array: &dyn Array, slot: usize) -> Option<Literal> {
     macro_rules! value {
         ($type:ty) => {

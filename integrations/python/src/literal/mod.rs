@@ -1,4 +1,4 @@
-//! Python values as literals of filters.
+//! Turns Python values into literals for filters.
 
 mod arrow;
 mod numpy;
@@ -20,7 +20,7 @@ const NANOS_PER_MICRO: i128 = 1_000;
 const NANOS_PER_SECOND: i128 = 1_000_000_000;
 const SECONDS_PER_DAY: i128 = 86_400;
 
-/// Returns the literals of an iterable of values, or of a column of ours.
+/// Returns the literals in an iterable of values, or in one of our columns.
 pub(crate) fn literals(values: &Bound<'_, PyAny>) -> Result<Vec<Literal>> {
     let Ok(column) = values.cast::<ChunkedArray>() else {
         let values = values.try_iter()?;
@@ -40,7 +40,8 @@ pub(crate) fn literals(values: &Bound<'_, PyAny>) -> Result<Vec<Literal>> {
     Ok(found)
 }
 
-/// Returns the literal of a Python value, of a scalar of NumPy, pandas or pyarrow, or of a column of ours with one row.
+/// Returns the literal for a Python value, for a scalar of NumPy, pandas or pyarrow, or for one of
+/// our columns with a single row.
 pub(crate) fn literal(value: &Bound<'_, PyAny>) -> Result<Literal> {
     if value.is_instance_of::<ChunkedArray>() {
         let [only] = <[Literal; 1]>::try_from(literals(value)?)
@@ -74,12 +75,13 @@ pub(crate) fn literal(value: &Bound<'_, PyAny>) -> Result<Literal> {
     }
 }
 
-/// Returns the literal of a value of the modules `datetime`, `decimal` and `uuid`.
+/// Returns the literal for a value of the modules `datetime`, `decimal` and `uuid`.
 fn of_module(value: &Bound<'_, PyAny>) -> Result<Option<Literal>> {
     let py = value.py();
     let datetime = py.import("datetime")?;
     let is = |name: &str| -> PyResult<bool> { value.is_instance(&datetime.getattr(name)?) };
-    // Both of pandas have nanoseconds, a range of their own, and NaT.
+    // We take these two types of pandas first, because they have nanoseconds, their own range, and
+    // NaT.
     if value.hasattr("to_datetime64")? {
         let is_utc = !value.getattr("tzinfo")?.is_none();
         return numpy::datetime64(&value.call_method0("to_datetime64")?, is_utc).map(Some);
@@ -112,7 +114,7 @@ fn of_module(value: &Bound<'_, PyAny>) -> Result<Option<Literal>> {
     Ok(None)
 }
 
-/// The ordinal of 1970-01-01 in Python's calendar.
+/// The ordinal that 1970-01-01 has in Python's calendar.
 const DAYS_BEFORE_1970: i32 = 719_163;
 
 fn timestamp(value: &Bound<'_, PyAny>, datetime: &Bound<'_, PyModule>) -> Result<Literal> {
@@ -132,14 +134,14 @@ fn timestamp(value: &Bound<'_, PyAny>, datetime: &Bound<'_, PyModule>) -> Result
     })
 }
 
-/// Returns the nanoseconds of a `timedelta`.
+/// Returns the nanoseconds in a `timedelta`.
 fn nanos_of_timedelta(value: &Bound<'_, PyAny>) -> Result<i128> {
     let part = |name: &str| -> PyResult<i128> { value.getattr(name)?.extract() };
     let seconds = part("days")? * SECONDS_PER_DAY + part("seconds")?;
     Ok(seconds * NANOS_PER_SECOND + part("microseconds")? * NANOS_PER_MICRO)
 }
 
-/// Parses a decimal with all of its digits.
+/// Parses a decimal, and keeps all of its digits.
 fn decimal(text: &str) -> Result<Literal> {
     let refused = || {
         argument(format!(
@@ -166,22 +168,23 @@ fn decimal(text: &str) -> Result<Literal> {
     })
 }
 
-/// The maximum number of digits and signs of a decimal.
+/// The largest number of digits and signs in a decimal.
 const MAX_DIGITS: usize = 76;
 
-/// Returns the literal of a scalar of pyarrow, NumPy or pandas.
+/// Returns the literal for a scalar of pyarrow, NumPy or pandas.
 fn of_scalar(value: &Bound<'_, PyAny>) -> Result<Literal> {
     let kind = value.get_type();
     let name = kind.name()?.to_string();
     match name.as_str() {
         "datetime64" => return numpy::datetime64(value, false),
         "timedelta64" => return numpy::timedelta64(value),
-        // The null of pandas.
+        // This is the null of pandas.
         "NAType" => return Ok(Literal::Null),
         _ => {}
     }
     if value.hasattr("as_py")? {
-        // Its value as an object of Python may be out of range there, or lack nanoseconds.
+        // We do not take its value as a Python object, because that may be out of range or lack
+        // nanoseconds.
         let array = value.py().import("pyarrow")?;
         let array = array.call_method1("array", ([value], value.getattr("type")?))?;
         let array: PyArray = array.extract()?;

@@ -1,4 +1,4 @@
-//! Dates and durations of NumPy, which count in a unit of their own.
+//! Dates and durations of NumPy, each of which counts in its own unit.
 
 use herringbone::filter::Literal;
 use pyo3::exceptions::PyValueError;
@@ -9,17 +9,17 @@ use crate::error::Result;
 const NANOS_PER_SECOND: i128 = 1_000_000_000;
 const NANOS_PER_DAY: i128 = 86_400 * NANOS_PER_SECOND;
 
-/// The unit of a `datetime64` or `timedelta64`.
+/// The unit of a `datetime64` or a `timedelta64`.
 enum Unit {
     /// A fixed number of nanoseconds.
     Nanos(i128),
-    /// A part of a nanosecond: this many are one.
+    /// A part of a nanosecond, with the number of parts in one nanosecond.
     PerNano(i128),
-    /// Months of the calendar.
+    /// A number of calendar months.
     Months(i128),
 }
 
-/// Returns the unit with NumPy's name.
+/// Returns the unit that has this name in NumPy.
 fn unit(name: &str) -> Option<Unit> {
     Some(match name {
         "Y" => Unit::Months(12),
@@ -39,7 +39,8 @@ fn unit(name: &str) -> Option<Unit> {
     })
 }
 
-/// Returns the literal of a `datetime64`. One in a unit coarser than a day is the first moment of its unit.
+/// Returns the literal for a `datetime64`. If its unit is coarser than a day, it means the first
+/// moment of its unit.
 pub(super) fn datetime64(value: &Bound<'_, PyAny>, is_utc: bool) -> Result<Literal> {
     let Some((count, unit)) = ticks(value)? else {
         return Ok(Literal::Null);
@@ -54,7 +55,7 @@ pub(super) fn datetime64(value: &Bound<'_, PyAny>, is_utc: bool) -> Result<Liter
     Ok(Literal::Timestamp { nanos, is_utc })
 }
 
-/// Returns the literal of a `timedelta64`.
+/// Returns the literal for a `timedelta64`.
 pub(super) fn timedelta64(value: &Bound<'_, PyAny>) -> Result<Literal> {
     let Some((count, unit)) = ticks(value)? else {
         return Ok(Literal::Null);
@@ -72,7 +73,7 @@ pub(super) fn timedelta64(value: &Bound<'_, PyAny>) -> Result<Literal> {
     }))
 }
 
-/// Returns the number of units, and the unit, or None for NaT.
+/// Returns the number of units with the unit, or None for NaT.
 fn ticks(value: &Bound<'_, PyAny>) -> Result<Option<(i128, Unit)>> {
     let numpy = value.py().import("numpy")?;
     if numpy.call_method1("isnat", (value,))?.is_truthy()? {
@@ -88,16 +89,17 @@ fn ticks(value: &Bound<'_, PyAny>) -> Result<Option<(i128, Unit)>> {
         ))
         .into());
     };
-    // Both have 64 bits.
+    // The product cannot overflow, because both factors have 64 bits.
     Ok(Some((i128::from(count) * i128::from(step), unit)))
 }
 
-/// Multiplies. A product beyond 128 bits is the last number on its side, which no column reaches.
+/// Multiplies two numbers. If the product exceeds 128 bits, it becomes the last number on its side,
+/// which no column reaches.
 fn saturating(count: i128, by: i128) -> i128 {
     count.saturating_mul(by)
 }
 
-/// Returns nanoseconds. A part of one is an error, because no column has it.
+/// Returns whole nanoseconds. A part of one is an error, because no column can have it.
 fn whole_nanos(value: &Bound<'_, PyAny>, count: i128, per_nano: i128) -> Result<i128> {
     match count % per_nano {
         0 => Ok(count / per_nano),
@@ -109,16 +111,17 @@ fn whole_nanos(value: &Bound<'_, PyAny>, count: i128, per_nano: i128) -> Result<
     }
 }
 
-/// Returns the days from 1970-01-01 to the first day of a month, counted from January 1970.
+/// Returns the days from 1970-01-01 to the first day of a month, where months count from January
+/// 1970.
 fn first_day_of_month(months: i128) -> i128 {
-    /// The calendar repeats after 400 years.
+    /// The months after which the calendar repeats, which are 400 years.
     const MONTHS: i128 = 400 * 12;
     const DAYS: i128 = 146_097;
     let cycles = months.div_euclid(MONTHS);
     let rest = months.rem_euclid(MONTHS);
     let (year, month) = (1970 + rest / 12, rest % 12);
     let before = year - 1;
-    // Days from 0001-01-01, which is 719,162 days before 1970-01-01.
+    // Count days from 0001-01-01, which is 719,162 days before 1970-01-01.
     let to_year = before * 365 + before / 4 - before / 100 + before / 400 - 719_162;
     let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
     let lengths = [

@@ -10,7 +10,7 @@ use pyo3::types::{PyBytes, PyDict, PyTuple};
 use super::{Statistics, hash_of, lines, same};
 use crate::error::Result;
 
-/// The metadata of a column chunk.
+/// A column chunk's metadata.
 #[pyclass(module = "herringbone", frozen)]
 pub(crate) struct ColumnChunkMetaData {
     handle: MetadataHandle,
@@ -53,13 +53,13 @@ impl ColumnChunkMetaData {
 
 #[pymethods]
 impl ColumnChunkMetaData {
-    /// The offset of the metadata of the column chunk.
+    /// The offset of the column chunk's metadata.
     #[getter]
     fn file_offset(&self) -> Result<i64> {
         Ok(self.chunk()?.file_offset)
     }
 
-    /// The path of the file with the pages, or an empty text for this one.
+    /// The path of the file that has the pages, or an empty text for this file.
     #[getter]
     fn file_path(&self) -> Result<String> {
         Ok(self.chunk()?.file_path.clone().unwrap_or_default())
@@ -71,13 +71,13 @@ impl ColumnChunkMetaData {
         Ok(self.meta()?.type_.to_string())
     }
 
-    /// The number of values, with nulls.
+    /// The number of values, including nulls.
     #[getter]
     fn num_values(&self) -> Result<i64> {
         Ok(self.meta()?.num_values)
     }
 
-    /// The path of the column, with dots between the names of fields.
+    /// The column's path, with dots between the names of fields.
     #[getter]
     fn path_in_schema(&self) -> Result<String> {
         Ok(self.meta()?.path_in_schema.join("."))
@@ -95,13 +95,13 @@ impl ColumnChunkMetaData {
         Statistics::of_chunk(&self.handle, self.meta()?, self.ordinal, self.leaf)
     }
 
-    /// True if there are bounds of geometries.
+    /// True if there are bounds for geometries.
     #[getter]
     fn is_geo_stats_set(&self) -> Result<bool> {
         Ok(self.meta()?.geospatial_statistics.is_some())
     }
 
-    /// The bounding box and the kinds of geometries as a dict, or None.
+    /// The bounding box and the geometry types as a dict, or None.
     #[getter]
     fn geo_statistics<'py>(&self, py: Python<'py>) -> Result<Option<Bound<'py, PyDict>>> {
         let Some(statistics) = &self.meta()?.geospatial_statistics else {
@@ -126,11 +126,11 @@ impl ColumnChunkMetaData {
         Ok(Some(dict))
     }
 
-    /// The name of the codec.
+    /// The codec's name.
     #[getter]
     fn compression(&self) -> Result<String> {
         let codec = self.meta()?.codec.to_string();
-        // pyarrow's name.
+        // pyarrow has this name for the codec.
         Ok(if codec == "LZ4_RAW" {
             "LZ4".to_owned()
         } else {
@@ -169,7 +169,7 @@ impl ColumnChunkMetaData {
         Ok(self.meta()?.data_page_offset)
     }
 
-    /// True if there is an index page, which no writer makes.
+    /// True if there is an index page, which no known writer makes.
     #[getter]
     fn has_index_page(&self) -> Result<bool> {
         Ok(self.meta()?.index_page_offset.is_some())
@@ -181,43 +181,43 @@ impl ColumnChunkMetaData {
         Ok(self.meta()?.index_page_offset)
     }
 
-    /// The number of bytes of all pages in the file.
+    /// The byte count of all pages in the file.
     #[getter]
     fn total_compressed_size(&self) -> Result<i64> {
         Ok(self.meta()?.total_compressed_size)
     }
 
-    /// The number of bytes of all pages before compression.
+    /// The byte count of all pages before compression.
     #[getter]
     fn total_uncompressed_size(&self) -> Result<i64> {
         Ok(self.meta()?.total_uncompressed_size)
     }
 
-    /// True if there are offsets of pages.
+    /// True if there are page offsets.
     #[getter]
     fn has_offset_index(&self) -> Result<bool> {
         Ok(self.chunk()?.offset_index_offset.is_some())
     }
 
-    /// True if there are bounds of pages.
+    /// True if there are page bounds.
     #[getter]
     fn has_column_index(&self) -> Result<bool> {
         Ok(self.chunk()?.column_index_offset.is_some())
     }
 
-    /// The offset of the bloom filter, or None.
+    /// The bloom filter's offset, or None.
     #[getter]
     fn bloom_filter_offset(&self) -> Result<Option<i64>> {
         Ok(self.meta()?.bloom_filter_offset)
     }
 
-    /// The number of bytes of the bloom filter, or None.
+    /// The bloom filter's byte count, or None.
     #[getter]
     fn bloom_filter_length(&self) -> Result<Option<i32>> {
         Ok(self.meta()?.bloom_filter_length)
     }
 
-    /// The pairs of the column chunk, or None.
+    /// The column chunk's key-value pairs, or None.
     #[getter]
     fn metadata<'py>(&self, py: Python<'py>) -> Result<Option<Bound<'py, PyDict>>> {
         let Some(pairs) = &self.meta()?.key_value_metadata else {
@@ -234,7 +234,7 @@ impl ColumnChunkMetaData {
         Ok(Some(dict))
     }
 
-    /// Returns the metadata as a dict, in the form of pyarrow.
+    /// Returns the metadata as a dict in pyarrow's form.
     pub(super) fn to_dict<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
         dict.set_item("file_offset", self.file_offset()?)?;

@@ -15,16 +15,16 @@ use super::{ColumnChunkMetaData, ParquetSchema, hash_of, index, lines, same};
 use crate::error::{Failure, Result, argument, detached};
 use crate::sink::Sink;
 
-/// The metadata in the footer of a file.
+/// The metadata in a file's footer.
 #[pyclass(module = "herringbone", frozen)]
 pub(crate) struct FileMetaData {
     handle: Mutex<MetadataHandle>,
-    /// True if the metadata differs from that of its file.
+    /// True if the metadata has been changed since it was read from its file.
     is_changed: AtomicBool,
-    /// Notes of the writer on what could not be written exactly.
+    /// The writer's notes on values that could not be written exactly.
     #[pyo3(get)]
     warnings: Vec<String>,
-    /// True if schemas and sorting columns are returned as objects of pyarrow.
+    /// True if schemas and sorting columns are returned as pyarrow's objects.
     is_for_pyarrow: bool,
 }
 
@@ -38,7 +38,7 @@ impl FileMetaData {
         }
     }
 
-    /// Creates the metadata of a new file.
+    /// Creates the metadata for a new file.
     pub(crate) fn of_written(metadata: FileMetadata, warnings: Vec<String>) -> Result<Self> {
         let handle = MetadataHandle::new(metadata, u64::MAX, Limits::default())?;
         Ok(Self {
@@ -68,7 +68,7 @@ impl FileMetaData {
     }
 }
 
-/// Returns all fields of the metadata.
+/// Returns all of the metadata's fields.
 fn parts(metadata: &FileMetadata) -> Result<FileMetadataParts> {
     let mut row_groups = Vec::with_capacity(metadata.num_row_groups());
     for row_group in 0..metadata.num_row_groups() {
@@ -84,7 +84,7 @@ fn parts(metadata: &FileMetadata) -> Result<FileMetadataParts> {
     )
 }
 
-/// Returns the error for row groups of another schema, with the class and the text of pyarrow.
+/// Returns the error for row groups that have another schema, with pyarrow's class and text.
 fn different_schemas(own: &MetadataHandle, other: &MetadataHandle) -> Failure {
     let (own, other) = (own.parquet_schema(), other.parquet_schema());
     let (columns, others) = (own.leaves().len(), other.leaves().len());
@@ -119,7 +119,7 @@ impl FileMetaData {
             .to_owned()
     }
 
-    /// The number of columns, without groups.
+    /// The number of columns, not counting groups.
     #[getter]
     fn num_columns(&self) -> usize {
         self.handle().parquet_schema().leaves().len()
@@ -137,7 +137,7 @@ impl FileMetaData {
         self.handle().metadata().num_rows()
     }
 
-    /// The version of the format: '1.0' or '2.6'.
+    /// The format's version, which is '1.0' or '2.6'.
     #[getter]
     fn format_version(&self) -> &'static str {
         match self.handle().metadata().version() {
@@ -146,7 +146,7 @@ impl FileMetaData {
         }
     }
 
-    /// The size of the metadata in the file, in bytes, or 0 if it differs from that of its file.
+    /// The metadata's size in the file, in bytes, or 0 if it differs from its file's.
     #[getter]
     fn serialized_size(&self) -> usize {
         match self.is_changed.load(Ordering::Relaxed) {
@@ -161,7 +161,7 @@ impl FileMetaData {
         ParquetSchema::new(self.handle(), self.is_for_pyarrow)
     }
 
-    /// The pairs in the footer, or None.
+    /// The key-value pairs in the footer, or None.
     #[getter]
     fn metadata<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         let handle = self.handle();
@@ -180,7 +180,7 @@ impl FileMetaData {
         Ok(Some(dict))
     }
 
-    /// Returns the metadata of the row group with a number.
+    /// Returns the metadata of the row group with this number.
     fn row_group(&self, i: isize) -> Result<RowGroupMetaData> {
         let handle = self.handle();
         let ordinal = index("row group", i, handle.metadata().num_row_groups())?;
@@ -193,7 +193,7 @@ impl FileMetaData {
         })
     }
 
-    /// Returns this metadata with schemas and sorting columns as objects of pyarrow.
+    /// Returns this metadata with schemas and sorting columns as pyarrow's objects.
     fn for_pyarrow(&self) -> Self {
         Self {
             handle: Mutex::new(self.handle()),
@@ -203,7 +203,7 @@ impl FileMetaData {
         }
     }
 
-    /// Returns the metadata as a dict, in the form of pyarrow.
+    /// Returns the metadata as a dict in pyarrow's form.
     fn to_dict<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
         dict.set_item("created_by", self.created_by())?;
@@ -234,7 +234,7 @@ impl FileMetaData {
         self.equals(other).unwrap_or(false)
     }
 
-    /// Sets the path of the file with the column chunks, for a `_metadata` file.
+    /// Sets the path of the file that has the column chunks, for a `_metadata` file.
     fn set_file_path(&self, path: &str) -> Result<()> {
         self.change(|parts| {
             for chunk in parts
@@ -248,7 +248,7 @@ impl FileMetaData {
         })
     }
 
-    /// Appends the row groups of a file with the same schema, for a `_metadata` file.
+    /// Appends the row groups of another file with the same schema, for a `_metadata` file.
     fn append_row_groups(&self, other: &Bound<'_, PyAny>) -> Result<()> {
         let other = same::<Self>(other)?.handle();
         let more = parts(other.metadata())?;
@@ -263,7 +263,7 @@ impl FileMetaData {
         })
     }
 
-    /// Writes a file of this metadata alone.
+    /// Writes a file that has nothing but this metadata.
     fn write_metadata_file(&self, where_: &Bound<'_, PyAny>) -> Result<()> {
         let mut sink = Sink::open(where_)?;
         detached(where_.py(), || {
@@ -315,7 +315,7 @@ impl FileMetaData {
     }
 }
 
-/// The metadata of a row group.
+/// A row group's metadata.
 #[pyclass(module = "herringbone", frozen)]
 pub(crate) struct RowGroupMetaData {
     handle: MetadataHandle,
@@ -326,7 +326,7 @@ pub(crate) struct RowGroupMetaData {
 
 #[pymethods]
 impl RowGroupMetaData {
-    /// The number of columns, without groups.
+    /// The number of columns, not counting groups.
     #[getter]
     fn num_columns(&self) -> usize {
         self.row_group.columns.len()
@@ -338,7 +338,7 @@ impl RowGroupMetaData {
         self.row_group.num_rows
     }
 
-    /// The size of all pages before compression, in bytes.
+    /// The byte count of all pages before compression.
     #[getter]
     fn total_byte_size(&self) -> i64 {
         self.row_group.total_byte_size
@@ -358,7 +358,7 @@ impl RowGroupMetaData {
         PyTuple::new(py, columns.collect::<PyResult<Vec<_>>>()?)
     }
 
-    /// Returns the metadata of the column chunk with a number.
+    /// Returns the metadata of the column chunk with this number.
     fn column(&self, i: isize) -> Result<ColumnChunkMetaData> {
         let leaf = index("column", i, self.row_group.columns.len())?;
         Ok(ColumnChunkMetaData::new(
@@ -369,7 +369,7 @@ impl RowGroupMetaData {
         ))
     }
 
-    /// Returns the metadata as a dict, in the form of pyarrow.
+    /// Returns the metadata as a dict in pyarrow's form.
     fn to_dict<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
         dict.set_item("num_columns", self.num_columns())?;
@@ -388,7 +388,7 @@ impl RowGroupMetaData {
         Ok(dict)
     }
 
-    /// Returns true if another one has equal metadata.
+    /// Returns true if another row group has equal metadata.
     fn equals(&self, other: &Bound<'_, PyAny>) -> PyResult<bool> {
         Ok(self.row_group == same::<Self>(other)?.row_group)
     }

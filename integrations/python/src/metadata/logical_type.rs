@@ -1,9 +1,9 @@
-//! `ParquetLogicalType`, with the texts of pyarrow.
+//! `ParquetLogicalType`, with pyarrow's texts.
 
 use herringbone::format::{ConvertedType, LogicalType, SchemaElement, TimeUnit};
 use pyo3::prelude::*;
 
-/// The logical type of a column.
+/// A column's logical type.
 #[pyclass(module = "herringbone", frozen)]
 pub(crate) struct ParquetLogicalType {
     kind: &'static str,
@@ -25,7 +25,7 @@ impl ParquetLogicalType {
         }
     }
 
-    /// Returns the text of pyarrow's `str`.
+    /// Returns the text that pyarrow's `str` has.
     pub(super) fn name(&self) -> String {
         if self.parameters.is_empty() {
             return self.kind.to_owned();
@@ -51,7 +51,7 @@ impl ParquetLogicalType {
         self.kind.to_ascii_uppercase()
     }
 
-    /// Returns the type and its parameters as JSON, in the form of pyarrow.
+    /// Returns the type and its parameters as JSON in pyarrow's form.
     fn to_json(&self) -> String {
         let mut json = format!("{{\"Type\":\"{}\"", self.kind);
         for (name, value) in &self.parameters {

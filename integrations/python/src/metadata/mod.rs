@@ -1,4 +1,4 @@
-//! The metadata of a file. Names are those of pyarrow.
+//! A file's metadata. Its names are pyarrow's.
 
 mod column_chunk;
 mod file;
@@ -18,7 +18,7 @@ use pyo3::PyClass;
 use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;
 
-/// Returns the ordinal of an index in Python, or an IndexError.
+/// Returns the ordinal for a Python index, or an IndexError.
 fn index(what: &str, index: isize, len: usize) -> PyResult<usize> {
     match usize::try_from(index) {
         Ok(index) if index < len => Ok(index),
@@ -50,7 +50,7 @@ fn hash_of(value: &impl Hash) -> u64 {
     hasher.finish()
 }
 
-/// Returns lines with names and values, in the form of pyarrow's reprs.
+/// Returns lines of names and values, in the form of pyarrow's reprs.
 fn lines(head: &str, pairs: &[(&str, String)]) -> String {
     let mut text = head.to_owned();
     for (name, value) in pairs {

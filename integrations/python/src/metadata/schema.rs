@@ -8,7 +8,7 @@ use super::{ParquetLogicalType, hash_of, index, lines, same};
 use crate::error::Result;
 use crate::schema::Schema;
 
-/// The Parquet schema of a file.
+/// A file's Parquet schema.
 #[pyclass(module = "herringbone", frozen)]
 pub(crate) struct ParquetSchema(MetadataHandle, bool);
 
@@ -20,7 +20,7 @@ impl ParquetSchema {
 
 #[pymethods]
 impl ParquetSchema {
-    /// The last parts of the paths of all columns.
+    /// The last part of each column's path.
     #[getter]
     fn names(&self) -> Vec<String> {
         let schema = self.0.parquet_schema();
@@ -29,7 +29,7 @@ impl ParquetSchema {
             .collect()
     }
 
-    /// Returns the column with a number.
+    /// Returns the column with this number.
     fn column(&self, i: isize) -> PyResult<ColumnSchema> {
         let leaf = index("column", i, self.0.parquet_schema().leaves().len())?;
         Ok(ColumnSchema {
@@ -38,7 +38,7 @@ impl ParquetSchema {
         })
     }
 
-    /// Returns the Arrow schema of the file.
+    /// Returns the file's Arrow schema.
     fn to_arrow_schema<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyAny>> {
         let schema = Bound::new(py, crate::file::schema_of(&self.0)?)?;
         match self.1 {
@@ -47,7 +47,7 @@ impl ParquetSchema {
         }
     }
 
-    /// Returns true if another one is equal.
+    /// Returns true if another schema is equal.
     fn equals(&self, other: &Bound<'_, PyAny>) -> PyResult<bool> {
         let other = same::<Self>(other)?;
         Ok(self.0.metadata().schema() == other.0.metadata().schema())
@@ -74,7 +74,7 @@ impl ParquetSchema {
     }
 }
 
-/// Returns the tree in pyarrow's form.
+/// Returns the schema's tree in pyarrow's form.
 fn shown(handle: &MetadataHandle) -> String {
     let schema = handle.parquet_schema();
     let mut text = String::new();
@@ -128,7 +128,7 @@ fn physical(name: &str, length: Option<i32>) -> String {
     }
 }
 
-/// Returns the name of the converted type, or NONE.
+/// Returns the converted type's name, or NONE.
 pub(super) fn converted_type(element: &SchemaElement) -> String {
     use herringbone::format::{LogicalType, TimeUnit};
     if let Some(converted) = element.converted_type {
@@ -184,13 +184,13 @@ impl ColumnSchema {
 
 #[pymethods]
 impl ColumnSchema {
-    /// The name of the column.
+    /// The column's name.
     #[getter]
     fn name(&self) -> String {
         self.element().name.clone()
     }
 
-    /// The path of the column, with dots between the names of fields.
+    /// The column's path, with dots between the names of fields.
     #[getter]
     fn path(&self) -> String {
         self.handle.parquet_schema().path(self.leaf).join(".")
@@ -222,7 +222,7 @@ impl ColumnSchema {
         ParquetLogicalType::of(self.element())
     }
 
-    /// The converted type of older files, or NONE.
+    /// The converted type as in older files, or NONE.
     #[getter]
     fn converted_type(&self) -> String {
         converted_type(self.element())
@@ -246,7 +246,7 @@ impl ColumnSchema {
         self.element().scale
     }
 
-    /// Returns true if another one is equal.
+    /// Returns true if another column is equal.
     fn equals(&self, other: &Bound<'_, PyAny>) -> PyResult<bool> {
         let other = same::<Self>(other)?;
         Ok(self.element() == other.element()

@@ -11,7 +11,7 @@ use super::{ParquetLogicalType, lines, same, schema};
 use crate::error::Result;
 use crate::scalar::to_python;
 
-/// The bounds and counts of a column chunk. Bounds that cannot be trusted are None.
+/// A column chunk's bounds and counts. Bounds that cannot be trusted are None.
 #[pyclass(module = "herringbone", frozen)]
 pub(crate) struct Statistics {
     handle: MetadataHandle,
@@ -100,13 +100,13 @@ impl Statistics {
         to_python(py, &self.max, 0)
     }
 
-    /// The lower bound as its physical type.
+    /// The lower bound as a value of its physical type.
     #[getter]
     fn min_raw<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.raw(py, self.raw.min_value.as_ref().or(self.raw.min.as_ref()))
     }
 
-    /// The upper bound as its physical type.
+    /// The upper bound as a value of its physical type.
     #[getter]
     fn max_raw<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.raw(py, self.raw.max_value.as_ref().or(self.raw.max.as_ref()))
@@ -142,26 +142,26 @@ impl Statistics {
         self.num_values
     }
 
-    /// The physical type of the column.
+    /// The column's physical type.
     #[getter]
     fn physical_type(&self) -> String {
         self.physical_type.to_string()
     }
 
-    /// The logical type of the column.
+    /// The column's logical type.
     #[getter]
     fn logical_type(&self) -> ParquetLogicalType {
         let element = self.handle.parquet_schema().element(self.leaf);
         ParquetLogicalType::of(element)
     }
 
-    /// The converted type of the column in older files, or NONE.
+    /// The column's converted type as in older files, or NONE.
     #[getter]
     fn converted_type(&self) -> String {
         schema::converted_type(self.handle.parquet_schema().element(self.leaf))
     }
 
-    /// Returns the statistics as a dict, in the form of pyarrow.
+    /// Returns the statistics as a dict in pyarrow's form.
     pub(super) fn to_dict<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
         dict.set_item("has_min_max", self.has_min_max())?;
