@@ -24,7 +24,7 @@ const VALUES: [&str; 4] = [
     "12345678901",
 ];
 
-/// Returns seeds, each of which is the metadata's byte count, the metadata and the value.
+/// Returns seeds. Each has the metadata's byte count, the metadata and the value.
 #[cfg(test)]
 pub(crate) fn seeds() -> impl Iterator<Item = Vec<u8>> {
     VALUES.into_iter().map(|text| {

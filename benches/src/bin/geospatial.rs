@@ -189,7 +189,7 @@ fn write(
     Ok(is_cheap)
 }
 
-/// Splits a number into two, each of which has every other bit. In this order, places that are near
+/// Splits a number into two, and gives every other bit to each. In this order, places that are near
 /// each other are also near each other in the file.
 fn from_z_order(number: usize) -> (usize, usize) {
     let every_other =

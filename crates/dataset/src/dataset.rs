@@ -97,9 +97,9 @@ impl Dataset {
         block_on(Self::open_roots(Arc::new(LocalFiles), &roots, options))
     }
 
-    /// Opens the files at paths of a listing, each of which may be a file, a directory or a
-    /// pattern. If there is a file at a path, we never take the path as a pattern, even if it
-    /// contains `*`, `?` or `[`.
+    /// Opens the files at paths of a listing. Each path may be a file, a directory or a pattern. If
+    /// there is a file at a path, we never take the path as a pattern, even if it contains `*`, `?`
+    /// or `[`.
     ///
     /// We list directories level by level, and the directories of one level side by side. Names
     /// that begin with `.` or `_` are ignored, because they belong to other things than data. The

@@ -96,7 +96,7 @@ pub(crate) struct Root {
     pub(crate) is_pattern: bool,
 }
 
-/// Finds the files at paths, each of which may be a file, a directory or a pattern.
+/// Finds the files at paths. Each path may be a file, a directory or a pattern.
 ///
 /// # Errors
 /// Fails with Io if a path does not exist or cannot be listed, and with Argument if a literal in

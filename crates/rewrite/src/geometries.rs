@@ -25,8 +25,8 @@ pub(crate) fn without_geoparquet(schema: &SchemaRef) -> SchemaRef {
     Arc::new(Schema::new_with_metadata(schema.fields().clone(), metadata))
 }
 
-/// Returns the first defect of GeoParquet metadata because of which a written column, or all of
-/// them, would no longer be geometries.
+/// Returns the first defect of GeoParquet metadata that keeps a written column, or all of them,
+/// from being geometries.
 pub(crate) fn unusable(text: Option<&str>, schema: &Schema) -> Option<String> {
     let Some(text) = text else {
         return Some("the GeoParquet metadata is not UTF-8".into());

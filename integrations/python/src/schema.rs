@@ -169,7 +169,7 @@ impl Schema {
             .collect()
     }
 
-    /// Returns the schema for several files, of which this is the first one's. The later ones may
+    /// Returns the schema for several files. This is the first one's schema, and the later ones may
     /// have nulls.
     fn _nullable(&self) -> Self {
         self.with_arrow(Arc::new(herringbone_rewrite::nullable(&self.arrow)))

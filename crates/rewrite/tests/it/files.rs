@@ -21,7 +21,7 @@ pub(crate) fn schema(fields: &[(&str, DataType)]) -> SchemaRef {
     Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }
 
-/// Writes a file with two row groups, each of which has one row of nulls.
+/// Writes a file with two row groups. Each has one row of nulls.
 pub(crate) fn nulls(schema: &SchemaRef, options: WriteOptions) -> ParquetFile {
     let nulls = |field: &Arc<Field>| -> ArrayRef { new_null_array(field.data_type(), 2) };
     let columns = schema.fields().iter().map(nulls).collect();

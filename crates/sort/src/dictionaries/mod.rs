@@ -75,7 +75,7 @@ impl Dictionaries {
         with_columns(&self.stored, columns, batch.num_rows())
     }
 
-    /// Replaces a batch's keys by dictionary arrays, all of which share one dictionary with the
+    /// Replaces a batch's keys by dictionary arrays. They share one dictionary, which has the
     /// values of all batches so far.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Dates and durations of NumPy, each of which counts in its own unit.
+//! Dates and durations of NumPy. Each counts in its own unit.
 
 use herringbone::filter::Literal;
 use pyo3::exceptions::PyValueError;
