@@ -1,4 +1,4 @@
-//! Bounds and counts of the columns of a file by row group, in the types of the table.
+//! Bounds and counts of a file's columns, by row group and in the table's types.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
@@ -14,22 +14,24 @@ use herringbone::{MetadataHandle, ReadOptions, ReadPlan, SchemaOptions};
 use crate::error::from_library;
 use crate::file_schema::wanted_schema;
 
-/// The bounds of the columns of a file. Each column is decoded when it is needed first.
+/// The bounds of a file's columns. Each column is decoded when it is first needed.
 #[derive(Debug)]
 pub(crate) struct FileBounds {
     handle: MetadataHandle,
     plan: ReadPlan,
     by_name: HashMap<String, usize>,
-    /// The slots of row groups in the arrays, by their ordinals. Row groups without rows have none.
+    /// The slots that row groups have in the arrays, by their ordinals. Row groups without rows
+    /// have no slot.
     slots: HashMap<usize, usize>,
     columns: Vec<OnceLock<Option<ColumnBounds>>>,
 }
 
 impl FileBounds {
-    /// Creates the bounds of the columns of `schema`, as which the file is read.
+    /// Creates the bounds for the columns of `schema`, which is the schema that the file is read
+    /// with.
     ///
     /// # Errors
-    /// The errors of [`MetadataHandle::plan`].
+    /// Fails for the same reasons as [`MetadataHandle::plan`].
     pub(crate) fn new(
         handle: &MetadataHandle,
         options: &SchemaOptions,
@@ -54,7 +56,7 @@ impl FileBounds {
         }))
     }
 
-    /// Returns the number of row groups with rows.
+    /// Returns the number of row groups that have rows.
     pub(crate) fn num_row_groups(&self) -> usize {
         self.slots.len()
     }
@@ -64,19 +66,20 @@ impl FileBounds {
         self.slots.get(&row_group).copied()
     }
 
-    /// Returns the leaf of the file from which a column is read, unless the column is nested.
+    /// Returns the file's leaf that a column is read from, unless the column is nested.
     pub(crate) fn leaf(&self, name: &str) -> Option<usize> {
         self.plan.leaf_of_column(*self.by_name.get(name)?)
     }
 
-    /// Returns the path of the leaf from which a column is read, unless the column is nested.
+    /// Returns the path of the leaf that a column is read from, unless the column is nested.
     pub(crate) fn leaf_path(&self, name: &str) -> Option<Vec<String>> {
         let path = self.handle.parquet_schema().path(self.leaf(name)?);
         Some(path.iter().map(|name| (*name).to_owned()).collect())
     }
 
-    /// Returns the bounds and counts of a column. There is one [slot](Self::slot) per row group. Returns `None` for nested columns, and if
-    /// the metadata of the column cannot be used: the read itself will report that.
+    /// Returns a column's bounds and counts, with one [slot](Self::slot) per row group. Returns
+    /// `None` for nested columns. If the column's metadata cannot be used, this also returns
+    /// `None`, because the read itself will report that.
     pub(crate) fn column(&self, name: &str) -> Option<&ColumnBounds> {
         let column = *self.by_name.get(name)?;
         let cell = self.columns.get(column)?;
@@ -88,8 +91,9 @@ impl FileBounds {
     }
 }
 
-/// Removes the bounds of floating-point numbers that may not cover all values. Bounds never cover NaN, which the engine
-/// orders below or above all numbers. Zeros of both signs are equal in files, and two values for the engine.
+/// Removes those bounds of floating-point numbers that may not cover all values. Bounds never cover
+/// NaN, which the engine orders below or above all numbers. Files treat zeros of both signs as
+/// equal, while the engine treats them as two values.
 pub(crate) fn without_nan(bounds: ColumnBounds) -> ColumnBounds {
     let mut bounds = bounds;
     let data_type = bounds.min.data_type().clone();
@@ -99,14 +103,15 @@ pub(crate) fn without_nan(bounds: ColumnBounds) -> ColumnBounds {
     ) {
         return bounds;
     }
-    // Without a count there may be NaNs.
+    // Without a count, there may be NaNs.
     let may_have_nan =
         |slot: usize| bounds.nan_counts.is_null(slot) || bounds.nan_counts.value(slot) > 0;
     let lacks: BooleanArray = (0..bounds.nan_counts.len())
         .map(|i| Some(may_have_nan(i)))
         .collect();
     for bound in [&mut bounds.min, &mut bounds.max] {
-        // A Float16 has no arithmetic here. Its bounds are not needed often enough.
+        // We drop all bounds of Float16, because it has no arithmetic here, and its bounds are not
+        // needed often enough.
         *bound = match (nullif(bound.as_ref(), &lacks), &data_type) {
             (Ok(bound), DataType::Float32 | DataType::Float64) => bound,
             _ => arrow::array::new_null_array(&data_type, bound.len()),
@@ -117,7 +122,7 @@ pub(crate) fn without_nan(bounds: ColumnBounds) -> ColumnBounds {
     bounds
 }
 
-/// Replaces zeros of any sign by `zero`.
+/// Replaces zeros of either sign by `zero`.
 fn with_zero(bound: &ArrayRef, zero: f64) -> ArrayRef {
     if let Some(bound) = bound.as_any().downcast_ref::<Float64Array>() {
         let signed = |it: f64| if it == 0.0 { zero } else { it };
@@ -130,7 +135,7 @@ fn with_zero(bound: &ArrayRef, zero: f64) -> ArrayRef {
     bound.clone()
 }
 
-/// The statistics of one row group for predicates of the engine.
+/// One row group's statistics, for predicates of the engine.
 #[derive(Debug)]
 pub(crate) struct RowGroupStatistics<'a> {
     pub(crate) bounds: &'a FileBounds,
@@ -179,7 +184,8 @@ impl PruningStatistics for RowGroupStatistics<'_> {
     }
 }
 
-/// The statistics of the pages of one column for predicates of the engine. Nothing is known about the other columns.
+/// The page statistics of one column, for predicates of the engine. They know nothing about other
+/// columns.
 #[derive(Debug)]
 pub(crate) struct PageStatistics<'a> {
     pub(crate) column: &'a str,
@@ -219,7 +225,8 @@ impl PruningStatistics for PageStatistics<'_> {
     }
 }
 
-/// Returns true if all slots of both bounds have values, except row groups of nulls alone.
+/// Returns true if both bounds have a value in all slots, except in row groups that only have
+/// nulls.
 pub(crate) fn is_complete(bounds: &ColumnBounds) -> bool {
     let has = |array: &ArrayRef| is_not_null(array.as_ref()).ok();
     let (Some(min), Some(max)) = (has(&bounds.min), has(&bounds.max)) else {
@@ -228,7 +235,7 @@ pub(crate) fn is_complete(bounds: &ColumnBounds) -> bool {
     (0..bounds.row_counts.len()).all(|i| (min.value(i) && max.value(i)) || is_all_null(bounds, i))
 }
 
-/// Returns true if a row group is known to have no value in the column.
+/// Returns true if we know that a row group has no value in the column.
 pub(crate) fn is_all_null(bounds: &ColumnBounds, row_group: usize) -> bool {
     bounds.null_counts.is_valid(row_group)
         && bounds.null_counts.value(row_group) == bounds.row_counts.value(row_group)

@@ -1,4 +1,5 @@
-//! Keys of encrypted files: written out in the options of a table, or made by a factory.
+//! The keys of encrypted files, which are either written out in a table's options or made by a
+//! factory.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -16,27 +17,28 @@ use object_store::path::Path;
 
 use crate::error::from_library;
 
-/// The source of the keys of encrypted files, for tables whose options do not contain keys.
+/// A source of keys for encrypted files, for tables whose options contain no keys.
 ///
-/// It is passed to [`HerringboneFormatFactory::with_key_factory`](crate::HerringboneFormatFactory::with_key_factory).
+/// Pass it to
+/// [`HerringboneFormatFactory::with_key_factory`](crate::HerringboneFormatFactory::with_key_factory).
 #[async_trait]
 pub trait KeyFactory: Debug + Send + Sync {
-    /// Returns the name by which other machines find their own source of the same keys. Without one, tables with these
-    /// keys stay on this machine.
+    /// Returns the name by which other machines find their own source of the same keys. Without a
+    /// name, tables with these keys stay on this machine.
     fn name(&self) -> Option<&str> {
         None
     }
 
-    /// Returns the keys for reading this file. Returns `None` if it is not encrypted.
+    /// Returns the keys to read this file, or `None` if it is not encrypted.
     ///
     /// # Errors
-    /// Any error; the query ends with it.
+    /// May fail with any error, which ends the query.
     async fn decryption(&self, file: &Path) -> Result<Option<Arc<dyn Decryption>>>;
 
-    /// Returns the keys for writing a file with this schema, or `None` to write it without encryption.
+    /// Returns the keys to write a file with this schema, or `None` to write it without encryption.
     ///
     /// # Errors
-    /// Any error; the query ends with it.
+    /// May fail with any error, which ends the query.
     async fn encryption(
         &self,
         file: &Path,
@@ -44,7 +46,7 @@ pub trait KeyFactory: Debug + Send + Sync {
     ) -> Result<Option<Arc<dyn Encryption>>>;
 }
 
-/// The keys of the files of a table.
+/// The keys for a table's files.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct TableKeys {
     decryption: Option<Arc<dyn Decryption>>,
@@ -53,10 +55,11 @@ pub(crate) struct TableKeys {
 }
 
 impl TableKeys {
-    /// Takes the keys from the options of a table.
+    /// Takes the keys from a table's options.
     ///
     /// # Errors
-    /// Configuration if a key is not a key in hexadecimal digits.
+    /// Fails with Configuration if a key does not consist of hexadecimal digits, or has the wrong
+    /// length.
     pub(crate) fn new(
         options: &TableParquetOptions,
         factory: Option<Arc<dyn KeyFactory>>,
@@ -77,21 +80,22 @@ impl TableKeys {
         })
     }
 
-    /// Returns true if files may be decrypted. Cached footers may lack the keys.
+    /// Returns true if files may be decrypted. Cached footers must not be used then, because they
+    /// may lack the keys.
     pub(crate) fn can_decrypt(&self) -> bool {
         self.decryption.is_some() || self.factory.is_some()
     }
 
-    /// Returns the name of the source of the keys, or `None` if the table has no keys.
+    /// Returns the name of the key factory, or `None` if the table has none.
     ///
     /// # Errors
-    /// Configuration if the source has no name.
+    /// Fails with Configuration if the factory has no name.
     #[cfg(feature = "proto")]
     pub(crate) fn name(&self) -> Result<Option<String>> {
         self.factory.as_ref().map(name_of).transpose()
     }
 
-    /// Returns the keys for reading a file.
+    /// Returns the keys to read a file.
     pub(crate) async fn decryption(&self, file: &Path) -> Result<Option<Arc<dyn Decryption>>> {
         match (&self.decryption, &self.factory) {
             (Some(decryption), _) => Ok(Some(decryption.clone())),
@@ -100,7 +104,7 @@ impl TableKeys {
         }
     }
 
-    /// Returns the keys for writing a file.
+    /// Returns the keys to write a file.
     pub(crate) async fn encryption(
         &self,
         file: &Path,
@@ -114,10 +118,10 @@ impl TableKeys {
     }
 }
 
-/// Returns the name of a source of keys.
+/// Returns a key factory's name.
 ///
 /// # Errors
-/// Configuration if it has no name.
+/// Fails with Configuration if it has no name.
 #[cfg(feature = "proto")]
 pub(crate) fn name_of(factory: &Arc<dyn KeyFactory>) -> Result<String> {
     factory.name().map(str::to_owned).ok_or_else(|| {
@@ -176,7 +180,7 @@ fn with_metadata(key: Key, name: &str, metadata: &str) -> Result<EncryptionKey> 
     }
 }
 
-/// Decodes a key. The error does not contain its digits.
+/// Decodes a key. The error does not contain the key's digits.
 fn key(name: &str, hex: &str) -> Result<Key> {
     let bytes = bytes(name, hex)?;
     Key::new(&bytes).map_err(|_| {

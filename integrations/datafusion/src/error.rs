@@ -1,4 +1,4 @@
-//! Errors of the library as errors of DataFusion.
+//! The library's errors as DataFusion's errors.
 
 use std::{error, fmt, io};
 
@@ -6,10 +6,12 @@ use datafusion_common::DataFusionError;
 use herringbone::{Error, ErrorKind, Remedy};
 use object_store::path::Path;
 
-/// Converts an error of the library. The text keeps the place in the file, because only text crosses the wire.
+/// Converts one of the library's errors. The text keeps the place in the file, because only text
+/// crosses the wire.
 ///
-/// Failed transports become `IoError`, which distributed engines retry. A missing, replaced or damaged file becomes
-/// `External`: trying again does not help.
+/// If a transport failed, the error becomes `IoError`, because distributed engines retry those. If
+/// a file is missing, replaced or damaged, it becomes `External`, because trying again does not
+/// help.
 pub(crate) fn from_library(error: Error) -> DataFusionError {
     if error.remedy() == Some(Remedy::EnlargeMemoryPool) {
         return DataFusionError::ResourcesExhausted(error.to_string());
@@ -31,8 +33,8 @@ pub(crate) fn from_library(error: Error) -> DataFusionError {
     }
 }
 
-/// Adds the name of the file to an error of the library, unless its text has the name already. Other errors stay as they
-/// are.
+/// Adds the file's name to one of the library's errors, unless the text already has it. Other
+/// errors stay as they are.
 pub(crate) fn in_file(file: &Path, error: DataFusionError) -> DataFusionError {
     let DataFusionError::External(error) = error else {
         return error;
@@ -47,7 +49,7 @@ pub(crate) fn in_file(file: &Path, error: DataFusionError) -> DataFusionError {
     })
 }
 
-/// An error of the library with the name of the file.
+/// One of the library's errors, with the file's name.
 struct FileError {
     file: Path,
     error: Error,
@@ -60,7 +62,7 @@ impl fmt::Display for FileError {
 }
 
 impl fmt::Debug for FileError {
-    /// Formats the text: only that of `Debug` crosses the wire in Ballista.
+    /// Formats the text, because Ballista only sends the text of `Debug` over the wire.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }

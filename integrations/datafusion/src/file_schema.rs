@@ -13,20 +13,21 @@ use herringbone::{MetadataHandle, ReadOptions, SchemaOptions, WantedSchema};
 use crate::error::from_library;
 use crate::options::{int96_time_zone, schema_options};
 
-/// Returns the schema of a file as it is stored.
+/// Returns a file's schema as it is stored.
 ///
 /// # Errors
-/// Corrupt or Unsupported if the schema cannot be mapped.
+/// Fails with Corrupt or Unsupported if the schema cannot be mapped.
 pub(crate) fn stored_schema(handle: &MetadataHandle, options: &SchemaOptions) -> Result<SchemaRef> {
     let pairs = handle.metadata().key_value_metadata();
     let (schema, _) = to_arrow(handle.parquet_schema(), pairs, options).map_err(from_library)?;
     Ok(schema)
 }
 
-/// Returns the schema that a file contributes to an inferred table, before the schemas of all files are merged.
+/// Returns the schema that a file contributes to an inferred table, before the schemas of all files
+/// are merged.
 ///
 /// # Errors
-/// Corrupt or Unsupported if the schema cannot be mapped.
+/// Fails with Corrupt or Unsupported if the schema cannot be mapped.
 pub(crate) fn inferred_schema(
     handle: &MetadataHandle,
     options: &TableParquetOptions,
@@ -43,7 +44,7 @@ pub(crate) fn inferred_schema(
     Ok(Schema::new(fields.iter().map(bare).collect::<Fields>()))
 }
 
-/// Gives INT96 columns a time zone, also those below structs, lists and maps.
+/// Gives INT96 columns a time zone, including those below structs, lists and maps.
 fn set_time_zone(fields: &[FieldRef], handle: &MetadataHandle, zone: &Arc<str>) -> Vec<FieldRef> {
     let leaves = handle.parquet_schema().leaves().iter();
     let mut are_int96 = leaves.map(|leaf| leaf.physical_type == Type::Int96);
@@ -51,7 +52,8 @@ fn set_time_zone(fields: &[FieldRef], handle: &MetadataHandle, zone: &Arc<str>) 
     fields.iter().map(zoned).collect()
 }
 
-/// Returns a field whose INT96 leaves have a time zone. Takes one item of `are_int96` for each leaf.
+/// Returns a field whose INT96 leaves have a time zone. This takes one item of `are_int96` per
+/// leaf.
 fn with_time_zone(
     field: &FieldRef,
     are_int96: &mut impl Iterator<Item = bool>,
@@ -70,8 +72,8 @@ fn with_time_zone(
     Arc::new(Field::clone(field).with_data_type(data_type))
 }
 
-/// Returns a field whose maps have Arrow's own names of their entries. Writers have others, and the schemas of files are
-/// merged only if these are equal.
+/// Returns a field whose maps have the entry names that Arrow uses. Writers use other names, and
+/// the schemas of files can only be merged if these names are equal.
 fn with_map_names(field: &FieldRef) -> FieldRef {
     let named =
         |field: &FieldRef, name| Arc::new(with_map_names(field).as_ref().clone().with_name(name));
@@ -94,7 +96,7 @@ fn with_map_names(field: &FieldRef) -> FieldRef {
     }
 }
 
-/// Returns a nested type with other fields. Returns `None` for types without fields.
+/// Returns a nested type with other fields, or `None` for types without fields.
 fn with_inner(
     data_type: &DataType,
     inner: &mut dyn FnMut(&FieldRef) -> FieldRef,
@@ -111,7 +113,8 @@ fn with_inner(
     })
 }
 
-/// Returns the schema of a table over files with this merged schema: the layouts of text and bytes follow the options.
+/// Returns the schema of a table whose files have this merged schema. The layouts of text and bytes
+/// follow the options.
 pub(crate) fn table_schema(merged: &Schema, options: &TableParquetOptions) -> SchemaRef {
     let layout = |data_type: &DataType| {
         let text = match (data_type, options.global.binary_as_string) {
@@ -134,8 +137,9 @@ pub(crate) fn table_schema(merged: &Schema, options: &TableParquetOptions) -> Sc
     Arc::new(Schema::new_with_metadata(fields, merged.metadata().clone()))
 }
 
-/// Returns the schema that a file is read with: the columns of the table that the file has. A column has the type of the
-/// table if the library can read it as such. Otherwise it has its own, and the engine casts it.
+/// Returns the schema that a file is read with, which has those of the table's columns that the
+/// file has. A column has the table's type if the library can read it in that type. Otherwise it
+/// has the file's type, and the engine casts it.
 pub(crate) fn read_schema(
     handle: &MetadataHandle,
     options: &SchemaOptions,
@@ -160,7 +164,7 @@ pub(crate) fn read_schema(
     Arc::new(Schema::new(fields))
 }
 
-/// Returns the wanted schema of a read, with the casts of the engine.
+/// Returns the wanted schema for a read, with casts that give the engine's values.
 pub(crate) fn wanted_schema(schema: SchemaRef) -> WantedSchema {
     WantedSchema::new(schema).loose_times(true)
 }
@@ -169,8 +173,8 @@ fn is_equal(wanted: &Field, stored: &Field) -> bool {
     wanted.data_type() == stored.data_type() && (wanted.is_nullable() || !stored.is_nullable())
 }
 
-/// Returns true if the library can read a stored column as the wanted one, with the values that a cast of the engine
-/// would return.
+/// Returns true if the library can read a stored column as the wanted one, with the values that the
+/// engine's cast would return.
 fn is_readable(
     handle: &MetadataHandle,
     options: &SchemaOptions,
@@ -188,8 +192,8 @@ fn is_readable(
     handle.plan(&read).is_ok()
 }
 
-/// Returns true if structs have a field in common with those of the file. Otherwise the library reads nulls, and the engine
-/// reports an error.
+/// Returns true if structs share at least one field with the file's structs. If they share none,
+/// the library would read nulls, while the engine reports an error.
 fn shares_fields(stored: &DataType, wanted: &DataType) -> bool {
     match (stored, wanted) {
         (DataType::Struct(stored), DataType::Struct(wanted)) => {

@@ -1,4 +1,4 @@
-//! Footers, and the cache of the session for them.
+//! Footers, and the session's cache for them.
 
 use std::any::Any;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,29 +15,30 @@ use object_store::{ObjectMeta, ObjectStore};
 use crate::error::{from_library, in_file};
 use crate::object::{RequestOptions, TableFile};
 
-/// The way to open the files of a table.
+/// The means to open a table's files.
 #[derive(Debug, Clone)]
 pub(crate) struct FileAccess {
     pub(crate) store: Arc<dyn ObjectStore>,
-    /// The cache of the session, for tables without keys. Footers of encrypted files are not put there.
+    /// The session's cache, for tables without keys. We do not put footers of encrypted files
+    /// there.
     pub(crate) cache: Option<Arc<FileMetadataCache>>,
     pub(crate) requests: RequestOptions,
 }
 
 impl FileAccess {
-    /// Returns the file if its footer is in the cache. Requests nothing.
+    /// Returns the file if its footer is in the cache. This sends no request.
     ///
     /// # Errors
-    /// Argument if the cached footer is of a file with another length.
+    /// Fails with Argument if the cached footer belongs to a file of another length.
     pub(crate) fn open_cached(&self, meta: &ObjectMeta) -> Result<Option<RemoteFile>> {
         let file = RemoteFile::open_cached(self.object(meta), self.options(meta));
         file.map_err(|error| in_file(&meta.location, from_library(error)))
     }
 
-    /// Returns the file, whose footer may be in the cache. Otherwise reads it, and puts it there.
+    /// Returns the file. If its footer is not in the cache, this reads it and puts it there.
     ///
     /// # Errors
-    /// The errors of [`RemoteFile::open`].
+    /// Fails for the same reasons as [`RemoteFile::open`].
     pub(crate) async fn open(
         &self,
         meta: &ObjectMeta,
@@ -65,10 +66,10 @@ impl FileAccess {
     }
 }
 
-/// The entry of one file in the cache of the session.
+/// One file's entry in the session's cache.
 ///
-/// That cache subtracts the size of an entry that it drops, so the size of an entry must not grow. An entry with more page
-/// indexes is put there again.
+/// When the session's cache drops an entry, it subtracts the entry's size, so that size must not
+/// grow. If an entry gets more page indexes, we put it there again.
 #[derive(Debug)]
 struct SessionCache {
     cache: Arc<FileMetadataCache>,
@@ -78,7 +79,7 @@ struct SessionCache {
 impl SessionCache {
     fn entry(&self) -> Option<Entry> {
         let entry = self.cache.get(&self.meta.location)?;
-        // The cache compares the size and the time. An ETag is finer.
+        // The cache compares the size and the time, but an ETag is more precise.
         let tags = entry.meta.e_tag.as_ref().zip(self.meta.e_tag.as_ref());
         let is_same = tags.is_none_or(|(cached, listed)| cached == listed);
         let entry = Some(entry).filter(|it| is_same && it.is_valid_for(&self.meta))?;
@@ -121,16 +122,16 @@ impl MetadataCache for SessionCache {
     }
 }
 
-/// A footer in the cache of the session.
+/// A footer in the session's cache.
 #[derive(Clone)]
 struct Entry {
     footer: CachedFooter,
     indexes: Arc<PageIndexes>,
-    /// The size of the page indexes when the entry was put into the cache.
+    /// The size that the page indexes had when the entry was put into the cache, in bytes.
     index_bytes: usize,
 }
 
-/// The decoded page indexes of a file.
+/// A file's decoded page indexes.
 #[derive(Debug, Default)]
 struct PageIndexes(Mutex<Cells>);
 
@@ -142,11 +143,11 @@ struct Cells {
 
 impl PageIndexes {
     fn lock(&self) -> MutexGuard<'_, Cells> {
-        // A panic cannot leave the cells half changed.
+        // We may ignore poisoning, because a panic cannot leave the cells half changed.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds the page indexes of a column chunk. Returns the size of all.
+    /// Adds a column chunk's page indexes, and returns the byte count of all page indexes.
     fn add(&self, chunk: (usize, usize), cell: PageIndexCell) -> usize {
         let mut cells = self.lock();
         let added = cell.heap_bytes();

@@ -1,4 +1,5 @@
-//! The file format: schemas, statistics and orderings of tables, and the plans of scans and sinks.
+//! The file format, which provides the schemas, statistics and orderings of tables, and the plans
+//! of scans and sinks.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -38,10 +39,10 @@ use crate::source::HerringboneSource;
 use crate::statistics::{TableColumns, statistics};
 use crate::{options, partitions, sink};
 
-/// The extension of Parquet files.
+/// The file extension of Parquet files.
 const EXTENSION: &str = "parquet";
 
-/// Creates [`HerringboneFormat`]s for tables `STORED AS PARQUET`.
+/// A factory that creates [`HerringboneFormat`]s for tables `STORED AS PARQUET`.
 #[derive(Clone)]
 pub struct HerringboneFormatFactory {
     options: HashMap<String, String>,
@@ -49,7 +50,7 @@ pub struct HerringboneFormatFactory {
 }
 
 impl HerringboneFormatFactory {
-    /// Creates a factory. The options of a table are those of the session, changed by those of the table.
+    /// Creates a factory. A table has the session's options, changed by the table's own.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -58,13 +59,13 @@ impl HerringboneFormatFactory {
         }
     }
 
-    /// Sets options of all tables. The options of a table win over them.
+    /// Sets options for all tables. If a table has its own options, those win.
     #[must_use]
     pub fn with_options(self, options: HashMap<String, String>) -> Self {
         Self { options, ..self }
     }
 
-    /// Sets the source of the keys of encrypted files.
+    /// Sets the source of keys for encrypted files.
     #[must_use]
     pub fn with_key_factory(self, keys: Arc<dyn KeyFactory>) -> Self {
         let keys = Some(keys);
@@ -86,7 +87,7 @@ impl Default for HerringboneFormatFactory {
 }
 
 impl fmt::Debug for HerringboneFormatFactory {
-    /// Formats the factory. `EXPLAIN COPY` shows this as the type of the file.
+    /// Formats the factory. `EXPLAIN COPY` shows this as the file's type.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("parquet (herringbone)")
     }
@@ -119,7 +120,7 @@ impl FileFormatFactory for HerringboneFormatFactory {
     }
 }
 
-/// The Parquet format, read and written by Herringbone.
+/// The Parquet format, which Herringbone reads and writes.
 #[derive(Debug, Default, Clone)]
 pub struct HerringboneFormat {
     options: Arc<TableParquetOptions>,
@@ -130,7 +131,7 @@ impl HerringboneFormat {
     /// Creates a format with these options.
     ///
     /// # Errors
-    /// Configuration if an option is not supported, or if a key is not one.
+    /// Fails with Configuration if an option is not supported, or if a key is not valid.
     pub fn new(options: TableParquetOptions) -> Result<Self> {
         options::check(&options)?;
         let keys = TableKeys::new(&options, None)?;
@@ -174,7 +175,7 @@ impl HerringboneFormat {
         access.open(object, decryption).await
     }
 
-    /// Finds the columns of a table in a file.
+    /// Finds a table's columns in a file.
     fn columns<'a>(
         &self,
         file: &'a RemoteFile,
@@ -222,7 +223,8 @@ impl FileFormat for HerringboneFormat {
         };
         let schemas = futures::stream::iter(objects).map(schema).boxed();
         let mut schemas: Vec<_> = schemas.buffer_unordered(at_once).try_collect().await?;
-        // Columns are in the order in which files have them. A store may list files in any order.
+        // We sort the files by location, because a store may list them in any order, and the
+        // columns should have the order in which the files have them.
         schemas.sort_by(|(one, _), (other, _)| one.cmp(other));
         let merged = Schema::try_merge(schemas.into_iter().map(|(_, schema)| schema))?;
         Ok(table_schema(&merged, &self.options))

@@ -1,7 +1,7 @@
-//! Apache Parquet in [DataFusion](https://datafusion.apache.org) by Herringbone.
+//! Reads and writes Apache Parquet in [DataFusion](https://datafusion.apache.org) by Herringbone.
 //!
-//! After [`register`], tables `STORED AS PARQUET` are read and written by Herringbone, with projections, filters,
-//! sorts and limits pushed down.
+//! After [`register`], Herringbone reads and writes tables `STORED AS PARQUET`, and the engine
+//! pushes projections, filters, sorts and limits down to it.
 //!
 //! | to | use |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! The memory pool of the runtime as a pool of the library.
+//! The runtime's memory pool, as a pool of the library.
 
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -9,19 +9,20 @@ use datafusion_execution::memory_pool::{
 
 use crate::turns::Turns;
 
-/// The part of a pool that all partitions of a scan may fill with bytes that they do not need yet. Operators, and the pages
-/// that a scan decodes, need the rest.
+/// The divisor for the part of a pool that all partitions of a scan may fill with bytes that they
+/// do not need yet. Operators, and the pages that a scan decodes, need the rest.
 const AHEAD_SHARE: u64 = 8;
 
-/// The part of a pool that a written file may fill before its row group ends early. Scans need the rest to deliver more rows.
+/// The divisor for the part of a pool that a written file may fill before its row group ends early.
+/// Scans need the rest to deliver more rows.
 const SINK_SHARE: u64 = 2;
 
-/// The memory of the read or the write of one file.
+/// The memory for the read or the write of one file.
 #[derive(Debug)]
 pub(crate) struct FileMemory {
     reservation: MemoryReservation,
     most_ahead: u64,
-    /// The number of bytes that the file may hold.
+    /// The largest number of bytes that the file may hold.
     most_held: u64,
     turns: Arc<Turns>,
     member: u64,
@@ -29,7 +30,7 @@ pub(crate) struct FileMemory {
 }
 
 impl FileMemory {
-    /// Registers a file without limits of its own with a pool.
+    /// Registers a file that has no limits of its own with a pool.
     fn new(pool: &Arc<dyn MemoryPool>, consumer: String, is_sink: bool) -> Self {
         let turns = Turns::of(pool);
         Self {
@@ -42,14 +43,15 @@ impl FileMemory {
         }
     }
 
-    /// Registers a file to be written with a pool.
+    /// Registers a file that is going to be written with a pool.
     pub(crate) fn of_sink(pool: &Arc<dyn MemoryPool>, consumer: String) -> Self {
         let mut memory = Self::new(pool, consumer, true);
         memory.most_held = share(pool, SINK_SHARE);
         memory
     }
 
-    /// Registers a partition of a scan with a pool. The `partitions` share the bytes requested ahead.
+    /// Registers a partition of a scan with a pool. The `partitions` share the bytes that are
+    /// requested ahead.
     pub(crate) fn of_scan(pool: &Arc<dyn MemoryPool>, consumer: String, partitions: usize) -> Self {
         let partitions = u64::try_from(partitions.max(1)).unwrap_or(u64::MAX);
         let parts = AHEAD_SHARE.saturating_mul(partitions);
@@ -59,7 +61,7 @@ impl FileMemory {
     }
 }
 
-/// Returns one of several equal parts of a pool.
+/// Returns the size of one of several equal parts of a pool.
 fn share(pool: &Arc<dyn MemoryPool>, parts: u64) -> u64 {
     match pool.memory_limit() {
         MemoryLimit::Finite(limit) => limit as u64 / parts,

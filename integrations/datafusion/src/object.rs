@@ -1,4 +1,4 @@
-//! The files of a table as objects of the library.
+//! A table's files as objects of the library.
 
 use std::future::Future;
 use std::io;
@@ -13,19 +13,20 @@ use herringbone_remote::object_store_013::StoreObject;
 use herringbone_remote::{Answer, BoxFuture, Identity, Object};
 use object_store::{ObjectMeta, ObjectStore};
 
-/// A file in a store. Its requests run as tasks of the runtime, so they make progress while the scan decodes. Dropping
-/// the future of a request ends its task.
+/// A file in a store. Its requests run as tasks of the runtime, so that they make progress while
+/// the scan decodes. If you drop a request's future, its task ends.
 #[derive(Debug)]
 pub(crate) struct TableFile(StoreObject);
 
-/// The largest gap that a request of a local file reads over. A page of 20,000 numbers often has 35 to 40 KB, and a selective
-/// scan needs one of them after the dictionary and the first page header.
+/// The largest gap that we read over in a local file, instead of sending another request. A page of
+/// 20,000 numbers often has 35 to 40 KB, and a selective scan needs one such page after the
+/// dictionary and the first page header.
 const LOCAL_GAP: u64 = 32 << 10;
 
-/// The way to request the bytes of the files of a table.
+/// The way to request the bytes of a table's files.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RequestOptions {
-    /// The size of the first request for a footer.
+    /// The size of the first request for a footer, in bytes.
     suffix_bytes: Option<usize>,
     /// True if the files are on a local disk.
     pub(crate) is_local: bool,
@@ -34,7 +35,7 @@ pub(crate) struct RequestOptions {
 }
 
 impl RequestOptions {
-    /// Takes the options from those of a table.
+    /// Takes the options from a table's options.
     pub(crate) fn new(options: &TableParquetOptions) -> Self {
         Self {
             suffix_bytes: options.global.metadata_size_hint,
@@ -45,7 +46,7 @@ impl RequestOptions {
 }
 
 impl TableFile {
-    /// Creates the object of a listed file.
+    /// Creates the object for a listed file.
     pub(crate) fn new(
         store: &Arc<dyn ObjectStore>,
         meta: &ObjectMeta,
@@ -56,7 +57,7 @@ impl TableFile {
             true => FetchPolicy::local_async().max_gap_bytes(LOCAL_GAP),
             false => scan.clone(),
         };
-        // Filters of scans are tested with the first lookups.
+        // A scan's filters are tested with the first lookups, so local files get this value, too.
         policy.round_trip_bytes = scan.round_trip_bytes;
         if let Some(bytes) = requests.suffix_bytes {
             policy.suffix_bytes = bytes as u64;
@@ -95,7 +96,7 @@ impl Object for TableFile {
     }
 }
 
-/// Runs a request as a task, which starts when the future is polled first.
+/// Runs a request as a task, which starts when the future is first polled.
 fn spawned(
     request: impl Future<Output = Result<Answer>> + Send + 'static,
 ) -> BoxFuture<Result<Answer>> {

@@ -1,4 +1,4 @@
-//! The options of a table, and their meaning for reads.
+//! A table's options, and what they mean for reads.
 
 use std::any::Any;
 use std::collections::{BTreeMap, HashMap};
@@ -15,16 +15,16 @@ use herringbone::{Int96Overflow, SchemaOptions, WriteOption};
 
 use crate::sink;
 
-/// The options of this crate in a session, under the prefix `herringbone`.
+/// This crate's options in a session, which have the prefix `herringbone`.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct HerringboneOptions {
-    /// True if scans evaluate the filters of a query. Otherwise they use filters only to rule out data by its
-    /// statistics, and the engine evaluates them.
+    /// True if scans evaluate a query's filters. If false, scans only use filters to rule out data
+    /// by its statistics, and the engine evaluates them.
     pub pushdown: bool,
     /// The options of written files, by the names of [`WriteOption::ALL`], as in
-    /// `SET herringbone.write.prefer = 'size'`. Two colons and a pattern select columns. They take precedence over
-    /// DataFusion's options.
+    /// `SET herringbone.write.prefer = 'size'`. Two colons and a pattern select columns. These
+    /// options win over DataFusion's.
     pub write: BTreeMap<String, String>,
 }
 
@@ -62,7 +62,7 @@ impl ExtensionOptions for HerringboneOptions {
         }
     }
 
-    /// Returns the options with the prefix, under which `SHOW` and other machines find them.
+    /// Returns the options with their prefix, because `SHOW` and other machines find them by it.
     fn entries(&self) -> Vec<ConfigEntry> {
         let mut entries = vec![ConfigEntry {
             key: format!("{}.pushdown", Self::PREFIX),
@@ -93,16 +93,17 @@ pub(crate) fn pushes_down(config: &ConfigOptions) -> bool {
     options.is_none_or(|options| options.pushdown)
 }
 
-/// Returns the options of a table: those of the session, changed by the options in `OPTIONS (…)`.
+/// Returns a table's options, which are the session's, changed by the options in `OPTIONS (…)`.
 ///
 /// # Errors
-/// Configuration if an option is unknown, has a wrong value or is not supported.
+/// Fails with Configuration if an option is unknown, has a wrong value or is not supported.
 pub(crate) fn table_options(
     session: &dyn Session,
     changes: &HashMap<String, String>,
 ) -> Result<TableParquetOptions> {
     let mut options = session.default_table_options();
-    // The order of a map would decide which of two keys wins.
+    // We sort the changes, because otherwise the order of a map would decide which of two keys
+    // wins.
     let mut changes: Vec<_> = changes.iter().collect();
     changes.sort_unstable();
     for (key, value) in changes {
@@ -115,10 +116,10 @@ pub(crate) fn table_options(
     Ok(options.parquet)
 }
 
-/// Rejects options that cannot be honoured.
+/// Rejects options that we cannot honour.
 ///
 /// # Errors
-/// Configuration with the name of the option.
+/// Fails with Configuration, with the option's name.
 pub(crate) fn check(options: &TableParquetOptions) -> Result<()> {
     if let Some(id) = &options.crypto.factory_id {
         return config_err!(
@@ -133,7 +134,7 @@ pub(crate) fn check(options: &TableParquetOptions) -> Result<()> {
     Ok(())
 }
 
-/// Returns the unit of INT96 timestamps.
+/// Returns the unit for INT96 timestamps.
 fn int96_unit(options: &TableParquetOptions) -> Result<TimeUnit> {
     match options.global.coerce_int96.as_deref() {
         None | Some("ns") => Ok(TimeUnit::Nanosecond),
@@ -146,16 +147,16 @@ fn int96_unit(options: &TableParquetOptions) -> Result<TimeUnit> {
     }
 }
 
-/// Returns the choice of Arrow types for the columns of a file.
+/// Returns the choice of Arrow types for a file's columns.
 pub(crate) fn schema_options(options: &TableParquetOptions) -> Result<SchemaOptions> {
     let mut schema = SchemaOptions::default();
     schema.int96_unit = int96_unit(options)?;
-    // As in the `parquet` crate: dates beyond the range of the unit wrap around.
+    // Dates beyond the unit's range wrap around, as in the `parquet` crate.
     schema.int96_overflow = Int96Overflow::Wrap;
     Ok(schema)
 }
 
-/// Returns the time zone of INT96 timestamps.
+/// Returns the time zone for INT96 timestamps.
 pub(crate) fn int96_time_zone(options: &TableParquetOptions) -> Option<Arc<str>> {
     options.global.coerce_int96_tz.as_deref().map(Arc::from)
 }

@@ -14,9 +14,10 @@ use herringbone::pruning::ColumnBounds;
 use crate::bounds::is_all_null;
 use crate::statistics::TableColumns;
 
-/// Returns the order of the rows. Returns `None` if it is unknown.
+/// Returns the order of the rows, or `None` if it is unknown.
 ///
-/// All row groups must declare it. Within a row group it is believed. From one row group to the next, bounds must show it.
+/// All row groups must declare the order. We trust the declaration within a row group, but bounds
+/// must show that the order also holds from one row group to the next.
 pub(crate) fn ordering(columns: &TableColumns<'_>) -> Option<LexOrdering> {
     let mut order = Vec::new();
     for sorting in declared(columns)? {
@@ -27,7 +28,8 @@ pub(crate) fn ordering(columns: &TableColumns<'_>) -> Option<LexOrdering> {
             descending: sorting.descending,
             nulls_first: sorting.nulls_first,
         };
-        // If no two row groups have equal rows in the first column, the others only order rows of one row group.
+        // If no two row groups have equal values in the first column, the other columns only order
+        // rows within a row group.
         let steps = match columns.bounds.num_row_groups() {
             0 | 1 => Steps::Rising,
             _ if !order.is_empty() => Steps::Rising,
@@ -44,7 +46,8 @@ pub(crate) fn ordering(columns: &TableColumns<'_>) -> Option<LexOrdering> {
             options,
         ));
         if steps == Steps::Equal {
-            // Rows of two row groups are equal in this column. The next column may fall there.
+            // Rows of two row groups may be equal in this column, so the next column may fall
+            // there.
             break;
         }
     }
@@ -71,7 +74,8 @@ fn declared(columns: &TableColumns<'_>) -> Option<Vec<SortingColumn>> {
     common
 }
 
-/// Returns the column of the table that a sorting column names, if the engine orders its values as the file does.
+/// Returns the table's column that a sorting column names, if the engine orders its values as the
+/// file does.
 fn column_of(columns: &TableColumns<'_>, sorting: &SortingColumn) -> Option<(String, usize)> {
     let leaf = usize::try_from(sorting.column_idx).ok()?;
     let schema = columns.handle.parquet_schema();
@@ -90,18 +94,19 @@ fn column_of(columns: &TableColumns<'_>, sorting: &SortingColumn) -> Option<(Str
     (is_plain && is_ordered && !is_dictionary).then(|| (name.to_owned(), index))
 }
 
-/// Returns true if no row group can have a NaN, whose place the engine and writers do not agree on.
+/// Returns true if no row group can have a NaN, because the engine and the writers do not agree on
+/// its place.
 fn has_no_nan(bounds: &ColumnBounds) -> bool {
     bounds.nan_counts.null_count() == 0
         && bounds.nan_counts.iter().flatten().all(|count| count == 0)
 }
 
-/// The order of a column from row group to row group.
+/// The order of a column's values from one row group to the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Steps {
-    /// All rows of a row group are before those of the next, and none are equal.
+    /// All rows of a row group are before those of the next one, and none are equal.
     Rising,
-    /// Some rows of a row group may be equal to some of the next.
+    /// Some rows of a row group may equal some of the next one.
     Equal,
     /// Row groups may overlap.
     Unknown,
@@ -109,7 +114,7 @@ enum Steps {
 
 fn steps(bounds: &ColumnBounds, options: SortOptions) -> Steps {
     let mut steps = Steps::Rising;
-    // The last value, and whether there were nulls.
+    // The last value so far, and true if there were nulls.
     let mut last: Option<ScalarValue> = None;
     let mut had_nulls = false;
     for row_group in 0..bounds.row_counts.len() {

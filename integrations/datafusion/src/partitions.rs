@@ -1,19 +1,20 @@
-//! The partition of rows whose partition column is null.
+//! The partition that has the rows whose partition column is null.
 
 use datafusion_common::{Result, ScalarValue, not_impl_err};
 use datafusion_datasource::PartitionedFile;
 use datafusion_datasource::file_scan_config::FileScanConfig;
 
-/// The name of the partition of nulls, as in Hive, Spark and pyarrow.
+/// The name of the partition of nulls in Hive, Spark and pyarrow.
 pub(crate) const NULL_PARTITION: &str = "__HIVE_DEFAULT_PARTITION__";
 
 /// Checks that no file of a scan is in a partition of nulls.
 ///
-/// A table of ours has none by then. The engine's own table takes the names of directories as values, and prunes its files
-/// by these values before we see them. It declares partition columns as not null, so that a null that we return breaks its plan.
+/// Our own tables have none left at this point. But the engine's own table takes directory names as
+/// values, and prunes its files by them before we see the files. It also declares partition columns
+/// as not null, so a null that we return would break its plan.
 ///
 /// # Errors
-/// Not implemented if a file is in one.
+/// Fails with Not implemented if a file is in one.
 pub(crate) fn check(scan: &FileScanConfig) -> Result<()> {
     let files = scan.file_groups.iter().flat_map(|group| group.iter());
     for file in files {
@@ -34,8 +35,8 @@ fn refused(file: &PartitionedFile, column: &str) -> Result<()> {
     )
 }
 
-/// Returns true if a value has the name of the partition of nulls. Values of numbers and times cannot have it: the engine
-/// fails when it lists the files.
+/// Returns true if a value is the name of the partition of nulls. Numbers and times cannot have
+/// this name, because the engine then fails when it lists the files.
 fn is_null_partition(value: &ScalarValue) -> bool {
     match value {
         ScalarValue::Binary(value)

@@ -1,4 +1,4 @@
-//! Calls of a session.
+//! Functions that set up a session.
 
 use std::any::Any;
 use std::collections::HashMap;
@@ -22,21 +22,23 @@ use crate::table::{HerringboneTableFactory, NullablePartitions};
 /// The name of Parquet in `STORED AS`.
 const STORED_AS: &str = "PARQUET";
 
-/// Makes a session read and write Parquet by Herringbone: tables `STORED AS PARQUET`, `COPY`, `INSERT INTO` and
-/// files named in queries.
+/// Makes a session read and write Parquet by Herringbone. This covers tables `STORED AS PARQUET`,
+/// `COPY`, `INSERT INTO` and files named in queries.
 ///
-/// Tables that the session has already are not changed. The session gets the options [`HerringboneOptions`].
+/// Tables that the session already has do not change. The session gets the options
+/// [`HerringboneOptions`].
 ///
 /// # Errors
-/// The errors of the session.
+/// Returns the session's errors.
 pub fn register(session: &SessionContext) -> Result<()> {
     register_with(session, HerringboneFormatFactory::new())
 }
 
-/// Makes a session read and write Parquet by the formats of a factory, for example one with keys.
+/// Makes a session read and write Parquet by a factory's formats, for example by a factory that has
+/// keys.
 ///
 /// # Errors
-/// The errors of the session.
+/// Returns the session's errors.
 pub fn register_with(session: &SessionContext, factory: HerringboneFormatFactory) -> Result<()> {
     let state = session.state_ref();
     let mut state = state.write();
@@ -44,7 +46,7 @@ pub fn register_with(session: &SessionContext, factory: HerringboneFormatFactory
     if extensions.get::<HerringboneOptions>().is_none() {
         extensions.insert(HerringboneOptions::default());
     }
-    // An engine without its own Parquet reader has no factory of such tables.
+    // If the engine was built without its own Parquet reader, it has no factory for such tables.
     let tables = state.table_factories_mut();
     let engine_factory = tables.remove(STORED_AS);
     let engine_factory = engine_factory.unwrap_or_else(|| Arc::new(DefaultTableFactory::new()));
@@ -57,24 +59,25 @@ pub fn register_with(session: &SessionContext, factory: HerringboneFormatFactory
     state.register_file_format(Arc::new(factory), true)
 }
 
-/// Reads Parquet files by Herringbone without SQL, with the options and keys of the registered factory. The calls of the
-/// session with similar names use the engine's own reader.
+/// Functions that read Parquet files by Herringbone without SQL, with the options and keys of the
+/// registered factory. The session's own functions with similar names use the engine's reader.
 #[async_trait]
 pub trait ReadParquet {
-    /// Reads one file or all files below a path that ends with `/`. The options are those of `OPTIONS (…)`.
+    /// Reads one file, or all files below a path that ends with `/`. The options are those of
+    /// `OPTIONS (…)`.
     ///
     /// # Errors
-    /// Configuration if an option is unknown; the errors of files.
+    /// Fails with Configuration if an option is unknown, and returns the errors of files.
     async fn read_parquet_files(
         &self,
         path: &str,
         options: HashMap<String, String>,
     ) -> Result<DataFrame>;
 
-    /// Registers one file or all files below a path that ends with `/`, as a table.
+    /// Registers one file, or all files below a path that ends with `/`, as a table.
     ///
     /// # Errors
-    /// See [`Self::read_parquet_files`].
+    /// Fails for the same reasons as [`Self::read_parquet_files`].
     async fn register_parquet_files(
         &self,
         table: &str,
@@ -119,7 +122,7 @@ async fn table(
     Ok(table.with_cache(statistics))
 }
 
-/// Returns the factory of the session, which may have options and keys of its own.
+/// Returns the session's factory, which may have its own options and keys.
 fn factory(state: &SessionState) -> Arc<dyn FileFormatFactory> {
     let registered = state.get_file_format_factory(&HerringboneFormatFactory::new().get_ext());
     let is_ours = |factory: &Arc<dyn FileFormatFactory>| {

@@ -1,4 +1,4 @@
-//! Statistics of files, folded over their row groups.
+//! The statistics of files, folded over their row groups.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::bounds::{FileBounds, is_complete};
 use crate::file_schema::{read_schema, stored_schema};
 use crate::options::schema_options;
 
-/// The columns of a table in one file.
+/// A table's columns in one file.
 pub(crate) struct TableColumns<'a> {
     pub(crate) handle: &'a MetadataHandle,
     pub(crate) table: &'a SchemaRef,
@@ -25,10 +25,10 @@ pub(crate) struct TableColumns<'a> {
 }
 
 impl<'a> TableColumns<'a> {
-    /// Finds the columns of a table in a file.
+    /// Finds a table's columns in a file.
     ///
     /// # Errors
-    /// Corrupt or Unsupported if the file has no usable schema.
+    /// Fails with Corrupt or Unsupported if the file has no usable schema.
     pub(crate) fn new(
         handle: &'a MetadataHandle,
         options: &TableParquetOptions,
@@ -47,10 +47,10 @@ impl<'a> TableColumns<'a> {
     }
 }
 
-/// Returns the statistics of a file.
+/// Returns a file's statistics.
 pub(crate) fn statistics(columns: &TableColumns<'_>) -> Statistics {
     let metadata = columns.handle.metadata();
-    // Some writers leave the count of the file at 0.
+    // We add up the row groups' counts, because some writers leave the file's count at 0.
     let rows = usize::try_from(metadata.num_rows_of_row_groups()).unwrap_or_default();
     let bytes = |row_group: usize| {
         metadata
@@ -61,7 +61,8 @@ pub(crate) fn statistics(columns: &TableColumns<'_>) -> Statistics {
         .flat_map(bytes)
         .fold(0, i64::saturating_add);
     let column = |field: &arrow::datatypes::FieldRef| {
-        // The engine may cast a column that the file has in another type, or fill in one that it lacks.
+        // We only use bounds if the types are equal, because the engine may cast a column that the
+        // file has in another type, or fill in a column that it lacks.
         let is_same = |read: &arrow::datatypes::Field| read.data_type() == field.data_type();
         let is_read = columns
             .read
@@ -84,7 +85,7 @@ pub(crate) fn statistics(columns: &TableColumns<'_>) -> Statistics {
 
 fn column_statistics(bounds: &ColumnBounds, data_type: &DataType) -> ColumnStatistics {
     let mut statistics = ColumnStatistics::new_unknown();
-    // A missing count is not zero.
+    // A missing count does not mean zero.
     if bounds.null_counts.null_count() == 0 {
         let nulls = bounds
             .null_counts
@@ -109,7 +110,7 @@ fn column_statistics(bounds: &ColumnBounds, data_type: &DataType) -> ColumnStati
     statistics
 }
 
-/// Returns the least or greatest bound. It is exact only if it occurs in the data.
+/// Returns the least or greatest bound, which is only exact if it occurs in the data.
 fn fold(
     (bounds, exact, wins): (
         &arrow::array::ArrayRef,
@@ -137,7 +138,7 @@ fn fold(
     let Some((value, is_exact)) = best else {
         return Precision::Absent;
     };
-    // A zero stands for zeros of both signs.
+    // A zero is not exact, because it stands for zeros of both signs.
     let is_zero = data_type.is_floating()
         && ScalarValue::new_zero(data_type).is_ok_and(|zero| is_same_number(&zero, &value));
     match is_exact && !is_zero {

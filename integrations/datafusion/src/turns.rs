@@ -1,12 +1,13 @@
-//! Turns of scans in a pool too small for all of them at once.
+//! Gives scans turns, if a pool is too small for all of them at once.
 //!
 //! ```text
 //! refused a page ─► gives back all ─► others hold bytes? ─ no ──► the scan fails
 //!                                       └ yes ─► its turn: the pool refuses the other scans, which give back all and wait
 //! ```
 //!
-//! A turn ends when the scan holds nothing, and the scan that waits longest has the next one. A scan that its engine does not
-//! poll keeps its bytes, so no scan waits longer than [`PATIENCE`] without a sign of another one.
+//! A turn ends when the scan holds nothing, and the scan that has waited longest gets the next
+//! turn. If an engine does not poll a scan, that scan keeps its bytes, so no scan waits longer than
+//! [`PATIENCE`] without a sign of another one.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -19,7 +20,7 @@ use datafusion_execution::memory_pool::MemoryPool;
 /// The time that a scan waits for memory after the last sign of the others.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The scans and sinks of a pool.
+/// The scans and sinks that use a pool.
 #[derive(Debug)]
 pub(crate) struct Turns(Mutex<State>);
 
@@ -29,7 +30,7 @@ struct State {
     next: u64,
     /// The only scan that may take bytes.
     holder: Option<u64>,
-    /// The time of the last bytes taken by the holder, or given back by others.
+    /// The time at which the holder last took bytes, or another member gave bytes back.
     last_sign: Instant,
 }
 
@@ -37,19 +38,19 @@ struct State {
 #[derive(Debug, Default)]
 struct Member {
     bytes: u64,
-    /// True if the pool refused the last bytes.
+    /// True if the pool refused the bytes last asked for.
     is_refused: bool,
-    /// True if the pool refused the last bytes while no other member held any.
+    /// True if the pool refused the bytes last asked for, while no other member held any.
     was_alone: bool,
-    /// True if another member gave back all of its bytes since the last refusal.
+    /// True if another member has given back all of its bytes since the last refusal.
     may_try: bool,
-    /// The place among the scans that wait: the lowest number waits longest.
+    /// The place among the waiting scans. The one with the lowest number has waited longest.
     place: u64,
     is_watched: bool,
     waker: Option<Waker>,
 }
 
-/// The pools with scans or sinks, by their addresses.
+/// The pools that have scans or sinks, by address.
 static POOLS: Mutex<BTreeMap<usize, Weak<Turns>>> = Mutex::new(BTreeMap::new());
 
 impl Turns {
@@ -62,7 +63,7 @@ impl Turns {
         }))
     }
 
-    /// Returns the turns of a pool. The caller keeps the pool as long as the turns.
+    /// Returns a pool's turns. The caller must keep the pool for as long as the turns.
     pub(crate) fn of(pool: &Arc<dyn MemoryPool>) -> Arc<Self> {
         let address = Arc::as_ptr(pool).cast::<()>() as usize;
         let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -79,7 +80,7 @@ impl Turns {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a scan or a sink. Returns its number.
+    /// Adds a scan or a sink, and returns its number.
     pub(crate) fn join(&self) -> u64 {
         let mut state = self.state();
         state.next += 1;
@@ -88,7 +89,7 @@ impl Turns {
         member
     }
 
-    /// Removes a scan or a sink, which holds nothing any more.
+    /// Removes a scan or a sink that holds nothing any more.
     pub(crate) fn leave(&self, member: u64) {
         let mut state = self.state();
         state.members.remove(&member);
@@ -96,7 +97,8 @@ impl Turns {
         state.give_sign(member);
     }
 
-    /// Takes bytes for a member by calling `take`, unless it is the turn of another one. A sink is never refused for that.
+    /// Takes bytes for a member by calling `take`, unless it is another member's turn. A sink is
+    /// never refused for that reason.
     pub(crate) fn take(
         &self,
         (member, is_sink): (u64, bool),
@@ -127,14 +129,15 @@ impl Turns {
         if giver.bytes > 0 {
             return;
         }
-        // A refused scan gives back all before it waits for room, and keeps its turn.
+        // A refused scan gives back all of its bytes before it waits for room, but it keeps its
+        // turn.
         if !giver.is_refused {
             state.end_turn(member);
         }
         state.give_sign(member);
     }
 
-    /// Decides whether a refused scan tries again.
+    /// Decides if a refused scan should try again.
     pub(crate) fn poll_room(
         self: &Arc<Self>,
         member: u64,
@@ -198,7 +201,7 @@ impl State {
         members.all(|(other, held)| *other == member || held.bytes == 0)
     }
 
-    /// Lets only this member take bytes.
+    /// Begins a member's turn, in which only it may take bytes.
     fn begin_turn(&mut self, member: u64) {
         if self.holder != Some(member) {
             self.holder = Some(member);
@@ -206,7 +209,7 @@ impl State {
         }
     }
 
-    /// Adds a member to the end of those that wait for a turn.
+    /// Adds a member to the end of the queue for a turn.
     fn queue(&mut self, member: u64) {
         let next = self.next + 1;
         if let Some(waiting) = self.members.get_mut(&member)
@@ -216,7 +219,7 @@ impl State {
         }
     }
 
-    /// Ends a member's turn, and begins the turn of the member that waits longest.
+    /// Ends a member's turn, and begins the turn of the member that has waited longest.
     fn end_turn(&mut self, member: u64) {
         if self.holder != Some(member) {
             return;
@@ -231,7 +234,7 @@ impl State {
         });
     }
 
-    /// Lets the scan whose turn it is try again, because a member gave back all of its bytes.
+    /// Lets the scan whose turn it is try again, because a member has given back all of its bytes.
     fn give_sign(&mut self, giver: u64) {
         self.last_sign = Instant::now();
         let holder = self.holder.filter(|holder| *holder != giver);
@@ -264,7 +267,7 @@ mod tests {
         for member in [first, second, third] {
             assert!(take(member, true));
         }
-        // The first scan is refused, and holds nothing any more. The others still hold bytes.
+        // The first scan is refused and gives back its bytes, while the others still hold theirs.
         assert!(!take(first, false));
         turns.give_back(first, 10);
         assert_eq!(poll(&turns, first), Poll::Pending);
@@ -279,7 +282,7 @@ mod tests {
             assert_eq!(take(first, member == second), member == second);
         }
         assert_eq!(poll(&turns, third), Poll::Pending);
-        // A turn ends with the last byte. The third scan has waited longer than the second.
+        // A turn ends with the last byte. The third scan has waited longer than the second one.
         turns.give_back(first, 10);
         assert_eq!(poll(&turns, second), Poll::Pending);
         assert_eq!(poll(&turns, third), Poll::Ready(true));

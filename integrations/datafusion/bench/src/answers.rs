@@ -9,8 +9,9 @@ use tokio::runtime::Runtime;
 use crate::data;
 use crate::turns::{Case, Reader, collect, session};
 
-/// Compares the rows of Herringbone with those of the engine's own reader: over the files of `tpch`, over the same
-/// tables with one row group each, and over tables that Herringbone wrote. Writes the rows as CSV files, one per query.
+/// Compares Herringbone's rows with those of the engine's own reader. Herringbone reads the files
+/// of `tpch`, the same tables with one row group each, and tables that it wrote itself. Writes the
+/// rows as CSV files, one per query.
 pub(crate) fn compare(folder: &Path, tpch: &Path, cases: &[Case], partitions: usize) {
     let runtime = Runtime::new().unwrap();
     let open = |reader, folder: &Path| session(reader, partitions, folder, &runtime);
@@ -72,7 +73,7 @@ fn csv(session: &SessionContext, sql: &str, runtime: &Runtime) -> String {
     String::from_utf8(csv).unwrap()
 }
 
-/// Sorts the rows, because `ORDER BY` leaves the order of equal ones open.
+/// Sorts the rows, because `ORDER BY` leaves the order of equal rows open.
 fn sorted(csv: &str) -> Vec<&str> {
     let mut rows: Vec<_> = csv.lines().collect();
     rows.sort_unstable();

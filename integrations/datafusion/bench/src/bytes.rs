@@ -1,4 +1,4 @@
-//! The bytes that queries fetch.
+//! Counts the bytes that queries fetch.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,8 +18,8 @@ pub(crate) const FEW_ROWS: [&str; 5] = [
     "select count(*) from hits where event_date = '2013-07-15' and counter_id = 3500",
 ];
 
-/// Prints the bytes of each query in KiB. The footers are in the cache. Page indexes are read in the first run, and may be
-/// in the cache in the second one.
+/// Prints the bytes of each query in KiB. The footers are in the cache. Page indexes are read in
+/// the first run, so that they may be in the cache in the second one.
 pub(crate) fn print(folder: &Path, cases: &[Case], partitions: usize) {
     let runtime = Runtime::new().unwrap();
     let sessions = READERS.map(|(reader, _)| session(reader, partitions, folder, &runtime));
@@ -41,7 +41,7 @@ pub(crate) fn print(folder: &Path, cases: &[Case], partitions: usize) {
     }
 }
 
-/// Returns the sum of `bytes_scanned` of all scans.
+/// Returns the sum of `bytes_scanned` over all scans.
 async fn fetched(session: &SessionContext, sql: &str) -> usize {
     let frame = session.sql(sql).await.unwrap();
     let context = Arc::new(frame.task_ctx());

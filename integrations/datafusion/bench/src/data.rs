@@ -1,4 +1,4 @@
-//! The files.
+//! The files that the benchmark reads.
 
 use std::fs::{DirEntry, File};
 use std::path::{Path, PathBuf};
@@ -13,10 +13,10 @@ use parquet::file::properties::WriterProperties;
 
 use crate::tpch_tables::{write, write_tables};
 
-/// The size of a row group of `tpchgen-cli`, without compression.
+/// The size of a row group as `tpchgen-cli` writes it, without compression.
 const ROW_GROUP_BYTES: usize = 7 << 20;
 
-/// Writes the tables of TPC-H with the row groups of `tpchgen-cli`.
+/// Writes the tables of TPC-H in row groups as `tpchgen-cli` writes them.
 pub(crate) fn tpch(folder: &Path, scale: f64) -> PathBuf {
     let folder = folder.join(format!("tpch-{scale}"));
     if folder.exists() {
@@ -28,7 +28,7 @@ pub(crate) fn tpch(folder: &Path, scale: f64) -> PathBuf {
     folder
 }
 
-/// Returns the names and the paths of the tables in a folder.
+/// Returns the names and paths of a folder's tables.
 pub(crate) fn tables(folder: &Path) -> Vec<(String, String)> {
     let table = |entry: std::io::Result<DirEntry>| {
         let path = entry.unwrap().path();
@@ -58,7 +58,7 @@ pub(crate) fn one_row_group(folder: &Path, tpch: &Path) -> PathBuf {
     folder
 }
 
-/// Numbers that look random.
+/// A generator of numbers that look random.
 struct Random(u64);
 
 impl Random {
@@ -76,7 +76,7 @@ impl Random {
         self.next() % end
     }
 
-    /// Returns a number below `end`. Small ones are likelier.
+    /// Returns a number below `end`. Small numbers are more likely.
     fn skewed(&mut self, end: u64) -> u64 {
         let below = self.below(end) + 1;
         self.below(below)
@@ -86,7 +86,8 @@ impl Random {
 const HITS_ROWS: u64 = 2_000_000;
 const HITS_COUNTERS: u64 = 4_000;
 
-/// Writes a table of page views like that of ClickBench: sorted by counter and date, with long texts.
+/// Writes a table of page views like the one of ClickBench, which is sorted by counter and date and
+/// has long texts.
 pub(crate) fn hits(folder: &Path) -> PathBuf {
     let folder = folder.join("hits");
     if folder.exists() {

@@ -1,11 +1,13 @@
-//! Queries on Parquet files, read by Herringbone and by the engine's own reader in turns.
+//! Runs queries on Parquet files, which Herringbone and the engine's own reader read in turns.
 //!
 //! ```text
 //! herringbone-datafusion-bench FOLDER (tpch | hits | row-group | answers | pools | bytes | few-rows) [--scale N] [--partitions N] [--turns N] [--query N]
 //! ```
 //!
-//! The files are written to the folder once. `answers` measures nothing, but compares rows (see `answers.rs`). `pools` finds the
-//! smallest memory pools for statements over TPC-H. `bytes` and `few-rows` count the bytes that queries over `hits` fetch. Planning is not measured: it is the same for both readers.
+//! The files are written to the folder once. `answers` measures nothing, but compares rows (see
+//! `answers.rs`). `pools` finds the smallest memory pools for statements over TPC-H. `bytes` and
+//! `few-rows` count the bytes that queries over `hits` fetch. We do not measure planning, because
+//! it is the same for both readers.
 
 mod answers;
 mod bytes;

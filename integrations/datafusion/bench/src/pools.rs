@@ -1,4 +1,4 @@
-//! The smallest memory pool in which a statement ends.
+//! Finds the smallest memory pool in which a statement succeeds.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -26,7 +26,8 @@ const STATEMENTS: [&str; 6] = [
     "copy lineitem to 'TARGET' stored as parquet",
 ];
 
-/// Prints the smallest pool of each statement, in MB, of Herringbone and of the engine's own reader.
+/// Prints the smallest pool of each statement in MB, for Herringbone and for the engine's own
+/// reader.
 pub(crate) fn print(folder: &Path, tables: &Path, partitions: usize) {
     let runtime = Runtime::new().unwrap();
     println!("| statement | pool | herringbone | the engine's |");

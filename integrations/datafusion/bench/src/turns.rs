@@ -17,13 +17,13 @@ pub(crate) struct Case {
     pub(crate) sql: String,
 }
 
-/// The number of partitions, and of the runs of each reader.
+/// The number of partitions, and the number of runs per reader.
 pub(crate) struct Turns {
     pub(crate) partitions: usize,
     pub(crate) turns: usize,
 }
 
-/// The shortest times of a reader.
+/// A reader's shortest times.
 #[derive(Clone, Copy)]
 struct Times {
     processor: Duration,
@@ -42,11 +42,11 @@ impl Times {
     }
 }
 
-/// Reads the tables of a session.
+/// The reader of a session's tables.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Reader {
     Herringbone,
-    /// The engine's own reader with its default settings.
+    /// The engine's own reader, with its default settings.
     Stock,
     /// The engine's own reader, with filters pushed down.
     StockPushedDown,
@@ -58,7 +58,7 @@ pub(crate) const READERS: [(Reader, &str); 3] = [
     (Reader::StockPushedDown, "stock, pushed down"),
 ];
 
-/// Returns a session with the files or folders in `folder` as tables.
+/// Returns a session that has the files or folders in `folder` as tables.
 pub(crate) fn session(
     reader: Reader,
     partitions: usize,
@@ -138,7 +138,7 @@ impl Turns {
     ) -> [Times; 3] {
         let mut times = [Times::NONE; 3];
         let mut rows = vec![None; sessions.len()];
-        // The first turn warms the caches.
+        // We do not count the first turn, because it warms the caches.
         for turn in 0..=self.turns {
             for (reader, session) in sessions.iter().enumerate() {
                 let (batches, time) = runtime.block_on(run(session, &case.sql));
@@ -164,13 +164,13 @@ pub(crate) async fn collect(session: &SessionContext, sql: &str) -> Vec<RecordBa
     session.sql(sql).await.unwrap().collect().await.unwrap()
 }
 
-/// Returns the rows of a query as text, and the time without planning.
+/// Returns a query's rows as text, and its time without planning.
 async fn run(session: &SessionContext, sql: &str) -> (String, Times) {
     let frame = session.sql(sql).await.unwrap();
     let context = std::sync::Arc::new(frame.task_ctx());
     let plan = frame.create_physical_plan().await.unwrap();
     let (processor, wall) = (ProcessTime::now(), Instant::now());
-    // On a worker of the runtime, as the tasks of a server.
+    // We run it on one of the runtime's workers, as a server runs its tasks.
     let batches = tokio::spawn(physical_plan::collect(plan, context))
         .await
         .unwrap()

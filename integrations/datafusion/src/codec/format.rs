@@ -1,4 +1,4 @@
-//! Formats on the wire: the options of a table, and the name of the source of its keys.
+//! Formats on the wire, which are a table's options and the name of its key factory.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,13 +15,14 @@ use crate::encryption::{KeyFactory, TableKeys, name_of};
 use crate::format::{HerringboneFormat, HerringboneFormatFactory};
 use crate::options;
 
-/// The end of the error for options with keys.
+/// The end of the error for options that contain keys.
 const KEYS_STAY: &str = "contains keys, which are never sent to other machines: give every machine a named `KeyFactory`";
 
-/// Encodes the options and the name of the keys.
+/// Encodes the options and the name of the key factory.
 ///
 /// # Errors
-/// Configuration if the options contain keys, or if the keys have no name; the errors of the conversion.
+/// Fails with Configuration if the options contain keys, or if the keys have no name. Also returns
+/// the errors of the conversion.
 pub(super) fn encode(options: &TableParquetOptions, keys: &TableKeys) -> Result<FormatMessage> {
     if options.crypto != ParquetEncryptionOptions::default() {
         return config_err!("an option `crypto.…` of the table {KEYS_STAY}");
@@ -45,7 +46,8 @@ pub(super) fn encode(options: &TableParquetOptions, keys: &TableKeys) -> Result<
             .collect(),
         key_factory: keys.name()?,
     };
-    // An option that the engine's message lacks would be lost in silence.
+    // We check that the options survive, because an option that the engine's message lacks would be
+    // lost in silence.
     if decode_options(&message)? != *options {
         return config_err!("an option of the table cannot be sent to other machines: {options:?}");
     }
@@ -55,7 +57,7 @@ pub(super) fn encode(options: &TableParquetOptions, keys: &TableKeys) -> Result<
 /// Decodes the options.
 ///
 /// # Errors
-/// Execution if a part is missing; the errors of the conversion.
+/// Fails with Execution if a part is missing, and returns the errors of the conversion.
 fn decode_options(message: &FormatMessage) -> Result<TableParquetOptions> {
     let global = message.global.as_ref().ok_or_else(|| missing("options"))?;
     let mut columns = HashMap::new();
@@ -77,10 +79,11 @@ fn decode_options(message: &FormatMessage) -> Result<TableParquetOptions> {
 }
 
 impl HerringboneCodec {
-    /// Decodes the options and the keys of a table.
+    /// Decodes a table's options and keys.
     ///
     /// # Errors
-    /// Configuration if no source of keys has the name, or if an option is not supported; those of the conversion.
+    /// Fails with Configuration if no key factory has the name, or if an option is not supported.
+    /// Also returns the errors of the conversion.
     pub(super) fn decode_format_message(
         &self,
         message: Option<&FormatMessage>,
@@ -92,10 +95,10 @@ impl HerringboneCodec {
         Ok((Arc::new(options), keys))
     }
 
-    /// Returns the source of keys of a name.
+    /// Returns the key factory that has a name.
     ///
     /// # Errors
-    /// Configuration if this codec has none of the name.
+    /// Fails with Configuration if this codec has no key factory of this name.
     fn key_factory(&self, name: Option<&String>) -> Result<Option<Arc<dyn KeyFactory>>> {
         let Some(name) = name else {
             return Ok(None);
@@ -109,10 +112,10 @@ impl HerringboneCodec {
         }
     }
 
-    /// Encodes a format: its options, and the name of its [`KeyFactory`](crate::KeyFactory).
+    /// Encodes a format, as its options and the name of its [`KeyFactory`](crate::KeyFactory).
     ///
     /// # Errors
-    /// Configuration if the options contain keys, or if the keys have no name.
+    /// Fails with Configuration if the options contain keys, or if the keys have no name.
     pub fn encode_format(&self, format: &HerringboneFormat) -> Result<Vec<u8>> {
         let (options, keys) = format.parts();
         let mut bytes = Vec::new();
@@ -123,18 +126,18 @@ impl HerringboneCodec {
     /// Decodes a format.
     ///
     /// # Errors
-    /// Execution if the bytes are damaged; configuration if this codec has no [`KeyFactory`](crate::KeyFactory) of the
-    /// name.
+    /// Fails with Execution if the bytes are damaged, and with Configuration if this codec has no
+    /// [`KeyFactory`](crate::KeyFactory) of the name.
     pub fn decode_format(&self, bytes: &[u8]) -> Result<HerringboneFormat> {
         let message: FormatMessage = super::message::decode(bytes)?;
         let (options, keys) = self.decode_format_message(Some(&message))?;
         Ok(HerringboneFormat::of_parts(options, keys))
     }
 
-    /// Encodes a factory: its options, and the name of its [`KeyFactory`](crate::KeyFactory).
+    /// Encodes a factory, as its options and the name of its [`KeyFactory`](crate::KeyFactory).
     ///
     /// # Errors
-    /// Configuration if the options contain keys, or if the keys have no name.
+    /// Fails with Configuration if the options contain keys, or if the keys have no name.
     pub fn encode_factory(&self, factory: &HerringboneFormatFactory) -> Result<Vec<u8>> {
         let (options, keys) = factory.parts();
         let is_key = |key: &&String| key.trim_start_matches("format.").starts_with("crypto.");
@@ -157,7 +160,7 @@ impl HerringboneCodec {
     /// Decodes a factory.
     ///
     /// # Errors
-    /// See [`Self::decode_format`].
+    /// Fails for the same reasons as [`Self::decode_format`].
     pub fn decode_factory(&self, bytes: &[u8]) -> Result<HerringboneFormatFactory> {
         let message: FactoryMessage = super::message::decode(bytes)?;
         let options = message.options.into_iter();

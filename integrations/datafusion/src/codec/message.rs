@@ -5,10 +5,10 @@ use datafusion_proto::protobuf;
 use datafusion_proto_common::protobuf_common;
 use prost::Message;
 
-/// The version of the messages. It changes if an older program would read them wrongly.
+/// The version of the messages. We change it if an older program would read them wrongly.
 const VERSION: u8 = 1;
 
-/// The number of bytes before a message: the version and the checksum.
+/// The number of bytes before a message, which are the version and the checksum.
 const FRAME: usize = 9;
 
 #[derive(Clone, PartialEq, Message)]
@@ -25,8 +25,8 @@ pub(super) enum Plan {
     Sink(Box<SinkMessage>),
 }
 
-/// A scan. Its configuration has no limit, and its schema has all columns of the table: those of files, then those of
-/// the partition, then virtual ones.
+/// A scan. Its configuration has no limit, and its schema has all of the table's columns: the
+/// columns of files, then the partition columns, then the virtual columns.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct ScanMessage {
     #[prost(message, optional, tag = "1")]
@@ -41,7 +41,8 @@ pub(super) struct ScanMessage {
     pub(super) limit: Option<u64>,
     #[prost(bool, tag = "6")]
     pub(super) preserve_order: bool,
-    /// The pushed filters, which all hold. They are apart because messages may only be nested 100 levels deep.
+    /// The pushed filters, which must all hold. We keep them apart, because messages may only be
+    /// nested 100 levels deep.
     #[prost(message, repeated, tag = "7")]
     pub(super) predicate: Vec<protobuf::PhysicalExprNode>,
     #[prost(bool, tag = "8")]
@@ -50,14 +51,15 @@ pub(super) struct ScanMessage {
     pub(super) order: Option<OrderMessage>,
     #[prost(uint64, optional, tag = "10")]
     pub(super) batch_size: Option<u64>,
-    /// The other half of each file, in the order of the files. The configuration lacks it.
+    /// The parts of each file that the configuration lacks, in the order of the files.
     #[prost(message, repeated, tag = "11")]
     pub(super) files: Vec<FileMessage>,
 }
 
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct OrderMessage {
-    /// The column by whose bounds row groups are read. Without it, they are read from the end of each file.
+    /// The column whose bounds order the row groups. Without it, each file's row groups are read
+    /// from the end.
     #[prost(string, optional, tag = "1")]
     pub(super) column: Option<String>,
     #[prost(bool, tag = "2")]
@@ -78,7 +80,7 @@ pub(super) struct FileMessage {
     pub(super) selection: Option<SelectionMessage>,
 }
 
-/// The rows to be read: the starts and ends of ranges in turn.
+/// The rows to read, as the starts and ends of ranges in turn.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct SelectionMessage {
     #[prost(uint64, repeated, tag = "1")]
@@ -99,7 +101,7 @@ pub(super) struct SinkMessage {
     pub(super) order: Vec<protobuf::PhysicalSortExprNode>,
 }
 
-/// The options of a table, and the name of the source of its keys.
+/// A table's options, and the name of its key factory.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct FormatMessage {
     #[prost(message, optional, tag = "1")]
@@ -112,7 +114,7 @@ pub(super) struct FormatMessage {
     pub(super) key_factory: Option<String>,
 }
 
-/// The options of the tables that a factory creates, and the name of the source of their keys.
+/// The options of the tables that a factory creates, and the name of their key factory.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct FactoryMessage {
     #[prost(message, repeated, tag = "1")]
@@ -129,7 +131,7 @@ pub(super) struct KeyValueMessage {
     pub(super) value: Option<String>,
 }
 
-/// Appends the version, the checksum and the bytes of a message.
+/// Appends the version, the checksum and the message's bytes.
 pub(super) fn encode(message: &impl Message, out: &mut Vec<u8>) {
     let bytes = message.encode_to_vec();
     out.push(VERSION);
@@ -140,7 +142,7 @@ pub(super) fn encode(message: &impl Message, out: &mut Vec<u8>) {
 /// Decodes a message.
 ///
 /// # Errors
-/// Execution if the bytes are of another version, or are damaged.
+/// Fails with Execution if the bytes have another version, or are damaged.
 pub(super) fn decode<M: Message + Default>(bytes: &[u8]) -> Result<M> {
     let (Some((&[version], _)), Some((frame, message))) = (
         bytes.split_first_chunk(),
@@ -158,7 +160,8 @@ pub(super) fn decode<M: Message + Default>(bytes: &[u8]) -> Result<M> {
         );
     }
     let [_, stored @ ..] = *frame;
-    // Decoders of the engine panic at some bytes, so damaged ones must not reach them.
+    // We check before decoding, because the engine's decoders panic at some bytes, so damaged ones
+    // must not reach them.
     if u64::from_le_bytes(stored) != checksum(message) {
         return exec_err!("the encoded plan is damaged: its checksum is wrong");
     }
@@ -172,14 +175,14 @@ fn checksum(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
-/// Returns the error for a message without one of its parts.
+/// Returns the error for a message that lacks one of its parts.
 pub(super) fn missing(name: &str) -> datafusion_common::DataFusionError {
     exec_datafusion_err!("the encoded plan has no {name}")
 }
 
 #[cfg(test)]
 mod tests {
-    /// The values of the authors: <http://www.isthe.com/chongo/src/fnv/test_fnv.c>.
+    /// The hash's authors published these values: <http://www.isthe.com/chongo/src/fnv/test_fnv.c>.
     #[test]
     fn the_checksum_is_fnv_1a() {
         assert_eq!(super::checksum(b""), 0xcbf2_9ce4_8422_2325);

@@ -35,9 +35,10 @@ mod message;
 mod scan;
 mod sink;
 
-/// Encodes the scans and sinks of Herringbone, for engines that run plans on several machines.
+/// A codec that encodes Herringbone's scans and sinks, for engines that run plans on several
+/// machines.
 ///
-/// Other plans are errors, so it composes with other codecs:
+/// Other plans are errors, so you can compose it with other codecs:
 ///
 /// ```
 /// use std::sync::Arc;
@@ -50,8 +51,8 @@ mod sink;
 /// }
 /// ```
 ///
-/// Keys of encrypted files are never encoded. The name of their [`KeyFactory`] is, and the codec that decodes it must
-/// have a factory of this name.
+/// Keys of encrypted files are never encoded, but the name of their [`KeyFactory`] is. The codec
+/// that decodes the plan must have a factory of this name.
 #[derive(Clone)]
 pub struct HerringboneCodec {
     functions: Arc<dyn PhysicalExtensionCodec>,
@@ -59,7 +60,7 @@ pub struct HerringboneCodec {
 }
 
 impl HerringboneCodec {
-    /// Creates a codec. Functions in filters and projections are found by their names.
+    /// Creates a codec that finds the functions in filters and projections by their names.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -68,16 +69,17 @@ impl HerringboneCodec {
         }
     }
 
-    /// Sets the codec of the functions and expressions in filters and projections.
+    /// Sets the codec for the functions and expressions in filters and projections.
     #[must_use]
     pub fn with_functions(self, functions: Arc<dyn PhysicalExtensionCodec>) -> Self {
         Self { functions, ..self }
     }
 
-    /// Adds a source of the keys of encrypted files, which decoded tables find by its name.
+    /// Adds a source of keys for encrypted files, which decoded tables find by its name.
     ///
     /// # Errors
-    /// Configuration if the source has no name, or if the codec already has one of this name.
+    /// Fails with Configuration if the source has no name, or if the codec already has a source of
+    /// this name.
     pub fn with_key_factory(mut self, keys: Arc<dyn KeyFactory>) -> Result<Self> {
         let Some(name) = keys.name().map(str::to_owned) else {
             return config_err!(
@@ -151,7 +153,7 @@ impl PhysicalExtensionCodec for HerringboneCodec {
     }
 }
 
-/// Returns the scan of a plan, if it is one of ours.
+/// Returns a plan's scan, if it is one of ours.
 fn scan_of(plan: &dyn ExecutionPlan) -> Option<(&FileScanConfig, &HerringboneSource)> {
     let source = plan.downcast_ref::<DataSourceExec>()?.data_source();
     let config = source.downcast_ref::<FileScanConfig>()?;
@@ -159,13 +161,13 @@ fn scan_of(plan: &dyn ExecutionPlan) -> Option<(&FileScanConfig, &HerringboneSou
     Some((config, source))
 }
 
-/// Returns the sink of a plan, if it is one of ours.
+/// Returns a plan's sink, if it is one of ours.
 fn sink_of(plan: &dyn ExecutionPlan) -> Option<(&DataSinkExec, &HerringboneSink)> {
     let exec = plan.downcast_ref::<DataSinkExec>()?;
     Some((exec, exec.sink().downcast_ref::<HerringboneSink>()?))
 }
 
-/// Encodes expressions by the codec of functions.
+/// An encoder that encodes expressions by the codec for functions.
 struct Encoder<'a> {
     codec: &'a dyn PhysicalExtensionCodec,
     converter: &'a dyn PhysicalProtoConverterExtension,
@@ -184,7 +186,7 @@ impl Encoder<'_> {
     }
 }
 
-/// Decodes expressions by the codec of functions, and formats by ours.
+/// A decoder that decodes expressions by the codec for functions, and formats by our codec.
 struct Decoder<'a> {
     codec: &'a HerringboneCodec,
     context: PhysicalPlanDecodeContext<'a>,

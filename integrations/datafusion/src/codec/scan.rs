@@ -1,5 +1,6 @@
-//! Scans on the wire. The engine's message of a scan lacks its filter, virtual columns, read order and parts of its
-//! files, and cuts its limit to 32 bits.
+//! Scans on the wire. We need a message of our own, because the engine's message for scans lacks
+//! the filter, virtual columns, the read order and parts of the files, and cuts the limit to 32
+//! bits.
 
 use std::sync::Arc;
 
@@ -27,7 +28,8 @@ impl Encoder<'_> {
     /// Encodes a scan.
     ///
     /// # Errors
-    /// Not implemented if a part of the scan has no form on the wire; the errors of formats and expressions.
+    /// Fails with Not implemented if a part of the scan has no form on the wire, and returns the
+    /// errors of formats and expressions.
     pub(super) fn scan(
         &self,
         config: &FileScanConfig,
@@ -84,7 +86,7 @@ impl Encoder<'_> {
     }
 }
 
-/// Rejects scans with parts without a form on the wire.
+/// Rejects scans that have parts without a form on the wire.
 fn check(config: &FileScanConfig) -> Result<()> {
     if let Some(adapter) = &config.expr_adapter_factory
         && format!("{adapter:?}") != format!("{DefaultPhysicalExprAdapterFactory:?}")
@@ -113,7 +115,7 @@ fn order_message(order: &ReadOrder) -> OrderMessage {
 }
 
 fn selection_message(selection: &RowSelection) -> SelectionMessage {
-    // Positions past the last row are ignored.
+    // Positions after the last row are ignored, so the ranges may be open-ended.
     let ranges = selection.ranges(u64::MAX);
     SelectionMessage {
         borders: ranges
@@ -128,7 +130,8 @@ impl Decoder<'_> {
     /// Decodes a scan.
     ///
     /// # Errors
-    /// Execution if parts are missing or contradict each other; the errors of formats and expressions.
+    /// Fails with Execution if parts are missing or contradict each other, and returns the errors
+    /// of formats and expressions.
     pub(super) fn scan(&self, message: ScanMessage) -> Result<Arc<dyn ExecutionPlan>> {
         let config = message.config.as_ref();
         let config = config.ok_or_else(|| missing("configuration of a scan"))?;
@@ -163,7 +166,7 @@ impl Decoder<'_> {
         Ok(DataSourceExec::from_data_source(config))
     }
 
-    /// Completes files by the parts that the engine's message lacks.
+    /// Completes the files by the parts that the engine's message lacks.
     fn file_groups(
         &self,
         groups: Vec<FileGroup>,
@@ -204,7 +207,7 @@ impl Decoder<'_> {
     }
 }
 
-/// Splits the schema of a table into the columns of files, of the partition, and virtual ones.
+/// Splits a table's schema into file columns, partition columns and virtual columns.
 fn table_schema(
     config: &FileScanExecConf,
     partition_columns: u64,

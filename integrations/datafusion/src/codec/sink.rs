@@ -16,7 +16,7 @@ impl Encoder<'_> {
     /// Encodes a sink without its input.
     ///
     /// # Errors
-    /// The errors of formats and expressions.
+    /// Returns the errors of formats and expressions.
     pub(super) fn sink(&self, exec: &DataSinkExec, sink: &HerringboneSink) -> Result<SinkMessage> {
         let (options, keys) = sink.format();
         let order = exec.sort_order().iter();
@@ -31,10 +31,11 @@ impl Encoder<'_> {
 }
 
 impl Decoder<'_> {
-    /// Decodes a sink of the rows of a plan.
+    /// Decodes a sink for a plan's rows.
     ///
     /// # Errors
-    /// Execution if parts are missing; the errors of formats and expressions.
+    /// Fails with Execution if parts are missing, and returns the errors of formats and
+    /// expressions.
     pub(super) fn sink(
         &self,
         message: &SinkMessage,

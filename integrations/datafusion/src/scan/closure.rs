@@ -1,4 +1,4 @@
-//! Expressions of the engine that the library calls for rows, and asks for verdicts on row groups.
+//! Engine expressions that the library calls for rows, and asks for verdicts on row groups.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,29 +24,29 @@ use super::gain::Gain;
 use super::metrics::FileMetrics;
 use crate::bounds::{FileBounds, PageStatistics, RowGroupStatistics, without_nan};
 
-/// A filter of the engine over the columns of one file.
+/// An engine filter over the columns of one file.
 pub(crate) struct Closure {
     expr: Arc<dyn PhysicalExpr>,
     /// The schema that the file is read with.
     schema: SchemaRef,
-    /// A weaker predicate, which rules out data.
+    /// A weaker predicate, which the library uses to rule out data.
     implied: Option<Predicate>,
-    /// False if rows are not tested, because an operator of the engine does that.
+    /// False if the scan does not test rows, because an operator of the engine does.
     evaluates: bool,
     bounds: Option<Arc<FileBounds>>,
-    /// The columns whose pages a changing filter may rule out, with the paths of their leaves.
+    /// The columns whose pages a changing filter may rule out, each with its leaf's path.
     page_columns: Vec<(String, Vec<String>)>,
     max_in_list_size: usize,
     pruning: Mutex<Pruning>,
     metrics: FileMetrics,
 }
 
-/// The predicate on statistics, made from the current value of the expression.
+/// The predicate on statistics, made from the expression's current value.
 struct Pruning {
     tracking: DynamicFilterTracking,
     predicate: Option<PruningPredicate>,
     is_made: bool,
-    /// True if a dynamic filter changed after the first use.
+    /// True if a dynamic filter has changed since it was first used.
     has_changed: bool,
 }
 
@@ -54,9 +54,9 @@ struct Pruning {
 #[derive(Clone, Copy)]
 pub(crate) struct ClosureContext<'a> {
     pub(crate) schema: &'a SchemaRef,
-    /// The schema of the file as it is stored.
+    /// The file's schema as it is stored.
     pub(crate) stored: &'a SchemaRef,
-    /// The bounds of the file, or `None` if statistics must not be used.
+    /// The file's bounds, or `None` if statistics must not be used.
     pub(crate) bounds: Option<&'a Arc<FileBounds>>,
     pub(crate) evaluates: bool,
     pub(crate) max_in_list_size: usize,
@@ -76,7 +76,8 @@ impl Closure {
             is_made: false,
             has_changed: false,
         };
-        // The implied predicate rules out pages by the value that a filter has when the file is opened.
+        // The library rules out pages by the implied predicate, which has the filter's value at the
+        // time when the file is opened. So only dynamic filters need these columns.
         let page_columns = match context.bounds {
             Some(bounds) if pruning.tracking.contains_dynamic_filter() => names(&expr)
                 .into_iter()
@@ -97,8 +98,8 @@ impl Closure {
         }
     }
 
-    /// Returns false for each container whose statistics show that no row is selected. Returns `None` if nothing is
-    /// known.
+    /// Returns false for each container whose statistics show that no row is selected, or `None` if
+    /// nothing is known.
     fn kept(&self, statistics: &impl PruningStatistics) -> Result<Option<Vec<bool>>> {
         let mut pruning = self.pruning.lock().unwrap_or_else(PoisonError::into_inner);
         let has_changed = pruning
@@ -116,7 +117,7 @@ impl Closure {
             .transpose()
     }
 
-    /// Returns true if statistics show that no row of a row group is selected.
+    /// Returns true if the statistics show that no row of a row group is selected.
     fn is_ruled_out(&self, bounds: &FileBounds, row_group: usize) -> Result<bool> {
         let Some(slot) = bounds.slot(row_group) else {
             return Ok(false);
@@ -129,7 +130,7 @@ impl Closure {
         Ok(is_ruled_out)
     }
 
-    /// Returns true if the predicate on statistics is another one than at the start of the read.
+    /// Returns true if the predicate on statistics has changed since the start of the read.
     fn has_changed(&self) -> bool {
         let pruning = self.pruning.lock().unwrap_or_else(PoisonError::into_inner);
         pruning.has_changed
@@ -147,7 +148,7 @@ impl Closure {
 }
 
 impl fmt::Debug for Closure {
-    /// Formats the name alone: values of a filter may not be known yet.
+    /// Formats only the name, because a filter's values may not be known yet.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Closure")
     }
@@ -176,7 +177,8 @@ impl RowPredicate for Closure {
                 evaluate(expr.as_ref(), batch).map_err(RowError::from)
             }));
         }
-        // The operator that made a dynamic filter tests the rows itself, so the scan may leave it out.
+        // The operator that made a dynamic filter tests the rows itself, so the scan is free to
+        // leave the test out.
         let gain = Mutex::new(Gain::default());
         Ok(Box::new(move |batch| {
             let _timer = time.timer();
@@ -242,7 +244,8 @@ impl RowPredicate for Closure {
             Ok(true) => Ok(Verdict::None),
             Ok(false) => Ok(Verdict::Some),
             Err(_) => {
-                // Statistics only save work. The rows are tested in any case.
+                // This is harmless, because statistics only save work, and the rows are tested in
+                // any case.
                 self.metrics.evaluation_errors.add(1);
                 Ok(Verdict::Some)
             }
@@ -250,8 +253,9 @@ impl RowPredicate for Closure {
     }
 }
 
-/// Returns true if an expression is a dynamic filter over floating-point numbers. It distinguishes zeros by their sign. The
-/// join that made it does not, and tests the rows itself.
+/// Returns true if an expression is a dynamic filter over floating-point numbers. Such a filter
+/// distinguishes zeros by their sign, while the join that made it does not and tests the rows
+/// itself.
 fn separates_zeros(expr: &Arc<dyn PhysicalExpr>, schema: &SchemaRef) -> bool {
     let is_float = |key: &&Arc<dyn PhysicalExpr>| {
         let data_type = key.data_type(schema);
@@ -261,7 +265,7 @@ fn separates_zeros(expr: &Arc<dyn PhysicalExpr>, schema: &SchemaRef) -> bool {
         && expr.children().iter().any(is_float)
 }
 
-/// Returns the names of the columns of an expression.
+/// Returns the names of an expression's columns.
 fn names(expr: &Arc<dyn PhysicalExpr>) -> Vec<String> {
     let columns = collect_columns(expr).into_iter();
     let mut names: Vec<_> = columns.map(|column| column.name().to_owned()).collect();
@@ -270,8 +274,8 @@ fn names(expr: &Arc<dyn PhysicalExpr>) -> Vec<String> {
     names
 }
 
-/// Converts bounds from the type of a file to the type in which a scan reads the column. Returns `None` unless the
-/// types differ in the layout of text or bytes alone.
+/// Converts bounds from a file's type to the type in which the scan reads the column. Returns
+/// `None` unless the types are equal, or only differ in the layout of text or bytes.
 fn in_type(bounds: &ColumnBounds, data_type: &DataType) -> Option<ColumnBounds> {
     let is_text = |it: &DataType| {
         matches!(

@@ -1,4 +1,4 @@
-//! The filter of the read of one file.
+//! The filter for the read of one file.
 
 use std::sync::Arc;
 
@@ -14,27 +14,28 @@ use herringbone::filter::Predicate;
 use super::closure::{Closure, ClosureContext};
 use super::translate::{exact, implied};
 
-/// The filters of a scan, for one file.
+/// A scan's filters, for one file.
 pub(crate) enum FileFilter {
     /// No row is selected.
     Nothing,
     /// All rows are selected.
     Everything,
-    /// The conjuncts.
+    /// The conjuncts that rows must satisfy.
     Of(Vec<Arc<dyn PhysicalExpr>>),
 }
 
 impl FileFilter {
-    /// Splits a predicate over the columns of a file. Conjuncts whose value is known are left out.
+    /// Splits a predicate over a file's columns. Conjuncts whose value is known are left out.
     ///
     /// # Errors
-    /// The errors of the simplifier.
+    /// Returns the simplifier's errors.
     pub(crate) fn new(predicate: &Arc<dyn PhysicalExpr>, schema: &Schema) -> Result<Self> {
         let simplifier = PhysicalExprSimplifier::new(schema);
         let mut conjuncts = Vec::new();
         for conjunct in split_conjunction(predicate) {
             let tracking = DynamicFilterTracking::classify(conjunct);
-            // The simplifier could replace a dynamic filter by its current value.
+            // We do not simplify a dynamic filter, because the simplifier could replace it by its
+            // current value.
             let is_final = tracking.contains_dynamic_filter() || rounds(conjunct, schema)?;
             let conjunct = match is_final {
                 true => conjunct.clone(),
@@ -53,8 +54,9 @@ impl FileFilter {
     }
 }
 
-/// Returns true if an expression casts a number to a type with fewer decimal places. The simplifier of the engine replaces
-/// such a comparison by one without the cast, which selects other rows. Its pruning does the same with bounds.
+/// Returns true if an expression casts a number to a type with fewer decimal places. The engine's
+/// simplifier replaces such a comparison by one without the cast, which selects other rows, and its
+/// pruning does the same with bounds.
 fn rounds(expr: &Arc<dyn PhysicalExpr>, schema: &Schema) -> Result<bool> {
     expr.exists(|expr| {
         let Some(cast) = expr.downcast_ref::<CastExpr>() else {
@@ -68,7 +70,7 @@ fn rounds(expr: &Arc<dyn PhysicalExpr>, schema: &Schema) -> Result<bool> {
     })
 }
 
-/// Returns the number of decimal places of an exact number.
+/// Returns the number of decimal places that an exact number has.
 fn decimal_places(data_type: &DataType) -> Option<i8> {
     match data_type {
         DataType::Decimal32(_, scale)
@@ -79,11 +81,11 @@ fn decimal_places(data_type: &DataType) -> Option<i8> {
     }
 }
 
-/// Translates conjuncts. Predicates of the library are tested first, because they are cheaper. Closures see only the rows
-/// that they select.
+/// Translates conjuncts. The library's own predicates are tested first, because they are cheaper,
+/// and closures only see the rows that those select.
 ///
 /// # Errors
-/// Plan if a conjunct has a column outside of the read.
+/// Fails with Plan if a conjunct has a column that is not part of the read.
 pub(crate) fn translate(
     conjuncts: &[Arc<dyn PhysicalExpr>],
     context: &ClosureContext<'_>,

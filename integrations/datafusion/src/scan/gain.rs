@@ -1,9 +1,10 @@
-//! Dynamic filters that select nearly all rows are not worth their tests.
+//! Stops testing dynamic filters that select nearly all rows, because they are not worth their
+//! cost.
 
-/// The number of tested rows after which a filter is judged.
+/// The number of rows that we test before we judge a filter.
 const JUDGED_AFTER: u64 = 1 << 14;
 
-/// The outcome of the tests of a dynamic filter since it last changed.
+/// The outcome of a dynamic filter's tests since it last changed.
 #[derive(Debug, Default)]
 pub(crate) struct Gain {
     generation: u64,
@@ -12,8 +13,8 @@ pub(crate) struct Gain {
 }
 
 impl Gain {
-    /// Returns false if the filter selected more than seven of eight rows. A changed filter has a new generation, and is
-    /// judged anew.
+    /// Returns false if the filter selected more than seven of eight rows. When a filter changes,
+    /// it gets a new generation, and we judge it anew.
     pub(crate) fn is_worth_testing(&mut self, generation: u64) -> bool {
         if generation != self.generation {
             *self = Self {

@@ -1,4 +1,4 @@
-//! The metrics of a scan, under the names that the engine's own Parquet source has.
+//! A scan's metrics, under the names that the engine's own Parquet source uses.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use datafusion_physical_plan::metrics::{
 };
 use herringbone::filter::{PruningStep, ReadMetrics, StepMetrics};
 
-/// The metrics of the read of one file or part of it.
+/// The metrics for the read of one file or a part of it.
 #[derive(Debug, Clone)]
 pub(crate) struct FileMetrics {
     files: PruningMetrics,
@@ -23,23 +23,23 @@ pub(crate) struct FileMetrics {
     rows_pruned: Count,
     rows_matched: Count,
     efficiency: RatioMetrics,
-    /// The number of row groups ruled out by a filter that changed after the read began. They are not in the number ruled out
-    /// by statistics.
+    /// The number of row groups that were ruled out by a filter that changed after the read began.
+    /// The row groups ruled out by statistics do not include them.
     pub(crate) dynamic_filter: Count,
     /// The number of predicates that could not be used to rule out data.
     pub(crate) evaluation_errors: Count,
-    /// The time in which predicates of the engine were evaluated for rows.
+    /// The time spent on the evaluation of engine predicates for rows.
     pub(crate) row_evaluation_time: Time,
     statistics_time: Time,
     bloom_filter_time: Time,
     page_index_time: Time,
-    /// The time in which footers were read.
+    /// The time spent on reading footers.
     pub(crate) metadata_load_time: Time,
-    /// Metrics with other numbers than 0 only.
+    /// The metrics that are only registered if they are not 0.
     rare: RareMetrics,
 }
 
-/// The place of metrics that few files have.
+/// The registry for metrics that few files have.
 #[derive(Debug, Clone)]
 struct RareMetrics {
     metrics: ExecutionPlanMetricsSet,
@@ -60,7 +60,7 @@ impl RareMetrics {
 }
 
 impl FileMetrics {
-    /// Registers the metrics of a file.
+    /// Registers a file's metrics.
     pub(crate) fn new(
         metrics: &ExecutionPlanMetricsSet,
         partition: usize,
@@ -75,7 +75,7 @@ impl FileMetrics {
                 .with_category(MetricCategory::Rows)
                 .counter(name, partition)
         };
-        // Tested columns are returned as they were decoded, without a cache.
+        // These stay 0, because tested columns are returned as they were decoded, without a cache.
         for name in ["predicate_cache_inner_records", "predicate_cache_records"] {
             builder()
                 .with_category(MetricCategory::Rows)
@@ -118,7 +118,7 @@ impl FileMetrics {
         }
     }
 
-    /// Records whether the statistics of the file ruled it out.
+    /// Records if the file was ruled out by its statistics.
     pub(crate) fn record_file(&self, is_ruled_out: bool) {
         match is_ruled_out {
             true => self.files.add_pruned(1),
@@ -126,7 +126,8 @@ impl FileMetrics {
         }
     }
 
-    /// Records which of the row groups of a read were not looked at, because it reached its limit before.
+    /// Records how many of a read's row groups were not looked at, because the read reached its
+    /// limit before.
     pub(crate) fn record_limit(&self, row_groups: usize, read: &ReadMetrics) {
         let opened = usize::try_from(read.row_groups).map_or(row_groups, |it| it.min(row_groups));
         self.limit_row_groups.add_pruned(row_groups - opened);

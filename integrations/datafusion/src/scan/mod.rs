@@ -1,12 +1,12 @@
-//! A scan: files become morsels, and morsels streams of batches.
+//! A scan, in which files become morsels, and morsels become streams of batches.
 //!
 //! ```text
 //! PartitionedFile ─► planner ─ footer missing ─► request ─► planner ─► read.rs: what to read ─► stream.rs: batches
 //!                                                                       └ filter.rs, translate.rs, closure.rs: predicates
 //! ```
 //!
-//! The one morsel of a file looks ahead in the file itself: requests are tasks of the runtime, so the next row group is
-//! fetched while this one is decoded.
+//! A file becomes a single morsel, because the read looks ahead by itself. Its requests are tasks
+//! of the runtime, so the next row group is fetched while this one is decoded.
 
 use std::fmt;
 use std::sync::Arc;
@@ -42,7 +42,7 @@ mod splits;
 mod stream;
 mod translate;
 
-/// Everything that a partition of a scan knows about its files.
+/// Everything that a scan's partition knows about its files.
 #[derive(Clone)]
 pub(crate) struct Scan {
     pub(crate) access: FileAccess,
@@ -52,7 +52,7 @@ pub(crate) struct Scan {
     pub(crate) output: SchemaRef,
     pub(crate) projection: ProjectionExprs,
     pub(crate) predicate: Option<Arc<dyn PhysicalExpr>>,
-    /// True if the scan evaluates the predicate, and does not only prune with it.
+    /// True if the scan evaluates the predicate, false if it only prunes with it.
     pub(crate) evaluates: bool,
     pub(crate) order: Option<ReadOrder>,
     pub(crate) options: Arc<TableParquetOptions>,
@@ -62,12 +62,12 @@ pub(crate) struct Scan {
     pub(crate) batch_size: Option<usize>,
     pub(crate) metrics: ExecutionPlanMetricsSet,
     pub(crate) partition: usize,
-    /// The number of partitions of the scan.
+    /// The scan's number of partitions.
     pub(crate) partitions: usize,
     pub(crate) memory: Option<Arc<dyn MemoryPool>>,
 }
 
-/// Plans the files of a partition.
+/// A planner for the files of a partition.
 pub(crate) struct FileMorselizer(Arc<Scan>);
 
 impl FileMorselizer {
@@ -94,7 +94,7 @@ impl Morselizer for FileMorselizer {
     }
 }
 
-/// Plans the read of one file or part of it.
+/// A planner for the read of one file or a part of it.
 struct Planner {
     scan: Arc<Scan>,
     file: PartitionedFile,
@@ -132,7 +132,7 @@ impl MorselPlanner for Planner {
 }
 
 impl Planner {
-    /// Returns true if the statistics of the file show that no row is selected.
+    /// Returns true if the file's statistics show that no row is selected.
     fn is_ruled_out(&self) -> Result<bool> {
         let (schema, errors) = (
             self.scan.table_schema.table_schema(),
@@ -150,7 +150,7 @@ impl Planner {
         Ok(is_ruled_out)
     }
 
-    /// Reads the footer of the file.
+    /// Reads the file's footer.
     fn read_footer(mut self: Box<Self>) -> MorselPlan {
         MorselPlan::new().with_pending_planner(async move {
             let timer = self.metrics.metadata_load_time.timer();
@@ -164,7 +164,7 @@ impl Planner {
     }
 }
 
-/// The batches of one file or part of it.
+/// The batches of one file or a part of it.
 struct FileMorsel(FileStream);
 
 impl fmt::Debug for FileMorsel {

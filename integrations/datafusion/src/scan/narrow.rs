@@ -1,4 +1,5 @@
-//! Narrower columns: of structs, also in lists and maps, only the fields that expressions look at are read.
+//! Makes columns narrower. In structs, including those in lists and maps, only the fields that
+//! expressions look at are read.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,12 +15,12 @@ use datafusion_physical_expr_common::physical_expr::PhysicalExpr;
 
 use super::translate::fields_of;
 
-/// A step from a nested value to a part of it.
+/// A step from a nested value to one of its parts.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Step {
-    /// The column, the field of a struct, or the value of a key with this name.
+    /// The column, the struct field, or the value of a key with this name.
     Name(String),
-    /// An element of a list, or a value of a map.
+    /// A list's element, or a map's value.
     Element,
 }
 
@@ -28,7 +29,7 @@ enum Step {
 enum Use {
     /// The whole value.
     Whole,
-    /// Parts of it.
+    /// Some of its parts.
     Parts(BTreeMap<Step, Self>),
 }
 
@@ -37,7 +38,8 @@ impl Use {
         Self::Parts(BTreeMap::new())
     }
 
-    /// Adds the use of a part of the value of an expression. `steps` lead from the value to the part, the last one first.
+    /// Adds the use of a part of an expression's value. `steps` lead from the value to the part,
+    /// with the last one first.
     fn add_all(&mut self, expr: &dyn PhysicalExpr, mut steps: Vec<Step>) {
         if let Some(column) = expr.downcast_ref::<Column>() {
             steps.push(Step::Name(column.name().to_owned()));
@@ -49,7 +51,7 @@ impl Use {
         };
         steps.extend(parts.into_iter().rev());
         self.add_all(of.as_ref(), steps);
-        // The index of an element, or the key of a value.
+        // The remaining arguments are an element's index, or a value's key.
         let others = expr.children().into_iter().skip(1);
         others.for_each(|other| self.add_all(other.as_ref(), Vec::new()));
     }
@@ -66,7 +68,7 @@ impl Use {
         part.add(rest);
     }
 
-    /// Returns the use of all parts, as one.
+    /// Returns the use of all parts, merged into one.
     fn of_any_part(parts: &BTreeMap<Step, Self>) -> Self {
         let mut any = Self::nothing();
         parts.values().for_each(|part| any.merge(part));
@@ -86,18 +88,18 @@ impl Use {
     }
 }
 
-/// Returns the argument that an expression takes a part of, and the steps to that part.
+/// Returns the argument that an expression takes a part of, and the steps that lead to this part.
 fn part_of(expr: &dyn PhysicalExpr) -> Option<(&Arc<dyn PhysicalExpr>, Vec<Step>)> {
     if let Some((of, names)) = fields_of(expr) {
         return Some((of, names.into_iter().map(Step::Name).collect()));
     }
     let function = expr.downcast_ref::<ScalarFunctionExpr>()?;
-    // Functions of these names may be those of a user.
+    // We compare functions and not their names, because a user may have functions of these names.
     let is = |engine_function: &ScalarUDF| function.fun() == engine_function;
     let steps = if is(&array_element_udf()) {
         vec![Step::Element]
     } else if is(&array_slice_udf()) || is(&map_extract_udf()) || is(&map_values_udf()) {
-        // Lists of elements or of values.
+        // The result is a list of elements or values, so it adds no step.
         Vec::new()
     } else {
         return None;
@@ -105,8 +107,8 @@ fn part_of(expr: &dyn PhysicalExpr) -> Option<(&Arc<dyn PhysicalExpr>, Vec<Step>
     Some((function.args().first()?, steps))
 }
 
-/// Returns the columns of a schema that expressions look at, in its order, with the parts of nested columns that they
-/// look at.
+/// Returns those columns of a schema that expressions look at, in the schema's order. Nested
+/// columns only have the parts that expressions look at.
 pub(crate) fn narrow<'a>(
     schema: &Schema,
     exprs: impl IntoIterator<Item = &'a Arc<dyn PhysicalExpr>>,
@@ -143,7 +145,8 @@ fn narrow_field(field: &FieldRef, of: &Use) -> FieldRef {
     }
 }
 
-/// Returns the used fields of a struct. Returns `None` if it lacks one: the expression reports it.
+/// Returns the used fields of a struct, or `None` if the struct lacks one. The expression itself
+/// then reports that.
 fn narrow_fields(fields: &Fields, parts: &BTreeMap<Step, Use>) -> Option<Fields> {
     let of = |field: &FieldRef| parts.get(&Step::Name(field.name().clone()));
     let used = fields.iter().filter_map(|field| Some((field, of(field)?)));
@@ -151,7 +154,7 @@ fn narrow_fields(fields: &Fields, parts: &BTreeMap<Step, Use>) -> Option<Fields>
     (!narrowed.is_empty() && narrowed.len() == parts.len()).then_some(narrowed)
 }
 
-/// Returns the entries of a map with the used parts of its values.
+/// Returns a map's entries with only the used parts of its values.
 fn narrow_entries(entries: &Field, value_use: &Use) -> Option<Field> {
     let DataType::Struct(fields) = entries.data_type() else {
         return None;
@@ -203,10 +206,10 @@ mod tests {
         let all = ["a", "b", "c"];
         let narrowed = narrow_field(&list(&all), &parts(&[&c, &a]));
         assert_eq!(narrowed, list(&["a", "c"]));
-        // One use of the whole element needs all of its fields.
+        // If the whole element is used once, all of its fields are needed.
         let whole = parts(&[&a, &[Step::Element]]);
         assert_eq!(narrow_field(&list(&all), &whole), list(&all));
-        // An unknown field is left to the expression.
+        // If a field is unknown, it is left to the expression.
         let unknown = parts(&[&a, &[Step::Element, name("x")]]);
         assert_eq!(narrow_field(&list(&all), &unknown), list(&all));
         let key_parts = parts(&[&[name("one"), name("b")], &[name("two"), name("c")], &a]);

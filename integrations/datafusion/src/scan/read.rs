@@ -24,18 +24,18 @@ use crate::memory::FileMemory;
 use crate::options::{pruning_steps, schema_options};
 use crate::source::is_row_index;
 
-/// The read of one file or part of it.
+/// The read of one file or a part of it.
 pub(crate) struct FileRead {
     pub(crate) options: ReadOptions,
-    /// The output as expressions over the decoded columns.
+    /// The output, as expressions over the decoded columns.
     pub(crate) projection: ProjectionExprs,
 }
 
-/// The expressions of a scan, over the columns of one file.
+/// A scan's expressions, over the columns of one file.
 struct FileExprs {
-    /// The columns of the table that the file has.
+    /// The columns that the table and the file both have.
     schema: SchemaRef,
-    /// The columns of the file as they are stored.
+    /// The file's columns as they are stored.
     stored: SchemaRef,
     projection: ProjectionExprs,
     predicate: Option<Arc<dyn PhysicalExpr>>,
@@ -45,7 +45,7 @@ impl FileRead {
     /// Plans the read. Returns `None` if no row is selected.
     ///
     /// # Errors
-    /// Corrupt or Unsupported if the file cannot be read as the table.
+    /// Fails with Corrupt or Unsupported if the file cannot be read as the table.
     pub(crate) fn new(
         scan: &Scan,
         file: &PartitionedFile,
@@ -97,8 +97,9 @@ impl FileRead {
         options.virtual_columns = virtual_columns(scan, &exprs.projection)?;
         options.limit = scan.limit.map(|limit| limit as u64);
         if let Some(batch_size) = scan.batch_size {
-            // `batch_bytes` keeps its default. It cuts 8192 rows only if a row has more than 16 KiB, and larger batches
-            // may exceed the memory of the read, which is then an error.
+            // `batch_bytes` keeps its default. It cuts 8192 rows only if a row has more than 16
+            // KiB, and without it larger batches may exceed the read's memory, which would be an
+            // error.
             options.batch_size = batch_size;
         }
         if let Some(pool) = &scan.memory {
@@ -150,7 +151,7 @@ impl FileExprs {
     }
 }
 
-/// Returns options with the rows of a part of a file. Returns `None` if it has no rows.
+/// Returns options that select the rows of a part of a file, or `None` if the part has no rows.
 fn rows(file: &PartitionedFile, handle: &MetadataHandle) -> Result<Option<ReadOptions>> {
     let mut options = ReadOptions::new();
     if let Some(range) = &file.range {

@@ -1,4 +1,4 @@
-//! Parts of a file: ranges of its bytes as rows.
+//! Parts of a file, from byte ranges to rows.
 
 use std::ops::Range;
 
@@ -8,25 +8,27 @@ use herringbone::MetadataHandle;
 
 use crate::error::from_library;
 
-/// The smallest number of rows of a row group that several ranges share.
+/// The smallest row count of a row group that several ranges share.
 const SHARED_ROWS: u64 = 1 << 17;
 
-/// The rows of a range of bytes.
+/// The rows that belong to a byte range.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct RowSplit {
     /// The ordinals of the row groups.
     pub(crate) row_groups: Vec<usize>,
-    /// The rows, counted from the first of the file, if row groups are shared with other ranges.
+    /// The rows, counted from the file's first row, if row groups are shared with other ranges.
     pub(crate) row_ranges: Option<Vec<Range<u64>>>,
 }
 
-/// Returns the rows of a range of bytes. Ranges that cover each byte of a file once cover each row once.
+/// Returns the rows that belong to a byte range. If ranges cover each byte of a file once, their
+/// rows cover each row once.
 ///
-/// A row group belongs to the range with its first byte. A large one with page indexes is shared: its rows are taken
-/// to be spread evenly over its bytes.
+/// A row group belongs to the range that has its first byte. But a large row group with page
+/// indexes is shared, and we assume that its rows are spread evenly over its bytes.
 ///
 /// # Errors
-/// Corrupt if the metadata of a row group cannot be decoded; internal if the range is not one.
+/// Fails with Corrupt if a row group's metadata cannot be decoded, and with an internal error if
+/// the range is not valid.
 pub(crate) fn part(handle: &MetadataHandle, range: &FileRange) -> Result<RowSplit> {
     let (Ok(start), Ok(end)) = (u64::try_from(range.start), u64::try_from(range.end)) else {
         return internal_err!("a range of bytes from {} to {}", range.start, range.end);
@@ -61,7 +63,7 @@ pub(crate) fn part(handle: &MetadataHandle, range: &FileRange) -> Result<RowSpli
     })
 }
 
-/// Returns the bytes of a row group that several ranges share.
+/// Returns a row group's byte range, if several ranges share the row group.
 fn shared(handle: &MetadataHandle, row_group: usize) -> Result<Option<Range<u64>>> {
     let metadata = handle.metadata();
     let header = metadata.row_group_header(row_group).map_err(from_library)?;
@@ -78,7 +80,8 @@ fn shared(handle: &MetadataHandle, row_group: usize) -> Result<Option<Range<u64>
         return Ok(None);
     }
     let chunk = metadata.column_chunk(row_group, 0).map_err(from_library)?;
-    // Without page indexes, each range would read all pages before its rows.
+    // Without page indexes, each range would have to read all pages before its rows, so we do not
+    // share the row group.
     let Some(first) = chunk
         .meta_data
         .filter(|_| chunk.offset_index_offset.is_some())
@@ -94,16 +97,16 @@ fn shared(handle: &MetadataHandle, row_group: usize) -> Result<Option<Range<u64>
     let Ok(start) = u64::try_from(start) else {
         return Ok(None);
     };
-    // Ranges cover the file, and no byte after it.
+    // Cut the range at the file's end, because the ranges cover no byte after it.
     let end = start.saturating_add(bytes).min(handle.file_length());
     Ok((start < end).then_some(start..end))
 }
 
-/// Returns the number of rows of a row group that belong to ranges before an offset.
+/// Returns how many of a row group's rows belong to ranges before an offset.
 fn rows_before(offset: u64, bytes: &Range<u64>, rows: u64) -> u64 {
     let length = u128::from(bytes.end - bytes.start);
     let before = u128::from(offset.clamp(bytes.start, bytes.end) - bytes.start);
-    // At most `rows`.
+    // The cast loses nothing, because the result is at most `rows`.
     (u128::from(rows) * before / length) as u64
 }
 

@@ -1,4 +1,4 @@
-//! The stream of the batches of a file.
+//! The stream of a file's batches.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -28,23 +28,23 @@ pub(crate) struct FileStream {
     end: End,
 }
 
-/// The work at the end of a read: its counts are recorded.
+/// The work to do at the end of a read, which is to record its counts.
 struct End {
     meta: ObjectMeta,
     metrics: FileMetrics,
     limit: Option<Limit>,
 }
 
-/// The limit of a read that only it keeps from looking at all of its row groups.
+/// The limit of a read, if nothing else keeps the read from looking at all of its row groups.
 struct Limit {
-    /// The number of rows that the read still returns.
+    /// The number of rows that the read will still return.
     rows_left: u64,
     row_groups: usize,
 }
 
 impl Limit {
     fn new(options: &ReadOptions, handle: &MetadataHandle) -> Option<Self> {
-        // The read does not look at row groups without a selected row either.
+        // With row selections, the read would not look at row groups without a selected row either.
         let rows_left = options
             .limit
             .filter(|_| options.row_selections.is_empty())?;
@@ -60,7 +60,7 @@ impl FileStream {
     /// Plans the read of a file. Returns `None` if no row is selected.
     ///
     /// # Errors
-    /// Corrupt or Unsupported if the file cannot be read as the table.
+    /// Fails with Corrupt or Unsupported if the file cannot be read as the table.
     pub(crate) fn open(
         scan: &Arc<Scan>,
         file: &PartitionedFile,
@@ -95,7 +95,7 @@ impl FileStream {
         if batch.schema_ref() == &self.output {
             return Ok(batch);
         }
-        // The types are equal. Metadata and nullability are those of the table.
+        // The types are equal, but we take the table's metadata and nullability.
         let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
         let columns = batch.columns().to_vec();
         Ok(RecordBatch::try_new_with_options(

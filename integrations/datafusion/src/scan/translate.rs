@@ -1,10 +1,11 @@
-//! Expressions of the engine as predicates of the library.
+//! Translates engine expressions into the library's predicates.
 //!
-//! A translation is *exact* if both select the same rows, and reject the same ones in a negation. It is *implied* if it
-//! selects at least the rows that the expression selects. Implied predicates only rule out data.
+//! A translation is *exact* if both select the same rows, and reject the same rows if they are
+//! negated. It is *implied* if it selects at least the rows that the expression selects. We only
+//! use implied predicates to rule out data.
 //!
-//! Comparisons of floating-point numbers are never exact: the engine orders negative NaNs below all numbers and positive
-//! ones above, and the library has one NaN above all.
+//! Comparisons of floating-point numbers are never exact, because the engine orders negative NaNs
+//! below all numbers and positive NaNs above, while the library has one NaN above all numbers.
 
 use arrow::datatypes::i256;
 use arrow::datatypes::{DataType, Schema, TimeUnit};
@@ -19,10 +20,10 @@ use datafusion_physical_expr::expressions::{
 use datafusion_physical_expr_common::physical_expr::PhysicalExpr;
 use herringbone::filter::{Literal, Predicate, col_at};
 
-/// The depth of the deepest translated expression. The engine evaluates deeper ones.
+/// The depth of the deepest expression that we translate. The engine evaluates deeper ones.
 const DEEPEST: usize = 256;
 
-/// Returns the predicate that selects the same rows as an expression over columns of `schema`.
+/// Returns the predicate that selects the same rows as an expression over the columns of `schema`.
 pub(crate) fn exact(expr: &dyn PhysicalExpr, schema: &Schema) -> Option<Predicate> {
     Translation {
         schema,
@@ -32,8 +33,8 @@ pub(crate) fn exact(expr: &dyn PhysicalExpr, schema: &Schema) -> Option<Predicat
     .predicate(expr, 0)
 }
 
-/// Returns a predicate that selects at least the rows that an expression selects. Its columns are those of the file, with
-/// the schema `stored`. `schema` may have further fields in structs.
+/// Returns a predicate that selects at least the rows that an expression selects. It tests columns
+/// of the file, whose schema is `stored`. Structs in `schema` may have more fields than the file's.
 pub(crate) fn implied(
     expr: &dyn PhysicalExpr,
     schema: &Schema,
@@ -47,7 +48,7 @@ pub(crate) fn implied(
     .predicate(expr, 0)
 }
 
-/// Returns the field that an expression names: its path from the root of the schema.
+/// Returns the field that an expression names, as its path from the schema's root.
 pub(crate) fn path(expr: &dyn PhysicalExpr) -> Option<Vec<String>> {
     if let Some(column) = expr.downcast_ref::<Column>() {
         return Some(vec![column.name().to_owned()]);
@@ -58,7 +59,7 @@ pub(crate) fn path(expr: &dyn PhysicalExpr) -> Option<Vec<String>> {
     Some(path)
 }
 
-/// Returns the argument that an expression takes a field of, and the path to the field.
+/// Returns the argument that an expression takes a field of, and the field's path within it.
 pub(crate) fn fields_of(
     expr: &dyn PhysicalExpr,
 ) -> Option<(&std::sync::Arc<dyn PhysicalExpr>, Vec<String>)> {
@@ -71,7 +72,7 @@ pub(crate) fn fields_of(
     Some((of, names.iter().map(name).collect::<Option<_>>()?))
 }
 
-/// Returns the type of a field, if its path leads through structs only.
+/// Returns a field's type, if its path only leads through structs.
 fn type_of<'a>(path: &[String], schema: &'a Schema) -> Option<&'a DataType> {
     let (root, names) = path.split_first()?;
     let mut data_type = schema.field_with_name(root).ok()?.data_type();
@@ -89,7 +90,7 @@ fn type_of<'a>(path: &[String], schema: &'a Schema) -> Option<&'a DataType> {
 
 struct Translation<'a> {
     schema: &'a Schema,
-    /// The schema with the tested columns.
+    /// The schema that has the tested columns.
     stored: &'a Schema,
     is_implied: bool,
 }
@@ -103,7 +104,8 @@ impl Translation<'_> {
             return self.binary(binary, depth);
         }
         if let Some(not) = expr.downcast_ref::<NotExpr>() {
-            // The negation of a weaker test would be a stronger one.
+            // Below a negation, the translation must be exact, because the negation of a weaker
+            // test would be a stronger one.
             let exact = Translation {
                 is_implied: false,
                 ..*self
@@ -123,7 +125,8 @@ impl Translation<'_> {
             return self.like(like);
         }
         if let Some(dynamic) = expr.downcast_ref::<DynamicFilterPhysicalExpr>() {
-            // A later value selects no other rows: dynamic filters only become stricter.
+            // We may take the current value, because dynamic filters only become stricter, so a
+            // later value selects no other rows.
             let current = self.is_implied.then(|| dynamic.current().ok())??;
             return self.predicate(current.as_ref(), depth + 1);
         }
@@ -171,7 +174,8 @@ impl Translation<'_> {
         }
     }
 
-    /// Returns a predicate that also selects each NaN: whether the engine does depends on its sign.
+    /// Returns a predicate that also selects each NaN, because the NaN's sign decides if the engine
+    /// selects it.
     fn floating_comparison(
         &self,
         column: herringbone::filter::Column,
@@ -185,7 +189,8 @@ impl Translation<'_> {
         if value.is_nan() {
             return (operator == Operator::Eq).then_some(nan);
         }
-        // Zeros of both signs: the engine may order them.
+        // We also select values that equal the literal, because the engine may order zeros of both
+        // signs.
         match operator {
             Operator::Eq => Some(column.eq(value)),
             Operator::Lt | Operator::LtEq => Some(column.le(value).or(nan)),
@@ -215,7 +220,7 @@ impl Translation<'_> {
             let found = column.is_in(values.into_iter().filter(|value| !value.is_nan()));
             return Some(if has_nan { found.or(nan) } else { found });
         }
-        // With a null in the list, the answer is never false.
+        // We do not translate a list that has a null, because its answer is never false.
         let values = values.into_iter().map(|value| literal(value, data_type));
         let found = column.is_in(values.collect::<Option<Vec<_>>>()?);
         Some(if list.negated() { found.not() } else { found })
@@ -228,7 +233,8 @@ impl Translation<'_> {
             .downcast_ref::<LiteralExpr>()?
             .value()
             .try_as_str()??;
-        // A backslash escapes the next character, and the library knows no escapes.
+        // We cannot translate a backslash. It escapes the next character, but the library knows no
+        // escapes.
         if like.case_insensitive() || pattern.contains('\\') || !is_text(data_type) {
             return None;
         }
@@ -261,7 +267,8 @@ fn float(value: &ScalarValue) -> Option<f64> {
     }
 }
 
-/// Returns the literal for a comparison with a column of this type. Returns `None` for nulls and for other types.
+/// Returns the literal for a comparison with a column of this type, or `None` for nulls and for
+/// other types.
 fn literal(value: &ScalarValue, data_type: &DataType) -> Option<Literal> {
     if value.data_type() != *data_type && !(is_text(data_type) && is_text(&value.data_type())) {
         return None;

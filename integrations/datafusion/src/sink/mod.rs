@@ -37,17 +37,19 @@ use crate::memory::FileMemory;
 mod null_partition;
 mod options;
 
-/// The part of a pool that one part of a local file takes.
+/// The divisor for the share of a pool that one part of a local file takes.
 const PART_SHARE: u64 = 32;
 
-/// The size of the smallest parts of a local file, because each takes a request.
+/// The smallest size of a local file's parts. Parts are not smaller, because each one takes a
+/// request.
 const SMALLEST_PART: u64 = 256 << 10;
 
 pub(crate) use options::{check, check_session};
 
-/// Writes the rows of a query to Parquet files.
+/// A sink that writes a query's rows to Parquet files.
 ///
-/// The files become visible when all of them are complete. If the query fails or is dropped, none is left.
+/// The files become visible when all of them are complete. If the query fails or is dropped, no
+/// file is left.
 pub struct HerringboneSink {
     config: FileSinkConfig,
     options: Arc<TableParquetOptions>,
@@ -74,7 +76,7 @@ impl HerringboneSink {
         }
     }
 
-    /// Records the order of the rows in the files, up to the first expression other than a column.
+    /// Records the order of the rows in the files, up to the first expression that is not a column.
     pub(crate) fn with_order(self, order: Option<&LexRequirement>) -> Self {
         let schema = get_writer_schema(&self.config);
         let mut sorting_columns = Vec::new();
@@ -83,7 +85,7 @@ impl HerringboneSink {
                 break;
             };
             if schema.field_with_name(column.name()).is_err() {
-                // A partition column: all rows of a file are equal in it.
+                // This is a partition column, in which all rows of a file are equal.
                 continue;
             }
             let options = requirement.options.unwrap_or_default();
@@ -100,13 +102,13 @@ impl HerringboneSink {
         }
     }
 
-    /// Returns the options and keys of the table.
+    /// Returns the table's options and keys.
     #[cfg(feature = "proto")]
     pub(crate) fn format(&self) -> (&TableParquetOptions, &TableKeys) {
         (&self.options, &self.keys)
     }
 
-    /// Returns the metadata of the files written so far.
+    /// Returns the metadata of the files that were written so far.
     #[must_use]
     pub fn written(&self) -> HashMap<Path, FileMetadata> {
         self.written
@@ -141,7 +143,7 @@ impl HerringboneSink {
     }
 }
 
-/// The blocking tasks of the runtime, on which columns are encoded.
+/// The runtime's blocking tasks, which encode columns.
 #[derive(Debug)]
 struct HostTasks(Handle);
 
@@ -239,7 +241,8 @@ impl FileSink for HerringboneSink {
                 Err(error) => failure = failure.or(Some(error)),
             }
         }
-        // If a file fails, the task that distributes rows fails as well, for no reason of its own.
+        // If a file fails, the task that distributes rows fails as well, so we prefer the file's
+        // error.
         let demuxed = demux_task.join_unwind().await;
         let demuxed =
             demuxed.unwrap_or_else(|error| Err(DataFusionError::ExecutionJoin(Box::new(error))));
@@ -254,8 +257,8 @@ impl FileSink for HerringboneSink {
 }
 
 impl HerringboneSink {
-    /// Returns the size of the parts of a file. Parts of a local file are a small share of a small pool. Object stores
-    /// require large ones.
+    /// Returns the size of a file's parts. For a local file, a part is a small share of a small
+    /// pool, but object stores require large parts.
     fn part_bytes(&self, option: u64, limit: MemoryLimit) -> u64 {
         let is_local = self.config.object_store_url.as_str().starts_with("file:");
         match limit {
@@ -267,7 +270,7 @@ impl HerringboneSink {
         }
     }
 
-    /// Makes all files visible. Returns the number of their rows.
+    /// Makes all files visible, and returns their row count.
     async fn complete(&self, files: Vec<WrittenFile>, store: &dyn ObjectStore) -> Result<u64> {
         let rows_written = MetricBuilder::new(&self.metrics).global_counter("rows_written");
         let bytes_written = MetricBuilder::new(&self.metrics).global_counter("bytes_written");
@@ -280,7 +283,7 @@ impl HerringboneSink {
                 Err(error) => {
                     abort(files).await;
                     for path in complete {
-                        // The first error is the one to report.
+                        // We ignore this error, because the first error is the one to report.
                         drop(store.delete(&path).await);
                     }
                     return Err(from_library(error));
@@ -300,12 +303,12 @@ impl HerringboneSink {
 /// Drops files before they become visible.
 async fn abort(files: impl IntoIterator<Item = WrittenFile>) {
     for file in files {
-        // An upload that cannot be aborted is not complete either.
+        // We ignore the error, because an upload that cannot be aborted is not complete either.
         drop(file.object.abort().await);
     }
 }
 
-/// A file to be written.
+/// A file that is being written.
 struct FileJob {
     path: Path,
     writer: RemoteWriter,
@@ -313,7 +316,7 @@ struct FileJob {
     time: Time,
 }
 
-/// A finished file before it becomes visible.
+/// A file that is finished, but not yet visible.
 struct WrittenFile {
     path: Path,
     object: SentObject,
@@ -321,7 +324,7 @@ struct WrittenFile {
 
 impl FileJob {
     async fn write(mut self, mut batches: Receiver<RecordBatch>) -> Result<WrittenFile> {
-        // Parts are sent while the next batch is made.
+        // We send parts while the next batch is being made.
         while let Some(batch) = self
             .writer
             .during(batches.recv())
@@ -343,7 +346,8 @@ impl FileJob {
         })
     }
 
-    /// Gives a batch the schema of the file: the metadata and nullability of a plan's batches may differ from it.
+    /// Gives a batch the file's schema, because the batches of a plan may differ from it in
+    /// metadata and nullability.
     fn with_schema(&self, batch: &RecordBatch) -> Result<RecordBatch> {
         let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
         let columns = batch.columns().iter().zip(self.schema.fields());

@@ -1,8 +1,9 @@
-//! Rows with nulls in partition columns.
+//! Rows that have nulls in partition columns.
 //!
-//! The engine takes values of partition columns without asking for nulls, so that a null becomes 0, a day in 1970 or the
-//! empty text. We send it batches whose rows have nulls in the same partition columns. In these columns,
-//! it finds the name of the null partition.
+//! The engine takes the values of partition columns without asking for nulls, so that a null
+//! becomes 0, a day in 1970 or the empty text. So we split the batches by the partition columns in
+//! which their rows have nulls, and put the name of the null partition into these columns, where
+//! the engine finds it.
 
 use std::sync::Arc;
 
@@ -19,7 +20,8 @@ use futures::{StreamExt, TryStreamExt, stream};
 
 use crate::partitions::NULL_PARTITION;
 
-/// Returns a stream with the name of the null partition in place of nulls in the table's partition columns.
+/// Returns a stream that has the name of the null partition in place of nulls in the table's
+/// partition columns.
 pub(super) fn named(
     data: SendableRecordBatchStream,
     columns: &[(String, DataType)],
@@ -33,7 +35,8 @@ pub(super) fn named(
     Box::pin(RecordBatchStreamAdapter::new(schema, batches))
 }
 
-/// Splits a batch by nulls in columns. The rows of a part keep their order.
+/// Splits a batch by the columns in which its rows have nulls. Within a part, rows keep their
+/// order.
 fn split(batch: RecordBatch, columns: &[String]) -> Result<Vec<RecordBatch>> {
     let mut parts = vec![batch];
     for name in columns {
@@ -57,7 +60,8 @@ fn split(batch: RecordBatch, columns: &[String]) -> Result<Vec<RecordBatch>> {
     Ok(parts)
 }
 
-/// Replaces a column of nulls by the name of their partition. Its type is another one than that of the column.
+/// Replaces a column of nulls by the name of their partition. The new column has another type than
+/// the old one, by which `restored` recognises it.
 fn with_name(batch: &RecordBatch, at: usize) -> Result<RecordBatch> {
     let names = std::iter::repeat_n(NULL_PARTITION, batch.num_rows());
     let names: ArrayRef = match batch.column(at).data_type() {
@@ -78,7 +82,8 @@ fn with_name(batch: &RecordBatch, at: usize) -> Result<RecordBatch> {
     Ok(RecordBatch::try_new(Arc::new(schema), columns)?)
 }
 
-/// Returns the nulls of a column in which the engine found the name of their partition, and other columns as they are.
+/// Returns the nulls of a column in which the engine found the name of their partition. Other
+/// columns are returned as they are.
 pub(super) fn restored(column: &ArrayRef, field: &Field) -> ArrayRef {
     let is_name = match column.data_type() {
         found if found == field.data_type() || column.is_empty() => false,

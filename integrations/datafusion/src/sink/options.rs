@@ -1,4 +1,4 @@
-//! The options of a table as options of a writer.
+//! Translates a table's options into a writer's options.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Display;
@@ -16,22 +16,23 @@ use herringbone::{
 
 use crate::options::HerringboneOptions;
 
-/// An option of DataFusion that the writer has by another name, or with other values.
+/// An option of DataFusion that the writer has under another name, or with other values.
 struct Row {
     theirs: &'static str,
     ours: &'static str,
-    /// True if DataFusion's default is taken, too. Otherwise the writer then chooses by itself.
+    /// True if we also take DataFusion's default. If false, the writer chooses by itself when the
+    /// option has the default.
     takes_default: bool,
-    /// The value that NULL means, if it is not the default of the writer.
+    /// The value that NULL means, if it is not the writer's default.
     null: Option<&'static str>,
-    /// Returns the name of the option of the writer and its value, for a value of DataFusion.
+    /// A function that returns the writer's option and its value, for a value of DataFusion.
     translate: Translate,
 }
 
 type Translate = fn(&'static str, &str) -> (&'static str, String);
 
 impl Row {
-    /// An option whose values mean the same.
+    /// Creates an option whose values mean the same in both.
     const fn new(theirs: &'static str, ours: &'static str) -> Self {
         Self {
             theirs,
@@ -57,30 +58,30 @@ impl Row {
         self
     }
 
-    /// Returns the option of the writer and its value, if a value of DataFusion sets one.
+    /// Returns the writer's option and its value, if DataFusion's value sets one.
     fn ours(&self, value: Option<&str>) -> Option<(&'static str, String)> {
         let value = value.or(self.null)?;
         Some((self.translate)(self.ours, value))
     }
 }
 
-/// DataFusion's names, and the exceptions among their values.
+/// DataFusion's names for options, and the exceptions among their values.
 const OPTIONS: &[Row] = &[
     Row::new("data_pagesize_limit", "page_bytes"),
     Row::new("data_page_row_count_limit", "page_rows"),
     Row::new("dictionary_page_size_limit", "dictionary_bytes"),
     Row::new("dictionary_enabled", "dictionary"),
-    // Bounds are not truncated then.
+    // With NULL, bounds are not truncated.
     Row::new("statistics_truncate_length", "truncate_bounds").with_null("4294967295"),
     Row::new("statistics_enabled", "statistics"),
-    // A level is in parentheses, and the text may have quotes: `'zstd(3)'`.
+    // DataFusion puts the level in parentheses, and the text may have quotes: `'zstd(3)'`.
     Row::new("compression", "compression")
         .with_default()
         .translated(|ours, value| {
             let text = value.replace(['\'', ')'], "");
             (ours, text.replacen('(', ":", 1))
         }),
-    // A dictionary is an encoding of its own.
+    // For DataFusion, a dictionary is one of the encodings.
     Row::new("encoding", "encoding").translated(|ours, value| {
         match value.to_lowercase().ends_with("_dictionary") {
             true => ("dictionary", "on".to_owned()),
@@ -91,7 +92,7 @@ const OPTIONS: &[Row] = &[
     Row::new("max_row_group_bytes", "row_group_bytes"),
     Row::new("writer_version", "data_page_version").with_default(),
     Row::new("created_by", "created_by"),
-    // It is a switch, and off by default.
+    // This is a switch that is off by default, so any other value turns it on.
     Row::new("skip_arrow_metadata", "arrow_schema_hint")
         .translated(|ours, _| (ours, "none".into())),
 ];
@@ -119,18 +120,19 @@ impl Visit for Entries {
     }
 }
 
-/// Rejects wrong and unsupported options for writing.
+/// Rejects options for writes that are wrong or not supported.
 ///
 /// # Errors
-/// Configuration with the name of the option.
+/// Fails with Configuration, with the option's name.
 pub(crate) fn check(options: &TableParquetOptions) -> Result<()> {
     write_options(options).map(drop)
 }
 
-/// Returns the options of a writer. If the session has the engine's default, the writer chooses by itself.
+/// Returns a writer's options. If the session has the engine's default for an option, the writer
+/// chooses by itself.
 ///
 /// # Errors
-/// Configuration if an option has a wrong value.
+/// Fails with Configuration if an option has a wrong value.
 pub(crate) fn write_options(options: &TableParquetOptions) -> Result<WriteOptions> {
     let global = &options.global;
     let mut write = WriteOptions::new();
@@ -184,7 +186,8 @@ fn columns(options: &TableParquetOptions) -> Result<BTreeMap<&str, ColumnOptions
                     .map_err(|error| wrong(&key, &error))?;
             }
         }
-        // A column with its own rate or number has a filter if all columns do. Others inherit it from the writer.
+        // If a column has its own rate or number, it has a filter if all columns have one. All
+        // other columns inherit it from the writer.
         let (rate, distinct) = (
             column_options.bloom_filter_fpp,
             column_options.bloom_filter_ndv,
@@ -203,10 +206,10 @@ fn columns(options: &TableParquetOptions) -> Result<BTreeMap<&str, ColumnOptions
     Ok(columns)
 }
 
-/// Applies the options of the session under the prefix `herringbone.write`, which take precedence over DataFusion's.
+/// Applies the session's options under the prefix `herringbone.write`, which win over DataFusion's.
 ///
 /// # Errors
-/// Configuration if an option has a wrong value.
+/// Fails with Configuration if an option has a wrong value.
 pub(crate) fn of_session(
     session: Option<&HerringboneOptions>,
     mut write: WriteOptions,
@@ -227,10 +230,11 @@ pub(crate) fn of_session(
     Ok(write)
 }
 
-/// Fails unless the writer has this option, or one of columns before two colons, with this value.
+/// Fails unless the writer has this option with this value. The option may be one of columns,
+/// before two colons.
 ///
 /// # Errors
-/// Configuration with the possible names or values.
+/// Fails with Configuration, with the possible names or values.
 pub(crate) fn check_session(key: &str, value: &str) -> Result<()> {
     let checked = match key.split_once("::") {
         None => WriteOption::named(key).and_then(|option| option.check(value)),

@@ -1,4 +1,4 @@
-//! The source of a scan, and the parts of a query pushed down into it.
+//! A scan's source, and the parts of a query that are pushed down into it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -46,15 +46,15 @@ pub(crate) use sort::ReadOrder;
 #[cfg(feature = "proto")]
 pub(crate) use wire::Pushed;
 
-/// The source of a scan over Parquet files.
+/// The source for a scan over Parquet files.
 #[derive(Clone)]
 pub struct HerringboneSource {
     table_schema: TableSchema,
-    /// The columns of the output, as expressions of the columns of the table.
+    /// The output columns, as expressions over the table's columns.
     projection: ProjectionExprs,
     /// The conjunction of the pushed filters.
     predicate: Option<Arc<dyn PhysicalExpr>>,
-    /// True if the scan evaluates the filters, and does not only prune with them.
+    /// True if the scan evaluates the filters, false if it only prunes with them.
     evaluates: bool,
     /// The order in which row groups are read.
     order: Option<ReadOrder>,
@@ -67,7 +67,7 @@ pub struct HerringboneSource {
 }
 
 impl HerringboneSource {
-    /// Creates a source of all columns of a table.
+    /// Creates a source that has all of a table's columns.
     #[must_use]
     pub fn new(table_schema: TableSchema) -> Self {
         let all: Vec<usize> = (0..table_schema.table_schema().fields().len()).collect();
@@ -86,7 +86,7 @@ impl HerringboneSource {
         }
     }
 
-    /// Sets the options and keys of the table.
+    /// Sets the table's options and keys.
     pub(crate) fn of_format(self, options: Arc<TableParquetOptions>, keys: TableKeys) -> Self {
         Self {
             options,
@@ -95,7 +95,7 @@ impl HerringboneSource {
         }
     }
 
-    /// Uses the metadata cache and the memory pool of a runtime.
+    /// Uses a runtime's metadata cache and memory pool.
     #[must_use]
     pub fn with_runtime(self, runtime: &RuntimeEnv) -> Self {
         Self {
@@ -107,14 +107,14 @@ impl HerringboneSource {
 
     /// Returns true if the scan can evaluate a filter.
     fn takes(&self, filter: &Arc<dyn PhysicalExpr>) -> bool {
-        // Virtual columns are made after the filter was evaluated.
+        // We exclude virtual columns, because they are made after the filter was evaluated.
         let schema = self.table_schema.schema_without_virtual_columns();
         !is_volatile(filter) && has_columns(filter, schema) && !has_nested_keys(filter, schema)
     }
 }
 
-/// Returns true if an expression is a dynamic filter over keys of a nested type. A join fails if it must compute their
-/// bounds.
+/// Returns true if an expression is a dynamic filter over keys of a nested type. We do not take
+/// such a filter, because a join fails if it must compute the keys' bounds.
 fn has_nested_keys(expr: &Arc<dyn PhysicalExpr>, schema: &Schema) -> bool {
     let is_nested = |key: &&Arc<dyn PhysicalExpr>| {
         let data_type = key.data_type(schema);
@@ -124,7 +124,7 @@ fn has_nested_keys(expr: &Arc<dyn PhysicalExpr>, schema: &Schema) -> bool {
         && expr.children().iter().any(is_nested)
 }
 
-/// Returns true if all columns of an expression are in the schema.
+/// Returns true if the schema has all of an expression's columns.
 fn has_columns(expr: &Arc<dyn PhysicalExpr>, schema: &Schema) -> bool {
     let columns = collect_columns(expr);
     columns
@@ -163,7 +163,8 @@ impl FileSource for HerringboneSource {
             |predicate| DynamicFilterTracking::classify(predicate).contains_dynamic_filter();
         let mut requests = RequestOptions::new(&self.options);
         requests.is_local = base_config.object_store_url.as_str().starts_with("file:");
-        // A `TopK` may rule out the next row group after it has seen this one.
+        // We do not look ahead for a `TopK`, because it may rule out the next row group after it
+        // has seen this one.
         requests.looks_ahead =
             self.order.is_none() || !self.predicate.as_ref().is_some_and(is_dynamic);
         let scan = Scan {
@@ -290,7 +291,8 @@ impl FileSource for HerringboneSource {
         if !taken.contains(&true) {
             return Ok(result);
         }
-        // An optimizer may push a filter twice. Dynamic filters are equal only to themselves.
+        // We add a filter once, because an optimizer may push it twice. Dynamic filters only equal
+        // themselves.
         let mut all: Vec<_> = self
             .predicate
             .iter()

@@ -11,7 +11,7 @@ use datafusion_physical_expr::expressions::Column;
 const ROW_NUMBER: &str = "parquet.virtual.row_number";
 const EXTENSION_NAME: &str = "ARROW:extension:name";
 
-/// Returns true if a virtual column has the numbers of the rows of a file.
+/// Returns true if a virtual column has the row numbers of a file.
 pub(crate) fn is_row_index(field: &Field) -> bool {
     field
         .metadata()
@@ -19,7 +19,8 @@ pub(crate) fn is_row_index(field: &Field) -> bool {
         .is_some_and(|name| name == ROW_NUMBER)
 }
 
-/// Returns the schema of a table with a column of row numbers, and that column. An existing column is used again.
+/// Returns a table's schema with a column of row numbers, and that column. If the table already has
+/// one, we use it again.
 pub(crate) fn with_row_index(table: &TableSchema) -> (TableSchema, Column) {
     let virtual_columns = table.virtual_columns();
     let first = table.table_schema().fields().len() - virtual_columns.len();

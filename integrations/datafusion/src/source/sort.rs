@@ -1,4 +1,4 @@
-//! Pushed-down sorts: row groups and files in an order that fills a `TopK` early.
+//! Pushed-down sorts, which read row groups and files in an order that fills a `TopK` early.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -14,17 +14,17 @@ use crate::bounds::FileBounds;
 /// The order in which files and row groups are read. The rows themselves are not sorted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ReadOrder {
-    /// By the bounds of this column.
+    /// Row groups and files are ordered by this column's bounds.
     By { column: String, descending: bool },
-    /// From the end of each file, which is sorted the other way around.
+    /// Each file is read from its end, because it is sorted the other way around.
     Reversed,
 }
 
-/// The answer to a requested order of the rows.
+/// The answer to a request for an order of the rows.
 pub(crate) enum SortPushdown {
-    /// The rows have it.
+    /// The rows already have this order.
     Exact,
-    /// Files and row groups can be read in about this order.
+    /// Files and row groups can be read in roughly this order.
     Inexact(ReadOrder),
     Unsupported,
 }
@@ -32,7 +32,7 @@ pub(crate) enum SortPushdown {
 /// Answers a request for an order of the rows.
 ///
 /// # Errors
-/// The errors of [`EquivalenceProperties::ordering_satisfy`].
+/// Fails for the same reasons as [`EquivalenceProperties::ordering_satisfy`].
 pub(crate) fn push_down(
     order: &[PhysicalSortExpr],
     properties: &EquivalenceProperties,
@@ -44,7 +44,8 @@ pub(crate) fn push_down(
     if properties.ordering_satisfy(order.iter().cloned())? {
         return Ok(SortPushdown::Exact);
     }
-    // If the rows have a part of the order, a sort above the scan makes use of it. It would be lost.
+    // If the rows have a part of the order, a sort above the scan makes use of it, so we must not
+    // lose it.
     for length in 1..order.len() {
         if properties.ordering_satisfy(order.iter().take(length).cloned())? {
             return Ok(SortPushdown::Unsupported);
@@ -71,7 +72,7 @@ pub(crate) fn push_down(
 }
 
 impl ReadOrder {
-    /// Orders the row groups of a file. Those without bounds are last.
+    /// Orders a file's row groups. Row groups without bounds are last.
     pub(crate) fn row_groups(&self, row_groups: &mut [usize], bounds: &FileBounds) {
         match self {
             Self::Reversed => row_groups.reverse(),
@@ -93,7 +94,7 @@ impl ReadOrder {
         }
     }
 
-    /// Orders the files of a partition. Those without statistics are last.
+    /// Orders a partition's files. Files without statistics are last.
     pub(crate) fn files(
         &self,
         mut files: Vec<PartitionedFile>,
@@ -119,7 +120,7 @@ impl ReadOrder {
     }
 }
 
-/// A bound by which files or row groups are ordered.
+/// A bound that files or row groups are ordered by.
 #[derive(PartialEq, Eq)]
 struct Key {
     value: Option<ScalarValue>,

@@ -1,4 +1,4 @@
-//! Parts of a source for other machines.
+//! The parts of a source that are sent to other machines.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use datafusion_physical_expr_common::physical_expr::PhysicalExpr;
 use super::{HerringboneSource, ReadOrder};
 use crate::encryption::TableKeys;
 
-/// The parts of a query pushed down into a scan, apart from its projection.
+/// The parts of a query that were pushed down into a scan, except for its projection.
 pub(crate) struct Pushed {
     pub(crate) predicate: Option<Arc<dyn PhysicalExpr>>,
     pub(crate) evaluates: bool,
@@ -17,7 +17,7 @@ pub(crate) struct Pushed {
 }
 
 impl HerringboneSource {
-    /// Returns the options and keys of the table.
+    /// Returns the table's options and keys.
     pub(crate) fn format(&self) -> (&TableParquetOptions, &TableKeys) {
         (&self.options, &self.keys)
     }

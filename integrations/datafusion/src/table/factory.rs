@@ -9,7 +9,8 @@ use datafusion_expr::CreateExternalTable;
 
 use super::with_nulls;
 
-/// Creates the tables of another factory, with nulls in the partition columns of Herringbone files.
+/// A factory that creates another factory's tables, but with nulls in the partition columns of
+/// Herringbone files.
 #[derive(Debug)]
 pub(crate) struct HerringboneTableFactory(pub(crate) Arc<dyn TableProviderFactory>);
 

@@ -1,10 +1,11 @@
 //! Tables whose partition columns may be null.
 //!
-//! A `ListingTable` of the engine declares partition columns as not null, and casts the names of directories while it lists
-//! them. So our table consists of two: the declared one, and one with the same files and with partition columns of text,
-//! which lists `__HIVE_DEFAULT_PARTITION__` as any other name. We give the second one the filters on partition columns,
-//! with `cast(nullif(k, '__HIVE_DEFAULT_PARTITION__') as …)` in place of `k`. Then we make values of the listed texts, and
-//! plan the scan with nullable columns.
+//! The engine's `ListingTable` declares partition columns as not null, and casts directory names
+//! while it lists them. So our table consists of two: the declared table, and a table of the same
+//! files whose partition columns are text, which lists `__HIVE_DEFAULT_PARTITION__` like any other
+//! name. We give the second table the filters on partition columns, with
+//! `cast(nullif(k, '__HIVE_DEFAULT_PARTITION__') as …)` in place of `k`. Then we turn the listed
+//! texts into values, and plan the scan with nullable columns.
 //!
 //! ```text
 //! factory.rs: CREATE EXTERNAL TABLE ─┐
@@ -33,35 +34,37 @@ mod values;
 pub(crate) use factory::HerringboneTableFactory;
 pub(crate) use rule::NullablePartitions;
 
-/// A table of Parquet files. Its rows in `k=__HIVE_DEFAULT_PARTITION__` have null in the partition column `k`.
+/// A table of Parquet files. Its rows in `k=__HIVE_DEFAULT_PARTITION__` have null in the partition
+/// column `k`.
 ///
-/// After [`register`](crate::register), `CREATE EXTERNAL TABLE` makes such tables, and queries use them in place of a
-/// [`ListingTable`] of Herringbone files with partition columns.
+/// After [`register`](crate::register), `CREATE EXTERNAL TABLE` makes such tables. Queries also use
+/// them in place of a [`ListingTable`] that has Herringbone files and partition columns.
 #[derive(Debug)]
 pub struct HerringboneTable {
     listing: ListingTable,
     partitions: Option<Partitions>,
 }
 
-/// The columns and files of a table with partition columns.
+/// The columns and files of a table that has partition columns.
 #[derive(Debug)]
 struct Partitions {
-    /// The columns of files, then the partition columns.
+    /// The files' columns, then the partition columns.
     schema: SchemaRef,
     file_schema: SchemaRef,
-    /// Nullable.
+    /// The partition columns, which are nullable.
     fields: Vec<FieldRef>,
-    /// Lists the files, with partition columns of text.
+    /// The table that lists the files, with partition columns of text.
     text: ListingTable,
 }
 
 impl HerringboneTable {
-    /// Creates a table from the engine's. Returns `None` if its files are of another format.
+    /// Creates a table from the engine's table. Returns `None` if its files have another format.
     ///
-    /// A table with a declared partitioning or an expression adapter is planned by the engine, without nulls.
+    /// If a table has a declared partitioning or an expression adapter, the engine plans it,
+    /// without nulls.
     ///
     /// # Errors
-    /// Those of the engine's table.
+    /// Returns the errors of the engine's table.
     pub fn new(listing: &ListingTable) -> Result<Option<Self>> {
         let options = listing.options();
         if !options.format.is::<HerringboneFormat>() {
@@ -85,7 +88,7 @@ impl HerringboneTable {
     }
 }
 
-/// Returns the table of ours in place of the engine's, if this gives it nulls.
+/// Returns our table in place of the engine's, if this makes partition columns nullable.
 fn with_nulls(table: &dyn TableProvider) -> Result<Option<Arc<dyn TableProvider>>> {
     let Some(listing) = table.downcast_ref::<ListingTable>() else {
         return Ok(None);
@@ -96,7 +99,7 @@ fn with_nulls(table: &dyn TableProvider) -> Result<Option<Arc<dyn TableProvider>
 
 /// Returns true if a table has a part that only the engine's own scan can use.
 fn is_of_engine(listing: &ListingTable) -> bool {
-    // The table has no call that returns its adapter.
+    // We look at the table's text, because the table has no function that returns its adapter.
     listing.options().output_partitioning.is_some()
         || format!("{listing:?}").contains("expr_adapter_factory: Some(")
 }
@@ -128,7 +131,7 @@ impl Partitions {
     }
 }
 
-/// The engine's table answers calls about all else than partition columns.
+/// The engine's table answers all calls that do not concern partition columns.
 #[async_trait]
 impl TableProvider for HerringboneTable {
     fn schema(&self) -> SchemaRef {

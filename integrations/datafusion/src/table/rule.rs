@@ -13,8 +13,8 @@ use datafusion_expr::{LogicalPlan, TableSource};
 
 use super::with_nulls;
 
-/// Puts tables with nulls in partition columns in place of the engine's tables of Herringbone files: those of paths in
-/// queries, and those of programs.
+/// A rule that replaces the engine's tables of Herringbone files by tables with nulls in partition
+/// columns. Such tables come from paths in queries, and from programs.
 #[derive(Debug)]
 pub(crate) struct NullablePartitions;
 
@@ -48,7 +48,7 @@ impl AnalyzerRule for NullablePartitions {
                     }
                     LogicalPlan::Dml(statement)
                 }
-                // The columns below may have become nullable.
+                // We recompute the schema, because the columns below may have become nullable.
                 LogicalPlan::Union(union) => LogicalPlan::Union(nullable(union)?),
                 other => other.recompute_schema()?,
             };
@@ -81,7 +81,8 @@ fn scanned(scan: TableScan) -> Result<TableScan> {
         .build()
 }
 
-/// The engine keeps the schema of a union with all of its columns.
+/// Makes a union's columns nullable if an input's are. We do this ourselves, because the engine
+/// keeps the union's schema with all of its columns.
 fn nullable(union: Union) -> Result<Union> {
     let mut columns = Vec::new();
     for (at, (table, field)) in union.schema.iter().enumerate() {

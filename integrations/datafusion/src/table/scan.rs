@@ -1,4 +1,4 @@
-//! Plans of scans and of `INSERT INTO`.
+//! Plans scans and `INSERT INTO`.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ struct Listed {
 }
 
 impl Partitions {
-    /// Plans a scan as the engine's table does, with our columns and values.
+    /// Plans a scan as the engine's table does, but with our columns and values.
     pub(super) async fn scan(
         &self,
         listing: &ListingTable,
@@ -55,7 +55,7 @@ impl Partitions {
         let (on_partitions, others): (Vec<_>, Vec<_>) =
             filters.partition(|filter| expr_applicable_for_cols(&columns, filter));
         let limit = args.limit();
-        // Rows that other filters drop do not count.
+        // The limit only applies to the listed files if no other filter drops rows.
         let limit_of_files = limit.filter(|_| others.is_empty());
         let mut listed = self.list(state, &on_partitions, limit_of_files).await?;
         if listed.groups.is_empty() {
@@ -89,7 +89,7 @@ impl Partitions {
         format.create_physical_plan(state, config).await
     }
 
-    /// Lists the files whose values fulfil filters, and their statistics.
+    /// Lists the files whose values satisfy the filters, with their statistics.
     async fn list(
         &self,
         state: &dyn Session,
@@ -108,7 +108,7 @@ impl Partitions {
         }
         let mut is_by_partition = listed.grouped_by_partition;
         if is_by_partition {
-            // Several texts may be one value.
+            // We group the files again, because several texts may be the same value.
             let all = FileGroup::new(groups.into_iter().flat_map(FileGroup::into_inner).collect());
             let (count, at_least) = (
                 state.config().target_partitions(),
@@ -131,7 +131,7 @@ impl Partitions {
         })
     }
 
-    /// Makes groups of files in order, if there are not more of them than partitions.
+    /// Makes groups whose files are in order, if this gives no more groups than partitions.
     fn split_by_statistics(&self, listed: &mut Listed, order: &LexOrdering, partitions: usize) {
         let groups = FileScanConfig::split_groups_by_statistics_with_target_partitions(
             &self.schema,
@@ -139,13 +139,13 @@ impl Partitions {
             order,
             partitions,
         );
-        // Without statistics, files are read in the groups that they have.
+        // Without statistics, files are read in the groups that they already have.
         if let Some(groups) = groups.ok().filter(|groups| groups.len() <= partitions) {
             listed.groups = groups;
         }
     }
 
-    /// Plans `INSERT INTO` as the engine's table does, with nullable partition columns.
+    /// Plans `INSERT INTO` as the engine's table does, but with nullable partition columns.
     pub(super) async fn insert(
         &self,
         listing: &ListingTable,
@@ -197,7 +197,7 @@ impl Partitions {
     }
 }
 
-/// Removes the files of a table from the session's cache, because it gets more of them.
+/// Removes a table's files from the session's cache, because the table gets more of them.
 fn forget_listing(state: &dyn Session, url: &ListingTableUrl) {
     if let Some(cache) = state.runtime_env().cache_manager.get_list_files_cache() {
         let _files = cache.remove(&TableScopedPath {

@@ -1,4 +1,4 @@
-//! Values of partition columns from the names of directories.
+//! Turns directory names into values of partition columns.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use datafusion_expr::{BinaryExpr, Expr, Operator, lit, when};
 
 use crate::partitions::NULL_PARTITION;
 
-/// Gives a file the values of its texts, and statistics of them.
+/// Gives a file the values that its texts stand for, with their statistics.
 ///
 /// # Errors
-/// Those of the cast of a text to the type of its column.
+/// Returns the errors of casting a text to its column's type.
 pub(super) fn with_values(
     mut file: PartitionedFile,
     columns: &[FieldRef],
@@ -33,7 +33,7 @@ pub(super) fn with_values(
     let Some(statistics) = file.statistics.take() else {
         return Ok(file);
     };
-    // The last ones are those of the texts.
+    // The last ones are the statistics of the texts, so we drop them.
     let mut statistics = Arc::unwrap_or_clone(statistics);
     let in_file = statistics.column_statistics.len();
     let in_file = in_file.saturating_sub(columns.len());
@@ -47,7 +47,7 @@ pub(super) fn with_values(
     Ok(file)
 }
 
-/// The engine counts no nulls in partition columns.
+/// Corrects the statistics for nulls, because the engine counts no nulls in partition columns.
 fn with_nulls(mut statistics: Statistics, values: &[ScalarValue], in_file: usize) -> Statistics {
     let rows = statistics.num_rows;
     let columns = statistics.column_statistics.iter_mut().skip(in_file);
@@ -60,10 +60,11 @@ fn with_nulls(mut statistics: Statistics, values: &[ScalarValue], in_file: usize
     statistics
 }
 
-/// Returns filters on the texts of partition columns. They select the files that filters on the values select.
+/// Returns filters on the texts of partition columns. They select the same files as the filters on
+/// the values.
 ///
 /// # Errors
-/// Those of the engine's expressions.
+/// Returns the errors of the engine's expressions.
 pub(super) fn over_text(filters: &[Expr], columns: &[FieldRef]) -> Result<Vec<Expr>> {
     let mut over_text = Vec::new();
     for filter in filters {
@@ -75,7 +76,8 @@ pub(super) fn over_text(filters: &[Expr], columns: &[FieldRef]) -> Result<Vec<Ex
             }),
             _ => Ok(Transformed::no(expr)),
         })?;
-        // The engine takes the value of a filter without asking for nulls.
+        // We ask if the filter is true, because the engine takes the filter's value without asking
+        // for nulls.
         over_text.push(Expr::IsTrue(Box::new(filter.data)));
     }
     Ok(over_text)
@@ -85,7 +87,7 @@ fn field<'a>(column: &Column, columns: &'a [FieldRef]) -> Option<&'a FieldRef> {
     columns.iter().find(|field| *field.name() == column.name)
 }
 
-/// Computes the value of a column from its text.
+/// Computes a column's value from its text.
 fn value(field: &FieldRef) -> Result<Expr> {
     let text = Expr::Column(Column::from_name(field.name()));
     let null = lit(ScalarValue::Utf8(None));
@@ -96,8 +98,8 @@ fn value(field: &FieldRef) -> Result<Expr> {
     )))
 }
 
-/// Returns `k = 'text'` for such a filter on a column of text, because the engine lists only the directories of it. A
-/// number may have several texts, such as 1 and 01.
+/// Returns `k = 'text'` for such a filter on a text column, because the engine then only lists that
+/// directory. We do not do this for numbers, which may have several texts, such as 1 and 01.
 fn of_one_directory(filter: &Expr, columns: &[FieldRef]) -> Option<Expr> {
     let Expr::BinaryExpr(BinaryExpr {
         left,

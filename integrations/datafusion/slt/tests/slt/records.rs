@@ -1,7 +1,7 @@
 //! The engine's own test files on Parquet, run with both readers.
 //!
-//! `differences.txt` lists the records whose result is not the expected one, with the reader and the reason. All
-//! other records pass.
+//! `differences.txt` lists the records whose result is not the expected one, each with the reader
+//! and the reason. All other records must pass.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,8 @@ use sqllogictest::{Normalizer, Record, Runner, parse_file, strict_column_validat
 
 use crate::engine_files::package;
 
-/// The files on Parquet, `COPY`, partitions, schema evolution, push-down, sorting and ClickBench.
+/// The test files on Parquet, `COPY`, partitions, schema evolution, push-down, sorting and
+/// ClickBench.
 const FILES: [&str; 35] = [
     "clickbench",
     "clickbench_extended",
@@ -60,14 +61,14 @@ const RECORDS: usize = 2452;
 /// The number of files that run at the same time.
 const FILES_AT_ONCE: usize = 4;
 
-/// The reader of a session.
+/// The reader that a session uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reader {
     Herringbone,
     Stock,
 }
 
-/// A record and its failure.
+/// A record, with its failure if there is one.
 struct Outcome {
     /// The file and line.
     place: String,
@@ -75,8 +76,9 @@ struct Outcome {
     failure: Option<String>,
 }
 
-/// Copies the test files to the target folder, as in a checkout of the engine: they write next to themselves. Returns
-/// the folder in which they run, two levels below the root of the checkout.
+/// Copies the test files to the target folder, laid out as in a checkout of the engine, because
+/// they write next to themselves. Returns the folder in which they run, two levels below the root
+/// of the checkout.
 fn copied_files(official: &Path) -> PathBuf {
     let package = package();
     let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join("checkout");
@@ -112,7 +114,7 @@ fn copy_folder(from: &Path, to: &Path) {
     }
 }
 
-/// Compares rows. Paths of the copied files are those of a checkout.
+/// Compares rows. The paths of the copied files count as those in a checkout.
 fn is_expected(normalizer: Normalizer, actual: &[Vec<String>], expected: &[String]) -> bool {
     let folder = std::env::current_dir().unwrap();
     let root = folder.ancestors().nth(2).unwrap();
@@ -167,13 +169,14 @@ async fn run_file(name: &str, reader: Reader) -> Vec<Outcome> {
     outcomes
 }
 
-/// Runs a file with both readers. They write to the same paths, so one runs after the other.
+/// Runs a file with both readers, one after the other, because they write to the same paths.
 async fn run_twice(name: &'static str) -> [Vec<Outcome>; 2] {
     let ours = run_file(name, Reader::Herringbone).await;
     [ours, run_file(name, Reader::Stock).await]
 }
 
-/// Returns the listed differences: the failing reader by place. The rest of a line is the reason.
+/// Returns the listed differences, as the failing reader by place. The rest of each line is the
+/// reason.
 fn listed() -> BTreeMap<String, String> {
     let lines = include_str!("../../differences.txt").lines();
     let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
@@ -206,11 +209,11 @@ fn the_records_of_the_engine_pass() {
         return;
     };
     let folder = copied_files(Path::new(&official));
-    // All other tests name files by absolute paths.
+    // This is safe, because all other tests name files by absolute paths.
     std::env::set_current_dir(folder).unwrap();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(FILES_AT_ONCE)
-        // Builds without optimisation have large frames.
+        // Builds without optimisation have large stack frames.
         .thread_stack_size(16 << 20)
         .enable_all()
         .build()
