@@ -1,4 +1,5 @@
-//! Selective queries of local files, which fetch at most a tenth more bytes than the engine's own reader.
+//! Runs selective queries over local files, which may fetch at most a tenth more bytes than the
+//! engine's own reader.
 
 use std::sync::Arc;
 
@@ -11,13 +12,13 @@ use crate::support::{Folder, Reader, create, rows, session_with};
 
 const ROWS: i64 = 400_000;
 
-/// A number that looks random.
+/// Returns a number that looks random.
 fn mixed(row: i64) -> i64 {
     let product = (row as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     ((product ^ (product >> 29)) >> 20) as i64
 }
 
-/// Page views in 4 row groups, sorted by `counter`, in pages of at most 20,000 rows.
+/// Writes page views in 4 row groups, sorted by `counter`, in pages of at most 20,000 rows.
 fn write(folder: &Folder) -> String {
     let numbers = |value: fn(i64) -> i64| -> ArrayRef {
         Arc::new(Int64Array::from_iter_values((0..ROWS).map(value)))
@@ -46,7 +47,7 @@ fn write(folder: &Folder) -> String {
     folder.write_with("views.parquet", &batch.unwrap(), properties.build())
 }
 
-/// Returns the sum of `bytes_scanned` of a query. Footers are in the cache.
+/// Returns a query's sum of `bytes_scanned`. The footers are in the cache.
 async fn fetched(session: &SessionContext, query: &str) -> usize {
     let frame = session.sql(query).await.unwrap();
     let plan = frame.create_physical_plan().await.unwrap();
@@ -88,7 +89,8 @@ async fn selective_queries_fetch_no_more_than_the_engine() {
         let ours = views(Reader::Herringbone, false, &path).await;
         let default = views(Reader::Stock, false, &path).await;
         let pushed_down = views(Reader::Stock, true, &path).await;
-        // The engine's reader fetched the page indexes when the table was created, and ours fetches them with this query.
+        // The engine's reader fetched the page indexes when the table was created, while ours
+        // fetches them with this query.
         assert_eq!(rows(&ours, query).await, rows(&default, query).await);
         let found = fetched(&ours, query).await;
         let unfiltered = fetched(&default, query).await;

@@ -1,5 +1,5 @@
-//! The engine's queries of ClickBench, over a generated table of page views: its crate does not contain the one that
-//! their expected results belong to.
+//! Runs the engine's ClickBench queries over a generated table of page views. The engine's crate
+//! does not contain the table that their expected results belong to.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,15 +16,15 @@ use crate::support::{Folder, Reader, create, run, session, sorted_rows};
 const ROWS: usize = 30_000;
 const ROWS_PER_GROUP: usize = 6_000;
 
-/// Values that the queries look for. Each is that of many rows.
+/// The values that the queries look for. Many rows have each of them.
 const COUNTER: i32 = 62;
 const USER: i64 = 435_090_932_899_640_449;
 const REFERER_HASH: i64 = 3_594_120_000_172_545_465;
 const URL_HASH: i64 = 2_868_770_270_353_813_622;
-/// 2013-07-13, in days since 1970.
+/// The day 2013-07-13, in days since 1970.
 const FIRST_DAY: u16 = 15_899;
 
-/// Columns of integers, each with its values.
+/// The integer columns, each with its values.
 const SMALL: [(&str, &[i16]); 21] = [
     ("AdvEngineID", &[0, 0, 0, 2, 13]),
     ("Age", &[0, 16, 22, 39]),
@@ -49,7 +49,7 @@ const SMALL: [(&str, &[i16]); 21] = [
     ("FUniqID", &[-7, 0]),
 ];
 
-/// Columns of texts, each with its values.
+/// The text columns, each with its values.
 const TEXTS: [(&str, &[&str]); 12] = [
     ("BrowserCountry", &["", "AU", "\u{e9}", "NZ"]),
     ("BrowserLanguage", &["", "en", "ru"]),
@@ -95,7 +95,7 @@ const TEXTS: [(&str, &[&str]); 12] = [
     ("UTMSource", &["", "sales", "mail"]),
 ];
 
-/// Returns page views in the order of their counters, and of days for each counter.
+/// Returns page views in the order of their counters, and of days within each counter.
 fn hits(random: &mut Random) -> RecordBatch {
     let counter = |row: usize| match row * 10 / ROWS {
         0..3 => row as i32 * 200 / ROWS as i32,
@@ -156,7 +156,7 @@ fn longs_below(random: &mut Random, end: usize) -> ArrayRef {
     Arc::new(Int64Array::from_iter_values(values))
 }
 
-/// Returns the queries of the engine's two files of ClickBench, without those that describe plans.
+/// Returns the queries in the engine's two ClickBench files, without those that describe plans.
 fn queries() -> Vec<String> {
     let folder = crate::engine_files::package().join("test_files");
     let records = ["clickbench.slt", "clickbench_extended.slt"]
@@ -168,12 +168,12 @@ fn queries() -> Vec<String> {
             _ => None,
         })
         .collect();
-    // The table has fewer rows than the original.
+    // We lower this bound, because the table has fewer rows than the original.
     let sql = |it: String| it.trim_end_matches(';').replace("> 100000", "> 100");
     queries.into_iter().map(sql).collect()
 }
 
-/// Returns the query without its limit, and whether it has one.
+/// Returns the query without its limit, and true if it has one.
 fn without_limit(query: &str) -> (&str, bool) {
     match query.rfind(" LIMIT ") {
         Some(at) => (&query[..at], true),
@@ -192,7 +192,8 @@ async fn create_hits(session: &SessionContext, path: &str) {
 async fn queries_of_clickbench_are_those_of_the_engine() {
     let folder = Folder::new();
     let path = folder.write("hits.parquet", &hits(&mut Random(7)), ROWS_PER_GROUP);
-    // Floats add up to the same sum in the same order of rows, so there is one partition.
+    // There is only one partition, because floats add up to the same sum only in the same order of
+    // rows.
     let (ours, stock) = (session(Reader::Herringbone, 1), session(Reader::Stock, 1));
     create_hits(&ours, &path).await;
     create_hits(&stock, &path).await;
@@ -208,7 +209,7 @@ async fn queries_of_clickbench_are_those_of_the_engine() {
         );
         assert_eq!(sorted_rows(&ours, whole).await, expected, "{whole}");
         if is_limited {
-            // Rows that compare as equal take turns at the limit.
+            // If rows compare as equal, the limit may keep any of them.
             let limited = cells(sorted_rows(&ours, query).await);
             let stock_cells = cells(sorted_rows(&stock, query).await);
             assert_eq!(limited.len(), stock_cells.len(), "{query}");
@@ -218,7 +219,7 @@ async fn queries_of_clickbench_are_those_of_the_engine() {
     }
 }
 
-/// Returns rows without the padding, which depends on the other rows.
+/// Returns rows without their padding, because it depends on the other rows.
 fn cells(rows: Vec<String>) -> Vec<Vec<String>> {
     let row = |row: &String| row.split('|').map(|cell| cell.trim().to_owned()).collect();
     rows.iter().map(row).collect()

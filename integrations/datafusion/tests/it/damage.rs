@@ -1,4 +1,4 @@
-//! Damaged, missing and replaced files end a query with an error that names the place.
+//! Checks that damaged, missing and replaced files end a query with an error that names the place.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ async fn error(session: &SessionContext) -> DataFusionError {
     frame.collect().await.unwrap_err()
 }
 
-/// Returns true if the error is one of the library: trying again does not help.
+/// Returns true if the error is one of the library's, which engines do not retry.
 fn is_external(error: &DataFusionError) -> bool {
     matches!(error.find_root(), DataFusionError::External(_))
 }
@@ -51,7 +51,7 @@ async fn a_damaged_page_has_its_place_in_the_error() {
     );
 }
 
-/// Writes other bytes without changing the time of the last modification.
+/// Writes other bytes, but keeps the time of the last modification.
 fn rewrite(path: &str, bytes: &[u8]) {
     let modified = std::fs::metadata(path).unwrap().modified().unwrap();
     let file = std::fs::File::options().write(true).open(path).unwrap();
@@ -59,7 +59,7 @@ fn rewrite(path: &str, bytes: &[u8]) {
     file.set_modified(modified).unwrap();
 }
 
-/// A table may have many files. The error has the name of the damaged one.
+/// The error must name the damaged file, because a table may have many files.
 #[tokio::test]
 async fn damaged_footers_have_the_name_of_their_file() {
     let folder = Folder::new();
@@ -73,7 +73,7 @@ async fn damaged_footers_have_the_name_of_their_file() {
         let table = format!(
             "create or replace external table t {columns} stored as parquet location '{location}'"
         );
-        // The footers of a table with columns are read by the query.
+        // If a table declares its columns, the query is the first to read footers.
         let error = match ours.sql(&table).await {
             Ok(_) => error(&ours).await,
             Err(error) => error,
@@ -131,7 +131,7 @@ async fn no_bytes_cause_a_panic() {
         bytes[from] ^= 1 << (at % 8);
         let path = folder.path(&format!("bad{at}.parquet"));
         std::fs::write(&path, bytes).unwrap();
-        // Some changes are harmless, and the rest are errors.
+        // Some changes are harmless, and all others must be errors.
         let table = format!("create external table bad{at} stored as parquet location '{path}'");
         if run(&ours, &table).await.is_ok() {
             drop(

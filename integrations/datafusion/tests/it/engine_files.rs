@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-/// Returns the folder of the crate with the test files.
+/// Returns the folder of the crate that has the test files.
 pub(crate) fn package() -> PathBuf {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
     let metadata = std::process::Command::new(cargo)

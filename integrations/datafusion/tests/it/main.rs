@@ -1,5 +1,6 @@
-//! Tests of scans and sinks in a session. The engine's own Parquet reader is the oracle, with everything switched off by
-//! which it errs: its statistics lose NaNs, and it takes missing null counts for zero.
+//! Tests of scans and sinks in a session. The engine's own Parquet reader is the oracle. We switch
+//! off everything by which it errs, because its statistics lose NaNs and it takes missing null
+//! counts for zero.
 
 #[cfg(test)]
 mod bytes;

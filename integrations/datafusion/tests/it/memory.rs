@@ -1,4 +1,4 @@
-//! Small memory pools, and pools after the end of a query.
+//! Tests small memory pools, and that pools are empty after the end of a query.
 
 use std::sync::Arc;
 
@@ -11,14 +11,15 @@ use parquet::file::properties::WriterProperties;
 use crate::support::{Folder, Reader, create, rows, run, session};
 use crate::tpch_tables::write_tables;
 
-/// Writes the tables of TPC-H at scale 0.1, with row groups of `tpchgen-cli`. Returns the path of `lineitem`.
+/// Writes the tables of TPC-H at scale 0.1, in row groups as `tpchgen-cli` writes them. Returns the
+/// path of `lineitem`.
 fn lineitem(folder: &Folder) -> String {
     let properties = WriterProperties::builder().set_max_row_group_bytes(Some(7 << 20));
     write_tables(folder.path("").as_ref(), 0.1, &properties);
     folder.path("lineitem.parquet")
 }
 
-/// Returns a session with two partitions, whose table `lineitem` is at a path.
+/// Returns a session with two partitions, whose table `lineitem` is at `path`.
 async fn with_pool(pool: &Arc<dyn MemoryPool>, path: &str) -> SessionContext {
     let runtime = RuntimeEnvBuilder::new()
         .with_memory_pool(pool.clone())
@@ -77,7 +78,7 @@ async fn scans_and_sinks_run_in_small_pools() {
     );
 }
 
-/// A stream gives its memory back in the poll that returns its end, and when it is dropped.
+/// A stream gives its memory back in the poll that returns its end, and also when it is dropped.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_ended_stream_holds_nothing() {
     let folder = Folder::new();
@@ -110,7 +111,7 @@ async fn an_ended_stream_holds_nothing() {
     }
 }
 
-/// Tasks of other partitions end when they are polled next.
+/// We wait a little, because the tasks of other partitions only end when they are next polled.
 fn assert_soon_empty(pool: &Arc<dyn MemoryPool>, query: &str) {
     for _ in 0..200 {
         if pool.reserved() == 0 {

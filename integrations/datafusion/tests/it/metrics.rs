@@ -1,4 +1,4 @@
-//! Metrics of scans, equal to those of the engine's own reader.
+//! Compares the metrics of scans with those of the engine's own reader.
 
 use std::sync::Arc;
 
@@ -10,8 +10,8 @@ use parquet::file::properties::WriterProperties;
 
 use crate::support::{Folder, Reader, create, session_with};
 
-/// 10 row groups of 1,000 rows in 10 pages each. `id` ascends in the file, `part` in each row group, and `even` has even
-/// numbers only.
+/// Writes 10 row groups of 1,000 rows, in 10 pages each. `id` ascends in the file, `part` ascends
+/// in each row group, and `even` only has even numbers.
 fn write(folder: &Folder) -> String {
     let column = |value: fn(i64) -> i64| -> ArrayRef {
         Arc::new(Int64Array::from_iter_values((0..10_000).map(value)))
@@ -30,7 +30,8 @@ fn write(folder: &Folder) -> String {
     folder.write_with("t.parquet", &batch.unwrap(), properties.build())
 }
 
-/// The summed metrics of the scan of a query: counts as their text, and times as true if they are not 0.
+/// The summed metrics of a query's scan. Counts are their text, and times are true if they are not
+/// 0.
 struct Metrics(MetricsSet);
 
 impl Metrics {
@@ -103,7 +104,7 @@ async fn metrics_are_those_of_the_engine() {
                 differences.push(format!("{query}: {name} is {ours}, not {stock}"));
             }
         }
-        // Tested columns are returned as they were decoded, without a cache.
+        // These are 0, because tested columns are returned as they were decoded, without a cache.
         for name in ["predicate_cache_inner_records", "predicate_cache_records"] {
             assert_eq!(our_value.text(name), "0");
         }
@@ -111,7 +112,7 @@ async fn metrics_are_those_of_the_engine() {
     assert!(differences.is_empty(), "{}", differences.join("\n"));
 }
 
-/// A row group that a changed filter rules out is not counted twice.
+/// If a changed filter rules out a row group, the row group is not counted twice.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn row_groups_are_counted_once() {
     let folder = Folder::new();

@@ -1,4 +1,5 @@
-//! Tables in directories of the form `k=5`. Expected rows follow from SQL's rules for nulls.
+//! Reads tables in directories of the form `k=5`. The expected rows follow from SQL's rules for
+//! nulls.
 
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use crate::support::{Folder, Reader, files, rows, run, session, session_with};
 
 const NULL: &str = "__HIVE_DEFAULT_PARTITION__";
 
-/// Writes a file with one `id` into each directory, and nulls as Spark and pyarrow do it.
+/// Writes a file with one `id` into each directory, and nulls as Spark and pyarrow write them.
 fn write(folder: &Folder, directories: &[(String, i64)]) -> String {
     for (directory, id) in directories {
         let ids: ArrayRef = Arc::new(Int64Array::from(vec![*id]));
@@ -33,7 +34,7 @@ async fn create(session: &SessionContext, columns: &str, by: &str, path: &str) {
     run(session, &create).await.unwrap();
 }
 
-/// Sessions whose plans differ.
+/// Returns sessions whose plans differ.
 fn sessions() -> Vec<SessionContext> {
     let config = || SessionConfig::new().with_target_partitions(2);
     let off = config().with_collect_statistics(false);
@@ -44,7 +45,8 @@ fn sessions() -> Vec<SessionContext> {
         .into()
 }
 
-/// Filters over the values FIVE, null and SEVEN of `k`, in the rows 1, 2 and 4, and the ids of the rows that match.
+/// Filters over the values FIVE, null and SEVEN of `k` in the rows 1, 2 and 4, with the ids of the
+/// rows that match.
 const FILTERS: [(&str, &str); 27] = [
     ("true", "1; 2; 4"),
     ("k is null", "2"),
@@ -65,7 +67,7 @@ const FILTERS: [(&str, &str); 27] = [
     ("k = FIVE or k is null", "1; 2"),
     ("case when k = FIVE then false else true end", "2; 4"),
     ("k between FIVE and SEVEN", "1; 4"),
-    // With filters on other columns.
+    // These also have filters on other columns.
     ("k is null and id > 1", "2"),
     ("k is null and id > 2", ""),
     ("k <> FIVE and id > 1", "4"),
@@ -76,7 +78,7 @@ const FILTERS: [(&str, &str); 27] = [
     ("k is null or k <> SEVEN", "1; 2"),
 ];
 
-/// Queries of the same table, and their rows.
+/// Queries over that table, with their rows.
 const QUERIES: [(&str, &str); 13] = [
     (
         "select count(*), count(k), count(distinct k), sum(id) from t",
@@ -116,7 +118,7 @@ async fn filters_see_nulls() {
     let typed = [
         ("varchar", "5", "7", "'5'", "'7'"),
         ("bigint", "5", "7", "5", "7"),
-        // A number has several names.
+        // A number may have several names.
         ("int", "05", "007", "5", "7"),
         ("double", "5.0", "7", "5", "7"),
         (
@@ -147,7 +149,8 @@ async fn filters_see_nulls() {
     }
 }
 
-/// The engine takes names for text if a statement has no types. Paths in queries have no statement.
+/// If a statement has no types, the engine takes names for text. Paths in queries have no statement
+/// at all.
 #[tokio::test]
 async fn columns_without_types_have_nulls() {
     let folder = Folder::new();
@@ -245,7 +248,7 @@ async fn a_statement_says_that_partition_columns_are_nullable() {
     assert_eq!(rows(&ours, query).await, "id NO; k YES");
 }
 
-/// Files in the other directories are not listed, so that their bytes do not matter.
+/// Files in the other directories are not opened, so their bytes do not matter.
 #[tokio::test]
 async fn filters_on_partitions_open_no_other_files() {
     let folder = Folder::new();
@@ -313,7 +316,7 @@ async fn declared_orders_and_inserts_remain() {
     );
 }
 
-/// Such a session has no factory of tables in Parquet.
+/// Such a session has no factory for Parquet tables.
 #[tokio::test]
 async fn an_engine_without_a_parquet_reader_gets_tables() {
     let folder = Folder::new();

@@ -1,4 +1,5 @@
-//! Parts of nested columns: fields of structs in lists and maps are read without their siblings.
+//! Reads parts of nested columns. Fields of structs in lists and maps are read without their
+//! siblings.
 
 use std::sync::Arc;
 
@@ -20,7 +21,7 @@ fn structs(columns: Vec<(&str, ArrayRef)>, nulls: Option<NullBuffer>) -> StructA
     StructArray::new(fields.into(), arrays, nulls)
 }
 
-/// Structs of a small number and a large text. Some are null.
+/// Returns structs of a small number and a large text. Some structs are null.
 fn elements(number: usize) -> StructArray {
     let numbers = Int64Array::from_iter((0..number as i64).map(|i| (i % 11 > 0).then_some(i % 97)));
     let texts = (0..number).map(|i| format!("{:0128}", i.wrapping_mul(0x9E37_79B9_7F4A_7C15)));
@@ -32,7 +33,7 @@ fn elements(number: usize) -> StructArray {
     structs(columns, Some(nulls))
 }
 
-/// Lists of up to three elements. Some are null.
+/// Returns lists of up to three elements. Some lists are null.
 fn lists(of: impl Fn(usize) -> StructArray, rows: usize) -> ListArray {
     let is_null = |row: usize| row.is_multiple_of(5);
     let lengths = (0..rows).map(|row| if is_null(row) { 0 } else { row % 4 });
@@ -80,7 +81,7 @@ async fn fields_in_lists_and_maps_are_read_alone() {
     create(&ours, "n", &path).await;
     create(&plain, "n", &path).await;
     let store = CountingStore::of(&ours);
-    // Half of the texts of the smallest column: 4,800 of 128 bytes.
+    // This is half of the texts in the smallest column, which has 4,800 texts of 128 bytes.
     let texts = 4_800 * 128 / 2;
     let mut wrong = Vec::new();
     for (query, is_small) in [
@@ -126,7 +127,8 @@ async fn fields_in_lists_and_maps_are_read_alone() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The engine cannot compute bounds of such keys, so a join must not be asked for a filter.
+/// A join must not be asked for a filter here, because the engine cannot compute bounds of such
+/// keys.
 #[tokio::test]
 async fn nested_columns_are_keys_of_joins() {
     let folder = Folder::new();

@@ -1,4 +1,4 @@
-//! Pushed-down parts of queries, and the requests and bytes that they save.
+//! Checks the parts of queries that are pushed down, and the requests and bytes that they save.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::support::{
     CountingStore, Folder, Reader, create, rows, run, session, session_with, text,
 };
 
-/// 100 row groups of 1,000 rows. Each fifth row group has the largest values.
+/// Returns 100 row groups of 1,000 rows. Every fifth row group has the largest values.
 fn table() -> RecordBatch {
     let value = |row: i64| {
         let group = row / 1_000;
@@ -65,7 +65,8 @@ async fn a_filter_reads_what_it_may_select() {
     assert!(store.take().0 <= second.0);
 }
 
-/// Small page indexes are kept with the footer, with which they were read. Others are read by the first query.
+/// Small page indexes are read along with the footer, and kept with it. Other page indexes are read
+/// by the first query.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn page_indexes_are_read_once() {
     for (rows_per_page, is_small) in [(500, true), (20, false)] {
@@ -90,9 +91,9 @@ async fn page_indexes_are_read_once() {
         assert_eq!(rows(&ours, query).await, first);
         let (requests_again, bytes_again) = store.take();
         match is_small {
-            // The header of a first page, which checked an offset index.
+            // These are the bytes of a first page's header, with which we checked an offset index.
             true => assert!(requests - requests_again <= 1 && bytes - bytes_again <= 256),
-            // Page maps of columns without a filter are read again.
+            // The page maps of columns without a filter are read again.
             false => assert!(requests_again <= requests && bytes_again < bytes),
         }
     }
@@ -112,7 +113,7 @@ async fn a_small_file_takes_one_request() {
     assert_eq!(store.take(), (0, 0));
     let query = "select count(*), count(distinct word), sum(row) from t where v >= 0";
     assert_eq!(rows(&ours, query).await, "2000 2000 1999000");
-    // The footer and all pages.
+    // The request has the footer and all pages.
     assert_eq!(store.take(), (1, std::fs::metadata(&path).unwrap().len()));
 }
 
@@ -140,7 +141,7 @@ async fn the_plan_has_no_filter_and_shows_the_reader() {
     ] {
         assert!(analyzed.contains(metric), "{metric}: {analyzed}");
     }
-    // Volatile expressions are evaluated by the engine.
+    // The engine evaluates volatile expressions itself.
     let volatile = text(
         &ours,
         "explain format indent select row from t where random() < 2",
@@ -189,7 +190,7 @@ async fn a_top_k_reads_the_row_groups_that_matter() {
     }
 }
 
-/// Returns the sum of a metric in a plan.
+/// Returns a metric's sum in a plan.
 fn metric(plan: &str, name: &str) -> usize {
     let name = format!("{name}=");
     let parts = plan.split(&name).skip(1);
@@ -265,7 +266,7 @@ async fn a_limit_stops_the_scan() {
 async fn parts_of_a_file_have_all_rows_once() {
     let folder = Folder::new();
     let path = write(&folder);
-    // A single row group with page indexes.
+    // This file has a single row group with page indexes.
     let whole = session(Reader::Herringbone, 1);
     create(&whole, "t", &path).await;
     let one = folder.path("one.parquet");

@@ -1,4 +1,5 @@
-//! Random predicates over random data, equal to the engine's own reader without statistics, indexes and push-down.
+//! Runs random predicates over random data. The rows must equal those of the engine's own reader
+//! without statistics, indexes and push-down.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -47,7 +48,7 @@ const FLOATS: [f64; 9] = [
 ];
 const WORDS: [&str; 8] = ["", "a", "ab", "b", "caf\u{e9}", "z%z", "x_y", "\u{1f600}"];
 
-/// Columns whose values grow roughly with the row, so that row groups and pages differ.
+/// Returns columns whose values grow roughly with the row, so that row groups and pages differ.
 fn data(random: &mut Random) -> RecordBatch {
     let mut rows = |of: &mut dyn FnMut(&mut Random, usize) -> i64| -> Vec<Option<i64>> {
         (0..ROWS)
@@ -120,7 +121,7 @@ fn data(random: &mut Random) -> RecordBatch {
     RecordBatch::try_from_iter(columns).unwrap()
 }
 
-/// A comparison of one column.
+/// Returns a comparison of one column.
 fn test(random: &mut Random) -> String {
     let operator = random.choose(&["=", "<>", "<", "<=", ">", ">="]);
     let long = random.below(330) as i64;
@@ -248,6 +249,6 @@ async fn random_predicates_select_the_rows_that_the_engine_selects() {
         assert_eq!(sorted_rows(&ours, &query).await, expected, "{query}");
         selected += usize::from(!expected.is_empty() && expected.len() < ROWS);
     }
-    // Predicates that select all rows or none would prove little.
+    // If predicates selected all rows or none, they would prove little.
     assert!(selected > count / 3, "{selected} of {count}");
 }

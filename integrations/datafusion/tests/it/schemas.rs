@@ -1,4 +1,5 @@
-//! Schemas of tables and files: evolution, partitions, layouts, nested and virtual columns.
+//! Checks the schemas of tables and files, with evolution, partitions, layouts, nested columns and
+//! virtual columns.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -91,7 +92,7 @@ async fn files_of_a_table_may_differ() {
             "{query}"
         );
     }
-    // The columns of the first file by location are first.
+    // The columns of the first file by location come first.
     assert!(
         text(&ours, "select * from t")
             .await
@@ -118,13 +119,14 @@ async fn files_of_a_table_may_differ() {
     }
 }
 
-/// The engine compares values as the table declares them. Its simplifier would compare those of the file.
+/// The engine compares values in the type that the table declares, but its simplifier would compare
+/// the file's values.
 #[tokio::test]
 async fn decimals_are_rounded_before_they_are_compared() {
     let folder = Folder::new();
     let decimals = Decimal128Array::from(vec![Some(110), Some(225), None, Some(224)]);
     let decimals: ArrayRef = Arc::new(decimals.with_precision_and_scale(5, 2).unwrap());
-    // One row per row group, so that bounds must be rounded as well.
+    // Each row group has one row, so that bounds must be rounded as well.
     folder.write("d.parquet", &batch(vec![("d", decimals)]), 1);
     let table = |data_type| {
         format!(
@@ -358,7 +360,8 @@ async fn layouts_follow_the_options() {
     }
 }
 
-/// Writes INT96 timestamps of 2 January 1970, the Julian day 2,440,589, in a column and below a struct.
+/// Writes INT96 timestamps on 2 January 1970, which is the Julian day 2,440,589, in a column and
+/// below a struct.
 fn write_int96(path: &str) {
     let schema =
         "message m { required group s { required int32 x; required int96 t; } required int96 a; }";
@@ -465,7 +468,7 @@ async fn files_are_read_without_sql() {
     );
 }
 
-/// A registered factory may have keys or options that files need.
+/// The registered factory may have keys or options that the files need.
 #[tokio::test]
 async fn files_are_read_by_the_registered_factory() {
     let folder = Folder::new();

@@ -1,4 +1,4 @@
-//! `COPY` and `INSERT INTO`.
+//! Tests `COPY` and `INSERT INTO`.
 
 use std::sync::Arc;
 
@@ -77,7 +77,7 @@ async fn copies_have_the_rows_and_options() {
         .unwrap();
     assert_eq!((sorting.len(), sorting[0].column_idx), (2, 0));
     assert!(sorting[0].descending && sorting[0].nulls_first && !sorting[1].descending);
-    // The order is found again.
+    // The order of the rows is found again.
     create(&ours, "copied", &path).await;
     let plan = text(
         &ours,
@@ -87,7 +87,7 @@ async fn copies_have_the_rows_and_options() {
     assert!(!plan.contains("SortExec"), "{plan}");
 }
 
-/// A filter with a smaller rate of false positives is larger.
+/// A filter with a smaller rate of false positives takes more bytes.
 #[tokio::test]
 async fn bloom_filters_have_the_rate_of_their_column() {
     let folder = Folder::new();
@@ -168,7 +168,7 @@ async fn a_failed_query_leaves_no_file() {
     let error = run(&ours, &copy).await.unwrap_err();
     assert!(error.to_lowercase().contains("divide by zero"), "{error}");
     assert_eq!(files(&folder.path("failed")), Vec::<String>::new());
-    // A dropped query.
+    // This query is dropped.
     let copy =
         format!("copy (select a.n, b.w from t a cross join t b) to '{path}' stored as parquet");
     let frame = ours.sql(&copy).await.unwrap();
@@ -236,7 +236,7 @@ async fn encrypted_files_are_written_and_read() {
         rows(&ours, "select count(*), sum(n) from secret where n > 9").await,
         rows(&ours, "select count(*), sum(n) from t where n > 9").await
     );
-    // Neither the footer nor its cache is of use without the key.
+    // Without the key, neither the footer nor its cache is of use.
     for sql in [
         create("wrong", "ffffffffffffffffffffffffffffffff"),
         format!("create external table none stored as parquet location '{path}'"),
@@ -246,7 +246,7 @@ async fn encrypted_files_are_written_and_read() {
     }
 }
 
-/// Returns the directories of files below a folder, and the sums of the column `id` in them.
+/// Returns the directories that have files below a folder, with the sum of the column `id` in each.
 async fn sums_of_directories(session: &SessionContext, path: &str) -> Vec<String> {
     let mut sums = Vec::new();
     for file in files(path) {
@@ -263,7 +263,7 @@ async fn sums_of_directories(session: &SessionContext, path: &str) -> Vec<String
 async fn nulls_have_a_partition_of_their_own() {
     let folder = Folder::new();
     let ours = session(Reader::Herringbone, 2).enable_url_table();
-    // The names are those of Hive, Spark, pyarrow and DuckDB.
+    // Hive, Spark, pyarrow and DuckDB use these names.
     for (name, values, directories) in [
         ("integer", ["5", "null", "0"], ["k=0 4", "k=5 1"]),
         (
@@ -339,7 +339,7 @@ async fn nulls_in_several_partition_columns() {
             format!("a={null}/b=x 2"),
         ]
     );
-    // Files that keep the columns have nulls in them.
+    // If files keep the columns, they have nulls in them.
     let path = folder.path("kept");
     let copy = format!(
         "copy ({query}) to '{path}/' stored as parquet partitioned by (a, b) \

@@ -1,4 +1,4 @@
-//! Sessions, files and a store that counts requests.
+//! Sessions, files, and a store that counts requests.
 
 use std::fmt;
 use std::fs::File;
@@ -23,7 +23,7 @@ use object_store::{
 use parquet::arrow::ArrowWriter;
 use parquet::file::properties::WriterProperties;
 
-/// A temporary folder, removed on drop.
+/// A temporary folder, which is removed on drop.
 pub(crate) struct Folder(PathBuf);
 
 impl Folder {
@@ -40,7 +40,7 @@ impl Folder {
         self.0.join(name).to_str().unwrap().to_owned()
     }
 
-    /// Writes a file by the `parquet` crate.
+    /// Writes a file with the `parquet` crate.
     pub(crate) fn write(&self, name: &str, batch: &RecordBatch, rows_per_group: usize) -> String {
         let properties =
             WriterProperties::builder().set_max_row_group_row_count(Some(rows_per_group));
@@ -69,12 +69,12 @@ impl Drop for Folder {
     }
 }
 
-/// The reader of a session.
+/// The reader that a session uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reader {
     Herringbone,
     Stock,
-    /// The engine's own reader without anything by which it errs.
+    /// The engine's own reader, without anything by which it errs.
     Plain,
 }
 
@@ -111,7 +111,7 @@ pub(crate) async fn run(session: &SessionContext, sql: &str) -> Result<Vec<Recor
     frame.collect().await.map_err(|error| error.to_string())
 }
 
-/// Runs a query that succeeds. Returns its rows as text.
+/// Runs a query that must succeed. Returns its rows as text.
 pub(crate) async fn text(session: &SessionContext, sql: &str) -> String {
     let batches = run(session, sql)
         .await
@@ -119,7 +119,7 @@ pub(crate) async fn text(session: &SessionContext, sql: &str) -> String {
     pretty_format_batches(&batches).unwrap().to_string()
 }
 
-/// Runs a query that succeeds. Returns its rows in one line: `1 2; 3 4`.
+/// Runs a query that must succeed. Returns its rows in one line, such as `1 2; 3 4`.
 pub(crate) async fn rows(session: &SessionContext, sql: &str) -> String {
     let text = text(session, sql).await;
     let lines = text.lines().filter(|line| line.starts_with('|')).skip(1);
@@ -133,7 +133,7 @@ pub(crate) async fn rows(session: &SessionContext, sql: &str) -> String {
     lines.map(row).collect::<Vec<_>>().join("; ")
 }
 
-/// Returns the rows in an order of their own.
+/// Returns the rows sorted as texts, so that they do not depend on the order of the output.
 pub(crate) async fn sorted_rows(session: &SessionContext, sql: &str) -> Vec<String> {
     let text = text(session, sql).await;
     let lines = text.lines().filter(|line| line.starts_with('|')).skip(1);
@@ -147,19 +147,19 @@ pub(crate) async fn create(session: &SessionContext, table: &str, path: &str) {
     run(session, &sql).await.unwrap();
 }
 
-/// A store of local files that counts requests and their bytes.
+/// A store of local files that counts requests and bytes.
 #[derive(Debug, Default)]
 pub(crate) struct CountingStore {
     files: LocalFileSystem,
     requests: AtomicU64,
     bytes: AtomicU64,
-    /// The end of the last byte read from any file.
+    /// The offset up to which any file was read.
     end: AtomicU64,
 }
 
 impl CountingStore {
-    /// Lets a session read local files from a store that counts. It is found under `file://`, and as a remote store
-    /// under `remote://store`.
+    /// Makes a session read local files from a store that counts. You find it under `file://`, and
+    /// as a remote store under `remote://store`.
     pub(crate) fn of(session: &SessionContext) -> Arc<Self> {
         let store = Arc::new(Self::default());
         for url in ["file://", "remote://store"] {
@@ -177,7 +177,7 @@ impl CountingStore {
         )
     }
 
-    /// Returns the largest offset up to which a file was read since the last call.
+    /// Returns the largest offset up to which any file was read since the last call.
     pub(crate) fn take_end(&self) -> u64 {
         self.end.swap(0, Ordering::Relaxed)
     }
@@ -216,7 +216,7 @@ impl ObjectStore for CountingStore {
     }
 
     async fn get_opts(&self, path: &Path, options: GetOptions) -> Result<GetResult> {
-        // The engine itself asks for the properties of a file.
+        // We do not count this, because the engine itself asks for a file's properties.
         let is_read = !options.head;
         let result = self.files.get_opts(path, options).await?;
         if is_read {
@@ -225,7 +225,7 @@ impl ObjectStore for CountingStore {
         Ok(result)
     }
 
-    /// Gets nearby ranges by one request, like a store in a network.
+    /// Gets nearby ranges with one request, like a store in a network.
     async fn get_ranges(&self, path: &Path, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
         let get = |range| self.get_range(path, range);
         coalesce_ranges(ranges, get, OBJECT_STORE_COALESCE_DEFAULT).await
@@ -251,7 +251,7 @@ impl ObjectStore for CountingStore {
     }
 }
 
-/// Returns the files in a folder and below with the extension of complete files.
+/// Returns the files in a folder and below it that have the extension of complete files.
 pub(crate) fn files(path: &str) -> Vec<String> {
     let Ok(entries) = std::fs::read_dir(path) else {
         return Vec::new();

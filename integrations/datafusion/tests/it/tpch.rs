@@ -1,4 +1,4 @@
-//! The 22 queries of TPC-H, equal to those of the engine's own reader.
+//! Runs the 22 queries of TPC-H, whose rows must equal those of the engine's own reader.
 
 use datafusion::prelude::SessionContext;
 use parquet::file::properties::WriterProperties;
@@ -6,7 +6,8 @@ use parquet::file::properties::WriterProperties;
 use crate::support::{CountingStore, Folder, Reader, create, rows, run, session, text};
 use crate::tpch_tables::{TABLES, queries, write_tables};
 
-/// The scale factor: 0.1 is 600,000 rows of `lineitem`. `TPCH_SCALE` sets another one.
+/// Returns the scale factor, which is 0.1 unless `TPCH_SCALE` sets another one. With 0.1,
+/// `lineitem` has 600,000 rows.
 fn scale() -> f64 {
     std::env::var("TPCH_SCALE").map_or(0.1, |scale| scale.parse().unwrap())
 }
@@ -46,14 +47,15 @@ async fn all_queries_are_those_of_the_engine() {
         assert_eq!(our_text, stock_text, "query {number}");
     }
     println!("requests and bytes: {our_sum:?}, of the engine {stock_sum:?}");
-    // Bytes and requests differ a little with the order in which two partitions run.
+    // We allow a small difference, because bytes and requests depend on the order in which two
+    // partitions run.
     assert!(our_sum.0 <= stock_sum.0 + 20 && our_sum.1 <= stock_sum.1);
     answers_are_right(&ours).await;
     one_row_group_is_shared(&folder).await;
     copies_are_equal(&ours, &stock).await;
 }
 
-/// A row group that two partitions share has all of its rows, once.
+/// If two partitions share a row group, each of its rows must be read once.
 async fn one_row_group_is_shared(folder: &Folder) {
     let whole = Folder::new();
     let writer = session(Reader::Herringbone, 1);
@@ -72,7 +74,7 @@ async fn one_row_group_is_shared(folder: &Folder) {
     assert!(plan.contains("file_groups={3 groups"), "{plan}");
 }
 
-/// Tables written by `COPY` answer as the original ones.
+/// Tables that `COPY` wrote must give the same answers as the original ones.
 async fn copies_are_equal(ours: &SessionContext, stock: &SessionContext) {
     let copies = Folder::new();
     let copied = session(Reader::Herringbone, 2);

@@ -1,4 +1,5 @@
-//! The tables of TPC-H as files. The tests of `integrations/ballista` and the benchmark include this file.
+//! Writes the tables of TPC-H as files. The tests of `integrations/ballista` and the benchmark
+//! include this file, too.
 
 use std::fs::File;
 use std::path::Path;
@@ -23,7 +24,8 @@ macro_rules! tables {
         #[allow(dead_code, reason = "the benchmark lists its folders")]
         pub(crate) const TABLES: [&str; 8] = [$($name),+];
 
-        /// Writes each table as a compressed file `NAME.parquet`. The scale factor 1 is 6 million rows of `lineitem`.
+        /// Writes each table as a compressed file `NAME.parquet`. With the scale factor 1,
+        /// `lineitem` has 6 million rows.
         pub(crate) fn write_tables(folder: &Path, scale: f64, properties: &WriterPropertiesBuilder) {
             $(
                 let batches = $arrow::new($generator::new(scale, 1, 1)).map(|batch| batch.unwrap());

@@ -1,4 +1,4 @@
-//! Files that the engine's own reader answers wrongly.
+//! Reads files that the engine's own reader answers wrongly.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersi
 
 use crate::support::{Folder, Reader, create, rows, session};
 
-/// Bounds of a column with NaNs do not cover them (apache/datafusion#15812).
+/// If a column has NaNs, its bounds do not cover them (apache/datafusion#15812).
 #[tokio::test]
 async fn rows_with_nan_are_not_lost() {
     let folder = Folder::new();
@@ -25,7 +25,7 @@ async fn rows_with_nan_are_not_lost() {
     let (ours, plain) = (session(Reader::Herringbone, 2), session(Reader::Plain, 2));
     create(&ours, "z", &path).await;
     create(&plain, "z", &path).await;
-    // Of the two NaNs, the engine orders one above all numbers, and one below.
+    // The engine orders one of the two NaNs above all numbers, and the other one below.
     for (condition, count) in [
         ("x > 1.0", 1),
         ("x < 0.0", 1),
@@ -60,7 +60,7 @@ async fn rows_with_nan_are_not_lost() {
     }
 }
 
-/// A file without null counts may have nulls (apache/datafusion#25239).
+/// A file without null counts may still have nulls (apache/datafusion#25239).
 #[tokio::test]
 async fn missing_null_counts_are_not_zero() {
     let folder = Folder::new();
@@ -91,14 +91,14 @@ async fn missing_null_counts_are_not_zero() {
     }
 }
 
-/// Some writers leave the number of rows of a file at 0. Its row groups have the right ones.
+/// Some writers leave a file's row count at 0, but its row groups have the right counts.
 #[tokio::test]
 async fn rows_are_those_of_the_row_groups() {
     let folder = Folder::new();
     let values: ArrayRef = Arc::new(Int64Array::from_iter_values(0..6));
     let batch = RecordBatch::try_from_iter([("a", values)]).unwrap();
     let path = folder.write("rows.parquet", &batch, 100);
-    // The first I64 of the footer, field 3 after the schema, is `16 0c`: 6.
+    // The footer's first I64, which is field 3 after the schema, is `16 0c`, so it is 6.
     change_footer(&path, |footer| {
         let at = position(footer, [0x16, 0x0C]);
         footer[at + 1] = 0;
@@ -114,7 +114,7 @@ async fn rows_are_those_of_the_row_groups() {
     }
 }
 
-/// Joins take zeros of both signs as equal, and the filters that they push down do not.
+/// Joins take zeros of both signs as equal, but the filters that they push down do not.
 #[tokio::test]
 async fn joins_find_zeros_of_both_signs() {
     let folder = Folder::new();
@@ -141,12 +141,12 @@ async fn joins_find_zeros_of_both_signs() {
     }
 }
 
-/// Cuts the null count out of the statistics of the only column chunk of a file. In the compact protocol of Thrift, field
-/// 3 of the statistics is `16 04`: one field further, an I64 of 2.
+/// Cuts the null count out of the statistics of a file's only column chunk. In Thrift's compact
+/// protocol, field 3 of the statistics is `16 04`: one field further, an I64 of 2.
 fn without_null_count(path: &str) {
     change_footer(path, |footer| {
         let at = position(footer, [0x16, 0x04]);
-        // The header of the next field, two further than the last one now.
+        // We change the header of the next field, because it is now two further than the last one.
         assert_eq!(footer[at + 2] >> 4, 2);
         footer.splice(at..at + 3, [footer[at + 2] + 0x10]);
     });
