@@ -1,4 +1,4 @@
-//! The engine: the default engine of the kernel with another handler for Parquet.
+//! The engine, which is the kernel's default engine with another handler for Parquet.
 
 use std::fmt;
 use std::sync::Arc;
@@ -23,15 +23,15 @@ use uuid::Uuid;
 
 use crate::HerringboneParquetHandler;
 
-/// An engine whose Parquet files are read and written by [`HerringboneParquetHandler`]. All other handlers are those of the
-/// kernel's default engine.
+/// An engine whose Parquet files are read and written by [`HerringboneParquetHandler`]. It takes
+/// all other handlers from the kernel's default engine.
 pub struct HerringboneEngine<E: TaskExecutor = TokioBackgroundExecutor> {
     others: DefaultEngine<E>,
     parquet: Arc<dyn ParquetHandler>,
 }
 
 impl HerringboneEngine {
-    /// Creates the engine for the tables in a store, with a thread of its own for requests.
+    /// Creates the engine for the tables in a store. Requests run on a thread of its own.
     #[must_use]
     pub fn new(store: Arc<DynObjectStore>) -> Self {
         Self::with_executor(store, Arc::new(TokioBackgroundExecutor::new()))
@@ -51,12 +51,14 @@ impl<E: TaskExecutor> HerringboneEngine<E> {
         }
     }
 
-    /// Writes rows to a new file of a table. Returns the metadata of the file for `Transaction::add_files`, with statistics.
+    /// Writes rows to a new file of a table. Returns the file's metadata with statistics, for
+    /// `Transaction::add_files`.
     ///
-    /// The rows have the logical columns of the table, without those of partitions. Blocks until the file is written.
+    /// The rows have the table's logical columns, without the partition columns. This blocks until
+    /// the file is written.
     ///
     /// # Errors
-    /// If the rows do not fit the table, or if the file cannot be written.
+    /// Fails if the rows do not fit the table, or if the file cannot be written.
     pub fn write_parquet(
         &self,
         data: &ArrowEngineData,
@@ -83,7 +85,7 @@ impl<E: TaskExecutor> HerringboneEngine<E> {
         build_add_file_metadata(DataFileMetadata::new(file, stats), context)
     }
 
-    /// Returns the default engine, whose other handlers this engine has.
+    /// Returns the default engine, which supplies this engine's other handlers.
     #[must_use]
     pub fn default_engine(&self) -> &DefaultEngine<E> {
         &self.others

@@ -1,4 +1,4 @@
-//! Errors of the library as errors of the kernel.
+//! The library's errors as errors of the kernel.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -7,7 +7,7 @@ use std::io;
 use delta_kernel::KernelError;
 use herringbone::{Error, ErrorKind};
 
-/// An error in a file of a table. It is the source of a [`KernelError`].
+/// An error in one of a table's files. It is the source of a [`KernelError`].
 #[derive(Debug)]
 pub struct FileError {
     url: String,
@@ -15,7 +15,7 @@ pub struct FileError {
 }
 
 impl FileError {
-    /// Returns the URL of the file.
+    /// Returns the file's URL.
     #[must_use]
     pub fn url(&self) -> &str {
         &self.url
@@ -44,7 +44,8 @@ impl StdError for FileError {
     }
 }
 
-/// Converts an error in the file at a URL. Missing files and failed requests keep their kinds.
+/// Converts an error in the file at a URL. The kernel's kinds for missing files and failed requests
+/// are kept.
 pub(crate) fn in_file(url: &str, error: Error) -> KernelError {
     let io_kind = error.io_error().map(io::Error::kind);
     let is_io = error.kind() == ErrorKind::Io;

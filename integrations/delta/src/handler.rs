@@ -1,4 +1,4 @@
-//! The handler of the kernel for Parquet files.
+//! The kernel's handler for Parquet files.
 
 use std::fmt;
 use std::sync::Arc;
@@ -23,11 +23,12 @@ use crate::write::write_file;
 
 /// The handler for the Parquet files in a store.
 ///
-/// - **Reads** return rows in the order of the files, with batches of up to 8192 rows. The executor works ahead of you: it
-///   decodes the next batches and opens the next files. The predicate rules out row groups, pages and rows.
-/// - **Values that do not fit** the wanted type are errors, such as milliseconds beyond the range of microseconds. Nanoseconds
-///   are truncated toward zero.
-/// - **INT96 timestamps** are read as microseconds, so dates after the year 2262 are right.
+/// - **Reads** return rows in the order of the files, in batches of up to 8192 rows. The executor
+///   works ahead of you: it decodes the next batches and opens the next files. The predicate rules
+///   out row groups, pages and rows.
+/// - **Values that do not fit** the wanted type are errors, for example milliseconds beyond the
+///   range of microseconds. Nanoseconds are truncated toward zero.
+/// - **INT96 timestamps** are read as microseconds, so that dates after the year 2262 are right.
 /// - **Writes** are atomic. Files do not contain an Arrow schema.
 pub struct HerringboneParquetHandler<E: TaskExecutor> {
     store: Arc<DynObjectStore>,
@@ -35,7 +36,8 @@ pub struct HerringboneParquetHandler<E: TaskExecutor> {
 }
 
 impl<E: TaskExecutor> HerringboneParquetHandler<E> {
-    /// Creates the handler. The executor sends the requests. If it is a tokio runtime, its blocking threads decode.
+    /// Creates the handler. The executor sends the requests. If it is a tokio runtime, its blocking
+    /// threads decode.
     #[must_use]
     pub fn new(store: Arc<DynObjectStore>, executor: Arc<E>) -> Self {
         Self { store, executor }
@@ -105,7 +107,8 @@ impl<E: TaskExecutor> ParquetHandler for HerringboneParquetHandler<E> {
     }
 }
 
-/// Returns the fields without metadata other than field ids: the kernel keeps all metadata of a column.
+/// Returns the fields with field ids as their only metadata, because the kernel would keep all of a
+/// column's metadata.
 fn with_ids_only(fields: &Fields) -> Fields {
     let field = |field: &FieldRef| {
         let data_type = match field.data_type() {
@@ -122,7 +125,7 @@ fn with_ids_only(fields: &Fields) -> Fields {
     fields.iter().map(field).collect()
 }
 
-/// Returns the field as [`with_ids_only`] does.
+/// Returns a field in the way of [`with_ids_only`].
 fn only_id(field: &FieldRef) -> FieldRef {
     let fields = with_ids_only(&Fields::from(vec![field.clone()]));
     fields.first().unwrap_or(field).clone()

@@ -1,4 +1,4 @@
-//! Delta tables through Herringbone, for `delta_kernel` 0.30.
+//! Reads and writes Delta tables through Herringbone, for `delta_kernel` 0.30.
 //!
 //! | to | use |
 //! |---|---|

@@ -1,10 +1,12 @@
-//! Predicates of the kernel as predicates of the library.
+//! Translates the kernel's predicates into the library's predicates.
 //!
-//! A translation is *exact* if both select the same rows, and reject the same ones in a negation. It is *implied* if it
-//! selects at least the rows that the predicate of the kernel selects. The kernel tests all returned rows again.
+//! A translation is *exact* if both select the same rows, and reject the same rows if they are
+//! negated. It is *implied* if it selects at least the rows that the kernel's predicate selects.
+//! That is enough, because the kernel tests all returned rows again.
 //!
-//! A column that the file lacks may get its values from the kernel, so predicates about it are not translated.
-//! Floating-point numbers are not compared, because the kernel does not define the order of NaNs.
+//! If the file lacks a column, its values may come from the kernel, so we do not translate
+//! predicates about it. We also do not compare floating-point numbers, because the kernel does not
+//! define the order of NaNs.
 
 use delta_kernel::arrow::datatypes::{DataType, Schema};
 use delta_kernel::expressions::{
@@ -14,11 +16,11 @@ use delta_kernel::expressions::{
 use herringbone::ReadPlan;
 use herringbone::filter::{Column, Literal, Predicate, col_at};
 
-/// The depth of the deepest translated predicate. Deeper ones rule out nothing.
+/// The depth of the deepest predicate that we translate. Deeper ones rule out nothing.
 const DEEPEST: usize = 256;
 
-/// Returns a predicate over the wanted columns that selects at least the rows of the kernel's predicate. `plan` has the columns
-/// of the file.
+/// Returns a predicate over the wanted columns that selects at least the rows of the kernel's
+/// predicate. `plan` has the file's columns.
 pub(crate) fn implied(
     predicate: &KernelPredicate,
     schema: &Schema,
@@ -52,7 +54,8 @@ impl<'a> Translation<'a> {
                 (data_type == &DataType::Boolean).then(|| column.eq(true))
             }
             KernelPredicate::Not(inner) => {
-                // The negation of a weaker test would be a stronger one.
+                // Below a negation, the translation must be exact, because the negation of a weaker
+                // test would be a stronger one.
                 let exact = Translation {
                     schema: self.schema,
                     plan: self.plan,
@@ -108,7 +111,7 @@ impl<'a> Translation<'a> {
         }
     }
 
-    /// Returns the leaf of the file to which a path of names leads through structs, and its wanted type.
+    /// Returns the file's leaf that a path of names leads to through structs, with its wanted type.
     fn leaf(&self, name: &ColumnName) -> Option<(Column, &'a DataType)> {
         self.plan.stored_leaf(name.path())?;
         let (mut fields, mut found) = (Some(self.schema.fields()), None);
@@ -124,7 +127,7 @@ impl<'a> Translation<'a> {
     }
 }
 
-/// Returns the value, if it has the type of the column.
+/// Returns the value as a literal, if it has the column's type.
 fn literal(value: &Scalar, data_type: &DataType) -> Option<Literal> {
     use DataType as T;
     Some(match (value, data_type) {

@@ -1,4 +1,5 @@
-//! The read of the files of a scan: a task of the executor reads them by a [`FileStream`], and an iterator takes the batches.
+//! The read of a scan's files. A task of the executor reads them by a [`FileStream`], and an
+//! iterator takes the batches.
 //!
 //! ```text
 //! files ─► FileStream: open, decode (a few files side by side, in order) ─► channel ─► Batches: conform
@@ -31,9 +32,9 @@ use crate::error::in_file;
 use crate::predicate::implied;
 use crate::wanted::Wanted;
 
-/// The number of open files.
+/// The largest number of open files.
 const MAX_OPEN_FILES: usize = 4;
-/// The number of bytes requested ahead in each open file.
+/// The number of bytes that we request ahead in each open file.
 const BYTES_AHEAD: u64 = 16 << 20;
 
 /// The options of a read.
@@ -44,7 +45,7 @@ pub(crate) struct Scan {
     pub(crate) predicate: Option<PredicateRef>,
 }
 
-/// A decoded batch of a file.
+/// A decoded batch, with the URL of its file.
 struct Decoded {
     batch: HeldBatch,
     url: Arc<str>,
@@ -65,14 +66,14 @@ impl Rows for Decoded {
     }
 }
 
-/// A message to the caller's thread. Without `End`, the task was lost.
+/// A message to the caller's thread. If no `End` comes, the task was lost.
 enum Message {
     Batch(Decoded),
     Error(KernelError),
     End,
 }
 
-/// The batches of all files, in order. Dropping it ends the task that reads.
+/// The batches of all files, in order. If you drop it, the task that reads ends.
 pub(crate) struct Batches<E> {
     executor: Arc<E>,
     wanted: Arc<Wanted>,
@@ -104,7 +105,8 @@ impl<E: TaskExecutor> Batches<E> {
                     }
                 }
             });
-            // The caller may leave while a request is under way.
+            // We also wait for the channel to close, because the caller may leave while a request
+            // is under way.
             select(read, pin!(sender.closed())).await;
         });
         Self {
@@ -156,7 +158,7 @@ impl<E: TaskExecutor> Iterator for Batches<E> {
     }
 }
 
-/// The files of a scan, which share the memory of one read.
+/// A scan's files, which share the memory of one read.
 struct ScanFiles {
     scan: Scan,
     files: Vec<FileMeta>,
@@ -249,7 +251,7 @@ impl StreamFiles for ScanFiles {
     }
 }
 
-/// Opens a file. A size of 0 is not known.
+/// Opens a file. A size of 0 means that the size is not known.
 pub(crate) async fn open(store: &Arc<DynObjectStore>, file: &FileMeta) -> KernelResult<RemoteFile> {
     let url = &file.location;
     if url.scheme().starts_with("http") && url.query().is_some() {
@@ -276,11 +278,12 @@ pub(crate) async fn open(store: &Arc<DynObjectStore>, file: &FileMeta) -> Kernel
     opened.map_err(|error| in_file(url.as_str(), error))
 }
 
-/// Returns the options for the read of a file.
+/// Returns the options to read a file.
 fn options(scan: &Scan, url: &str) -> ReadOptions {
     let mut schema = SchemaOptions::default();
     schema.use_arrow_schema = false;
-    // Microseconds cover the years that a table may have, and nanoseconds end in 2262.
+    // We use microseconds because they cover the years that a table may have, while nanoseconds end
+    // in 2262.
     schema.int96_unit = TimeUnit::Microsecond;
     let mut options = ReadOptions::new()
         .wanted_schema(scan.wanted.of_file(url))
@@ -295,7 +298,8 @@ fn options(scan: &Scan, url: &str) -> ReadOptions {
     options
 }
 
-/// The threads of a runtime for blocking work. They decode, so that the runtime can send requests.
+/// A runtime's threads for blocking work. They decode, so that the runtime itself can send
+/// requests.
 #[derive(Debug)]
 struct BlockingThreads(Handle);
 

@@ -1,4 +1,5 @@
-//! The columns that the kernel wants, as a wanted schema of the library, and the batches that the kernel expects.
+//! The columns that the kernel wants, as a wanted schema for the library, and the batches that the
+//! kernel expects.
 
 use std::sync::Arc;
 
@@ -19,31 +20,33 @@ use delta_kernel::{KernelError, KernelResult};
 use herringbone::extension::VARIANT_EXTENSION_NAME;
 use herringbone::{FieldMatching, WantedSchema};
 
-/// The key of the name of an extension type in the metadata of an Arrow field.
+/// The metadata key by which an Arrow field names its extension type.
 const EXTENSION_KEY: &str = "ARROW:extension:name";
 
-/// The columns of a scan.
+/// The columns that a scan wants.
 #[derive(Debug)]
 pub(crate) struct Wanted {
     /// All columns.
     target: SchemaRef,
     specials: Vec<Option<Special>>,
-    /// The columns except for row indexes.
+    /// The columns without row indexes.
     schema: SchemaRef,
 }
 
-/// A column with metadata of the file.
+/// A column that has metadata of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Special {
-    /// The position of the row in the file.
+    /// The row's position in the file.
     RowIndex,
-    /// The URL of the file.
+    /// The file's URL.
     FileName,
 }
 
 impl Wanted {
+    /// Creates the columns that the kernel wants.
+    ///
     /// # Errors
-    /// If files do not have a metadata column.
+    /// Fails if there is a metadata column that files do not have.
     pub(crate) fn new(wanted: &StructType) -> KernelResult<Self> {
         let target: Schema = wanted.try_into_arrow()?;
         let specials: Vec<_> = wanted.fields().map(special).collect::<KernelResult<_>>()?;
@@ -59,12 +62,12 @@ impl Wanted {
         })
     }
 
-    /// Returns the columns that predicates can name.
+    /// Returns the columns that predicates may name.
     pub(crate) fn schema(&self) -> &SchemaRef {
         &self.schema
     }
 
-    /// Returns the wanted schema of the file at a URL.
+    /// Returns the wanted schema for the file at a URL.
     pub(crate) fn of_file(&self, url: &str) -> WantedSchema {
         let wanted = WantedSchema::new(self.schema.clone())
             .matching(FieldMatching::FieldIdOrName)
@@ -88,11 +91,11 @@ impl Wanted {
         })
     }
 
-    /// Returns the columns of the kernel from a batch of the file at a URL. Its last column has the row indexes, if they are
-    /// wanted.
+    /// Returns the kernel's columns from a batch of the file at a URL. If row indexes are wanted,
+    /// they are the batch's last column.
     ///
     /// # Errors
-    /// If a required column has a null.
+    /// Fails if a required column has a null.
     pub(crate) fn conform(&self, batch: &RecordBatch, url: &str) -> KernelResult<RecordBatch> {
         let mut read = batch.columns().iter();
         let columns = self.target.fields().iter().zip(&self.specials);
@@ -112,7 +115,7 @@ impl Wanted {
     }
 }
 
-/// Returns the kind of a metadata column, or `None` for one of the table.
+/// Returns the kind of a metadata column, or `None` for one of the table's columns.
 fn special(wanted: &StructField) -> KernelResult<Option<Special>> {
     match wanted.get_metadata_column_spec() {
         Some(MetadataColumnSpec::RowIndex) => Ok(Some(Special::RowIndex)),
@@ -130,8 +133,8 @@ fn special(wanted: &StructField) -> KernelResult<Option<Special>> {
     }
 }
 
-/// Returns the Arrow form of a field with the extension type of VARIANT, which the kernel leaves out. By it, shredded values are
-/// refused instead of losing `typed_value`.
+/// Returns a field's Arrow form with the extension type of VARIANT, which the kernel leaves out.
+/// With it, shredded values are refused, instead of losing their `typed_value`.
 fn marked(wanted: &DataType, field: &FieldRef) -> FieldRef {
     let within = |wanted: &StructType, fields: &Fields| -> Fields {
         let fields = wanted.fields().zip(fields);
@@ -168,8 +171,9 @@ fn marked(wanted: &DataType, field: &FieldRef) -> FieldRef {
     Arc::new(marked_field.with_data_type(data_type))
 }
 
-/// Returns the array as `target`, without marks. A slot that `nulls`, the struct around the array, lacks becomes null, because
-/// the kernel looks at leaves alone.
+/// Returns the array as `target`, without marks. `nulls` belongs to the struct around the array. If
+/// that struct is null in a slot, the array becomes null there, too, because the kernel only looks
+/// at leaves.
 fn below(array: &ArrayRef, nulls: Option<&NullBuffer>, target: &T) -> Result<ArrayRef, ArrowError> {
     let nulls_with = |own: Option<&NullBuffer>| NullBuffer::union(nulls, own);
     Ok(match target {

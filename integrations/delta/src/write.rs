@@ -1,4 +1,4 @@
-//! The write of one file.
+//! Writes one file.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -18,7 +18,8 @@ use url::Url;
 
 use crate::error::in_file;
 
-/// Writes all batches to the file at a URL, and returns its number of bytes. The file appears at the end, or not at all.
+/// Writes all batches to the file at a URL, and returns its byte count. The file appears at the
+/// end, or not at all.
 pub(crate) fn write_file<E: TaskExecutor>(
     executor: &E,
     store: &Arc<DynObjectStore>,
@@ -38,16 +39,18 @@ pub(crate) fn write_file<E: TaskExecutor>(
         bytes: bytes.clone(),
     };
     let mut options = WriteOptions::new();
-    // Readers without Arrow look at the Parquet schema alone, and so do kernels.
+    // We leave the Arrow schema out, because readers without Arrow only look at the Parquet schema,
+    // and so do kernels.
     options.schema.arrow_schema_hint = HintPolicy::None;
     let writer = RemoteWriter::new(Arc::new(sink), first.schema(), options);
     let mut writer = writer.map_err(|error| in_file(url.as_str(), error))?;
-    // Batches are taken on this thread: they may need the executor themselves.
+    // We take the batches on this thread, because they may need the executor themselves.
     for batch in std::iter::once(Ok(first)).chain(data.map(record_batch)) {
         let batch = match batch {
             Ok(batch) => batch,
             Err(error) => {
-                // The first error is the one to report. It may be that parts stay in the store.
+                // We ignore this error, because the first error is the one to report. If it fails,
+                // parts may stay in the store.
                 drop(executor.block_on(writer.abort()));
                 return Err(error);
             }
@@ -57,7 +60,7 @@ pub(crate) fn write_file<E: TaskExecutor>(
             (writer, result)
         });
         writer = returned;
-        // The writer has aborted.
+        // If this fails, the writer has already aborted the upload.
         result.map_err(|error| in_file(url.as_str(), error))?;
     }
     let finished = executor.block_on(writer.finish());
@@ -69,7 +72,7 @@ fn record_batch(data: KernelResult<Box<dyn EngineData>>) -> KernelResult<RecordB
     Ok((*ArrowEngineData::try_from_engine_data(data?)?).into())
 }
 
-/// A sink that counts the bytes of the file.
+/// A sink that counts the file's bytes.
 #[derive(Debug)]
 struct CountedSink {
     sink: StoreSink,

@@ -114,7 +114,7 @@ fn an_early_end_of_the_caller_ends_the_read() {
             .unwrap();
         assert!(read.next().unwrap().is_ok());
     }
-    // The engine may be dropped before its iterators.
+    // You may drop the engine before its iterators.
     let mut read = handlers
         .ours
         .read_parquet_files(&files, wanted, None)

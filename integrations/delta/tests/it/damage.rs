@@ -31,7 +31,7 @@ impl Files {
         )
     }
 
-    /// Reads all columns and the footer. Returns the error, which names the file.
+    /// Reads all columns and the footer. Returns the error, which must name the file.
     fn read(&self, file: &FileMeta, wanted: &SchemaRef) -> Option<String> {
         let file_slice = std::slice::from_ref(file);
         let read = self
@@ -91,7 +91,7 @@ fn damaged_files_are_errors_that_name_the_file() {
 fn an_error_has_its_place_in_the_file() {
     let files = Files::new();
     let (mut bytes, _) = bytes_of("sorted.parquet");
-    // The header of the first page of the first column.
+    // This is the header of the first column's first page.
     bytes[4..20].fill(0xFF);
     let wanted = schema([nullable("n", delta_kernel::schema::DataType::LONG)]);
     let error = files.read(&files.put(&bytes), &wanted).unwrap();

@@ -13,7 +13,7 @@ use url::Url;
 
 use crate::support::{Handlers, data, file, nullable, read, schema};
 
-/// One thread per task, without tokio.
+/// An executor that starts a thread for each task, without tokio.
 struct Threads;
 
 impl TaskExecutor for Threads {

@@ -1,4 +1,5 @@
-//! Tests against the kernel's default engine, over files of pyarrow and tables written here.
+//! Compares with the kernel's default engine, over files of pyarrow and tables that the tests
+//! write.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

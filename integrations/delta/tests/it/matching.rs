@@ -11,21 +11,22 @@ fn of(fields: impl IntoIterator<Item = StructField>) -> StructType {
 #[test]
 fn an_id_counts_more_than_a_name() {
     let file = [data("nested.parquet")];
-    // `other` has the id of `id` in the file, so the column of this name is not it.
+    // `other` has the id that `id` has in the file, so the file's column named `other` is not
+    // meant.
     let wanted = schema([
         with_id(nullable("other", DataType::LONG), 1),
         with_id(nullable("renamed", DataType::STRING), 3),
     ]);
     let rows = read_as_default(&file, &wanted);
     assert_eq!(rows.column(1).as_string::<i32>().value(29), "o29");
-    // A column without an id in the file is found by its name.
+    // If the file's column has no id, it is found by its name.
     let numbers = ArrayType::new(
         DataType::from(ArrayType::new(DataType::INTEGER, true)),
         true,
     );
     let wanted = schema([with_id(nullable("n", numbers), 99)]);
     assert_eq!(read_as_default(&file, &wanted).column(0).null_count(), 0);
-    // The column `other` of the file is taken by its id, so the name finds nothing.
+    // The file's column `other` is taken by its id, so its name finds nothing.
     let wanted = schema([
         nullable("other", DataType::STRING),
         with_id(nullable("renamed", DataType::STRING), 3),
@@ -90,7 +91,7 @@ fn values_of_maps_are_matched_too() {
     let nulls = (0..30).filter(|row| maps.is_null(*row));
     assert_eq!(nulls.collect::<Vec<_>>(), [4, 10, 16, 22, 28]);
     let numbers = maps.values().as_struct().column(1);
-    // The entry j of row i has i * j.
+    // Entry j of row i has the value i * j.
     let expected = (0..30)
         .filter(|row| row % 6 != 4)
         .flat_map(|row| (0..row % 3).map(move |j| row * j));
@@ -98,7 +99,7 @@ fn values_of_maps_are_matched_too() {
         numbers.as_ref(),
         &Int64Array::from_iter_values(expected) as &dyn Array
     );
-    // Without a change of the values, both read them.
+    // If the values do not change, both engines read them.
     let value = of([
         nullable("m", DataType::INTEGER),
         nullable("o", DataType::STRING),
@@ -120,7 +121,7 @@ fn lists_of_lists_keep_their_nulls() {
     read_as_default(&file, &wanted);
 }
 
-/// The kernel looks at leaves without the structs around them.
+/// The kernel only looks at leaves, and not at the structs around them.
 #[test]
 fn fields_of_null_structs_are_null() {
     let file = [data("nested.parquet")];
@@ -168,7 +169,8 @@ fn a_map_keeps_its_keys_if_the_file_lacks_the_wanted_values() {
     )
     .unwrap();
     let maps = rows.column(0).as_map();
-    // Rows 2, 5, ... have two entries. Rows 1, 7, 13, ... have one, and the rows between them are null.
+    // Rows 2, 5, … have two entries. Rows 1, 7, 13, … have one entry, and the rows between them are
+    // null.
     assert_eq!(maps.entries().len(), 25);
     assert_eq!(maps.keys().as_string::<i32>().value(2), "k1");
     assert_eq!(maps.values().null_count(), 25);
@@ -183,7 +185,7 @@ fn a_missing_column_is_null_if_it_may_be() {
         nullable("id", DataType::INTEGER),
     ]);
     assert_eq!(read_as_default(&file, &wanted).column(0).null_count(), 30);
-    // Nothing is decoded, and the rows are there.
+    // Nothing is decoded here, but the rows are there.
     let wanted = schema([nullable("none", DataType::STRING)]);
     assert_eq!(read_as_default(&file, &wanted).num_rows(), 30);
     let inner = of([StructField::not_null("none", DataType::STRING)]);
@@ -216,7 +218,7 @@ fn a_null_in_a_required_column_is_an_error() {
         DataType::from(of([nullable("k", DataType::INTEGER)])),
         false,
     );
-    // The struct is null in row 1. All other structs have the field. An element is null in row 3.
+    // The struct is null in row 1. All other structs have the field. In row 3, an element is null.
     assert!(read(&handlers.ours, &file, &schema([nullable("p", inner)]), None).is_ok());
     for wanted in [
         schema([required(nullable("p", point))]),

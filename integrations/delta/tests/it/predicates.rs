@@ -26,7 +26,8 @@ fn selected(rows: &RecordBatch, wanted: &SchemaRef, predicate: &Predicate) -> Re
     filter_record_batch(rows, tested.column(0).as_boolean()).unwrap()
 }
 
-/// Checks that a read with the predicate has all rows that it selects. Returns the number of returned rows.
+/// Checks that a read with the predicate has all rows that the predicate selects. Returns the
+/// number of rows that the read returned.
 fn check(handlers: &Handlers, file: &FileMeta, wanted: &SchemaRef, predicate: &Predicate) -> usize {
     let file = std::slice::from_ref(file);
     let all = read(&handlers.default, file, wanted, None).unwrap();
@@ -141,7 +142,7 @@ fn a_part_that_is_not_known_rules_out_nothing() {
             );
         }
     }
-    // A column outside the schema does not have an id by which to find it.
+    // A column outside the schema has no id by which we could find it.
     let hint = Some(Arc::new(col("n").lt(lit(7i64))));
     let rows = read(
         &handlers.ours,
@@ -204,7 +205,7 @@ impl Random {
         }
     }
 
-    /// Returns a value near or equal to one in the file.
+    /// Returns a value that is in the file, or near one.
     fn value(&mut self, data_type: &DataType) -> Scalar {
         let i = self.below(30) as i64 - 15;
         let row = self.below(30) as i64;
@@ -220,7 +221,7 @@ impl Random {
             &DataType::STRING => Scalar::String("é".repeat(row as usize % 4) + &row.to_string()),
             &DataType::BINARY => Scalar::Binary(vec![row as u8, 255]),
             &DataType::DATE => Scalar::Date(-3653 + 400 * row as i32),
-            // The nanoseconds of the file, truncated.
+            // These are the file's nanoseconds, truncated.
             &DataType::TIMESTAMP if i > 0 => Scalar::Timestamp((micros * 7).div_euclid(10) / 1000),
             &DataType::TIMESTAMP => Scalar::Timestamp(micros),
             &DataType::TIMESTAMP_NTZ => Scalar::TimestampNtz(micros),
@@ -242,7 +243,7 @@ fn random_predicates_keep_all_rows_that_they_select() {
         nullable("i16", DataType::SHORT),
         nullable("i32", DataType::INTEGER),
         nullable("i64", DataType::LONG),
-        // Read as another type than that of the file.
+        // These are read in another type than the file's.
         nullable("day_number", DataType::DATE),
         nullable("micros", DataType::TIMESTAMP_NTZ),
         nullable("ts_ms", DataType::TIMESTAMP_NTZ),

@@ -22,15 +22,15 @@ use futures::stream::BoxStream;
 
 use crate::support::{Handlers, col, data, nullable, read, schema};
 
-/// The local files, with the number of requested bytes.
+/// A store of local files that counts the requested bytes.
 #[derive(Debug, Default)]
 struct CountingStore {
     files: LocalFileSystem,
     requests: AtomicU64,
     bytes: AtomicU64,
-    /// Panics in the request with this number.
+    /// The number of the request in which the store panics.
     panics_at: Option<u64>,
-    /// The time from a request to its answer.
+    /// The time between a request and its answer.
     latency: Option<Duration>,
     in_flight: AtomicU64,
     most_in_flight: AtomicU64,
@@ -113,7 +113,7 @@ impl ObjectStore for CountingStore {
     }
 }
 
-/// Writes a file larger than the first request for its end.
+/// Writes a file that is larger than the first request for its end.
 fn large_file(folder: &std::path::Path) -> delta_kernel::FileMeta {
     use delta_kernel::arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
     let numbers = Int64Array::from_iter_values(0..200_000);
@@ -162,7 +162,7 @@ fn a_predicate_saves_bytes_and_keeps_the_row_indexes() {
 
     read(&handlers.default, &file, &wanted, predicate).unwrap();
     let (default_requests, default_bytes) = store.take();
-    // The first request is for the last 256 KiB, which have the footer and the last rows.
+    // The first request asks for the last 256 KiB, which have the footer and the last rows.
     assert!(
         some_bytes <= default_bytes + (256 << 10),
         "{some_bytes} and {default_bytes}"
@@ -218,7 +218,7 @@ fn a_few_files_are_opened_ahead() {
         .read_parquet_files(&files, wanted, None)
         .unwrap();
     assert_eq!(rows.next().unwrap().unwrap().len(), 250);
-    // The caller waits: no more files are opened than the limit.
+    // While the caller waits, no more files are opened than the limit allows.
     std::thread::sleep(Duration::from_millis(300));
     let (requests, _) = store.take();
     assert!((4..=8).contains(&requests), "{requests}");
@@ -227,7 +227,7 @@ fn a_few_files_are_opened_ahead() {
     assert_eq!(store.take().0 + requests, 40);
 }
 
-/// A token, cancelled a moment after the request.
+/// A token that is cancelled a moment after the request.
 struct Soon;
 
 impl CancellationToken for Soon {

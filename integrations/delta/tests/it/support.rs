@@ -40,7 +40,7 @@ impl Handlers {
     }
 }
 
-/// Returns the file of this name among the data of the tests.
+/// Returns the file with this name in the tests' data.
 pub(crate) fn data(name: &str) -> FileMeta {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data");
     file(&Path::new(folder).join(name))
@@ -48,7 +48,8 @@ pub(crate) fn data(name: &str) -> FileMeta {
 
 pub(crate) fn file(path: &Path) -> FileMeta {
     let size = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
-    // The default engine opens no path with `..` in it, as `PARQUET_TEST_DATA` may have.
+    // We resolve the path, because the default engine opens no path with `..` in it, as
+    // `PARQUET_TEST_DATA` may have.
     let path = std::path::absolute(path).unwrap();
     let path = path.canonicalize().unwrap_or(path);
     FileMeta::new(Url::from_file_path(path).unwrap(), 0, size)
@@ -66,7 +67,7 @@ pub(crate) fn engine_data(batch: RecordBatch) -> Box<dyn EngineData> {
     Box::new(ArrowEngineData::new(batch))
 }
 
-/// Reads all rows as one batch. There must be rows.
+/// Reads all rows as one batch. There must be at least one row.
 pub(crate) fn read(
     handler: &dyn ParquetHandler,
     files: &[FileMeta],
@@ -77,7 +78,7 @@ pub(crate) fn read(
     Ok(concat_batches(batches[0].schema_ref(), &batches)?)
 }
 
-/// Reads files with both handlers, and returns the rows if both agree, schemas included.
+/// Reads files with both handlers, and returns the rows if both agree, including the schemas.
 pub(crate) fn read_as_default(files: &[FileMeta], schema: &SchemaRef) -> RecordBatch {
     let handlers = Handlers::new();
     let ours = read(&handlers.ours, files, schema, None).unwrap();
@@ -94,7 +95,7 @@ pub(crate) fn nullable(name: &str, data_type: impl Into<DataType>) -> StructFiel
     StructField::nullable(name, data_type)
 }
 
-/// Returns the field with a field id.
+/// Returns the field with this field id.
 pub(crate) fn with_id(field: StructField, id: i64) -> StructField {
     let key = ColumnMetadataKey::ParquetFieldId.as_ref().to_owned();
     field.with_metadata([(key, MetadataValue::Number(id))])

@@ -16,7 +16,7 @@ fn decimal(precision: u8, scale: u8) -> DataType {
     DataType::decimal(precision, scale).unwrap()
 }
 
-/// Returns each column of the file, and the types as which it can be read.
+/// Returns each of the file's columns, with the types in which it can be read.
 fn readable() -> Vec<(&'static str, Vec<DataType>)> {
     use DataType as D;
     let timestamps = vec![D::TIMESTAMP, D::TIMESTAMP_NTZ];
@@ -91,7 +91,7 @@ fn values_are_widened_as_the_default_engine_does() {
     for (name, types) in readable() {
         for wanted in types {
             let rows = read_as_default(&file, &schema([nullable(name, wanted)]));
-            // Every seventh value is null: 3, 10, 17 and 24.
+            // Every seventh value is null, which are 3, 10, 17 and 24.
             assert_eq!(
                 (rows.num_rows(), rows.column(0).null_count()),
                 (30, 4),
@@ -112,7 +112,7 @@ fn nanoseconds_are_truncated_toward_zero() {
     ]);
     let rows = read_as_default(&file, &wanted);
     let nanos = rows.column(1).as_primitive::<TimestampMicrosecondType>();
-    // Row 1 has -(10^15 + 123456) * 7 / 10 ns, rounded down: -700000000086420 ns.
+    // Row 1 has -(10^15 + 123456) * 7 / 10 ns, rounded down, which is -700000000086420 ns.
     assert_eq!(nanos.value(1), -700_000_000_086);
     assert_eq!(nanos.value(2), 1_400_000_000_086);
 }
@@ -151,7 +151,7 @@ fn other_conversions_are_errors_that_name_the_column() {
     }
 }
 
-/// The default engine refuses them, although no value is lost.
+/// The default engine refuses these conversions, although no value is lost.
 #[test]
 fn text_and_long_integers_may_have_other_types() {
     let handlers = Handlers::new();
@@ -192,7 +192,7 @@ fn int96_has_the_years_that_nanoseconds_lack() {
         )
         .unwrap();
         let stamps = rows.column(0).as_primitive::<TimestampMicrosecondType>();
-        // Days since 1970 by the calendar, and 04:05:06.000789 of each day.
+        // The values are days since 1970 in the calendar, and 04:05:06.000789 on each day.
         let days = [-332, 33, 20_487, 376_233];
         let expected = days.map(|day: i64| day * 86_400_000_000 + 14_706_000_789);
         assert_eq!(stamps.values(), &expected[..]);
@@ -253,7 +253,7 @@ fn footers_of_the_official_files_are_those_of_the_default_engine() {
     assert!(different.is_empty(), "{different:#?}");
 }
 
-/// The default engine reads null.
+/// The default engine reads null instead.
 #[test]
 fn a_value_beyond_the_wanted_type_is_an_error() {
     let folder = tempfile::tempdir().unwrap();

@@ -21,7 +21,7 @@ fn write(
     handler.write_parquet_file(url, Box::new(data.into_iter()))
 }
 
-/// Returns the schema of a list whose elements have an id, and rows of it.
+/// Returns the schema of a list whose elements have an id, with rows of it.
 fn with_ids() -> (SchemaRef, RecordBatch) {
     let ids = serde_json::json!({ "l.element": 7 });
     let nested = ColumnMetadataKey::ColumnMappingNestedIds
@@ -99,7 +99,7 @@ fn a_large_file_is_counted_in_all_its_parts() {
         .collect();
     let bytes = write(&handlers.ours, &path, data).unwrap();
     assert_eq!(bytes, std::fs::metadata(&path).unwrap().len());
-    // It was an upload in parts.
+    // This file was uploaded in parts.
     assert!(bytes > 8 << 20, "{bytes}");
     let wanted = schema([nullable("t", DataType::STRING)]);
     assert_eq!(
