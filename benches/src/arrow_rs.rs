@@ -18,7 +18,7 @@ use std::hint::black_box;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Reads all columns, or some leaf columns, and drops each batch at once. Returns the row count.
+/// Reads all columns, or some leaf columns, drops each batch at once, and returns the row count.
 ///
 /// # Errors
 ///
@@ -75,8 +75,8 @@ pub(crate) fn stream<R: ChunkReader + 'static>(
     Ok(rows)
 }
 
-/// Reads and decompresses all pages without decoding them. No reader can be faster, unless it
-/// decompresses faster. Returns the row count in the footer.
+/// Reads and decompresses all pages without decoding them, and returns the row count in the footer.
+/// No reader can be faster than this, unless it decompresses faster.
 ///
 /// # Errors
 ///
@@ -96,7 +96,7 @@ pub fn pages(bytes: &Bytes) -> Result<u64> {
     Ok(rows)
 }
 
-/// Opens a file and loads its metadata without using it. Returns the number of row groups.
+/// Opens a file, loads its metadata without using it, and returns the number of row groups.
 ///
 /// # Errors
 ///
@@ -106,7 +106,7 @@ pub fn open(bytes: &Bytes) -> Result<u64> {
     Ok(metadata.num_row_groups() as u64)
 }
 
-/// Opens a file and derives its Arrow schema. Returns the number of columns.
+/// Opens a file, derives its Arrow schema, and returns the number of columns.
 ///
 /// # Errors
 ///

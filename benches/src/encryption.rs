@@ -54,7 +54,7 @@ pub fn write_theirs(batches: &[RecordBatch], compression: Compression) -> Result
     })
 }
 
-/// Reads all of an encrypted file. Returns the row count.
+/// Reads all of an encrypted file, and returns the row count.
 ///
 /// # Errors
 ///
@@ -65,7 +65,7 @@ pub fn read(bytes: &Bytes, algorithm: Algorithm) -> Result<u64> {
     ours::stream(file, ReadOptions::default().threads(1))
 }
 
-/// Reads all of an encrypted file with the peer. Returns the row count.
+/// Reads all of an encrypted file with the peer, and returns the row count.
 ///
 /// # Errors
 ///
@@ -127,10 +127,10 @@ pub struct RawCipher {
 /// The side whose work a cipher does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
-    /// A reader. The file's bytes must not change, so a cipher that works in place gets a copy of
-    /// each body.
+    /// A reader. A cipher that works in place gets a copy of each body, because the file's bytes
+    /// must not change.
     Reader,
-    /// A writer. For each page, it draws two nonces from the operating system.
+    /// A writer, which draws two nonces from the operating system for each page.
     Writer,
 }
 
@@ -149,7 +149,7 @@ impl RawCipher {
         })
     }
 
-    /// Encrypts all pages once. Headers use GCM with both algorithms.
+    /// Encrypts all pages once, where headers use GCM with both algorithms.
     ///
     /// # Errors
     ///

@@ -251,7 +251,7 @@ fn nulls(kernels: &mut Vec<Kernel>) {
     }
 }
 
-/// Adds kernels without output. Their unit of time is a copy of their input.
+/// Adds kernels that have no output, so their unit of time is a copy of their input.
 fn bounds(kernels: &mut Vec<Kernel>) {
     let mut random = Random(9);
     let wide: Vec<i64> = (0..VALUES)

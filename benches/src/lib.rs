@@ -1,8 +1,8 @@
 //! Herringbone and `parquet` (arrow-rs) on the same files, taking turns in the same process.
 //!
-//! A case's work is written once per side ([`ours`], [`arrow_rs`]). [`workload`] pairs the sides,
-//! [`measure`] times them, and [`table`] prints the results. README.md explains how to run the
-//! benchmarks.
+//! A case's work is written once per side, in [`ours`] and [`arrow_rs`]. Then [`workload`] pairs
+//! the sides, [`measure`] times them, and [`table`] prints the results. README.md explains how to
+//! run the benchmarks.
 
 pub mod arrow_rs;
 pub mod arguments;
@@ -17,7 +17,7 @@ use std::sync::Mutex;
 
 use herringbone::arrow::array::RecordBatch;
 
-/// The result of benchmark code. Its error may be any, because a benchmark can only report it.
+/// The result of benchmark code, whose error may be any, because a benchmark can only report it.
 pub type Result<T, E = Box<dyn std::error::Error>> = std::result::Result<T, E>;
 
 /// The number of rows per record batch, on both sides.
@@ -40,7 +40,7 @@ pub(crate) fn memory_for(batches: &[RecordBatch]) -> Vec<u8> {
     Vec::with_capacity(bytes.sum())
 }
 
-/// Makes a file's memory available for the next file. Returns the file's size in bytes.
+/// Makes a file's memory available for the next file, and returns the file's size in bytes.
 pub fn give_back(mut file: Vec<u8>) -> u64 {
     let bytes = file.len() as u64;
     file.clear();

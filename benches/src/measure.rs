@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 /// The least number of runs for a median, however long they take.
 const MIN_RUNS: usize = 5;
-/// The largest number of runs. More would not improve the result.
+/// The largest number of runs, because more would not improve the result.
 const MAX_RUNS: usize = 101;
 
 /// One side's times in several runs.
@@ -69,7 +69,7 @@ fn quantile(sorted: &[f64], quantile: f64) -> f64 {
 ///
 /// # Errors
 ///
-/// Returns a side's error. Fails if the sides return different counts.
+/// Returns a side's error, and fails if the sides return different counts.
 pub fn in_turns(sides: &[&Work], seconds: f64) -> Result<Vec<Times>> {
     let mut counts = Vec::new();
     for side in sides {

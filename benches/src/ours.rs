@@ -15,7 +15,7 @@ use herringbone_core::compression::{compress, decompress};
 use std::hint::black_box;
 use std::path::Path;
 
-/// Reads all columns, or some leaf columns, and drops each batch at once. Returns the row count.
+/// Reads all columns, or some leaf columns, drops each batch at once, and returns the row count.
 ///
 /// # Errors
 ///
@@ -80,7 +80,8 @@ pub fn pages_of(bytes: &Bytes, is_wanted: impl Fn(&str) -> bool) -> Result<u64> 
     })
 }
 
-/// Visits the pages of some column chunks, with their codec. Returns the row count in the footer.
+/// Visits the pages of some column chunks, with their codec, and returns the row count in the
+/// footer.
 fn each_page(
     bytes: &Bytes,
     is_wanted: impl Fn(&ColumnMetaData) -> bool,
@@ -136,7 +137,7 @@ pub fn read_path(path: &Path) -> Result<u64> {
     stream(ParquetFile::open(path)?, ReadOptions::default().threads(1))
 }
 
-/// Reads a file with these options. Returns the row count.
+/// Reads a file with these options, and returns the row count.
 ///
 /// # Errors
 ///
@@ -150,7 +151,7 @@ pub fn stream(file: ParquetFile, options: ReadOptions) -> Result<u64> {
     Ok(rows)
 }
 
-/// Opens a file and loads its metadata without using it. Returns the number of row groups.
+/// Opens a file, loads its metadata without using it, and returns the number of row groups.
 ///
 /// # Errors
 ///
@@ -160,7 +161,7 @@ pub fn open(bytes: &Bytes) -> Result<u64> {
     Ok(file.metadata().num_row_groups() as u64)
 }
 
-/// Opens a file and derives its Arrow schema. Returns the number of columns.
+/// Opens a file, derives its Arrow schema, and returns the number of columns.
 ///
 /// # Errors
 ///
@@ -197,7 +198,7 @@ pub fn batches(path: &Path) -> Result<Vec<RecordBatch>> {
     Ok(reader.collect::<Result<_, _>>()?)
 }
 
-/// Returns the codec at the end of a case name. Without one, the case is uncompressed.
+/// Returns the codec at the end of a case name, or no compression if the name has no codec.
 ///
 /// # Errors
 ///
@@ -260,7 +261,7 @@ pub fn decompressed_pages(bytes: &Bytes) -> Result<(Compression, Vec<Vec<u8>>)> 
     Ok((compression, pages))
 }
 
-/// Compresses pages and drops the output. Returns the number of compressed bytes.
+/// Compresses pages, drops the output, and returns the number of compressed bytes.
 ///
 /// # Errors
 ///

@@ -4,7 +4,7 @@ use crate::{Result, arrow_rs, ours};
 use bytes::Bytes;
 use std::path::Path;
 
-/// One side of a case. It returns a count that must be equal for all sides.
+/// One side of a case, which returns a count that must be equal for all sides.
 pub type Work = Box<dyn Fn() -> Result<u64>>;
 
 /// Runs two pieces of work in parallel, on separate threads and data. This is the limit of what two
@@ -60,7 +60,7 @@ impl Workload {
         self
     }
 
-    /// Sets a walk over the footer as the floor. The walk returns the same count as the sides.
+    /// Sets a walk over the footer as the floor, which returns the same count as the sides.
     fn over_footer(mut self, bytes: &Bytes) -> Result<Self> {
         let (bytes, count) = (bytes.clone(), (self.ours)()?);
         self.floors = vec![Box::new(move || {

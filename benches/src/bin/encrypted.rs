@@ -101,7 +101,7 @@ impl Case {
         Ok(Box::new(move || raw.run(part).map(|()| rows)))
     }
 
-    /// Runs the sides, the peer last, and prints a line. Returns the number of faults.
+    /// Runs the sides, the peer last, prints a line, and returns the number of faults.
     fn line(&self, what: &str, algorithm: Algorithm, sides: [Work; 4]) -> Result<usize> {
         let has_peer = algorithm == Algorithm::AesGcmV1;
         let sides: Vec<&Work> = sides.iter().take(3 + usize::from(has_peer)).collect();

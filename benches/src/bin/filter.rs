@@ -325,8 +325,8 @@ fn scanned(bytes: Bytes, mut names: Vec<String>, column: &'static str, scalar: A
     })
 }
 
-/// Decompresses all pages of the columns. Returns `rows`, which is the number of rows that the
-/// other sides select.
+/// Decompresses all pages of the columns. Returns `rows`, because all sides must return the number
+/// of selected rows.
 fn codec_alone(bytes: Bytes, names: Vec<String>, column: &'static str, rows: u64) -> Work {
     Box::new(move || {
         ours::pages_of(&bytes, |name| {

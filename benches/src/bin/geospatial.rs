@@ -154,7 +154,7 @@ fn bytes(batch: &RecordBatch, options: WriteOptions) -> Result<Bytes> {
     Ok(file.into())
 }
 
-/// Times writes. Returns true if boxes and types are cheap.
+/// Times writes, and returns true if boxes and types are cheap.
 fn write(
     batch: &RecordBatch,
     kind: &str,
@@ -212,7 +212,8 @@ fn rows(file: &Bytes, wanted: Option<&Predicate>) -> Result<u64> {
     Ok(rows)
 }
 
-/// Times reads. Returns true if the rows in a box are found [`FASTER`] times as fast as all rows.
+/// Times reads, and returns true if the rows in a box are found [`FASTER`] times as fast as all
+/// rows.
 fn read(codec: Compression, seconds: f64) -> Result<bool> {
     /// The number of squares along each side of the area.
     const SIDE: usize = 256;

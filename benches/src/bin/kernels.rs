@@ -85,7 +85,8 @@ fn column(set: &str, given: &[String]) -> Result<Vec<String>> {
 
 /// Returns a kernel's time as a multiple of the time to copy its output, and the spread.
 fn in_copies(kernel: Kernel, seconds: f64) -> Result<(f64, f64)> {
-    /// The number of runs per turn. We need several, because a kernel only takes microseconds.
+    /// The number of runs per turn, which is more than one because a kernel only takes
+    /// microseconds.
     const TURN: usize = 20;
     let work = |kernel: Kernel| -> Box<dyn Fn() -> Result<u64>> {
         let run = std::cell::RefCell::new(kernel.run);

@@ -7,8 +7,8 @@
 //! GET /stats returns "requests bytes" since the last such request
 //! ```
 //!
-//! Each answer is delayed by MILLISECONDS. Its body is sent at BYTES_PER_SECOND, or at any rate if
-//! that is 0.
+//! Each answer is delayed by MILLISECONDS, and its body is sent at BYTES_PER_SECOND, or at any rate
+//! if that is 0.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};

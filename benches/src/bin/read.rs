@@ -35,7 +35,7 @@ fn main() -> Result<ExitCode> {
     Ok(ExitCode::from(u8::from(slow + failures > 0)))
 }
 
-/// Times one case and prints its line. Returns our time as a multiple of the peer's.
+/// Times one case, prints its line, and returns our time as a multiple of the peer's.
 fn time(case: &Workload, seconds: f64) -> Result<f64> {
     let mut sides = vec![&case.ours, &case.theirs];
     sides.extend(&case.floors);

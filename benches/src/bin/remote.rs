@@ -71,7 +71,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// Runs one turn, with a new connection. Returns its seconds and the number of rows.
+/// Runs one turn with a new connection, and returns its seconds and the number of rows.
 fn turn(line: &str, runtime: &tokio::runtime::Runtime) -> Result<(f64, usize)> {
     let words: Vec<_> = line.split('\t').collect();
     let &[side, url, columns, ref condition @ ..] = words.as_slice() else {

@@ -100,7 +100,7 @@ fn turn(line: &str, held: &mut Held) -> Result<(f64, u64)> {
     Ok((begin.elapsed().as_secs_f64(), rows))
 }
 
-/// Runs `SIDE CODEC ROWS`. Returns its seconds and the file's size in bytes.
+/// Runs `SIDE CODEC ROWS`, and returns its seconds and the file's size in bytes.
 fn write_turn(words: &str, batches: &[RecordBatch]) -> Result<(f64, u64)> {
     let words: Vec<&str> = words.split(' ').collect();
     let [side, codec, rows] = words.as_slice() else {

@@ -1,6 +1,6 @@
 //! Times writing: `write [--dir DIR] [--seconds S] [PART_OF_A_NAME ...]`.
 //!
-//! Each file is read once. Both sides then write its batches to memory, with the case's codec.
+//! Each file is read once, and then both sides write its batches to memory with the case's codec.
 
 use std::process::ExitCode;
 use std::sync::Arc;

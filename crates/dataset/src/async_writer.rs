@@ -69,7 +69,7 @@ impl OpenFile for RemoteWriter {
 }
 
 impl AsyncDatasetWriter {
-    /// Prepares to write batches with this schema below a directory of a store. This sends no
+    /// Prepares to write batches with this schema below a directory of a store, without sending a
     /// request.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! A dataset: its files, and the schema of their rows.
+//! A dataset, which consists of files and the schema of their rows.
 
 use std::fmt;
 use std::path::Path;
@@ -26,8 +26,8 @@ use crate::walk::{DataFile, Root, walk};
 
 /// Parquet files that are read as one table.
 ///
-/// Opening a dataset finds its files and its schema. Files that are added to the directory later do
-/// not belong to it. A dataset is cheap to clone.
+/// Opening a dataset finds its files and its schema, so files that are added to the directory later
+/// do not belong to it. A dataset is cheap to clone.
 ///
 /// ```
 /// use herringbone::filter::col;
@@ -204,8 +204,8 @@ impl Dataset {
     /// your own reader can use that footer. `source` has the file's bytes. Returns `None` if there
     /// is no such footer.
     ///
-    /// This reads nothing yet. The first read of bytes also reads the file's own footer, and fails
-    /// if the two disagree. Errors do not name the file.
+    /// This reads nothing yet, but the first read of bytes also reads the file's own footer, and
+    /// fails if the two disagree. Note that errors do not name the file.
     ///
     /// # Errors
     /// Fails with [Corrupt](herringbone::ErrorKind::Corrupt) if `_metadata` lists a column chunk
@@ -239,7 +239,7 @@ impl Dataset {
         DatasetPlan::new(self.0.clone(), options.into()).map(DatasetReader::new)
     }
 
-    /// Starts an async read. Requests are sent by the task that polls the stream.
+    /// Starts an async read, whose requests are sent by the task that polls the stream.
     ///
     /// # Errors
     /// See [`Self::read`].

@@ -13,8 +13,8 @@ pub(crate) struct Directory {
     pub(crate) root: usize,
     /// True if the directory's path was given by the caller.
     pub(crate) is_root: bool,
-    /// The patterns for the names below the first directory, one per level. After the last pattern,
-    /// all names match.
+    /// The patterns for the names below the first directory, one per level. All names match after
+    /// the last pattern.
     pub(crate) patterns: Arc<[String]>,
     /// The possible numbers of patterns that the names above have matched. There may be several,
     /// because `**` matches any number of names.

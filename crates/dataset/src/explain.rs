@@ -41,7 +41,7 @@ pub struct DatasetExplanation {
     pub fetched: ReadCounts,
 }
 
-/// Explains a read. We open one file at a time.
+/// Explains a read, and opens one file at a time to do so.
 ///
 /// # Errors
 /// Returns the files' errors.

@@ -127,7 +127,7 @@ impl Files {
         })))
     }
 
-    /// Returns the options for one file. They include its path, which may select its keys.
+    /// Returns the options for one file, including its path, because the path may select its keys.
     fn options(&self, file: &DataFile) -> RemoteOptions {
         let mut options = self.options.clone();
         options.open = options.open.path(&*file.path);
@@ -153,7 +153,7 @@ impl Files {
         })
     }
 
-    /// Opens a file for blocking reads. If the footer is in the cache, it is taken from there.
+    /// Opens a file for blocking reads, with its footer from the cache if it is there.
     pub(crate) fn open_blocking(&self, file: &DataFile) -> Result<ParquetFile> {
         let opened = match self.listing.local_path(&file.path) {
             Some(path) => self.open_local(file, &path),

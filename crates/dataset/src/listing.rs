@@ -8,7 +8,7 @@ use herringbone::source::Source;
 use herringbone::{Error, Result};
 use herringbone_remote::{BoxFuture, Identity, Object, ObjectSink};
 
-/// A place that has files, such as a file system or a bucket. In its paths, `/` separates the
+/// A place that has files, such as a file system or a bucket, in whose paths `/` separates the
 /// components.
 ///
 /// Only the task that opens or reads a dataset polls the futures, and it drops them when it is
@@ -46,7 +46,7 @@ pub trait Listing: Debug + Send + Sync {
     /// file's listing. This sends no request.
     fn object(&self, path: &str, identity: &Identity) -> Arc<dyn Object>;
 
-    /// Returns the place for a new file at a path. This sends no request.
+    /// Returns the place for a new file at a path, without sending a request.
     ///
     /// # Errors
     /// Fails with [Unsupported](herringbone::ErrorKind::Unsupported) by default, because a listing
@@ -75,8 +75,8 @@ pub trait Listing: Debug + Send + Sync {
         Ok(None)
     }
 
-    /// Returns the file's path in this machine's file system, if it is there. Blocking reads then
-    /// need no futures.
+    /// Returns the file's path in this machine's file system, if it is there, so that blocking
+    /// reads need no futures.
     fn local_path(&self, path: &str) -> Option<PathBuf> {
         let _ = path;
         None

@@ -15,7 +15,7 @@ use herringbone_remote::{Answer, BoxFuture, Identity, Object};
 
 use crate::listing::{Entry, Listing};
 
-/// The files on this machine. Requests block the thread that polls them.
+/// The files on this machine, whose requests block the thread that polls them.
 ///
 /// Symbolic links are followed. We reject a link to a directory above itself, because it would
 /// never end, and links that make very many paths to one directory.
@@ -99,7 +99,8 @@ fn list(directory: &str) -> Result<Vec<Entry>> {
         };
         let metadata = match metadata {
             Ok(metadata) => metadata,
-            // The file was removed since it was listed, or it is a link to nothing. We skip both.
+            // We skip this file, because it was removed since it was listed, or is a link to
+            // nothing.
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             Err(error) => return Err(at_path(&entry.path().display().to_string(), error)),
         };
@@ -140,7 +141,7 @@ fn at_path(path: &str, error: io::Error) -> Error {
     io::Error::new(error.kind(), format!("{path}: {error}")).into()
 }
 
-/// A file on this machine, for async reads. We only open it for the duration of a request.
+/// A file on this machine for async reads, which we only open for the duration of a request.
 #[derive(Debug)]
 struct LocalObject {
     path: String,
@@ -152,7 +153,8 @@ impl LocalObject {
         let source = FileSource::open(&self.path)?;
         let metadata = fs::metadata(&self.path).map_err(|error| at_path(&self.path, error))?;
         let range = range(source.len());
-        // If the file became shorter, we return fewer bytes. The caller notices it by the identity.
+        // If the file became shorter, we return fewer bytes, and the caller notices it by the
+        // identity.
         let end = range.end.min(source.len());
         let range = range.start.min(end)..end;
         let bytes: Bytes = source.read(range.clone())?;

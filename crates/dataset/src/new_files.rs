@@ -19,8 +19,8 @@ pub trait NewFiles: Debug + Send + Sync {
     /// Fails with [Io](herringbone::ErrorKind::Io) if the file cannot be created.
     fn create(&self, path: &str) -> Result<Box<dyn NewFile>>;
 
-    /// Waits until all completed files have appeared. The default does nothing, for places where a
-    /// completed file appears at once.
+    /// Waits until all completed files have appeared. By default, this does nothing, because in
+    /// many places a completed file appears at once.
     ///
     /// # Errors
     /// Returns the errors of files that could not appear.
@@ -36,7 +36,7 @@ pub trait NewFiles: Debug + Send + Sync {
     }
 }
 
-/// A file that is being written. If you drop it before it is completed, it does not appear.
+/// A file that is being written, which does not appear if you drop it before it is completed.
 pub trait NewFile: Write + Send {
     /// Makes the file appear, now or at the latest when the [place](NewFiles::finish) is finished.
     ///

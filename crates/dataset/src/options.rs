@@ -8,7 +8,7 @@ use herringbone_remote::{LruMetadataCache, RemoteOptions};
 use crate::part::DataPart;
 use crate::partition::Partitioning;
 
-/// The options to open a dataset with. They select its files, its schema and its rows.
+/// The options to open a dataset with, which select its files, its schema and its rows.
 ///
 /// ```
 /// use herringbone::filter::col;
@@ -54,14 +54,15 @@ pub struct DatasetOptions {
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub enum SchemaFrom {
-    /// The first file, in the order of paths. Only its footer is read. If there are other files, we
-    /// make all columns and fields nullable, because those files may contain nulls.
+    /// The first file in the order of paths, whose footer is the only one that we read. If there
+    /// are other files, we make all columns and fields nullable, because those files may contain
+    /// nulls.
     #[default]
     FirstFile,
-    /// This schema. No footer is read.
+    /// This schema, so that no footer is read.
     Given(SchemaRef),
-    /// All files. Columns are matched by name, and each column has a type that can hold the values
-    /// of all files. All footers are read.
+    /// All files, whose footers we all read. Columns are matched by name, and each column has a
+    /// type that can hold the values of all files.
     Union,
 }
 
@@ -116,7 +117,7 @@ impl Default for DatasetOptions {
     }
 }
 
-/// The options of a dataset read. You can convert them from [`ReadOptions`] alone.
+/// The options of a dataset read, which you can convert from [`ReadOptions`] alone.
 ///
 /// ```
 /// use herringbone::{ReadOptions, SchemaOptions};
@@ -140,7 +141,8 @@ pub struct DatasetReadOptions {
     pub is_ordered: bool,
     /// The largest number of open files.
     pub max_open_files: usize,
-    /// The name of a column that has the path of each row's file. It follows all other columns.
+    /// The name of a column that has the path of each row's file, and that follows all other
+    /// columns.
     pub path_column: Option<String>,
     /// The parts to read, in this order, or `None` for all files. The filter still rules out files.
     pub parts: Option<Vec<DataPart>>,

@@ -69,7 +69,7 @@ pub enum Partitioning {
     None,
 }
 
-/// A partition column's value in the path of a file. `None` is null.
+/// A partition column's value in the path of a file, which is `None` for null.
 pub(crate) type Text = Option<Box<str>>;
 
 /// The names and values of the partition columns in a directory's path, from the top down.
@@ -80,7 +80,8 @@ pub(crate) struct Partition {
 }
 
 impl Partition {
-    /// Returns the partition of a directory below this one. A name without `=` adds nothing.
+    /// Returns the partition of a directory below this one, to which a name without `=` adds
+    /// nothing.
     ///
     /// # Errors
     /// Fails with Argument if the column is already in the path, and with Unsupported if the
@@ -135,7 +136,7 @@ impl Partition {
     }
 }
 
-/// Decodes percent escapes. We keep a percent sign that no two hexadecimal digits follow.
+/// Decodes percent escapes, but keeps a percent sign that no two hexadecimal digits follow.
 fn decoded(text: &str, name: &str) -> Result<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -159,7 +160,7 @@ fn decoded(text: &str, name: &str) -> Result<String> {
 /// The partition columns seen so far, with the types that can represent all of their values.
 #[derive(Debug, Default)]
 pub(crate) struct PartitionTypes {
-    /// The caller's schemas. If several have a column, the first one decides.
+    /// The caller's schemas, where the first one that has a column decides about it.
     given: Vec<SchemaRef>,
     columns: HashMap<String, Inferred>,
     /// The column names, in the order in which they were seen.
@@ -247,8 +248,8 @@ impl PartitionTypes {
         predicate
     }
 
-    /// Returns a batch with one row per partition. All partitions must have the same columns.
-    /// Dictionaries are replaced by their values.
+    /// Returns a batch with one row per partition, where dictionaries are replaced by their values.
+    /// All partitions must have the same columns.
     ///
     /// # Errors
     /// Fails with Argument if a value does not fit the given type, and with Unsupported if

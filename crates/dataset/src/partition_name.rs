@@ -168,7 +168,7 @@ fn bytes_of<'a>(
     }
 }
 
-/// Appends a text. Characters that names should not have become percent escapes.
+/// Appends a text in which percent escapes replace the characters that names should not have.
 fn escape(out: &mut String, text: &str) {
     for character in text.chars() {
         match character.is_ascii_control() || ESCAPED.contains(character) {
@@ -194,7 +194,7 @@ fn text_of(values: &ArrayRef) -> Result<Box<dyn Fn(usize) -> Option<String> + '_
     Ok(Box::new(move |row| text(key(row)?)))
 }
 
-/// Returns a function from a row to its value's text. The row must not be null.
+/// Returns a function from a row, which must not be null, to its value's text.
 fn text_of_valid(values: &ArrayRef) -> Result<Box<dyn Fn(usize) -> String + '_>> {
     macro_rules! numbers {
         ($type:ident) => {{
@@ -272,7 +272,7 @@ fn text_of_valid(values: &ArrayRef) -> Result<Box<dyn Fn(usize) -> String + '_>>
     })
 }
 
-/// Returns a decimal's text. `digits` is the integer before the scale is applied.
+/// Returns a decimal's text, where `digits` is the integer before the scale is applied.
 fn decimal(digits: &str, scale: i8) -> String {
     let (sign, digits) = match digits.strip_prefix('-') {
         Some(digits) => ("-", digits),

@@ -44,7 +44,7 @@ pub(crate) fn value(text: Option<&str>, data_type: &DataType) -> Result<ArrayRef
     if text.is_none() {
         return Ok(new_null_array(data_type, 1));
     }
-    // The dictionary's only key is 0. A zero of 64 bits is long enough for any key type.
+    // The dictionary's only key is 0, and a zero of 64 bits is long enough for any key type.
     let data = ArrayData::builder(data_type.clone())
         .len(1)
         .add_buffer(Buffer::from(vec![0_u64]))

@@ -29,14 +29,13 @@ impl FileMemory {
         })
     }
 
-    /// Returns true if half of the memory is in use. Work ahead then waits.
+    /// Returns true if half of the memory is in use, so that work ahead has to wait.
     #[must_use]
     pub fn is_half_used(&self) -> bool {
         self.own.used() >= self.limit / 2
     }
 
-    /// Takes memory for a batch that waits for its turn. The pool may refuse it, which the result
-    /// remembers.
+    /// Takes memory for a batch that waits for its turn, and remembers if the pool refused it.
     pub fn hold(self: &Arc<Self>, batch: RecordBatch) -> HeldBatch {
         let (pool, bytes) = (self.clone(), batch.get_array_memory_size() as u64);
         let memory = self.take(bytes).then(|| Held { pool, bytes });

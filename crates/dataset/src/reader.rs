@@ -60,8 +60,8 @@ impl<F: ReadFiles> FileCrew<F> {
         Self(Crew::new(FileWork(files), sequence, threads, host))
     }
 
-    /// Waits for the next batch or error. Returns `None` if none can follow before the caller opens
-    /// a file.
+    /// Waits for the next batch or error, or returns `None` if none can follow before the caller
+    /// opens a file.
     pub fn next_due(&mut self) -> Option<Result<F::Batch, F::Error>> {
         match self.0.look(FileSequence::is_over) {
             true => None,
@@ -69,8 +69,8 @@ impl<F: ReadFiles> FileCrew<F> {
         }
     }
 
-    /// Takes the task to open the next file on this thread. Returns `None` if no file may be opened
-    /// now.
+    /// Takes the task to open the next file on this thread, or returns `None` if no file may be
+    /// opened now.
     pub fn take_unopened(&self) -> Option<FileTask<F::Reader>> {
         let is_busy = self.0.work().0.is_busy();
         self.0.update(|files| files.take(TaskKind::Open, is_busy))

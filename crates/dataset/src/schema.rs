@@ -92,7 +92,7 @@ fn partition_columns<'a>(found: &'a Found, options: &DatasetOptions) -> Vec<&'a 
     names
 }
 
-/// Returns a schema that can hold the rows of all of these files. Their footers are fetched side by
+/// Returns a schema that can hold the rows of all of these files, whose footers are fetched side by
 /// side.
 async fn union(files: &[DataFile], of: &Files, options: &DatasetOptions) -> Result<SchemaRef> {
     let mut paths = files.iter().map(DataFile::path);

@@ -86,7 +86,7 @@ pub struct FileSequence<R, B, E> {
     next: usize,
     /// The number of tasks that are not finished.
     running: usize,
-    /// True if memory was refused. We then read the first file alone until its end.
+    /// True if memory was refused, so that we read the first file alone until its end.
     is_short: bool,
     window: OffsetLimit,
     /// The losses that were not taken yet, and the work on closed files.
@@ -127,7 +127,7 @@ pub enum FileStep<R, B, E> {
     Finished,
     /// An error that occurred because memory was refused.
     Refused(E),
-    /// Any other error. It is returned when the file is due.
+    /// Any other error, which is returned when the file is due.
     Failed(E),
 }
 
@@ -187,7 +187,7 @@ impl<R, B, E> FileInWork<R, B, E> {
         is_here && self.batches.len() < BATCHES_AHEAD
     }
 
-    /// Closes the file. It is opened again later, after its emitted rows.
+    /// Closes the file, which is opened again later to read on after its emitted rows.
     fn close(&mut self) {
         self.batches.clear();
         if !matches!(self.place, ReaderState::Away) {
@@ -215,8 +215,8 @@ impl<R, B: Rows, E> FileSequence<R, B, E> {
         }
     }
 
-    /// Returns the next batch or error, if one is due. An error ends the read. Batches without rows
-    /// are returned, too.
+    /// Returns the next batch or error, if one is due. Batches without rows are returned, too, and
+    /// an error ends the read.
     pub fn next_due(&mut self) -> Option<Result<B, E>> {
         while !self.window.is_over() {
             match self.due()? {
@@ -304,8 +304,8 @@ impl<R, B: Rows, E> FileSequence<R, B, E> {
         }
     }
 
-    /// Returns true if a file's task may be dropped, because memory is short. The file is read
-    /// again later.
+    /// Returns true if a file's task may be dropped because memory is short, so that the file is
+    /// read again later.
     pub fn may_drop(&mut self, file: usize) -> bool {
         let mut ahead = self.lanes.iter_mut().skip(1);
         match ahead.find(|lane| lane.file == file) {

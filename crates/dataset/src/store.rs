@@ -17,9 +17,9 @@ macro_rules! adapter {
             use crate::listing::{Entry, Listing};
 
             #[doc = concat!("The objects in a store of `object_store` ", $version, ".")]
-            ///
-            /// A directory is a prefix that ends with `/`. Paths are those of the store, without its URL. Names with percent
-            /// escapes are not decoded. Each level takes one listing with a delimiter.
+            /// A directory is a prefix that ends with `/`, and each level takes one listing with a
+            /// delimiter. Paths are the store's own, without its URL, and we do not decode percent
+            /// escapes in names.
             ///
             /// ```
             /// # futures::executor::block_on(async {

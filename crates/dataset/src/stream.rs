@@ -47,7 +47,7 @@ pub trait StreamFiles: Send + Sync + 'static {
     }
 }
 
-/// The batches of many files. Only the task that polls the stream polls the files' requests.
+/// The batches of many files, whose requests are only polled by the task that polls the stream.
 pub struct FileStream<F: StreamFiles> {
     files: Arc<F>,
     sequence: FileSequence<F::Reader, F::Batch, F::Error>,

@@ -25,7 +25,7 @@ use crate::side_by_side::in_order;
 /// The number of directories that are listed at the same time.
 const LISTED_AT_ONCE: usize = 16;
 
-/// The largest number of levels below a path. Real datasets have a few.
+/// The largest number of levels below a path, which is far more than real datasets have.
 const MAX_LEVELS: usize = 64;
 
 /// The largest number of paths to one directory. Several links may lead to the files of one
@@ -96,7 +96,7 @@ pub(crate) struct Root {
     pub(crate) is_pattern: bool,
 }
 
-/// Finds the files at paths. Each path may be a file, a directory or a pattern.
+/// Finds the files at paths, where each path may be a file, a directory or a pattern.
 ///
 /// # Errors
 /// Fails with Io if a path does not exist or cannot be listed, and with Argument if a literal in

@@ -1,4 +1,4 @@
-//! Writes datasets. The values of partition columns choose each row's file.
+//! Writes datasets, in which the values of partition columns choose each row's file.
 //!
 //! ```text
 //! batch ─► rows by their partition ─► the open file of the partition ─► year=2024/part-….parquet
@@ -31,17 +31,17 @@ pub struct DatasetWriteOptions {
     /// The options for each file.
     pub write: WriteOptions,
     /// The columns whose values become directory names, from the top down. The files do not contain
-    /// these columns.
+    /// these columns, because their values are in the paths.
     pub partition_by: Vec<String>,
     /// The largest number of rows in a file.
     pub max_rows: u64,
-    /// The approximate largest number of bytes in a file. We compare it after each batch.
+    /// The approximate largest number of bytes in a file, which we compare after each batch.
     pub max_bytes: u64,
-    /// The largest number of open files. If one more is needed, the least recently used file is
-    /// finished.
+    /// The largest number of open files. If one more is needed, we finish the least recently used
+    /// file.
     pub max_open_files: usize,
-    /// The largest number of bytes that open files buffer together. Beyond it, the least recently
-    /// used file is finished.
+    /// The largest number of bytes that open files buffer together, beyond which we finish the
+    /// least recently used file.
     pub max_buffered_bytes: usize,
     /// The file names, such as `data-{i}.parquet`, in which `{i}` stands for the file's number in
     /// its directory, from 0. An existing file of that name is replaced. With `None`, files get

@@ -34,7 +34,7 @@ use crate::sorting::CommonSorting;
 pub struct InputFile<'a> {
     /// The file's name in notes and errors.
     pub name: &'a str,
-    /// The open file. You may close it after [`CarryOver::add`].
+    /// The open file, which you may close after [`CarryOver::add`].
     pub file: &'a ParquetFile,
     /// The ordinals of the row groups that are read.
     pub row_groups: &'a [usize],
@@ -110,7 +110,7 @@ pub struct CarryOver {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Carried {
-    /// The Arrow schema for the new file. Its fields are the ones passed to [`CarryOver::apply`].
+    /// The Arrow schema for the new file, whose fields are the ones passed to [`CarryOver::apply`].
     pub schema: SchemaRef,
     /// The properties that could not be kept unchanged.
     pub notes: Vec<Note>,
@@ -139,13 +139,13 @@ impl Default for CarryOver {
 }
 
 impl CarryOver {
-    /// Creates a collector that has no files yet. By default, everything is kept.
+    /// Creates a collector that has no files yet, and that keeps everything by default.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets the bloom filters for columns that had one. With `None`, the new file has none.
+    /// Sets the bloom filters for columns that had one, or leaves them out with `None`.
     #[must_use]
     pub fn bloom_filters(self, bloom_filters: Option<BloomFilterOptions>) -> Self {
         Self {

@@ -8,7 +8,8 @@
 //! | find the first difference between two Arrow schemas | [`difference`] |
 //! | inspect the encryption of a file without its keys | [`encryption::InTheClear`] |
 //!
-//! This crate is built on `herringbone`, which does not depend on it. To merge two files:
+//! This crate is built on `herringbone`, which does not depend on it. For example, to merge two
+//! files:
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -9,14 +9,14 @@ use herringbone::geospatial::geoparquet::KEY;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Note {
-    /// The files describe these columns differently in their Parquet schemas. The columns are
+    /// The files describe these columns differently in their Parquet schemas, so the columns are
     /// stored as their Arrow types require.
     ColumnsDescribedOtherwise {
         /// The names of top-level columns.
         columns: Vec<String>,
     },
-    /// Two files have different values for a key in their key-value metadata. The earlier file's
-    /// value is kept.
+    /// Two files have different values for a key in their key-value metadata, and the earlier
+    /// file's value is kept.
     KeyValueDiffers {
         /// The name of the later file.
         file: String,
@@ -39,7 +39,7 @@ pub enum Note {
         /// The key.
         key: String,
     },
-    /// The GeoParquet metadata for some or all of a file's columns cannot be used. That part is
+    /// The GeoParquet metadata for some or all of a file's columns cannot be used, so that part is
     /// left out.
     UnusableGeoParquet {
         /// The name of the file that has the metadata.

@@ -8,8 +8,8 @@ use crate::is_geoarrow;
 /// Returns a description of the first difference between two files' schemas, or `None` if there is
 /// none.
 ///
-/// We compare names, order, types, nullability, extension types and the meaning of geometries. All
-/// other metadata may differ.
+/// We compare names, order, types, nullability, extension types and the meaning of geometries,
+/// while all other metadata may differ.
 #[must_use]
 pub fn difference(first: &str, a: &Schema, second: &str, b: &Schema) -> Option<String> {
     let difference = of_fields("", a.fields(), b.fields())?;

@@ -66,8 +66,8 @@ herringbone::format::setters! { SchemaMerge {
 }}
 
 impl SchemaMerge {
-    /// Returns a schema that can hold the rows of all files. Errors name the files. Without files,
-    /// the schema is empty.
+    /// Returns a schema that can hold the rows of all files, or an empty schema if there are no
+    /// files. Errors name the files.
     ///
     /// # Errors
     /// Fails with [Unsupported](herringbone::ErrorKind::Unsupported) if there is no such schema.
@@ -339,7 +339,7 @@ impl Rules {
         })
     }
 
-    /// Returns the merged entries of two maps. We do not compare the names of their keys and
+    /// Returns the merged entries of two maps, without comparing the names of their keys and
     /// values.
     fn entries(self, path: &str, a: &FieldRef, b: &FieldRef) -> Result<FieldRef, Difference> {
         let (DataType::Struct(fields), DataType::Struct(others)) = (a.data_type(), b.data_type())
@@ -368,7 +368,7 @@ impl Rules {
     }
 }
 
-/// Returns the unit in which timestamps are stored. Seconds are stored as milliseconds.
+/// Returns the unit in which timestamps are stored, which is milliseconds for seconds.
 fn stored_unit(unit: TimeUnit) -> TimeUnit {
     match unit {
         TimeUnit::Second => TimeUnit::Millisecond,
@@ -376,7 +376,7 @@ fn stored_unit(unit: TimeUnit) -> TimeUnit {
     }
 }
 
-/// Returns fields by name. The names must be unique.
+/// Returns fields by name, and fails if two of them have the same name.
 fn by_name<'a>(
     parent: &str,
     fields: &'a Fields,

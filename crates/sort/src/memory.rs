@@ -40,7 +40,7 @@ pub(super) struct MemoryRows {
     is_short: bool,
     /// The batches' size in bytes.
     batch_bytes: usize,
-    /// The number of rows that are in blocks. The rows after them will become the next block.
+    /// The number of rows that are in blocks, while the rows after them will become the next block.
     block_rows: usize,
     most_block_bytes: usize,
 }
@@ -77,7 +77,8 @@ impl MemoryRows {
 
     /// Returns the number of bytes in use.
     pub(super) fn bytes(&self) -> usize {
-        // Only the used part counts, although capacities double. Sorting takes half as much again.
+        // Only the used part counts, although capacities double, and sorting takes half as much
+        // again.
         let entries = size_of::<u128>() * self.entries.len() * 3 / 2;
         self.batch_bytes + self.keys.heap_bytes() + entries
     }
@@ -126,7 +127,7 @@ impl MemoryRows {
         self.batches.push(batch);
     }
 
-    /// Turns the last rows into a block. They are moved into sorted order, unless they are long or
+    /// Turns the last rows into a block, and moves them into sorted order, unless they are long or
     /// sorted already.
     fn end_block(&mut self) -> Result<()> {
         let first = std::mem::replace(&mut self.block_rows, self.entries.len());
@@ -194,8 +195,8 @@ fn sort_entries(entries: &mut [u128], keys: Option<&RowKeys>) {
     }
 }
 
-/// Returns a row's place in the batches that start at `starts`. We guess first, because most blocks
-/// are one batch.
+/// Returns a row's place in the batches that start at `starts`. We guess first, which is mostly
+/// right because most blocks are one batch.
 fn place(starts: &[usize], row: usize) -> RowPosition {
     let start = |source: usize| starts.get(source).copied();
     let guess = row / BLOCK_ROWS;
@@ -259,7 +260,7 @@ fn sort_equal_prefixes(entries: &mut [u128], keys: &RowKeys) {
 
 /// Sorted rows.
 pub(super) struct SortedRows {
-    /// The entries. Each one's last 32 bits are the row's ordinal.
+    /// The entries, each with the row's ordinal in its last 32 bits.
     entries: std::vec::IntoIter<u128>,
     starts: Vec<usize>,
     batches: Vec<RecordBatch>,
@@ -363,8 +364,8 @@ mod tests {
         assert_eq!(bytes(views.slice(2, 1)), 16 + 13);
         let lists = || [Some(vec![Some(1); 3]), None, Some(vec![Some(2); 5])];
         let short = Arc::new(ListArray::from_iter_primitive::<Int32Type, _, _>(lists()));
-        // There is one more offset than lists. The elements only have a null bitmap if they were
-        // sliced with one.
+        // There is one more offset than lists, and the elements only have a null bitmap if they
+        // were sliced with one.
         assert_eq!(
             bytes(Arc::new(short.slice(0, 1))),
             2 * 4 + bytes(short.values().slice(0, 3))

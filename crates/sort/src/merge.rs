@@ -15,7 +15,7 @@ use super::run::{Run, RunReader};
 /// The runs that are merged, with the oldest rows first.
 pub(super) struct Merge {
     cursors: Vec<Cursor>,
-    /// The ordinals of the cursors that have rows left, as a heap. Its first cursor has the least
+    /// The ordinals of the cursors that have rows left, as a heap whose first cursor has the least
     /// row.
     heap: Vec<usize>,
     /// The batches that the rows in `places` come from, including the cursors' current batches.
@@ -39,7 +39,7 @@ struct Cursor {
 }
 
 impl Cursor {
-    /// Reads the next batch that has rows. Returns false after the last one.
+    /// Reads the next batch that has rows, and returns false after the last one.
     fn read(&mut self, keys: &mut SortKeys, dictionaries: &mut Dictionaries) -> Result<bool> {
         loop {
             let Some(batch) = self.reader.next()? else {
@@ -160,7 +160,7 @@ impl Merge {
         Ok(self.ready.pop_front())
     }
 
-    /// Takes the least row. Returns false if there are no rows left.
+    /// Takes the least row, and returns false if there are no rows left.
     fn step(&mut self, keys: &mut SortKeys, dictionaries: &mut Dictionaries) -> Result<bool> {
         let Some(&ordinal) = self.heap.first() else {
             return Ok(false);

@@ -54,8 +54,7 @@ pub(super) struct RunWriter<'a> {
 }
 
 impl<'a> RunWriter<'a> {
-    /// Starts a run of batches with this schema. `level` is the number of times that its rows were
-    /// merged.
+    /// Starts a run of batches with this schema, whose rows were merged `level` times.
     ///
     /// # Errors
     /// Fails with Io if the file cannot be created.

@@ -1,4 +1,4 @@
-//! Temporary files. Their contents are compressed, and encrypted if the output file is encrypted.
+//! Temporary files, whose contents are compressed, and encrypted if the output file is encrypted.
 //! The files vanish when they are dropped, or when the process ends.
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -25,7 +25,7 @@ pub(super) struct Spill {
 }
 
 impl Spill {
-    /// Creates the settings for a file's rows. `path` is that file's path, if it has one.
+    /// Creates the settings for the rows of a file, which may have a `path`.
     pub(super) fn new(plan: &Arc<WritePlan>, path: Option<&Path>) -> Self {
         let beside = |path: &Path| match path.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),

@@ -11,7 +11,7 @@ use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A file without a name. We unlink it right after its creation, so that it vanishes with the
-/// process. If the system does not allow that, it is removed on drop.
+/// process, or remove it on drop if the system does not allow that.
 ///
 /// A forked process may drop its copy, because there is nothing to remove, and systems that need a
 /// removal do not fork.
@@ -51,7 +51,8 @@ impl UnnamedFile {
 #[cfg(not(unix))]
 impl Drop for UnnamedFile {
     fn drop(&mut self) {
-        // We cannot report an error here. If the file stays, its name shows that it is temporary.
+        // We cannot report an error here, but if the file stays, its name shows that it is
+        // temporary.
         drop(fs::remove_file(&self.1));
     }
 }

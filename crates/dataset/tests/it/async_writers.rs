@@ -122,7 +122,7 @@ impl Upload for Parts {
     }
 }
 
-/// Returns rows of six partitions. Two of them have names that need escapes.
+/// Returns rows of six partitions, where two partitions have names that need escapes.
 pub(crate) fn rows(ids: std::ops::Range<i64>) -> RecordBatch {
     let text =
         |id: i64| [Some("a/b"), Some("é"), None, Some("x"), Some("y"), Some("")][id as usize % 6];

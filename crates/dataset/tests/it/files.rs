@@ -114,7 +114,7 @@ pub(crate) fn later<T: Send + Unpin + 'static>(
 /// The paths and byte ranges of requests.
 type Requests = Vec<(String, Range<u64>)>;
 
-/// Files in memory. The bucket counts the listed directories and each file's requests.
+/// Files in memory, for which the bucket counts the listed directories and each file's requests.
 #[derive(Debug, Default)]
 pub(crate) struct Bucket {
     files: BTreeMap<String, Bytes>,

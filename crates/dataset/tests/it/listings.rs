@@ -12,7 +12,7 @@ use herringbone_dataset::{Dataset, DatasetOptions, DatasetReadOptions, SchemaFro
 
 use crate::files::{Bucket, all, batch, file, ids};
 
-/// Returns three years of twelve months. Each month has one file with one row.
+/// Returns three years of twelve months, where each month has one file with one row.
 fn bucket() -> Arc<Bucket> {
     let months = (0..36).map(|at| {
         let (year, month) = (2022 + at / 12, at % 12 + 1);

@@ -7,7 +7,7 @@ use herringbone_dataset::{DataPart, Dataset, DatasetOptions, DatasetReadOptions}
 
 use crate::files::{Folder, all, batch, ids};
 
-/// Returns a dataset of three files. Two of them have several row groups.
+/// Returns a dataset of three files, where two files have several row groups.
 fn dataset(name: &str) -> (Folder, Dataset) {
     let folder = Folder::new(name);
     for (path, rows, group) in [

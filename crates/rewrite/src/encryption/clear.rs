@@ -67,8 +67,8 @@ impl InTheClear {
         }))
     }
 
-    /// Returns true if the file uses DuckDB's dialect. Only DuckDB's files lack an identifier, so
-    /// we recognise them by that.
+    /// Returns true if the file uses DuckDB's dialect, which we recognise because only DuckDB's
+    /// files lack an identifier.
     #[must_use]
     pub fn is_duckdb_dialect(&self) -> bool {
         !self.plaintext_footer && self.crypto.encryption_algorithm.aad_file_unique.is_empty()

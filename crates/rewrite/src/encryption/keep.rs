@@ -128,8 +128,8 @@ pub fn without_keys() -> Error {
     Error::new(ErrorKind::Key, message).with_remedy(Remedy::GiveKeys)
 }
 
-/// Returns each column's key description, which we take from its chunks. It must be the same in all
-/// row groups.
+/// Returns each column's key description, which we take from its chunks and which must be the same
+/// in all row groups.
 fn columns(file: &ParquetFile, row_groups: &[usize]) -> Result<HashMap<ColumnPath, Crypto>> {
     let (schema, metadata) = (file.parquet_schema(), file.metadata());
     let mut columns: HashMap<ColumnPath, Crypto> = HashMap::new();

@@ -1,4 +1,4 @@
-//! Keys that record the calendar in which days are counted. Readers apply them to all rows of a
+//! Keys that record the calendar in which days are counted, which readers apply to all rows of a
 //! file.
 //!
 //! | writer | keys |
@@ -47,7 +47,7 @@ enum Kind {
 }
 
 impl CalendarKeys {
-    /// Collects the keys from a file's metadata. If a key is repeated, we use its first value.
+    /// Collects the keys from a file's metadata, with the first value of any key that is repeated.
     pub(crate) fn of(pairs: &[KeyValue]) -> Self {
         let mut values = HashMap::new();
         let spark = [VERSION, TIME_ZONE, LEGACY_DATE_TIME, LEGACY_INT96];

@@ -27,15 +27,15 @@ pub(crate) struct KeyValues {
 struct Known {
     /// The ordinal of the first file that has the key.
     file: usize,
-    /// The values in that file. There may be several, because a key may be repeated.
+    /// The values in that file, which may be several because a key may be repeated.
     values: Vec<Option<Vec<u8>>>,
     /// The number of files that have the key.
     num_files: usize,
 }
 
 impl KeyValues {
-    /// Adds the next file's pairs. A note names each key whose values differ from those of earlier
-    /// files.
+    /// Adds the next file's pairs, with a note for each key whose values differ from those of
+    /// earlier files.
     pub(crate) fn add(&mut self, name: &str, pairs: &[KeyValue], notes: &mut Vec<Note>) {
         let file = self.num_files;
         self.num_files += 1;

@@ -89,7 +89,7 @@ enum Adapted {
 pub(crate) struct Descriptions<'a> {
     files: &'a [OriginalFile],
     new: &'a NewFile<'a>,
-    /// The comparison of each file with the new one. We compute it when it is first needed.
+    /// The comparison of each file with the new one, which we compute when it is first needed.
     columns: Vec<OnceCell<Columns<'a>>>,
 }
 
@@ -147,7 +147,7 @@ impl<'a> Descriptions<'a> {
         (pairs, Arc::new(schema))
     }
 
-    /// Adapts a key's value to the new file. If the key is left out, a note names it.
+    /// Adapts a key's value to the new file. If the value cannot be kept, a note names the key.
     fn value(
         &self,
         key: &str,

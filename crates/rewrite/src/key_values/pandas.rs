@@ -25,7 +25,7 @@ pub(super) struct Told {
 /// Removes columns that the new file does not have, and describes columns that are new or have
 /// another type.
 ///
-/// A range index counts the rows of one file. So the new file gets the default index, unless it
+/// A range index counts the rows of one file, so the new file gets the default index unless it
 /// `keeps_rows`. Columns `with_gaps` are null in the rows of some files.
 pub(super) fn adapt(
     value: &mut JsonValue,

@@ -56,7 +56,7 @@ fn written(options: WriteOptions) -> ParquetFile {
     ParquetFile::from_bytes_with(bytes, options).unwrap()
 }
 
-/// Carries files' properties over. Returns the outcome, and true if the new file is encrypted.
+/// Carries files' properties over, and returns the outcome, with true if the new file is encrypted.
 fn carried(
     mut carry_over: CarryOver,
     files: &[&ParquetFile],

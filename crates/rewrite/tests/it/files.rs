@@ -21,7 +21,7 @@ pub(crate) fn schema(fields: &[(&str, DataType)]) -> SchemaRef {
     Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }
 
-/// Writes a file with two row groups. Each has one row of nulls.
+/// Writes a file with two row groups that have one row of nulls each.
 pub(crate) fn nulls(schema: &SchemaRef, options: WriteOptions) -> ParquetFile {
     let nulls = |field: &Arc<Field>| -> ArrayRef { new_null_array(field.data_type(), 2) };
     let columns = schema.fields().iter().map(nulls).collect();
@@ -56,7 +56,7 @@ pub(crate) fn with_keys(pairs: &[(&str, &str)]) -> WriteOptions {
     WriteOptions::new().key_value_metadata(pairs)
 }
 
-/// Collects what the rows of these files have in common. The files are named `1`, `2`, ….
+/// Collects what the rows of these files, which are named `1`, `2`, …, have in common.
 pub(crate) fn collected(mut carry_over: CarryOver, files: &[&ParquetFile]) -> CarryOver {
     for (at, file) in files.iter().enumerate() {
         let row_groups: Vec<usize> = (0..file.metadata().num_row_groups()).collect();

@@ -70,7 +70,7 @@ impl Dictionary {
         }
     }
 
-    /// Adds the values of a dictionary array. Returns the array's keys, translated into keys of
+    /// Adds the values of a dictionary array, and returns the array's keys, translated into keys of
     /// this dictionary.
     pub(super) fn take_out(&mut self, key_type: &DataType, data: &ArrayData) -> Result<ArrayData> {
         let values = data.child_data().first().ok_or_else(too_few)?;

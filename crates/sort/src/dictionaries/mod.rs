@@ -75,8 +75,8 @@ impl Dictionaries {
         with_columns(&self.stored, columns, batch.num_rows())
     }
 
-    /// Replaces a batch's keys by dictionary arrays. They share one dictionary, which has the
-    /// values of all batches so far.
+    /// Replaces a batch's keys by dictionary arrays, which share one dictionary with the values of
+    /// all batches so far.
     ///
     /// # Errors
     /// Fails with Limit if an array of its values would be too long.
@@ -130,8 +130,8 @@ fn stored_field(field: &Field, column: &str, found: &mut Vec<Dictionary>) -> Fie
             with_children(data_type, children.collect())
         }
     };
-    // We leave the field's metadata out. What the field promises is checked when the batch is
-    // written.
+    // We leave the field's metadata out, because what the field promises is checked when the batch
+    // is written.
     Arc::new(Field::new(field.name(), data_type, field.is_nullable()))
 }
 
@@ -183,7 +183,8 @@ fn with_children(data_type: &DataType, children: Vec<FieldRef>) -> DataType {
     }
 }
 
-/// Replaces an array's dictionaries by keys. `next` returns the dictionaries in the same order.
+/// Replaces an array's dictionaries by keys, where `next` returns the dictionaries in the same
+/// order.
 fn take_out<'a>(
     data: ArrayData,
     stored: &DataType,

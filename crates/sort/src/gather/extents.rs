@@ -82,7 +82,8 @@ impl<O: OffsetSizeTrait> Extents<O> {
     }
 }
 
-/// Returns a buffer of offsets or sizes from the first slot on. It is empty if there are no slots.
+/// Returns a buffer of offsets or sizes from the first slot on, which is empty if there are no
+/// slots.
 fn offsets<O: OffsetSizeTrait>(data: &ArrayData, buffer: usize) -> &[O] {
     match data.buffers().get(buffer) {
         Some(buffer) if !buffer.is_empty() => {

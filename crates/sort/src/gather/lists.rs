@@ -67,8 +67,7 @@ fn gather_children(data: &[ArrayData], elements: &[RowPosition], most: usize) ->
     gather(&children, elements, most).map(|array| array.to_data())
 }
 
-/// Gathers run-end encoded arrays. If adjacent slots come from the same run, they form one run
-/// again.
+/// Gathers run-end encoded arrays, where adjacent slots from the same run form one run again.
 pub(super) fn gather_runs<R: RunEndIndexType>(
     arrays: &[ArrayRef],
     places: &[RowPosition],

@@ -35,7 +35,8 @@ pub(super) struct RowPosition {
 }
 
 impl RowPosition {
-    /// Creates the place of `row` in the batch with the ordinal `source`. Both must fit into 32 bits.
+    /// Creates the place of `row` in the batch with the ordinal `source`, which must both fit into
+    /// 32 bits.
     pub(super) fn new(source: usize, row: usize) -> Self {
         Self {
             source: source as u32,
@@ -52,8 +53,7 @@ impl RowPosition {
     }
 }
 
-/// Appends the rows at `places` to `out`. If their values are too long for one batch, they become
-/// several.
+/// Appends the rows at `places` to `out`, as several batches if their values are too long for one.
 ///
 /// # Errors
 /// Fails with Limit if the values of a single row are too long for an array.
@@ -204,7 +204,7 @@ fn builder(data: &[ArrayData]) -> ArrayDataBuilder {
     ArrayDataBuilder::new(first.unwrap_or(DataType::Null))
 }
 
-/// Gathers dictionary arrays. At this point, they only occur as the values of other dictionaries.
+/// Gathers dictionary arrays, which at this point only occur as the values of other dictionaries.
 ///
 /// # Errors
 /// Fails with Limit if they have more values than their keys can number.

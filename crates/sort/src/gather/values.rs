@@ -88,7 +88,7 @@ pub(super) fn byte_arrays<O: OffsetSizeTrait>(
 }
 
 /// Copies a value and returns the bytes after it. For a short value we copy [`WIDE`] bytes, because
-/// copying a constant number is faster. The next value overwrites the excess.
+/// copying a constant number is faster, and the next value overwrites the excess.
 fn copy_value<'a>(source: &[u8], range: Range<usize>, out: &'a mut [u8]) -> &'a mut [u8] {
     let length = range.len();
     let wide = source.get(range.start..).and_then(<[u8]>::first_chunk);
@@ -103,7 +103,8 @@ fn copy_value<'a>(source: &[u8], range: Range<usize>, out: &'a mut [u8]) -> &'a 
     out.get_mut(length..).unwrap_or_default()
 }
 
-/// Gathers views. We copy their values into new buffers, so that the source buffers can be freed.
+/// Gathers views, and copies their values into new buffers, so that the source buffers can be
+/// freed.
 pub(super) fn views(data: &[ArrayData], places: &[RowPosition]) -> Result<ArrayDataBuilder> {
     let sources = first_buffers::<16>(data);
     let mut views = Vec::with_capacity(places.len());

@@ -18,7 +18,7 @@ const ROWS: usize = 3_000;
 /// Memory for all rows, and for so few rows that runs are merged several times.
 const MEMORY: [usize; 2] = [64 << 20, 40 << 10];
 
-/// Returns a row's key. No two rows share a key, and the keys of neighbours are far apart.
+/// Returns a row's key, which no other row has and which is far from the keys of its neighbours.
 fn key(row: usize) -> usize {
     row * 1_009 % ROWS
 }
@@ -95,7 +95,7 @@ fn check(name: &str, array: &ArrayRef) {
     );
 }
 
-/// Returns a row's text. Some texts are longer than the twelve bytes that fit into a view.
+/// Returns a row's text, which may be longer than the twelve bytes that fit into a view.
 fn text(row: usize) -> Option<String> {
     (!row.is_multiple_of(7)).then(|| format!("{row}").repeat(row % 5))
 }
@@ -245,7 +245,7 @@ fn dictionaries<K: types::ArrowDictionaryKeyType>(
     parts.into_iter().map(part).collect()
 }
 
-/// Returns texts and a null. Neighbouring parts share half of them.
+/// Returns texts and a null, half of them shared by neighbouring parts.
 fn shared(part: usize) -> Vec<Option<String>> {
     let text = |at: usize| (at % 10 != 5).then(|| format!("value {at}"));
     (20 * part..20 * part + 40).map(text).collect()
